@@ -1,0 +1,1 @@
+//! CUDA source to `Artifact`: PTX, cubin, resources, line map, diagnostics.

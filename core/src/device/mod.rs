@@ -1,0 +1,1 @@
+//! Devices: the sheets that describe GPUs.

@@ -1,0 +1,1 @@
+//! The on-disk project format: what was written, what it means, and the one step between that checks.

@@ -1,0 +1,1 @@
+//! Quantities with units; only the divisions that mean something exist.

@@ -1,0 +1,1 @@
+//! The child process that compiles: framed protocol, limits, sandbox.

@@ -1,0 +1,3 @@
+//! Compile-path benchmarks.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! The integration tests: the built program, the repository's own rules, and projects end to end.
