@@ -1,0 +1,6 @@
+// Stand-in for <cuda.h>: the one type of the driver interface that device code names.
+#pragma once
+
+struct alignas(64) CUtensorMap {
+  unsigned long long opaque[16];
+};

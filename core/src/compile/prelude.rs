@@ -1,0 +1,175 @@
+//! What we add to a kernel's text: the prelude, stand-ins for host headers, and the values of parameters.
+//!
+//! NVRTC knows neither `INFINITY` nor `uint32_t` nor any standard header, so sources written for nvcc would not
+//! compile. Everything added is listed here and can be shown (`lightbench check --show-prelude`).
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// Part of every cache key; raised whenever the texts below change meaning.
+pub const VERSION: u32 = 1;
+
+/// The name under which the prelude is included before the kernel's first line.
+pub const PRELUDE_NAME: &str = "lightbench/prelude.h";
+
+/// The name of the generated header with parameters and constants.
+pub const GENERATED_NAME: &str = "lightbench/parameters.h";
+
+const PRELUDE: &str = include_str!("../../../assets/prelude/prelude.h");
+const MATHEMATICS: &str = include_str!("../../../assets/prelude/cmath.h");
+const ALGORITHM: &str = include_str!("../../../assets/prelude/algorithm.h");
+const DRIVER: &str = include_str!("../../../assets/prelude/cuda.h");
+
+/// What stands in for a header that NVRTC does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum StandIn {
+    /// The prelude, or NVRTC itself, already provides what kernels use of it.
+    Provided,
+    /// A text of ours.
+    Text(&'static str),
+    /// libcu++'s header of the same name, its names made visible in `std`.
+    Libcudacxx,
+}
+
+const STAND_INS: &[(&str, StandIn)] = &[
+    ("algorithm", StandIn::Text(ALGORITHM)),
+    ("array", StandIn::Libcudacxx),
+    ("assert.h", StandIn::Provided),
+    ("cassert", StandIn::Provided),
+    ("cfloat", StandIn::Provided),
+    ("climits", StandIn::Provided),
+    ("cmath", StandIn::Text(MATHEMATICS)),
+    ("cstddef", StandIn::Provided),
+    ("cstdint", StandIn::Provided),
+    ("cstdio", StandIn::Provided),
+    ("cstdlib", StandIn::Provided),
+    ("cstring", StandIn::Provided),
+    ("cuda.h", StandIn::Text(DRIVER)),
+    ("cuda_runtime.h", StandIn::Provided),
+    ("cuda_runtime_api.h", StandIn::Provided),
+    ("device_launch_parameters.h", StandIn::Provided),
+    ("float.h", StandIn::Provided),
+    ("functional", StandIn::Libcudacxx),
+    ("limits", StandIn::Libcudacxx),
+    ("limits.h", StandIn::Provided),
+    ("math.h", StandIn::Text(MATHEMATICS)),
+    ("numeric", StandIn::Libcudacxx),
+    ("stddef.h", StandIn::Provided),
+    ("stdint.h", StandIn::Provided),
+    ("stdio.h", StandIn::Provided),
+    ("stdlib.h", StandIn::Provided),
+    ("string.h", StandIn::Provided),
+    ("tuple", StandIn::Libcudacxx),
+    ("type_traits", StandIn::Libcudacxx),
+    ("utility", StandIn::Libcudacxx),
+];
+
+/// The headers to feed to the compiler: prelude, generated values, and the stand-ins among `requested`.
+///
+/// A kernel that includes no standard header gets none, so that what was added stays short to read.
+pub fn headers<'a>(
+    parameters: &BTreeMap<String, i64>,
+    constants: &BTreeMap<String, i64>,
+    requested: impl IntoIterator<Item = &'a str>,
+) -> Vec<(String, String)> {
+    let generated = generated(parameters, constants);
+    let prelude = format!("{PRELUDE}#include <{GENERATED_NAME}>\n");
+    let mut headers =
+        vec![(PRELUDE_NAME.to_owned(), prelude), (GENERATED_NAME.to_owned(), generated)];
+    for name in requested {
+        if let Some(text) = stand_in(name)
+            && headers.iter().all(|(existing, _)| existing != name)
+        {
+            headers.push((name.to_owned(), text));
+        }
+    }
+    headers
+}
+
+/// The text that stands in for a standard header, if NVRTC has none of that name.
+pub fn stand_in(name: &str) -> Option<String> {
+    let (_, stand_in) = STAND_INS.iter().find(|(known, _)| *known == name)?;
+    Some(match stand_in {
+        StandIn::Provided => "// The prelude and the compiler provide this.\n".to_owned(),
+        StandIn::Text(text) => (*text).to_owned(),
+        StandIn::Libcudacxx => format!(
+            "#pragma once\n#include <cuda/std/{name}>\nnamespace std {{\nusing namespace cuda::std;\n}}\n"
+        ),
+    })
+}
+
+/// Parameters as `PARAM_NAME`, constants as `AXIS_name` and `axis::name`.
+///
+/// A bare macro `name` would rewrite the very signature that takes the axis as an argument.
+fn generated(parameters: &BTreeMap<String, i64>, constants: &BTreeMap<String, i64>) -> String {
+    let mut text = String::from("#pragma once\n");
+    for (name, value) in parameters {
+        append(&mut text, format_args!("#define PARAM_{name} {}\n", literal(*value)));
+    }
+    for (name, value) in constants {
+        append(&mut text, format_args!("#define AXIS_{name} {}\n", literal(*value)));
+    }
+    if !constants.is_empty() {
+        text.push_str("namespace axis {\n");
+        for name in constants.keys() {
+            append(&mut text, format_args!("constexpr long long {name} = AXIS_{name};\n"));
+        }
+        text.push_str("} // namespace axis\n");
+    }
+    text
+}
+
+fn append(text: &mut String, line: std::fmt::Arguments<'_>) {
+    #[expect(clippy::expect_used, reason = "writing to a String cannot fail")]
+    text.write_fmt(line).expect("a String accepts every write");
+}
+
+/// An integer literal that keeps its value: `int` where it fits, as a person would have written it.
+fn literal(value: i64) -> String {
+    match value {
+        i64::MIN => "(-9223372036854775807LL - 1)".to_owned(),
+        value if i32::try_from(value).is_err() => format!("({value}LL)"),
+        value if value < 0 => format!("({value})"),
+        value => value.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn literals_keep_their_value() {
+        let check = |value, expected: &str| assert_eq!(literal(value), expected);
+        check(0, "0");
+        check(-1, "(-1)");
+        check(2_147_483_647, "2147483647");
+        check(2_147_483_648, "(2147483648LL)");
+        check(-2_147_483_648, "(-2147483648)");
+        check(i64::MIN, "(-9223372036854775807LL - 1)");
+    }
+
+    #[test]
+    fn parameters_and_constants_become_macros_and_constants() {
+        let text = generated(
+            &BTreeMap::from([("BLOCK".to_owned(), 256)]),
+            &BTreeMap::from([("cols".to_owned(), 8192)]),
+        );
+        assert_eq!(
+            text,
+            "#pragma once\n#define PARAM_BLOCK 256\n#define AXIS_cols 8192\nnamespace axis {\n\
+             constexpr long long cols = AXIS_cols;\n} // namespace axis\n"
+        );
+    }
+
+    #[test]
+    fn only_requested_headers_are_added_and_once() {
+        let headers = headers(
+            &BTreeMap::new(),
+            &BTreeMap::new(),
+            ["cmath", "cmath", "cuda_bf16.h", "limits"],
+        );
+        let names: Vec<_> = headers.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, [PRELUDE_NAME, GENERATED_NAME, "cmath", "limits"]);
+    }
+}

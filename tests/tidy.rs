@@ -1,0 +1,212 @@
+//! The repository's own rules, those that the compiler does not check: headers, sizes, layers, names.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A word and the places where it may stand (prefixes of paths relative to the repository root).
+struct Layer {
+    word: &'static str,
+    allowed: &'static [&'static str],
+    reason: &'static str,
+}
+
+const LAYERS: &[Layer] = &[
+    Layer {
+        word: "cudarc",
+        allowed: &["core/src/device/cuda/"],
+        reason: "one folder talks to the CUDA driver",
+    },
+    Layer {
+        word: "libloading",
+        allowed: &["core/src/compile/nvrtc.rs"],
+        reason: "one file loads the compiler library",
+    },
+    Layer {
+        word: "unsafe_code",
+        allowed: &["core/src/device/cuda/", "core/src/compile/nvrtc.rs"],
+        reason: "unsafe code lives where foreign libraries are called",
+    },
+    Layer {
+        word: "egui",
+        allowed: &["app/src/window/", "app/src/panels/", "app/src/widgets/"],
+        reason: "the model of the window knows no toolkit",
+    },
+    Layer {
+        word: "landlock",
+        allowed: &["core/src/worker/", "core/src/toolchain/"],
+        reason: "the sandbox is one small module",
+    },
+    Layer {
+        word: "thread::Builder",
+        allowed: &["core/src/engine/", "core/src/worker/", "core/src/virtual_gpu/"],
+        reason: "threads start where they are supervised",
+    },
+    Layer {
+        word: "thread::scope",
+        allowed: &["core/src/engine/", "core/src/worker/", "core/src/virtual_gpu/"],
+        reason: "threads start where they are supervised",
+    },
+    Layer {
+        word: "std::env::var",
+        allowed: &["app/src/"],
+        reason: "the environment is read once, by the program, and passed on",
+    },
+];
+
+/// Modules that compute: no files, no network, no clock.
+const PURE: &[&str] = &[
+    "core/src/units.rs",
+    "core/src/project/expression/",
+    "core/src/compile/occupancy",
+    "core/src/compile/prelude.rs",
+    "core/src/compile/ptx",
+    "core/src/compile/sass",
+    "core/src/compile/diagnostics",
+    "core/src/compile/includes",
+];
+const IMPURE_WORDS: &[&str] = &["std::fs", "std::net", "Instant", "SystemTime", "std::process"];
+
+/// Names that hide a missing noun.
+const JUNK_DRAWERS: &[&str] =
+    &["util", "utils", "helper", "helpers", "common", "base", "manager", "misc", "types"];
+
+const MAX_LINES: usize = 600;
+
+/// Files above `MAX_LINES`; this list may only shrink.
+const LONG_FILES: &[&str] = &[];
+
+#[test]
+fn every_file_opens_with_what_it_is() {
+    check(|file| {
+        let opens = file.text.lines().next().is_some_and(|line| line.starts_with("//!"));
+        (!opens).then(|| "the first line must start with `//!`".to_owned())
+    });
+}
+
+#[test]
+fn files_stay_short() {
+    check(|file| {
+        let lines = file.text.lines().count();
+        let listed = LONG_FILES.contains(&file.path.as_str());
+        match (lines > MAX_LINES, listed) {
+            (true, false) => Some(format!("{lines} lines; at most {MAX_LINES}: split by meaning")),
+            (false, true) => Some("no longer too long: remove it from LONG_FILES".to_owned()),
+            (true, true) | (false, false) => None,
+        }
+    });
+}
+
+#[test]
+fn layers_hold() {
+    check(|file| {
+        if !file.path.contains("/src/") {
+            return None;
+        }
+        LAYERS
+            .iter()
+            .find(|layer| {
+                file.code().contains(layer.word)
+                    && !layer.allowed.iter().any(|prefix| file.path.starts_with(prefix))
+            })
+            .map(|layer| format!("`{}` may not stand here: {}", layer.word, layer.reason))
+    });
+}
+
+#[test]
+fn modules_that_compute_do_nothing_else() {
+    check(|file| {
+        if !PURE.iter().any(|prefix| file.path.starts_with(prefix)) {
+            return None;
+        }
+        let word = IMPURE_WORDS.iter().find(|word| file.code().contains(**word))?;
+        Some(format!("`{word}` in a module that only computes"))
+    });
+}
+
+#[test]
+fn no_junk_drawers() {
+    check(|file| {
+        let path = Path::new(&file.path);
+        let parts = path.components().filter_map(|part| part.as_os_str().to_str());
+        let named = parts
+            .map(|part| part.trim_end_matches(".rs"))
+            .find(|part| JUNK_DRAWERS.contains(part))?;
+        Some(format!("`{named}` is not a noun of this program"))
+    });
+}
+
+#[test]
+fn nothing_is_left_to_do() {
+    check(|file| {
+        // Spelled apart so that this file does not find itself.
+        let words = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("X", "XX")];
+        let word = words.into_iter().find(|word| file.text.contains(word))?;
+        Some(format!("`{word}`: finish it or write it down as an open issue"))
+    });
+}
+
+#[test]
+fn the_front_pages_stay_short() {
+    for (page, most) in [("README.md", 120), ("ARCHITECTURE.md", 250)] {
+        let text = fs::read_to_string(root().join(page)).expect("the front page is there");
+        let lines = text.lines().count();
+        assert!(lines <= most, "{page} has {lines} lines; at most {most}");
+    }
+}
+
+/// A Rust file of the repository.
+struct SourceFile {
+    path: String,
+    text: String,
+}
+
+impl SourceFile {
+    /// The text without whole-line comments, so that prose may name what code may not use.
+    fn code(&self) -> String {
+        self.text
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"))
+            .collect::<Vec<_>>()
+            .join("\n")
+    }
+}
+
+/// Runs one rule over every Rust file and prints every problem at once.
+fn check(rule: impl Fn(&SourceFile) -> Option<String>) {
+    let mut problems = Vec::new();
+    for file in source_files() {
+        if let Some(problem) = rule(&file) {
+            problems.push(format!("{}: {problem}", file.path));
+        }
+    }
+    assert!(problems.is_empty(), "{} problem(s)\n{}", problems.len(), problems.join("\n"));
+}
+
+fn source_files() -> Vec<SourceFile> {
+    let mut files = Vec::new();
+    for folder in ["app", "core", "tests"] {
+        collect(&root().join(folder), &mut files);
+    }
+    assert!(files.len() > 10, "the repository's files were found");
+    files.sort_by(|left, right| left.path.cmp(&right.path));
+    files
+}
+
+fn collect(folder: &Path, files: &mut Vec<SourceFile>) {
+    for entry in fs::read_dir(folder).expect("a readable folder") {
+        let path = entry.expect("a readable entry").path();
+        if path.is_dir() {
+            if path.file_name().is_none_or(|name| name != "target") {
+                collect(&path, files);
+            }
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = fs::read_to_string(&path).expect("UTF-8 source");
+            let relative = path.strip_prefix(root()).expect("below the root");
+            files.push(SourceFile { path: relative.to_string_lossy().into_owned(), text });
+        }
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the app folder has a parent").to_owned()
+}
