@@ -1,0 +1,69 @@
+//! What a command has to say, and the exit status that says it to a script.
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+/// The exit statuses of the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Everything asked for was done and is well.
+    Passed,
+    /// A kernel is at fault.
+    KernelFailed,
+    /// The request itself is wrong: arguments, a project, a file.
+    BadRequest,
+    /// The machine cannot do it: no compiler, no space, no device.
+    Environment,
+    /// Ctrl-C.
+    Interrupted,
+}
+
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> Self {
+        Self::from(match status {
+            Status::Passed => 0,
+            Status::KernelFailed => 1,
+            Status::BadRequest => 2,
+            Status::Environment => 3,
+            Status::Interrupted => 130,
+        })
+    }
+}
+
+/// The result of a command: text for standard output, text for standard error, and a status.
+#[derive(Debug)]
+pub struct Outcome {
+    pub output: String,
+    pub errors: String,
+    pub status: Status,
+}
+
+impl Outcome {
+    /// A result without complaints.
+    pub fn passed(output: String) -> Self {
+        Self { output, errors: String::new(), status: Status::Passed }
+    }
+
+    /// One message, and nothing on standard output.
+    pub fn failed(status: Status, message: impl std::fmt::Display) -> Self {
+        let errors = format!("{}error{}: {message}\n", ERROR.render(), ERROR.render_reset());
+        Self { output: String::new(), errors, status }
+    }
+
+    /// Writes both texts; a reader that stopped listening is not an error.
+    pub fn show(&self) -> io::Result<()> {
+        let shown = write_all(&mut anstream::stderr().lock(), &self.errors)
+            .and_then(|()| write_all(&mut anstream::stdout().lock(), &self.output));
+        match shown {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            other => other,
+        }
+    }
+}
+
+const ERROR: anstyle::Style = anstyle::AnsiColor::Red.on_default().bold();
+
+fn write_all(stream: &mut impl io::Write, text: &str) -> io::Result<()> {
+    stream.write_all(text.as_bytes())?;
+    stream.flush()
+}
