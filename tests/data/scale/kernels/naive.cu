@@ -1,0 +1,12 @@
+/*@ lightbench(
+    title: "One thread per element",
+    steps: [launch(kernel: "scale", grid: ["ceil_div(rows * cols, 256)"], block: [256])],
+) @*/
+#include "index.cuh"
+
+__global__ void scale(const float* x, float* y, long long count, float alpha) {
+  long long i = flat_index();
+  if (i < count) {
+    y[i] = alpha * x[i];
+  }
+}
