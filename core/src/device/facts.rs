@@ -1,0 +1,95 @@
+//! Everything a sheet states, as a list to show: name, value, and who says so.
+
+use std::fmt::Display;
+
+use serde::Serialize;
+
+use super::capability::Capability;
+use super::sheet::DeviceSheet;
+use super::sourced::Sourced;
+
+/// One line of a sheet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Fact {
+    /// The name, as in [`DeviceSheet`], [`Capability`] or [`super::Pipe::key`].
+    pub name: &'static str,
+    /// The value as people read it; `none` or `unknown` where there is none.
+    pub value: String,
+    /// Who says so.
+    pub evidence: Evidence,
+}
+
+/// Who says so, or why nobody does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Evidence {
+    /// The key of a document in `sources`.
+    Document(String),
+    /// Why the value is not known.
+    Reason(String),
+}
+
+impl DeviceSheet {
+    /// What the sheet itself states, peaks last.
+    #[must_use]
+    pub fn facts(&self) -> Vec<Fact> {
+        let mut facts = vec![
+            fact("compute_capability", &self.compute_capability),
+            fact("sms", &self.sms),
+            fact("base_clock", &self.base_clock),
+            fact("boost_clock", &self.boost_clock),
+            fact("tensor_clock", &self.tensor_clock),
+            fact("memory_transfers", &self.memory_transfers),
+            fact("memory_bus_bits", &self.memory_bus_bits),
+            fact("dram", &self.dram),
+            fact("dram_bandwidth", &self.dram_bandwidth),
+            fact("l2", &self.l2),
+            fact("power_limit", &self.power_limit),
+        ];
+        facts.extend(self.peaks.iter().map(|(pipe, peak)| fact(pipe.key(), peak)));
+        facts
+    }
+}
+
+impl Capability {
+    /// What holds for all devices of this compute capability.
+    #[must_use]
+    pub fn facts(&self) -> Vec<Fact> {
+        let carveouts = self
+            .shared_carveouts
+            .clone()
+            .map(|sizes| sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "));
+        vec![
+            fact("fp32_lanes_per_sm", &self.fp32_lanes_per_sm),
+            fact("warp_size", &self.warp_size),
+            fact("max_threads_per_block", &self.max_threads_per_block),
+            fact("max_threads_per_sm", &self.max_threads_per_sm),
+            fact("max_blocks_per_sm", &self.max_blocks_per_sm),
+            fact("sub_partitions_per_sm", &self.sub_partitions_per_sm),
+            fact("registers_per_sm", &self.registers_per_sm),
+            fact("max_registers_per_block", &self.max_registers_per_block),
+            fact("max_registers_per_thread", &self.max_registers_per_thread),
+            fact("register_allocation_per_warp", &self.register_allocation_per_warp),
+            fact("warp_allocation_granularity", &self.warp_allocation_granularity),
+            fact("shared_per_sm", &self.shared_per_sm),
+            fact("default_shared_per_block", &self.default_shared_per_block),
+            fact("max_shared_per_block", &self.max_shared_per_block),
+            fact("reserved_shared_per_block", &self.reserved_shared_per_block),
+            fact("shared_allocation_unit", &self.shared_allocation_unit),
+            fact("shared_carveouts", &carveouts),
+            fact("barriers_per_block", &self.barriers_per_block),
+            fact("barriers_per_sm", &self.barriers_per_sm),
+            fact("l1", &self.l1),
+        ]
+    }
+}
+
+fn fact<T: Display>(name: &'static str, stated: &Sourced<T>) -> Fact {
+    let evidence = match stated {
+        Sourced::Known { source, .. } | Sourced::Absent { source } => {
+            Evidence::Document(source.clone())
+        }
+        Sourced::Unknown { reason } => Evidence::Reason(reason.clone()),
+    };
+    Fact { name, value: stated.to_string(), evidence }
+}
