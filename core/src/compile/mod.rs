@@ -1,3 +1,4 @@
 //! CUDA source to `Artifact`: PTX, cubin, resources, line map, diagnostics.
 
+pub mod occupancy;
 pub mod prelude;
