@@ -20,7 +20,7 @@ pub struct BlockDemand {
     pub threads: u32,
     /// Registers of each thread.
     pub registers_per_thread: u32,
-    /// Shared memory that the kernel declares.
+    /// Shared memory that the kernel declares; the compiler keeps it below the default limit.
     pub static_shared: Bytes,
     /// Shared memory that the launch adds; beyond the default limit the launch has to opt in.
     pub dynamic_shared: Bytes,
@@ -172,7 +172,7 @@ impl Resident {
 }
 
 impl BlockDemand {
-    /// Static and dynamic shared memory; no launch comes near the end of 64 bits.
+    /// Static and dynamic shared memory; a sum beyond 64 bits is far too much in any case.
     fn shared(&self) -> Bytes {
         Bytes(self.static_shared.0.saturating_add(self.dynamic_shared.0))
     }

@@ -14,6 +14,7 @@ mod check;
 mod written;
 
 pub use capability::{Capability, ComputeCapability};
+pub use check::Problem;
 pub use facts::{Evidence, Fact};
 pub use peaks::{Peaks, Pipe};
 pub use sheet::{DeviceSheet, SheetError};

@@ -87,6 +87,15 @@ fn what_is_not_known_says_why_and_drops_out() {
 }
 
 #[test]
+fn a_sheet_in_json_keeps_values_and_sources_together() {
+    let json = serde_json::to_value(DeviceSheet::named("l40s").unwrap()).unwrap();
+    assert_eq!(json["sms"]["known"]["value"], 142);
+    assert_eq!(json["sms"]["known"]["source"], "l40s-datasheet");
+    assert_eq!(json["peaks"]["tensor_fp4"]["absent"]["source"], "ptx-isa");
+    assert!(json["l2"]["unknown"]["reason"].is_string());
+}
+
+#[test]
 fn an_unknown_name_suggests_the_nearest() {
     #[track_caller]
     fn check(name: &str, expected: &str) {
