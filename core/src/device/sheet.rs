@@ -1,7 +1,7 @@
 //! Device sheets: what is known of one GPU, each number with the document it comes from.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -120,8 +120,8 @@ impl DeviceSheet {
     /// When nothing has this name: the nearest name and all names.
     pub fn named(name: &str) -> Result<&'static Self, SheetError> {
         let wanted = name.strip_prefix(VIRTUAL).unwrap_or(name);
-        match Self::all()?.iter().find(|sheet| sheet.name == wanted) {
-            Some(sheet) => Ok(sheet),
+        match SHEETS.iter().position(|&(known, _)| known == wanted) {
+            Some(index) => Self::embedded(index),
             None => Err(SheetError::UnknownName {
                 name: name.to_owned(),
                 nearest: nearest(wanted),
@@ -135,11 +135,16 @@ impl DeviceSheet {
     /// # Errors
     ///
     /// When an embedded sheet is not sound.
-    pub fn all() -> Result<&'static [Self], SheetError> {
-        static ALL: LazyLock<Result<Vec<DeviceSheet>, SheetError>> = LazyLock::new(|| {
-            SHEETS.iter().map(|&(name, text)| DeviceSheet::from_ron(name, text)).collect()
-        });
-        ALL.as_deref().map_err(Clone::clone)
+    pub fn all() -> Result<Vec<&'static Self>, SheetError> {
+        (0..SHEETS.len()).map(Self::embedded).collect()
+    }
+
+    /// Each sheet is read when it is first asked for: a run rarely needs more than one.
+    fn embedded(index: usize) -> Result<&'static Self, SheetError> {
+        static READ: [OnceLock<Result<DeviceSheet, SheetError>>; SHEETS.len()] =
+            [const { OnceLock::new() }; SHEETS.len()];
+        let (name, text) = SHEETS[index];
+        READ[index].get_or_init(|| Self::from_ron(name, text)).as_ref().map_err(Clone::clone)
     }
 
     /// The names of all embedded sheets, in the order of [`Self::all`].
