@@ -14,7 +14,7 @@ use tempfile::NamedTempFile;
 use crate::units::Bytes;
 
 /// The default limit of the folder.
-pub const DEFAULT_LIMIT: Bytes = Bytes::new(1 << 30);
+pub const DEFAULT_LIMIT: Bytes = Bytes(1 << 30);
 
 const SHARDS: u64 = 16;
 const CHECKSUM_BYTES: usize = blake3::OUT_LEN;
@@ -98,7 +98,7 @@ impl Cache {
         file.write_all(blake3::hash(body).as_bytes())?;
         file.write_all(body)?;
         file.persist(&path).map_err(|failure| failure.error)?;
-        shrink(shard, self.limit.get() / SHARDS)
+        shrink(shard, self.limit.0 / SHARDS)
     }
 
     fn path(&self, key: Key) -> PathBuf {
@@ -147,7 +147,7 @@ mod tests {
 
     fn cache(limit: u64) -> (tempfile::TempDir, Cache) {
         let folder = tempfile::tempdir().unwrap();
-        let cache = Cache::new(folder.path().join("kernels"), Bytes::new(limit));
+        let cache = Cache::new(folder.path().join("kernels"), Bytes(limit));
         (folder, cache)
     }
 
