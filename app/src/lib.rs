@@ -1,3 +1,6 @@
-//! The program around the core: command line today, the window later.
+//! The program around the core: the command line today, the window later.
 
+pub mod args;
 pub mod commands;
+pub mod outcome;
+pub mod table;

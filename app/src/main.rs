@@ -2,6 +2,18 @@
 
 use std::process::ExitCode;
 
+use clap::Parser as _;
+use lightbench::args::{Arguments, Command};
+use lightbench::commands;
+
 fn main() -> ExitCode {
-    ExitCode::SUCCESS
+    let arguments = Arguments::parse();
+    let outcome = match &arguments.command {
+        Command::Devices(devices) => commands::devices::run(devices),
+        _ => return ExitCode::FAILURE,
+    };
+    match outcome.show() {
+        Ok(()) => outcome.status.into(),
+        Err(_) => ExitCode::FAILURE,
+    }
 }

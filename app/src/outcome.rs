@@ -1,6 +1,6 @@
 //! What a command has to say, and the exit status that says it to a script.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::process::ExitCode;
 
 /// The exit statuses of the command line.

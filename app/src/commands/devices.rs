@@ -1,0 +1,78 @@
+//! `lightbench devices`: the device sheets, or all of one with its sources.
+
+use std::fmt::Write as _;
+
+use lightbench_core::device::{DeviceSheet, Evidence, Fact, Pipe, SheetError};
+use serde_json::json;
+
+use crate::args::Devices;
+use crate::outcome::{Outcome, Status};
+use crate::table::Table;
+
+/// Shows all sheets, or one.
+pub fn run(arguments: &Devices) -> Outcome {
+    let shown = match &arguments.sheet {
+        None => all(arguments.json),
+        Some(name) => DeviceSheet::named(name).map(|sheet| one(sheet, arguments.json)),
+    };
+    match shown {
+        Ok(text) => Outcome::passed(text),
+        Err(error) => Outcome::failed(Status::BadRequest, error),
+    }
+}
+
+fn all(json: bool) -> Result<String, SheetError> {
+    let sheets = DeviceSheet::all()?;
+    if json {
+        return Ok(format!("{:#}\n", json!({ "schema": "lightbench.devices/1", "devices": sheets })));
+    }
+    let mut table = Table::new(&[
+        "sheet", "device", "arch", ">SMs", ">DRAM", ">bandwidth", ">L2", ">fp32", ">tensor bf16",
+    ]);
+    for sheet in sheets {
+        table.row([
+            sheet.name.clone(),
+            sheet.title.clone(),
+            sheet.architecture(),
+            sheet.sms.to_string(),
+            sheet.dram.to_string(),
+            sheet.dram_bandwidth.to_string(),
+            sheet.l2.to_string(),
+            peak(sheet, Pipe::Fp32),
+            peak(sheet, Pipe::TensorBf16),
+        ]);
+    }
+    let mut text = table.to_string();
+    text.push_str("\nPeaks are dense, in operations a second. `lightbench devices SHEET` gives every field and its source.\n");
+    Ok(text)
+}
+
+fn peak(sheet: &DeviceSheet, pipe: Pipe) -> String {
+    sheet.peaks.get(pipe).map_or_else(|| "unknown".to_owned(), |peak| peak.to_string())
+}
+
+fn one(sheet: &DeviceSheet, json: bool) -> String {
+    if json {
+        return format!("{:#}\n", json!({ "schema": "lightbench.device/1", "device": sheet }));
+    }
+    let mut text = format!("{} · {} · {}\n\n", sheet.title, sheet.name, sheet.architecture());
+    let mut table = Table::new(&["field", ">value", "source"]);
+    for fact in sheet.facts().into_iter().chain(sheet.capability.facts()) {
+        table.row(cells(fact));
+    }
+    text.push_str(&table.to_string());
+    text.push_str("\nsources\n");
+    for (key, document) in &sheet.sources {
+        // Writing to a String cannot fail.
+        writeln!(text, "  {key}: {document}").ok();
+    }
+    text
+}
+
+fn cells(fact: Fact) -> [String; 3] {
+    let evidence = match fact.evidence {
+        Evidence::Document(key) => key,
+        Evidence::Reason(reason) => reason,
+    };
+    [fact.name.replace('_', " "), fact.value, evidence]
+}
