@@ -1,3 +1,4 @@
 //! Headless commands, one file each.
 
 pub mod devices;
+pub mod doctor;

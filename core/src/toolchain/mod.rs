@@ -1,1 +1,139 @@
 //! Finds or fetches the CUDA compiler and its tools, and says what is missing.
+//!
+//! [`discover`] looks at files only: no process is started, no library is loaded, no environment
+//! variable is read (the program hands in its [`Surroundings`] once).
+
+mod binary;
+mod discover;
+pub mod doctor;
+mod fetch;
+mod headers;
+mod lock;
+mod naming;
+mod pins;
+mod places;
+mod receipt;
+mod surroundings;
+#[cfg(test)]
+mod tests;
+mod version;
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+pub use binary::Damage;
+pub use discover::{Discovery, Part, PassedOver, Reason, discover};
+pub use fetch::{DEFAULT_FETCH_LIMIT, FetchError, FetchEvent, FetchRequest, fetch};
+pub use headers::{HeaderError, HeaderFolder, HeaderStaging, HeaderState, HeaderTurn};
+pub use lock::LockError;
+pub use pins::{Pin, PinnedSet};
+pub use places::Source;
+pub use receipt::{FileRecord, Receipt, ReceiptProblem};
+pub use surroundings::{Surroundings, user_cache};
+pub use version::Version;
+
+/// A compiler that can be used, and the tools found with it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Toolchain {
+    /// The compiler library.
+    pub nvrtc: Nvrtc,
+    /// Where the compiler's own headers come from.
+    pub headers: Headers,
+    /// The disassembler: cubin to SASS.
+    pub nvdisasm: Option<Tool>,
+    /// Reads resource usage and sections of cubins.
+    pub cuobjdump: Option<Tool>,
+    /// The stand-alone PTX assembler; NVRTC carries its own.
+    pub ptxas: Option<Tool>,
+}
+
+impl Toolchain {
+    /// The folders that a confined compile worker must be able to read.
+    ///
+    /// The folder that bundled headers are extracted to is not among them: see [`HeaderFolder`].
+    #[must_use]
+    pub fn compile_folders(&self) -> Vec<PathBuf> {
+        let mut folders: Vec<PathBuf> = [&self.nvrtc.library, &self.nvrtc.builtins]
+            .into_iter()
+            .filter_map(|file| file.parent().map(Path::to_path_buf))
+            .collect();
+        match &self.headers {
+            Headers::Bundled => {}
+            Headers::Folders(include) => folders.extend(include.iter().cloned()),
+        }
+        folders.sort();
+        folders.dedup();
+        folders
+    }
+}
+
+/// NVIDIA's run-time compiler library, checked to be whole, not yet loaded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Nvrtc {
+    /// Path of `libnvrtc`.
+    pub library: PathBuf,
+    /// Path of `libnvrtc-builtins`, to be loaded first: `libnvrtc` finds it only by name.
+    pub builtins: PathBuf,
+    /// Version, from file and folder names.
+    pub version: Version,
+    /// Which kind of place it was found in.
+    pub source: Source,
+}
+
+/// Where the compiler's headers come from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", content = "folders", rename_all = "snake_case")]
+pub enum Headers {
+    /// The compiler carries them (13.3 and newer) and extracts them with
+    /// `--use-bundled-headers=DIR`.
+    Bundled,
+    /// Include folders, in order.
+    Folders(Vec<PathBuf>),
+}
+
+/// A program that came with a compiler.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Tool {
+    /// Path of the program.
+    pub program: PathBuf,
+    /// Version, where a file or folder name tells it.
+    pub version: Option<Version>,
+    /// Which kind of place it was found in.
+    pub source: Source,
+}
+
+/// Why there is no compiler to use.
+#[derive(Debug, thiserror::Error)]
+pub enum ToolchainError {
+    /// NVIDIA publishes no compiler for this operating system or processor.
+    #[error(
+        "no CUDA compiler exists for this system ({system}); kernels that ship their PTX still \
+         run on the virtual GPU"
+    )]
+    Unsupported {
+        /// Operating system and processor.
+        system: String,
+    },
+    /// The path that the user gave holds no usable compiler.
+    #[error(
+        "{} holds no usable CUDA compiler{}; give the folder or the file of NVRTC 13.0 or newer \
+         (13.x), or leave the path out",
+        path.display(), discover::listed(passed_over)
+    )]
+    Explicit {
+        /// What the user gave.
+        path: PathBuf,
+        /// What was found there, and why it is not used.
+        passed_over: Vec<PassedOver>,
+    },
+    /// Nothing usable was found anywhere.
+    #[error(
+        "no usable CUDA compiler on this machine{}; run `lightbench doctor --fetch` to install one",
+        discover::listed(passed_over)
+    )]
+    Missing {
+        /// What was found, and why it is not used.
+        passed_over: Vec<PassedOver>,
+    },
+}

@@ -1,0 +1,442 @@
+//! Chooses the compiler and its tools among all places, and keeps why the others were passed over.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::naming::{self, Naming};
+use super::places::{self, Place, Source, file_name};
+use super::receipt::{Receipt, ReceiptProblem};
+use super::{
+    Damage, Headers, Nvrtc, Surroundings, Tool, Toolchain, ToolchainError, Version, binary,
+};
+
+/// What a discovered file is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// `libnvrtc`.
+    Compiler,
+    /// `nvdisasm`.
+    Nvdisasm,
+    /// `cuobjdump`.
+    Cuobjdump,
+    /// `ptxas`.
+    Ptxas,
+}
+
+/// Something that was found and is not used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PassedOver {
+    /// What it would have been.
+    pub part: Part,
+    /// Which kind of place it lies in.
+    pub source: Source,
+    /// The library or program, or the folder where there is neither.
+    pub path: PathBuf,
+    /// Why it is not used.
+    pub reason: Reason,
+}
+
+/// Why something that was found is not used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Reason {
+    /// Another CUDA major version.
+    #[error("version {found}; 13.0 or newer (13.x) is needed")]
+    WrongVersion {
+        /// The version as far as names tell it.
+        found: String,
+    },
+    /// The builtins library does not lie beside the compiler library.
+    #[error("its builtins library is missing beside it")]
+    NoBuiltins,
+    /// A compiler without headers of its own, and no include folder near it.
+    #[error(
+        "version {version} carries no headers and `cuda_fp16.h` is in none of: {}",
+        joined(looked)
+    )]
+    NoHeaders {
+        /// Version of the compiler.
+        version: Version,
+        /// Include folders that were tried.
+        looked: Vec<PathBuf>,
+    },
+    /// The file cannot be loaded.
+    #[error("{} is {damage}", file_name(file))]
+    Damaged {
+        /// The damaged file.
+        file: PathBuf,
+        /// What is wrong with it.
+        damage: Damage,
+    },
+    /// An install of ours that is not whole.
+    #[error("{problem}")]
+    Untrusted {
+        /// What does not fit.
+        problem: ReceiptProblem,
+    },
+    /// A tool that may not understand what the compiler writes.
+    #[error("version {found} is older than the compiler ({compiler})")]
+    OlderThanCompiler {
+        /// Version of the tool.
+        found: Version,
+        /// Version of the compiler.
+        compiler: Version,
+    },
+    /// Usable, but the user gave a path.
+    #[error("usable, but another path was given")]
+    PathGiven,
+    /// Usable, but found after another one.
+    #[error("usable, but another comes first")]
+    Later,
+}
+
+/// Everything that was found.
+#[derive(Debug, Clone)]
+pub struct Discovery {
+    /// The compiler and where its headers come from.
+    pub compiler: Option<(Nvrtc, Headers)>,
+    /// The disassembler.
+    pub nvdisasm: Option<Tool>,
+    /// The cubin reader.
+    pub cuobjdump: Option<Tool>,
+    /// The stand-alone assembler.
+    pub ptxas: Option<Tool>,
+    /// What is not used, in the order in which it was found.
+    pub passed_over: Vec<PassedOver>,
+    /// The path that the user gave.
+    given: Option<PathBuf>,
+}
+
+impl Discovery {
+    /// The toolchain, or why there is none.
+    ///
+    /// # Errors
+    /// No compiler exists for this system, the given path holds none, or none was found.
+    pub fn into_toolchain(self) -> Result<Toolchain, ToolchainError> {
+        if let Some((nvrtc, headers)) = self.compiler {
+            let Self { nvdisasm, cuobjdump, ptxas, .. } = self;
+            return Ok(Toolchain { nvrtc, headers, nvdisasm, cuobjdump, ptxas });
+        }
+        if naming::native().is_none() {
+            return Err(ToolchainError::Unsupported { system: system_name() });
+        }
+        let passed_over = self.passed_over;
+        match self.given {
+            Some(path) => Err(ToolchainError::Explicit { path, passed_over }),
+            None => Err(ToolchainError::Missing { passed_over }),
+        }
+    }
+}
+
+/// Operating system and processor, as Rust names them.
+pub(super) fn system_name() -> String {
+    format!("{} on {}", std::env::consts::OS, std::env::consts::ARCH)
+}
+
+/// Looks through all places: an explicit path, CUDA toolkits, Python packages, our own cache.
+///
+/// Reads folder entries and the first bytes of what it finds; takes a few milliseconds.
+#[must_use]
+pub fn discover(surroundings: &Surroundings) -> Discovery {
+    match naming::native() {
+        Some(naming) => discover_as(surroundings, naming),
+        None => Discovery {
+            compiler: None,
+            nvdisasm: None,
+            cuobjdump: None,
+            ptxas: None,
+            passed_over: Vec::new(),
+            given: surroundings.explicit.clone(),
+        },
+    }
+}
+
+/// [`discover`] with the file names of a chosen platform.
+pub(super) fn discover_as(surroundings: &Surroundings, naming: &Naming) -> Discovery {
+    let mut search = Search { naming, passed_over: Vec::new(), seen: Vec::new() };
+    let mut places = places::all(surroundings, naming);
+    places.retain(|place| search.is_trusted(place));
+    let compiler = search.compiler(&places, surroundings.explicit.is_some());
+    if let Some(chosen) = &compiler {
+        // Tools of the same release lie beside the compiler more often than anywhere else.
+        let chosen = places.remove(chosen.place);
+        places.insert(0, chosen);
+    }
+    places.push(search_path(surroundings));
+    let version = compiler.as_ref().map(|chosen| chosen.nvrtc.version);
+    let mut tool = |part| search.tool(part, &places, version);
+    let (nvdisasm, cuobjdump, ptxas) =
+        (tool(Part::Nvdisasm), tool(Part::Cuobjdump), tool(Part::Ptxas));
+    Discovery {
+        compiler: compiler.map(|chosen| (chosen.nvrtc, chosen.headers)),
+        nvdisasm,
+        cuobjdump,
+        ptxas,
+        passed_over: search.passed_over,
+        given: surroundings.explicit.clone(),
+    }
+}
+
+/// `; found but not used: …` for error messages, or nothing.
+pub(super) fn listed(passed_over: &[PassedOver]) -> String {
+    let mut text = String::new();
+    for candidate in passed_over.iter().filter(|candidate| candidate.part == Part::Compiler) {
+        let separator = if text.is_empty() { "; found but not used: " } else { ", " };
+        // Writing to a String cannot fail.
+        let _written =
+            write!(text, "{separator}{} ({})", candidate.path.display(), candidate.reason);
+    }
+    text
+}
+
+fn joined(paths: &[PathBuf]) -> String {
+    paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+}
+
+/// Programs that lie on `PATH` and nowhere else.
+fn search_path(surroundings: &Surroundings) -> Place {
+    Place {
+        source: Source::SearchPath,
+        root: PathBuf::new(),
+        libraries: Vec::new(),
+        programs: surroundings.path.clone(),
+        includes: Vec::new(),
+        packages: None,
+        only: None,
+    }
+}
+
+/// The compiler that was chosen, and the place it came from.
+struct Chosen {
+    nvrtc: Nvrtc,
+    headers: Headers,
+    place: usize,
+}
+
+/// A compiler library with the builtins that belong to it, not yet checked.
+struct Candidate {
+    library: PathBuf,
+    major: u32,
+    builtins: Option<(PathBuf, Version)>,
+}
+
+struct Search<'a> {
+    naming: &'a Naming,
+    passed_over: Vec<PassedOver>,
+    seen: Vec<PathBuf>,
+}
+
+impl Search<'_> {
+    /// A folder of ours counts only with a receipt that fits.
+    fn is_trusted(&mut self, place: &Place) -> bool {
+        let (Source::Fetched, Some(folder)) = (place.source, &place.packages) else { return true };
+        let Err(problem) = Receipt::trusted(folder) else { return true };
+        let is_assembler = file_name(folder).starts_with("assembler");
+        let part = if is_assembler { Part::Ptxas } else { Part::Compiler };
+        self.pass_over(part, place.source, folder, Reason::Untrusted { problem });
+        false
+    }
+
+    fn compiler(&mut self, places: &[Place], path_given: bool) -> Option<Chosen> {
+        let mut chosen = None;
+        for (index, place) in places.iter().enumerate() {
+            for candidate in candidates(place, self.naming) {
+                if !self.is_new(&candidate.library) {
+                    continue;
+                }
+                let reason = match self.accept(&candidate, place) {
+                    Ok(_) if path_given && place.source != Source::Explicit => Reason::PathGiven,
+                    Ok(_) if chosen.is_some() => Reason::Later,
+                    Ok((nvrtc, headers)) => {
+                        chosen = Some(Chosen { nvrtc, headers, place: index });
+                        continue;
+                    }
+                    Err(reason) => reason,
+                };
+                self.pass_over(Part::Compiler, place.source, &candidate.library, reason);
+            }
+        }
+        chosen
+    }
+
+    fn accept(&self, candidate: &Candidate, place: &Place) -> Result<(Nvrtc, Headers), Reason> {
+        let named = candidate.builtins.as_ref().map(|(_, version)| *version);
+        if !Version::new(candidate.major, 0).is_supported() {
+            let found = named.map_or_else(|| candidate.major.to_string(), |it| it.to_string());
+            return Err(Reason::WrongVersion { found });
+        }
+        let Some((builtins, version)) = &candidate.builtins else {
+            return Err(Reason::NoBuiltins);
+        };
+        for file in [&candidate.library, builtins] {
+            self.check(file)?;
+        }
+        let version = match installed_version(place, Part::Compiler) {
+            Some(installed) if installed.same_release(*version) => installed,
+            Some(_) | None => *version,
+        };
+        let headers = headers(place, version)?;
+        let nvrtc = Nvrtc {
+            library: candidate.library.clone(),
+            builtins: builtins.clone(),
+            version,
+            source: place.source,
+        };
+        Ok((nvrtc, headers))
+    }
+
+    /// The first usable tool, but rather a later one than one older than the compiler.
+    fn tool(&mut self, part: Part, places: &[Place], compiler: Option<Version>) -> Option<Tool> {
+        let mut older: Option<Tool> = None;
+        for place in places {
+            for folder in &place.programs {
+                let program = folder.join(self.naming.program(part.program()));
+                if !program.is_file() || !self.is_new(&program) {
+                    continue;
+                }
+                if let Err(reason) = self.check(&program) {
+                    self.pass_over(part, place.source, &program, reason);
+                    continue;
+                }
+                let version =
+                    installed_version(place, part).or_else(|| toolkit_version(place, self.naming));
+                let tool = Tool { program, version, source: place.source };
+                match (version, compiler) {
+                    (Some(found), Some(compiler)) if is_older(found, compiler) => {
+                        let reason = Reason::OlderThanCompiler { found, compiler };
+                        self.pass_over(part, place.source, &tool.program, reason);
+                        older = older.or(Some(tool));
+                    }
+                    (Some(_) | None, Some(_) | None) => return Some(tool),
+                }
+            }
+        }
+        if let Some(tool) = &older {
+            // It is used after all: nothing better exists.
+            self.passed_over.retain(|candidate| candidate.path != tool.program);
+        }
+        older
+    }
+
+    fn check(&self, file: &Path) -> Result<(), Reason> {
+        binary::check(file, self.naming.format)
+            .map_err(|damage| Reason::Damaged { file: file.to_path_buf(), damage })
+    }
+
+    /// Whether this file was not seen before, links resolved.
+    fn is_new(&mut self, file: &Path) -> bool {
+        let real = fs::canonicalize(file).unwrap_or_else(|_| file.to_path_buf());
+        let is_new = !self.seen.contains(&real);
+        if is_new {
+            self.seen.push(real);
+        }
+        is_new
+    }
+
+    fn pass_over(&mut self, part: Part, source: Source, path: &Path, reason: Reason) {
+        self.passed_over.push(PassedOver { part, source, path: path.to_path_buf(), reason });
+    }
+}
+
+impl Part {
+    /// File stem of the program; the compiler is a library and is not asked for by this name.
+    pub(super) const fn program(self) -> &'static str {
+        match self {
+            Self::Compiler => "nvcc",
+            Self::Nvdisasm => "nvdisasm",
+            Self::Cuobjdump => "cuobjdump",
+            Self::Ptxas => "ptxas",
+        }
+    }
+
+    /// The package that carries the part, as folder names spell it.
+    const fn package(self) -> &'static str {
+        match self {
+            Self::Compiler => "nvidia_cuda_nvrtc",
+            Self::Nvdisasm => "nvidia_cuda_nvdisasm",
+            Self::Cuobjdump => "nvidia_cuda_cuobjdump",
+            Self::Ptxas => "nvidia_cuda_nvcc",
+        }
+    }
+}
+
+pub(super) const fn is_older(tool: Version, compiler: Version) -> bool {
+    tool.major < compiler.major || (tool.major == compiler.major && tool.minor < compiler.minor)
+}
+
+/// The compiler libraries of a place, one per folder and major version, newest major first.
+fn candidates(place: &Place, naming: &Naming) -> Vec<Candidate> {
+    let mut found: Vec<Candidate> = Vec::new();
+    for folder in &place.libraries {
+        let files = files_in(folder);
+        let mut libraries: Vec<(u32, PathBuf)> = files
+            .iter()
+            .filter(|file| place.only.as_ref().is_none_or(|only| *only == **file))
+            .filter_map(|file| Some((naming.library_major(&file_name(file))?, file.clone())))
+            .collect();
+        // `libnvrtc.so.13` before `libnvrtc.so.13.0.88`: the name that the loader knows.
+        libraries.sort_by_key(|(major, file)| (std::cmp::Reverse(*major), file.as_os_str().len()));
+        libraries.dedup_by_key(|(major, _)| *major);
+        for (major, library) in libraries {
+            let builtins = builtins_of(major, &files, naming);
+            found.push(Candidate { library, major, builtins });
+        }
+    }
+    found
+}
+
+/// The builtins library of a major version: the loader's name for it, and the fullest version told.
+fn builtins_of(major: u32, files: &[PathBuf], naming: &Naming) -> Option<(PathBuf, Version)> {
+    let named: Vec<(&PathBuf, Version)> = files
+        .iter()
+        .filter_map(|file| Some((file, naming.builtins_version(&file_name(file))?)))
+        .filter(|(_, version)| version.major == major)
+        .collect();
+    let version = named.iter().map(|(_, version)| *version).max()?;
+    let (file, _) = named
+        .iter()
+        .filter(|(_, other)| other.same_release(version))
+        .min_by_key(|(file, _)| file.as_os_str().len())?;
+    Some(((*file).clone(), version))
+}
+
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    files.sort();
+    files
+}
+
+fn headers(place: &Place, version: Version) -> Result<Headers, Reason> {
+    if version.has_bundled_headers() {
+        return Ok(Headers::Bundled);
+    }
+    let Some(include) = place.includes.iter().find(|it| it.join("cuda_fp16.h").is_file()) else {
+        return Err(Reason::NoHeaders { version, looked: place.includes.clone() });
+    };
+    let cccl = include.join("cccl");
+    let folders = [include.clone(), cccl].into_iter().filter(|folder| folder.is_dir()).collect();
+    Ok(Headers::Folders(folders))
+}
+
+/// The version that the package's own folder beside `nvidia` tells.
+fn installed_version(place: &Place, part: Part) -> Option<Version> {
+    let packages = place.packages.as_ref()?;
+    let prefix = format!("{}-", part.package());
+    let name_of = |path: PathBuf| {
+        let name = file_name(&path);
+        Some(name.strip_prefix(&prefix)?.strip_suffix(".dist-info")?.to_owned())
+    };
+    files_in(packages).into_iter().filter_map(name_of).find_map(|text| Version::parse(&text))
+}
+
+/// The version of the compiler in the same toolkit, which its programs share.
+fn toolkit_version(place: &Place, naming: &Naming) -> Option<Version> {
+    if place.packages.is_some() {
+        return None;
+    }
+    candidates(place, naming).into_iter().find_map(|candidate| Some(candidate.builtins?.1))
+}

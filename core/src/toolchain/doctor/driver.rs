@@ -1,0 +1,184 @@
+//! The NVIDIA driver: its version, its GPUs, and what it permits.
+
+use std::fs;
+
+use nvml_wrapper::Nvml;
+use nvml_wrapper::error::NvmlError;
+
+use super::super::Version;
+use super::{Finding, State, Surroundings, Topic};
+
+/// The first driver branch that runs cubins of a CUDA 13.x compiler
+/// (CUDA Toolkit Release Notes, table "CUDA Toolkit and Minimum Required Driver Versions").
+const FIRST_BRANCH_FOR_13: u32 = 580;
+
+/// What the driver's own library says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Driver {
+    /// The library is not installed.
+    Absent,
+    /// The library is there and fails.
+    Silent { message: String },
+    /// The driver answers.
+    Present { version: String, cuda: Version, gpus: Vec<Gpu> },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Gpu {
+    pub(super) name: String,
+    pub(super) compute_capability: (i32, i32),
+    pub(super) memory_bytes: u64,
+}
+
+/// Asks the management library, loaded by name; its absence is an answer too.
+pub(super) fn ask() -> Driver {
+    match Nvml::init() {
+        Ok(nvml) => {
+            present(&nvml).unwrap_or_else(|error| Driver::Silent { message: error.to_string() })
+        }
+        Err(NvmlError::LibloadingError(_)) => Driver::Absent,
+        Err(error) => Driver::Silent { message: error.to_string() },
+    }
+}
+
+fn present(nvml: &Nvml) -> Result<Driver, NvmlError> {
+    let cuda = nvml.sys_cuda_driver_version()?;
+    let number = |value: i32| u32::try_from(value).unwrap_or_default();
+    let cuda = Version::new(
+        number(nvml_wrapper::cuda_driver_version_major(cuda)),
+        number(nvml_wrapper::cuda_driver_version_minor(cuda)),
+    );
+    let mut gpus = Vec::new();
+    for index in 0..nvml.device_count()? {
+        let device = nvml.device_by_index(index)?;
+        let capability = device.cuda_compute_capability()?;
+        gpus.push(Gpu {
+            name: device.name()?,
+            compute_capability: (capability.major, capability.minor),
+            // Integrated GPUs have no memory of their own to report.
+            memory_bytes: device.memory_info().map_or(0, |memory| memory.total),
+        });
+    }
+    Ok(Driver::Present { version: nvml.sys_driver_version()?, cuda, gpus })
+}
+
+pub(super) fn findings(
+    driver: &Driver,
+    surroundings: &Surroundings,
+    compiler: Option<Version>,
+) -> Vec<Finding> {
+    let mut findings = vec![version(driver, compiler)];
+    let Driver::Present { gpus, .. } = driver else { return findings };
+    findings.push(gpu(gpus));
+    if cfg!(target_os = "linux") {
+        findings.push(unified_memory_module(surroundings));
+        findings.push(counter_permission(surroundings));
+    }
+    findings
+}
+
+fn version(driver: &Driver, compiler: Option<Version>) -> Finding {
+    match driver {
+        Driver::Absent => Finding::new(
+            Topic::Driver,
+            State::Info,
+            "no NVIDIA driver: kernels run on the virtual GPU",
+        ),
+        Driver::Silent { message } => {
+            let summary = format!("installed, but does not answer: {message}");
+            Finding::new(Topic::Driver, State::Problem, summary).advice(
+                "restart the machine if the driver was just updated; else `nvidia-smi` says more",
+            )
+        }
+        Driver::Present { version, cuda, .. } => {
+            let summary = format!("{version}, supports CUDA {cuda}");
+            let branch = version.split('.').next().and_then(|text| text.parse::<u32>().ok());
+            if branch.is_some_and(|branch| branch < FIRST_BRANCH_FOR_13) {
+                return Finding::new(Topic::Driver, State::Problem, summary)
+                    .note("programs of a CUDA 13.x compiler need driver 580 or newer")
+                    .advice("install driver 580 or newer (nvidia.com/drivers)");
+            }
+            let finding = Finding::new(Topic::Driver, State::Ok, summary);
+            match compiler {
+                Some(compiler) if (cuda.major, cuda.minor) < (compiler.major, compiler.minor) => {
+                    finding.note(format!(
+                        "older than the compiler ({compiler}): runs its cubins, not its PTX; \
+                         Lightbench loads cubins"
+                    ))
+                }
+                Some(_) | None => finding,
+            }
+        }
+    }
+}
+
+fn gpu(gpus: &[Gpu]) -> Finding {
+    let describe = |gpu: &Gpu| {
+        let (major, minor) = gpu.compute_capability;
+        format!("{}, compute capability {major}.{minor}, {} GiB", gpu.name, gpu.memory_bytes >> 30)
+    };
+    let Some((first, others)) = gpus.split_first() else {
+        let summary = "the driver lists none: kernels run on the virtual GPU";
+        return Finding::new(Topic::Gpu, State::Info, summary);
+    };
+    let finding = Finding::new(Topic::Gpu, State::Ok, describe(first));
+    others.iter().fold(finding, |finding, gpu| finding.note(describe(gpu)))
+}
+
+/// CUDA needs a device file that only this module makes; the management library does not.
+fn unified_memory_module(surroundings: &Surroundings) -> Finding {
+    let device = surroundings.system.join("dev/nvidia-uvm");
+    if device.exists() {
+        return Finding::new(Topic::UnifiedMemoryModule, State::Ok, "loaded").at(&device);
+    }
+    Finding::new(
+        Topic::UnifiedMemoryModule,
+        State::Problem,
+        "not loaded: CUDA programs cannot start",
+    )
+    .note("in a container, ask for the `compute` capability (NVIDIA_DRIVER_CAPABILITIES)")
+    .command("sudo nvidia-modprobe -u -c=0")
+}
+
+/// `RmProfilingAdminOnly` in the driver's own list of settings (NVIDIA, ERR_NVGPUCTRPERM).
+fn counter_permission(surroundings: &Surroundings) -> Finding {
+    let settings = surroundings.system.join("proc/driver/nvidia/params");
+    let Ok(text) = fs::read_to_string(&settings) else {
+        let summary = "unknown: the driver's settings cannot be read";
+        return Finding::new(Topic::CounterPermission, State::Info, summary).at(&settings);
+    };
+    let value = text.lines().find_map(|line| line.strip_prefix("RmProfilingAdminOnly:"));
+    match value.map(str::trim) {
+        Some("0") => Finding::new(Topic::CounterPermission, State::Ok, "readable by every user"),
+        Some(_) if is_administrator() => {
+            Finding::new(Topic::CounterPermission, State::Ok, "readable: you are the administrator")
+                .note("in a container this also takes CAP_SYS_ADMIN")
+        }
+        Some(_) => Finding::new(
+            Topic::CounterPermission,
+            State::Problem,
+            "only the administrator may read them",
+        )
+        .note("the setting counts after the next restart of the machine")
+        .command(
+            "echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | \
+             sudo tee /etc/modprobe.d/nvidia-counters.conf",
+        ),
+        None => Finding::new(
+            Topic::CounterPermission,
+            State::Info,
+            "the driver does not say who may read them",
+        )
+        .at(&settings),
+    }
+}
+
+#[cfg(unix)]
+fn is_administrator() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+#[cfg(not(unix))]
+fn is_administrator() -> bool {
+    false
+}

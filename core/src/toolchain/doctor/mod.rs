@@ -1,0 +1,181 @@
+//! Looks at the machine as a whole and says, topic by topic, what is there and what would fix it.
+
+mod cache;
+mod compiler;
+mod display;
+mod driver;
+mod pip;
+mod profilers;
+mod sandbox;
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::{Surroundings, discover};
+
+/// The command that installs the compiler and its tools.
+pub const FETCH_COMMAND: &str = "lightbench doctor --fetch";
+
+/// Everything that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// `lightbench.doctor/1`.
+    pub schema: &'static str,
+    /// Operating system and processor.
+    pub system: String,
+    /// Whether kernels can be compiled as things are.
+    pub can_compile: bool,
+    /// One finding per topic, in the order of [`Topic`].
+    pub findings: Vec<Finding>,
+}
+
+/// What was found on one topic.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// What was looked at.
+    pub topic: Topic,
+    /// How it stands.
+    pub state: State,
+    /// One line for a person.
+    pub summary: String,
+    /// Where it lies, where it lies somewhere.
+    pub at: Option<String>,
+    /// More that may matter, one line each.
+    pub notes: Vec<String>,
+    /// What to do about it.
+    pub fix: Option<Fix>,
+}
+
+/// What can be looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Topic {
+    /// NVRTC.
+    Compiler,
+    /// The compiler's own headers.
+    Headers,
+    /// `nvdisasm`.
+    Disassembler,
+    /// `cuobjdump`.
+    CubinReader,
+    /// `ptxas`.
+    Assembler,
+    /// Our folder in the user's cache.
+    Cache,
+    /// What a fetch needs.
+    Pip,
+    /// The NVIDIA driver and the CUDA version that it supports.
+    Driver,
+    /// The GPUs that the driver lists.
+    Gpu,
+    /// The kernel module that CUDA programs need.
+    UnifiedMemoryModule,
+    /// Permission to read GPU performance counters.
+    CounterPermission,
+    /// `ncu`.
+    NsightCompute,
+    /// `compute-sanitizer`.
+    ComputeSanitizer,
+    /// Whether a window can be opened.
+    Display,
+    /// Landlock: confines the compile worker to its folders.
+    FileSandbox,
+    /// Seccomp: takes system calls away from the compile worker.
+    CallFilter,
+}
+
+/// How a topic stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// There, and as it should be.
+    Ok,
+    /// Not there, and Lightbench wants it.
+    Missing,
+    /// There, and not as it should be.
+    Problem,
+    /// Worth knowing; nothing needs doing.
+    Info,
+}
+
+/// What to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", content = "text", rename_all = "snake_case")]
+pub enum Fix {
+    /// One command to type.
+    Command(String),
+    /// Something that no single command does on every machine.
+    Advice(String),
+}
+
+impl Topic {
+    /// The name that a person reads.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Compiler => "Compiler",
+            Self::Headers => "Headers",
+            Self::Disassembler => "Disassembler",
+            Self::CubinReader => "Cubin reader",
+            Self::Assembler => "Assembler",
+            Self::Cache => "Cache folder",
+            Self::Pip => "pip",
+            Self::Driver => "NVIDIA driver",
+            Self::Gpu => "GPU",
+            Self::UnifiedMemoryModule => "nvidia-uvm",
+            Self::CounterPermission => "GPU counters",
+            Self::NsightCompute => "Nsight Compute",
+            Self::ComputeSanitizer => "Compute Sanitizer",
+            Self::Display => "Display",
+            Self::FileSandbox => "File sandbox",
+            Self::CallFilter => "Call filter",
+        }
+    }
+}
+
+impl Finding {
+    fn new(topic: Topic, state: State, summary: impl Into<String>) -> Self {
+        Self { topic, state, summary: summary.into(), at: None, notes: Vec::new(), fix: None }
+    }
+
+    fn at(self, path: &Path) -> Self {
+        Self { at: Some(path.display().to_string()), ..self }
+    }
+
+    fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    fn command(self, command: impl Into<String>) -> Self {
+        Self { fix: Some(Fix::Command(command.into())), ..self }
+    }
+
+    fn advice(self, advice: impl Into<String>) -> Self {
+        Self { fix: Some(Fix::Advice(advice.into())), ..self }
+    }
+}
+
+/// Looks at everything; takes about a second, most of it waiting for pip and the driver to answer.
+#[must_use]
+pub fn examine(surroundings: &Surroundings) -> Report {
+    let discovery = discover(surroundings);
+    let can_compile = discovery.compiler.is_some();
+    let compiler_version = discovery.compiler.as_ref().map(|(nvrtc, _)| nvrtc.version);
+    let mut findings = compiler::findings(&discovery, surroundings);
+    findings.push(cache::finding(surroundings));
+    findings.push(pip::finding(surroundings, can_compile));
+    findings.extend(driver::findings(&driver::ask(), surroundings, compiler_version));
+    findings.extend(profilers::findings(surroundings));
+    findings.push(display::finding(surroundings));
+    findings.extend(sandbox::findings(surroundings));
+    Report {
+        schema: "lightbench.doctor/1",
+        system: super::discover::system_name(),
+        can_compile,
+        findings,
+    }
+}

@@ -1,0 +1,124 @@
+//! Runs a program with its output in a file, looking up often enough to be stopped.
+//!
+//! A file instead of a pipe needs no thread to read it, and nothing blocks when nobody reads.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::FetchError;
+
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// When to stop.
+pub(in crate::toolchain) struct Limits<'a> {
+    /// When the clock started.
+    pub(in crate::toolchain) begin: Instant,
+    /// How long it may run.
+    pub(in crate::toolchain) limit: Duration,
+    /// Whether the caller has given up.
+    pub(in crate::toolchain) cancelled: &'a dyn Fn() -> bool,
+}
+
+impl Limits<'_> {
+    /// Fails once it is time to stop.
+    pub(in crate::toolchain) fn check(&self) -> Result<(), FetchError> {
+        if (self.cancelled)() {
+            return Err(FetchError::Cancelled);
+        }
+        if self.begin.elapsed() >= self.limit {
+            return Err(FetchError::TimedOut { limit: self.limit });
+        }
+        Ok(())
+    }
+}
+
+/// Runs `command` to its end, hands over what it writes line by line.
+///
+/// `folder` takes the file with the output. The program gets no input and a process group of its
+/// own, which is killed whenever this function returns before the program has ended.
+pub(in crate::toolchain) fn run(
+    command: &mut Command,
+    folder: &Path,
+    limits: &Limits<'_>,
+    on_line: &mut dyn FnMut(&str),
+) -> Result<ExitStatus, FetchError> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let failed = |source| FetchError::Start { program: program.clone(), source };
+    let output = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    let mut lines = Lines { file: output.reopen().map_err(failed)?, rest: Vec::new() };
+    command
+        .stdin(Stdio::null())
+        .stdout(output.as_file().try_clone().map_err(failed)?)
+        .stderr(output.as_file().try_clone().map_err(failed)?);
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    let mut running = Running { child: command.spawn().map_err(failed)?, ended: false };
+    loop {
+        let status = running.child.try_wait().map_err(failed)?;
+        lines.drain(on_line).map_err(failed)?;
+        if let Some(status) = status {
+            running.ended = true;
+            lines.finish(on_line);
+            return Ok(status);
+        }
+        limits.check()?;
+        thread::sleep(PAUSE);
+    }
+}
+
+/// A child that does not outlive this value.
+struct Running {
+    child: Child,
+    ended: bool,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if self.ended {
+            return;
+        }
+        #[cfg(unix)]
+        let _gone = rustix::process::kill_process_group(
+            rustix::process::Pid::from_child(&self.child),
+            rustix::process::Signal::KILL,
+        );
+        // Both fail only where the child has ended by itself, which is what is wanted.
+        let _gone = self.child.kill();
+        let _status = self.child.wait();
+    }
+}
+
+/// The lines of a growing file.
+struct Lines {
+    file: File,
+    rest: Vec<u8>,
+}
+
+impl Lines {
+    fn drain(&mut self, on_line: &mut dyn FnMut(&str)) -> io::Result<()> {
+        self.file.read_to_end(&mut self.rest)?;
+        while let Some(end) = self.rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
+            let line: Vec<u8> = self.rest.drain(..=end).collect();
+            say(&line, on_line);
+        }
+        Ok(())
+    }
+
+    fn finish(self, on_line: &mut dyn FnMut(&str)) {
+        say(&self.rest, on_line);
+    }
+}
+
+/// Hands over one line without control characters: it goes to somebody's terminal.
+fn say(line: &[u8], on_line: &mut dyn FnMut(&str)) {
+    let text: String =
+        String::from_utf8_lossy(line).chars().filter(|letter| !letter.is_control()).collect();
+    let text = text.trim();
+    if !text.is_empty() {
+        on_line(text);
+    }
+}

@@ -1,0 +1,324 @@
+//! Installs the vendor's pinned packages with the machine's own pip, all or nothing.
+//!
+//! pip writes into a folder beside; a receipt is added last and the folder is renamed into place.
+//! A lock lets one process work at a time. Only folders whose receipt fits are ever used.
+
+pub(super) mod child;
+mod pip;
+#[cfg(test)]
+#[cfg(unix)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use tempfile::TempDir;
+
+use self::child::Limits;
+pub(super) use self::pip::Pip;
+use super::discover::Part;
+use super::lock::{Lock, LockError};
+use super::pins::PinnedSet;
+use super::receipt::Receipt;
+use super::{Surroundings, naming};
+
+/// How long a fetch may take unless the caller says otherwise.
+pub const DEFAULT_FETCH_LIMIT: Duration = Duration::from_mins(10);
+
+/// What unfinished folders begin with.
+pub(super) const PARTIAL_PREFIX: &str = ".partial-";
+
+/// What to fetch, and how long it may take.
+#[derive(Debug, Clone, Copy)]
+pub struct FetchRequest {
+    /// Which packages.
+    pub set: PinnedSet,
+    /// The longest time for waiting and installing together.
+    pub limit: Duration,
+}
+
+/// What a fetch says while it works.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum FetchEvent {
+    /// Another process is fetching into the same cache; this one waits for it.
+    WaitingForAnother,
+    /// What an interrupted fetch had left behind was removed.
+    LeftoverRemoved {
+        /// The folder that is gone.
+        folder: PathBuf,
+    },
+    /// pip begins.
+    Starting {
+        /// Requirements, `name==version`.
+        packages: Vec<String>,
+        /// Where the packages will lie.
+        folder: PathBuf,
+    },
+    /// A line that pip wrote, without control characters.
+    Line {
+        /// The text.
+        text: String,
+    },
+    /// The packages are in place.
+    Installed {
+        /// Where they lie.
+        folder: PathBuf,
+        /// Bytes of all files together.
+        bytes: u64,
+    },
+    /// Nothing was to be done.
+    AlreadyThere {
+        /// Where the packages lie.
+        folder: PathBuf,
+    },
+}
+
+/// Why a fetch did not end with the packages in place.
+#[derive(Debug, thiserror::Error)]
+pub enum FetchError {
+    /// NVIDIA publishes no packages for this system.
+    #[error("no CUDA compiler exists for this system ({system})")]
+    Unsupported {
+        /// Operating system and processor.
+        system: String,
+    },
+    /// There is no cache folder to install into.
+    #[error(
+        "no cache folder: neither a home folder nor LIGHTBENCH_CACHE is set; set LIGHTBENCH_CACHE to a folder that you can write to"
+    )]
+    NoCache,
+    /// The cache folder cannot be written.
+    #[error(
+        "cannot write to {}: {source}; set LIGHTBENCH_CACHE to a folder that you can write to",
+        path.display()
+    )]
+    Storage {
+        /// Folder or file.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// There is not enough space.
+    #[error(
+        "{} has {} MiB free, {} MiB are needed; make room, or set LIGHTBENCH_CACHE to a folder on \
+         another disk", path.display(), available >> 20, needed >> 20
+    )]
+    DiskFull {
+        /// The folder.
+        path: PathBuf,
+        /// Bytes that are free.
+        available: u64,
+        /// Bytes that an install needs.
+        needed: u64,
+    },
+    /// No working pip on `PATH`.
+    #[error("no working pip found ({tried}); install it ({advice})")]
+    NoPip {
+        /// What was tried.
+        tried: String,
+        /// How to install it here.
+        advice: &'static str,
+    },
+    /// pip could not be started or watched.
+    #[error("cannot run {program}: {source}")]
+    Start {
+        /// The program.
+        program: String,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// pip gave up.
+    #[error("{program} failed ({status}):\n{tail}")]
+    PipFailed {
+        /// The program.
+        program: String,
+        /// Its exit status.
+        status: String,
+        /// The last lines of what it wrote.
+        tail: String,
+    },
+    /// pip succeeded, but what it installed is not what was asked for.
+    #[error(
+        "pip reported success, but {missing} is not in what it installed; is a package index of this machine replacing NVIDIA's packages?"
+    )]
+    Incomplete {
+        /// The file or program that is missing or damaged.
+        missing: String,
+    },
+    /// It took too long.
+    #[error("the fetch was stopped after {} s; nothing was kept", limit.as_secs())]
+    TimedOut {
+        /// The limit.
+        limit: Duration,
+    },
+    /// The caller gave up.
+    #[error("the fetch was cancelled; nothing was kept")]
+    Cancelled,
+    /// The lock could not be taken.
+    #[error("{0}")]
+    Lock(LockError),
+}
+
+/// Installs a set of packages into the cache, unless it is there already; returns its folder.
+///
+/// `cancelled` is asked twenty times a second. pip's whole process group is killed on
+/// cancellation, at the limit, and when this function returns for any other reason.
+///
+/// # Errors
+/// Every error leaves the cache as it was.
+pub fn fetch(
+    surroundings: &Surroundings,
+    request: FetchRequest,
+    cancelled: &dyn Fn() -> bool,
+    report: &mut dyn FnMut(FetchEvent),
+) -> Result<PathBuf, FetchError> {
+    if naming::native().is_none() {
+        return Err(FetchError::Unsupported { system: super::discover::system_name() });
+    }
+    let begin = Instant::now();
+    let parent = surroundings.cache.as_ref().ok_or(FetchError::NoCache)?.join("toolchain");
+    let folder = parent.join(request.set.folder_name());
+    if Receipt::trusted(&folder).is_ok() {
+        report(FetchEvent::AlreadyThere { folder: folder.clone() });
+        return Ok(folder);
+    }
+    fs::create_dir_all(&parent).map_err(storage(&parent))?;
+    let lock_file = parent.join(".lock");
+    let mut on_wait = || report(FetchEvent::WaitingForAnother);
+    let _lock = Lock::acquire(&lock_file, request.limit, cancelled, &mut on_wait)?;
+    if Receipt::trusted(&folder).is_ok() {
+        report(FetchEvent::AlreadyThere { folder: folder.clone() });
+        return Ok(folder);
+    }
+    remove_leftovers(&parent, &mut |folder| report(FetchEvent::LeftoverRemoved { folder }));
+    ensure_space(&parent, request.set)?;
+    let limits = Limits { begin, limit: request.limit, cancelled };
+    let install = Install { surroundings, set: request.set, parent: &parent, folder: &folder };
+    let bytes = install.run(&limits, report)?;
+    report(FetchEvent::Installed { folder: folder.clone(), bytes });
+    Ok(folder)
+}
+
+/// One install, under the lock.
+struct Install<'a> {
+    surroundings: &'a Surroundings,
+    set: PinnedSet,
+    parent: &'a Path,
+    folder: &'a Path,
+}
+
+impl Install<'_> {
+    fn run(
+        &self,
+        limits: &Limits<'_>,
+        report: &mut dyn FnMut(FetchEvent),
+    ) -> Result<u64, FetchError> {
+        let staging = tempfile::Builder::new()
+            .prefix(PARTIAL_PREFIX)
+            .tempdir_in(self.parent)
+            .map_err(storage(self.parent))?;
+        let packages = staging.path().join("packages");
+        fs::create_dir(&packages).map_err(storage(&packages))?;
+        let pip = Pip::find(self.surroundings, staging.path(), limits)?;
+        let (requirements, folder) = (self.set.requirements(), self.folder.to_path_buf());
+        report(FetchEvent::Starting { packages: requirements.clone(), folder });
+        let mut on_line = |text: &str| report(FetchEvent::Line { text: text.to_owned() });
+        pip.install(&requirements, staging.path(), limits, &mut on_line).map_err(|error| {
+            // pip says so in prose only; the file system says it in numbers.
+            ensure_space(self.parent, self.set).err().unwrap_or(error)
+        })?;
+        check_installed(&packages, self.set)?;
+        let versions = self.set.pins().iter();
+        let versions: BTreeMap<String, String> =
+            versions.map(|pin| (pin.package.to_owned(), pin.version.to_owned())).collect();
+        let receipt = Receipt::of_folder(&packages, versions).map_err(storage(&packages))?;
+        receipt.write(&packages).map_err(storage(&packages))?;
+        limits.check()?;
+        self.move_into_place(&staging, &packages)?;
+        Ok(receipt.bytes())
+    }
+
+    /// Replaces an untrusted folder of the same name; the rename is the moment of truth.
+    fn move_into_place(&self, staging: &TempDir, packages: &Path) -> Result<(), FetchError> {
+        if fs::symlink_metadata(self.folder).is_ok() {
+            let aside = staging.path().join("replaced");
+            fs::rename(self.folder, aside).map_err(storage(self.folder))?;
+        }
+        fs::rename(packages, self.folder).map_err(storage(self.folder))
+    }
+}
+
+/// Removes what interrupted installs left in `parent`; the caller holds the lock.
+///
+/// A leftover that cannot be removed only takes space, so it does not stop anybody.
+pub(super) fn remove_leftovers(parent: &Path, removed: &mut dyn FnMut(PathBuf)) {
+    let Ok(entries) = fs::read_dir(parent) else { return };
+    for entry in entries.filter_map(Result::ok) {
+        let is_partial = entry.file_name().to_string_lossy().starts_with(PARTIAL_PREFIX);
+        if is_partial && fs::remove_dir_all(entry.path()).is_ok() {
+            removed(entry.path());
+        }
+    }
+}
+
+/// Looks for every part of the set in a freshly installed folder.
+fn check_installed(packages: &Path, set: PinnedSet) -> Result<(), FetchError> {
+    let surroundings = Surroundings {
+        explicit: Some(packages.to_path_buf()),
+        system: packages.to_path_buf(),
+        ..Surroundings::default()
+    };
+    let found = super::discover(&surroundings);
+    for pin in set.pins() {
+        let is_there = match pin.part {
+            Part::Compiler => found
+                .compiler
+                .as_ref()
+                .is_some_and(|(nvrtc, _)| nvrtc.version.to_string() == pin.version),
+            Part::Nvdisasm => found.nvdisasm.is_some(),
+            Part::Cuobjdump => found.cuobjdump.is_some(),
+            Part::Ptxas => found.ptxas.is_some(),
+        };
+        if !is_there {
+            let missing = format!("a whole {} {}", pin.package, pin.version);
+            return Err(FetchError::Incomplete { missing });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn ensure_space(folder: &Path, set: PinnedSet) -> Result<(), FetchError> {
+    let space = rustix::fs::statvfs(folder).map_err(|error| storage(folder)(error.into()))?;
+    let available = space.f_bavail.saturating_mul(space.f_frsize);
+    let needed = set.space_bytes();
+    if available < needed {
+        return Err(FetchError::DiskFull { path: folder.to_path_buf(), available, needed });
+    }
+    Ok(())
+}
+
+/// Elsewhere a full disk shows in pip's own output.
+#[cfg(not(unix))]
+fn ensure_space(_folder: &Path, _set: PinnedSet) -> Result<(), FetchError> {
+    Ok(())
+}
+
+fn storage(path: &Path) -> impl FnOnce(io::Error) -> FetchError + '_ {
+    move |source| FetchError::Storage { path: path.to_path_buf(), source }
+}
+
+impl From<LockError> for FetchError {
+    fn from(error: LockError) -> Self {
+        match error {
+            LockError::Cancelled => Self::Cancelled,
+            LockError::Unavailable { path, source } => Self::Storage { path, source },
+            held @ LockError::Held { .. } => Self::Lock(held),
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! The places where a compiler may lie, in the order in which they are asked.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::Surroundings;
+use super::naming::Naming;
+
+/// Which kind of place something was found in, in the order of preference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// The path that the user gave.
+    Explicit,
+    /// A CUDA toolkit (or a Conda environment, which is laid out like one).
+    Toolkit,
+    /// Python packages.
+    Python,
+    /// Our own folder in the user's cache.
+    Fetched,
+    /// A folder of `PATH` (programs only).
+    SearchPath,
+}
+
+impl std::fmt::Display for Source {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::Explicit => "the path given",
+            Self::Toolkit => "CUDA toolkit",
+            Self::Python => "Python package",
+            Self::Fetched => "fetched by Lightbench",
+            Self::SearchPath => "search path",
+        })
+    }
+}
+
+/// One place: folders that belong together.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    pub(super) source: Source,
+    /// What the user would call the place.
+    pub(super) root: PathBuf,
+    pub(super) libraries: Vec<PathBuf>,
+    pub(super) programs: Vec<PathBuf>,
+    pub(super) includes: Vec<PathBuf>,
+    /// The folder whose `*.dist-info` folders tell full versions.
+    pub(super) packages: Option<PathBuf>,
+    /// Only this library file, where the user named one.
+    pub(super) only: Option<PathBuf>,
+}
+
+/// Every place, most preferred first, each folder once.
+pub(super) fn all(surroundings: &Surroundings, naming: &Naming) -> Vec<Place> {
+    let mut places = Vec::new();
+    if let Some(path) = &surroundings.explicit {
+        places.extend(explicit(path, naming));
+    }
+    for root in toolkit_roots(surroundings) {
+        places.push(toolkit(&root, Source::Toolkit, naming));
+    }
+    for site_packages in site_packages(surroundings, naming) {
+        places.extend(wheels(&site_packages, Source::Python, naming));
+    }
+    for folder in fetched_folders(surroundings) {
+        places.extend(wheels(&folder, Source::Fetched, naming));
+    }
+    places
+}
+
+/// Folders of finished and unfinished fetches in the cache, newest version first.
+pub(super) fn fetched_folders(surroundings: &Surroundings) -> Vec<PathBuf> {
+    let Some(cache) = &surroundings.cache else { return Vec::new() };
+    let mut folders = expand(&cache.join("toolchain"), "*");
+    folders.retain(|folder| !file_name(folder).starts_with('.'));
+    folders
+}
+
+/// A path that the user gave may be a library, a toolkit, a packages folder or a folder of either.
+fn explicit(path: &Path, naming: &Naming) -> Vec<Place> {
+    if path.is_file() {
+        let folder = path.parent().unwrap_or(path);
+        let mut place = flat(folder, Source::Explicit);
+        place.root = path.to_path_buf();
+        place.only = Some(path.to_path_buf());
+        place.packages = packages_above(folder);
+        return vec![place];
+    }
+    let mut places = wheels(path, Source::Explicit, naming);
+    let mut whole = toolkit(path, Source::Explicit, naming);
+    let direct = flat(path, Source::Explicit);
+    whole.libraries.extend(direct.libraries);
+    whole.programs.extend(direct.programs);
+    whole.includes.extend(direct.includes);
+    whole.packages = packages_above(path);
+    places.push(whole);
+    places
+}
+
+/// A folder that holds the library itself, with the programs and headers beside it.
+fn flat(folder: &Path, source: Source) -> Place {
+    let above = folder.parent().unwrap_or(folder);
+    Place {
+        source,
+        root: folder.to_path_buf(),
+        libraries: vec![folder.to_path_buf()],
+        programs: vec![folder.to_path_buf(), above.join("bin")],
+        includes: vec![above.join("include")],
+        packages: None,
+        only: None,
+    }
+}
+
+/// The packages folder around `…/nvidia/cu13/lib`, if this is one.
+fn packages_above(folder: &Path) -> Option<PathBuf> {
+    let vendor =
+        folder.ancestors().find(|above| above.file_name().is_some_and(|name| name == "nvidia"))?;
+    vendor.parent().map(Path::to_path_buf)
+}
+
+fn toolkit(root: &Path, source: Source, naming: &Naming) -> Place {
+    Place {
+        source,
+        root: root.to_path_buf(),
+        libraries: naming.toolkit_libraries.iter().map(|folder| root.join(folder)).collect(),
+        programs: vec![root.join("bin")],
+        includes: ["include", "targets/x86_64-linux/include", "targets/sbsa-linux/include"]
+            .iter()
+            .map(|folder| root.join(folder))
+            .collect(),
+        packages: None,
+        only: None,
+    }
+}
+
+/// The vendor's packages below a packages folder: `nvidia/cu13`, and the layout before it.
+fn wheels(packages: &Path, source: Source, naming: &Naming) -> Vec<Place> {
+    let vendor = packages.join("nvidia");
+    let mut roots = expand(&vendor, "cu*");
+    roots.retain(|root| file_name(root)[2..].parse::<u32>().is_ok());
+    roots.extend(["cuda_nvrtc", "cuda_nvcc"].map(|name| vendor.join(name)));
+    roots.retain(|root| root.is_dir());
+    let place = |root: PathBuf| Place {
+        source,
+        libraries: naming.wheel_libraries.iter().map(|folder| root.join(folder)).collect(),
+        programs: vec![root.join("bin")],
+        includes: vec![root.join("include")],
+        packages: Some(packages.to_path_buf()),
+        only: None,
+        root,
+    };
+    roots.into_iter().map(place).collect()
+}
+
+fn toolkit_roots(surroundings: &Surroundings) -> Vec<PathBuf> {
+    let mut roots: Vec<PathBuf> =
+        [&surroundings.cuda_home, &surroundings.cuda_path].into_iter().flatten().cloned().collect();
+    let local = surroundings.system.join("usr/local");
+    roots.push(local.join("cuda"));
+    roots.extend(expand(&local, "cuda-*"));
+    roots.push(surroundings.system.join("opt/cuda"));
+    roots.extend(surroundings.on_path("nvcc").and_then(|nvcc| prefix_of(&nvcc)));
+    roots.extend(surroundings.conda_prefix.clone());
+    keep_first(roots)
+}
+
+fn site_packages(surroundings: &Surroundings, naming: &Naming) -> Vec<PathBuf> {
+    let mut prefixes: Vec<PathBuf> = [&surroundings.virtual_env, &surroundings.conda_prefix]
+        .into_iter()
+        .flatten()
+        .cloned()
+        .collect();
+    if let Some(python) = surroundings.on_path("python3") {
+        // A virtual environment's python3 is a link to the real one: both prefixes count.
+        prefixes.extend(python.parent().and_then(Path::parent).map(Path::to_path_buf));
+        prefixes.extend(prefix_of(&python));
+    }
+    prefixes.extend(surroundings.home.as_ref().map(|home| home.join(".local")));
+    let pyenv = surroundings.pyenv_root.clone();
+    let pyenv = pyenv.or_else(|| surroundings.home.as_ref().map(|home| home.join(".pyenv")));
+    prefixes.extend(pyenv.map(|root| expand(&root.join("versions"), "*")).unwrap_or_default());
+    let mut folders = Vec::new();
+    for prefix in keep_first(prefixes) {
+        for pattern in naming.site_packages {
+            folders.extend(expand_path(&prefix, pattern));
+        }
+    }
+    keep_first(folders)
+}
+
+/// The folder above `bin` of a program, links resolved.
+fn prefix_of(program: &Path) -> Option<PathBuf> {
+    let program = fs::canonicalize(program).ok()?;
+    program.parent()?.parent().map(Path::to_path_buf)
+}
+
+/// `lib/python3*/site-packages` below `prefix`, newest first.
+fn expand_path(prefix: &Path, pattern: &str) -> Vec<PathBuf> {
+    let mut folders = vec![prefix.to_path_buf()];
+    for step in pattern.split('/') {
+        folders = folders.iter().flat_map(|folder| expand(folder, step)).collect();
+    }
+    folders
+}
+
+/// The folders in `folder` that match a name with at most one `*` at its end, highest number first.
+pub(super) fn expand(folder: &Path, pattern: &str) -> Vec<PathBuf> {
+    let Some(prefix) = pattern.strip_suffix('*') else {
+        let named = folder.join(pattern);
+        return if named.is_dir() { vec![named] } else { Vec::new() };
+    };
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut found: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| file_name(path).starts_with(prefix) && path.is_dir())
+        .collect();
+    found.sort_by(|left, right| {
+        let (left, right) = (file_name(left), file_name(right));
+        numbers(&right).cmp(&numbers(&left)).then_with(|| left.cmp(&right))
+    });
+    found
+}
+
+/// The numbers in a name, so that `python3.13` comes before `python3.9`.
+fn numbers(name: &str) -> Vec<u64> {
+    name.split(|character: char| !character.is_ascii_digit())
+        .filter_map(|digits| digits.parse().ok())
+        .collect()
+}
+
+pub(super) fn file_name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// Drops folders that are missing or that were seen before under another name.
+fn keep_first(folders: Vec<PathBuf>) -> Vec<PathBuf> {
+    let mut seen = Vec::new();
+    let mut kept = Vec::new();
+    for folder in folders {
+        if let Ok(real) = fs::canonicalize(&folder)
+            && !seen.contains(&real)
+        {
+            seen.push(real);
+            kept.push(folder);
+        }
+    }
+    kept
+}

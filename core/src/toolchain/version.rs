@@ -1,0 +1,101 @@
+//! Version of a compiler or tool, as file and folder names tell it.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+/// `13.5.37`, or `13.5` where the last number is not known.
+///
+/// Ordering puts an unknown last number before every known one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Version {
+    /// First number: the CUDA major version.
+    pub major: u32,
+    /// Second number.
+    pub minor: u32,
+    /// Third number, where a name carries it.
+    pub patch: Option<u32>,
+}
+
+/// The first NVRTC that carries its own headers.
+const FIRST_WITH_HEADERS: Version = Version::new(13, 3);
+
+/// The only major version whose cubins and PTX this program knows.
+const SUPPORTED_MAJOR: u32 = 13;
+
+impl Version {
+    /// A version without a third number.
+    #[must_use]
+    pub const fn new(major: u32, minor: u32) -> Self {
+        Self { major, minor, patch: None }
+    }
+
+    /// Reads `13.5` or `13.5.37`; further numbers are left out.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut numbers = text.split('.').map(str::parse::<u32>);
+        let (major, minor) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
+        let patch = match numbers.next() {
+            Some(number) => Some(number.ok()?),
+            None => None,
+        };
+        Some(Self { major, minor, patch })
+    }
+
+    /// Whether an NVRTC of this version is used at all.
+    #[must_use]
+    pub const fn is_supported(self) -> bool {
+        self.major == SUPPORTED_MAJOR
+    }
+
+    /// Whether an NVRTC of this version carries its own headers.
+    #[must_use]
+    pub fn has_bundled_headers(self) -> bool {
+        self >= FIRST_WITH_HEADERS
+    }
+
+    /// Whether both name the same CUDA release, the third number aside.
+    #[must_use]
+    pub const fn same_release(self, other: Self) -> bool {
+        self.major == other.major && self.minor == other.minor
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}.{}", self.major, self.minor)?;
+        match self.patch {
+            Some(patch) => write!(formatter, ".{patch}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Serialize for Version {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read_from_names_and_ordered() {
+        for (text, expected) in [
+            ("13.5", Some("13.5")),
+            ("13.5.37", Some("13.5.37")),
+            ("13.0.88.1", Some("13.0.88")),
+            ("13", None),
+            ("13.x", None),
+            ("", None),
+        ] {
+            let shown = Version::parse(text).map(|version| version.to_string());
+            assert_eq!(shown.as_deref(), expected, "{text}");
+        }
+        assert!(Version::new(13, 3).has_bundled_headers());
+        assert!(!Version::parse("13.2.99").unwrap().has_bundled_headers());
+        assert!(!Version::parse("12.9.1").unwrap().is_supported());
+    }
+}
