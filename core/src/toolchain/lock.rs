@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -35,10 +36,16 @@ pub enum LockError {
 /// Held until dropped; the system releases it when the process dies.
 #[derive(Debug)]
 pub(super) struct Lock {
-    _file: File,
+    file: File,
 }
 
 impl Lock {
+    /// The empty lock file as the input of a child, which then shares the lock (on Unix): should
+    /// this process be killed, nobody else starts before the orphan has ended too.
+    pub(super) fn shared_as_input(&self) -> std::io::Result<Stdio> {
+        Ok(Stdio::from(self.file.try_clone()?))
+    }
+
     /// Takes the lock on `path`, calling `on_wait` once if somebody else holds it.
     pub(super) fn acquire(
         path: &Path,
@@ -50,6 +57,7 @@ impl Lock {
         let file = OpenOptions::new()
             .create(true)
             .truncate(false)
+            .read(true)
             .write(true)
             .open(path)
             .map_err(unavailable)?;
@@ -57,7 +65,7 @@ impl Lock {
         let mut said = false;
         loop {
             match file.try_lock() {
-                Ok(()) => return Ok(Self { _file: file }),
+                Ok(()) => return Ok(Self { file }),
                 Err(TryLockError::WouldBlock) => {}
                 Err(TryLockError::Error(source)) => return Err(unavailable(source)),
             }

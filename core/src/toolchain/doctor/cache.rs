@@ -17,7 +17,7 @@ pub(super) fn finding(surroundings: &Surroundings) -> Finding {
         return Finding::new(Topic::Cache, State::Problem, summary).at(cache).command(advice);
     };
     if let Err(error) = tempfile::Builder::new().prefix(".writable-").tempfile_in(existing) {
-        let summary = format!("cannot be written: {error}");
+        let summary = format!("cannot be written: {}", error.kind());
         return Finding::new(Topic::Cache, State::Problem, summary).at(cache).command(advice);
     }
     let summary = if existing == cache {

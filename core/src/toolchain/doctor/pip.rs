@@ -20,7 +20,8 @@ pub(super) fn finding(surroundings: &Surroundings, can_compile: bool) -> Finding
     };
     match Pip::find(surroundings, scratch.path(), &limits) {
         Ok(pip) => {
-            let finding = Finding::new(Topic::Pip, State::Ok, pip.version.clone());
+            let version = pip.version.split(" from ").next().unwrap_or_default();
+            let finding = Finding::new(Topic::Pip, State::Ok, version);
             finding.note(format!("started as `{}`", pip.name()))
         }
         Err(FetchError::NoPip { tried, advice }) if can_compile => {

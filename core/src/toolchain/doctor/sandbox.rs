@@ -45,7 +45,7 @@ fn landlock() -> Finding {
             Topic::FileSandbox,
             State::Ok,
             format!(
-                "landlock, interface {number} or newer: the compile worker is confined to its folders"
+                "landlock, interface {number} or newer: confines the compile worker to its folders"
             ),
         ),
         None => Finding::new(
@@ -62,9 +62,11 @@ fn landlock() -> Finding {
 fn seccomp(surroundings: &Surroundings) -> Finding {
     let actions = surroundings.system.join("proc/sys/kernel/seccomp/actions_avail");
     match std::fs::read_to_string(&actions) {
-        Ok(text) if text.split_whitespace().any(|action| action == "errno") => {
-            Finding::new(Topic::CallFilter, State::Ok, "seccomp: the compile worker has no sockets")
-        }
+        Ok(text) if text.split_whitespace().any(|action| action == "errno") => Finding::new(
+            Topic::CallFilter,
+            State::Ok,
+            "seccomp: takes sockets away from the compile worker",
+        ),
         Ok(_) | Err(_) => Finding::new(
             Topic::CallFilter,
             State::Problem,

@@ -5,7 +5,7 @@
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -38,8 +38,8 @@ impl Limits<'_> {
 
 /// Runs `command` to its end, hands over what it writes line by line.
 ///
-/// `folder` takes the file with the output. The program gets no input and a process group of its
-/// own, which is killed whenever this function returns before the program has ended.
+/// `folder` takes the file with the output. The program gets a process group of its own, which is
+/// killed whenever this function returns before the program has ended.
 pub(in crate::toolchain) fn run(
     command: &mut Command,
     folder: &Path,
@@ -51,7 +51,6 @@ pub(in crate::toolchain) fn run(
     let output = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
     let mut lines = Lines { file: output.reopen().map_err(failed)?, rest: Vec::new() };
     command
-        .stdin(Stdio::null())
         .stdout(output.as_file().try_clone().map_err(failed)?)
         .stderr(output.as_file().try_clone().map_err(failed)?);
     #[cfg(unix)]

@@ -190,7 +190,7 @@ pub fn fetch(
     fs::create_dir_all(&parent).map_err(storage(&parent))?;
     let lock_file = parent.join(".lock");
     let mut on_wait = || report(FetchEvent::WaitingForAnother);
-    let _lock = Lock::acquire(&lock_file, request.limit, cancelled, &mut on_wait)?;
+    let lock = Lock::acquire(&lock_file, request.limit, cancelled, &mut on_wait)?;
     if Receipt::trusted(&folder).is_ok() {
         report(FetchEvent::AlreadyThere { folder: folder.clone() });
         return Ok(folder);
@@ -198,7 +198,8 @@ pub fn fetch(
     remove_leftovers(&parent, &mut |folder| report(FetchEvent::LeftoverRemoved { folder }));
     ensure_space(&parent, request.set)?;
     let limits = Limits { begin, limit: request.limit, cancelled };
-    let install = Install { surroundings, set: request.set, parent: &parent, folder: &folder };
+    let install =
+        Install { surroundings, set: request.set, parent: &parent, folder: &folder, lock: &lock };
     let bytes = install.run(&limits, report)?;
     report(FetchEvent::Installed { folder: folder.clone(), bytes });
     Ok(folder)
@@ -210,6 +211,7 @@ struct Install<'a> {
     set: PinnedSet,
     parent: &'a Path,
     folder: &'a Path,
+    lock: &'a Lock,
 }
 
 impl Install<'_> {
@@ -228,10 +230,12 @@ impl Install<'_> {
         let (requirements, folder) = (self.set.requirements(), self.folder.to_path_buf());
         report(FetchEvent::Starting { packages: requirements.clone(), folder });
         let mut on_line = |text: &str| report(FetchEvent::Line { text: text.to_owned() });
-        pip.install(&requirements, staging.path(), limits, &mut on_line).map_err(|error| {
-            // pip says so in prose only; the file system says it in numbers.
-            ensure_space(self.parent, self.set).err().unwrap_or(error)
-        })?;
+        pip.install(&requirements, staging.path(), self.lock, limits, &mut on_line).map_err(
+            |error| {
+                // pip says so in prose only; the file system says it in numbers.
+                ensure_space(self.parent, self.set).err().unwrap_or(error)
+            },
+        )?;
         check_installed(&packages, self.set)?;
         let versions = self.set.pins().iter();
         let versions: BTreeMap<String, String> =

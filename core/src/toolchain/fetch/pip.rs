@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::child::{self, Limits};
-use super::{FetchError, Surroundings};
+use super::{FetchError, Lock, Surroundings};
 
 /// How long `pip --version` may take, on a slow disk too.
 const PROBE_LIMIT: Duration = Duration::from_secs(30);
@@ -44,7 +44,7 @@ impl Pip {
                 let limit = PROBE_LIMIT.min(left);
                 let probe = Limits { begin: Instant::now(), limit, ..*limits };
                 let mut command = pip.command();
-                command.arg("--version");
+                command.arg("--version").stdin(Stdio::null());
                 let answer = child::run(&mut command, scratch, &probe, &mut |line| {
                     said.push(line.to_owned());
                 });
@@ -80,11 +80,16 @@ impl Pip {
         &self,
         requirements: &[String],
         staging: &Path,
+        lock: &Lock,
         limits: &Limits<'_>,
         on_line: &mut dyn FnMut(&str),
     ) -> Result<(), FetchError> {
         let mut command = self.command();
+        let input = lock
+            .shared_as_input()
+            .map_err(|source| FetchError::Start { program: self.name(), source })?;
         command
+            .stdin(input)
             .args(["install", "--no-deps", "--only-binary=:all:", "--no-input", "--no-compile"])
             .args(["--disable-pip-version-check", "--no-color", "--progress-bar=off"])
             .arg("--target")
@@ -92,6 +97,7 @@ impl Pip {
             .args(requirements)
             .env("PIP_USER", "0")
             .env("PIP_REQUIRE_VIRTUALENV", "0")
+            .env("PIP_ROOT_USER_ACTION", "ignore")
             .env("PYTHONUNBUFFERED", "1")
             .env("TMPDIR", staging)
             .env("TEMP", staging);

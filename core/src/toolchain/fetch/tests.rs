@@ -204,3 +204,21 @@ fn without_pip_or_a_cache_the_error_says_what_to_do() {
         assert!(error.contains(expected) && error.contains("LIGHTBENCH_CACHE"), "{error}");
     }
 }
+
+#[test]
+fn an_orphan_of_a_killed_fetch_keeps_the_lock() {
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().join(".lock");
+    let lock = Lock::acquire(&path, LONG, &|| false, &mut || {}).unwrap();
+    let mut orphan = std::process::Command::new("sleep")
+        .arg("60")
+        .stdin(lock.shared_as_input().unwrap())
+        .spawn()
+        .unwrap();
+    drop(lock);
+    let second = Lock::acquire(&path, Duration::from_millis(200), &|| false, &mut || {});
+    assert!(matches!(second, Err(LockError::Held { .. })), "{second:?}");
+    orphan.kill().unwrap();
+    orphan.wait().unwrap();
+    Lock::acquire(&path, LONG, &|| false, &mut || {}).unwrap();
+}
