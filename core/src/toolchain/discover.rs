@@ -1,97 +1,13 @@
 //! Chooses the compiler and its tools among all places, and keeps why the others were passed over.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-
 use super::naming::{self, Naming};
+use super::passed_over::{Part, PassedOver, Reason};
 use super::places::{self, Place, Source, file_name};
-use super::receipt::{Receipt, ReceiptProblem};
-use super::{
-    Damage, Headers, Nvrtc, Surroundings, Tool, Toolchain, ToolchainError, Version, binary,
-};
-
-/// What a discovered file is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Part {
-    /// `libnvrtc`.
-    Compiler,
-    /// `nvdisasm`.
-    Nvdisasm,
-    /// `cuobjdump`.
-    Cuobjdump,
-    /// `ptxas`.
-    Ptxas,
-}
-
-/// Something that was found and is not used.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PassedOver {
-    /// What it would have been.
-    pub part: Part,
-    /// Which kind of place it lies in.
-    pub source: Source,
-    /// The library or program, or the folder where there is neither.
-    pub path: PathBuf,
-    /// Why it is not used.
-    pub reason: Reason,
-}
-
-/// Why something that was found is not used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Reason {
-    /// Another CUDA major version.
-    #[error("version {found}; 13.0 or newer (13.x) is needed")]
-    WrongVersion {
-        /// The version as far as names tell it.
-        found: String,
-    },
-    /// The builtins library does not lie beside the compiler library.
-    #[error("its builtins library is missing beside it")]
-    NoBuiltins,
-    /// A compiler without headers of its own, and no include folder near it.
-    #[error(
-        "version {version} carries no headers and `cuda_fp16.h` is in none of: {}",
-        joined(looked)
-    )]
-    NoHeaders {
-        /// Version of the compiler.
-        version: Version,
-        /// Include folders that were tried.
-        looked: Vec<PathBuf>,
-    },
-    /// The file cannot be loaded.
-    #[error("{} is {damage}", file_name(file))]
-    Damaged {
-        /// The damaged file.
-        file: PathBuf,
-        /// What is wrong with it.
-        damage: Damage,
-    },
-    /// An install of ours that is not whole.
-    #[error("{problem}")]
-    Untrusted {
-        /// What does not fit.
-        problem: ReceiptProblem,
-    },
-    /// A tool that may not understand what the compiler writes.
-    #[error("version {found} is older than the compiler ({compiler})")]
-    OlderThanCompiler {
-        /// Version of the tool.
-        found: Version,
-        /// Version of the compiler.
-        compiler: Version,
-    },
-    /// Usable, but the user gave a path.
-    #[error("usable, but another path was given")]
-    PathGiven,
-    /// Usable, but found after another one.
-    #[error("usable, but another comes first")]
-    Later,
-}
+use super::receipt::Receipt;
+use super::{Headers, Nvrtc, Surroundings, Tool, Toolchain, ToolchainError, Version, binary};
 
 /// Everything that was found.
 #[derive(Debug, Clone)]
@@ -178,22 +94,6 @@ pub(super) fn discover_as(surroundings: &Surroundings, naming: &Naming) -> Disco
         passed_over: search.passed_over,
         given: surroundings.explicit.clone(),
     }
-}
-
-/// `; found but not used: …` for error messages, or nothing.
-pub(super) fn listed(passed_over: &[PassedOver]) -> String {
-    let mut text = String::new();
-    for candidate in passed_over.iter().filter(|candidate| candidate.part == Part::Compiler) {
-        let separator = if text.is_empty() { "; found but not used: " } else { ", " };
-        // Writing to a String cannot fail.
-        let _written =
-            write!(text, "{separator}{} ({})", candidate.path.display(), candidate.reason);
-    }
-    text
-}
-
-fn joined(paths: &[PathBuf]) -> String {
-    paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
 /// Programs that lie on `PATH` and nowhere else.
@@ -290,10 +190,11 @@ impl Search<'_> {
 
     /// The first usable tool, but rather a later one than one older than the compiler.
     fn tool(&mut self, part: Part, places: &[Place], compiler: Option<Version>) -> Option<Tool> {
+        let name = self.naming.program(part.program()?);
         let mut older: Option<Tool> = None;
         for place in places {
             for folder in &place.programs {
-                let program = folder.join(self.naming.program(part.program()));
+                let program = folder.join(&name);
                 if !program.is_file() || !self.is_new(&program) {
                     continue;
                 }
@@ -305,7 +206,7 @@ impl Search<'_> {
                     installed_version(place, part).or_else(|| toolkit_version(place, self.naming));
                 let tool = Tool { program, version, source: place.source };
                 match (version, compiler) {
-                    (Some(found), Some(compiler)) if is_older(found, compiler) => {
+                    (Some(found), Some(compiler)) if found.is_earlier_release(compiler) => {
                         let reason = Reason::OlderThanCompiler { found, compiler };
                         self.pass_over(part, place.source, &tool.program, reason);
                         older = older.or(Some(tool));
@@ -339,32 +240,6 @@ impl Search<'_> {
     fn pass_over(&mut self, part: Part, source: Source, path: &Path, reason: Reason) {
         self.passed_over.push(PassedOver { part, source, path: path.to_path_buf(), reason });
     }
-}
-
-impl Part {
-    /// File stem of the program; the compiler is a library and is not asked for by this name.
-    pub(super) const fn program(self) -> &'static str {
-        match self {
-            Self::Compiler => "nvcc",
-            Self::Nvdisasm => "nvdisasm",
-            Self::Cuobjdump => "cuobjdump",
-            Self::Ptxas => "ptxas",
-        }
-    }
-
-    /// The package that carries the part, as folder names spell it.
-    const fn package(self) -> &'static str {
-        match self {
-            Self::Compiler => "nvidia_cuda_nvrtc",
-            Self::Nvdisasm => "nvidia_cuda_nvdisasm",
-            Self::Cuobjdump => "nvidia_cuda_cuobjdump",
-            Self::Ptxas => "nvidia_cuda_nvcc",
-        }
-    }
-}
-
-pub(super) const fn is_older(tool: Version, compiler: Version) -> bool {
-    tool.major < compiler.major || (tool.major == compiler.major && tool.minor < compiler.minor)
 }
 
 /// The compiler libraries of a place, one per folder and major version, newest major first.

@@ -3,6 +3,10 @@
 //! NVRTC writes 2,377 files with `--use-bundled-headers=DIR`. The extraction happens in a folder
 //! beside, which is renamed when it is whole: a killed process leaves nothing that looks complete,
 //! and two processes do not write into each other's folder.
+//!
+//! Compiles are better given the extracted folders with `-I`: with the option, NVRTC 13.5 opens a
+//! lock file in `DIR` for writing at every compile, so that a read-only cache fails, and does not
+//! notice missing files. Both ways give the same cubin.
 
 use std::fs::{self, File};
 use std::io;
@@ -22,7 +26,7 @@ const SCHEMA: &str = "lightbench.headers/1";
 /// The headers of one compiler version in the user's cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeaderFolder {
-    /// The include folder; also what `--use-bundled-headers=` is given once it is complete.
+    /// The folder that the headers lie in.
     pub path: PathBuf,
     /// Whether it can be used.
     pub state: HeaderState,
@@ -106,6 +110,23 @@ impl HeaderFolder {
             None => HeaderState::Absent,
         };
         Self { path: whole.join("include"), state, whole }
+    }
+
+    /// The folders to give to `-I`, in order, once the headers are complete.
+    #[must_use]
+    pub fn include_folders(&self) -> [PathBuf; 2] {
+        [self.path.clone(), self.path.join("cccl")]
+    }
+
+    /// Counts files and bytes again, which reads every folder: has anything gone since?
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        match self.state {
+            HeaderState::Complete { files, bytes } => {
+                count(&self.path).is_ok_and(|found| found == (files, bytes))
+            }
+            HeaderState::Absent => false,
+        }
     }
 
     /// Waits for its turn (at most `limit`) and makes an empty folder to extract into.

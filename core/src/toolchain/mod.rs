@@ -10,6 +10,7 @@ mod fetch;
 mod headers;
 mod lock;
 mod naming;
+mod passed_over;
 mod pins;
 mod places;
 mod receipt;
@@ -23,10 +24,11 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 pub use binary::Damage;
-pub use discover::{Discovery, Part, PassedOver, Reason, discover};
+pub use discover::{Discovery, discover};
 pub use fetch::{DEFAULT_FETCH_LIMIT, FetchError, FetchEvent, FetchRequest, fetch};
 pub use headers::{HeaderError, HeaderFolder, HeaderStaging, HeaderState, HeaderTurn};
 pub use lock::LockError;
+pub use passed_over::{Part, PassedOver, Reason};
 pub use pins::{Pin, PinnedSet};
 pub use places::Source;
 pub use receipt::{FileRecord, Receipt, ReceiptProblem};
@@ -54,10 +56,13 @@ impl Toolchain {
     /// The folder that bundled headers are extracted to is not among them: see [`HeaderFolder`].
     #[must_use]
     pub fn compile_folders(&self) -> Vec<PathBuf> {
-        let mut folders: Vec<PathBuf> = [&self.nvrtc.library, &self.nvrtc.builtins]
-            .into_iter()
-            .filter_map(|file| file.parent().map(Path::to_path_buf))
-            .collect();
+        let mut folders = Vec::new();
+        for file in [&self.nvrtc.library, &self.nvrtc.builtins] {
+            // The file may be a link into another folder, which must be readable as well.
+            let real = std::fs::canonicalize(file).ok();
+            folders.extend(file.parent().map(Path::to_path_buf));
+            folders.extend(real.as_deref().and_then(Path::parent).map(Path::to_path_buf));
+        }
         match &self.headers {
             Headers::Bundled => {}
             Headers::Folders(include) => folders.extend(include.iter().cloned()),
@@ -119,7 +124,7 @@ pub enum ToolchainError {
     #[error(
         "{} holds no usable CUDA compiler{}; give the folder or the file of NVRTC 13.0 or newer \
          (13.x), or leave the path out",
-        path.display(), discover::listed(passed_over)
+        path.display(), passed_over::listed(passed_over)
     )]
     Explicit {
         /// What the user gave.
@@ -130,7 +135,7 @@ pub enum ToolchainError {
     /// Nothing usable was found anywhere.
     #[error(
         "no usable CUDA compiler on this machine{}; run `lightbench doctor --fetch` to install one",
-        discover::listed(passed_over)
+        passed_over::listed(passed_over)
     )]
     Missing {
         /// What was found, and why it is not used.

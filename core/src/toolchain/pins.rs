@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::discover::Part;
+use super::passed_over::Part;
 
 /// One package at one version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,14 +62,12 @@ impl PinnedSet {
         }
     }
 
-    /// Free space that an install needs: the unpacked packages, the downloaded wheels, and a
-    /// margin (measured with the x86-64 Linux wheels, rounded up).
+    /// Free space that an install needs, with a margin: installed and downloaded together, the
+    /// x86-64 Linux packages of 13.5.37 take 147 + 64 MB (compiler) and 142 + 47 MB (assembler).
     #[must_use]
     pub const fn space_bytes(self) -> u64 {
-        const MIB: u64 = 1 << 20;
         match self {
-            Self::Compiler => 300 * MIB,
-            Self::Assembler => 300 * MIB,
+            Self::Compiler | Self::Assembler => 300 << 20,
         }
     }
 }

@@ -153,7 +153,8 @@ fn wheels(packages: &Path, source: Source, naming: &Naming) -> Vec<Place> {
     roots.into_iter().map(place).collect()
 }
 
-fn toolkit_roots(surroundings: &Surroundings) -> Vec<PathBuf> {
+/// The folders of CUDA toolkits, each once.
+pub(super) fn toolkit_roots(surroundings: &Surroundings) -> Vec<PathBuf> {
     let mut roots: Vec<PathBuf> =
         [&surroundings.cuda_home, &surroundings.cuda_path].into_iter().flatten().cloned().collect();
     let local = surroundings.system.join("usr/local");

@@ -347,6 +347,9 @@ fn headers_are_complete_only_after_the_last_step() {
     assert_eq!(finished.state, HeaderState::Complete { files: 1, bytes: 4 });
     assert_eq!(locate(), finished);
     assert!(matches!(begin(), HeaderTurn::Ready(_)));
+    assert!(finished.is_whole());
+    fs::write(finished.path.join("cuda_fp16.h"), "").unwrap();
+    assert!(!locate().is_whole(), "a header was cut");
     let left = fs::read_dir(cache.path().join("headers")).unwrap().count();
     assert_eq!(left, 2, "the lock file and the finished folder");
 }

@@ -59,6 +59,12 @@ impl Version {
     pub const fn same_release(self, other: Self) -> bool {
         self.major == other.major && self.minor == other.minor
     }
+
+    /// Whether this is an earlier CUDA release, the third number aside.
+    #[must_use]
+    pub const fn is_earlier_release(self, other: Self) -> bool {
+        self.major < other.major || (self.major == other.major && self.minor < other.minor)
+    }
 }
 
 impl fmt::Display for Version {

@@ -1,6 +1,5 @@
 //! The compiler, its headers and its tools.
 
-use super::super::discover::is_older;
 use super::super::receipt::Receipt;
 use super::super::{
     Discovery, HeaderFolder, HeaderState, Headers, Nvrtc, Part, Reason, Source, Surroundings, Tool,
@@ -107,25 +106,27 @@ fn no_compiler(discovery: &Discovery, surroundings: &Surroundings) -> Finding {
 }
 
 fn header(nvrtc: &Nvrtc, headers: &Headers, surroundings: &Surroundings) -> Finding {
+    let topic = Topic::Headers;
+    if let Headers::Folders(folders) = headers {
+        let notes = folders.iter().map(|folder| folder.display().to_string()).collect();
+        let finding = Finding::new(topic, State::Ok, "include folders of the compiler");
+        return Finding { notes, ..finding };
+    }
     let cached = surroundings.cache.as_ref().map(|cache| HeaderFolder::locate(cache, nvrtc));
-    match (headers, cached) {
-        (
-            Headers::Bundled,
-            Some(HeaderFolder { state: HeaderState::Complete { files, bytes }, path, .. }),
-        ) => {
-            let summary =
-                format!("carried by the compiler, extracted: {files} files, {} MiB", bytes >> 20);
-            Finding::new(Topic::Headers, State::Ok, summary).at(&path)
+    let later = "carried by the compiler, extracted on first use";
+    let Some(cached) = cached else { return Finding::new(topic, State::Ok, later) };
+    match cached.state {
+        HeaderState::Absent => Finding::new(topic, State::Ok, later),
+        HeaderState::Complete { files, .. } if !cached.is_whole() => {
+            let summary = format!("extracted once, but some of the {files} files have gone");
+            Finding::new(topic, State::Problem, summary)
+                .at(&cached.path)
+                .command(format!("rm -r '{}'", cached.path.display()))
         }
-        (Headers::Bundled, Some(_) | None) => {
-            let summary = "carried by the compiler, extracted on first use";
-            Finding::new(Topic::Headers, State::Ok, summary)
-        }
-        (Headers::Folders(folders), _) => {
-            let finding =
-                Finding::new(Topic::Headers, State::Ok, "include folders of the compiler");
-            let notes = folders.iter().map(|folder| folder.display().to_string()).collect();
-            Finding { notes, ..finding }
+        HeaderState::Complete { files, bytes } => {
+            let size = bytes >> 20;
+            let summary = format!("carried by the compiler, extracted: {files} files, {size} MiB");
+            Finding::new(topic, State::Ok, summary).at(&cached.path)
         }
     }
 }
@@ -143,7 +144,7 @@ fn tool(topic: Topic, found: Option<&Tool>, want: Want, compiler: Option<Version
     let version = tool.version.map(|version| format!(" {version}")).unwrap_or_default();
     let summary = format!("{name}{version} ({})", tool.source);
     match (tool.version, compiler) {
-        (Some(version), Some(compiler)) if is_older(version, compiler) => {
+        (Some(version), Some(compiler)) if version.is_earlier_release(compiler) => {
             let finding = Finding::new(topic, State::Problem, summary).at(&tool.program);
             let finding = finding.note(format!("older than the compiler ({compiler})"));
             match want {

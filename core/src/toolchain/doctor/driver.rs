@@ -100,12 +100,10 @@ fn version(driver: &Driver, compiler: Option<Version>) -> Finding {
             }
             let finding = Finding::new(Topic::Driver, State::Ok, summary);
             match compiler {
-                Some(compiler) if (cuda.major, cuda.minor) < (compiler.major, compiler.minor) => {
-                    finding.note(format!(
-                        "older than the compiler ({compiler}): runs its cubins, not its PTX; \
+                Some(compiler) if cuda.is_earlier_release(compiler) => finding.note(format!(
+                    "older than the compiler ({compiler}): runs its cubins, not its PTX; \
                          Lightbench loads cubins"
-                    ))
-                }
+                )),
                 Some(_) | None => finding,
             }
         }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::super::places::expand;
+use super::super::places::{expand, toolkit_roots};
 use super::{Finding, State, Surroundings, Topic};
 
 pub(super) fn findings(surroundings: &Surroundings) -> Vec<Finding> {
@@ -12,7 +12,7 @@ pub(super) fn findings(surroundings: &Surroundings) -> Vec<Finding> {
 fn nsight_compute(surroundings: &Surroundings) -> Finding {
     let installs = surroundings.system.join("opt/nvidia/nsight-compute");
     let mut folders: Vec<PathBuf> = expand(&installs, "*");
-    for toolkit in toolkits(surroundings) {
+    for toolkit in toolkit_roots(surroundings) {
         folders.push(toolkit.join("bin"));
         folders.extend(expand(&toolkit, "nsight-compute-*"));
     }
@@ -30,7 +30,7 @@ fn nsight_compute(surroundings: &Surroundings) -> Finding {
 
 fn compute_sanitizer(surroundings: &Surroundings) -> Finding {
     let mut folders = Vec::new();
-    for toolkit in toolkits(surroundings) {
+    for toolkit in toolkit_roots(surroundings) {
         folders.push(toolkit.join("bin"));
         folders.push(toolkit.join("compute-sanitizer"));
     }
@@ -42,16 +42,6 @@ fn compute_sanitizer(surroundings: &Surroundings) -> Finding {
             "not found; not needed, the virtual GPU finds memory and race faults",
         ),
     }
-}
-
-fn toolkits(surroundings: &Surroundings) -> Vec<PathBuf> {
-    let local = surroundings.system.join("usr/local");
-    let mut toolkits: Vec<PathBuf> =
-        [&surroundings.cuda_home, &surroundings.cuda_path].into_iter().flatten().cloned().collect();
-    toolkits.push(local.join("cuda"));
-    toolkits.extend(expand(&local, "cuda-*"));
-    toolkits.push(surroundings.system.join("opt/cuda"));
-    toolkits
 }
 
 fn find(surroundings: &Surroundings, name: &str, folders: &[PathBuf]) -> Option<PathBuf> {

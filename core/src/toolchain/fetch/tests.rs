@@ -1,7 +1,6 @@
 //! Fetching with a pip that is a shell script: what is trusted, and what is left behind.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -9,7 +8,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use super::*;
-use crate::toolchain::{ReceiptProblem, discover, tests as trees};
+use crate::toolchain::{LockError, ReceiptProblem, discover, tests as trees};
 
 /// Answers `--version`; else finds the folder after `--target` and runs the given lines in it.
 fn machine(install: &str) -> TempDir {
@@ -24,10 +23,15 @@ fn machine(install: &str) -> TempDir {
          {install}\n",
         root = root.path().display()
     );
-    let program = root.path().join("path/python3");
     fs::create_dir_all(root.path().join("path")).unwrap();
-    fs::write(&program, script).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(root.path().join("script"), script).unwrap();
+    // Copied by a child: a program that this process has open for writing while another test
+    // starts a child could not be started ("text file busy").
+    let copy = std::process::Command::new("sh")
+        .args(["-c", "cp script path/python3 && chmod +x path/python3"])
+        .current_dir(root.path())
+        .status();
+    assert!(copy.unwrap().success());
     root
 }
 

@@ -1,0 +1,108 @@
+//! Why a fetch did not end with the packages in place, and what to do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::super::lock::LockError;
+
+/// Why a fetch did not end with the packages in place.
+#[derive(Debug, thiserror::Error)]
+pub enum FetchError {
+    /// NVIDIA publishes no packages for this system.
+    #[error("no CUDA compiler exists for this system ({system})")]
+    Unsupported {
+        /// Operating system and processor.
+        system: String,
+    },
+    /// There is no cache folder to install into.
+    #[error(
+        "no cache folder: neither a home folder nor LIGHTBENCH_CACHE is set; set LIGHTBENCH_CACHE to a folder that you can write to"
+    )]
+    NoCache,
+    /// The cache folder cannot be written.
+    #[error(
+        "cannot write to {}: {source}; set LIGHTBENCH_CACHE to a folder that you can write to",
+        path.display()
+    )]
+    Storage {
+        /// Folder or file.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// There is not enough space.
+    #[error(
+        "{} has {} MiB free, {} MiB are needed; make room, or set LIGHTBENCH_CACHE to a folder on \
+         another disk", path.display(), available >> 20, needed >> 20
+    )]
+    DiskFull {
+        /// The folder.
+        path: PathBuf,
+        /// Bytes that are free.
+        available: u64,
+        /// Bytes that an install needs.
+        needed: u64,
+    },
+    /// No working pip on `PATH`.
+    #[error("no working pip found ({tried}); install it ({advice})")]
+    NoPip {
+        /// What was tried.
+        tried: String,
+        /// How to install it here.
+        advice: &'static str,
+    },
+    /// pip could not be started or watched.
+    #[error("cannot run {program}: {source}")]
+    Start {
+        /// The program.
+        program: String,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// pip gave up.
+    #[error("{program} failed ({status}):\n{tail}")]
+    PipFailed {
+        /// The program.
+        program: String,
+        /// Its exit status.
+        status: String,
+        /// The last lines of what it wrote.
+        tail: String,
+    },
+    /// pip succeeded, but what it installed is not what was asked for.
+    #[error(
+        "pip reported success, but {missing} is not in what it installed; is a package index of this machine replacing NVIDIA's packages?"
+    )]
+    Incomplete {
+        /// The file or program that is missing or damaged.
+        missing: String,
+    },
+    /// It took too long.
+    #[error("the fetch was stopped after {} s; nothing was kept", limit.as_secs())]
+    TimedOut {
+        /// The limit.
+        limit: Duration,
+    },
+    /// The caller gave up.
+    #[error("the fetch was cancelled; nothing was kept")]
+    Cancelled,
+    /// The lock could not be taken.
+    #[error("{0}")]
+    Lock(LockError),
+}
+
+impl From<LockError> for FetchError {
+    fn from(error: LockError) -> Self {
+        match error {
+            LockError::Cancelled => Self::Cancelled,
+            LockError::Unavailable { path, source } => Self::Storage { path, source },
+            held @ LockError::Held { .. } => Self::Lock(held),
+        }
+    }
+}
+
+/// Turns a failure of the file system at `path` into the error that names it.
+pub(super) fn storage(path: &Path) -> impl FnOnce(io::Error) -> FetchError + '_ {
+    move |source| FetchError::Storage { path: path.to_path_buf(), source }
+}

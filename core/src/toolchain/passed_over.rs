@@ -1,0 +1,128 @@
+//! What was found and is not used, and why: the doctor and every error about compilers say it.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::places::{Source, file_name};
+use super::receipt::ReceiptProblem;
+use super::{Damage, Version};
+
+/// What a discovered file is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// `libnvrtc`.
+    Compiler,
+    /// `nvdisasm`.
+    Nvdisasm,
+    /// `cuobjdump`.
+    Cuobjdump,
+    /// `ptxas`.
+    Ptxas,
+}
+
+/// Something that was found and is not used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PassedOver {
+    /// What it would have been.
+    pub part: Part,
+    /// Which kind of place it lies in.
+    pub source: Source,
+    /// The library or program, or the folder where there is neither.
+    pub path: PathBuf,
+    /// Why it is not used.
+    pub reason: Reason,
+}
+
+/// Why something that was found is not used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Reason {
+    /// Another CUDA major version.
+    #[error("version {found}; 13.0 or newer (13.x) is needed")]
+    WrongVersion {
+        /// The version as far as names tell it.
+        found: String,
+    },
+    /// The builtins library does not lie beside the compiler library.
+    #[error("its builtins library is missing beside it")]
+    NoBuiltins,
+    /// A compiler without headers of its own, and no include folder near it.
+    #[error(
+        "version {version} carries no headers and `cuda_fp16.h` is in none of: {}",
+        joined(looked)
+    )]
+    NoHeaders {
+        /// Version of the compiler.
+        version: Version,
+        /// Include folders that were tried.
+        looked: Vec<PathBuf>,
+    },
+    /// The file cannot be loaded.
+    #[error("{} is {damage}", file_name(file))]
+    Damaged {
+        /// The damaged file.
+        file: PathBuf,
+        /// What is wrong with it.
+        damage: Damage,
+    },
+    /// An install of ours that is not whole.
+    #[error("{problem}")]
+    Untrusted {
+        /// What does not fit.
+        problem: ReceiptProblem,
+    },
+    /// A tool that may not understand what the compiler writes.
+    #[error("version {found} is older than the compiler ({compiler})")]
+    OlderThanCompiler {
+        /// Version of the tool.
+        found: Version,
+        /// Version of the compiler.
+        compiler: Version,
+    },
+    /// Usable, but the user gave a path.
+    #[error("usable, but another path was given")]
+    PathGiven,
+    /// Usable, but found after another one.
+    #[error("usable, but another comes first")]
+    Later,
+}
+
+impl Part {
+    /// File stem of the program; the compiler is a library.
+    pub(super) const fn program(self) -> Option<&'static str> {
+        match self {
+            Self::Compiler => None,
+            Self::Nvdisasm => Some("nvdisasm"),
+            Self::Cuobjdump => Some("cuobjdump"),
+            Self::Ptxas => Some("ptxas"),
+        }
+    }
+
+    /// The package that carries the part, as folder names spell it.
+    pub(super) const fn package(self) -> &'static str {
+        match self {
+            Self::Compiler => "nvidia_cuda_nvrtc",
+            Self::Nvdisasm => "nvidia_cuda_nvdisasm",
+            Self::Cuobjdump => "nvidia_cuda_cuobjdump",
+            Self::Ptxas => "nvidia_cuda_nvcc",
+        }
+    }
+}
+
+/// `; found but not used: …` for error messages, or nothing.
+pub(super) fn listed(passed_over: &[PassedOver]) -> String {
+    let mut text = String::new();
+    for candidate in passed_over.iter().filter(|candidate| candidate.part == Part::Compiler) {
+        let separator = if text.is_empty() { "; found but not used: " } else { ", " };
+        // Writing to a String cannot fail.
+        let _written =
+            write!(text, "{separator}{} ({})", candidate.path.display(), candidate.reason);
+    }
+    text
+}
+
+fn joined(paths: &[PathBuf]) -> String {
+    paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+}
