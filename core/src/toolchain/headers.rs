@@ -57,9 +57,10 @@ pub enum HeaderTurn {
     Ready(HeaderFolder),
 }
 
-/// An empty folder to extract into; vanishes unless it is handed to [`HeaderFolder::finish`].
+/// An empty folder to extract into; vanishes unless [`HeaderStaging::finish`] is called.
 #[derive(Debug)]
 pub struct HeaderStaging {
+    target: HeaderFolder,
     folder: TempDir,
     include: PathBuf,
     _lock: Lock,
@@ -152,31 +153,7 @@ impl HeaderFolder {
             .map_err(at(&parent))?;
         let include = folder.path().join("include");
         fs::create_dir(&include).map_err(at(&include))?;
-        Ok(HeaderTurn::Extract(HeaderStaging { folder, include, _lock: lock }))
-    }
-
-    /// Puts extracted headers into place.
-    ///
-    /// # Errors
-    /// Nothing was extracted, or the cache cannot be written.
-    pub fn finish(self, nvrtc: &Nvrtc, staging: HeaderStaging) -> Result<Self, HeaderError> {
-        if !staging.include.join("cuda_fp16.h").is_file() {
-            return Err(HeaderError::NothingExtracted { path: staging.include });
-        }
-        let (files, bytes) = count(&staging.include).map_err(at(&staging.include))?;
-        let schema = SCHEMA.to_owned();
-        let receipt = HeaderReceipt { schema, compiler: nvrtc.version.to_string(), files, bytes };
-        let place = staging.folder.path().join(RECEIPT);
-        write_receipt(&place, &receipt).map_err(at(&place))?;
-        if self.whole.exists() {
-            // Left by something else than us: it has no valid receipt, or `begin` had returned it.
-            fs::remove_dir_all(&self.whole).map_err(at(&self.whole))?;
-        }
-        let HeaderStaging { folder, _lock, .. } = staging;
-        fs::rename(folder.path(), &self.whole).map_err(at(&self.whole))?;
-        // It has another name now, so there is nothing left to remove.
-        let _renamed = folder.keep();
-        Ok(Self { state: HeaderState::Complete { files, bytes }, ..self })
+        Ok(HeaderTurn::Extract(HeaderStaging { target: self, folder, include, _lock: lock }))
     }
 
     fn parent(&self) -> PathBuf {
@@ -189,6 +166,30 @@ impl HeaderStaging {
     #[must_use]
     pub fn include(&self) -> &Path {
         &self.include
+    }
+
+    /// Puts extracted headers into place.
+    ///
+    /// # Errors
+    /// Nothing was extracted, or the cache cannot be written.
+    pub fn finish(self, nvrtc: &Nvrtc) -> Result<HeaderFolder, HeaderError> {
+        if !self.include.join("cuda_fp16.h").is_file() {
+            return Err(HeaderError::NothingExtracted { path: self.include });
+        }
+        let (files, bytes) = count(&self.include).map_err(at(&self.include))?;
+        let schema = SCHEMA.to_owned();
+        let receipt = HeaderReceipt { schema, compiler: nvrtc.version.to_string(), files, bytes };
+        let place = self.folder.path().join(RECEIPT);
+        write_receipt(&place, &receipt).map_err(at(&place))?;
+        if self.target.whole.exists() {
+            // It has no valid receipt, or `begin` would have returned it.
+            fs::remove_dir_all(&self.target.whole).map_err(at(&self.target.whole))?;
+        }
+        let Self { folder, target, _lock, .. } = self;
+        fs::rename(folder.path(), &target.whole).map_err(at(&target.whole))?;
+        // It has another name now, so there is nothing left to remove.
+        let _renamed = folder.keep();
+        Ok(HeaderFolder { state: HeaderState::Complete { files, bytes }, ..target })
     }
 }
 

@@ -339,11 +339,11 @@ fn headers_are_complete_only_after_the_last_step() {
 
     let HeaderTurn::Extract(staging) = begin() else { panic!("still nothing") };
     assert!(!abandoned.exists());
-    assert!(locate().finish(&nvrtc(), staging).is_err(), "an empty extraction is refused");
+    assert!(staging.finish(&nvrtc()).is_err(), "an empty extraction is refused");
 
     let HeaderTurn::Extract(staging) = begin() else { panic!("still nothing") };
     fs::write(staging.include().join("cuda_fp16.h"), "half").unwrap();
-    let finished = locate().finish(&nvrtc(), staging).unwrap();
+    let finished = staging.finish(&nvrtc()).unwrap();
     assert_eq!(finished.state, HeaderState::Complete { files: 1, bytes: 4 });
     assert_eq!(locate(), finished);
     assert!(matches!(begin(), HeaderTurn::Ready(_)));
