@@ -1,1 +1,3 @@
 //! The on-disk project format: what was written, what it means, and the one step between that checks.
+
+pub mod scaffold;

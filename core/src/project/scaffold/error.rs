@@ -1,0 +1,251 @@
+//! Why a project was not written, each with what was there and what to do about it.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+/// A place in a source text; both numbers start at 1, and a column counts characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The line.
+    pub line: usize,
+    /// The column.
+    pub column: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}", self.line, self.column)
+    }
+}
+
+/// A kernel that a source defines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundKernel {
+    /// The name with its namespaces, `ops::scale`.
+    pub name: String,
+    /// Where the name stands.
+    pub place: Place,
+}
+
+/// Why a kernel parameter cannot stand in a project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ParameterProblem {
+    /// `float** x`, or an array of arrays.
+    PointerToPointer,
+    /// `float& x`.
+    Reference,
+    /// A pointer to a function.
+    Function,
+    /// A parameter pack or `...`.
+    Variadic,
+    /// `void* x`.
+    VoidPointer,
+    /// A texture or surface object.
+    Texture,
+    /// A built-in vector such as `float4` by value.
+    VectorByValue,
+    /// An 8-bit float by value.
+    NarrowFloatByValue,
+    /// A type that is neither arithmetic nor a struct of this file.
+    UnknownType,
+    /// A struct with a field that is not a plain scalar, with bases, or with a layout of its own.
+    StructNotPlain,
+}
+
+impl fmt::Display for ParameterProblem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::PointerToPointer => {
+                "a pointer to pointers has no tensor; pass each array as a pointer of its own, or one array and offsets"
+            }
+            Self::Reference => "a kernel takes no references; pass the value or a pointer",
+            Self::Function => "a pointer to a function cannot come from the host; use a template parameter",
+            Self::Variadic => "the number of arguments must be fixed; name each parameter",
+            Self::VoidPointer => "its element type is unknown; give the pointer a type such as `const float*`",
+            Self::Texture => {
+                "textures are declared in the launch block and not guessed; replace it by a pointer, and see `textures` in the format"
+            }
+            Self::VectorByValue => "a vector by value is not supported; pass its components as scalars",
+            Self::NarrowFloatByValue => "an 8-bit float by value is not supported; pass a float",
+            Self::UnknownType => {
+                "expected an arithmetic type, a pointer to one, or a struct of plain scalars defined in the same file"
+            }
+            Self::StructNotPlain => {
+                "its struct must have plain scalar fields only: no pointers, arrays, nested structs, bases, bit fields or alignment"
+            }
+        })
+    }
+}
+
+/// Why no project was written.
+#[derive(Debug, thiserror::Error)]
+pub enum ScaffoldError {
+    /// The source defines no kernel.
+    #[error(
+        "no kernel here: expected a `__global__` function with a body; declarations without one do not count"
+    )]
+    NoKernel,
+    /// The source defines several kernels and none was chosen.
+    #[error("{} kernels here: {}; choose one with --kernel NAME", .found.len(), listed(.found))]
+    SeveralKernels {
+        /// All of them, in the order of the file.
+        found: Vec<FoundKernel>,
+    },
+    /// The chosen kernel is not there.
+    #[error("no kernel `{wanted}` here; there is {}", listed(.found))]
+    UnknownKernel {
+        /// What was asked for.
+        wanted: String,
+        /// What is there.
+        found: Vec<FoundKernel>,
+    },
+    /// Several kernels share the chosen name.
+    #[error("`{name}` is defined more than once, {}; rename all but one", listed(.found))]
+    Overloaded {
+        /// The shared name.
+        name: String,
+        /// Where.
+        found: Vec<FoundKernel>,
+    },
+    /// The source is broken where a kernel was looked for.
+    #[error("{place}: syntax error at `{found}`; no kernel could be read")]
+    Syntax {
+        /// The first such place.
+        place: Place,
+        /// What stands there.
+        found: String,
+    },
+    /// The signature of the chosen kernel cannot be read.
+    #[error(
+        "{place}: cannot read the signature of `{kernel}` at `{found}`; write the type out where a macro stands"
+    )]
+    Signature {
+        /// The kernel.
+        kernel: String,
+        /// The first such place.
+        place: Place,
+        /// What stands there.
+        found: String,
+    },
+    /// A parameter of the kernel has no place in a project.
+    #[error("{place}: parameter `{parameter}` of `{kernel}` is `{written}`: {problem}")]
+    Parameter {
+        /// The kernel.
+        kernel: String,
+        /// The parameter's name, or its position if it has none.
+        parameter: String,
+        /// The parameter as the source has it.
+        written: String,
+        /// Where.
+        place: Place,
+        /// Why.
+        problem: ParameterProblem,
+    },
+    /// A template parameter that is neither a type nor an integer.
+    #[error(
+        "{place}: template parameter `{written}` of `{kernel}` is neither a type nor an integer; instantiate it in a kernel of its own"
+    )]
+    TemplateParameter {
+        /// The kernel.
+        kernel: String,
+        /// The parameter as the source has it.
+        written: String,
+        /// Where.
+        place: Place,
+    },
+    /// The kernel writes nothing that could be checked.
+    #[error(
+        "{place}: `{kernel}` has no pointer that it may write through, so there is nothing to check; take `const` off its result"
+    )]
+    NoOutput {
+        /// The kernel.
+        kernel: String,
+        /// Where.
+        place: Place,
+    },
+    /// The source is a kernel of a project already.
+    #[error(
+        "{place}: there is a launch block already; copy the file into the kernels/ folder of its project"
+    )]
+    HasLaunchBlock {
+        /// Where.
+        place: Place,
+    },
+    /// A NUL character, which ends a source for the compiler.
+    #[error("{place}: a NUL character; expected a text")]
+    Nul {
+        /// Where.
+        place: Place,
+    },
+    /// The source is too long.
+    #[error("{bytes} bytes are too much for one kernel; the limit is {limit}")]
+    TooLarge {
+        /// The size found.
+        bytes: usize,
+        /// The size allowed.
+        limit: usize,
+    },
+    /// The source is so broken that reading it was given up.
+    #[error("this is not CUDA C++: the parser gave up near {place}")]
+    GaveUp {
+        /// Roughly where.
+        place: Place,
+    },
+    /// The grammar does not fit the parser that it was built with.
+    #[error("the CUDA grammar cannot be loaded: {0}")]
+    Grammar(#[from] tree_sitter::LanguageError),
+    /// The folder to write has something in it.
+    #[error("{} is not empty, it holds {}; name a folder that does not exist yet", .path.display(), .entries.join(", "))]
+    NotEmpty {
+        /// The folder.
+        path: PathBuf,
+        /// Some of its entries, sorted.
+        entries: Vec<String>,
+    },
+    /// Something that is not a folder stands there.
+    #[error("{} is {what}; name a folder that does not exist yet", .path.display())]
+    Occupied {
+        /// The path.
+        path: PathBuf,
+        /// What is there.
+        what: &'static str,
+    },
+    /// The parent folder is missing.
+    #[error("there is no folder {} to write into; create it first", .path.display())]
+    NoParent {
+        /// The missing parent.
+        path: PathBuf,
+    },
+    /// The path has no last part that could name a project.
+    #[error("{} does not name a new folder; add a name", .path.display())]
+    NoName {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The file system refused.
+    #[error("cannot {action} {}: {source}", .path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// How many kernels a message lists before it only counts.
+const MOST_LISTED: usize = 20;
+
+fn listed(found: &[FoundKernel]) -> String {
+    let mut names: Vec<String> = found
+        .iter()
+        .take(MOST_LISTED)
+        .map(|kernel| format!("`{}` at {}", kernel.name, kernel.place))
+        .collect();
+    if found.len() > MOST_LISTED {
+        names.push(format!("{} more", found.len() - MOST_LISTED));
+    }
+    names.join(", ")
+}

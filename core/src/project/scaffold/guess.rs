@@ -1,0 +1,325 @@
+//! What a signature lets us guess about the problem that a kernel solves.
+//!
+//! Const-ness and types are facts; shapes, sizes and launch are guesses. What is written from them
+//! says so in a comment, for a person to check.
+
+use super::element::{self, Class, Element, Pointee};
+use super::error::{ParameterProblem, ScaffoldError};
+use super::geometry::{self, Launch};
+use super::host_launch::{self, HostLaunch};
+use super::names::Names;
+use super::signature::{Parameter, Passing, Signature};
+use super::source::Source;
+use super::structs;
+use super::templates::{self, Templates};
+use super::usage::{self, Access, Usage};
+
+pub(super) struct Guess {
+    pub(super) axes: Vec<Axis>,
+    pub(super) scalars: Vec<Scalar>,
+    pub(super) tensors: Vec<Tensor>,
+    pub(super) structs: Vec<Struct>,
+    /// The project's arguments in order.
+    pub(super) arguments: Vec<Argument>,
+    /// The kernel's own order, where structs make it differ.
+    pub(super) kernel_arguments: Vec<String>,
+    pub(super) templates: Templates,
+    pub(super) launch: Launch,
+}
+
+pub(super) struct Axis {
+    pub(super) name: String,
+    /// The largest value that its C type holds, if below the format's limit.
+    pub(super) limit: Option<u64>,
+    /// Whether the kernel has no such parameter.
+    pub(super) invented: bool,
+}
+
+pub(super) struct Scalar {
+    pub(super) name: String,
+    pub(super) element: Element,
+}
+
+pub(super) struct Tensor {
+    pub(super) name: String,
+    pub(super) pointee: Pointee,
+    pub(super) role: Role,
+    pub(super) why: &'static str,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    Input,
+    Output,
+    Inout,
+}
+
+impl Role {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Input => "input",
+            Self::Output => "output",
+            Self::Inout => "inout",
+        }
+    }
+
+    pub(super) fn is_input(self) -> bool {
+        matches!(self, Self::Input)
+    }
+}
+
+pub(super) struct Struct {
+    pub(super) name: String,
+    pub(super) fields: Vec<(String, Element)>,
+}
+
+pub(super) enum Argument {
+    Tensor(String),
+    Value(String, Element),
+}
+
+impl Guess {
+    /// The axes that tensors are shaped by: the first two.
+    pub(super) fn shape_axes(&self) -> &[Axis] {
+        &self.axes[..self.axes.len().min(2)]
+    }
+
+    /// The shape of a tensor, as expressions.
+    pub(super) fn shape(&self, tensor: &Tensor) -> Vec<String> {
+        let mut shape: Vec<String> =
+            self.shape_axes().iter().map(|axis| axis.name.clone()).collect();
+        if tensor.pointee.lanes > 1 {
+            shape.push(tensor.pointee.lanes.to_string());
+        }
+        shape
+    }
+
+    /// The number of elements of a tensor, as an expression.
+    pub(super) fn count(&self, tensor: &Tensor) -> String {
+        self.shape(tensor).join(" * ")
+    }
+
+    /// The tensors that a kernel writes.
+    pub(super) fn written(&self) -> impl Iterator<Item = &Tensor> {
+        self.tensors.iter().filter(|tensor| tensor.role != Role::Input)
+    }
+}
+
+pub(super) fn guess(source: &Source, signature: &Signature) -> Result<Guess, ScaffoldError> {
+    let host = host_launch::find(source, signature).unwrap_or_default();
+    let mut names = Names::default();
+    let templates = templates::guess(source, signature, &host, &mut names)?;
+    let usage = usage_of(source, signature, &templates);
+    let mut builder = Builder {
+        source,
+        signature,
+        templates: &templates,
+        usage: &usage,
+        names,
+        parts: Parts::default(),
+    };
+    for (position, parameter) in signature.parameters.iter().enumerate() {
+        builder.add(position, parameter)?;
+    }
+    let parts = builder.finish()?;
+    let launch = launch_of(source, signature, &templates, &usage, &host, &parts);
+    let Parts { axes, scalars, tensors, structs, arguments, kernel_arguments } = parts;
+    Ok(Guess { axes, scalars, tensors, structs, arguments, kernel_arguments, templates, launch })
+}
+
+fn launch_of(
+    source: &Source,
+    signature: &Signature,
+    templates: &Templates,
+    usage: &Usage,
+    host: &HostLaunch,
+    parts: &Parts,
+) -> Launch {
+    let block = geometry::block(source, signature, templates, usage, host);
+    let axes: Vec<&str> = parts.axes.iter().map(|axis| axis.name.as_str()).collect();
+    geometry::launch(source, usage, host, block, &axes)
+}
+
+fn usage_of(source: &Source, signature: &Signature, templates: &Templates) -> Usage {
+    let named = |keep: &dyn Fn(&Parameter) -> bool| -> Vec<String> {
+        let kept = signature.parameters.iter().filter(|parameter| keep(parameter));
+        kept.filter_map(|parameter| parameter.name.clone()).collect()
+    };
+    let pointers = named(&|parameter| parameter.passing == Passing::Pointer);
+    let sizes = named(&|parameter| {
+        let element = element::from_c_type(&templates.resolve(source, &parameter.type_name));
+        parameter.passing == Passing::Value
+            && element.is_some_and(|element| element.class() == Class::Integer)
+    });
+    let body = source.root().descendant_for_byte_range(signature.body.start, signature.body.end);
+    body.map_or_else(Usage::default, |body| usage::read(source, body, &pointers, &sizes))
+}
+
+#[derive(Default)]
+struct Parts {
+    axes: Vec<Axis>,
+    scalars: Vec<Scalar>,
+    tensors: Vec<Tensor>,
+    structs: Vec<Struct>,
+    arguments: Vec<Argument>,
+    kernel_arguments: Vec<String>,
+}
+
+struct Builder<'all> {
+    source: &'all Source,
+    signature: &'all Signature,
+    templates: &'all Templates,
+    usage: &'all Usage,
+    names: Names,
+    parts: Parts,
+}
+
+impl Builder<'_> {
+    fn add(&mut self, position: usize, parameter: &Parameter) -> Result<(), ScaffoldError> {
+        let name = parameter.name.clone().unwrap_or_else(|| format!("argument_{position}"));
+        let name = self.names.give(&name);
+        let refused = |problem| self.refused(position, parameter, problem);
+        let kind = self.templates.resolve(self.source, &parameter.type_name);
+        match parameter.passing {
+            Passing::Unsupported(problem) => return Err(refused(problem)),
+            Passing::ConstPointer | Passing::Pointer => {
+                let pointee = self.pointee(&kind).map_err(refused)?;
+                self.tensor(parameter, name, pointee);
+            }
+            Passing::Value => match element::from_c_type(&kind) {
+                Some(element) if element.by_value() => {
+                    self.parts.kernel_arguments.push(name.clone());
+                    self.value(name, element);
+                }
+                Some(_) => return Err(refused(ParameterProblem::NarrowFloatByValue)),
+                None => {
+                    let fields = self.fields(&kind).map_err(refused)?;
+                    self.structure(name, fields);
+                }
+            },
+        }
+        Ok(())
+    }
+
+    fn refused(
+        &self,
+        position: usize,
+        parameter: &Parameter,
+        problem: ParameterProblem,
+    ) -> ScaffoldError {
+        ScaffoldError::Parameter {
+            kernel: self.signature.path(),
+            parameter: parameter.name.clone().unwrap_or_else(|| format!("number {}", position + 1)),
+            written: parameter.written.clone(),
+            place: parameter.place,
+            problem,
+        }
+    }
+
+    fn pointee(&self, kind: &str) -> Result<Pointee, ParameterProblem> {
+        if kind == "void" {
+            return Err(ParameterProblem::VoidPointer);
+        }
+        element::from_c_type(kind)
+            .map(|element| Pointee { element, lanes: 1 })
+            .or_else(|| element::vector_from_c_type(kind))
+            .or_else(|| structs::as_pointee(self.source, kind))
+            .ok_or(ParameterProblem::UnknownType)
+    }
+
+    fn fields(&self, kind: &str) -> Result<Vec<(String, Element)>, ParameterProblem> {
+        let is_texture = kind.starts_with("texture<") || kind.starts_with("surface<");
+        if is_texture || matches!(kind, "cudaTextureObject_t" | "cudaSurfaceObject_t") {
+            return Err(ParameterProblem::Texture);
+        }
+        if element::vector_from_c_type(kind).is_some() {
+            return Err(ParameterProblem::VectorByValue);
+        }
+        match structs::fields(self.source, kind) {
+            Some(fields) if fields.is_empty() => Err(ParameterProblem::StructNotPlain),
+            Some(fields) => Ok(fields),
+            None => Err(ParameterProblem::UnknownType),
+        }
+    }
+
+    fn tensor(&mut self, parameter: &Parameter, name: String, pointee: Pointee) {
+        let (role, why) = match parameter.passing {
+            Passing::ConstPointer => (Role::Input, "const in the signature"),
+            Passing::Value | Passing::Pointer | Passing::Unsupported(_) => {
+                let known = parameter.name.as_ref().and_then(|name| self.usage.accesses.get(name));
+                role(known.copied().unwrap_or_default())
+            }
+        };
+        self.parts.arguments.push(Argument::Tensor(name.clone()));
+        self.parts.kernel_arguments.push(name.clone());
+        self.parts.tensors.push(Tensor { name, pointee, role, why });
+    }
+
+    /// Integers wide enough for a size become axes; all else keeps a value.
+    fn value(&mut self, name: String, element: Element) {
+        self.parts.arguments.push(Argument::Value(name.clone(), element));
+        if element.class() == Class::Integer && element.bytes() > 1 {
+            let limit = element.axis_limit();
+            self.parts.axes.push(Axis { name, limit, invented: false });
+        } else {
+            self.parts.scalars.push(Scalar { name, element });
+        }
+    }
+
+    /// The fields become values of their own; the struct is put together from them.
+    fn structure(&mut self, name: String, fields: Vec<(String, Element)>) {
+        let mut named = Vec::new();
+        for (field, element) in fields {
+            let field = self.names.give(&field);
+            self.value(field.clone(), element);
+            named.push((field, element));
+        }
+        self.parts.kernel_arguments.push(name.clone());
+        self.parts.structs.push(Struct { name, fields: named });
+    }
+
+    fn finish(mut self) -> Result<Parts, ScaffoldError> {
+        if self.parts.axes.is_empty() {
+            let name = self.names.give("n");
+            self.parts.axes.push(Axis { name, limit: None, invented: true });
+        }
+        if self.parts.tensors.iter().all(|tensor| tensor.role == Role::Input) {
+            self.promote()?;
+        }
+        Ok(self.parts)
+    }
+
+    /// Something must be checked: what may be written is taken as written.
+    fn promote(&mut self) -> Result<(), ScaffoldError> {
+        let mut promoted = false;
+        for tensor in &mut self.parts.tensors {
+            if tensor.why == ONLY_READ {
+                *tensor = Tensor {
+                    name: std::mem::take(&mut tensor.name),
+                    pointee: tensor.pointee,
+                    role: Role::Inout,
+                    why: "not const, though only reading was seen",
+                };
+                promoted = true;
+            }
+        }
+        if promoted {
+            return Ok(());
+        }
+        Err(ScaffoldError::NoOutput { kernel: self.signature.path(), place: self.signature.place })
+    }
+}
+
+const ONLY_READ: &str = "not const, but only read";
+
+fn role(access: Access) -> (Role, &'static str) {
+    match (access.written, access.read, access.escapes) {
+        (true, true, _) => (Role::Inout, "read and written"),
+        (true, false, false) => (Role::Output, "not const and only written"),
+        (true, false, true) => (Role::Output, "written; handed on as well, which may read it"),
+        (false, true, false) => (Role::Input, ONLY_READ),
+        (false, true, true) => (Role::Inout, "read, and handed on to what may write it"),
+        (false, false, true) => (Role::Output, "not const; handed on to what may read it, too"),
+        (false, false, false) => (Role::Output, "not const; no use of it was seen"),
+    }
+}

@@ -1,0 +1,83 @@
+//! How the host code of a source launches a kernel: `k<float, 128><<<grid, block, shared>>>(…)`.
+
+use tree_sitter::Node;
+
+use super::signature::Signature;
+use super::source::{Source, children, one_line, walk};
+
+/// What could be read from the first launch of a kernel.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct HostLaunch {
+    /// The template arguments, as written.
+    pub(super) template_arguments: Vec<String>,
+    /// The block as written: `256`, `threads`, `dim3(16, 16)`.
+    pub(super) block: Option<String>,
+    /// Dynamic shared memory, as written.
+    pub(super) shared: Option<String>,
+}
+
+pub(super) fn find(source: &Source, signature: &Signature) -> Option<HostLaunch> {
+    let mut found = None;
+    walk(source.root(), |node, _| {
+        if found.is_none() && node.kind() == "call_expression" {
+            found = launch(source, node, &signature.name);
+        }
+        found.is_none()
+    });
+    found
+}
+
+fn launch(source: &Source, call: Node<'_>, kernel: &str) -> Option<HostLaunch> {
+    let is_launch = |child: &Node<'_>| child.kind() == "kernel_call_syntax";
+    let configuration = children(call).into_iter().find(is_launch)?;
+    let mut function = call.child_by_field_name("function")?;
+    while function.kind() == "qualified_identifier" {
+        function = function.child_by_field_name("name")?;
+    }
+    let name = function.child_by_field_name("name").unwrap_or(function);
+    if source.of(name) != kernel {
+        return None;
+    }
+    let arguments = |list: Node<'_>| -> Vec<String> {
+        let named = children(list)
+            .into_iter()
+            .filter(|child| child.is_named() && child.kind() != "comment");
+        named.map(|child| one_line(source.of(child))).collect()
+    };
+    let mut values = arguments(configuration).into_iter().skip(1);
+    Some(HostLaunch {
+        template_arguments: function
+            .child_by_field_name("arguments")
+            .map(arguments)
+            .unwrap_or_default(),
+        block: values.next(),
+        shared: values.next(),
+    })
+}
+
+/// The one to three extents that `text` stands for: a number, a name, `dim3(16, 16)`, `{32, 8}`.
+pub(super) fn extents(source: &Source, text: &str) -> Option<Vec<u64>> {
+    let mut text = text.trim();
+    for _ in 0..8 {
+        match source.constant(text) {
+            Some(next) => text = next.trim(),
+            None => break,
+        }
+    }
+    let list = text.strip_prefix("dim3").map_or(text, str::trim_start);
+    let inside = list
+        .strip_prefix('(')
+        .and_then(|list| list.strip_suffix(')'))
+        .or_else(|| list.strip_prefix('{').and_then(|list| list.strip_suffix('}')));
+    let values: Option<Vec<u64>> = match inside {
+        Some(inside) if !inside.is_empty() => {
+            inside.split(',').map(|part| source.integer(part)).collect()
+        }
+        _ => None,
+    };
+    let values = match values {
+        Some(values) => values,
+        None => vec![source.integer(text)?],
+    };
+    (values.len() <= 3 && values.iter().all(|value| *value >= 1)).then_some(values)
+}

@@ -1,0 +1,175 @@
+//! What the body of a kernel does with its parameters and its indices, seen from the syntax alone.
+
+use std::collections::BTreeMap;
+
+use tree_sitter::Node;
+
+use super::source::{Source, children, walk};
+
+/// What happens to the memory behind one pointer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Access {
+    pub(super) read: bool,
+    pub(super) written: bool,
+    /// Handed on (to a function, to another pointer): the syntax no longer tells.
+    pub(super) escapes: bool,
+}
+
+/// What a body shows about itself.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Usage {
+    pub(super) accesses: BTreeMap<String, Access>,
+    /// How many dimensions of the block are looked at: 0 to 3.
+    pub(super) block_rank: usize,
+    /// How many dimensions of the grid are looked at: 0 to 3.
+    pub(super) grid_rank: usize,
+    /// Whether `blockIdx` only selects, and is not multiplied by a width: one block per row.
+    pub(super) block_selects: bool,
+    /// Whether dynamic shared memory is declared.
+    pub(super) dynamic_shared: bool,
+    /// Whether the whole grid synchronises.
+    pub(super) grid_sync: bool,
+}
+
+/// Reads the body at `body` for the pointers called `pointers`; `sizes` are the integer parameters.
+pub(super) fn read(
+    source: &Source,
+    body: Node<'_>,
+    pointers: &[String],
+    sizes: &[String],
+) -> Usage {
+    let mut usage = Usage::default();
+    let mut block_scaled = false;
+    walk(body, |node, ancestors| {
+        match node.kind() {
+            "identifier" => {
+                let name = source.of(node);
+                if name == "this_grid" {
+                    usage.grid_sync = true;
+                } else if let Some(pointer) = pointers.iter().find(|pointer| *pointer == name) {
+                    let access = usage.accesses.entry(pointer.clone()).or_default();
+                    note(access, source, node, ancestors);
+                }
+            }
+            "field_expression" => {
+                let (variable, rank) = index_rank(source.of(node));
+                match variable {
+                    "threadIdx" | "blockDim" => usage.block_rank = usage.block_rank.max(rank),
+                    "blockIdx" => {
+                        usage.grid_rank = usage.grid_rank.max(rank);
+                        block_scaled |= is_scaled(source, node, ancestors, sizes);
+                    }
+                    _ => {}
+                }
+            }
+            "declaration" => {
+                let text = source.of(node);
+                usage.dynamic_shared |= text.contains("extern") && text.contains("__shared__");
+            }
+            _ => {}
+        }
+        true
+    });
+    usage.block_selects = usage.grid_rank > 0 && !block_scaled;
+    usage
+}
+
+/// `threadIdx.y` as its variable and 2.
+fn index_rank(text: &str) -> (&str, usize) {
+    match text.split_once('.') {
+        Some((variable, "x")) => (variable, 1),
+        Some((variable, "y")) => (variable, 2),
+        Some((variable, "z")) => (variable, 3),
+        _ => ("", 0),
+    }
+}
+
+/// Whether an index is multiplied by something that is not a size of the problem.
+fn is_scaled(source: &Source, node: Node<'_>, ancestors: &[Node<'_>], sizes: &[String]) -> bool {
+    let mut inner = node;
+    for outer in ancestors.iter().rev() {
+        match outer.kind() {
+            "parenthesized_expression" | "cast_expression" => inner = *outer,
+            "binary_expression" => {
+                let multiplies = children(*outer).iter().any(|child| child.kind() == "*");
+                let other = ["left", "right"]
+                    .into_iter()
+                    .filter_map(|side| outer.child_by_field_name(side))
+                    .find(|side| side.id() != inner.id());
+                let by_size = other.is_some_and(|other| {
+                    let mut found = false;
+                    walk(other, |part, _| {
+                        found |= sizes.iter().any(|size| size == source.of(part));
+                        !found
+                    });
+                    found
+                });
+                return multiplies && !by_size;
+            }
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// Climbs from a pointer's name to the place that reads or writes through it.
+fn note(access: &mut Access, source: &Source, name: Node<'_>, ancestors: &[Node<'_>]) {
+    let mut inner = name;
+    let mut dereferenced = false;
+    for outer in ancestors.iter().rev() {
+        let is = |field: &str| {
+            outer.child_by_field_name(field).is_some_and(|child| child.id() == inner.id())
+        };
+        match outer.kind() {
+            "subscript_expression" if is("argument") => dereferenced = true,
+            "subscript_expression" => break,
+            "pointer_expression" => match source.of(*outer).as_bytes().first() {
+                Some(b'*') => dereferenced = true,
+                _ => dereferenced = false,
+            },
+            "parenthesized_expression" | "field_expression" => {}
+            "cast_expression" if is("value") => {}
+            "argument_list" | "subscript_argument_list" if dereferenced => break,
+            "argument_list" => {}
+            "call_expression" if is_cast(source, *outer) => {}
+            "call_expression" if !dereferenced => {
+                return called(access, source, *outer);
+            }
+            "binary_expression" if !dereferenced => {}
+            "assignment_expression" if is("left") && dereferenced => {
+                access.written = true;
+                let plain = outer.child_by_field_name("operator").map(|sign| source.of(sign));
+                access.read |= plain != Some("=");
+                return;
+            }
+            "update_expression" if dereferenced => {
+                access.written = true;
+                access.read = true;
+                return;
+            }
+            _ => break,
+        }
+        inner = *outer;
+    }
+    if dereferenced { access.read = true } else { access.escapes = true }
+}
+
+fn is_cast(source: &Source, call: Node<'_>) -> bool {
+    let function = call.child_by_field_name("function").map_or("", |function| source.of(function));
+    ["reinterpret_cast", "static_cast", "const_cast"].iter().any(|cast| function.starts_with(cast))
+}
+
+/// An address handed to a function: atomics and cache-hinted loads and stores are known.
+fn called(access: &mut Access, source: &Source, call: Node<'_>) {
+    let function = call.child_by_field_name("function").map_or("", |function| source.of(function));
+    if function.starts_with("atomic") || function.starts_with("red_") {
+        access.read = true;
+        access.written = true;
+    } else if function.starts_with("__ld") {
+        access.read = true;
+    } else if function.starts_with("__st") {
+        access.written = true;
+    } else {
+        access.escapes = true;
+    }
+}
