@@ -4,15 +4,17 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// A workbench for CUDA kernels: correct, how fast, how far from the speed of light.
 #[derive(Debug, Parser)]
 #[command(name = "lightbench", version, max_term_width = 100, arg_required_else_help = true)]
 pub struct Arguments {
+    /// What to do.
     #[command(subcommand)]
     pub command: Command,
 
+    /// Where things are.
     #[command(flatten)]
     pub places: Places,
 }
@@ -31,6 +33,7 @@ pub struct Places {
 
 /// What to do.
 #[derive(Debug, Subcommand)]
+#[expect(missing_docs, reason = "the help text of each command stands at its arguments")]
 pub enum Command {
     Check(Check),
     New(New),
@@ -74,6 +77,7 @@ pub struct Check {
     #[arg(long)]
     pub json: bool,
 
+    /// What to print below the facts.
     #[command(flatten)]
     pub listings: Listings,
 }
@@ -125,13 +129,23 @@ pub struct Devices {
 /// Say what was found on this machine, what is missing, and the command that fixes it.
 #[derive(Debug, Args)]
 pub struct Doctor {
-    /// Fetch NVIDIA's compiler and disassembler with pip into the cache, if none is found.
-    #[arg(long)]
-    pub fetch: bool,
+    /// Fetch NVIDIA's compiler and disassembler with pip into the cache; `assembler` fetches
+    /// ptxas, which only kernels written in PTX need.
+    #[arg(long, value_name = "WHAT", num_args = 0..=1, default_missing_value = "compiler")]
+    pub fetch: Option<Fetch>,
 
     /// Machine-readable result on standard output.
     #[arg(long)]
     pub json: bool,
+}
+
+/// What can be fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Fetch {
+    /// NVRTC, nvdisasm and cuobjdump.
+    Compiler,
+    /// ptxas.
+    Assembler,
 }
 
 fn parameter(text: &str) -> Result<(String, i64), String> {

@@ -33,8 +33,11 @@ impl From<Status> for ExitCode {
 /// The result of a command: text for standard output, text for standard error, and a status.
 #[derive(Debug)]
 pub struct Outcome {
+    /// For standard output.
     pub output: String,
+    /// For standard error.
     pub errors: String,
+    /// For the script that called us.
     pub status: Status,
 }
 
@@ -58,6 +61,14 @@ impl Outcome {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
             other => other,
         }
+    }
+}
+
+/// A JSON document as text; every document states its schema.
+pub fn document(value: &impl serde::Serialize) -> String {
+    match serde_json::to_string_pretty(value) {
+        Ok(text) => text + "\n",
+        Err(error) => format!("{{\"error\": \"this result has no JSON form: {error}\"}}\n"),
     }
 }
 

@@ -6,7 +6,7 @@ use lightbench_core::device::{DeviceSheet, Evidence, Fact, Pipe, SheetError};
 use serde_json::json;
 
 use crate::args::Devices;
-use crate::outcome::{Outcome, Status};
+use crate::outcome::{Outcome, Status, document};
 use crate::table::Table;
 
 /// Shows all sheets, or one.
@@ -24,7 +24,7 @@ pub fn run(arguments: &Devices) -> Outcome {
 fn all(json: bool) -> Result<String, SheetError> {
     let sheets = DeviceSheet::all()?;
     if json {
-        return Ok(format!("{:#}\n", json!({ "schema": "lightbench.devices/1", "devices": sheets })));
+        return Ok(document(&json!({ "schema": "lightbench.devices/1", "devices": sheets })));
     }
     let mut table = Table::new(&[
         "sheet", "device", "arch", ">SMs", ">DRAM", ">bandwidth", ">L2", ">fp32", ">tensor bf16",
@@ -53,7 +53,7 @@ fn peak(sheet: &DeviceSheet, pipe: Pipe) -> String {
 
 fn one(sheet: &DeviceSheet, json: bool) -> String {
     if json {
-        return format!("{:#}\n", json!({ "schema": "lightbench.device/1", "device": sheet }));
+        return document(&json!({ "schema": "lightbench.device/1", "device": sheet }));
     }
     let mut text = format!("{} · {} · {}\n\n", sheet.title, sheet.name, sheet.architecture());
     let mut table = Table::new(&["field", ">value", "source"]);

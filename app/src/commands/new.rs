@@ -1,0 +1,108 @@
+//! `lightbench new`: a project to start from.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use lightbench_core::display_text::visible;
+use lightbench_core::project::scaffold::{self, Plan, ScaffoldError, Written};
+
+use crate::args::New;
+use crate::outcome::{Outcome, Status};
+
+/// The largest kernel file that is read; the project format allows no larger one.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// Writes a project and says what to do next.
+pub fn run(arguments: &New) -> Outcome {
+    let written = match &arguments.from {
+        None => scaffold::write_default(&arguments.folder).map_err(|error| error.to_string()),
+        Some(source) => from_kernel(arguments, source),
+    };
+    match written {
+        Ok(written) => Outcome::passed(told(&written)),
+        Err(message) => Outcome::failed(Status::BadRequest, visible_lines(&message)),
+    }
+}
+
+fn from_kernel(arguments: &New, source: &Path) -> Result<Written, String> {
+    let shown = source.display().to_string();
+    let text = read(source).map_err(|error| format!("cannot read {shown}: {error}"))?;
+    let name = source.file_name().map_or_else(String::new, |name| name.display().to_string());
+    scaffold::write_from(&arguments.folder, &name, &text, arguments.kernel.as_deref())
+        .map_err(|error| placed(&shown, &error))
+}
+
+fn read(path: &Path) -> io::Result<String> {
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(io::Error::other("not a regular file"));
+    }
+    let mut text = String::new();
+    // One byte more than allowed tells a file that is too large from one that just fits.
+    file.take(MAX_BYTES + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > MAX_BYTES {
+        let size = metadata.len();
+        return Err(io::Error::other(format!("{size} bytes, at most {MAX_BYTES} are read")));
+    }
+    Ok(text)
+}
+
+/// Errors about the source say where in it; those about the folder name the folder.
+fn placed(source: &str, error: &ScaffoldError) -> String {
+    match error {
+        ScaffoldError::NotEmpty { .. }
+        | ScaffoldError::Occupied { .. }
+        | ScaffoldError::NoParent { .. }
+        | ScaffoldError::NoName { .. }
+        | ScaffoldError::Io { .. } => error.to_string(),
+        ScaffoldError::Syntax { .. }
+        | ScaffoldError::NoKernel
+        | ScaffoldError::SeveralKernels { .. }
+        | ScaffoldError::UnknownKernel { .. }
+        | ScaffoldError::Overloaded { .. }
+        | ScaffoldError::Signature { .. }
+        | ScaffoldError::Parameter { .. }
+        | ScaffoldError::TemplateParameter { .. }
+        | ScaffoldError::NoOutput { .. }
+        | ScaffoldError::HasLaunchBlock { .. }
+        | ScaffoldError::Nul { .. }
+        | ScaffoldError::TooLarge { .. }
+        | ScaffoldError::GaveUp { .. }
+        | ScaffoldError::Grammar(_) => format!("{source}: {error}"),
+    }
+}
+
+fn told(written: &Written) -> String {
+    let folder = written.folder.display().to_string();
+    let mut text = format!("wrote {}\n", visible(&folder));
+    for file in &written.plan.files {
+        writeln!(text, "  {}", visible(&file.path)).ok();
+    }
+    text.push_str(&what_was_left_out(&written.plan));
+    if written.plan.signature.is_some() {
+        text.push_str("\nShapes, sizes and the launch are guesses, marked `guess:` in the files; the reference is yours to write.\n");
+    }
+    writeln!(text, "\nnext: lightbench check {}", visible(&folder)).ok();
+    text
+}
+
+fn what_was_left_out(plan: &Plan) -> String {
+    let mut text = String::new();
+    if !plan.left_out.is_empty() {
+        text.push_str("\nleft out, because kernels are device code only:\n");
+    }
+    for item in &plan.left_out {
+        writeln!(text, "  {}  {}", item.place, visible(&item.what)).ok();
+    }
+    if let Some(unread) = &plan.unread {
+        writeln!(text, "\n{}: not understood: {}", unread.place, visible(&unread.found)).ok();
+    }
+    text
+}
+
+fn visible_lines(text: &str) -> String {
+    text.lines().map(visible).collect::<Vec<_>>().join("\n")
+}
