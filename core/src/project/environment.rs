@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::expression::Values;
+use super::{expression::Values, scalar::ScalarValue};
 
 /// The names of the device facts, as expressions spell them.
 pub const DEVICE_FACTS: [&str; 6] = [
@@ -49,7 +49,7 @@ impl DeviceFacts {
 #[derive(Clone, Debug, Default)]
 pub struct Environment<'a> {
     integers: Vec<(&'a str, i128)>,
-    reals: Vec<(&'a str, f64)>,
+    scalars: Vec<(&'a str, ScalarValue)>,
     device: Option<DeviceFacts>,
     occupancy: Option<&'a BTreeMap<String, u64>>,
 }
@@ -63,9 +63,17 @@ impl<'a> Environment<'a> {
         }
     }
 
-    /// Adds the value of a scalar that is not an integer.
-    pub fn set_real(&mut self, name: &'a str, value: f64) {
-        self.reals.push((name, value));
+    /// Adds the value of a scalar; expressions see it as an integer only if it is one.
+    pub fn set_scalar(&mut self, name: &'a str, value: ScalarValue) {
+        if let ScalarValue::Integer(integer) = value {
+            self.set(name, integer);
+        }
+        self.scalars.push((name, value));
+    }
+
+    /// The value of a scalar as it is.
+    pub fn scalar(&self, name: &str) -> Option<ScalarValue> {
+        self.scalars.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
     }
 
     /// The same values with the facts of a device.
@@ -90,7 +98,7 @@ impl Values for Environment<'_> {
     }
 
     fn real(&self, name: &str) -> Option<f64> {
-        self.reals.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+        self.scalar(name).map(ScalarValue::as_real)
     }
 
     fn max_active_blocks(&self, kernel: &str) -> Option<i128> {

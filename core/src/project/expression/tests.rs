@@ -3,13 +3,16 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::project::environment::{DeviceFacts, Environment};
+use crate::project::{
+    environment::{DeviceFacts, Environment},
+    scalar::ScalarValue,
+};
 
 fn environment() -> Environment<'static> {
     let mut environment = Environment::default();
     environment.set("rows", 7);
     environment.set("cols", 264);
-    environment.set_real("eps", 0.5);
+    environment.set_scalar("eps", ScalarValue::Real(0.5));
     environment.on_device(&DeviceFacts { sms: Some(132), ..DeviceFacts::default() })
 }
 
