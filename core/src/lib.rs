@@ -10,6 +10,8 @@
 //!
 //! Modules in reading order.
 
+pub mod display_text;
+
 pub mod units;
 
 pub mod project;

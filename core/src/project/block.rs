@@ -1,0 +1,132 @@
+//! Finds the launch block in a kernel file: exactly one comment `/*@ lightbench( … ) @*/`.
+
+use std::{ops::Range, path::Path};
+
+use super::{
+    nearest::nearest,
+    problem::{Place, Problem, problem},
+};
+
+/// The word that a block begins with.
+const WORD: &str = "lightbench";
+
+/// The bytes of the block's RON text: from its name to its closing bracket; none when the file has no block.
+pub(super) fn find(file: &Path, text: &str) -> Result<Option<Range<usize>>, Problem> {
+    let mut found: Option<Range<usize>> = None;
+    for opened in openings(text) {
+        let block = one(file, text, opened)?;
+        if let Some(first) = found {
+            let first = text[..first.start].matches('\n').count() + 1;
+            let found = format!("a second launch block; the first is on line {first}");
+            return Err(report(
+                file,
+                text,
+                block,
+                &found,
+                "one block in each file",
+                Some("remove one of them"),
+            ));
+        }
+        found = Some(block);
+    }
+    Ok(found)
+}
+
+/// The problem of a file that must have a block and has none.
+pub(super) fn missing(file: &Path, text: &str) -> Problem {
+    let help = "add `/*@ lightbench(title: \"…\", steps: [launch(kernel: \"…\", grid: […], block: […])]) @*/`";
+    report(
+        file,
+        text,
+        0..0,
+        "the file has no launch block",
+        "one comment `/*@ lightbench( … ) @*/`",
+        Some(help),
+    )
+}
+
+/// Where `/*@` opens a comment: not inside line comments, other comments, or texts.
+fn openings(text: &str) -> Vec<usize> {
+    let mut openings = Vec::new();
+    let mut at = 0;
+    while let Some(next) = text.get(at..).and_then(|rest| rest.find(['/', '"'])) {
+        let here = at + next;
+        let rest = &text[here..];
+        at = here
+            + if rest.starts_with("/*") {
+                if rest.starts_with("/*@") {
+                    openings.push(here);
+                }
+                rest[2..].find("*/").map_or(rest.len(), |close| close + 4)
+            } else if rest.starts_with("//") {
+                rest.find('\n').unwrap_or(rest.len())
+            } else if rest.starts_with('"') {
+                quoted(text, here)
+            } else {
+                1
+            };
+    }
+    openings
+}
+
+/// Bytes of a C++ text; one that is not closed ends with its line.
+fn quoted(text: &str, start: usize) -> usize {
+    let rest = &text[start..];
+    if text[..start].ends_with('R')
+        && let Some((delimiter, _)) = rest[1..].split_once('(')
+        && delimiter.len() <= 16
+    {
+        let close = format!("){delimiter}\"");
+        return rest.find(&close).map_or(rest.len(), |at| at + close.len());
+    }
+    let mut escaped = false;
+    for (at, byte) in rest.bytes().enumerate().skip(1) {
+        match byte {
+            b'\n' if !escaped => return at,
+            b'"' if !escaped => return at + 1,
+            _ => escaped = !escaped && byte == b'\\',
+        }
+    }
+    rest.len()
+}
+
+/// The RON text of the comment that opens at a place.
+fn one(file: &Path, text: &str, opened: usize) -> Result<Range<usize>, Problem> {
+    let inside = opened + 3;
+    let rest = &text[inside..];
+    let lead = rest.len() - rest.trim_start().len();
+    let word_start = inside + lead;
+    let word: String =
+        text[word_start..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+    if word != WORD {
+        let near = nearest(&word, [WORD]).map(|near| format!("write `{near}`"));
+        let span = word_start..word_start + word.len();
+        let found = if word.is_empty() {
+            "a block without a name".to_owned()
+        } else {
+            format!("unknown block `{word}`")
+        };
+        return Err(report(file, text, span, &found, "`/*@ lightbench( … ) @*/`", near.as_deref()));
+    }
+    let Some(close) = rest.find("*/") else {
+        let found = "the launch block is not closed";
+        return Err(report(file, text, opened..opened + 3, found, "`) @*/` at its end", None));
+    };
+    let Some(body) = rest[..close].strip_suffix('@') else {
+        let span = inside + close..inside + close + 2;
+        let found = "the launch block ends with `*/`";
+        return Err(report(file, text, span, found, "`@*/`", Some("write `) @*/`")));
+    };
+    Ok(word_start..inside + body.trim_end().len())
+}
+
+fn report(
+    file: &Path,
+    text: &str,
+    span: Range<usize>,
+    found: &str,
+    expected: &str,
+    help: Option<&str>,
+) -> Problem {
+    problem(Place { file, text, span, field: String::new() }, found, expected, help)
+}

@@ -1,0 +1,304 @@
+//! What must be computed: the definition as meant, and the step that makes it from what was written.
+
+use super::{
+    argument::{ValueArgument, parse_value},
+    environment::Environment,
+    expression::Scope,
+    locate::Located,
+    manifest::{Accuracy, Manifest, Purpose},
+    policy::{self, Baseline, Limits, Policy},
+    problem::Findings,
+    scalar::{self, Axis, Scalar},
+    tensor::{self, Surroundings, Tensor},
+    work::{self, Work},
+    workload::{self, Workload},
+};
+
+/// The schema that this program reads.
+pub const SCHEMA: i64 = 1;
+
+/// What must be computed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Definition {
+    /// The project's name in reports.
+    pub name: String,
+    /// One line.
+    pub title: String,
+    /// Free text.
+    pub summary: String,
+    /// The sizes of the problem.
+    pub axes: Vec<Axis>,
+    /// Values passed by value that are not sizes.
+    pub scalars: Vec<Scalar>,
+    /// What is read and written.
+    pub tensors: Vec<Tensor>,
+    /// Order and C type of the kernels' arguments.
+    pub arguments: Vec<Argument>,
+    /// The precision in which the task may be computed.
+    pub accuracy: Accuracy,
+    /// The least that any correct kernel does.
+    pub work: Work,
+    /// What a user would otherwise run.
+    pub baselines: Vec<Baseline>,
+    /// Which static evidence refuses a kernel.
+    pub policy: Policy,
+    /// Time, memory and steps.
+    pub limits: Limits,
+}
+
+/// One argument of every kernel, unless its launch says otherwise.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Argument {
+    /// The address of a tensor, by its index.
+    Tensor(usize),
+    /// A value.
+    Value(ValueArgument),
+}
+
+/// Axes and scalars: what expressions can be about.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Inputs<'a> {
+    pub(super) axes: &'a [Axis],
+    pub(super) scalars: &'a [Scalar],
+}
+
+impl Inputs<'_> {
+    pub(super) fn scope(&self) -> Scope {
+        let mut scope = Scope::default();
+        scope.integers.extend(self.axes.iter().map(|axis| axis.name.clone()));
+        for scalar in self.scalars {
+            let names =
+                if scalar.dtype.is_integer() { &mut scope.integers } else { &mut scope.reals };
+            names.push(scalar.name.clone());
+        }
+        scope
+    }
+}
+
+impl Definition {
+    /// The values of axes and scalars in a workload of this definition.
+    pub fn environment(&self, workload: &Workload) -> Environment<'_> {
+        let mut environment = Environment::default();
+        for (axis, value) in self.axes.iter().zip(&workload.axes) {
+            environment.set(&axis.name, i128::from(*value));
+        }
+        for (scalar, value) in self.scalars.iter().zip(&workload.scalars) {
+            environment.set_scalar(&scalar.name, *value);
+        }
+        environment
+    }
+
+    /// The index of the tensor with this name.
+    pub fn tensor(&self, name: &str) -> Option<usize> {
+        self.tensors.iter().position(|tensor| tensor.name == name)
+    }
+
+    pub(super) fn inputs(&self) -> Inputs<'_> {
+        Inputs { axes: &self.axes, scalars: &self.scalars }
+    }
+}
+
+/// The definition and the workloads as meant; sound only if nothing was reported.
+pub(super) fn check(
+    findings: &mut Findings<'_>,
+    root: &Located,
+    manifest: &Manifest,
+    kernels: &[String],
+) -> (Definition, Vec<Workload>) {
+    check_head(findings, root, manifest);
+    check_names(findings, root, manifest);
+    let axes: Vec<Axis> =
+        each(root.field("axes"), &manifest.axes, |at, axis| scalar::check_axis(findings, at, axis));
+    let scalars: Vec<Scalar> = each(root.field("scalars"), &manifest.scalars, |at, written| {
+        scalar::check_scalar(findings, at, written)
+    });
+    let scope = Inputs { axes: &axes, scalars: &scalars }.scope();
+    let around = Surroundings { tensors: &manifest.tensors, scope: &scope };
+    let tensors = each(root.field("tensors"), &manifest.tensors, |at, written| {
+        tensor::check(findings, at, written, around)
+    });
+    let arguments = check_arguments(
+        findings,
+        root.field("arguments"),
+        manifest,
+        &scope,
+        Inputs { axes: &axes, scalars: &scalars },
+    );
+    let work = work::check(findings, root.field("work"), &manifest.work, &scope);
+    let baselines = policy::check_baselines(
+        findings,
+        root.field("baselines"),
+        &manifest.baselines,
+        &manifest.workloads,
+        kernels,
+    );
+    let definition = Definition {
+        name: manifest.name.clone(),
+        title: manifest.title.clone(),
+        summary: manifest.summary.clone(),
+        axes,
+        scalars,
+        tensors,
+        arguments,
+        accuracy: manifest.accuracy,
+        work,
+        baselines,
+        policy: policy::check_policy(findings, root.field("policy"), &manifest.policy),
+        limits: policy::check_limits(findings, root.field("limits"), &manifest.limits),
+    };
+    let workloads = check_workloads(findings, root, manifest, &definition, &scope);
+    (definition, workloads)
+}
+
+fn each<W, M>(at: &Located, written: &[W], mut check: impl FnMut(&Located, &W) -> M) -> Vec<M> {
+    written.iter().enumerate().map(|(index, written)| check(at.item(index), written)).collect()
+}
+
+fn check_head(findings: &mut Findings<'_>, root: &Located, manifest: &Manifest) {
+    if manifest.schema != SCHEMA {
+        findings.add(
+            root.field("schema"),
+            format!("schema {}", manifest.schema),
+            format!("{SCHEMA}"),
+        );
+    }
+    findings.file_name(root.field("name"), &manifest.name);
+    findings.line(root.field("title"), &manifest.title);
+    for (field, count, most) in [
+        ("axes", manifest.axes.len(), 32),
+        ("scalars", manifest.scalars.len(), 64),
+        ("tensors", manifest.tensors.len(), 64),
+        ("arguments", manifest.arguments.len(), 256),
+        ("workloads", manifest.workloads.len(), 256),
+        ("baselines", manifest.baselines.len(), 64),
+    ] {
+        findings.at_most(root.field(field), field, count, most);
+    }
+    if manifest.axes.is_empty() {
+        findings.add(root.field("axes"), "no axis", "at least one");
+    }
+    if !manifest.tensors.iter().any(|tensor| tensor.role != super::manifest::RoleWritten::Input) {
+        findings.add(root.field("tensors"), "nothing is written", "at least one output or inout");
+    }
+    if !manifest.workloads.iter().any(|workload| workload.purpose == Purpose::Verify) {
+        findings.add_with_help(
+            root.field("workloads"),
+            "no workload to verify with",
+            "at least one `verify` workload",
+            "add a small workload with `purpose: verify`",
+        );
+    }
+}
+
+/// Axes, scalars and tensors share one space of names: argument lists name any of them.
+fn check_names(findings: &mut Findings<'_>, root: &Located, manifest: &Manifest) {
+    let axes = manifest.axes.iter().map(|axis| axis.name.as_str()).enumerate();
+    let scalars = manifest.scalars.iter().map(|scalar| scalar.name.as_str()).enumerate();
+    let tensors = manifest.tensors.iter().map(|tensor| tensor.name.as_str()).enumerate();
+    let place = |list: &'static str| {
+        move |(index, name)| (root.field(list).item(index).field("name"), name)
+    };
+    let names: Vec<(&Located, &str)> = axes
+        .map(place("axes"))
+        .chain(scalars.map(place("scalars")))
+        .chain(tensors.map(place("tensors")))
+        .collect();
+    findings.unique("axis, scalar or tensor", names);
+    let workloads = manifest.workloads.iter().map(|workload| workload.name.as_str()).enumerate();
+    findings.unique("workload", workloads.map(place("workloads")).collect::<Vec<_>>());
+}
+
+fn check_arguments(
+    findings: &mut Findings<'_>,
+    at: &Located,
+    manifest: &Manifest,
+    scope: &Scope,
+    inputs: Inputs<'_>,
+) -> Vec<Argument> {
+    let mut arguments: Vec<Argument> = Vec::new();
+    for (index, written) in manifest.arguments.iter().enumerate() {
+        let place = at.item(index);
+        let argument = if written.contains(':') {
+            parse_value(findings, place, written, scope, inputs).map(Argument::Value)
+        } else {
+            tensor_argument(findings, place, written, manifest, inputs)
+        };
+        let Some(argument) = argument else { continue };
+        let again = arguments.iter().any(|known| match (known, &argument) {
+            (Argument::Tensor(left), Argument::Tensor(right)) => left == right,
+            (Argument::Value(left), Argument::Value(right)) => left.name == right.name,
+            (Argument::Tensor(_), Argument::Value(_))
+            | (Argument::Value(_), Argument::Tensor(_)) => false,
+        });
+        if again {
+            findings.add(place, format!("a second argument `{written}`"), "each argument once");
+        }
+        arguments.push(argument);
+    }
+    for tensor in &manifest.tensors {
+        let named = manifest.arguments.iter().any(|argument| argument.trim() == tensor.name);
+        if !named {
+            let found = format!("the tensor `{}` is no argument", tensor.name);
+            findings.add_with_help(
+                at,
+                found,
+                "every tensor once",
+                format!("add `\"{}\"`", tensor.name),
+            );
+        }
+    }
+    arguments
+}
+
+fn tensor_argument(
+    findings: &mut Findings<'_>,
+    at: &Located,
+    written: &str,
+    manifest: &Manifest,
+    inputs: Inputs<'_>,
+) -> Option<Argument> {
+    let name = written.trim();
+    if let Some(tensor) = manifest.tensors.iter().position(|tensor| tensor.name == name) {
+        return Some(Argument::Tensor(tensor));
+    }
+    let scalar =
+        inputs.scalars.iter().find(|scalar| scalar.name == name).map(|scalar| scalar.dtype.name());
+    let axis = inputs.axes.iter().any(|axis| axis.name == name).then_some("i64");
+    if let Some(c_type) = scalar.or(axis) {
+        let help = format!("write `{name}: {c_type}`");
+        findings.add_with_help(at, format!("`{name}` has no C type"), "`name: type`", help);
+        return None;
+    }
+    let tensors = manifest.tensors.iter().map(|tensor| tensor.name.as_str());
+    let inputs = inputs
+        .axes
+        .iter()
+        .map(|axis| axis.name.as_str())
+        .chain(inputs.scalars.iter().map(|scalar| scalar.name.as_str()));
+    let known: Vec<&str> = tensors.chain(inputs).collect();
+    findings.unknown(at, "tensor", name, &known);
+    None
+}
+
+fn check_workloads(
+    findings: &mut Findings<'_>,
+    root: &Located,
+    manifest: &Manifest,
+    definition: &Definition,
+    scope: &Scope,
+) -> Vec<Workload> {
+    // Sizes are computed only from a definition and values that are sound: one mistake is one problem.
+    let sound = findings.count() == 0;
+    let mut workloads = Vec::new();
+    for (index, written) in manifest.workloads.iter().enumerate() {
+        let at = root.field("workloads").item(index);
+        let before = findings.count();
+        let mut workload =
+            workload::check_values(findings, at, written, definition, (manifest, scope));
+        if sound && findings.count() == before {
+            workload::complete(findings, root, (index, written), definition, &mut workload);
+        }
+        workloads.push(workload);
+    }
+    workloads
+}

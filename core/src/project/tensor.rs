@@ -1,0 +1,574 @@
+//! What is read and written: dtype, shape, layout and contract of each tensor.
+
+use super::{
+    compare::{self, Comparator},
+    dtype::Dtype,
+    environment::Environment,
+    expression::{Expression, Kind, Scope},
+    fill::{self, Fill},
+    locate::Located,
+    manifest::{
+        Distribution, DomainWritten, Init, LARGEST_AXIS, LayoutWritten, RoleWritten, ScalesWritten,
+        TensorWritten,
+    },
+    problem::Findings,
+};
+
+/// The most dimensions of a tensor.
+pub const MAX_RANK: usize = 8;
+
+/// The most bytes of a tensor: 2 TiB.
+pub const MAX_TENSOR_BYTES: u64 = 1 << 41;
+
+/// The largest alignment, in bytes.
+const MAX_ALIGN: i64 = 1 << 20;
+
+/// One tensor of the definition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tensor {
+    /// Its name.
+    pub name: String,
+    /// The type of its elements.
+    pub dtype: Dtype,
+    /// Its dimensions; none is a single element.
+    pub shape: Vec<Expression>,
+    /// What a kernel does with it.
+    pub role: Role,
+    /// How it lies in memory.
+    pub layout: Layout,
+    /// Every address that it is given is a multiple of this many bytes.
+    pub align: u64,
+    /// Indices of the tensors whose memory this one may share.
+    pub alias: Vec<usize>,
+    /// The values that it may have.
+    pub domain: Domain,
+    /// The inputs that make sense.
+    pub distributions: Vec<Distribution>,
+    /// Packed 4-bit only: where its scales are.
+    pub scales: Option<Scales>,
+}
+
+/// What a kernel does with a tensor, and what that needs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Role {
+    /// Read.
+    Input {
+        /// How it is made.
+        fill: Fill,
+    },
+    /// Written.
+    Output {
+        /// How it begins.
+        init: Init,
+        /// How it is judged.
+        compare: Comparator,
+    },
+    /// Read and written.
+    Inout {
+        /// How it is made.
+        fill: Fill,
+        /// How it is judged.
+        compare: Comparator,
+    },
+}
+
+impl Role {
+    /// How the tensor is made, unless it is an output.
+    pub fn fill(&self) -> Option<&Fill> {
+        match self {
+            Self::Input { fill } | Self::Inout { fill, .. } => Some(fill),
+            Self::Output { .. } => None,
+        }
+    }
+
+    /// How the tensor is judged, unless it is an input.
+    pub fn compare(&self) -> Option<&Comparator> {
+        match self {
+            Self::Output { compare, .. } | Self::Inout { compare, .. } => Some(compare),
+            Self::Input { .. } => None,
+        }
+    }
+}
+
+/// How a tensor lies in memory.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Layout {
+    /// The last dimension is contiguous, and so on outwards.
+    RowMajor,
+    /// Elements between neighbours, for each dimension.
+    Strides(Vec<Expression>),
+    /// Elements between rows of the last dimension.
+    LeadingDimension(Expression),
+}
+
+/// The values that a tensor may have.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Domain {
+    Any,
+    Finite,
+    NonZero,
+    Positive,
+    NonNegative,
+    UnitInterval,
+    Probability,
+    IndexBelow(Expression),
+}
+
+impl Domain {
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Any => "any",
+            Self::Finite => "finite",
+            Self::NonZero => "non_zero",
+            Self::Positive => "positive",
+            Self::NonNegative => "non_negative",
+            Self::UnitInterval => "unit_interval",
+            Self::Probability => "probability",
+            Self::IndexBelow(_) => "index_below",
+        }
+    }
+}
+
+/// The scales of a packed tensor: one per block of the last dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scales {
+    /// The index of the tensor that holds them.
+    pub tensor: usize,
+    /// Elements that share one.
+    pub block: u64,
+}
+
+/// A tensor's sizes in one workload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Its dimensions, each at least 1.
+    pub dims: Vec<u64>,
+    /// Elements between neighbours, for each dimension.
+    pub strides: Vec<u64>,
+    /// The product of the dimensions.
+    pub elements: u64,
+    /// Elements from the first to the last in memory, gaps included.
+    pub span_elements: u64,
+    /// Bytes in memory, gaps included.
+    pub bytes: u64,
+}
+
+/// What a tensor is checked against.
+#[derive(Clone, Copy)]
+pub(super) struct Surroundings<'a> {
+    pub(super) tensors: &'a [TensorWritten],
+    pub(super) scope: &'a Scope,
+}
+
+impl Surroundings<'_> {
+    /// The index of a tensor that another one names.
+    pub(super) fn find(
+        &self,
+        findings: &mut Findings<'_>,
+        at: &Located,
+        name: &str,
+    ) -> Option<usize> {
+        let found = self.tensors.iter().position(|tensor| tensor.name == name);
+        if found.is_none() {
+            let known: Vec<&str> = self.tensors.iter().map(|tensor| tensor.name.as_str()).collect();
+            findings.unknown(at, "tensor", name, &known);
+        }
+        found
+    }
+}
+
+/// The tensor as meant; every problem that needs no workload is reported.
+pub(super) fn check(
+    findings: &mut Findings<'_>,
+    at: &Located,
+    written: &TensorWritten,
+    around: Surroundings<'_>,
+) -> Tensor {
+    findings.identifier(at.field("name"), &written.name);
+    findings.at_most(at.field("shape"), "dimensions", written.shape.len(), MAX_RANK);
+    let shape = formulas(
+        findings,
+        at.field("shape"),
+        written.shape.iter().map(|text| &text.0),
+        around.scope,
+    );
+    let domain = check_domain(findings, at.field("domain"), written, around.scope);
+    let role = check_role(findings, at, written, &domain, around);
+    let layout = check_layout(findings, at.field("layout"), written, around.scope);
+    let align = check_align(findings, at.field("align"), written);
+    let mut alias = Vec::new();
+    for (index, name) in written.alias.iter().enumerate() {
+        let place = at.field("alias").item(index);
+        if *name == written.name {
+            findings.add(place, format!("`{name}` shares memory with itself"), "another tensor");
+        }
+        alias.extend(around.find(findings, place, name));
+    }
+    let distributions = check_distributions(findings, at.field("distributions"), written, &domain);
+    let scales = written
+        .scales
+        .as_ref()
+        .and_then(|scales| check_scales(findings, at.field("scales"), scales, written, around));
+    let name = written.name.clone();
+    Tensor {
+        name,
+        dtype: written.dtype,
+        shape,
+        role,
+        layout,
+        align,
+        alias,
+        domain,
+        distributions,
+        scales,
+    }
+}
+
+/// A list of integer expressions.
+pub(super) fn formulas<'t>(
+    findings: &mut Findings<'_>,
+    at: &Located,
+    texts: impl Iterator<Item = &'t String>,
+    scope: &Scope,
+) -> Vec<Expression> {
+    texts
+        .enumerate()
+        .map(|(index, text)| findings.formula(at.item(index), text, scope, Kind::Integer))
+        .collect()
+}
+
+fn check_domain(
+    findings: &mut Findings<'_>,
+    at: &Located,
+    written: &TensorWritten,
+    scope: &Scope,
+) -> Domain {
+    let dtype = written.dtype;
+    let (domain, fits, expected) = match &written.domain {
+        DomainWritten::Any => (Domain::Any, true, ""),
+        DomainWritten::Finite => (Domain::Finite, true, ""),
+        DomainWritten::NonZero => {
+            (Domain::NonZero, !dtype.is_packed(), "a dtype of at least 8 bits")
+        }
+        DomainWritten::Positive => {
+            (Domain::Positive, !dtype.is_packed(), "a dtype of at least 8 bits")
+        }
+        DomainWritten::NonNegative => {
+            (Domain::NonNegative, !dtype.is_packed(), "a dtype of at least 8 bits")
+        }
+        DomainWritten::UnitInterval => {
+            (Domain::UnitInterval, dtype.is_float() && !dtype.is_packed(), "a float")
+        }
+        DomainWritten::Probability => {
+            (Domain::Probability, dtype.is_float() && !dtype.is_packed(), "a float")
+        }
+        DomainWritten::IndexBelow(below) => {
+            let below = findings.formula(at.item(0), &below.0, scope, Kind::Integer);
+            (
+                Domain::IndexBelow(below),
+                dtype.is_integer() && !dtype.is_packed(),
+                "an integer dtype",
+            )
+        }
+    };
+    if !fits {
+        findings.add(at, format!("the domain `{}` of {}", domain.name(), dtype.name()), expected);
+    }
+    domain
+}
+
+fn check_role(
+    findings: &mut Findings<'_>,
+    at: &Located,
+    written: &TensorWritten,
+    domain: &Domain,
+    around: Surroundings<'_>,
+) -> Role {
+    let target = fill::Target {
+        dtype: written.dtype,
+        rank: written.shape.len(),
+        domain,
+        tensors: around.tensors,
+        scope: around.scope,
+    };
+    let mut made = || match &written.fill {
+        Some(fill) => fill::check(findings, at.field("fill"), fill, target),
+        None => Fill::default_for(written.dtype, domain),
+    };
+    match written.role {
+        RoleWritten::Input => {
+            let fill = made();
+            unwanted(findings, at, "compare", written.compare.is_some(), "outputs and inouts");
+            unwanted(findings, at, "init", written.init.is_some(), "outputs");
+            Role::Input { fill }
+        }
+        RoleWritten::Output => {
+            unwanted(findings, at, "fill", written.fill.is_some(), "inputs and inouts");
+            let compare = compare::check(findings, at, written, around);
+            Role::Output { init: written.init.unwrap_or_default(), compare }
+        }
+        RoleWritten::Inout => {
+            let fill = made();
+            unwanted(findings, at, "init", written.init.is_some(), "outputs");
+            Role::Inout { fill, compare: compare::check(findings, at, written, around) }
+        }
+    }
+}
+
+fn unwanted(findings: &mut Findings<'_>, at: &Located, field: &str, written: bool, owners: &str) {
+    if written {
+        let found = format!("`{field}` is for {owners}");
+        findings.add_with_help(at.field(field), found, "another role", format!("remove `{field}`"));
+    }
+}
+
+fn check_layout(
+    findings: &mut Findings<'_>,
+    at: &Located,
+    written: &TensorWritten,
+    scope: &Scope,
+) -> Layout {
+    let rank = written.shape.len();
+    let plain = matches!(written.layout, LayoutWritten::RowMajor);
+    if written.dtype.is_packed() && !plain {
+        findings.add(at, format!("a layout for packed {}", written.dtype.name()), "row_major");
+    }
+    match &written.layout {
+        LayoutWritten::RowMajor => Layout::RowMajor,
+        LayoutWritten::Strides(strides) => {
+            if strides.len() != rank {
+                let found = format!("{} strides for {rank} dimensions", strides.len());
+                findings.add(at.item(0), found, "one stride for each dimension");
+            }
+            Layout::Strides(formulas(
+                findings,
+                at.item(0),
+                strides.iter().map(|text| &text.0),
+                scope,
+            ))
+        }
+        LayoutWritten::LeadingDimension(leading) => {
+            if rank < 2 {
+                findings.add(
+                    at,
+                    format!("a leading dimension with {rank} dimensions"),
+                    "at least 2 dimensions",
+                );
+            }
+            Layout::LeadingDimension(findings.formula(at.item(0), &leading.0, scope, Kind::Integer))
+        }
+    }
+}
+
+fn check_align(findings: &mut Findings<'_>, at: &Located, written: &TensorWritten) -> u64 {
+    let least = written.dtype.address_bytes();
+    let align = u64::try_from(written.align).unwrap_or_default();
+    if written.align > MAX_ALIGN || !align.is_power_of_two() || align < least {
+        let expected = format!("a power of two from {least} to {MAX_ALIGN}");
+        findings.add(at, format!("an alignment of {}", written.align), expected);
+    }
+    align
+}
+
+fn check_distributions(
+    findings: &mut Findings<'_>,
+    at: &Located,
+    written: &TensorWritten,
+    domain: &Domain,
+) -> Vec<Distribution> {
+    let all = [
+        Distribution::AsDeclared,
+        Distribution::Scaled,
+        Distribution::Shifted,
+        Distribution::HeavyTail,
+        Distribution::Exact,
+    ];
+    let permitted = match domain {
+        _ if !written.dtype.is_float() || written.dtype.is_packed() => &all[..1],
+        Domain::Any | Domain::Finite => &all[..],
+        Domain::NonZero | Domain::Positive | Domain::NonNegative => &all[..2],
+        Domain::UnitInterval | Domain::Probability | Domain::IndexBelow(_) => &all[..1],
+    };
+    let Some(chosen) = &written.distributions else { return permitted.to_vec() };
+    if chosen.is_empty() {
+        findings.add(at, "no distribution", "at least `as_declared`");
+    }
+    for (index, distribution) in chosen.iter().enumerate() {
+        if !permitted.contains(distribution) {
+            let found = format!(
+                "{distribution:?} inputs of {} in the domain `{}`",
+                written.dtype.name(),
+                domain.name()
+            );
+            findings.add(
+                at.item(index),
+                found,
+                format!(
+                    "among the first {} of as_declared, scaled, shifted, heavy_tail, exact",
+                    permitted.len()
+                ),
+            );
+        }
+    }
+    chosen.clone()
+}
+
+fn check_scales(
+    findings: &mut Findings<'_>,
+    at: &Located,
+    scales: &ScalesWritten,
+    written: &TensorWritten,
+    around: Surroundings<'_>,
+) -> Option<Scales> {
+    if !written.dtype.is_packed() {
+        findings.add(at, format!("scales of {}", written.dtype.name()), "a packed 4-bit dtype");
+    }
+    let block = findings.within(at.field("block"), scales.block, 1, LARGEST_AXIS);
+    let tensor = around.find(findings, at.field("tensor"), &scales.tensor)?;
+    let dtype = around.tensors[tensor].dtype;
+    if !dtype.is_float() || dtype.is_packed() {
+        findings.add(
+            at.field("tensor"),
+            format!("`{}` is {}", scales.tensor, dtype.name()),
+            "scales that are floats",
+        );
+    }
+    Some(Scales { tensor, block })
+}
+
+/// The sizes in one workload; after reporting what is wrong, none.
+pub(super) fn extent(
+    findings: &mut Findings<'_>,
+    at: &Located,
+    tensor: &Tensor,
+    environment: &Environment<'_>,
+    workload: &str,
+) -> Option<Extent> {
+    let mut dims = Vec::new();
+    for (index, expression) in tensor.shape.iter().enumerate() {
+        let place = at.field("shape").item(index);
+        dims.push(size(findings, place, expression, environment, (1, workload))?);
+    }
+    let elements = dims.iter().try_fold(1_u64, |product, dim| product.checked_mul(*dim));
+    let elements = elements.filter(|elements| *elements <= LARGEST_AXIS.unsigned_abs());
+    let Some(elements) = elements else {
+        let found = format!("too many elements in workload `{workload}`");
+        findings.add(at.field("shape"), found, "at most 2^40 elements");
+        return None;
+    };
+    if tensor.dtype.is_packed() && dims.last().is_none_or(|last| last % 2 != 0) {
+        let found = format!("the last dimension is odd in workload `{workload}`");
+        findings.add(
+            at.field("shape"),
+            found,
+            "an even last dimension: two packed elements share a byte",
+        );
+    }
+    let strides = strides(findings, at.field("layout"), tensor, &dims, (environment, workload))?;
+    let last = dims.iter().zip(&strides).try_fold(0_u64, |sum, (dim, stride)| {
+        (dim - 1).checked_mul(*stride).and_then(|reach| sum.checked_add(reach))
+    });
+    let bytes = last
+        .and_then(|last| last.checked_add(1))
+        .and_then(|span| span.checked_mul(tensor.dtype.bits()))
+        .map(|bits| bits.div_ceil(8))
+        .filter(|bytes| *bytes <= MAX_TENSOR_BYTES);
+    let (Some(last), Some(bytes)) = (last, bytes) else {
+        findings.add(
+            at.field("shape"),
+            format!("too many bytes in workload `{workload}`"),
+            "at most 2^41 bytes",
+        );
+        return None;
+    };
+    Some(Extent { dims, strides, elements, span_elements: last + 1, bytes })
+}
+
+/// A size from `least` to 2^40 in one workload.
+fn size(
+    findings: &mut Findings<'_>,
+    at: &Located,
+    expression: &Expression,
+    environment: &Environment<'_>,
+    (least, workload): (i128, &str),
+) -> Option<u64> {
+    match expression.integer(environment) {
+        Ok(value) if (least..=i128::from(LARGEST_AXIS)).contains(&value) => {
+            u64::try_from(value).ok()
+        }
+        Ok(value) => {
+            let found = format!("{} is {value} in workload `{workload}`", expression.text());
+            findings.add(at, found, format!("a size from {least} to 2^40"));
+            None
+        }
+        Err(error) => {
+            findings.expression(at, 0, &error);
+            None
+        }
+    }
+}
+
+fn strides(
+    findings: &mut Findings<'_>,
+    at: &Located,
+    tensor: &Tensor,
+    dims: &[u64],
+    (environment, workload): (&Environment<'_>, &str),
+) -> Option<Vec<u64>> {
+    let mut strides = vec![1_u64; dims.len()];
+    match &tensor.layout {
+        Layout::RowMajor => {
+            for index in (1..dims.len()).rev() {
+                strides[index - 1] = strides[index].checked_mul(dims[index])?;
+            }
+        }
+        Layout::LeadingDimension(leading) => {
+            let place = at.item(0);
+            let leading = size(findings, place, leading, environment, (1, workload))?;
+            let last = dims.len().checked_sub(2)?;
+            if leading < dims[last + 1] {
+                let found = format!("a leading dimension of {leading} in workload `{workload}`");
+                findings.add(
+                    place,
+                    found,
+                    format!("at least the last dimension, {}", dims[last + 1]),
+                );
+                return None;
+            }
+            strides[last] = leading;
+            for index in (1..=last).rev() {
+                strides[index - 1] = strides[index].saturating_mul(dims[index]);
+            }
+        }
+        Layout::Strides(written) => {
+            for (index, expression) in written.iter().enumerate().take(dims.len()) {
+                let place = at.item(0).item(index);
+                strides[index] = size(findings, place, expression, environment, (0, workload))?;
+            }
+            if tensor.role.compare().is_some() && overlaps(dims, &strides) {
+                let found = format!("elements share an address in workload `{workload}`");
+                findings.add(at, found, "strides that keep the elements of an output apart");
+                return None;
+            }
+        }
+    }
+    Some(strides)
+}
+
+/// Whether nested strides let two elements meet: each stride must step over everything inside it.
+fn overlaps(dims: &[u64], strides: &[u64]) -> bool {
+    let mut nested: Vec<(u64, u64)> = dims
+        .iter()
+        .zip(strides)
+        .filter(|(dim, _)| **dim > 1)
+        .map(|(dim, stride)| (*stride, *dim))
+        .collect();
+    nested.sort_unstable();
+    let mut reach = 0_u128;
+    nested.into_iter().any(|(stride, dim)| {
+        let meets = u128::from(stride) <= reach;
+        reach += u128::from(dim - 1) * u128::from(stride);
+        meets
+    })
+}

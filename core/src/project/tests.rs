@@ -1,0 +1,6 @@
+//! Whole projects: what loads, and each rule of the format with its problem and place.
+
+mod files;
+mod fixture;
+mod kernels;
+mod manifests;

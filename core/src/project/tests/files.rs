@@ -1,0 +1,139 @@
+//! Folders and files that are no project: one clear error each, and nothing waits.
+
+use std::path::Path;
+
+use super::fixture::{files, folder, load, problems};
+use crate::project::{Project, ProjectError, ReadError, read::MAX_FILE_BYTES};
+
+#[test]
+fn missing_files_are_named() {
+    assert!(matches!(
+        Project::load(Path::new("no/such/folder")),
+        Err(ProjectError::UnreadableFolder { .. })
+    ));
+    for (index, name) in ["project.ron", "reference.cu"].into_iter().enumerate() {
+        let mut files = files();
+        files.remove(index);
+        let error = load(&files).unwrap_err();
+        assert!(
+            matches!(&error, ProjectError::Missing { file } if file == Path::new(name)),
+            "{error}"
+        );
+    }
+    let (_keep, root) = folder(&files());
+    assert!(matches!(
+        Project::load(&root.join("project.ron")),
+        Err(ProjectError::NotAFolder { .. })
+    ));
+}
+
+#[test]
+fn files_that_are_no_text_are_refused() {
+    let (_keep, root) = folder(&files());
+    let kernel = root.join("kernels/naive.cu");
+    let reason = || match Project::load(&root).unwrap_err() {
+        ProjectError::Unreadable { reason, .. } => reason,
+        other => panic!("{other}"),
+    };
+    std::fs::write(&kernel, vec![b' '; usize::try_from(MAX_FILE_BYTES).unwrap() + 1]).unwrap();
+    assert!(matches!(reason(), ReadError::TooLarge { bytes, .. } if bytes == MAX_FILE_BYTES + 1));
+    std::fs::write(&kernel, b"ab\ncd\xff").unwrap();
+    assert!(matches!(reason(), ReadError::NotUtf8 { offset: 5, line: 2 }));
+    std::fs::remove_file(&kernel).unwrap();
+    std::fs::create_dir(&kernel).unwrap();
+    assert!(matches!(reason(), ReadError::NotAFile));
+}
+
+#[cfg(unix)]
+#[test]
+fn links_out_and_pipes_are_refused() {
+    let (_keep, root) = folder(&files());
+    let kernel = root.join("kernels/naive.cu");
+    let reason = || match Project::load(&root).unwrap_err() {
+        ProjectError::Unreadable { reason, .. } => reason,
+        other => panic!("{other}"),
+    };
+    std::fs::remove_file(&kernel).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", &kernel).unwrap();
+    assert!(matches!(reason(), ReadError::OutsideProject));
+    std::fs::remove_file(&kernel).unwrap();
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        &kernel,
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RUSR,
+        0,
+    )
+    .unwrap();
+    assert!(matches!(reason(), ReadError::NotAFile));
+    std::fs::remove_file(&kernel).unwrap();
+    std::fs::write(root.join("inside.cu"), super::fixture::KERNEL).unwrap();
+    std::os::unix::fs::symlink("../inside.cu", &kernel).unwrap();
+    assert!(Project::load(&root).is_ok());
+}
+
+#[test]
+fn kernels_have_names_of_their_own() {
+    for second in
+        ["wrong/naive.cu", "kernels/naive.ptx", "kernels/Naive.cu", "kernels/Reference.cu"]
+    {
+        let mut files = files();
+        files.push((
+            second.to_owned(),
+            super::fixture::KERNEL.replace("flags:", "expect: compile, flags:"),
+        ));
+        assert!(
+            problems(&files).iter().any(|problem| problem.found.contains("a second kernel")),
+            "{second}"
+        );
+    }
+}
+
+#[test]
+fn what_came_with_the_folder_is_not_read() {
+    let mut files = files();
+    files.push((".lightbench/history.db".to_owned(), "nonsense".to_owned()));
+    files.push(("kernels/.hidden.cu".to_owned(), "nonsense".to_owned()));
+    files.push(("kernels/notes.txt".to_owned(), "nonsense".to_owned()));
+    assert!(load(&files).is_ok());
+}
+
+#[test]
+fn broken_kernels_leave_the_others_usable() {
+    let mut files = files();
+    files.push(("kernels/draft.cu".to_owned(), "half".to_owned()));
+    let (_keep, root) = folder(&files);
+    let survey = Project::survey(&root).unwrap();
+    assert_eq!((survey.project.kernels.len(), survey.problems.len()), (1, 1));
+}
+
+#[test]
+fn escapes_in_files_never_reach_the_terminal() {
+    let mut files = files();
+    files[0].1 = files[0].1.replace("name: \"eps\"", "name: \"\\u{1b}[2J\\u{202e}\"");
+    let shown = load(&files).unwrap_err().to_string();
+    assert!(!shown.contains(['\u{1b}', '\u{202e}']), "{shown:?}");
+}
+
+#[test]
+fn deep_nesting_is_an_error_and_not_a_crash() {
+    let mut files = files();
+    files[0].1 = format!("({}", "axes: [(".repeat(20_000));
+    assert_eq!(problems(&files).len(), 1);
+    files[0].1 = "[".repeat(100_000);
+    assert_eq!(problems(&files).len(), 1);
+}
+
+#[test]
+fn loading_takes_two_milliseconds_at_most() {
+    let (_keep, root) = folder(&files());
+    let fastest = (0..20)
+        .map(|_| {
+            let start = std::time::Instant::now();
+            drop(Project::load(&root));
+            start.elapsed()
+        })
+        .min()
+        .unwrap();
+    assert!(fastest.as_micros() <= 2000, "{fastest:?}");
+}
