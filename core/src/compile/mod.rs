@@ -1,3 +1,5 @@
 //! CUDA source to `Artifact`: PTX, cubin, resources, line map, diagnostics.
 
+pub mod diagnostics;
 pub mod includes;
+pub mod ptxas_log;

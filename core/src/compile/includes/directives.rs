@@ -85,7 +85,8 @@ impl<'text> Scanner<'text> {
             match &token.kind {
                 Kind::End => return Ok(()),
                 Kind::Newline => line_begins = true,
-                Kind::Comment => {}
+                // NVRTC takes `x /* a` newline `b */ #include` for a directive; others do not.
+                Kind::Comment => line_begins |= self.spans_lines(&token),
                 Kind::Hash { digraph } if line_begins => {
                     line_begins = self.directive(token.start, *digraph)?;
                 }
@@ -110,6 +111,9 @@ impl<'text> Scanner<'text> {
         let (token, commented) = self.next_but_comments()?;
         if digraph {
             self.refuse(at, Reason::Digraph);
+        }
+        if commented && self.lexer.text_between(at, token.start).contains('\n') {
+            self.refuse(at, Reason::SplicedComment);
         }
         let Kind::Identifier(word) = &token.kind else {
             return Ok(matches!(token.kind, Kind::Newline | Kind::End));
@@ -161,16 +165,18 @@ impl<'text> Scanner<'text> {
     fn pragma(&mut self, at: usize) -> Result<bool, Doubt> {
         let mut first = true;
         loop {
-            let (token, _) = self.next_but_comments()?;
+            let token = self.lexer.next()?;
             match &token.kind {
                 Kind::Newline | Kind::End => return Ok(true),
+                Kind::Comment if self.spans_lines(&token) => return Ok(true),
+                Kind::Comment => continue,
                 Kind::Identifier(word) => {
                     if let Some(word) = file_naming_pragma(word, first) {
                         self.refuse(at, Reason::Pragma { word });
                     }
                     self.word(word, token.start)?;
                 }
-                Kind::Hash { .. } | Kind::Number | Kind::Text | Kind::Other(_) | Kind::Comment => {}
+                Kind::Hash { .. } | Kind::Number | Kind::Text | Kind::Other(_) => {}
             }
             first = false;
         }
@@ -206,13 +212,17 @@ impl<'text> Scanner<'text> {
         }
         let token = self.lexer.next()?;
         let is_word = |each: char| each.is_ascii_alphanumeric() || each == '_';
-        let text = self.lexer.text_of(&token);
+        let text = self.lexer.text_between(token.start, token.end);
         let words = text.split(|each| !is_word(each)).filter(|word| !word.is_empty());
         let named = words.enumerate().find_map(|(at, word)| file_naming_pragma(word, at == 0));
         if let Some(word) = named {
             self.refuse(at, Reason::Pragma { word });
         }
         Ok(())
+    }
+
+    fn spans_lines(&self, token: &Token<'_>) -> bool {
+        self.lexer.text_between(token.start, token.end).contains('\n')
     }
 
     fn next_but_comments(&mut self) -> Result<(Token<'text>, bool), Doubt> {

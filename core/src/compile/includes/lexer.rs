@@ -45,7 +45,8 @@ pub(super) struct Lexer<'text> {
     at: usize,
     /// Line splices passed so far.
     pub(super) splices: usize,
-    /// The byte before `at` was one that other compilers take as part of a name.
+    /// What stands directly before `at` may take the word there with it: a literal takes it as
+    /// its suffix, a character that other compilers allow in names makes it part of one.
     glued: bool,
 }
 
@@ -79,7 +80,11 @@ impl<'text> Lexer<'text> {
                 Kind::Hash { digraph: true }
             }
             b'?' if self.trigraph().is_some() => return Err(self.trigraph_doubt()),
-            b'"' | b'\'' => self.quoted(byte)?,
+            b'"' | b'\'' => {
+                let literal = self.quoted(byte)?;
+                self.glued = true;
+                literal
+            }
             b'0'..=b'9' => self.number(start)?,
             b'.' if self.second().is_some_and(|next| next.is_ascii_digit()) => {
                 self.number(start)?
@@ -121,9 +126,9 @@ impl<'text> Lexer<'text> {
         self.peek()
     }
 
-    /// The text that a token covers, as written.
-    pub(super) fn text_of(&self, token: &Token<'_>) -> &'text str {
-        &self.text[token.start..token.end]
+    /// The text between two places, as written.
+    pub(super) fn text_between(&self, start: usize, end: usize) -> &'text str {
+        &self.text[start..end]
     }
 
     fn token(&self, kind: Kind<'text>, start: usize) -> Token<'text> {
@@ -261,6 +266,7 @@ impl<'text> Lexer<'text> {
                 return Err(Doubt { at: start, reason });
             }
             self.raw_string(start)?;
+            self.glued = true;
             return Ok(self.token(Kind::Text, start));
         }
         Ok(self.token(Kind::Identifier(word), start))

@@ -35,6 +35,10 @@ fn plain_directives_are_read_wherever_the_compiler_reads_them() {
         ("\x0b#\x0binclude \"t.cuh\"\n", "t.cuh"),
         ("/* a */ #include \"t.cuh\"\n", "t.cuh"),
         ("/* a\n b */ #include \"t.cuh\"\n", "t.cuh"),
+        // NVRTC: after a comment over lines, `#` begins a line even if something preceded it.
+        ("x /* a\n b */ #include \"t.cuh\"\n", "t.cuh"),
+        ("#define X /* a\n b */ #include \"t.cuh\"\n", "t.cuh"),
+        ("#pragma once /* a\n b */ #include \"t.cuh\"\n", "t.cuh"),
         // Conditional inclusion: both branches are compiled by somebody.
         ("#if 0\n#include \"a.h\"\n#else\n#include \"b.h\"\n#endif\n", "a.h b.h"),
         // NVRTC: a directive inside the arguments of a macro is one.
@@ -164,6 +168,7 @@ fn disguised_directives_are_refused() {
         ("#include /*\n*/ \"t.cuh\"\n", "!SplicedComment"),
         ("# /*\n*/ include \"t.cuh\"\n", "!SplicedComment"),
         ("#inc\\\nlude \"t.cuh\"\n", "!SplitDirective"),
+        ("# /*\n*/ # include \"t.cuh\"\n", "!SplicedComment"),
         ("# \\\n include \"t.cuh\"\n", "!SplitDirective"),
         ("#inc\\\r\nlude \"t.cuh\"\n", "!SplitDirective"),
         ("#inc\\\r\r\nlude \"t.cuh\"\n", "!SplitDirective"),
@@ -198,6 +203,11 @@ fn literals_that_compilers_end_in_different_places_are_refused() {
         // NVRTC takes `$` and letters beyond ASCII for no part of a name; others do.
         ("$R\"(\n)\"", "!RawString"),
         ("éR\"(\n)\"", "!RawString"),
+        // NVRTC: the word after a literal is its suffix.
+        ("\"a\"R\"(\n#include \"t.cuh\"\n)\"", "!RawString"),
+        ("R\"(a)\"R\"(\n)\"", "!RawString"),
+        ("'a'R\"(\n)\"", "!RawString"),
+        ("\"a\" R\"(\n#include \"t.cuh\"\n)\"", ""),
         ("\\u00e9R\"(\n#include \"t.cuh\"\n)\"", "t.cuh"),
         ("/* \n#include \"t.cuh\"\n", "!UnterminatedComment"),
         ("1'\"/*\"\n#include \"t.cuh\"\n//*/", "!DigitSeparator"),
