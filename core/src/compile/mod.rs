@@ -2,4 +2,6 @@
 
 pub mod diagnostics;
 pub mod includes;
+pub mod ptx;
 pub mod ptxas_log;
+pub mod sass;
