@@ -1,5 +1,6 @@
 //! CUDA source to `Artifact`: PTX, cubin, resources, line map, diagnostics.
 
+pub mod cubin;
 pub mod diagnostics;
 pub mod includes;
 pub mod ptx;
