@@ -6,3 +6,4 @@ pub mod includes;
 pub mod ptx;
 pub mod ptxas_log;
 pub mod sass;
+pub mod signature;

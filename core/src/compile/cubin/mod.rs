@@ -147,10 +147,8 @@ fn architecture(flags: u32, abi_version: u8) -> Option<u32> {
 fn entries(file: &ElfFile64<'_>) -> Kernels {
     let mut kernels = Kernels::new();
     for symbol in file.symbols() {
-        let entry = match symbol.flags() {
-            SymbolFlags::Elf { st_other, .. } => st_other.0 & STO_CUDA_ENTRY != 0,
-            _ => false,
-        };
+        let SymbolFlags::Elf { st_other, .. } = symbol.flags() else { continue };
+        let entry = st_other.0 & STO_CUDA_ENTRY != 0;
         if entry
             && symbol.kind() == SymbolKind::Text
             && let Ok(name) = symbol.name()

@@ -45,17 +45,17 @@ impl Reader {
 
     pub(super) fn plain(&mut self, line: &str, sources: &[&str]) {
         if line.trim().is_empty() {
-            self.flush();
-            self.open = false;
+            self.close();
         } else if line.starts_with("ptxas ") || is_assembler_continuation(line) {
-            self.close_into(line, Part::Resources);
+            self.close();
+            keep(&mut self.log.resources, line);
         } else if is_summary(line) {
-            self.flush();
-            self.open = false;
+            self.close();
         } else if self.open && line.starts_with(' ') {
             self.indented(line, sources);
         } else {
-            self.close_into(line, Part::Other);
+            self.close();
+            keep(&mut self.log.other, line);
         }
     }
 
@@ -64,15 +64,9 @@ impl Reader {
         self.log
     }
 
-    fn close_into(&mut self, line: &str, part: Part) {
+    fn close(&mut self) {
         self.flush();
         self.open = false;
-        let text = match part {
-            Part::Resources => &mut self.log.resources,
-            Part::Other => &mut self.log.other,
-        };
-        text.push_str(line);
-        text.push('\n');
     }
 
     fn indented(&mut self, line: &str, sources: &[&str]) {
@@ -141,9 +135,9 @@ impl Reader {
     }
 }
 
-enum Part {
-    Resources,
-    Other,
+fn keep(text: &mut String, line: &str) {
+    text.push_str(line);
+    text.push('\n');
 }
 
 /// The caret stands as many bytes in as the place does, tabs repeated; the column is counted in

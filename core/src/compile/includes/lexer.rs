@@ -281,7 +281,7 @@ impl<'text> Lexer<'text> {
             return Err(doubtful("its delimiter is not of at most 16 letters and digits"));
         }
         let content = open + length + 1;
-        let closing = format!(")\u{0}\"").replace('\u{0}', &self.text[open..open + length]);
+        let closing = [")", &self.text[open..open + length], "\""].concat();
         let Some(found) = self.text[content..].find(&closing) else {
             return Err(doubtful("it never ends"));
         };

@@ -40,7 +40,7 @@ fn printable(name: &str) -> Result<String, Reason> {
         each.is_alphanumeric() || matches!(each, '_' | '-' | '+' | '.' | '/' | '\\' | '~' | ' ')
     };
     let drive = usize::from(is_absolute(name)) * 2;
-    let wrong = |&(at, each): &(usize, char)| !allowed(each) && !(each == ':' && at < drive);
+    let wrong = |&(at, each): &(usize, char)| !allowed(each) && (each != ':' || at >= drive);
     match name.char_indices().find(wrong) {
         Some((_, character)) => Err(Reason::NameCharacter { character }),
         None => Ok(name.to_owned()),

@@ -15,8 +15,10 @@ pub use line_map::{LineMap, SourceLine};
 /// How a parameter is declared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParameterKind {
-    /// `.u32`, `.s64`, `.b16` …; pointers are 64-bit integers here.
+    /// `.u32`, `.s64` …; pointers are 64-bit integers here.
     Integer,
+    /// `.b32`, `.b64` …: an integer, a float or a pointer; newer compilers write only this.
+    Bits,
     /// `.f32`, `.f64` …
     Float,
     /// `.align N .b8 name[size]`: structs, and half-precision scalars.
@@ -53,7 +55,7 @@ impl PtxParameter {
     /// Whether a pointer can be passed here: PTX declares pointers as 64-bit integers.
     #[must_use]
     pub fn may_be_pointer(&self) -> bool {
-        self.kind == ParameterKind::Integer && self.size == 8
+        matches!(self.kind, ParameterKind::Integer | ParameterKind::Bits) && self.size == 8
     }
 }
 

@@ -321,7 +321,8 @@ fn parameter_type(word: &str) -> Option<(ParameterKind, u64)> {
         _ => return None,
     };
     match letter {
-        "u" | "s" | "b" => Some((ParameterKind::Integer, bytes)),
+        "u" | "s" => Some((ParameterKind::Integer, bytes)),
+        "b" => Some((ParameterKind::Bits, bytes)),
         "f" => Some((ParameterKind::Float, bytes)),
         _ => None,
     }

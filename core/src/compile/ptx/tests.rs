@@ -8,7 +8,12 @@ use super::*;
 const INLINED: &str = include_str!("inlined.ptx");
 
 fn parameter(kind: ParameterKind, size: u64, alignment: u64) -> (ParameterKind, u64, u64, bool) {
-    (kind, size, alignment, kind == ParameterKind::Integer && size == 8)
+    (
+        kind,
+        size,
+        alignment,
+        matches!(kind, ParameterKind::Integer | ParameterKind::Bits) && size == 8,
+    )
 }
 
 fn check_parameters(text: &str, expected: &[(ParameterKind, u64, u64, bool)]) -> PtxModule {
@@ -82,8 +87,7 @@ fn pointers_may_be_declared() {
 .entry none { ret; } .entry empty() { ret; }
 ";
     let integer = parameter(ParameterKind::Integer, 8, 8);
-    let module =
-        check_parameters(text, &[integer, integer, parameter(ParameterKind::Integer, 4, 4)]);
+    let module = check_parameters(text, &[integer, integer, parameter(ParameterKind::Bits, 4, 4)]);
     assert_eq!(module.target, ["sm_90a", "debug"]);
     let first = module.entries[0].parameters[0].pointer.clone().unwrap();
     assert_eq!((first.space.as_deref(), first.align), (Some("global"), Some(16)));

@@ -52,7 +52,7 @@ fn text_and_json_agree_on_addresses_opcodes_predicates_and_lines() {
     assert!(text[0].1.len() > 60);
 }
 
-fn at<'listing>(functions: &'listing [SassFunction], address: u64) -> &'listing SassInstruction {
+fn at(functions: &[SassFunction], address: u64) -> &SassInstruction {
     functions[0].instructions.iter().find(|each| each.address == address).unwrap()
 }
 
