@@ -1,0 +1,137 @@
+//! The include closure of a kernel: every text that will be compiled, or why it must not be.
+//!
+//! The compiler reads files by itself: absolute paths, its working directory, whatever a macro
+//! spells. So includes are resolved here, from texts alone, and only directives that can be read
+//! in one way are let through. What the compiler does with doubtful spellings was tried with
+//! NVRTC 13.5 and is written down in the tests. Names that only the preprocessor can make
+//! (tokens pasted with `##`) get past any scan: the sandbox of the compile worker is the second wall.
+
+mod directives;
+mod lexer;
+mod name;
+mod refusal;
+
+#[cfg(test)]
+mod tests;
+
+pub use directives::{IncludeDirective, scan};
+pub use refusal::{Place, Reason, Refusal};
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Longest chain of includes, counted from the kernel.
+pub const MAX_DEPTH: usize = 64;
+
+/// Most project files in one closure, the kernel included.
+pub const MAX_FILES: usize = 256;
+
+/// Most bytes of text in one closure, the kernel included.
+pub const MAX_BYTES: usize = 4 << 20;
+
+/// What the project's `include/` folder has under a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lookup {
+    /// The file's text.
+    Found(String),
+    /// No such file: the name is left to the toolkit.
+    Absent,
+    /// A file that must not be read (a link out of the project, not UTF-8 …), in words.
+    Refused(String),
+}
+
+/// A project file that is compiled as part of a kernel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IncludedFile {
+    /// The name in the directive, relative to `include/`.
+    pub name: String,
+    /// The whole text.
+    pub text: String,
+}
+
+/// Everything that the directives of one kernel lead to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Closure {
+    /// Project files in the order in which they are first met, without the kernel itself.
+    pub files: Vec<IncludedFile>,
+    /// Toolkit headers by name, each with the first place that asks for it.
+    pub system: BTreeMap<String, Place>,
+}
+
+/// Follows every include of the kernel `name` with text `text`; `lookup` answers for names
+/// below the project's `include/` folder.
+///
+/// # Errors
+/// Every reason for which this text must not reach the compiler, in reading order.
+pub fn closure(
+    name: &str,
+    text: &str,
+    mut lookup: impl FnMut(&str) -> Lookup,
+) -> Result<Closure, Vec<Refusal>> {
+    let mut walk = Walk { bytes: text.len(), ..Walk::default() };
+    if walk.bytes > MAX_BYTES {
+        let place = Place { file: name.to_owned(), line: 1, column: 1 };
+        return Err(vec![Refusal { place, reason: Reason::TotalSize { limit: MAX_BYTES } }]);
+    }
+    walk.read(name, text, 0);
+    while let Some((directive, depth)) = walk.pending.pop_front() {
+        walk.follow(directive, depth, &mut lookup);
+    }
+    if walk.refusals.is_empty() { Ok(walk.closure) } else { Err(walk.refusals) }
+}
+
+/// Breadth first, so that a depth is the shortest chain and a cycle ends at once.
+#[derive(Default)]
+struct Walk {
+    closure: Closure,
+    seen: BTreeSet<String>,
+    pending: VecDeque<(IncludeDirective, usize)>,
+    refusals: Vec<Refusal>,
+    bytes: usize,
+}
+
+impl Walk {
+    fn read(&mut self, file: &str, text: &str, depth: usize) {
+        match scan(file, text) {
+            Ok(directives) => {
+                self.pending.extend(directives.into_iter().map(|each| (each, depth + 1)));
+            }
+            Err(refusals) => self.refusals.extend(refusals),
+        }
+    }
+
+    fn follow(
+        &mut self,
+        directive: IncludeDirective,
+        depth: usize,
+        lookup: &mut impl FnMut(&str) -> Lookup,
+    ) {
+        let IncludeDirective { name, place } = directive;
+        if self.closure.system.contains_key(&name) || !self.seen.insert(name.clone()) {
+            return;
+        }
+        let text = match lookup(&name) {
+            Lookup::Found(text) => text,
+            Lookup::Absent => {
+                self.closure.system.insert(name, place);
+                return;
+            }
+            Lookup::Refused(why) => return self.refuse(place, Reason::File { name, why }),
+        };
+        if depth > MAX_DEPTH {
+            return self.refuse(place, Reason::Depth { limit: MAX_DEPTH });
+        }
+        if self.closure.files.len() + 1 >= MAX_FILES {
+            return self.refuse(place, Reason::TooManyFiles { limit: MAX_FILES });
+        }
+        self.bytes = self.bytes.saturating_add(text.len());
+        if self.bytes > MAX_BYTES {
+            return self.refuse(place, Reason::TotalSize { limit: MAX_BYTES });
+        }
+        self.read(&name, &text, depth);
+        self.closure.files.push(IncludedFile { name, text });
+    }
+
+    fn refuse(&mut self, place: Place, reason: Reason) {
+        self.refusals.push(Refusal { place, reason });
+    }
+}

@@ -1,0 +1,178 @@
+//! Why a text is not compiled, and where; never any text of the file that was asked for.
+
+use std::fmt;
+
+/// A place in one of the texts given.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The name under which the text was given.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+/// One thing that keeps a text from the compiler.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {reason}")]
+pub struct Refusal {
+    /// Where it stands.
+    pub place: Place,
+    /// What it is, and what to write instead.
+    pub reason: Reason,
+}
+
+/// What stands there, and what to write instead.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Reason {
+    /// `#include "/etc/passwd"`, `"C:\x"`, `"\\host\x"`, `"~/x"`.
+    #[error(
+        "the absolute path `{name}` is not included: put the file below the project's `include/` and write its name there"
+    )]
+    AbsolutePath {
+        /// The operand.
+        name: String,
+    },
+    /// A component `..`.
+    #[error(
+        "`{name}` leaves its folder through `..`: write the name below the project's `include/`"
+    )]
+    ParentFolder {
+        /// The operand.
+        name: String,
+    },
+    /// A component `.` or an empty one: the compiler matches names literally.
+    #[error("`{name}` has an empty or `.` component: write the plain name below `include/`")]
+    EmptyComponent {
+        /// The operand.
+        name: String,
+    },
+    /// A backslash, which some systems take for a separator.
+    #[error("`{name}` contains a backslash: separate folders with `/`")]
+    Backslash {
+        /// The operand.
+        name: String,
+    },
+    /// `#include ""`.
+    #[error("the include names no file: write `#include \"name.cuh\"`")]
+    EmptyName,
+    /// A character that no header's name has.
+    #[error("the name of the included file contains the character U+{0:04X}: use letters, digits, `_`, `-`, `+`, `.` and `/`", *.character as u32)]
+    NameCharacter {
+        /// The character.
+        character: char,
+    },
+    /// `"name` without its end on the same line.
+    #[error(
+        "the name of the included file has no closing delimiter: write `#include \"name.cuh\"`"
+    )]
+    UnterminatedName,
+    /// Files that hold the answer or belong to other kernels.
+    #[error(
+        "`{name}` is not for kernels: only files below `include/` that are no kernels, references or project files are included"
+    )]
+    Reserved {
+        /// The operand.
+        name: String,
+    },
+    /// The operand is neither `"name"` nor `<name>`.
+    #[error(
+        "the operand of `#include` is not a plain name: write `#include \"name.cuh\"` or `#include <name>`"
+    )]
+    MacroOperand,
+    /// Something follows the name.
+    #[error("text follows the name of the included file: end the line after the name")]
+    ExtraText,
+    /// `#include_next`, `#import`, `#embed`, `import "x";`.
+    #[error("`{directive}` is not available to kernels: write `#include \"name.cuh\"`")]
+    Directive {
+        /// What was used.
+        directive: &'static str,
+    },
+    /// `__has_include`, `__has_include_next`, `__has_embed`.
+    #[error("`{operator}` asks which files exist: include the file, or leave it out")]
+    Probe {
+        /// What was used.
+        operator: &'static str,
+    },
+    /// A pragma that names files.
+    #[error("`#pragma {word}` names files: leave it out")]
+    Pragma {
+        /// The word that makes it so.
+        word: &'static str,
+    },
+    /// `%:include`.
+    #[error("a directive begins with the digraph `%:`: write `#`")]
+    Digraph,
+    /// `??=`, `??/`, `??'`: read as one character in some language modes only.
+    #[error(
+        "the trigraph `{trigraph}` means different things in different language modes: write the character itself, or break the sequence up"
+    )]
+    Trigraph {
+        /// The three characters.
+        trigraph: &'static str,
+    },
+    /// `#include` continued on the next line by a backslash.
+    #[error("an include directive is split over lines: write it on one line")]
+    SplitDirective,
+    /// `#/**/include`.
+    #[error("a comment stands inside an include directive: move it to the end of the line")]
+    SplicedComment,
+    /// A raw string whose beginning or end could be read in two ways.
+    #[error(
+        "the raw string is doubtful ({doubt}): write `R\"(…)\"` without line continuations, with a delimiter of at most 16 letters and digits"
+    )]
+    RawString {
+        /// What is doubtful about it.
+        doubt: &'static str,
+    },
+    /// A comment that never ends.
+    #[error("the comment that begins here never ends: close it with `*/`")]
+    UnterminatedComment,
+    /// `1'"`, which compilers split differently.
+    #[error(
+        "a digit separator is not followed by a digit: remove it or put a space before the quote"
+    )]
+    DigitSeparator,
+    /// The compiler would stop reading here.
+    #[error("the text contains a NUL character: remove it")]
+    NulCharacter,
+    /// Not a line end for the compiler, but one for many editors.
+    #[error("a carriage return without a line feed: save the file with LF or CRLF line ends")]
+    LoneCarriageReturn,
+    /// The lookup refused the file.
+    #[error("`{name}` is not included: {why}")]
+    File {
+        /// The operand.
+        name: String,
+        /// The lookup's words.
+        why: String,
+    },
+    /// A chain that is too long.
+    #[error("includes are nested more than {limit} deep: flatten them")]
+    Depth {
+        /// The limit.
+        limit: usize,
+    },
+    /// Too many files.
+    #[error("the kernel includes more than {limit} project files: merge some")]
+    TooManyFiles {
+        /// The limit.
+        limit: usize,
+    },
+    /// Too much text.
+    #[error(
+        "the kernel and its includes are larger than {limit} bytes together: remove what is not needed"
+    )]
+    TotalSize {
+        /// The limit.
+        limit: usize,
+    },
+}

@@ -1,0 +1,94 @@
+//! From a line of PTX to the line of source, through every function inlined on the way.
+
+use std::collections::HashMap;
+
+/// A line of source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceLine {
+    /// The file, as the compiler names it: NVRTC puts its working directory in front.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1, or 0 for the whole line.
+    pub column: u32,
+    /// The inlined function that the line belongs to, mangled.
+    pub function: Option<String>,
+}
+
+/// File number, line and column of a `.loc`.
+pub(super) type Position = (u32, u32, u32);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Location {
+    pub(super) position: Position,
+    /// Label of the function's name.
+    pub(super) function: Option<String>,
+    /// Where that function was inlined.
+    pub(super) inlined_at: Option<Position>,
+}
+
+/// What the `.file` and `.loc` directives of one text say.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LineMap {
+    files: HashMap<u32, String>,
+    /// First line of PTX for which each holds, ascending; nothing between functions.
+    changes: Vec<(u32, Option<Location>)>,
+    /// Names of inlined functions by label.
+    names: HashMap<String, String>,
+    /// How each inlined position came to be inlined, by position.
+    callers: HashMap<Position, (Option<String>, Position)>,
+}
+
+impl LineMap {
+    /// The source of a line of PTX (from 1): the innermost line first, then each line into
+    /// which it was inlined. Empty where the compiler gives none.
+    #[must_use]
+    pub fn at(&self, ptx_line: u32) -> Vec<SourceLine> {
+        let after = self.changes.partition_point(|(from, _)| *from <= ptx_line);
+        let found = after.checked_sub(1).and_then(|at| self.changes[at].1.as_ref());
+        let Some(location) = found else { return Vec::new() };
+        let mut lines = vec![self.line(location.position, location.function.as_deref())];
+        let mut outer = location.inlined_at;
+        // A chain is as long as inlining is deep; a cycle in a forged text is not.
+        while let Some(position) = outer.filter(|_| lines.len() < 64) {
+            let caller = self.callers.get(&position);
+            let function = caller.and_then(|(function, _)| function.as_deref());
+            lines.push(self.line(position, function));
+            outer = caller.map(|(_, next)| *next);
+        }
+        lines.retain(|each| each.line > 0);
+        lines
+    }
+
+    /// The files named, in no order.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        let mut files: Vec<&str> = self.files.values().map(String::as_str).collect();
+        files.sort_unstable();
+        files.into_iter()
+    }
+
+    fn line(&self, (file, line, column): Position, label: Option<&str>) -> SourceLine {
+        let function = label.map(|label| self.names.get(label).map_or(label, String::as_str));
+        SourceLine {
+            file: self.files.get(&file).cloned().unwrap_or_default(),
+            line,
+            column,
+            function: function.map(str::to_owned),
+        }
+    }
+
+    pub(super) fn add_file(&mut self, number: u32, name: &str) {
+        self.files.insert(number, name.to_owned());
+    }
+
+    pub(super) fn add_name(&mut self, label: &str, name: String) {
+        self.names.insert(label.to_owned(), name);
+    }
+
+    pub(super) fn change(&mut self, ptx_line: u32, location: Option<Location>) {
+        if let Some(Location { position, function, inlined_at: Some(outer) }) = &location {
+            self.callers.insert(*position, (function.clone(), *outer));
+        }
+        self.changes.push((ptx_line, location));
+    }
+}

@@ -1,0 +1,138 @@
+//! A light reader of PTX: what a kernel declares, and which source line each line came from.
+//!
+//! It reads what NVRTC, Triton and people write, in one pass over the text; it checks nothing
+//! and executes nothing. Source: PTX ISA 9.0, chapters 4, 5 and 11.
+
+mod line_map;
+mod reader;
+mod tokens;
+
+#[cfg(test)]
+mod tests;
+
+pub use line_map::{LineMap, SourceLine};
+
+/// How a parameter is declared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ParameterKind {
+    /// `.u32`, `.s64` …; pointers are 64-bit integers here.
+    Integer,
+    /// `.b32`, `.b64` …: an integer, a float or a pointer; newer compilers write only this.
+    Bits,
+    /// `.f32`, `.f64` …
+    Float,
+    /// `.align N .b8 name[size]`: structs, and half-precision scalars.
+    Bytes,
+    /// Texture, surface and sampler references.
+    Opaque,
+}
+
+/// `.ptr` and what follows it; NVRTC leaves it out, other compilers write it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PointerAttributes {
+    /// `global`, `const`, `local` or `shared`.
+    pub space: Option<String>,
+    /// Bytes to which the pointee is aligned.
+    pub align: Option<u64>,
+}
+
+/// One parameter of a kernel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PtxParameter {
+    /// As the PTX names it.
+    pub name: String,
+    /// How it is declared.
+    pub kind: ParameterKind,
+    /// Bytes.
+    pub size: u64,
+    /// Bytes; a power of two in valid PTX.
+    pub alignment: u64,
+    /// Present if it is declared a pointer.
+    pub pointer: Option<PointerAttributes>,
+}
+
+impl PtxParameter {
+    /// Whether a pointer can be passed here: PTX declares pointers as 64-bit integers.
+    #[must_use]
+    pub fn may_be_pointer(&self) -> bool {
+        matches!(self.kind, ParameterKind::Integer | ParameterKind::Bits) && self.size == 8
+    }
+}
+
+/// A variable in shared or constant memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PtxVariable {
+    /// As the PTX names it.
+    pub name: String,
+    /// Bytes; 0 for an array without a size, whose size the launch gives.
+    pub bytes: u64,
+    /// Declared `.extern`.
+    pub external: bool,
+}
+
+/// One `.entry`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PtxEntry {
+    /// The symbol, mangled.
+    pub name: String,
+    /// In order.
+    pub parameters: Vec<PtxParameter>,
+    /// `.maxntid`.
+    pub max_threads: Option<[u32; 3]>,
+    /// `.reqntid`.
+    pub required_threads: Option<[u32; 3]>,
+    /// `.minnctapersm`.
+    pub min_blocks_per_sm: Option<u32>,
+    /// `.maxnreg`.
+    pub max_registers: Option<u32>,
+    /// `.reqnctapercluster`.
+    pub required_cluster: Option<[u32; 3]>,
+    /// Shared variables that it declares, and those of the module that its own text names.
+    /// What only called functions use is not here: the cubin has the whole sum.
+    pub shared: Vec<PtxVariable>,
+    /// First and last line of its text, from 1.
+    pub lines: (u32, u32),
+}
+
+impl PtxEntry {
+    /// Bytes of shared memory with a size of its own.
+    #[must_use]
+    pub fn static_shared_bytes(&self) -> u64 {
+        self.shared.iter().fold(0, |sum, each| sum.saturating_add(each.bytes))
+    }
+
+    /// Whether it uses shared memory whose size the launch gives.
+    #[must_use]
+    pub fn uses_dynamic_shared(&self) -> bool {
+        self.shared.iter().any(|each| each.external)
+    }
+}
+
+/// One PTX text.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PtxModule {
+    /// `.version`, such as `(9, 0)`.
+    pub version: Option<(u32, u32)>,
+    /// `.target`, such as `["sm_90a"]`, with options such as `debug`.
+    pub target: Vec<String>,
+    /// In order.
+    pub entries: Vec<PtxEntry>,
+    /// `.const` variables.
+    pub constants: Vec<PtxVariable>,
+    /// From each line to its source.
+    pub line_map: LineMap,
+}
+
+impl PtxModule {
+    /// Bytes of `.const` variables.
+    #[must_use]
+    pub fn constant_bytes(&self) -> u64 {
+        self.constants.iter().fold(0, |sum, each| sum.saturating_add(each.bytes))
+    }
+}
+
+/// Reads a PTX text; of a text that is not PTX, whatever looks like it.
+#[must_use]
+pub fn read(text: &str) -> PtxModule {
+    reader::Reader::new(text).read()
+}

@@ -1,0 +1,264 @@
+//! The C types of a kernel's parameters, from its mangled symbol.
+//!
+//! PTX declares every pointer as a 64-bit integer; only the symbol still knows what it points to.
+
+mod matching;
+
+#[cfg(test)]
+mod tests;
+
+pub use matching::{Class, Element, Mismatch, Promised, PromisedKind, match_arguments};
+
+use std::fmt;
+
+use cpp_demangle::{DemangleOptions, DemangleWrite, Symbol};
+
+/// Scalar types that a dtype stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scalar {
+    /// `bool`.
+    Bool,
+    /// Plain `char`: a raw byte.
+    Char,
+    /// `signed char`.
+    I8,
+    /// `unsigned char`.
+    U8,
+    /// `short`.
+    I16,
+    /// `unsigned short`.
+    U16,
+    /// `int`.
+    I32,
+    /// `unsigned int`.
+    U32,
+    /// `long long`, and `long` where it has 64 bits.
+    I64,
+    /// `unsigned long long`, and `unsigned long` where it has 64 bits.
+    U64,
+    /// `__half`.
+    F16,
+    /// `__nv_bfloat16`.
+    Bf16,
+    /// `float`.
+    F32,
+    /// `double`.
+    F64,
+    /// `__nv_fp8_e4m3`.
+    F8e4m3,
+    /// `__nv_fp8_e5m2`.
+    F8e5m2,
+}
+
+impl Scalar {
+    /// The dtype of the same name, `i8` for `char`.
+    #[must_use]
+    pub fn dtype(self) -> &'static str {
+        match self {
+            Self::Bool => "bool",
+            Self::Char | Self::I8 => "i8",
+            Self::U8 => "u8",
+            Self::I16 => "i16",
+            Self::U16 => "u16",
+            Self::I32 => "i32",
+            Self::U32 => "u32",
+            Self::I64 => "i64",
+            Self::U64 => "u64",
+            Self::F16 => "f16",
+            Self::Bf16 => "bf16",
+            Self::F32 => "f32",
+            Self::F64 => "f64",
+            Self::F8e4m3 => "f8e4m3",
+            Self::F8e5m2 => "f8e5m2",
+        }
+    }
+
+    /// Bytes.
+    #[must_use]
+    pub fn size(self) -> u64 {
+        match self {
+            Self::Bool | Self::Char | Self::I8 | Self::U8 | Self::F8e4m3 | Self::F8e5m2 => 1,
+            Self::I16 | Self::U16 | Self::F16 | Self::Bf16 => 2,
+            Self::I32 | Self::U32 | Self::F32 => 4,
+            Self::I64 | Self::U64 | Self::F64 => 8,
+        }
+    }
+
+    /// What its bits mean.
+    #[must_use]
+    pub fn class(self) -> Class {
+        match self {
+            Self::Bool => Class::Bool,
+            Self::Char | Self::I8 | Self::I16 | Self::I32 | Self::I64 => Class::Signed,
+            Self::U8 | Self::U16 | Self::U32 | Self::U64 => Class::Unsigned,
+            Self::F16 | Self::Bf16 | Self::F32 | Self::F64 | Self::F8e4m3 | Self::F8e5m2 => {
+                Class::Float
+            }
+        }
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        let long_is_64_bits = !cfg!(windows);
+        Some(match name {
+            "bool" => Self::Bool,
+            "char" => Self::Char,
+            "signed char" => Self::I8,
+            "unsigned char" => Self::U8,
+            "short" => Self::I16,
+            "unsigned short" => Self::U16,
+            "int" => Self::I32,
+            "unsigned int" => Self::U32,
+            "long" if long_is_64_bits => Self::I64,
+            "unsigned long" if long_is_64_bits => Self::U64,
+            "long" => Self::I32,
+            "unsigned long" => Self::U32,
+            "long long" => Self::I64,
+            "unsigned long long" => Self::U64,
+            "__half" => Self::F16,
+            "__nv_bfloat16" => Self::Bf16,
+            "float" => Self::F32,
+            "double" => Self::F64,
+            "__nv_fp8_e4m3" => Self::F8e4m3,
+            "__nv_fp8_e5m2" => Self::F8e5m2,
+            _ => return None,
+        })
+    }
+}
+
+/// A parameter's type, without its own qualifiers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CType {
+    /// A pointer or a reference.
+    Pointer {
+        /// What it points to.
+        to: Box<Self>,
+        /// It points to `const`.
+        is_const: bool,
+    },
+    /// A scalar that a dtype stands for.
+    Scalar(Scalar),
+    /// Anything else, by name: `void`, vectors, structs, enums, functions.
+    Other(String),
+}
+
+impl fmt::Display for CType {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pointer { to, is_const: true } => write!(out, "{to} const*"),
+            Self::Pointer { to, is_const: false } => write!(out, "{to}*"),
+            Self::Scalar(scalar) => out.write_str(scalar.dtype()),
+            Self::Other(name) => out.write_str(name),
+        }
+    }
+}
+
+/// The parameter types in a mangled symbol; none for `extern "C"` names and whatever else is
+/// no mangled function.
+#[must_use]
+pub fn parameters(symbol: &str) -> Option<Vec<CType>> {
+    let text = demangled(symbol)?;
+    // The parameter list is the last group of parentheses that ends the text.
+    let inside = text.strip_suffix(')')?;
+    let mut depth = 1_usize;
+    let open = inside.bytes().rposition(|byte| {
+        match byte {
+            b')' => depth += 1,
+            b'(' => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    })?;
+    let list = &inside[open + 1..];
+    if list.trim().is_empty() {
+        return Some(Vec::new());
+    }
+    Some(split(list).map(parse_type).collect())
+}
+
+/// Longest demangled name that is read: substitutions can make short symbols explode.
+const MAX_DEMANGLED: usize = 64 << 10;
+
+struct Bounded(String);
+
+impl DemangleWrite for Bounded {
+    fn write_string(&mut self, text: &str) -> fmt::Result {
+        if self.0.len() + text.len() > MAX_DEMANGLED {
+            return Err(fmt::Error);
+        }
+        self.0.push_str(text);
+        Ok(())
+    }
+}
+
+fn demangled(symbol: &str) -> Option<String> {
+    if !symbol.starts_with("_Z") || symbol.len() > MAX_DEMANGLED {
+        return None;
+    }
+    let parsed = Symbol::new(symbol).ok()?;
+    let mut text = Bounded(String::new());
+    parsed.structured_demangle(&mut text, &DemangleOptions::default()).ok()?;
+    Some(text.0)
+}
+
+/// At commas outside brackets of any kind.
+fn split(list: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0_usize;
+    list.split(move |each| {
+        match each {
+            '(' | '[' | '{' | '<' => depth += 1,
+            ')' | ']' | '}' | '>' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        each == ',' && depth == 0
+    })
+}
+
+/// `__nv_bfloat16 const*`, read from its end.
+fn parse_type(text: &str) -> CType {
+    let mut base = text.trim();
+    // For each pointer, outermost first: whether what it points to is const.
+    let mut pointers: Vec<bool> = Vec::new();
+    loop {
+        if let Some(rest) = base.strip_suffix(['*', '&']) {
+            pointers.push(false);
+            base = rest.trim_end();
+        } else if let Some(rest) = strip_word(base, " const") {
+            if let Some(is_const) = pointers.last_mut() {
+                *is_const = true;
+            }
+            base = rest;
+        } else if let Some(rest) =
+            strip_word(base, " volatile").or_else(|| strip_word(base, " restrict"))
+        {
+            base = rest;
+        } else {
+            break;
+        }
+        if pointers.len() > MAX_POINTERS {
+            return CType::Other(text.trim().to_owned());
+        }
+    }
+    let wrap = |to: CType, is_const: bool| CType::Pointer { to: Box::new(to), is_const };
+    pointers.into_iter().rev().fold(parse_base(base), wrap)
+}
+
+/// More stars than any kernel's parameter has.
+const MAX_POINTERS: usize = 8;
+
+fn parse_base(base: &str) -> CType {
+    if let Some(scalar) = Scalar::named(base) {
+        return CType::Scalar(scalar);
+    }
+    let other = CType::Other(base.to_owned());
+    // A pointer to an array; one to a function ends in a second pair of parentheses.
+    let to_array = (base.contains("(*)") || base.contains("(&)")) && base.ends_with(']');
+    if to_array {
+        CType::Pointer { to: Box::new(other), is_const: base.contains(" const") }
+    } else {
+        other
+    }
+}
+
+fn strip_word<'text>(text: &'text str, word: &str) -> Option<&'text str> {
+    text.strip_suffix(word).map(str::trim_end)
+}
