@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(BLOCK)
 rmsnorm(const __nv_bfloat16* __restrict__ x, const __nv_bfloat16* __restrict__ w, __nv_bfloat16* __restrict__ y,
         long long rows, long long cols, float eps) {
     __shared__ float partial[BLOCK];
-    const int width = static_cast<int>(cols);  // at most 65,536; 32-bit arithmetic inside a row
+    const int width = static_cast<int>(cols);  // at most 32,768; 32-bit arithmetic inside a row
     const __nv_bfloat16* x_row = x + blockIdx.x * cols;
     __nv_bfloat16* y_row = y + blockIdx.x * cols;
 

@@ -9,7 +9,7 @@
 // The mistake: the normalised value is rounded to bf16, multiplied by the weight in bf16 and rounded
 // again, as some model code does (`weight * hidden.to(dtype)`). This project defines the result as
 // rounded once.
-// How it shows: about a third of the elements are one bf16 step away. Whether that is a mistake is a
+// How it shows: about a quarter of the elements are one bf16 step away. Whether that is a mistake is a
 // matter of definition; what is not acceptable is a comparison that cannot tell.
 
 #include <cuda_bf16.h>
