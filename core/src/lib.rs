@@ -12,6 +12,8 @@
 
 pub mod units;
 
+pub mod cancellation;
+
 pub mod project;
 
 pub mod toolchain;

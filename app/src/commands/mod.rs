@@ -1,1 +1,3 @@
 //! Headless commands, one file each.
+
+pub mod worker;
