@@ -10,10 +10,11 @@ use std::time::{Duration, Instant};
 
 use lightbench_core::cancellation::Cancellation;
 use lightbench_core::compile::nvrtc::{NvrtcError, NvrtcOutcome, NvrtcPaths};
-use lightbench_core::worker::client::{Worker, WorkerHandle};
+use lightbench_core::worker::client::Worker;
 use lightbench_core::worker::command::WorkerCommand;
 use lightbench_core::worker::error::{Death, Stage, WorkerError};
 use lightbench_core::worker::frame::Frame;
+use lightbench_core::worker::handle::WorkerHandle;
 use lightbench_core::worker::protocol::{
     AssembleRequest, CompileReply, CompileRequest, Configuration, DisassembleRequest, Hello,
     SetupFailure, Tools,
@@ -135,4 +136,5 @@ fn wait_until(what: &str, limit: Duration, condition: impl Fn() -> bool) {
 
 mod compiling;
 mod ending;
+mod misbehaving;
 mod starting;

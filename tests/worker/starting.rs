@@ -35,6 +35,18 @@ fn open_files_are_not_inherited() {
 }
 
 #[test]
+fn what_is_printed_in_a_worker_cannot_forge_a_reply() {
+    let worker = start(&command()).unwrap();
+    let descriptor = |number: u32| fs::read_link(format!("/proc/{}/fd/{number}", worker.id()));
+    let (Ok(input), Ok(output), Ok(error)) = (descriptor(0), descriptor(1), descriptor(2)) else {
+        println!("skipped: the worker's descriptors cannot be read here");
+        return;
+    };
+    assert_eq!(output, error);
+    assert_eq!(input, Path::new("/dev/null"));
+}
+
+#[test]
 fn a_worker_that_is_not_configured_for_it_refuses() {
     let mut handle = WorkerHandle::new(command(), Configuration::default());
     let request = DisassembleRequest { cubin: Vec::new(), functions: Vec::new() };

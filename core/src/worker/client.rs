@@ -1,4 +1,4 @@
-//! The parent's side: starts workers, talks to them within a limit, and cleans up after them.
+//! The parent's side of one worker: starts it, talks to it within a limit, and cleans up after it.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::Builder;
@@ -8,151 +8,12 @@ use super::child::{Child, Pipes};
 use super::command::WorkerCommand;
 use super::error::{Stage, WorkerError};
 use super::frame::{Frame, FrameError};
-use super::protocol::{
-    AssembleReply, AssembleRequest, CompileReply, CompileRequest, Configuration,
-    DisassembleRequest, Hello, Readiness, Ready, Reply, Request, Setup,
-};
+use super::protocol::{Configuration, Hello, Readiness, Ready, Reply, Request, Setup};
+use super::stderr_tail::printable;
 use crate::cancellation::Cancellation;
 
 /// How often a waiting call looks whether it was cancelled.
 const CANCELLATION_INTERVAL: Duration = Duration::from_millis(20);
-
-/// A way to have a worker: starts one when it is needed, and again after it was killed or died.
-#[derive(Debug)]
-pub struct WorkerHandle {
-    command: WorkerCommand,
-    configuration: Configuration,
-    worker: Option<Worker>,
-}
-
-impl WorkerHandle {
-    /// A handle that has started nothing yet.
-    #[must_use]
-    pub fn new(command: WorkerCommand, configuration: Configuration) -> Self {
-        Self { command, configuration, worker: None }
-    }
-
-    /// The running worker, started if there is none.
-    ///
-    /// # Errors
-    ///
-    /// As [`Worker::start`].
-    pub fn worker(&mut self, cancellation: &Cancellation) -> Result<&mut Worker, WorkerError> {
-        let worker = match self.worker.take() {
-            Some(worker) => worker,
-            None => Worker::start(&self.command, &self.configuration, cancellation)?,
-        };
-        Ok(self.worker.insert(worker))
-    }
-
-    /// Compiles; the limit counts from the moment the worker is ready.
-    ///
-    /// # Errors
-    ///
-    /// As [`Worker::call`].
-    pub fn compile(
-        &mut self,
-        request: CompileRequest,
-        limit: Duration,
-        cancellation: &Cancellation,
-    ) -> Result<CompileReply, WorkerError> {
-        let reply = self.call(Request::Compile(request), limit, cancellation)?;
-        if let Reply::Compiled(reply) = reply {
-            Ok(reply)
-        } else {
-            self.unexpected("compiled", &reply)
-        }
-    }
-
-    /// Disassembles to the disassembler's own JSON.
-    ///
-    /// # Errors
-    ///
-    /// As [`Worker::call`].
-    pub fn disassemble(
-        &mut self,
-        request: DisassembleRequest,
-        limit: Duration,
-        cancellation: &Cancellation,
-    ) -> Result<Vec<u8>, WorkerError> {
-        let reply = self.call(Request::Disassemble(request), limit, cancellation)?;
-        if let Reply::Disassembled(json) = reply {
-            Ok(json)
-        } else {
-            self.unexpected("disassembled", &reply)
-        }
-    }
-
-    /// Assembles PTX.
-    ///
-    /// # Errors
-    ///
-    /// As [`Worker::call`].
-    pub fn assemble(
-        &mut self,
-        request: AssembleRequest,
-        limit: Duration,
-        cancellation: &Cancellation,
-    ) -> Result<AssembleReply, WorkerError> {
-        let reply = self.call(Request::Assemble(request), limit, cancellation)?;
-        if let Reply::Assembled(reply) = reply {
-            Ok(reply)
-        } else {
-            self.unexpected("assembled", &reply)
-        }
-    }
-
-    /// Extracts the compiler's headers into an existing folder that the policy lets it write.
-    ///
-    /// # Errors
-    ///
-    /// As [`Worker::call`].
-    pub fn extract_headers(
-        &mut self,
-        into: std::path::PathBuf,
-        limit: Duration,
-        cancellation: &Cancellation,
-    ) -> Result<(), WorkerError> {
-        let reply = self.call(Request::ExtractHeaders { into }, limit, cancellation)?;
-        if reply == Reply::HeadersExtracted {
-            Ok(())
-        } else {
-            self.unexpected("headers extracted", &reply)
-        }
-    }
-
-    /// Sends one request and waits for its reply; restarts the worker first if it is gone.
-    ///
-    /// # Errors
-    ///
-    /// As [`Worker::start`] and [`Worker::call`].
-    pub fn call(
-        &mut self,
-        request: Request,
-        limit: Duration,
-        cancellation: &Cancellation,
-    ) -> Result<Reply, WorkerError> {
-        let result = self.worker(cancellation)?.call(request, limit, cancellation);
-        if self.worker.as_ref().is_some_and(Worker::is_gone) {
-            self.worker = None;
-        }
-        result
-    }
-
-    /// Ends the worker, if there is one; the next call starts another.
-    pub fn stop(&mut self) {
-        self.worker = None;
-    }
-
-    fn unexpected<Value>(
-        &mut self,
-        expected: &'static str,
-        reply: &Reply,
-    ) -> Result<Value, WorkerError> {
-        self.stop();
-        Err(WorkerError::UnexpectedReply { expected, found: kind(reply) })
-    }
-}
 
 /// A running worker. Dropping it kills it with everything it started, reaps it and removes its
 /// scratch folder.
@@ -264,7 +125,8 @@ enum Greeting {
 fn greet(pipes: &mut Pipes, setup: &Frame) -> Result<Greeting, FrameError> {
     let hello: Hello = Frame::read_from(&mut pipes.from_worker)?.parse()?;
     if hello != Hello::ours() {
-        return Ok(Greeting::Mismatch(hello));
+        // What an unknown program calls itself ends up in a message.
+        return Ok(Greeting::Mismatch(Hello { build: printable(&hello.build), ..hello }));
     }
     setup.write_to(&mut pipes.to_worker)?;
     Frame::read_from(&mut pipes.from_worker)?.parse().map(Greeting::Understood)
@@ -363,15 +225,5 @@ fn converse<Value: Send>(
         Err(Stop::LimitReached) => {
             Err(WorkerError::TimedOut { during: allowance.during, limit: allowance.limit })
         }
-    }
-}
-
-fn kind(reply: &Reply) -> &'static str {
-    match reply {
-        Reply::Compiled(_) => "compiled",
-        Reply::Disassembled(_) => "disassembled",
-        Reply::Assembled(_) => "assembled",
-        Reply::HeadersExtracted => "headers extracted",
-        Reply::Failed(_) => "failed",
     }
 }

@@ -18,6 +18,7 @@ pub mod client;
 pub mod command;
 pub mod error;
 pub mod frame;
+pub mod handle;
 pub mod protocol;
 pub mod sandbox;
 pub mod server;

@@ -3,9 +3,13 @@
 use std::collections::VecDeque;
 use std::io::Read as _;
 use std::process::ChildStderr;
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{Builder, JoinHandle};
+use std::thread::Builder;
+use std::time::Duration;
 
+/// How long the end of the stream may take once the process is dead.
+const PATIENCE: Duration = Duration::from_millis(250);
 /// How much is kept.
 const TAIL_BYTES: usize = 8 << 10;
 /// How many lines of it are shown, and how much of each.
@@ -16,24 +20,28 @@ const LINE_CHARACTERS: usize = 300;
 #[derive(Debug)]
 pub(super) struct StderrTail {
     kept: Arc<Mutex<VecDeque<u8>>>,
-    thread: Option<JoinHandle<()>>,
+    /// Hangs up when the stream has ended.
+    ended: Receiver<()>,
 }
 
 impl StderrTail {
     pub(super) fn start(stream: ChildStderr) -> std::io::Result<Self> {
         let kept = Arc::new(Mutex::new(VecDeque::new()));
         let sink = Arc::clone(&kept);
-        let thread =
-            Builder::new().name("worker-stderr".to_owned()).spawn(move || drain(stream, &sink))?;
-        Ok(Self { kept, thread: Some(thread) })
+        let (hang_up, ended) = sync_channel(0);
+        Builder::new().name("worker-stderr".to_owned()).spawn(move || {
+            drain(stream, &sink);
+            drop(hang_up);
+        })?;
+        Ok(Self { kept, ended })
     }
 
-    /// Waits for the end of the stream; called once the whole process group is dead.
-    pub(super) fn finish(&mut self) {
-        if let Some(thread) = self.thread.take() {
-            // A reader that panicked has kept what it read before.
-            let _panicked = thread.join();
-        }
+    /// Waits for the end of the stream; called once the whole process group is dead. A process
+    /// that left the group (the connection that `ssh` keeps for later) may hold the stream open:
+    /// then the reading thread is left to it.
+    pub(super) fn finish(&self) {
+        // Either answer means that there is nothing more to wait for.
+        let _ended = self.ended.recv_timeout(PATIENCE);
     }
 
     /// The last lines, fit to be shown.

@@ -86,7 +86,8 @@ fn unavailable(reason: &str) -> Enforcement {
     Enforcement::Unavailable { reason: reason.to_owned() }
 }
 
-/// Refuses sockets, and whatever would take a process out of the group that its parent kills.
+/// Refuses sockets, looking into other processes, and whatever would take a process out of the
+/// group that its parent kills.
 pub(super) fn restrict_system_calls() -> Enforcement {
     let applied =
         filter().and_then(|program| seccompiler::apply_filter(&program).map_err(Into::into));
