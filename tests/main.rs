@@ -4,3 +4,5 @@
 
 /// Headers, sizes, layers and names of the repository itself.
 mod tidy;
+#[cfg(test)]
+mod worker;

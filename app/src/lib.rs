@@ -3,4 +3,5 @@
 pub mod args;
 pub mod commands;
 pub mod outcome;
+pub mod session;
 pub mod table;

@@ -9,7 +9,7 @@ use lightbench_core::toolchain::{
     DEFAULT_FETCH_LIMIT, FetchError, FetchEvent, FetchRequest, PinnedSet, Surroundings, fetch,
     user_cache,
 };
-use lightbench_core::worker::WorkerCommand;
+use lightbench_core::worker::command::WorkerCommand;
 
 use crate::args::Places;
 

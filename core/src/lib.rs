@@ -10,16 +10,17 @@
 //!
 //! Modules in reading order.
 
-pub mod display_text;
-
-pub mod units;
-
 pub mod project;
 
 pub mod toolchain;
 
 pub mod compile;
 
+pub mod worker;
+
 pub mod device;
 
-pub mod worker;
+pub mod units;
+
+pub mod cancellation;
+pub mod display_text;

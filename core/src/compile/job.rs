@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::cache::Key;
 use super::prelude;
 use super::target::Target;
-use crate::worker::{AssembleRequest, CompileRequest};
+use crate::worker::protocol::{AssembleRequest, CompileRequest};
 
 /// Part of every key; raised when what is asked of the compiler changes.
 const SCHEMA: &str = "lightbench.compile/1";

@@ -1,6 +1,4 @@
 //! The on-disk project format: what was written, what it means, and the one step between that checks.
-
-pub mod scaffold;
 //!
 //! [`manifest`] and [`launch::written`] hold what files say; [`Definition`], [`Workload`] and [`Launch`] what they
 //! mean. Whoever holds the latter need not check anything again. `docs/project-format.md` is the specification.
@@ -25,6 +23,7 @@ pub mod policy;
 pub mod problem;
 pub mod read;
 mod ron_text;
+pub mod scaffold;
 pub mod scalar;
 pub mod tensor;
 pub mod work;

@@ -1,0 +1,60 @@
+//! A request to stop, shared by whoever may ask for it and whatever must obey.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A flag that is raised once: clones share it.
+///
+/// It can be made from an existing flag, so that a signal handler that only knows how to set an
+/// [`AtomicBool`] cancels work without knowing this type.
+#[derive(Debug, Clone, Default)]
+pub struct Cancellation {
+    flag: Arc<AtomicBool>,
+}
+
+impl Cancellation {
+    /// A token that nobody has cancelled yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Asks everything that holds a clone to stop.
+    pub fn cancel(&self) {
+        self.flag.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether somebody asked to stop.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.flag.load(Ordering::Relaxed)
+    }
+}
+
+impl From<Arc<AtomicBool>> for Cancellation {
+    fn from(flag: Arc<AtomicBool>) -> Self {
+        Self { flag }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clones_share_the_flag() {
+        let token = Cancellation::new();
+        let clone = token.clone();
+        assert!(!clone.is_cancelled());
+        token.cancel();
+        assert!(clone.is_cancelled());
+    }
+
+    #[test]
+    fn a_flag_from_elsewhere_cancels() {
+        let flag = Arc::new(AtomicBool::new(false));
+        let token = Cancellation::from(Arc::clone(&flag));
+        flag.store(true, Ordering::Relaxed);
+        assert!(token.is_cancelled());
+    }
+}

@@ -1,0 +1,229 @@
+//! The parent's side of one worker: starts it, talks to it within a limit, and cleans up after it.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::thread::Builder;
+use std::time::{Duration, Instant};
+
+use super::child::{Child, Pipes};
+use super::command::WorkerCommand;
+use super::error::{Stage, WorkerError};
+use super::frame::{Frame, FrameError};
+use super::protocol::{Configuration, Hello, Readiness, Ready, Reply, Request, Setup};
+use super::stderr_tail::printable;
+use crate::cancellation::Cancellation;
+
+/// How often a waiting call looks whether it was cancelled.
+const CANCELLATION_INTERVAL: Duration = Duration::from_millis(20);
+
+/// A running worker. Dropping it kills it with everything it started, reaps it and removes its
+/// scratch folder.
+#[derive(Debug)]
+pub struct Worker {
+    child: Child,
+    /// Taken when the worker is gone.
+    pipes: Option<Pipes>,
+    ready: Ready,
+}
+
+impl Worker {
+    /// Starts a worker and waits until it is ready, at most as long as the configuration permits.
+    ///
+    /// # Errors
+    ///
+    /// Every [`WorkerError`] except [`WorkerError::Failed`] and [`WorkerError::UnexpectedReply`].
+    pub fn start(
+        command: &WorkerCommand,
+        configuration: &Configuration,
+        cancellation: &Cancellation,
+    ) -> Result<Self, WorkerError> {
+        if cancellation.is_cancelled() {
+            return Err(WorkerError::Cancelled);
+        }
+        let (mut child, mut pipes) = Child::start(command)?;
+        let setup =
+            Setup { configuration: configuration.clone(), scratch: child.scratch().to_owned() };
+        let setup = Frame::new(&setup, Vec::new()).map_err(WorkerError::Request)?;
+        let allowance = Allowance::from_now(Stage::Start, configuration.limits.start, cancellation);
+        let greeting = converse(&mut child, &allowance, || greet(&mut pipes, &setup))?;
+        match greeting {
+            Greeting::Mismatch(theirs) => {
+                Err(WorkerError::VersionMismatch { ours: Hello::ours(), theirs })
+            }
+            Greeting::Understood(Readiness::Failed(failure)) => Err(WorkerError::Setup(failure)),
+            Greeting::Understood(Readiness::Ready(ready)) => {
+                Ok(Self { child, pipes: Some(pipes), ready })
+            }
+        }
+    }
+
+    /// What the worker said about itself when it was ready.
+    #[must_use]
+    pub fn ready(&self) -> &Ready {
+        &self.ready
+    }
+
+    /// The number of its process.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Its scratch folder, which goes when it goes.
+    #[must_use]
+    pub fn scratch(&self) -> &std::path::Path {
+        self.child.scratch()
+    }
+
+    /// Whether the worker was killed or died: it takes no more requests.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        self.pipes.is_none()
+    }
+
+    /// Sends one request and waits for its reply, at most `limit` and until cancelled. A worker
+    /// that exceeds the limit is killed.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkerError::TimedOut`], [`WorkerError::Cancelled`], [`WorkerError::Died`] and
+    /// [`WorkerError::Protocol`]: the worker is gone, unless it was cancelled before it began.
+    /// [`WorkerError::Failed`] and [`WorkerError::Request`]: it takes further requests.
+    pub fn call(
+        &mut self,
+        request: Request,
+        limit: Duration,
+        cancellation: &Cancellation,
+    ) -> Result<Reply, WorkerError> {
+        let request = request.into_frame().map_err(WorkerError::Request)?;
+        request.check().map_err(WorkerError::Request)?;
+        if cancellation.is_cancelled() {
+            return Err(WorkerError::Cancelled);
+        }
+        let Some(mut pipes) = self.pipes.take() else {
+            let (death, last_words) = (self.child.kill(), self.child.last_words());
+            return Err(WorkerError::Died { during: Stage::Call, death, last_words });
+        };
+        let allowance = Allowance::from_now(Stage::Call, limit, cancellation);
+        let reply = converse(&mut self.child, &allowance, || exchange(&mut pipes, &request))?;
+        self.pipes = Some(pipes);
+        match reply {
+            Reply::Failed(failure) => Err(WorkerError::Failed(failure)),
+            reply @ (Reply::Compiled(_)
+            | Reply::Disassembled(_)
+            | Reply::Assembled(_)
+            | Reply::HeadersExtracted) => Ok(reply),
+        }
+    }
+}
+
+/// What came of the first exchange.
+enum Greeting {
+    Mismatch(Hello),
+    Understood(Readiness),
+}
+
+fn greet(pipes: &mut Pipes, setup: &Frame) -> Result<Greeting, FrameError> {
+    let hello: Hello = Frame::read_from(&mut pipes.from_worker)?.parse()?;
+    if hello != Hello::ours() {
+        // What an unknown program calls itself ends up in a message.
+        return Ok(Greeting::Mismatch(Hello { build: printable(&hello.build), ..hello }));
+    }
+    setup.write_to(&mut pipes.to_worker)?;
+    Frame::read_from(&mut pipes.from_worker)?.parse().map(Greeting::Understood)
+}
+
+fn exchange(pipes: &mut Pipes, request: &Frame) -> Result<Reply, FrameError> {
+    request.write_to(&mut pipes.to_worker)?;
+    Reply::from_frame(Frame::read_from(&mut pipes.from_worker)?)
+}
+
+/// How long a conversation may take.
+struct Allowance<'token> {
+    during: Stage,
+    limit: Duration,
+    /// Nothing if the limit lies beyond what the clock can express.
+    deadline: Option<Instant>,
+    cancellation: &'token Cancellation,
+}
+
+impl<'token> Allowance<'token> {
+    fn from_now(during: Stage, limit: Duration, cancellation: &'token Cancellation) -> Self {
+        Self { during, limit, deadline: Instant::now().checked_add(limit), cancellation }
+    }
+
+    /// Waits for the one value that will come.
+    fn wait<Value>(&self, receiver: &Receiver<Value>) -> Result<Value, Stop> {
+        loop {
+            let left =
+                self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            let slice = left.map_or(CANCELLATION_INTERVAL, |left| left.min(CANCELLATION_INTERVAL));
+            match receiver.recv_timeout(slice) {
+                Ok(value) => return Ok(value),
+                Err(RecvTimeoutError::Disconnected) => return Err(Stop::Silence),
+                Err(RecvTimeoutError::Timeout) if self.cancellation.is_cancelled() => {
+                    return Err(Stop::Cancelled);
+                }
+                Err(RecvTimeoutError::Timeout) if left.is_some_and(|left| left <= slice) => {
+                    return Err(Stop::LimitReached);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+}
+
+/// Why a conversation is not waited for any longer.
+enum Stop {
+    Cancelled,
+    LimitReached,
+    Silence,
+}
+
+/// Runs one exchange on a thread of its own, because reading and writing a pipe cannot be
+/// interrupted otherwise than by the death of the other side. On every error the worker is killed,
+/// which also ends the exchange, so that the thread never outlives this function.
+fn converse<Value: Send>(
+    child: &mut Child,
+    allowance: &Allowance<'_>,
+    exchange: impl FnOnce() -> Result<Value, FrameError> + Send,
+) -> Result<Value, WorkerError> {
+    let (sender, receiver) = sync_channel(1);
+    let result = std::thread::scope(|scope| {
+        let thread = Builder::new().name("worker-exchange".to_owned());
+        let spawned = thread.spawn_scoped(scope, move || {
+            // Nobody listens any more if the limit was reached meanwhile.
+            let _unheard = sender.send(exchange());
+        });
+        if let Err(error) = spawned {
+            child.kill();
+            return Ok(Err(FrameError::Io(error)));
+        }
+        allowance.wait(&receiver).inspect_err(|_stop| {
+            child.kill();
+        })
+    });
+    match result {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(FrameError::Io(error))) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            child.kill();
+            Err(WorkerError::Protocol(FrameError::Io(error)))
+        }
+        Ok(Err(FrameError::Closed | FrameError::Truncated { .. } | FrameError::Io(_)))
+        | Err(Stop::Silence) => {
+            let death = child.death();
+            Err(WorkerError::Died {
+                during: allowance.during,
+                death,
+                last_words: child.last_words(),
+            })
+        }
+        Ok(Err(error)) => {
+            child.kill();
+            Err(WorkerError::Protocol(error))
+        }
+        Err(Stop::Cancelled) => Err(WorkerError::Cancelled),
+        Err(Stop::LimitReached) => {
+            Err(WorkerError::TimedOut { during: allowance.during, limit: allowance.limit })
+        }
+    }
+}

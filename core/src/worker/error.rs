@@ -1,0 +1,127 @@
+//! What can go wrong between a parent and its worker.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::frame::FrameError;
+use super::protocol::{Hello, RequestFailure, SetupFailure};
+
+/// Why a call got no reply.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkerError {
+    /// The worker could not be started.
+    #[error("cannot start the worker `{}`: {reason}", program.display())]
+    Start {
+        /// The program.
+        program: PathBuf,
+        /// What the system said.
+        #[source]
+        reason: std::io::Error,
+    },
+    /// The worker started but did not become ready.
+    #[error("the worker is not ready: {0}")]
+    Setup(#[source] SetupFailure),
+    /// The worker is another build than its parent.
+    #[error(
+        "the worker speaks protocol {} of build {}, expected protocol {} of build {}: \
+         use the same build on both sides",
+        theirs.protocol, theirs.build, ours.protocol, ours.build
+    )]
+    VersionMismatch {
+        /// What this side is.
+        ours: Hello,
+        /// What the worker is; its text is unchecked.
+        theirs: Hello,
+    },
+    /// The worker was killed because it exceeded its limit.
+    #[error("the worker took longer than {} s to {during} and was killed", limit.as_secs_f64())]
+    TimedOut {
+        /// What it was doing.
+        during: Stage,
+        /// The limit.
+        limit: Duration,
+    },
+    /// Somebody cancelled, and the worker was killed.
+    #[error("cancelled")]
+    Cancelled,
+    /// The worker ended without a reply.
+    #[error("the worker ended before it could {during}: {death}{}", quoted(last_words))]
+    Died {
+        /// What it was doing. At the start, the environment is at fault: a compiler library that
+        /// was cut short ends the process that loads it.
+        during: Stage,
+        /// How it ended.
+        death: Death,
+        /// The last lines of its standard error, with control characters replaced.
+        last_words: Vec<String>,
+    },
+    /// The worker said something that is not part of the protocol, and was killed.
+    #[error("the worker broke the protocol: {0}")]
+    Protocol(#[source] FrameError),
+    /// The worker answered with something else than was asked, and was killed.
+    #[error("the worker answered {found}, expected {expected}")]
+    UnexpectedReply {
+        /// The kind of reply that was expected.
+        expected: &'static str,
+        /// The kind of reply that came.
+        found: &'static str,
+    },
+    /// The request is larger than a frame may be; nothing was sent.
+    #[error("the request cannot be sent: {0}")]
+    Request(#[source] FrameError),
+    /// The worker is well but could not do what was asked.
+    #[error(transparent)]
+    Failed(RequestFailure),
+}
+
+/// What a worker is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Becoming ready.
+    Start,
+    /// Carrying out a request.
+    Call,
+}
+
+impl std::fmt::Display for Stage {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::Start => "get ready",
+            Self::Call => "reply",
+        })
+    }
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Death {
+    /// It returned.
+    Exited {
+        /// Its exit status.
+        code: i32,
+    },
+    /// A signal ended it.
+    Signal {
+        /// The signal's number.
+        number: i32,
+    },
+    /// It did not end by itself after closing its output, and was killed.
+    Silent,
+    /// The system does not say.
+    Unknown,
+}
+
+impl std::fmt::Display for Death {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Exited { code } => write!(formatter, "exit status {code}"),
+            Self::Signal { number } => write!(formatter, "signal {number}"),
+            Self::Silent => formatter.write_str("it closed its output"),
+            Self::Unknown => formatter.write_str("unknown cause"),
+        }
+    }
+}
+
+fn quoted(last_words: &[String]) -> String {
+    last_words.last().map_or_else(String::new, |line| format!("; its last line was `{line}`"))
+}

@@ -1,0 +1,160 @@
+//! A worker whenever one is needed: started at the first call, and again after it was killed or died.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::client::Worker;
+use super::command::WorkerCommand;
+use super::error::WorkerError;
+use super::protocol::{
+    AssembleReply, AssembleRequest, CompileReply, CompileRequest, Configuration,
+    DisassembleRequest, Reply, Request,
+};
+use crate::cancellation::Cancellation;
+
+/// A way to have a worker, with one method for each request.
+#[derive(Debug)]
+pub struct WorkerHandle {
+    command: WorkerCommand,
+    configuration: Configuration,
+    worker: Option<Worker>,
+}
+
+impl WorkerHandle {
+    /// A handle that has started nothing yet.
+    #[must_use]
+    pub fn new(command: WorkerCommand, configuration: Configuration) -> Self {
+        Self { command, configuration, worker: None }
+    }
+
+    /// The running worker, started if there is none.
+    ///
+    /// # Errors
+    ///
+    /// As [`Worker::start`].
+    pub fn worker(&mut self, cancellation: &Cancellation) -> Result<&mut Worker, WorkerError> {
+        let worker = match self.worker.take() {
+            Some(worker) => worker,
+            None => Worker::start(&self.command, &self.configuration, cancellation)?,
+        };
+        Ok(self.worker.insert(worker))
+    }
+
+    /// Compiles; the limit counts from the moment the worker is ready.
+    ///
+    /// # Errors
+    ///
+    /// As [`Worker::call`].
+    pub fn compile(
+        &mut self,
+        request: CompileRequest,
+        limit: Duration,
+        cancellation: &Cancellation,
+    ) -> Result<CompileReply, WorkerError> {
+        let reply = self.call(Request::Compile(request), limit, cancellation)?;
+        if let Reply::Compiled(reply) = reply {
+            Ok(reply)
+        } else {
+            self.unexpected("compiled", &reply)
+        }
+    }
+
+    /// Disassembles to the disassembler's own JSON.
+    ///
+    /// # Errors
+    ///
+    /// As [`Worker::call`].
+    pub fn disassemble(
+        &mut self,
+        request: DisassembleRequest,
+        limit: Duration,
+        cancellation: &Cancellation,
+    ) -> Result<Vec<u8>, WorkerError> {
+        let reply = self.call(Request::Disassemble(request), limit, cancellation)?;
+        if let Reply::Disassembled(json) = reply {
+            Ok(json)
+        } else {
+            self.unexpected("disassembled", &reply)
+        }
+    }
+
+    /// Assembles PTX.
+    ///
+    /// # Errors
+    ///
+    /// As [`Worker::call`].
+    pub fn assemble(
+        &mut self,
+        request: AssembleRequest,
+        limit: Duration,
+        cancellation: &Cancellation,
+    ) -> Result<AssembleReply, WorkerError> {
+        let reply = self.call(Request::Assemble(request), limit, cancellation)?;
+        if let Reply::Assembled(reply) = reply {
+            Ok(reply)
+        } else {
+            self.unexpected("assembled", &reply)
+        }
+    }
+
+    /// Extracts the compiler's headers into an existing folder that the policy lets it write.
+    ///
+    /// # Errors
+    ///
+    /// As [`Worker::call`].
+    pub fn extract_headers(
+        &mut self,
+        into: PathBuf,
+        limit: Duration,
+        cancellation: &Cancellation,
+    ) -> Result<(), WorkerError> {
+        let reply = self.call(Request::ExtractHeaders { into }, limit, cancellation)?;
+        if reply == Reply::HeadersExtracted {
+            Ok(())
+        } else {
+            self.unexpected("headers extracted", &reply)
+        }
+    }
+
+    /// Sends one request and waits for its reply; restarts the worker first if it is gone.
+    ///
+    /// # Errors
+    ///
+    /// As [`Worker::start`] and [`Worker::call`].
+    pub fn call(
+        &mut self,
+        request: Request,
+        limit: Duration,
+        cancellation: &Cancellation,
+    ) -> Result<Reply, WorkerError> {
+        let result = self.worker(cancellation)?.call(request, limit, cancellation);
+        if self.worker.as_ref().is_some_and(Worker::is_gone) {
+            self.worker = None;
+        }
+        result
+    }
+
+    /// Ends the worker, if there is one; the next call starts another.
+    pub fn stop(&mut self) {
+        self.worker = None;
+    }
+
+    fn unexpected<Value>(
+        &mut self,
+        expected: &'static str,
+        reply: &Reply,
+    ) -> Result<Value, WorkerError> {
+        self.stop();
+        Err(WorkerError::UnexpectedReply { expected, found: kind(reply) })
+    }
+}
+
+fn kind(reply: &Reply) -> &'static str {
+    match reply {
+        Reply::Compiled(_) => "compiled",
+        Reply::Disassembled(_) => "disassembled",
+        Reply::Assembled(_) => "assembled",
+        Reply::HeadersExtracted => "headers extracted",
+        Reply::Failed(_) => "failed",
+    }
+}

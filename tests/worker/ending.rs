@@ -1,0 +1,167 @@
+//! How workers end: at the limit, by cancellation, by accident, with their parent.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Stdio};
+
+use super::*;
+
+/// Compiles the bomb, which must not end well, and then something else, which must.
+fn check_recovery(
+    limit: Duration,
+    meddle: impl FnOnce(u32, Cancellation) + Send,
+) -> Option<(WorkerError, Duration)> {
+    let toolchain = Toolchain::find()?;
+    let mut handle = toolchain.handle();
+    let worker = handle.worker(&never()).unwrap();
+    let (process, scratch) = (worker.id(), worker.scratch().to_owned());
+    let cancellation = Cancellation::new();
+    let start = Instant::now();
+    let error = std::thread::scope(|scope| {
+        let token = cancellation.clone();
+        scope.spawn(move || meddle(process, token));
+        let request = toolchain.request(TEMPLATE_BOMB);
+        handle.compile(request, limit, &cancellation).unwrap_err()
+    });
+    let elapsed = start.elapsed();
+    assert!(is_gone(process), "the worker is reaped");
+    assert!(!scratch.exists(), "its folder is removed");
+    let reply = handle.compile(toolchain.request(SMALL_KERNEL), LIMIT, &never()).unwrap();
+    compiled(&reply);
+    Some((error, elapsed))
+}
+
+#[test]
+fn a_template_bomb_is_killed_at_the_limit() {
+    let limit = Duration::from_secs(2);
+    let Some((error, elapsed)) = check_recovery(limit, |_process, _token| {}) else { return };
+    assert!(
+        matches!(error, WorkerError::TimedOut { during: Stage::Call, limit: reached } if reached == limit),
+        "{error}"
+    );
+    println!("killed and reaped {:?} after the limit", elapsed.saturating_sub(limit));
+    assert!(elapsed >= limit && elapsed <= limit + Duration::from_millis(500), "{elapsed:?}");
+}
+
+#[test]
+fn cancelling_ends_a_compile() {
+    let pause = Duration::from_millis(300);
+    let cancel = move |_process, token: Cancellation| {
+        std::thread::sleep(pause);
+        token.cancel();
+    };
+    let Some((error, elapsed)) = check_recovery(LIMIT, cancel) else { return };
+    assert!(matches!(error, WorkerError::Cancelled), "{error}");
+    assert!(elapsed <= pause + Duration::from_millis(500), "{elapsed:?}");
+}
+
+#[test]
+fn a_worker_killed_by_somebody_else_has_died() {
+    let kill = |process: u32, _token| {
+        std::thread::sleep(Duration::from_millis(300));
+        Command::new("kill").args(["-KILL", &process.to_string()]).status().unwrap();
+    };
+    let Some((error, _)) = check_recovery(LIMIT, kill) else { return };
+    assert!(
+        matches!(
+            error,
+            WorkerError::Died { during: Stage::Call, death: Death::Signal { number: 9 }, .. }
+        ),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_worker_that_runs_out_of_memory_dies_alone() {
+    let Some(toolchain) = Toolchain::find() else { return };
+    let mut configuration = toolchain.configuration();
+    configuration.limits.address_space_bytes = 512 << 20;
+    let mut handle = WorkerHandle::new(command(), configuration);
+    let result = handle.compile(toolchain.request(TEMPLATE_BOMB), LIMIT, &never());
+    // The compiler may notice by itself, or die of it.
+    let rejected =
+        matches!(&result, Ok(reply) if matches!(reply.outcome, NvrtcOutcome::Rejected { .. }));
+    assert!(rejected || matches!(&result, Err(WorkerError::Died { .. })), "{result:?}");
+    compiled(&handle.compile(toolchain.request(SMALL_KERNEL), LIMIT, &never()).unwrap());
+}
+
+#[test]
+fn a_dropped_worker_is_gone() {
+    let worker = Worker::start(&command(), &Configuration::default(), &never()).unwrap();
+    let (process, scratch) = (worker.id(), worker.scratch().to_owned());
+    assert!(scratch.exists());
+    drop(worker);
+    assert!(is_gone(process));
+    assert!(!scratch.exists());
+}
+
+#[test]
+fn grandchildren_end_with_the_worker() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("grandchild");
+    let script = format!("sleep 600 & echo $! > {}; wait", file.display());
+    let mut configuration = Configuration::default();
+    configuration.limits.start = Duration::from_millis(300);
+    let command = WorkerCommand::new("/bin/sh", ["-c", &script]);
+    Worker::start(&command, &configuration, &never()).unwrap_err();
+    let grandchild: u32 = fs::read_to_string(&file).unwrap().trim().parse().unwrap();
+    wait_until("the grandchild is gone", LIMIT, || is_gone_or_zombie(grandchild));
+}
+
+/// Orphans are reaped by the first process of the system, some time.
+fn is_gone_or_zombie(process: u32) -> bool {
+    fs::read_to_string(format!("/proc/{process}/stat")).map_or(true, |stat| stat.contains(") Z "))
+}
+
+#[test]
+fn a_worker_ends_with_its_parent_in_the_middle_of_a_compile() {
+    if Toolchain::find().is_none() {
+        return;
+    }
+    check_ends_with_parent("busy");
+}
+
+#[test]
+fn an_idle_worker_ends_with_its_parent() {
+    check_ends_with_parent("idle");
+}
+
+/// Runs this very test program as the parent, kills it, and looks for what it leaves.
+fn check_ends_with_parent(state: &str) {
+    let temporary = tempfile::tempdir().unwrap();
+    let mut parent = Command::new(std::env::current_exe().unwrap())
+        .args(["worker::ending::parent_that_is_killed", "--exact", "--ignored", "--nocapture"])
+        .env("LIGHTBENCH_TEST_PARENT", state)
+        .env("TMPDIR", temporary.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(parent.stdout.take().unwrap()).lines();
+    let worker =
+        lines.find_map(|line| line.unwrap().split("worker ").nth(1)?.parse().ok()).unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(!is_gone_or_zombie(worker), "the worker is alive before");
+    parent.kill().unwrap();
+    parent.wait().unwrap();
+    wait_until("the worker is gone", Duration::from_secs(3), || is_gone_or_zombie(worker));
+    let left = |entry: &fs::DirEntry| {
+        entry.file_name().to_string_lossy().starts_with("lightbench-worker-")
+    };
+    let left: Vec<_> =
+        fs::read_dir(temporary.path()).unwrap().filter_map(Result::ok).filter(left).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+#[ignore = "the parent's part of the tests above"]
+fn parent_that_is_killed() {
+    let Ok(state) = std::env::var("LIGHTBENCH_TEST_PARENT") else { return };
+    if state == "idle" {
+        let worker = Worker::start(&command(), &Configuration::default(), &never()).unwrap();
+        println!("\nworker {}", worker.id());
+        std::thread::sleep(LIMIT);
+    } else if let Some(toolchain) = Toolchain::find() {
+        let mut handle = toolchain.handle();
+        println!("\nworker {}", handle.worker(&never()).unwrap().id());
+        let _killed = handle.compile(toolchain.request(TEMPLATE_BOMB), LIMIT, &never());
+    }
+}
