@@ -18,11 +18,13 @@ pub struct SourceLine {
 /// File number, line and column of a `.loc`.
 pub(super) type Position = (u32, u32, u32);
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Number of a label that stands for a function's name.
+pub(super) type Label = u32;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Location {
     pub(super) position: Position,
-    /// Label of the function's name.
-    pub(super) function: Option<String>,
+    pub(super) function: Option<Label>,
     /// Where that function was inlined.
     pub(super) inlined_at: Option<Position>,
 }
@@ -33,10 +35,11 @@ pub struct LineMap {
     files: HashMap<u32, String>,
     /// First line of PTX for which each holds, ascending; nothing between functions.
     changes: Vec<(u32, Option<Location>)>,
-    /// Names of inlined functions by label.
-    names: HashMap<String, String>,
+    labels: HashMap<String, Label>,
+    /// Names of inlined functions; until the name is met, the label itself.
+    names: Vec<String>,
     /// How each inlined position came to be inlined, by position.
-    callers: HashMap<Position, (Option<String>, Position)>,
+    callers: HashMap<Position, (Option<Label>, Position)>,
 }
 
 impl LineMap {
@@ -45,14 +48,14 @@ impl LineMap {
     #[must_use]
     pub fn at(&self, ptx_line: u32) -> Vec<SourceLine> {
         let after = self.changes.partition_point(|(from, _)| *from <= ptx_line);
-        let found = after.checked_sub(1).and_then(|at| self.changes[at].1.as_ref());
+        let found = after.checked_sub(1).and_then(|at| self.changes[at].1);
         let Some(location) = found else { return Vec::new() };
-        let mut lines = vec![self.line(location.position, location.function.as_deref())];
+        let mut lines = vec![self.line(location.position, location.function)];
         let mut outer = location.inlined_at;
         // A chain is as long as inlining is deep; a cycle in a forged text is not.
         while let Some(position) = outer.filter(|_| lines.len() < 64) {
             let caller = self.callers.get(&position);
-            let function = caller.and_then(|(function, _)| function.as_deref());
+            let function = caller.and_then(|(function, _)| *function);
             lines.push(self.line(position, function));
             outer = caller.map(|(_, next)| *next);
         }
@@ -67,13 +70,13 @@ impl LineMap {
         files.into_iter()
     }
 
-    fn line(&self, (file, line, column): Position, label: Option<&str>) -> SourceLine {
-        let function = label.map(|label| self.names.get(label).map_or(label, String::as_str));
+    fn line(&self, (file, line, column): Position, label: Option<Label>) -> SourceLine {
+        let name = |label: Label| self.names.get(usize::try_from(label).ok()?).cloned();
         SourceLine {
             file: self.files.get(&file).cloned().unwrap_or_default(),
             line,
             column,
-            function: function.map(str::to_owned),
+            function: label.and_then(name),
         }
     }
 
@@ -82,12 +85,28 @@ impl LineMap {
     }
 
     pub(super) fn add_name(&mut self, label: &str, name: String) {
-        self.names.insert(label.to_owned(), name);
+        let number = self.label(label);
+        if let Some(known) = usize::try_from(number).ok().and_then(|at| self.names.get_mut(at)) {
+            *known = name;
+        }
+    }
+
+    pub(super) fn label(&mut self, label: &str) -> Label {
+        if let Some(known) = self.labels.get(label) {
+            return *known;
+        }
+        let number = Label::try_from(self.names.len()).unwrap_or(Label::MAX);
+        self.labels.insert(label.to_owned(), number);
+        self.names.push(label.to_owned());
+        number
     }
 
     pub(super) fn change(&mut self, ptx_line: u32, location: Option<Location>) {
-        if let Some(Location { position, function, inlined_at: Some(outer) }) = &location {
-            self.callers.insert(*position, (function.clone(), *outer));
+        if self.changes.last().is_some_and(|(_, last)| *last == location) {
+            return;
+        }
+        if let Some(Location { position, function, inlined_at: Some(outer) }) = location {
+            self.callers.insert(position, (function, outer));
         }
         self.changes.push((ptx_line, location));
     }

@@ -118,7 +118,8 @@ impl<'text> Reader<'text> {
         while self.tokens.mark(b',') {
             match self.tokens.word() {
                 Some("function_name") => {
-                    location.function = self.tokens.word().map(str::to_owned);
+                    let label = self.tokens.word();
+                    location.function = label.map(|label| self.module.line_map.label(label));
                     if self.tokens.mark(b'+') {
                         self.tokens.number();
                     }
