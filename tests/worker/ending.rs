@@ -78,10 +78,37 @@ fn a_worker_that_runs_out_of_memory_dies_alone() {
     let mut handle = WorkerHandle::new(command(), configuration);
     let result = handle.compile(toolchain.request(TEMPLATE_BOMB), LIMIT, &never());
     // The compiler may notice by itself, or die of it.
-    let rejected =
-        matches!(&result, Ok(reply) if matches!(reply.outcome, NvrtcOutcome::Rejected { .. }));
+    let rejected = matches!(&result, Ok(reply) if is_rejected(reply));
     assert!(rejected || matches!(&result, Err(WorkerError::Died { .. })), "{result:?}");
     compiled(&handle.compile(toolchain.request(SMALL_KERNEL), LIMIT, &never()).unwrap());
+}
+
+#[test]
+fn processor_time_is_limited() {
+    let Some(toolchain) = Toolchain::find() else { return };
+    let mut configuration = toolchain.configuration();
+    configuration.limits.cpu_secs = 2;
+    let mut handle = WorkerHandle::new(command(), configuration);
+    let error = handle.compile(toolchain.request(TEMPLATE_BOMB), LIMIT, &never()).unwrap_err();
+    assert!(matches!(&error, WorkerError::Died { death: Death::Signal { .. }, .. }), "{error}");
+    compiled(&handle.compile(toolchain.request(SMALL_KERNEL), LIMIT, &never()).unwrap());
+}
+
+#[test]
+fn a_kernel_that_includes_the_conversation_hurts_only_itself() {
+    let Some(toolchain) = Toolchain::find() else { return };
+    let mut handle = toolchain.handle();
+    for descriptor in 0..8 {
+        let source = format!("#include \"/dev/fd/{descriptor}\"\n__global__ void f() {{}}");
+        let result = handle.compile(toolchain.request(&source), Duration::from_secs(1), &never());
+        let rejected = matches!(&result, Ok(reply) if is_rejected(reply));
+        assert!(rejected || matches!(&result, Err(WorkerError::TimedOut { .. })), "{result:?}");
+    }
+    compiled(&handle.compile(toolchain.request(SMALL_KERNEL), LIMIT, &never()).unwrap());
+}
+
+fn is_rejected(reply: &CompileReply) -> bool {
+    matches!(reply.outcome, NvrtcOutcome::Rejected { .. })
 }
 
 #[test]

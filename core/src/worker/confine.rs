@@ -9,9 +9,9 @@ use std::path::Path;
 use super::protocol::{Limits, SetupFailure};
 
 #[cfg(not(unix))]
-pub(super) use fallback::{allow_cpu_seconds, forbid_core_dumps, limit, take_standard_streams};
+pub(super) use fallback::{forbid_core_dumps, limit, take_standard_streams};
 #[cfg(unix)]
-pub(super) use unix::{allow_cpu_seconds, forbid_core_dumps, limit, take_standard_streams};
+pub(super) use unix::{forbid_core_dumps, limit, take_standard_streams};
 
 /// The conversation with the parent, out of reach of everything that knows descriptors 0 and 1.
 #[derive(Debug)]
@@ -79,9 +79,11 @@ mod unix {
     pub(in super::super) fn limit(limits: &Limits) -> Result<(), SetupFailure> {
         let memory = physical_memory_bytes().unwrap_or(u64::MAX);
         set(Resource::As, "address space", limits.address_space_bytes.min(memory))?;
-        set(Resource::Fsize, "file size", limits.file_bytes)
+        set(Resource::Fsize, "file size", limits.file_bytes)?;
+        set(Resource::Cpu, "processor time", limits.cpu_secs)
     }
 
+    /// The hard limit too: the compiler raises the soft limit of processor time by itself.
     fn set(resource: Resource, name: &str, value: u64) -> Result<(), SetupFailure> {
         let value = getrlimit(resource).maximum.map_or(value, |maximum| value.min(maximum));
         let limit = Rlimit { current: Some(value), maximum: Some(value) };
@@ -89,18 +91,6 @@ mod unix {
             resource: name.to_owned(),
             reason: error.to_string(),
         })
-    }
-
-    /// Moves the limit of processor time to `seconds` from now: it counts from the start of the
-    /// process, and a warm worker serves many requests.
-    pub(in super::super) fn allow_cpu_seconds(seconds: u64) {
-        use rustix::time::{ClockId, clock_gettime};
-        let used = clock_gettime(ClockId::ProcessCPUTime).tv_sec.unsigned_abs();
-        let maximum = getrlimit(Resource::Cpu).maximum;
-        let wanted = used.saturating_add(seconds).saturating_add(1);
-        let current = Some(maximum.map_or(wanted, |maximum| wanted.min(maximum)));
-        // A second line behind the parent's limit: a system without it loses nothing else.
-        let _unsupported = setrlimit(Resource::Cpu, Rlimit { current, maximum });
     }
 
     #[cfg(target_os = "linux")]
@@ -142,6 +132,4 @@ mod fallback {
     pub(in super::super) fn limit(_limits: &Limits) -> Result<(), SetupFailure> {
         Ok(())
     }
-
-    pub(in super::super) fn allow_cpu_seconds(_seconds: u64) {}
 }

@@ -92,7 +92,8 @@ pub struct Limits {
     pub address_space_bytes: u64,
     /// The largest file that it may write, in bytes.
     pub file_bytes: u64,
-    /// Processor time for each request, in seconds: a second line behind the parent's own limit.
+    /// Processor time for the worker's whole life, in seconds: a last line behind the parent's own
+    /// limit for each request. A worker that has used it up dies, and the next call starts another.
     pub cpu_secs: u64,
 }
 
@@ -100,9 +101,9 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             start: Duration::from_secs(30),
-            address_space_bytes: 16 << 30,
+            address_space_bytes: 8 << 30,
             file_bytes: 1 << 30,
-            cpu_secs: 600,
+            cpu_secs: 6 * 3600,
         }
     }
 }

@@ -62,7 +62,6 @@ struct Server {
     nvrtc: Option<Nvrtc>,
     tools: Tools,
     scratch: PathBuf,
-    cpu_secs: u64,
 }
 
 impl Server {
@@ -77,8 +76,7 @@ impl Server {
             nvrtc.as_ref().map(compiler_facts).transpose().map_err(SetupFailure::Compiler)?;
         let (filesystem, network) = sandbox::restrict(&configuration.policy, &scratch);
         let sandbox = SandboxReport { filesystem, network, inherited_descriptors: inherited };
-        let cpu_secs = configuration.limits.cpu_secs;
-        Ok((Self { nvrtc, tools, scratch, cpu_secs }, Ready { compiler, sandbox }))
+        Ok((Self { nvrtc, tools, scratch }, Ready { compiler, sandbox }))
     }
 
     /// Answers requests one after another. Reading has a thread of its own, so that the end of the
@@ -109,7 +107,6 @@ impl Server {
     }
 
     fn carry_out(&self, request: Request) -> Reply {
-        confine::allow_cpu_seconds(self.cpu_secs);
         let result = match request {
             Request::Compile(request) => self.compile(request),
             Request::Disassemble(request) => configured(self.tools.nvdisasm.as_ref(), "nvdisasm")
