@@ -11,7 +11,7 @@ use super::{
 const WORD: &str = "lightbench";
 
 /// The bytes of the block's RON text: from its name to its closing bracket; none when the file has no block.
-pub(super) fn find(file: &Path, text: &str) -> Result<Option<Range<usize>>, Problem> {
+pub(super) fn find(file: &Path, text: &str) -> Result<Option<Range<usize>>, Box<Problem>> {
     let mut found: Option<Range<usize>> = None;
     for opened in openings(text) {
         let block = one(file, text, opened)?;
@@ -33,7 +33,7 @@ pub(super) fn find(file: &Path, text: &str) -> Result<Option<Range<usize>>, Prob
 }
 
 /// The problem of a file that must have a block and has none.
-pub(super) fn missing(file: &Path, text: &str) -> Problem {
+pub(super) fn missing(file: &Path, text: &str) -> Box<Problem> {
     let help = "add `/*@ lightbench(title: \"…\", steps: [launch(kernel: \"…\", grid: […], block: […])]) @*/`";
     report(
         file,
@@ -53,45 +53,43 @@ fn openings(text: &str) -> Vec<usize> {
         let here = at + next;
         let rest = &text[here..];
         at = here
-            + if rest.starts_with("/*") {
-                if rest.starts_with("/*@") {
+            + if let Some(comment) = rest.strip_prefix("/*") {
+                if comment.starts_with('@') {
                     openings.push(here);
                 }
-                rest[2..].find("*/").map_or(rest.len(), |close| close + 4)
+                comment.find("*/").map_or(rest.len(), |close| close + 4)
             } else if rest.starts_with("//") {
                 rest.find('\n').unwrap_or(rest.len())
-            } else if rest.starts_with('"') {
-                quoted(text, here)
             } else {
-                1
+                quoted(text, here).unwrap_or(1)
             };
     }
     openings
 }
 
-/// Bytes of a C++ text; one that is not closed ends with its line.
-fn quoted(text: &str, start: usize) -> usize {
-    let rest = &text[start..];
+/// Bytes of the C++ text at a place, if there is one; a text that is not closed ends with its line.
+fn quoted(text: &str, start: usize) -> Option<usize> {
+    let rest = text[start..].strip_prefix('"')?;
     if text[..start].ends_with('R')
-        && let Some((delimiter, _)) = rest[1..].split_once('(')
+        && let Some((delimiter, _)) = rest.split_once('(')
         && delimiter.len() <= 16
     {
         let close = format!("){delimiter}\"");
-        return rest.find(&close).map_or(rest.len(), |at| at + close.len());
+        return Some(rest.find(&close).map_or(rest.len(), |at| at + close.len()) + 1);
     }
     let mut escaped = false;
-    for (at, byte) in rest.bytes().enumerate().skip(1) {
+    for (at, byte) in rest.bytes().enumerate() {
         match byte {
-            b'\n' if !escaped => return at,
-            b'"' if !escaped => return at + 1,
+            b'\n' if !escaped => return Some(at + 1),
+            b'"' if !escaped => return Some(at + 2),
             _ => escaped = !escaped && byte == b'\\',
         }
     }
-    rest.len()
+    Some(rest.len() + 1)
 }
 
 /// The RON text of the comment that opens at a place.
-fn one(file: &Path, text: &str, opened: usize) -> Result<Range<usize>, Problem> {
+fn one(file: &Path, text: &str, opened: usize) -> Result<Range<usize>, Box<Problem>> {
     let inside = opened + 3;
     let rest = &text[inside..];
     let lead = rest.len() - rest.trim_start().len();
@@ -127,6 +125,6 @@ fn report(
     found: &str,
     expected: &str,
     help: Option<&str>,
-) -> Problem {
-    problem(Place { file, text, span, field: String::new() }, found, expected, help)
+) -> Box<Problem> {
+    Box::new(problem(Place { file, text, span, field: String::new() }, found, expected, help))
 }

@@ -102,6 +102,11 @@ impl Values for Environment<'_> {
     }
 
     fn max_active_blocks(&self, kernel: &str) -> Option<i128> {
-        self.occupancy?.get(kernel).map(|blocks| i128::from(*blocks))
+        let occupancy = self.occupancy?;
+        // A name without template arguments stands for all kernels of that name: what fits for each of them.
+        let named = |full: &str| full.split('<').next().unwrap_or_default().trim() == kernel;
+        let all =
+            || occupancy.iter().filter(|(full, _)| named(full)).map(|(_, blocks)| blocks).min();
+        occupancy.get(kernel).or_else(all).map(|blocks| i128::from(*blocks))
     }
 }

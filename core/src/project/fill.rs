@@ -376,7 +376,7 @@ pub(super) fn check_instance(
         Fill::Permutation => (Some(elements - 1), ""),
         Fill::SortedOffsets { total } => (formula("total", total), "total"),
         Fill::SortedIndices { below, .. } | Fill::Labels { below } => {
-            (formula("below", below).map(|below| below - 1), "below")
+            (formula("below", below).map(|below| below.saturating_sub(1)), "below")
         }
         Fill::Integers { high, .. } => (Some(i128::from(*high)), "high"),
         Fill::Constant(ScalarValue::Integer(value)) => (Some(*value), ""),
@@ -410,7 +410,7 @@ pub(super) fn check_instance(
         findings.add(at.field(field), found, format!("values below {limit}, as the domain says"));
     }
     if let Fill::SortedIndices { offsets, .. } = fill {
-        check_rows(findings, at, largest + 1, *offsets, instance);
+        check_rows(findings, at, largest.saturating_add(1), *offsets, instance);
     }
 }
 

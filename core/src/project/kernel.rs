@@ -96,7 +96,7 @@ pub(super) fn check(
             return Ok(Kernel { name, file, language, role: around.role, source, launch });
         }
         Ok(Some(_)) => {}
-        Ok(None) => problems.push(block::missing(file, &source)),
+        Ok(None) => problems.push(*block::missing(file, &source)),
         Err(more) => problems.extend(more),
     }
     Err(problems)
@@ -107,11 +107,11 @@ fn check_launch(
     source: &str,
     around: Surroundings<'_>,
 ) -> Result<Option<Launch>, Vec<Problem>> {
-    let Some(range) = block::find(file, source).map_err(|problem| vec![problem])? else {
+    let Some(range) = block::find(file, source).map_err(|problem| vec![*problem])? else {
         return Ok(None);
     };
     let (written, located) = ron_text::read::<LaunchBlockWritten>(file, source, range)
-        .map_err(|problem| vec![problem])?;
+        .map_err(|problem| vec![*problem])?;
     let mut findings = Findings::new(&located);
     let launch = launch::check(&mut findings, &located.tree, &written, around);
     let problems = findings.into_problems();

@@ -181,7 +181,7 @@ fn read_one(folder: &Path, file: &Path) -> Result<String, ProjectError> {
 fn check_definition(files: &Files) -> Result<(Definition, Vec<Workload>), Vec<Problem>> {
     let text = files.manifest.as_str();
     let (manifest, source) = ron_text::read::<Manifest>(Path::new(MANIFEST), text, 0..text.len())
-        .map_err(|problem| vec![problem])?;
+        .map_err(|problem| vec![*problem])?;
     let kernels: Vec<String> = files.kernels.iter().map(|(file, _)| kernel::stem(file)).collect();
     let mut findings = Findings::new(&source);
     let checked = definition::check(&mut findings, &source.tree, &manifest, &kernels);

@@ -17,7 +17,7 @@ mod literal;
 mod load;
 mod locate;
 pub mod manifest;
-mod names;
+pub mod names;
 pub mod nearest;
 pub mod policy;
 pub mod problem;

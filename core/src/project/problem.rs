@@ -166,7 +166,7 @@ impl<'a> Findings<'a> {
         found: impl Into<String>,
         expected: impl Into<String>,
     ) {
-        self.push(at.span.clone(), found.into(), expected.into(), None);
+        self.push(at.span.clone(), &found.into(), &expected.into(), None);
     }
 
     pub(super) fn add_with_help(
@@ -176,7 +176,7 @@ impl<'a> Findings<'a> {
         expected: impl Into<String>,
         help: impl Into<String>,
     ) {
-        self.push(at.span.clone(), found.into(), expected.into(), Some(help.into()));
+        self.push(at.span.clone(), &found.into(), &expected.into(), Some(&help.into()));
     }
 
     /// Something about a part of a text value, given as bytes of the text that it stands for.
@@ -188,7 +188,7 @@ impl<'a> Findings<'a> {
         expected: impl Into<String>,
     ) {
         let span = at.text_span(self.source.text, inner);
-        self.push(span, found.into(), expected.into(), None);
+        self.push(span, &found.into(), &expected.into(), None);
     }
 
     /// An unknown name, with the nearest of the known ones.
@@ -200,7 +200,7 @@ impl<'a> Findings<'a> {
         };
         let help = super::nearest::nearest(name, known.iter().copied())
             .map(|near| format!("write `{near}`"));
-        self.push(at.span.clone(), format!("unknown {what} `{name}`"), expected, help);
+        self.push(at.span.clone(), &format!("unknown {what} `{name}`"), &expected, help.as_deref());
     }
 
     /// An error of an expression that is written somewhere inside `at`.
@@ -213,13 +213,14 @@ impl<'a> Findings<'a> {
     pub(super) fn expression(&mut self, at: &Located, skipped: usize, error: &ExpressionError) {
         let inner = skipped + error.span.start..skipped + error.span.end;
         let span = at.text_span(self.source.text, inner);
-        self.push(span, error.reason.to_string(), error.reason.expected(), error.reason.help());
+        let (found, expected) = (error.reason.to_string(), error.reason.expected());
+        self.push(span, &found, &expected, error.reason.help().as_deref());
     }
 
-    fn push(&mut self, span: Range<usize>, found: String, expected: String, help: Option<String>) {
+    fn push(&mut self, span: Range<usize>, found: &str, expected: &str, help: Option<&str>) {
         let field = self.source.tree.path_of(&span);
         let place = Place { file: &self.source.file, text: self.source.text, span, field };
-        self.problems.push(problem(place, &found, &expected, help.as_deref()));
+        self.problems.push(problem(place, found, expected, help));
     }
 }
 

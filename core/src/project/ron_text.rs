@@ -19,10 +19,10 @@ pub(super) fn read<'a, T: DeserializeOwned>(
     file: &Path,
     text: &'a str,
     range: Range<usize>,
-) -> Result<(T, Source<'a>), Problem> {
+) -> Result<(T, Source<'a>), Box<Problem>> {
     let slice = text.get(range.clone()).unwrap_or_default();
     let options = Options::default()
-        .with_default_extension(Extensions::IMPLICIT_SOME)
+        .with_default_extension(Extensions::IMPLICIT_SOME | Extensions::UNWRAP_VARIANT_NEWTYPES)
         .with_recursion_limit(MAX_DEPTH);
     match options.from_str(slice) {
         Ok(value) => {
@@ -35,7 +35,7 @@ pub(super) fn read<'a, T: DeserializeOwned>(
             let end = range.start + offset(slice, error.span.end.line, error.span.end.col);
             let span = narrow(text, start..end.max(start), words.name);
             let place = Place { file, text, span, field: String::new() };
-            Err(problem(place, &words.found, &words.expected, words.help.as_deref()))
+            Err(Box::new(problem(place, &words.found, &words.expected, words.help.as_deref())))
         }
     }
 }
@@ -55,16 +55,25 @@ fn narrow(text: &str, span: Range<usize>, name: Option<&str>) -> Range<usize> {
     }
 }
 
-/// The reader's cursor stands at the end of the span; what it looked at begins there, or ended just before.
+/// The reader's cursor stands at the end of the span, perhaps inside the word that it did not understand.
 fn point(text: &str, span: Range<usize>) -> Range<usize> {
     let inside = text.get(span.clone()).unwrap_or_default();
-    let lead = inside.len() - inside.trim_start().len();
-    if inside.trim().is_empty() {
-        let next =
-            text.get(span.end..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
-        return span.end..span.end + next;
+    if !inside.trim().is_empty() {
+        let lead = inside.len() - inside.trim_start().len();
+        // The cursor of a text stands behind its opening quote.
+        let quote = usize::from(
+            lead == 0 && text.get(..span.start).is_some_and(|before| before.ends_with('"')),
+        );
+        return span.start + lead - quote..span.start + inside.trim_end().len();
     }
-    span.start + lead..span.start + inside.trim_end().len()
+    let is_word =
+        |character: char| character.is_alphanumeric() || matches!(character, '_' | '.' | '+' | '-');
+    let before = text.get(..span.end).unwrap_or_default();
+    let after = text.get(span.end..).unwrap_or_default();
+    let start = before.trim_end_matches(is_word).len();
+    let word = after.len() - after.trim_start_matches(is_word).len();
+    let next = after.chars().next().map_or(0, char::len_utf8);
+    if start == span.end && word == 0 { start..span.end + next } else { start..span.end + word }
 }
 
 /// Byte offset of a line and a column in characters, both counted from 1.
@@ -82,6 +91,7 @@ struct Words<'a> {
     name: Option<&'a str>,
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "the reader's errors are its own and may grow")]
 fn words(error: &Ron) -> Words<'_> {
     match error {
         Ron::NoSuchStructField { expected, found, .. } => unknown("field", found, expected),
@@ -120,6 +130,7 @@ fn words(error: &Ron) -> Words<'_> {
     }
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "the reader's errors are its own and may grow")]
 /// What the text lacks; the reader has no values to show for these.
 fn syntax(error: &Ron) -> Words<'_> {
     let (found, expected, help) = match error {

@@ -103,9 +103,9 @@ impl ScalarValue {
         let fits = match (self, target.family()) {
             (Self::Boolean(_), Family::Boolean) => true,
             (Self::Integer(value), Family::Signed | Family::Unsigned) => target.holds(value),
-            (Self::Integer(value), Family::Float) => {
-                c_type.exact_integers().is_some_and(|exact| value.abs() <= exact)
-            }
+            (Self::Integer(value), Family::Float) => c_type
+                .exact_integers()
+                .is_some_and(|exact| value.unsigned_abs() <= exact.unsigned_abs()),
             (Self::Real(_), Family::Float) => true,
             (Self::Boolean(_) | Self::Integer(_) | Self::Real(_), _) => false,
         };

@@ -4,3 +4,4 @@ mod files;
 mod fixture;
 mod kernels;
 mod manifests;
+mod nonsense;

@@ -212,10 +212,38 @@ pub(super) fn complete(
     }
     check_contracts(findings, root.field("tensors"), definition, &extents, (&environment, name));
     let tensors = (definition.tensors.as_slice(), extents.as_slice());
+    check_memory(findings, root, definition, &extents, name);
     let amount =
         work::amount(findings, root.field("work"), &definition.work, tensors, (&environment, name));
     workload.work = amount;
     workload.extents = extents;
+}
+
+/// All tensors of a workload are on the device together.
+fn check_memory(
+    findings: &mut Findings<'_>,
+    root: &Located,
+    definition: &Definition,
+    extents: &[Extent],
+    workload: &str,
+) {
+    let bytes: u64 = extents.iter().map(|extent| extent.bytes).sum();
+    let most = definition.limits.device_bytes;
+    if bytes > most {
+        let index = extents
+            .iter()
+            .enumerate()
+            .max_by_key(|(_, extent)| extent.bytes)
+            .map_or(0, |(index, _)| index);
+        let found = format!("the tensors have {bytes} bytes in workload `{workload}`");
+        let help = "make the workload smaller, or raise `limits: (device_bytes: …)`";
+        findings.add_with_help(
+            root.field("tensors").item(index).field("shape"),
+            found,
+            format!("at most {most} bytes"),
+            help,
+        );
+    }
 }
 
 fn check_arguments(

@@ -144,10 +144,11 @@ impl Checker<'_> {
         if self.scope.device != DeviceNames::None {
             known.extend(DEVICE_FACTS.iter().map(|fact| (*fact).to_owned()));
         }
+        // A scalar of another type may be meant; a second message then says that it does not fit.
+        let meant = known.iter().chain(&self.scope.reals).map(String::as_str);
         let functions =
             Function::ALL.iter().map(|function| function.name()).chain([MAX_ACTIVE_BLOCKS]);
-        let nearest =
-            nearest(name, known.iter().map(String::as_str).chain(functions)).map(str::to_owned);
+        let nearest = nearest(name, meant.chain(functions)).map(str::to_owned);
         Some(Reason::UnknownName { name: name.to_owned(), nearest, known })
     }
 

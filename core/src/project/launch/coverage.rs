@@ -42,7 +42,7 @@ pub(super) fn check(
         let checker =
             Checker { launch, selection: &selection, environment: &environment, workload };
         checker.objects(findings, at);
-        checker.steps(findings, at.field("steps"), &launch.steps, definition);
+        checker.steps(findings, at.field("steps"), &launch.steps);
     }
 }
 
@@ -126,13 +126,7 @@ impl Checker<'_> {
         }
     }
 
-    fn steps(
-        &self,
-        findings: &mut Findings<'_>,
-        at: &Located,
-        steps: &[Step],
-        definition: &Definition,
-    ) {
+    fn steps(&self, findings: &mut Findings<'_>, at: &Located, steps: &[Step]) {
         for (index, step) in steps.iter().enumerate() {
             let place = at.item(index);
             match step {
@@ -140,7 +134,7 @@ impl Checker<'_> {
                 Step::Repeat { steps, swap, .. } => {
                     self.plan_one(findings, place.field("count"), step);
                     self.swaps(findings, place.field("swap"), swap);
-                    self.steps(findings, place.field("steps"), steps, definition);
+                    self.steps(findings, place.field("steps"), steps);
                 }
                 Step::Launch(launch) => self.launch(findings, place, launch),
             }

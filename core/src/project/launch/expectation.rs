@@ -116,7 +116,7 @@ pub(super) fn check(
         "fault" => findings.unknown(at.item(0), "fault", inner, &FAULTS),
         "wrong" => findings.unknown(at.item(0), "sort of wrong result", inner, &WRONGS),
         "compile" | "timed_out" => {
-            findings.add(at, format!("`{written}`"), format!("`{}` alone", outer.trim()))
+            findings.add(at, format!("`{written}`"), format!("`{}` alone", outer.trim()));
         }
         other => findings.unknown(at, "failure", other, &FAILURES),
     }

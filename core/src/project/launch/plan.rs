@@ -102,7 +102,7 @@ pub enum PlannedStep {
         /// Buffers that change places after each turn.
         swap: Vec<(Buffer, Buffer)>,
         /// What runs in each turn.
-        steps: Vec<PlannedStep>,
+        steps: Vec<Self>,
     },
 }
 

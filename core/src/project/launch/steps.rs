@@ -39,7 +39,7 @@ pub enum Step {
         /// Buffers that change places after each turn.
         swap: Vec<(Buffer, Buffer)>,
         /// What runs in each turn.
-        steps: Vec<Step>,
+        steps: Vec<Self>,
     },
 }
 

@@ -33,7 +33,10 @@ fn files_that_are_no_text_are_refused() {
     let kernel = root.join("kernels/naive.cu");
     let reason = || match Project::load(&root).unwrap_err() {
         ProjectError::Unreadable { reason, .. } => reason,
-        other => panic!("{other}"),
+        other @ (ProjectError::UnreadableFolder { .. }
+        | ProjectError::NotAFolder { .. }
+        | ProjectError::Missing { .. }
+        | ProjectError::Problems { .. }) => panic!("{other}"),
     };
     std::fs::write(&kernel, vec![b' '; usize::try_from(MAX_FILE_BYTES).unwrap() + 1]).unwrap();
     assert!(matches!(reason(), ReadError::TooLarge { bytes, .. } if bytes == MAX_FILE_BYTES + 1));
@@ -51,7 +54,10 @@ fn links_out_and_pipes_are_refused() {
     let kernel = root.join("kernels/naive.cu");
     let reason = || match Project::load(&root).unwrap_err() {
         ProjectError::Unreadable { reason, .. } => reason,
-        other => panic!("{other}"),
+        other @ (ProjectError::UnreadableFolder { .. }
+        | ProjectError::NotAFolder { .. }
+        | ProjectError::Missing { .. }
+        | ProjectError::Problems { .. }) => panic!("{other}"),
     };
     std::fs::remove_file(&kernel).unwrap();
     std::os::unix::fs::symlink("/etc/passwd", &kernel).unwrap();
