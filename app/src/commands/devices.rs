@@ -27,7 +27,15 @@ fn all(json: bool) -> Result<String, SheetError> {
         return Ok(document(&json!({ "schema": "lightbench.devices/1", "devices": sheets })));
     }
     let mut table = Table::new(&[
-        "sheet", "device", "arch", ">SMs", ">DRAM", ">bandwidth", ">L2", ">fp32", ">tensor bf16",
+        "sheet",
+        "device",
+        "arch",
+        ">SMs",
+        ">DRAM",
+        ">bandwidth",
+        ">L2",
+        ">fp32",
+        ">tensor bf16",
     ]);
     for sheet in sheets {
         table.row([

@@ -4,7 +4,12 @@ use std::path::PathBuf;
 
 use super::cache::Key;
 use super::prelude;
-use super::target::Target;
+use super::source_names;
+use super::target::{Portability, Target};
+use crate::device::ComputeCapability;
+use crate::project::Language;
+use crate::project::candidate::Candidate;
+use crate::project::launch::Architecture;
 use crate::worker::protocol::{AssembleRequest, CompileRequest};
 
 /// Part of every key; raised when what is asked of the compiler changes.
@@ -27,6 +32,8 @@ pub enum Source {
     Cuda(CudaSource),
     /// PTX, to be assembled.
     Ptx {
+        /// The file's name.
+        name: String,
         /// The text.
         text: String,
     },
@@ -59,6 +66,21 @@ pub struct CompileJob {
 }
 
 impl CompileJob {
+    /// What compiling a candidate for a compute capability means.
+    #[must_use]
+    pub fn of(candidate: &Candidate, capability: ComputeCapability, build: Build) -> Self {
+        let portability = match candidate.selection.architecture {
+            Architecture::Portable => Portability::Portable,
+            Architecture::Specific => Portability::Specific,
+        };
+        let name = candidate.file.display().to_string();
+        let source = match candidate.language {
+            Language::Cuda => Source::Cuda(cuda_source(candidate, name)),
+            Language::Ptx => Source::Ptx { name, text: candidate.text.clone() },
+        };
+        Self { source, target: Target { capability, portability }, build }
+    }
+
     /// The name of this compile's result, for a compiler with this identity.
     #[must_use]
     pub fn key(&self, compiler: &str) -> Key {
@@ -70,7 +92,7 @@ impl CompileJob {
         };
         let mut parts = vec![SCHEMA, compiler, &version, &target, build];
         match &self.source {
-            Source::Ptx { text } => parts.extend(["ptx", text]),
+            Source::Ptx { text, .. } => parts.extend(["ptx", text]),
             Source::Cuda(cuda) => {
                 parts.extend(["cuda", &cuda.name, &cuda.text, "headers"]);
                 parts.extend(cuda.headers.iter().flat_map(|(name, text)| [&**name, &**text]));
@@ -104,7 +126,7 @@ impl CompileJob {
         });
         options.extend(cuda.options.iter().cloned());
         CompileRequest {
-            name: cuda.name.clone(),
+            name: source_names::told(&cuda.name),
             source: cuda.text.clone(),
             headers: cuda.headers.clone(),
             name_expressions: cuda.name_expressions.clone(),
@@ -127,11 +149,26 @@ impl CompileJob {
     }
 }
 
+fn cuda_source(candidate: &Candidate, name: String) -> CudaSource {
+    let selection = &candidate.selection;
+    let headers = prelude::headers(
+        &selection.parameters,
+        &selection.constants,
+        candidate.system_headers.iter().map(String::as_str),
+    );
+    let included = candidate.includes.iter().map(|file| (file.name.clone(), file.text.clone()));
+    CudaSource {
+        name,
+        text: candidate.text.clone(),
+        headers: headers.into_iter().chain(included).collect(),
+        name_expressions: selection.name_expressions.clone(),
+        options: selection.options.clone(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compile::target::Portability;
-    use crate::device::ComputeCapability;
 
     fn job() -> CompileJob {
         CompileJob {
@@ -170,7 +207,8 @@ mod tests {
             ("target", |job| job.target.portability = Portability::Specific),
             ("build", |job| job.build = Build::AsWritten),
             ("language", |job| {
-                job.source = Source::Ptx { text: "__global__ void f() {}".to_owned() };
+                let text = "__global__ void f() {}".to_owned();
+                job.source = Source::Ptx { name: "a.cu".to_owned(), text };
             }),
         ];
         let key = job().key("13.5");

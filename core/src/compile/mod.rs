@@ -1,6 +1,12 @@
 //! CUDA source to `Artifact`: PTX, cubin, resources, line map, diagnostics.
 
+pub mod compiler;
+pub mod facts;
+
+pub mod artifact;
+pub mod error;
 pub mod job;
+pub mod source_names;
 pub mod target;
 
 pub mod includes;
@@ -11,9 +17,16 @@ pub mod nvrtc;
 
 pub mod cubin;
 pub mod diagnostics;
+mod promised;
 pub mod ptx;
 pub mod ptxas_log;
 pub mod sass;
 pub mod signature;
 
 pub mod occupancy;
+
+pub use artifact::{Artifact, KernelFacts, Rejection, Resources};
+pub use compiler::{Compiled, Compiler, Notice, Origin};
+pub use error::CompileError;
+pub use job::{Build, CompileJob, CudaSource, Source};
+pub use target::{Portability, Target};

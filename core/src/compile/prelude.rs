@@ -3,7 +3,6 @@
 //! NVRTC knows neither `INFINITY` nor `uint32_t` nor any standard header, so sources written for nvcc would not
 //! compile. Everything added is listed here and can be shown (`lightbench check --show-prelude`).
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// Part of every cache key; raised whenever the texts below change meaning.
@@ -68,8 +67,8 @@ const STAND_INS: &[(&str, StandIn)] = &[
 ///
 /// A kernel that includes no standard header gets none, so that what was added stays short to read.
 pub fn headers<'a>(
-    parameters: &BTreeMap<String, i64>,
-    constants: &BTreeMap<String, i64>,
+    parameters: &[(String, i64)],
+    constants: &[(String, u64)],
     requested: impl IntoIterator<Item = &'a str>,
 ) -> Vec<(String, String)> {
     let generated = generated(parameters, constants);
@@ -101,17 +100,17 @@ pub fn stand_in(name: &str) -> Option<String> {
 /// Parameters as `PARAM_NAME`, constants as `AXIS_name` and `axis::name`.
 ///
 /// A bare macro `name` would rewrite the very signature that takes the axis as an argument.
-fn generated(parameters: &BTreeMap<String, i64>, constants: &BTreeMap<String, i64>) -> String {
+fn generated(parameters: &[(String, i64)], constants: &[(String, u64)]) -> String {
     let mut text = String::from("#pragma once\n");
     for (name, value) in parameters {
-        append(&mut text, format_args!("#define PARAM_{name} {}\n", literal(*value)));
+        append(&mut text, format_args!("#define PARAM_{name} {}\n", literal((*value).into())));
     }
     for (name, value) in constants {
-        append(&mut text, format_args!("#define AXIS_{name} {}\n", literal(*value)));
+        append(&mut text, format_args!("#define AXIS_{name} {}\n", literal((*value).into())));
     }
     if !constants.is_empty() {
         text.push_str("namespace axis {\n");
-        for name in constants.keys() {
+        for (name, _) in constants {
             append(&mut text, format_args!("constexpr long long {name} = AXIS_{name};\n"));
         }
         text.push_str("} // namespace axis\n");
@@ -125,9 +124,10 @@ fn append(text: &mut String, line: std::fmt::Arguments<'_>) {
 }
 
 /// An integer literal that keeps its value: `int` where it fits, as a person would have written it.
-fn literal(value: i64) -> String {
+fn literal(value: i128) -> String {
+    const SMALLEST: i128 = i64::MIN as i128;
     match value {
-        i64::MIN => "(-9223372036854775807LL - 1)".to_owned(),
+        SMALLEST => "(-9223372036854775807LL - 1)".to_owned(),
         value if i32::try_from(value).is_err() => format!("({value}LL)"),
         value if value < 0 => format!("({value})"),
         value => value.to_string(),
@@ -146,15 +146,12 @@ mod tests {
         check(2_147_483_647, "2147483647");
         check(2_147_483_648, "(2147483648LL)");
         check(-2_147_483_648, "(-2147483648)");
-        check(i64::MIN, "(-9223372036854775807LL - 1)");
+        check(i64::MIN.into(), "(-9223372036854775807LL - 1)");
     }
 
     #[test]
     fn parameters_and_constants_become_macros_and_constants() {
-        let text = generated(
-            &BTreeMap::from([("BLOCK".to_owned(), 256)]),
-            &BTreeMap::from([("cols".to_owned(), 8192)]),
-        );
+        let text = generated(&[("BLOCK".to_owned(), 256)], &[("cols".to_owned(), 8192)]);
         assert_eq!(
             text,
             "#pragma once\n#define PARAM_BLOCK 256\n#define AXIS_cols 8192\nnamespace axis {\n\
@@ -164,11 +161,7 @@ mod tests {
 
     #[test]
     fn only_requested_headers_are_added_and_once() {
-        let headers = headers(
-            &BTreeMap::new(),
-            &BTreeMap::new(),
-            ["cmath", "cmath", "cuda_bf16.h", "limits"],
-        );
+        let headers = headers(&[], &[], ["cmath", "cmath", "cuda_bf16.h", "limits"]);
         let names: Vec<_> = headers.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, [PRELUDE_NAME, GENERATED_NAME, "cmath", "limits"]);
     }

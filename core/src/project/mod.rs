@@ -5,6 +5,7 @@
 
 pub mod argument;
 mod block;
+pub mod candidate;
 pub mod compare;
 pub mod definition;
 pub mod dtype;
@@ -32,6 +33,7 @@ pub mod written;
 
 use std::path::PathBuf;
 
+pub use candidate::{Candidate, CandidateHash};
 pub use definition::Definition;
 pub use environment::{DeviceFacts, Environment};
 pub use kernel::{Kernel, Language, StandaloneKernel};

@@ -59,7 +59,7 @@ impl WorkerHandle {
         }
     }
 
-    /// Disassembles to the disassembler's own JSON.
+    /// Disassembles to the disassembler's own listing.
     ///
     /// # Errors
     ///

@@ -221,7 +221,7 @@ pub struct AssembleRequest {
 pub enum Reply {
     /// To [`Request::Compile`].
     Compiled(CompileReply),
-    /// To [`Request::Disassemble`]: the disassembler's JSON.
+    /// To [`Request::Disassemble`]: the disassembler's listing.
     Disassembled(Vec<u8>),
     /// To [`Request::Assemble`].
     Assembled(AssembleReply),

@@ -7,6 +7,7 @@ use std::process::{Command, ExitStatus, Stdio};
 
 use super::protocol::{AssembleReply, AssembleRequest, DisassembleRequest, RequestFailure};
 use super::stderr_tail::printable;
+use crate::compile::sass::NVDISASM_ARGUMENTS;
 
 /// The most that the disassembler may print: 64 MiB.
 const DISASSEMBLY_LIMIT: u64 = 64 << 20;
@@ -24,7 +25,7 @@ pub(super) fn disassemble(
     let run = Run { tool: "nvdisasm", scratch };
     let input = run.write("input.cubin", &request.cubin)?;
     let mut command = Command::new(program);
-    command.args(["-json", "-g"]);
+    command.args(NVDISASM_ARGUMENTS);
     if !request.functions.is_empty() {
         let indices: Vec<String> = request.functions.iter().map(ToString::to_string).collect();
         command.args(["-fun", &indices.join(",")]);

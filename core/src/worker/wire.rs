@@ -116,6 +116,24 @@ impl Request {
 }
 
 impl Reply {
+    /// The reply as bytes, for a file.
+    ///
+    /// # Errors
+    /// When it is larger than a frame may be.
+    pub fn encode(self) -> Result<Vec<u8>, FrameError> {
+        let mut bytes = Vec::new();
+        self.into_frame()?.write_to(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// The reply that [`Reply::encode`] wrote.
+    ///
+    /// # Errors
+    /// When the bytes are no reply of this version.
+    pub fn decode(mut bytes: &[u8]) -> Result<Self, FrameError> {
+        Self::from_frame(Frame::read_from(&mut bytes)?)
+    }
+
     /// The reply as a frame.
     pub(crate) fn into_frame(self) -> Result<Frame, FrameError> {
         match self {

@@ -14,7 +14,8 @@ use header::Header;
 use reader::Reader;
 
 /// How bad it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// Belongs to another diagnostic.
     Note,
@@ -29,7 +30,7 @@ pub enum Severity {
 }
 
 /// A line of a source file, as the compiler names it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct SourcePlace {
     /// The file's name; what `#line` says if the source says so.
     pub file: String,
@@ -51,7 +52,8 @@ impl SourcePlace {
 }
 
 /// What a diagnostic is about.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Place {
     /// A line of source.
     Source(SourcePlace),
@@ -67,7 +69,7 @@ pub enum Place {
 }
 
 /// Something said about a diagnostic: an instantiation context or a remark elsewhere.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Note {
     /// Where, if it says so.
     pub place: Option<SourcePlace>,
@@ -76,7 +78,7 @@ pub struct Note {
 }
 
 /// One message of the compiler or the assembler.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Diagnostic {
     /// What it is about.
     pub place: Place,

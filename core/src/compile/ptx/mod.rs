@@ -13,7 +13,8 @@ mod tests;
 pub use line_map::{LineMap, SourceLine};
 
 /// How a parameter is declared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ParameterKind {
     /// `.u32`, `.s64` …; pointers are 64-bit integers here.
     Integer,
@@ -28,7 +29,7 @@ pub enum ParameterKind {
 }
 
 /// `.ptr` and what follows it; NVRTC leaves it out, other compilers write it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize)]
 pub struct PointerAttributes {
     /// `global`, `const`, `local` or `shared`.
     pub space: Option<String>,
@@ -37,7 +38,7 @@ pub struct PointerAttributes {
 }
 
 /// One parameter of a kernel.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct PtxParameter {
     /// As the PTX names it.
     pub name: String,

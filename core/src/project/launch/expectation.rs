@@ -11,13 +11,25 @@ pub enum Expectation {
     /// The compiler must reject it.
     Compile,
     /// It must be refused, for this evidence if one is named.
-    Refused(Option<Evidence>),
+    Refused(Option<RefusalKind>),
     /// It must fault, in this way if one is named.
     Fault(Option<FaultKind>),
     /// Its results must be wrong, in this way if one is named.
     Wrong(Option<WrongKind>),
     /// It must not finish in time.
     TimedOut,
+}
+
+/// Why a kernel is not run at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RefusalKind {
+    /// The compiled kernel declares other parameters than it would be given.
+    Arguments,
+    /// It includes what must not be read.
+    Include,
+    /// Its code does what the policy refuses.
+    Evidence(Evidence),
 }
 
 /// What went wrong while a kernel ran.
@@ -27,13 +39,17 @@ pub enum Expectation {
 pub enum FaultKind {
     OutOfBounds,
     Misaligned,
-    Uninitialized,
+    UninitializedRead,
+    ReadOnlyWrite,
     InputModified,
     DataRace,
-    Barrier,
-    Divergence,
+    BarrierDivergence,
+    WarpSync,
+    MissingWait,
     Deadlock,
+    Livelock,
     Trap,
+    Assertion,
     StepLimit,
 }
 
@@ -50,43 +66,16 @@ pub enum WrongKind {
     Nan,
 }
 
-/// The failures with the payload written.
+/// The failures as they are written in full.
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Detailed {
+enum Written {
+    Compile,
     Refused(Evidence),
     Fault(FaultKind),
     Wrong(WrongKind),
+    TimedOut,
 }
-
-const FAILURES: [&str; 5] = ["compile", "refused", "fault", "wrong", "timed_out"];
-
-const FAULTS: [&str; 10] = [
-    "out_of_bounds",
-    "misaligned",
-    "uninitialized",
-    "input_modified",
-    "data_race",
-    "barrier",
-    "divergence",
-    "deadlock",
-    "trap",
-    "step_limit",
-];
-
-const WRONGS: [&str; 6] = ["numeric", "unwritten", "stale", "state_dependent", "imprecise", "nan"];
-
-const EVIDENCE: [&str; 9] = [
-    "device_globals",
-    "clocks",
-    "sleeps",
-    "cache_persistence",
-    "device_launch",
-    "heap",
-    "printf",
-    "trap",
-    "inline_assembly",
-];
 
 /// Reads the failure; reports what is wrong and returns none.
 pub(super) fn check(
@@ -94,31 +83,46 @@ pub(super) fn check(
     at: &Located,
     written: &str,
 ) -> Option<Expectation> {
-    let written = written.trim();
-    match written {
-        "compile" => return Some(Expectation::Compile),
-        "refused" => return Some(Expectation::Refused(None)),
-        "fault" => return Some(Expectation::Fault(None)),
-        "wrong" => return Some(Expectation::Wrong(None)),
-        "timed_out" => return Some(Expectation::TimedOut),
-        _ => {}
-    }
-    match ron::from_str(written) {
-        Ok(Detailed::Refused(evidence)) => return Some(Expectation::Refused(Some(evidence))),
-        Ok(Detailed::Fault(kind)) => return Some(Expectation::Fault(Some(kind))),
-        Ok(Detailed::Wrong(kind)) => return Some(Expectation::Wrong(Some(kind))),
-        Err(_) => {}
-    }
-    let (outer, inner) = written.split_once('(').unwrap_or((written, ""));
-    let inner = inner.trim().trim_end_matches(')').trim();
-    match outer.trim() {
-        "refused" => findings.unknown(at.item(0), "evidence", inner, &EVIDENCE),
-        "fault" => findings.unknown(at.item(0), "fault", inner, &FAULTS),
-        "wrong" => findings.unknown(at.item(0), "sort of wrong result", inner, &WRONGS),
-        "compile" | "timed_out" => {
-            findings.add(at, format!("`{written}`"), format!("`{}` alone", outer.trim()));
+    let written: String = written.chars().filter(|character| !character.is_whitespace()).collect();
+    let expectation = match written.as_str() {
+        "refused" => Expectation::Refused(None),
+        "fault" => Expectation::Fault(None),
+        "wrong" => Expectation::Wrong(None),
+        "refused(arguments)" => Expectation::Refused(Some(RefusalKind::Arguments)),
+        "refused(include)" => Expectation::Refused(Some(RefusalKind::Include)),
+        other => match ron::from_str(other) {
+            Ok(Written::Compile) => Expectation::Compile,
+            Ok(Written::Refused(evidence)) => {
+                Expectation::Refused(Some(RefusalKind::Evidence(evidence)))
+            }
+            Ok(Written::Fault(kind)) => Expectation::Fault(Some(kind)),
+            Ok(Written::Wrong(kind)) => Expectation::Wrong(Some(kind)),
+            Ok(Written::TimedOut) => Expectation::TimedOut,
+            Err(error) => {
+                report(findings, at, other, error.code);
+                return None;
+            }
+        },
+    };
+    Some(expectation)
+}
+
+/// An unknown word is told from the words that would have been known in its place.
+fn report(findings: &mut Findings<'_>, at: &Located, written: &str, error: ron::Error) {
+    let ron::Error::NoSuchEnumVariant { expected, found, .. } = error else {
+        let expected =
+            "`compile`, `timed_out`, or `refused`, `fault` or `wrong` with the kind in brackets";
+        findings.add(at, format!("`{written}`"), expected);
+        return;
+    };
+    match written.split_once('(').map(|(outer, _)| outer) {
+        Some("refused") => {
+            let known: Vec<&str> =
+                ["arguments", "include"].into_iter().chain(expected.iter().copied()).collect();
+            findings.unknown(at.item(0), "reason to refuse", &found, &known);
         }
-        other => findings.unknown(at, "failure", other, &FAILURES),
+        Some("fault") => findings.unknown(at.item(0), "fault", &found, expected),
+        Some("wrong") => findings.unknown(at.item(0), "sort of wrong result", &found, expected),
+        Some(_) | None => findings.unknown(at, "failure", &found, expected),
     }
-    None
 }

@@ -136,6 +136,8 @@ pub enum PlannedArgument {
     Buffer(Buffer),
     /// A value.
     Value {
+        /// What it is called.
+        name: String,
         /// Its C type.
         c_type: CType,
         /// Not yet rounded to the type.
@@ -495,9 +497,11 @@ impl Planner<'_> {
             Argument::TensorMap(index) => PlannedArgument::TensorMap(*index),
             Argument::Texture(index) => PlannedArgument::Texture(*index),
             Argument::Outside(name) => PlannedArgument::Outside(name.clone()),
-            Argument::Value(value) => {
-                PlannedArgument::Value { c_type: value.c_type, value: self.value(value)? }
-            }
+            Argument::Value(argument) => PlannedArgument::Value {
+                name: argument.name.clone(),
+                c_type: argument.c_type,
+                value: self.value(argument)?,
+            },
             Argument::Struct(index) => {
                 let layout = &self.structs[*index];
                 let mut fields = Vec::new();

@@ -1,0 +1,249 @@
+//! The compile facts of one kernel: what each of its launches needs, and how many blocks of it fit.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::compiler::{Compiled, Compiler};
+use super::error::CompileError;
+use super::includes::Refusal;
+use super::job::{Build, CompileJob};
+use super::occupancy::{BlockDemand, Carveout, Occupancy, occupancy};
+use super::promised::Buffers;
+use super::signature::{self, Mismatch};
+use super::{Artifact, KernelFacts, Origin};
+use crate::cancellation::Cancellation;
+use crate::device::{DeviceSheet, SmLimits, Sourced};
+use crate::project::candidate::Candidate;
+use crate::project::launch::plan::{
+    Footprint, Plan, PlanError, PlannedLaunch, PlannedStep, Selection,
+};
+use crate::project::{DeviceFacts, Environment, Kernel, Project, Workload};
+use crate::units::Bytes;
+
+/// What to compile a kernel for.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting<'a> {
+    /// The project that the kernel belongs to.
+    pub project: &'a Project,
+    /// The sizes that decide grids and constants.
+    pub workload: &'a Workload,
+    /// Parameters that are not to be chosen by the kernel itself.
+    pub chosen: &'a BTreeMap<String, i64>,
+    /// The device.
+    pub sheet: &'a DeviceSheet,
+    /// Optimised or as written.
+    pub build: Build,
+}
+
+/// Everything that compiling tells about a kernel.
+#[derive(Debug)]
+pub struct Facts {
+    /// What was compiled.
+    pub candidate: Candidate,
+    /// What came of it.
+    pub artifact: Artifact,
+    /// From the compiler, or from an earlier time.
+    pub origin: Origin,
+    /// Its launches, in order; a repeated launch counts once.
+    pub launches: Vec<LaunchFacts>,
+}
+
+/// One launch and the compiled kernel that it starts.
+#[derive(Clone, Debug)]
+pub struct LaunchFacts {
+    /// The launch with its numbers.
+    pub planned: PlannedLaunch,
+    /// The compiled kernel.
+    pub kernel: KernelFacts,
+    /// How many blocks fit; none where the sheet or the assembler lacks a number.
+    pub occupancy: Option<Occupancy>,
+    /// What a block asks for, to compute what would be gained with less.
+    pub demand: Option<BlockDemand>,
+}
+
+/// Why a kernel has no facts.
+#[derive(Debug, thiserror::Error)]
+pub enum FactsError {
+    /// The workload and the chosen parameters give the launch no numbers: the request is wrong.
+    #[error(transparent)]
+    Plan(PlanError),
+    /// The kernel includes what must not be compiled.
+    #[error("{}", lines(.0))]
+    Include(Vec<Refusal>),
+    /// The compiled kernel declares other parameters than it would be given.
+    #[error("`{kernel}`: {}", lines(mismatches))]
+    Arguments {
+        /// The kernel as its launch names it.
+        kernel: String,
+        /// All that differs.
+        mismatches: Vec<Mismatch>,
+    },
+    /// A launch names a kernel that the compiled code lacks.
+    #[error("the compiled code has no kernel `{kernel}`; it has {}", compiled.join(", "))]
+    NoSuchKernel {
+        /// The kernel as its launch names it.
+        kernel: String,
+        /// The kernels that there are.
+        compiled: Vec<String>,
+    },
+    /// It gave no artifact.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+}
+
+/// Compiles a kernel of a project and computes its facts.
+///
+/// # Errors
+/// When the kernel is at fault, the request, or the machine: see [`FactsError`].
+pub fn facts(
+    compiler: &mut Compiler,
+    kernel: &Kernel,
+    setting: &Setting<'_>,
+    cancellation: &Cancellation,
+) -> Result<Facts, FactsError> {
+    let device = device_facts(setting.sheet);
+    let environment = setting.project.environment(setting.workload);
+    let selection =
+        kernel.launch.select(&environment, setting.chosen, &device).map_err(FactsError::Plan)?;
+    let candidate =
+        Candidate::of(setting.project, kernel, selection).map_err(FactsError::Include)?;
+    let job =
+        CompileJob::of(&candidate, setting.sheet.capability.compute_capability, setting.build);
+    let limit = Duration::from_secs(setting.project.definition.limits.compile_secs);
+    let Compiled { artifact, origin } = compiler.compile(&job, limit, cancellation)?;
+
+    let planner = Planner { kernel, setting, environment, device, artifact: &artifact };
+    let launches = planner.launches(&candidate.selection)?;
+    Ok(Facts { candidate, artifact, origin, launches })
+}
+
+struct Planner<'a> {
+    kernel: &'a Kernel,
+    setting: &'a Setting<'a>,
+    environment: Environment<'a>,
+    device: DeviceFacts,
+    artifact: &'a Artifact,
+}
+
+impl Planner<'_> {
+    fn launches(&self, selection: &Selection) -> Result<Vec<LaunchFacts>, FactsError> {
+        let launch = &self.kernel.launch;
+        let footprints = launch
+            .footprints(&self.environment, selection, &self.device)
+            .map_err(FactsError::Plan)?;
+        let resident = self.resident_blocks(&footprints)?;
+        let plan = launch
+            .plan(&self.environment, selection, &self.device, &resident)
+            .map_err(FactsError::Plan)?;
+        planned_launches(&plan).into_iter().map(|planned| self.launch_facts(planned)).collect()
+    }
+
+    /// Resident blocks on the whole device, for launches whose size depends on them.
+    fn resident_blocks(
+        &self,
+        footprints: &[Footprint],
+    ) -> Result<BTreeMap<String, u64>, FactsError> {
+        let mut resident = BTreeMap::new();
+        for footprint in footprints {
+            let kernel = self.compiled(&footprint.name_expression)?;
+            let demand =
+                demand(kernel, footprint.block, footprint.shared_bytes, footprint.carveout);
+            if let (Some(Occupancy::Resident(fit)), Some(sms)) =
+                (self.occupancy(demand), self.setting.sheet.sms.get())
+            {
+                resident.insert(footprint.kernel.clone(), u64::from(fit.blocks) * u64::from(sms));
+            }
+        }
+        Ok(resident)
+    }
+
+    fn launch_facts(&self, planned: PlannedLaunch) -> Result<LaunchFacts, FactsError> {
+        let kernel = self.compiled(&planned.name_expression)?.clone();
+        let buffers = Buffers {
+            definition: &self.setting.project.definition,
+            launch: &self.kernel.launch,
+            role: self.kernel.role,
+        };
+        let promised = buffers.promised(&planned.arguments);
+        let types = signature::parameters(&kernel.symbol);
+        let mismatches =
+            signature::match_arguments(&promised, &kernel.parameters, types.as_deref());
+        if !mismatches.is_empty() {
+            return Err(FactsError::Arguments { kernel: planned.name_expression, mismatches });
+        }
+        let demand = demand(&kernel, planned.block, planned.shared_bytes, planned.carveout);
+        let occupancy = self.occupancy(demand);
+        Ok(LaunchFacts { planned, kernel, occupancy, demand })
+    }
+
+    fn occupancy(&self, demand: Option<BlockDemand>) -> Option<Occupancy> {
+        let limits: SmLimits = self.setting.sheet.capability.sm_limits().ok()?;
+        Some(occupancy(&limits, &demand?))
+    }
+
+    fn compiled(&self, expression: &str) -> Result<&KernelFacts, FactsError> {
+        find(&self.artifact.kernels, expression).ok_or_else(|| FactsError::NoSuchKernel {
+            kernel: expression.to_owned(),
+            compiled: self.artifact.kernels.iter().map(|kernel| kernel.symbol.clone()).collect(),
+        })
+    }
+}
+
+/// What launch expressions may know of a device.
+fn device_facts(sheet: &DeviceSheet) -> DeviceFacts {
+    let capability = &sheet.capability;
+    let bytes = |fact: &Sourced<Bytes>| fact.get().map(|bytes| bytes.0);
+    let count = |fact: &Sourced<u32>| fact.get().map(u64::from);
+    DeviceFacts {
+        sms: count(&sheet.sms),
+        l2_bytes: bytes(&sheet.l2),
+        max_shared_per_block: bytes(&capability.max_shared_per_block),
+        shared_per_sm: bytes(&capability.shared_per_sm),
+        warp_size: count(&capability.warp_size),
+        max_threads_per_sm: count(&capability.max_threads_per_sm),
+    }
+}
+
+/// By the expression that asked for it, or by its symbol, which is all that PTX has.
+fn find<'a>(kernels: &'a [KernelFacts], expression: &str) -> Option<&'a KernelFacts> {
+    let asked = |kernel: &&KernelFacts| kernel.expression.as_deref() == Some(expression);
+    kernels.iter().find(asked).or_else(|| kernels.iter().find(|kernel| kernel.symbol == expression))
+}
+
+/// What a block of a compiled kernel asks for; none where the machine code is not known.
+#[must_use]
+pub fn demand(
+    kernel: &KernelFacts,
+    block: [u32; 3],
+    dynamic_shared: u64,
+    carveout: Option<u8>,
+) -> Option<BlockDemand> {
+    let resources = kernel.resources?;
+    Some(BlockDemand {
+        threads: block.iter().product(),
+        registers_per_thread: resources.registers,
+        static_shared: resources.static_shared,
+        dynamic_shared: Bytes(dynamic_shared),
+        barriers: resources.barriers,
+        carveout: carveout.map_or(Carveout::Default, Carveout::Percent),
+    })
+}
+
+fn planned_launches(plan: &Plan) -> Vec<PlannedLaunch> {
+    fn collect(steps: &[PlannedStep], launches: &mut Vec<PlannedLaunch>) {
+        for step in steps {
+            match step {
+                PlannedStep::Launch(launch) => launches.push(launch.clone()),
+                PlannedStep::Repeat { steps, .. } => collect(steps, launches),
+                PlannedStep::Fill { .. } => {}
+            }
+        }
+    }
+    let mut launches = Vec::new();
+    collect(&plan.steps, &mut launches);
+    launches
+}
+
+fn lines(items: &[impl std::fmt::Display]) -> String {
+    items.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}

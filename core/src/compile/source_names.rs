@@ -1,0 +1,70 @@
+//! The names of a compile's texts: as the compiler is told them, and as people know them.
+//!
+//! The main file gets an absolute name in a folder that does not exist, so that line tables do not depend on where the
+//! compile ran and nothing is found beside it. Headers in memory are matched by the name in the directive; line tables
+//! put the worker's folder in front of them.
+
+use std::path::Path;
+
+/// The folder of main files, as the compiler is told.
+const FOLDER: &str = "/lightbench/";
+
+/// What the compiler is told that the main file is called.
+#[must_use]
+pub fn told(name: &str) -> String {
+    format!("{FOLDER}{name}")
+}
+
+/// The names of one compile.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SourceNames {
+    main: String,
+    headers: Vec<String>,
+}
+
+impl SourceNames {
+    /// The main file's name, and the headers as directives name them.
+    #[must_use]
+    pub fn new(main: &str, headers: impl IntoIterator<Item = String>) -> Self {
+        Self { main: main.to_owned(), headers: headers.into_iter().collect() }
+    }
+
+    /// As the compiler spells the texts in its messages.
+    #[must_use]
+    pub fn spelled(&self) -> Vec<String> {
+        [told(&self.main)].into_iter().chain(self.headers.iter().cloned()).collect()
+    }
+
+    /// The name that people know, for a path in messages or line tables.
+    #[must_use]
+    pub fn known<'a>(&'a self, path: &'a str) -> &'a str {
+        if let Some(name) = path.strip_prefix(FOLDER) {
+            return name;
+        }
+        let path_of = Path::new(path);
+        self.headers
+            .iter()
+            .map(String::as_str)
+            .filter(|name| path_of.ends_with(name))
+            .max_by_key(|name| name.len())
+            .unwrap_or(path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_shown_under_the_name_that_people_know() {
+        let headers = ["index.cuh", "deep/index.cuh"].map(str::to_owned);
+        let names = SourceNames::new("kernels/naive.cu", headers);
+        let check = |path, expected: &str| assert_eq!(names.known(path), expected);
+        check("/lightbench/kernels/naive.cu", "kernels/naive.cu");
+        check("/tmp/worker-1/index.cuh", "index.cuh");
+        check("/tmp/worker-1/deep/index.cuh", "deep/index.cuh");
+        check("/tmp/worker-1/other_index.cuh", "/tmp/worker-1/other_index.cuh");
+        check("/cache/headers/cuda_fp16.hpp", "/cache/headers/cuda_fp16.hpp");
+        assert_eq!(names.spelled()[0], "/lightbench/kernels/naive.cu");
+    }
+}
