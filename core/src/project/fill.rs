@@ -4,11 +4,12 @@ use super::{
     dtype::{Dtype, Family},
     environment::Environment,
     expression::{Expression, Kind, Scope},
+    extent::Extent,
     locate::Located,
     manifest::{FillWritten, TensorWritten},
     problem::Findings,
     scalar::{ScalarValue, scalar_value},
-    tensor::{Domain, Extent},
+    tensor::Domain,
 };
 
 /// How the elements of an input are made.

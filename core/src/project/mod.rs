@@ -11,6 +11,7 @@ pub mod definition;
 pub mod dtype;
 pub mod environment;
 pub mod expression;
+pub mod extent;
 pub mod fill;
 pub mod kernel;
 pub mod launch;

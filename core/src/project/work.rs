@@ -3,10 +3,11 @@
 use super::{
     environment::Environment,
     expression::{Expression, Kind, Scope},
+    extent::Extent,
     locate::Located,
     manifest::{OperationKind, WorkBytesWritten, WorkWritten},
     problem::Findings,
-    tensor::{Extent, Role, Tensor},
+    tensor::{Role, Tensor},
 };
 
 /// Work formulas of a definition.

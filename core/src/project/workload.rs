@@ -3,12 +3,12 @@
 use super::{
     definition::Definition,
     environment::Environment,
+    extent::{self, Extent},
     fill::{self, Fill, Target},
     locate::Located,
     manifest::{Manifest, Purpose, RoleWritten, WorkloadWritten},
     problem::Findings,
     scalar::{ScalarValue, scalar_value},
-    tensor::{self, Extent},
     work::{self, WorkAmount},
 };
 use crate::project::{compare::Comparator, expression::Scope};
@@ -182,7 +182,7 @@ pub(super) fn complete(
         .iter()
         .enumerate()
         .map(|(index, tensor)| {
-            tensor::extent(findings, root.field("tensors").item(index), tensor, &environment, name)
+            extent::extent(findings, root.field("tensors").item(index), tensor, &environment, name)
         })
         // All tensors are looked at before the first problem stops the rest.
         .collect::<Vec<_>>()

@@ -7,6 +7,7 @@ pub mod flags;
 pub mod kernel_name;
 mod objects;
 pub mod plan;
+mod planned;
 mod steps;
 pub mod written;
 

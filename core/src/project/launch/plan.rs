@@ -4,17 +4,15 @@ use std::collections::BTreeMap;
 
 use thiserror::Error;
 
-use super::{
-    Architecture, Argument, Buffer, Launch, LaunchStep, Parameter, Step, StructArgument, steps,
-};
+pub use super::planned::{Plan, PlannedArgument, PlannedLaunch, PlannedScratch, PlannedStep};
+use super::{Architecture, Argument, Launch, LaunchStep, Parameter, Step, StructArgument, steps};
 use crate::project::{
     argument::ValueError,
-    dtype::CType,
     environment::{DeviceFacts, Environment},
     expression::{Expression, ExpressionError, Reason},
+    extent::MAX_TENSOR_BYTES,
     manifest::LARGEST_AXIS,
     scalar::ScalarValue,
-    tensor::MAX_TENSOR_BYTES,
 };
 
 /// The most threads of a block, and along its third dimension (CUDA C++ programming guide, technical specifications).
@@ -61,129 +59,6 @@ pub struct Footprint {
     pub cluster: Option<[u32; 3]>,
     /// Preferred share of shared memory, in percent.
     pub carveout: Option<u8>,
-}
-
-/// A launch with numbers.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Plan {
-    /// Device memory, in the order of the launch's scratch.
-    pub scratch: Vec<PlannedScratch>,
-    /// Tiles of the TMA descriptors, in their order.
-    pub tiles: Vec<Vec<u32>>,
-    /// What runs.
-    pub steps: Vec<PlannedStep>,
-}
-
-/// Scratch with its size.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlannedScratch {
-    /// Its dimensions.
-    pub dims: Vec<u64>,
-    /// Its size.
-    pub bytes: u64,
-}
-
-/// A step with numbers.
-#[derive(Clone, Debug, PartialEq)]
-pub enum PlannedStep {
-    /// A kernel runs.
-    Launch(PlannedLaunch),
-    /// A buffer is set to one value.
-    Fill {
-        /// Which.
-        buffer: Buffer,
-        /// To what.
-        value: ScalarValue,
-    },
-    /// Steps run again and again.
-    Repeat {
-        /// How often.
-        count: u64,
-        /// Buffers that change places after each turn.
-        swap: Vec<(Buffer, Buffer)>,
-        /// What runs in each turn.
-        steps: Vec<Self>,
-    },
-}
-
-/// A kernel launch with numbers.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PlannedLaunch {
-    /// What the compiler was asked for.
-    pub name_expression: String,
-    /// Its arguments.
-    pub arguments: Vec<PlannedArgument>,
-    /// Blocks.
-    pub grid: [u32; 3],
-    /// Threads of a block.
-    pub block: [u32; 3],
-    /// Bytes of dynamic shared memory.
-    pub shared_bytes: u64,
-    /// Blocks of a cluster.
-    pub cluster: Option<[u32; 3]>,
-    /// Whether all blocks are resident together.
-    pub cooperative: bool,
-    /// Preferred share of shared memory, in percent.
-    pub carveout: Option<u8>,
-    /// Whether it may start before the previous kernel has ended.
-    pub programmatic: bool,
-}
-
-/// An argument with its value.
-#[derive(Clone, Debug, PartialEq)]
-pub enum PlannedArgument {
-    /// An address: 8 bytes.
-    Buffer(Buffer),
-    /// A value.
-    Value {
-        /// What it is called.
-        name: String,
-        /// Its C type.
-        c_type: CType,
-        /// Not yet rounded to the type.
-        value: ScalarValue,
-    },
-    /// A TMA descriptor, by its index: 128 bytes, aligned to 64.
-    TensorMap(usize),
-    /// A texture object, by its index: 8 bytes.
-    Texture(usize),
-    /// A struct, laid out as C does.
-    Struct {
-        /// Its index.
-        index: usize,
-        /// Its size, padding included.
-        bytes: u64,
-        /// Its alignment.
-        alignment: u64,
-        /// Offset, type and value of each field.
-        fields: Vec<(u64, CType, ScalarValue)>,
-    },
-    /// A name that only a project could explain.
-    Outside(String),
-}
-
-impl PlannedArgument {
-    /// Bytes of the argument, as the kernel must declare it; none where only a project could tell.
-    pub fn bytes(&self) -> Option<u64> {
-        match self {
-            Self::Buffer(_) | Self::Texture(_) => Some(8),
-            Self::Value { c_type, .. } => Some(c_type.bytes()),
-            Self::TensorMap(_) => Some(128),
-            Self::Struct { bytes, .. } => Some(*bytes),
-            Self::Outside(_) => None,
-        }
-    }
-
-    /// Alignment of the argument in bytes; none where only a project could tell.
-    pub fn alignment(&self) -> Option<u64> {
-        match self {
-            Self::Buffer(_) | Self::Texture(_) => Some(8),
-            Self::Value { c_type, .. } => Some(c_type.bytes()),
-            Self::TensorMap(_) => Some(64),
-            Self::Struct { alignment, .. } => Some(*alignment),
-            Self::Outside(_) => None,
-        }
-    }
 }
 
 /// Why a launch has no numbers.

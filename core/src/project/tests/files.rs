@@ -143,3 +143,40 @@ fn loading_takes_two_milliseconds_at_most() {
         .unwrap();
     assert!(fastest.as_micros() <= 2000, "{fastest:?}");
 }
+
+#[test]
+fn the_page_shows_a_project_that_loads() {
+    let page = include_str!("../../../../docs/project-format.md");
+    let example = |language: &str| {
+        let (_, after) = page.split_once(&format!("```{language}\n")).unwrap();
+        after.split_once("```").unwrap().0.to_owned()
+    };
+    let mut files = files();
+    files[0].1 = example("ron");
+    files[2].1 = example("cuda");
+    load(&files).unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn kernels_may_be_ptx_and_share_includes() {
+    let mut files = files();
+    files.push(("kernels/assembled.ptx".to_owned(), super::fixture::KERNEL.to_owned()));
+    files.push(("include/warp.cuh".to_owned(), "// shared".to_owned()));
+    let project = load(&files).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(project.kernel("assembled").unwrap().language, crate::project::Language::Ptx);
+    assert_eq!(project.includes[0].file, Path::new("include/warp.cuh"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_of_kernels_that_leads_out_is_refused() {
+    let (_keep, root) = folder(&files());
+    let (_outside, other) = folder(&files());
+    std::fs::remove_dir_all(root.join("kernels")).unwrap();
+    std::os::unix::fs::symlink(other.join("kernels"), root.join("kernels")).unwrap();
+    let error = Project::load(&root).unwrap_err();
+    assert!(
+        matches!(error, ProjectError::Unreadable { reason: ReadError::OutsideProject, .. }),
+        "{error}"
+    );
+}
