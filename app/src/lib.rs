@@ -2,6 +2,8 @@
 
 pub mod args;
 pub mod commands;
+pub mod diagnostics;
 pub mod outcome;
+pub mod report;
 pub mod session;
 pub mod table;

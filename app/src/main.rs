@@ -9,12 +9,10 @@ use lightbench::session::Session;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    if let Command::Worker = arguments.command {
-        return commands::worker::run();
-    }
     let session = Session::of_process(&arguments.places);
     let outcome = match &arguments.command {
-        Command::Check(_) | Command::Worker => return ExitCode::FAILURE,
+        Command::Worker => return commands::worker::run(),
+        Command::Check(check) => commands::check::run(&session, check),
         Command::New(new) => commands::new::run(new),
         Command::Devices(devices) => commands::devices::run(devices),
         Command::Doctor(doctor) => commands::doctor::run(&session, doctor),

@@ -4,14 +4,17 @@ use std::env;
 use std::io::{self, Write as _};
 
 use lightbench_core::cancellation::Cancellation;
+use lightbench_core::compile::Compiler;
 use lightbench_core::display_text::visible;
 use lightbench_core::toolchain::{
-    DEFAULT_FETCH_LIMIT, FetchError, FetchEvent, FetchRequest, PinnedSet, Surroundings, fetch,
-    user_cache,
+    DEFAULT_FETCH_LIMIT, FetchError, FetchEvent, FetchRequest, PinnedSet, Surroundings,
+    ToolchainError, discover, fetch, user_cache,
 };
 use lightbench_core::worker::command::WorkerCommand;
 
 use crate::args::Places;
+use crate::outcome::{Outcome, Status};
+use crate::report;
 
 /// One run of the program.
 #[derive(Debug)]
@@ -47,6 +50,22 @@ impl Session {
         Ok(WorkerCommand::new(env::current_exe()?, ["worker"]))
     }
 
+    /// A compiler: the one found on this machine, or else fetched now.
+    ///
+    /// # Errors
+    /// When there is none and none could be fetched.
+    pub fn compiler(&self) -> Result<Compiler, NoCompiler> {
+        let toolchain = match discover(&self.surroundings).into_toolchain() {
+            Err(ToolchainError::Missing { .. }) => {
+                self.fetch(PinnedSet::Compiler)?;
+                discover(&self.surroundings).into_toolchain()?
+            }
+            found => found?,
+        };
+        let command = self.worker_command().map_err(NoCompiler::Program)?;
+        Ok(Compiler::new(toolchain, command, self.surroundings.cache.clone()))
+    }
+
     /// Fetches a set of packages, with its progress on standard error.
     ///
     /// # Errors
@@ -54,12 +73,38 @@ impl Session {
     pub fn fetch(&self, set: PinnedSet) -> Result<(), FetchError> {
         let request = FetchRequest { set, limit: DEFAULT_FETCH_LIMIT };
         let cancelled = || self.cancellation.is_cancelled();
-        fetch(&self.surroundings, request, &cancelled, &mut |event| report(&event)).map(drop)
+        fetch(&self.surroundings, request, &cancelled, &mut |event| say(&event)).map(drop)
+    }
+}
+
+/// Why there is no compiler.
+#[derive(Debug, thiserror::Error)]
+pub enum NoCompiler {
+    /// None was found, and none may be fetched.
+    #[error(transparent)]
+    Toolchain(#[from] ToolchainError),
+    /// It could not be fetched.
+    #[error(transparent)]
+    Fetch(#[from] FetchError),
+    /// The system does not say where this program is.
+    #[error("cannot find this program to start a worker: {0}")]
+    Program(io::Error),
+}
+
+impl NoCompiler {
+    /// What a command reports.
+    pub fn outcome(&self, as_json: bool) -> Outcome {
+        match self {
+            Self::Fetch(FetchError::Cancelled) => Outcome::failed(Status::Interrupted, self),
+            Self::Toolchain(_) | Self::Fetch(_) | Self::Program(_) => {
+                report::environment(self, as_json)
+            }
+        }
     }
 }
 
 /// One line of progress; a reader that stopped listening does not stop the work.
-fn report(event: &FetchEvent) {
+fn say(event: &FetchEvent) {
     let line = match event {
         FetchEvent::WaitingForAnother => {
             "another process is fetching the compiler; waiting for it".to_owned()

@@ -1,5 +1,6 @@
 //! Headless commands, one file each.
 
+pub mod check;
 pub mod devices;
 pub mod doctor;
 pub mod new;

@@ -156,7 +156,7 @@ impl fmt::Display for CType {
 /// no mangled function.
 #[must_use]
 pub fn parameters(symbol: &str) -> Option<Vec<CType>> {
-    let text = demangled(symbol)?;
+    let text = demangled(symbol, DemangleOptions::default())?;
     // The parameter list is the last group of parentheses that ends the text.
     let inside = text.strip_suffix(')')?;
     let mut depth = 1_usize;
@@ -175,6 +175,12 @@ pub fn parameters(symbol: &str) -> Option<Vec<CType>> {
     Some(split(list).map(parse_type).collect())
 }
 
+/// The function's name with its namespaces and template arguments; none for `extern "C"` names.
+#[must_use]
+pub fn function_name(symbol: &str) -> Option<String> {
+    demangled(symbol, DemangleOptions::new().no_params().no_return_type())
+}
+
 /// Longest demangled name that is read: substitutions can make short symbols explode.
 const MAX_DEMANGLED: usize = 64 << 10;
 
@@ -190,13 +196,13 @@ impl DemangleWrite for Bounded {
     }
 }
 
-fn demangled(symbol: &str) -> Option<String> {
+fn demangled(symbol: &str, options: DemangleOptions) -> Option<String> {
     if !symbol.starts_with("_Z") || symbol.len() > MAX_DEMANGLED {
         return None;
     }
     let parsed = Symbol::new(symbol).ok()?;
     let mut text = Bounded(String::new());
-    parsed.structured_demangle(&mut text, &DemangleOptions::default()).ok()?;
+    parsed.structured_demangle(&mut text, &options).ok()?;
     Some(text.0)
 }
 

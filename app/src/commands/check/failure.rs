@@ -1,0 +1,104 @@
+//! Why a kernel has no facts, as a status, a word for scripts, and text for people.
+
+use lightbench_core::compile::CompileError;
+use lightbench_core::compile::facts::FactsError;
+use lightbench_core::worker::error::{Stage, WorkerError};
+use serde_json::{Value, json};
+
+use crate::diagnostics;
+use crate::outcome::Status;
+use crate::report::{self, Sources};
+
+/// Whose fault it is.
+pub(super) fn status(error: &FactsError) -> Status {
+    match error {
+        FactsError::Plan(_) => Status::BadRequest,
+        FactsError::Include(_) | FactsError::Arguments { .. } | FactsError::NoSuchKernel { .. } => {
+            Status::KernelFailed
+        }
+        FactsError::Compile(error) => compile_status(error),
+    }
+}
+
+/// Whose fault it is.
+pub(super) fn compile_status(error: &CompileError) -> Status {
+    match error {
+        CompileError::Rejected(_) | CompileError::TimedOut { .. } => Status::KernelFailed,
+        CompileError::Cancelled => Status::Interrupted,
+        CompileError::UnknownTarget { .. } => Status::BadRequest,
+        // A compiler that dies while it compiles was brought down by the kernel.
+        CompileError::Worker { source: WorkerError::Died { during: Stage::Call, .. }, .. } => {
+            Status::KernelFailed
+        }
+        CompileError::ToolMissing { .. }
+        | CompileError::Worker { .. }
+        | CompileError::Headers(_) => Status::Environment,
+    }
+}
+
+/// The word that scripts branch on.
+fn kind(error: &FactsError) -> &'static str {
+    match error {
+        FactsError::Plan(_) => "request",
+        FactsError::Include(_) | FactsError::Arguments { .. } => "refused",
+        FactsError::NoSuchKernel { .. } => "compile",
+        FactsError::Compile(error) => match error {
+            CompileError::Rejected(_) => "compile",
+            CompileError::TimedOut { .. } => "timed_out",
+            CompileError::Cancelled => "cancelled",
+            CompileError::UnknownTarget { .. } => "request",
+            CompileError::ToolMissing { .. }
+            | CompileError::Worker { .. }
+            | CompileError::Headers(_) => "environment",
+        },
+    }
+}
+
+/// For scripts.
+pub(super) fn to_json(error: &FactsError) -> Value {
+    let mut value = json!({ "kind": kind(error), "message": error.to_string() });
+    match error {
+        FactsError::Compile(CompileError::Rejected(rejection)) => {
+            value["diagnostics"] = json!(rejection.diagnostics);
+            value["other"] = json!(rejection.other);
+        }
+        FactsError::Include(refusals) => {
+            let places = refusals.iter().map(|refusal| {
+                let place = &refusal.place;
+                json!({
+                    "file": place.file, "line": place.line, "column": place.column,
+                    "reason": refusal.reason.to_string(),
+                })
+            });
+            value["refusals"] = places.collect();
+        }
+        FactsError::Arguments { mismatches, .. } => {
+            value["mismatches"] = mismatches.iter().map(ToString::to_string).collect();
+        }
+        FactsError::Plan(_) | FactsError::NoSuchKernel { .. } | FactsError::Compile(_) => {}
+    }
+    value
+}
+
+/// For people: diagnostics stand below the source lines that they are about.
+pub(super) fn to_text(name: &str, error: &FactsError, sources: &Sources<'_>) -> String {
+    match error {
+        FactsError::Compile(CompileError::Rejected(rejection)) => {
+            let shown: Vec<_> = rejection
+                .diagnostics
+                .iter()
+                .map(|each| diagnostics::of_compiler(each, sources))
+                .collect();
+            shown.join("\n") + &report::other_messages(&rejection.other)
+        }
+        FactsError::Include(refusals) => {
+            let shown: Vec<_> =
+                refusals.iter().map(|refusal| diagnostics::of_refusal(refusal, sources)).collect();
+            shown.join("\n")
+        }
+        FactsError::Plan(_)
+        | FactsError::Arguments { .. }
+        | FactsError::NoSuchKernel { .. }
+        | FactsError::Compile(_) => report::error(&format!("{name}: {error}")),
+    }
+}

@@ -1,0 +1,241 @@
+//! One file that belongs to no project: every kernel in it, at several block sizes.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use anstyle::Style;
+use lightbench_core::compile::facts::{FactsError, demand};
+use lightbench_core::compile::occupancy::{Occupancy, occupancy};
+use lightbench_core::compile::{CompileJob, Compiled, Compiler, KernelFacts};
+use lightbench_core::display_text::visible;
+use lightbench_core::project::launch::Architecture;
+use lightbench_core::project::policy::Limits;
+use lightbench_core::project::{Candidate, Selection, StandaloneKernel};
+use serde_json::{Value, json};
+
+use super::listing::{self, Listed};
+use super::{Checker, failure, json, text};
+use crate::outcome::{Outcome, Status, document};
+use crate::report::{self, Sources};
+use crate::table::Table;
+
+const STRONG: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+
+/// Block sizes that people try first.
+const BLOCKS: [u32; 6] = [32, 64, 128, 256, 512, 1024];
+
+/// Compiles the file and reports on its kernels.
+pub(super) fn check(
+    checker: &Checker<'_>,
+    compiler: &mut Compiler,
+    kernel: &StandaloneKernel,
+) -> Outcome {
+    let as_json = checker.arguments.json;
+    if let Some((name, _)) = checker.arguments.parameters.first() {
+        let message = format!(
+            "`--param {name}=…` needs a project: its launch block says where the value goes"
+        );
+        return report::request(&message, as_json);
+    }
+    if checker.arguments.workload.is_some() {
+        return report::request(&"`--workload` needs a project: a single file has none", as_json);
+    }
+    let sources: Sources<'_> = [(shown_name(kernel), kernel.source.as_str())].into_iter().collect();
+    let failed = |error: &FactsError| Outcome {
+        output: if as_json { document(&failure_json(checker, error)) } else { String::new() },
+        errors: failure::to_text(&kernel.name, error, &sources),
+        status: failure::status(error),
+    };
+    let (candidate, compiled) = match compile(checker, compiler, kernel) {
+        Ok(compiled) => compiled,
+        Err(error) => return failed(&error),
+    };
+    let kernels = match wanted(checker, &compiled.artifact.kernels) {
+        Ok(kernels) => kernels,
+        Err(message) => return report::request(&message, as_json),
+    };
+    let listings = match listing::of(checker, compiler, &compiled.artifact) {
+        Ok(listings) => listings,
+        Err(error) => return failed(&FactsError::Compile(error)),
+    };
+    let listed: Listed = (kernel.name.clone(), listing::of_candidate(&candidate), listings);
+    let status = if kernels.is_empty() { Status::KernelFailed } else { Status::Passed };
+    let mut errors = text::warnings(&compiled.artifact, &sources);
+    if kernels.is_empty() {
+        errors.push_str(&report::error(&no_kernel(kernel)));
+    }
+    let output = if as_json {
+        document(&to_json(checker, compiler, (kernel, &compiled), &kernels, &listed))
+    } else {
+        to_text(checker, compiler, kernel, &kernels) + &listing::to_text(checker, &[listed])
+    };
+    Outcome { output, errors, status }
+}
+
+fn no_kernel(kernel: &StandaloneKernel) -> String {
+    format!(
+        "{} compiles to no kernel: it needs a `__global__` function; a template counts only where a launch block or an \
+         explicit instantiation names its arguments",
+        shown_name(kernel)
+    )
+}
+
+fn shown_name(kernel: &StandaloneKernel) -> String {
+    kernel.file.file_name().map_or_else(String::new, |name| name.display().to_string())
+}
+
+fn compile(
+    checker: &Checker<'_>,
+    compiler: &mut Compiler,
+    kernel: &StandaloneKernel,
+) -> Result<(Candidate, Compiled), FactsError> {
+    let candidate =
+        Candidate::standalone(kernel, selection(kernel)).map_err(FactsError::Include)?;
+    let capability = checker.sheet.capability.compute_capability;
+    let job = CompileJob::of(&candidate, capability, checker.build());
+    let limit = Duration::from_secs(Limits::default().compile_secs);
+    let compiled = compiler.compile(&job, limit, &checker.session.cancellation)?;
+    Ok((candidate, compiled))
+}
+
+/// Without a project there are no sizes; names without parameters can still be asked for.
+fn selection(kernel: &StandaloneKernel) -> Selection {
+    let launched = kernel.launch.iter().flat_map(|launch| launch.kernels());
+    let plain = launched.filter(|name| !name.is_template());
+    Selection {
+        parameters: Vec::new(),
+        constants: Vec::new(),
+        options: Vec::new(),
+        architecture: kernel
+            .launch
+            .as_ref()
+            .map_or(Architecture::Portable, |launch| launch.architecture),
+        name_expressions: plain.map(|name| name.text().to_owned()).collect(),
+    }
+}
+
+fn wanted<'a>(
+    checker: &Checker<'_>,
+    kernels: &'a [KernelFacts],
+) -> Result<Vec<&'a KernelFacts>, String> {
+    let Some(wanted) = &checker.arguments.kernel else { return Ok(kernels.iter().collect()) };
+    let named = |kernel: &&KernelFacts| {
+        kernel.symbol == *wanted
+            || kernel.expression.as_ref() == Some(wanted)
+            || readable(kernel) == *wanted
+    };
+    let found: Vec<_> = kernels.iter().filter(named).collect();
+    if found.is_empty() {
+        let known: Vec<_> = kernels.iter().map(readable).collect();
+        return Err(format!("no kernel `{wanted}` here; there is {}", known.join(", ")));
+    }
+    Ok(found)
+}
+
+/// The function's name without its parameter list.
+fn readable(kernel: &KernelFacts) -> String {
+    lightbench_core::compile::signature::function_name(&kernel.symbol)
+        .unwrap_or_else(|| kernel.symbol.clone())
+}
+
+fn to_text(
+    checker: &Checker<'_>,
+    compiler: &Compiler,
+    kernel: &StandaloneKernel,
+    kernels: &[&KernelFacts],
+) -> String {
+    let mut shown = format!("{STRONG}{}{STRONG:#}\n{DIM}", visible(&shown_name(kernel)));
+    writeln!(shown, "{}{DIM:#}\n", checker.line(compiler)).ok();
+    let mut table = Table::new(&[
+        "kernel",
+        ">registers",
+        ">spills",
+        ">shared",
+        ">stack",
+        ">constant",
+        "bounds",
+    ]);
+    for kernel in kernels {
+        table.row(cells(kernel));
+    }
+    shown.push_str(&table.to_string());
+    shown + &occupancies(checker, kernels)
+}
+
+fn cells(kernel: &KernelFacts) -> Vec<String> {
+    let mut cells = vec![visible(&readable(kernel)).into_owned()];
+    cells.extend(text::resources(kernel.resources.as_ref(), 0));
+    cells.push(
+        kernel.resources.map_or_else(|| "unknown".to_owned(), |it| format!("{} B", it.constant.0)),
+    );
+    cells.push(kernel.max_threads.map_or_else(String::new, |threads| {
+        format!("{} threads", threads.iter().product::<u32>())
+    }));
+    cells
+}
+
+/// A launch is not stated, so the common block sizes stand side by side.
+fn occupancies(checker: &Checker<'_>, kernels: &[&KernelFacts]) -> String {
+    let headings: Vec<String> = BLOCKS.iter().map(|block| format!(">{block}")).collect();
+    let headings: Vec<&str> = ["occupancy at block size"]
+        .into_iter()
+        .chain(headings.iter().map(String::as_str))
+        .collect();
+    let mut table = Table::new(&headings);
+    for kernel in kernels {
+        let fits = BLOCKS.iter().map(|&block| match at(checker, kernel, block) {
+            None => "unknown".to_owned(),
+            Some(Occupancy::CannotLaunch(_)) => "–".to_owned(),
+            Some(Occupancy::Resident(resident)) => {
+                format!("{:.0} %", resident.fraction().0 * 100.0)
+            }
+        });
+        table.row([visible(&readable(kernel)).into_owned()].into_iter().chain(fits));
+    }
+    format!("\n{table}")
+}
+
+fn at(checker: &Checker<'_>, kernel: &KernelFacts, block: u32) -> Option<Occupancy> {
+    let bound = kernel.max_threads.map(|threads| threads.iter().product::<u32>());
+    if bound.is_some_and(|bound| block > bound) {
+        return Some(Occupancy::CannotLaunch(Vec::new()));
+    }
+    let limits = checker.sheet.capability.sm_limits().ok()?;
+    Some(occupancy(&limits, &demand(kernel, [block, 1, 1], 0, None)?))
+}
+
+fn to_json(
+    checker: &Checker<'_>,
+    compiler: &Compiler,
+    (kernel, compiled): (&StandaloneKernel, &Compiled),
+    kernels: &[&KernelFacts],
+    (_, prelude, listings): &Listed,
+) -> Value {
+    let mut value = json::head(checker, compiler);
+    value["file"] = json!(kernel.file);
+    value["origin"] = json::of_origin(compiled.origin);
+    value["messages"] = json::of_artifact(&compiled.artifact);
+    value["kernels"] = kernels
+        .iter()
+        .map(|kernel| {
+            let mut value = json::of_kernel(kernel);
+            let fits = BLOCKS.iter().filter_map(|&block| {
+                let fit = at(checker, kernel, block)?;
+                Some((block.to_string(), json::of_occupancy(&fit)))
+            });
+            value["occupancy_by_block"] = fits.collect();
+            value
+        })
+        .collect();
+    listing::into_json(checker, &mut value, prelude, listings);
+    value
+}
+
+fn failure_json(checker: &Checker<'_>, error: &FactsError) -> Value {
+    json!({
+        "schema": "lightbench.check/1",
+        "device": { "sheet": checker.sheet.name },
+        "failure": failure::to_json(error),
+    })
+}

@@ -1,0 +1,78 @@
+//! `lightbench check`: compile facts of a project's kernels, or of one file, with no GPU.
+
+mod failure;
+mod json;
+mod kernel_file;
+mod listing;
+mod project;
+mod target;
+mod text;
+
+use lightbench_core::compile::{Build, Compiler};
+use lightbench_core::device::DeviceSheet;
+
+use crate::args::Check;
+use crate::outcome::{Outcome, Status};
+use crate::report;
+use crate::session::Session;
+use target::Target;
+
+/// Compiles and reports.
+pub fn run(session: &Session, arguments: &Check) -> Outcome {
+    let target = match target::find(&arguments.target) {
+        Ok(target) => target,
+        Err(error) => return report::project_error(&error, &arguments.target, arguments.json),
+    };
+    let sheet = match DeviceSheet::named(&arguments.device) {
+        Ok(sheet) => sheet,
+        Err(error) => return report::request(&error, arguments.json),
+    };
+    let mut compiler = match session.compiler() {
+        Ok(compiler) => compiler,
+        Err(failure) => return failure.outcome(arguments.json),
+    };
+    let checker = Checker { session, arguments, sheet };
+    let outcome = match &target {
+        Target::Project { project, kernel } => {
+            project::check(&checker, &mut compiler, project, kernel.as_deref())
+        }
+        Target::File(kernel) => kernel_file::check(&checker, &mut compiler, kernel),
+    };
+    let notices: Vec<String> = compiler.take_notices().iter().map(ToString::to_string).collect();
+    Outcome { errors: report::notices(&notices) + &outcome.errors, ..outcome }
+}
+
+/// What both kinds of target need.
+struct Checker<'a> {
+    session: &'a Session,
+    arguments: &'a Check,
+    sheet: &'static DeviceSheet,
+}
+
+impl Checker<'_> {
+    fn build(&self) -> Build {
+        if self.arguments.as_written { Build::AsWritten } else { Build::Optimised }
+    }
+
+    /// `NVIDIA H200 SXM 141 GB (sm_90) · NVRTC 13.5.37`
+    fn line(&self, compiler: &Compiler) -> String {
+        let Self { sheet, .. } = self;
+        let build = match self.build() {
+            Build::Optimised => "",
+            Build::AsWritten => " · as written (-G)",
+        };
+        format!("{} ({}) · {}{build}", sheet.title, sheet.architecture(), compiler.name())
+    }
+}
+
+/// The worst of several statuses decides the exit status.
+fn worst(statuses: impl IntoIterator<Item = Status>) -> Status {
+    let rank = |status: &Status| match status {
+        Status::Passed => 0,
+        Status::KernelFailed => 1,
+        Status::BadRequest => 2,
+        Status::Environment => 3,
+        Status::Interrupted => 4,
+    };
+    statuses.into_iter().max_by_key(rank).unwrap_or(Status::Passed)
+}

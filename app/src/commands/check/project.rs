@@ -1,0 +1,167 @@
+//! The kernels of a project: one row each, or one in detail.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use lightbench_core::compile::Compiler;
+use lightbench_core::compile::facts::{Facts, FactsError, LaunchFacts, Setting, facts};
+use lightbench_core::compile::occupancy::Occupancy;
+use lightbench_core::project::{Kernel, Project, Purpose, UnknownName, Workload};
+
+use super::{Checker, failure, json, listing, text, worst};
+use crate::outcome::{Outcome, Status, document};
+use crate::report::{self, Sources};
+
+/// One kernel and what became of it.
+pub(super) struct Row<'a> {
+    pub(super) kernel: &'a Kernel,
+    pub(super) result: Result<Facts, FactsError>,
+}
+
+impl Row<'_> {
+    pub(super) fn status(&self) -> Status {
+        match &self.result {
+            Ok(facts) if facts.launches.iter().all(can_launch) => Status::Passed,
+            Ok(_) => Status::KernelFailed,
+            Err(error) => failure::status(error),
+        }
+    }
+}
+
+/// Whether a block of it fits on the device at all; unknown numbers forbid nothing.
+pub(super) fn can_launch(launch: &LaunchFacts) -> bool {
+    match &launch.occupancy {
+        Some(Occupancy::CannotLaunch(_)) => false,
+        Some(Occupancy::Resident(_)) | None => true,
+    }
+}
+
+/// What was checked, for both forms of the report.
+pub(super) struct Checked<'a> {
+    pub(super) project: &'a Project,
+    pub(super) workload: &'a Workload,
+    pub(super) rows: Vec<Row<'a>>,
+    pub(super) elapsed: Duration,
+}
+
+/// Compiles the kernels, or the one asked for, and reports.
+pub(super) fn check(
+    checker: &Checker<'_>,
+    compiler: &mut Compiler,
+    project: &Project,
+    kernel: Option<&str>,
+) -> Outcome {
+    let as_json = checker.arguments.json;
+    let wanted = checker.arguments.kernel.as_deref().or(kernel);
+    let (workload, kernels) = match chosen(checker, project, wanted) {
+        Ok(chosen) => chosen,
+        Err(error) => return report::request(&error, as_json),
+    };
+    let parameters: BTreeMap<String, i64> = checker.arguments.parameters.iter().cloned().collect();
+    if let Some(name) = unknown_parameter(&kernels, &parameters) {
+        let message = format!("no kernel here has a parameter `{name}`");
+        return report::request(&message, as_json);
+    }
+    let started = Instant::now();
+    let rows = kernels.into_iter().map(|kernel| {
+        // Over a whole project, a parameter is for the kernels that have it.
+        let mut chosen = parameters.clone();
+        chosen.retain(|name, _| has_parameter(kernel, name));
+        let setting = Setting {
+            project,
+            workload,
+            chosen: &chosen,
+            sheet: checker.sheet,
+            build: checker.build(),
+        };
+        Row { kernel, result: facts(compiler, kernel, &setting, &checker.session.cancellation) }
+    });
+    let mut checked = Checked { project, workload, rows: Vec::new(), elapsed: Duration::ZERO };
+    for row in rows {
+        let status = row.status();
+        checked.rows.push(row);
+        // What the machine cannot do for one kernel it cannot do for the next.
+        if matches!(status, Status::Interrupted | Status::Environment) {
+            break;
+        }
+    }
+    checked.elapsed = started.elapsed();
+    outcome(checker, compiler, &checked, wanted.is_some())
+}
+
+fn chosen<'a>(
+    checker: &Checker<'_>,
+    project: &'a Project,
+    wanted: Option<&str>,
+) -> Result<(&'a Workload, Vec<&'a Kernel>), UnknownName> {
+    let workload = match &checker.arguments.workload {
+        Some(name) => project.workload(name)?,
+        None => default_workload(project),
+    };
+    let kernels = match wanted {
+        Some(name) => vec![project.kernel(name)?],
+        None => project.kernels.iter().chain([&project.reference]).collect(),
+    };
+    Ok((workload, kernels))
+}
+
+/// The first to be measured: its sizes are those that matter.
+fn default_workload(project: &Project) -> &Workload {
+    let measured = |workload: &&Workload| workload.purpose == Purpose::Measure;
+    // A checked project has at least one workload.
+    project.workloads.iter().find(measured).unwrap_or(&project.workloads[0])
+}
+
+fn has_parameter(kernel: &Kernel, name: &str) -> bool {
+    kernel.launch.parameters.iter().any(|parameter| parameter.name == name)
+}
+
+fn unknown_parameter<'a>(
+    kernels: &[&Kernel],
+    chosen: &'a BTreeMap<String, i64>,
+) -> Option<&'a str> {
+    let known = |name: &str| kernels.iter().any(|kernel| has_parameter(kernel, name));
+    chosen.keys().map(String::as_str).find(|name| !known(name))
+}
+
+fn outcome(
+    checker: &Checker<'_>,
+    compiler: &mut Compiler,
+    checked: &Checked<'_>,
+    detailed: bool,
+) -> Outcome {
+    let status = worst(checked.rows.iter().map(Row::status));
+    let mut errors = String::new();
+    for row in &checked.rows {
+        let sources = sources(checked.project, row.kernel);
+        match &row.result {
+            Err(error) => errors.push_str(&failure::to_text(&row.kernel.name, error, &sources)),
+            Ok(facts) => errors.push_str(&text::warnings(&facts.artifact, &sources)),
+        }
+    }
+    let mut listed = Vec::new();
+    for row in &checked.rows {
+        let Ok(facts) = &row.result else { continue };
+        let prelude = listing::of_candidate(&facts.candidate);
+        match listing::of(checker, compiler, &facts.artifact) {
+            Ok(listings) => listed.push((row.kernel.name.clone(), prelude, listings)),
+            Err(error) => return Outcome::failed(failure::compile_status(&error), error),
+        }
+    }
+    let output = if checker.arguments.json {
+        document(&json::of_project(checker, compiler, checked, &listed))
+    } else {
+        text::of_project(checker, compiler, checked, detailed) + &listing::to_text(checker, &listed)
+    };
+    Outcome { output, errors, status }
+}
+
+/// The texts that a kernel's diagnostics may quote.
+fn sources<'a>(project: &'a Project, kernel: &'a Kernel) -> Sources<'a> {
+    let own = (kernel.file.display().to_string(), kernel.source.as_str());
+    let included = project.includes.iter().map(|file| {
+        let name = file.file.strip_prefix("include").unwrap_or(&file.file);
+        (name.display().to_string(), file.source.as_str())
+    });
+    included.chain([own]).collect()
+}

@@ -1,0 +1,46 @@
+//! What the user pointed at: a project, a kernel of one, or a file that belongs to none.
+
+use std::path::Path;
+
+use lightbench_core::project::{Kernel, Project, ProjectError, StandaloneKernel};
+
+/// What is checked.
+pub(super) enum Target {
+    /// A project, or only one of its kernels.
+    Project {
+        /// The project.
+        project: Box<Project>,
+        /// The kernel that the file is.
+        kernel: Option<String>,
+    },
+    /// A file of its own.
+    File(Box<StandaloneKernel>),
+}
+
+/// A folder is a project; a file in its `kernels/` or `wrong/`, or its reference, is one of its kernels.
+pub(super) fn find(path: &Path) -> Result<Target, ProjectError> {
+    if !path.is_file() {
+        let project = Box::new(Project::load(path)?);
+        return Ok(Target::Project { project, kernel: None });
+    }
+    if let Some(root) = project_of(path) {
+        let project = Box::new(Project::load(root)?);
+        let kernel = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        return Ok(Target::Project { project, kernel });
+    }
+    Ok(Target::File(Box::new(Kernel::load_standalone(path)?)))
+}
+
+fn project_of(file: &Path) -> Option<&Path> {
+    let folder = file.parent()?;
+    let named = |name: &str| folder.file_name().is_some_and(|folder| folder == name);
+    let root = if named("kernels") || named("wrong") {
+        folder.parent()?
+    } else if file.file_name().is_some_and(|name| name == "reference.cu") {
+        folder
+    } else {
+        return None;
+    };
+    let root = if root.as_os_str().is_empty() { Path::new(".") } else { root };
+    root.join("project.ron").is_file().then_some(root)
+}

@@ -1,0 +1,232 @@
+//! The facts as a table, and one kernel as a page.
+
+use std::fmt::Write as _;
+
+use anstyle::{AnsiColor, Style};
+use lightbench_core::compile::facts::{Facts, LaunchFacts};
+use lightbench_core::compile::occupancy::{NextBlock, Occupancy, Resident, next_block};
+use lightbench_core::compile::{Artifact, Compiler, Origin, Resources};
+use lightbench_core::device::SmLimits;
+use lightbench_core::display_text::visible;
+use lightbench_core::project::{Project, Workload};
+
+use super::Checker;
+use super::project::{Checked, Row, can_launch};
+use crate::diagnostics;
+use crate::outcome::Status;
+use crate::report::{self, Sources};
+use crate::table::Table;
+
+const STRONG: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const RED: Style = AnsiColor::Red.on_default().bold();
+
+/// The whole report on a project.
+pub(super) fn of_project(
+    checker: &Checker<'_>,
+    compiler: &Compiler,
+    checked: &Checked<'_>,
+    detailed: bool,
+) -> String {
+    let definition = &checked.project.definition;
+    let mut text =
+        format!("{STRONG}{}{STRONG:#} · {}\n", definition.name, visible(&definition.title));
+    text.push_str(&format!("{DIM}{}", checker.line(compiler)));
+    writeln!(text, " · {}{DIM:#}\n", workload(checked.project, checked.workload)).ok();
+    text.push_str(&table(checked));
+    if detailed {
+        for row in &checked.rows {
+            if let Ok(facts) = &row.result {
+                text.push_str(&page(checker, facts));
+            }
+        }
+    }
+    text + &summary(checked)
+}
+
+/// `llama-8b: rows 16384, cols 8192`
+fn workload(project: &Project, workload: &Workload) -> String {
+    let axes = project.definition.axes.iter().zip(&workload.axes);
+    let axes: Vec<_> = axes.map(|(axis, value)| format!("{} {value}", axis.name)).collect();
+    format!("{}: {}", workload.name, axes.join(", "))
+}
+
+fn table(checked: &Checked<'_>) -> String {
+    let mut table = Table::new(&[
+        "kernel",
+        "parameters",
+        ">grid",
+        ">block",
+        ">registers",
+        ">spills",
+        ">shared",
+        ">stack",
+        ">blocks/SM",
+        ">occupancy",
+        "limited by",
+    ]);
+    for row in &checked.rows {
+        match &row.result {
+            Ok(facts) => {
+                for (index, launch) in facts.launches.iter().enumerate() {
+                    table.row(cells(row, facts, launch, index));
+                }
+            }
+            Err(_) => {
+                let failed = if row.status() == Status::KernelFailed { "failed" } else { "–" };
+                table.row([row.kernel.name.clone(), failed.to_owned()]);
+            }
+        }
+    }
+    table.to_string()
+}
+
+fn cells(row: &Row<'_>, facts: &Facts, launch: &LaunchFacts, index: usize) -> Vec<String> {
+    let several = facts.launches.len() > 1;
+    let name = match (index, several) {
+        (0, false) => row.kernel.name.clone(),
+        (_, _) => format!("{} {}", row.kernel.name, launch.planned.name_expression),
+    };
+    let parameters = facts.candidate.selection.parameters.iter();
+    let parameters: Vec<_> = parameters.map(|(name, value)| format!("{name} {value}")).collect();
+    let mut cells = vec![
+        name,
+        parameters.join(", "),
+        dimensions(launch.planned.grid),
+        dimensions(launch.planned.block),
+    ];
+    cells.extend(resources(launch.kernel.resources.as_ref(), launch.planned.shared_bytes));
+    cells.extend(occupancy(launch));
+    cells
+}
+
+/// `256`, `16×16`
+fn dimensions(sizes: [u32; 3]) -> String {
+    let used = sizes.iter().rposition(|&size| size != 1).map_or(1, |last| last + 1);
+    sizes[..used].iter().map(u32::to_string).collect::<Vec<_>>().join("×")
+}
+
+pub(super) fn resources(resources: Option<&Resources>, dynamic_shared: u64) -> [String; 4] {
+    let Some(resources) = resources else {
+        return ["unknown"; 4].map(str::to_owned);
+    };
+    let spills = resources.spill_stores.0 + resources.spill_loads.0;
+    [
+        resources.registers.to_string(),
+        if spills == 0 { "none".to_owned() } else { format!("{spills} B") },
+        format!("{} B", resources.static_shared.0 + dynamic_shared),
+        resources.stack.map_or_else(|| "open".to_owned(), |stack| format!("{} B", stack.0)),
+    ]
+}
+
+fn occupancy(launch: &LaunchFacts) -> [String; 3] {
+    match &launch.occupancy {
+        None => ["unknown".to_owned(), "unknown".to_owned(), String::new()],
+        Some(Occupancy::Resident(resident)) => resident_cells(resident),
+        Some(Occupancy::CannotLaunch(obstacles)) => {
+            let reasons: Vec<_> = obstacles.iter().map(ToString::to_string).collect();
+            ["0".to_owned(), "–".to_owned(), format!("cannot launch: {}", reasons.join("; "))]
+        }
+    }
+}
+
+/// Blocks, percentage of warps, and what allows no more.
+pub(super) fn resident_cells(resident: &Resident) -> [String; 3] {
+    let limiters: Vec<_> = resident.limiters().map(|limiter| limiter.to_string()).collect();
+    let percent = format!("{:.0} %", resident.fraction().0 * 100.0);
+    [resident.blocks.to_string(), percent, limiters.join(", ")]
+}
+
+/// One kernel as a page: its parameters, its memory, and what would make room for another block.
+fn page(checker: &Checker<'_>, facts: &Facts) -> String {
+    let mut text = String::new();
+    for launch in &facts.launches {
+        writeln!(text, "\n{STRONG}{}{STRONG:#}", visible(&launch.planned.name_expression)).ok();
+        writeln!(text, "  symbol      {}", visible(&launch.kernel.symbol)).ok();
+        writeln!(text, "  candidate   {}", facts.candidate.hash).ok();
+        if let Some(resources) = &launch.kernel.resources {
+            text.push_str(&memory(resources, launch.planned.shared_bytes));
+        }
+        if let Some(threads) = launch.kernel.max_threads {
+            writeln!(text, "  bounds      at most {} threads a block", dimensions(threads)).ok();
+        }
+        if let Some(advice) = advice(checker, launch) {
+            writeln!(text, "  occupancy   {advice}").ok();
+        }
+    }
+    text
+}
+
+fn memory(resources: &Resources, dynamic_shared: u64) -> String {
+    let Resources {
+        spill_stores,
+        spill_loads,
+        static_shared,
+        constant,
+        module_constant,
+        barriers,
+        code,
+        ..
+    } = resources;
+    let mut text = String::new();
+    writeln!(text, "  shared      {} B declared, {dynamic_shared} B dynamic", static_shared.0).ok();
+    writeln!(
+        text,
+        "  spills      {} B stored, {} B loaded a thread",
+        spill_stores.0, spill_loads.0
+    )
+    .ok();
+    writeln!(
+        text,
+        "  constant    {} B of its own, {} B of __constant__ data",
+        constant.0, module_constant.0
+    )
+    .ok();
+    writeln!(text, "  barriers    {barriers}").ok();
+    writeln!(text, "  code        {} B", code.0).ok();
+    text
+}
+
+fn advice(checker: &Checker<'_>, launch: &LaunchFacts) -> Option<String> {
+    let limits: SmLimits = checker.sheet.capability.sm_limits().ok()?;
+    Some(match next_block(&limits, &launch.demand?)? {
+        NextBlock::FullOccupancy => "full: every warp slot is taken".to_owned(),
+        NextBlock::BlockLimit => {
+            "the most blocks that the device holds: larger blocks would fill it".to_owned()
+        }
+        NextBlock::OutOfReach(resource) => {
+            format!("no saving of {resource} makes room for another block")
+        }
+        NextBlock::Savings { blocks, warps, savings } => {
+            let savings: Vec<_> = savings.iter().map(ToString::to_string).collect();
+            format!("{blocks} blocks ({warps} warps) would fit: {}", savings.join(" and "))
+        }
+    })
+}
+
+/// Warnings, and messages that no rule understood.
+pub(super) fn warnings(artifact: &Artifact, sources: &Sources<'_>) -> String {
+    let shown: Vec<_> =
+        artifact.diagnostics.iter().map(|each| diagnostics::of_compiler(each, sources)).collect();
+    shown.join("\n") + &report::other_messages(&artifact.other)
+}
+
+fn summary(checked: &Checked<'_>) -> String {
+    let compiled: Vec<&Facts> =
+        checked.rows.iter().filter_map(|row| row.result.as_ref().ok()).collect();
+    let from_cache = compiled.iter().filter(|facts| facts.origin == Origin::Cache).count();
+    let stuck = compiled.iter().filter(|facts| !facts.launches.iter().all(can_launch)).count();
+    let (all, good) = (checked.rows.len(), compiled.len());
+    let verdict = match (all - good, stuck) {
+        (0, 0) if all == 1 => "compiles".to_owned(),
+        (0, 0) => format!("all {all} compile"),
+        (0, stuck) => format!("{RED}{stuck} of {all} cannot launch on this device{RED:#}"),
+        (failed, _) => format!("{RED}{failed} of {all} failed{RED:#}"),
+    };
+    let source = match (good, from_cache) {
+        (good, cached) if good > 0 && good == cached => ", from the cache".to_owned(),
+        (_, 0) => String::new(),
+        (good, cached) => format!(", {cached} of {good} from the cache"),
+    };
+    format!("\n{verdict} · {:.2} s{source}\n", checked.elapsed.as_secs_f64())
+}

@@ -1,0 +1,80 @@
+//! Errors as people and scripts get them, in one form for all commands.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::path::Path;
+
+use anstyle::{AnsiColor, Style};
+use lightbench_core::display_text::visible;
+use lightbench_core::project::{Problem, ProjectError};
+use serde_json::{Value, json};
+
+use crate::diagnostics;
+use crate::outcome::{Outcome, Status, document};
+
+const ERROR: Style = AnsiColor::Red.on_default().bold();
+const NOTE: Style = AnsiColor::Yellow.on_default().bold();
+
+/// The texts that diagnostics quote, by the name that people know.
+pub type Sources<'a> = BTreeMap<String, &'a str>;
+
+/// `error: …`, with what may come from files made visible.
+pub fn error(message: &str) -> String {
+    format!("{ERROR}error{ERROR:#}: {}\n", lines(message))
+}
+
+/// Lines for what did not stop the work.
+pub fn notices(notices: &[String]) -> String {
+    notices.iter().map(|notice| format!("{NOTE}note{NOTE:#}: {}\n", lines(notice))).collect()
+}
+
+/// Messages of the compiler that no rule understood; nothing that it says is lost.
+pub fn other_messages(text: &str) -> String {
+    if text.trim().is_empty() { String::new() } else { format!("{}\n", lines(text.trim_end())) }
+}
+
+/// A request that names something unknown.
+pub fn request(error: &impl Display, as_json: bool) -> Outcome {
+    failed(Status::BadRequest, &error.to_string(), json!({ "kind": "request" }), as_json)
+}
+
+/// A machine that lacks something.
+pub fn environment(message: &impl Display, as_json: bool) -> Outcome {
+    failed(Status::Environment, &message.to_string(), json!({ "kind": "environment" }), as_json)
+}
+
+/// A project that cannot be used: every problem below the line that it is about.
+pub fn project_error(error: &ProjectError, target: &Path, as_json: bool) -> Outcome {
+    let ProjectError::Problems { problems } = error else {
+        return request(error, as_json);
+    };
+    let details = json!({ "kind": "project", "problems": problems });
+    let outcome = failed(Status::BadRequest, &error.to_string(), details, as_json);
+    Outcome { errors: problems_text(problems, target), ..outcome }
+}
+
+fn problems_text(problems: &[Problem], target: &Path) -> String {
+    let root = diagnostics::root_of(target, problems);
+    let mut text = String::new();
+    for problem in problems {
+        text.push_str(&diagnostics::of_problem(problem, &root));
+        text.push('\n');
+    }
+    let count = problems.len();
+    let noun = if count == 1 { "problem" } else { "problems" };
+    text + &error(&format!("{count} {noun} in {}", target.display()))
+}
+
+fn failed(status: Status, message: &str, mut details: Value, as_json: bool) -> Outcome {
+    let mut outcome = Outcome { output: String::new(), errors: error(message), status };
+    if as_json {
+        details["message"] = json!(message);
+        outcome.output = document(&json!({ "schema": "lightbench.error/1", "error": details }));
+    }
+    outcome
+}
+
+/// Every line made visible by itself, so that line breaks of ours stay.
+fn lines(text: &str) -> String {
+    text.lines().map(visible).collect::<Vec<_>>().join("\n")
+}
