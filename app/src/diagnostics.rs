@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use lightbench_core::compile::diagnostics::{Diagnostic, Note, Place, Severity, SourcePlace};
 use lightbench_core::compile::includes::Refusal;
 use lightbench_core::display_text::visible;
@@ -63,24 +63,19 @@ pub fn of_problem(problem: &Problem, root: &Path) -> String {
     } else {
         format!("{}: {}", problem.field, problem.found)
     };
-    let path = root.join(&problem.file).display().to_string();
-    let text = fs::read_to_string(root.join(&problem.file)).unwrap_or_default();
+    let path = root.join(&problem.file);
+    let text = fs::read_to_string(&path).unwrap_or_default();
+    let shown = visible(&path.display().to_string()).into_owned();
     let expected = format!("expected {}", problem.expected);
     let group = Group::with_title(Level::ERROR.primary_title(title.as_str()));
-    let line = text.lines().nth(problem.line.saturating_sub(1)).map(visible);
-    let place = visible(&path);
-    let group = match &line {
-        Some(line) => group.element(excerpt(
-            line,
-            problem.line,
-            problem.column,
-            problem.length,
-            &place,
-            &expected,
-        )),
+    let group = match text.lines().nth(problem.line.saturating_sub(1)) {
+        Some(line) => {
+            let place = (problem.line, problem.column, problem.length);
+            group.element(excerpt(line, place, shown, Some(expected)))
+        }
         None => group
-            .element(Origin::path(place.as_ref()).line(problem.line).char_column(problem.column))
-            .element(Level::NOTE.message(expected.as_str())),
+            .element(Origin::path(shown).line(problem.line).char_column(problem.column))
+            .element(Level::NOTE.message(expected)),
     };
     let group = match &problem.help {
         Some(help) => group.element(Level::HELP.message(help.as_str())),
@@ -112,23 +107,23 @@ fn note(note: &Note) -> Message {
     Message { text: shown_lines(&note.message) + &place.unwrap_or_default() }
 }
 
-fn placed<'a>(group: Group<'a>, place: &'a SourcePlace, sources: &Sources<'_>) -> Group<'a> {
-    let text = sources.get(&place.file).filter(|_| !place.foreign);
+/// Texts given by us are quoted; of all others only what the compiler itself printed is.
+fn placed<'a>(group: Group<'a>, place: &SourcePlace, sources: &Sources<'_>) -> Group<'a> {
+    let own = if place.foreign { None } else { sources.get(&place.file) };
+    let line = own.and_then(|_| sources.line(&place.file, place.line)).map(str::to_owned);
+    let line = line.or_else(|| place.excerpt.clone());
+    let path = own.map_or(place.file.as_str(), |own| own.path.as_str());
+    let path = visible(path).into_owned();
     let number = usize::try_from(place.line).unwrap_or(usize::MAX);
-    let line = text
-        .and_then(|text| text.lines().nth(number.saturating_sub(1)))
-        .map(str::to_owned)
-        .or_else(|| place.excerpt.clone());
     let column = place.column.and_then(|column| usize::try_from(column).ok());
-    let file = visible(&place.file).into_owned();
     match line {
         Some(line) => {
-            let length = word_length(&line, column.unwrap_or(1));
-            let line = visible(&line).into_owned();
-            group.element(excerpt_owned(line, number, column.unwrap_or(1), length, file))
+            let column = column.unwrap_or(1);
+            let length = word_length(&line, column);
+            group.element(excerpt(&line, (number, column, length), path, None))
         }
         None => {
-            let origin = Origin::path(file).line(number);
+            let origin = Origin::path(path).line(number);
             group.element(match column {
                 Some(column) => origin.char_column(column),
                 None => origin,
@@ -143,33 +138,21 @@ fn word_length(line: &str, column: usize) -> usize {
     line.chars().skip(column.saturating_sub(1)).take_while(is_word).count().max(1)
 }
 
+/// One line with a stretch of it marked: line, column and length, the latter two in characters.
 fn excerpt<'a>(
-    line: &'a str,
-    number: usize,
-    column: usize,
-    length: usize,
-    path: &'a str,
-    label: &'a str,
-) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
-    let span = span(line, column, length);
-    Snippet::source(line)
-        .line_start(number)
-        .path(path)
-        .annotation(AnnotationKind::Primary.span(span).label(label))
-}
-
-fn excerpt_owned<'a>(
-    line: String,
-    number: usize,
-    column: usize,
-    length: usize,
+    line: &str,
+    (number, column, length): (usize, usize, usize),
     path: String,
-) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
+    label: Option<String>,
+) -> Snippet<'a, Annotation<'a>> {
+    // A tab counts as one character, so it is shown as one.
+    let line = line.replace('\t', " ");
     let span = span(&line, column, length);
-    Snippet::source(line)
+    let annotation = AnnotationKind::Primary.span(span);
+    Snippet::source(visible(&line).into_owned())
         .line_start(number)
         .path(path)
-        .annotation(AnnotationKind::Primary.span(span))
+        .annotation(annotation.label(label))
 }
 
 /// The bytes of a stretch of characters, cut off at the end of the line.

@@ -55,8 +55,9 @@ impl Outcome {
 
     /// Writes both texts; a reader that stopped listening is not an error.
     pub fn show(&self) -> io::Result<()> {
-        let shown = write_all(&mut anstream::stderr().lock(), &self.errors)
-            .and_then(|()| write_all(&mut anstream::stdout().lock(), &self.output));
+        // Errors come last, where somebody looks first.
+        let shown = write_all(&mut anstream::stdout().lock(), &self.output)
+            .and_then(|()| write_all(&mut anstream::stderr().lock(), &self.errors));
         match shown {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
             other => other,

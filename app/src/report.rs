@@ -15,8 +15,38 @@ use crate::outcome::{Outcome, Status, document};
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const NOTE: Style = AnsiColor::Yellow.on_default().bold();
 
-/// The texts that diagnostics quote, by the name that people know.
-pub type Sources<'a> = BTreeMap<String, &'a str>;
+/// The texts that diagnostics quote.
+#[derive(Debug, Default)]
+pub struct Sources<'a> {
+    texts: BTreeMap<String, Quoted<'a>>,
+}
+
+/// A text, and where its file is for somebody who stands in the working directory.
+#[derive(Debug)]
+pub struct Quoted<'a> {
+    /// The path to click on.
+    pub path: String,
+    /// The whole text.
+    pub text: &'a str,
+}
+
+impl<'a> Sources<'a> {
+    /// Adds a text under the name that the compiler's messages have for it.
+    pub fn add(&mut self, name: String, path: &Path, text: &'a str) {
+        self.texts.insert(name, Quoted { path: path.display().to_string(), text });
+    }
+
+    /// The text of that name.
+    pub fn get(&self, name: &str) -> Option<&Quoted<'a>> {
+        self.texts.get(name)
+    }
+
+    /// One line of a text, counted from 1.
+    pub fn line(&self, name: &str, number: u32) -> Option<&'a str> {
+        let index = usize::try_from(number).ok()?.checked_sub(1)?;
+        self.get(name)?.text.lines().nth(index)
+    }
+}
 
 /// `error: …`, with what may come from files made visible.
 pub fn error(message: &str) -> String {

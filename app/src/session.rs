@@ -2,6 +2,8 @@
 
 use std::env;
 use std::io::{self, Write as _};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use lightbench_core::cancellation::Cancellation;
 use lightbench_core::compile::Compiler;
@@ -12,9 +14,15 @@ use lightbench_core::toolchain::{
 };
 use lightbench_core::worker::command::WorkerCommand;
 
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag::{register, register_conditional_shutdown};
+
 use crate::args::Places;
 use crate::outcome::{Outcome, Status};
 use crate::report;
+
+/// The exit status after Ctrl-C.
+const INTERRUPTED: i32 = 130;
 
 /// One run of the program.
 #[derive(Debug)]
@@ -39,7 +47,7 @@ impl Session {
         if let Some(cache) = &places.cache {
             surroundings.cache = Some(cache.clone());
         }
-        Self::new(surroundings)
+        Self { surroundings, cancellation: interruption() }
     }
 
     /// How a worker is started: this very program.
@@ -75,6 +83,20 @@ impl Session {
         let cancelled = || self.cancellation.is_cancelled();
         fetch(&self.surroundings, request, &cancelled, &mut |event| say(&event)).map(drop)
     }
+}
+
+/// Set by Ctrl-C and its like; a second one ends the program at once, without cleaning up.
+fn interruption() -> Cancellation {
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        // Order matters: the shutdown looks at the flag that the second registration sets.
+        let registered = register_conditional_shutdown(signal, INTERRUPTED, Arc::clone(&flag))
+            .and_then(|_| register(signal, Arc::clone(&flag)));
+        if let Err(error) = registered {
+            say_line(&format!("Ctrl-C will not clean up: {error}"));
+        }
+    }
+    Cancellation::from(flag)
 }
 
 /// Why there is no compiler.
@@ -121,5 +143,9 @@ fn say(event: &FetchEvent) {
         }
         FetchEvent::AlreadyThere { folder } => format!("already there: {}", folder.display()),
     };
+    say_line(&line);
+}
+
+fn say_line(line: &str) {
     writeln!(anstream::stderr(), "{line}").ok();
 }

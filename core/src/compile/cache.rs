@@ -5,7 +5,7 @@
 //! part of the limit and drops what was used longest ago, so that storing looks at one shard only.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -69,16 +69,14 @@ impl Cache {
     /// The entry of that name, if it is there and undamaged.
     pub fn get(&self, key: Key) -> Option<Vec<u8>> {
         let path = self.path(key);
-        let mut file = File::open(&path).ok()?;
-        let mut content = Vec::new();
-        file.read_to_end(&mut content).ok()?;
+        let content = fs::read(&path).ok()?;
         let Some(body) = checked_body(content) else {
             // A later store replaces it; if it cannot be removed it stays a miss.
             fs::remove_file(&path).ok();
             return None;
         };
         // Being used recently is only a hint for the eviction.
-        file.set_modified(SystemTime::now()).ok();
+        File::open(&path).and_then(|file| file.set_modified(SystemTime::now())).ok();
         Some(body)
     }
 

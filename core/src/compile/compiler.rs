@@ -390,6 +390,13 @@ fn from_worker(program: &Path, error: WorkerError) -> CompileError {
     match error {
         WorkerError::TimedOut { limit, .. } => CompileError::TimedOut { limit },
         WorkerError::Cancelled => CompileError::Cancelled,
-        source => CompileError::Worker { compiler: program.to_owned(), source },
+        source @ (WorkerError::Start { .. }
+        | WorkerError::Setup(_)
+        | WorkerError::VersionMismatch { .. }
+        | WorkerError::Died { .. }
+        | WorkerError::Protocol(_)
+        | WorkerError::UnexpectedReply { .. }
+        | WorkerError::Request(_)
+        | WorkerError::Failed(_)) => CompileError::Worker { compiler: program.to_owned(), source },
     }
 }

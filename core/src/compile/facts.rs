@@ -66,7 +66,7 @@ pub struct LaunchFacts {
 pub enum FactsError {
     /// The workload and the chosen parameters give the launch no numbers: the request is wrong.
     #[error(transparent)]
-    Plan(PlanError),
+    Plan(Box<PlanError>),
     /// The kernel includes what must not be compiled.
     #[error("{}", lines(.0))]
     Include(Vec<Refusal>),
@@ -104,7 +104,7 @@ pub fn facts(
     let device = device_facts(setting.sheet);
     let environment = setting.project.environment(setting.workload);
     let selection =
-        kernel.launch.select(&environment, setting.chosen, &device).map_err(FactsError::Plan)?;
+        kernel.launch.select(&environment, setting.chosen, &device).map_err(planless)?;
     let candidate =
         Candidate::of(setting.project, kernel, selection).map_err(FactsError::Include)?;
     let job =
@@ -128,13 +128,11 @@ struct Planner<'a> {
 impl Planner<'_> {
     fn launches(&self, selection: &Selection) -> Result<Vec<LaunchFacts>, FactsError> {
         let launch = &self.kernel.launch;
-        let footprints = launch
-            .footprints(&self.environment, selection, &self.device)
-            .map_err(FactsError::Plan)?;
+        let footprints =
+            launch.footprints(&self.environment, selection, &self.device).map_err(planless)?;
         let resident = self.resident_blocks(&footprints)?;
-        let plan = launch
-            .plan(&self.environment, selection, &self.device, &resident)
-            .map_err(FactsError::Plan)?;
+        let plan =
+            launch.plan(&self.environment, selection, &self.device, &resident).map_err(planless)?;
         planned_launches(&plan).into_iter().map(|planned| self.launch_facts(planned)).collect()
     }
 
@@ -187,6 +185,10 @@ impl Planner<'_> {
             compiled: self.artifact.kernels.iter().map(|kernel| kernel.symbol.clone()).collect(),
         })
     }
+}
+
+fn planless(error: PlanError) -> FactsError {
+    FactsError::Plan(Box::new(error))
 }
 
 /// What launch expressions may know of a device.

@@ -105,6 +105,7 @@ impl Candidate {
     }
 }
 
+#[derive(Clone, Copy)]
 struct Parts<'a> {
     name: &'a str,
     file: &'a Path,

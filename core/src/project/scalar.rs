@@ -131,7 +131,12 @@ impl fmt::Display for ScalarValue {
 pub(super) fn check_axis(findings: &mut Findings<'_>, at: &Located, written: &AxisWritten) -> Axis {
     findings.identifier(at.field("name"), &written.name);
     let min = findings.within(at.field("min"), written.min, 1, LARGEST_AXIS);
-    let max = findings.within(at.field("max"), written.max, 1, LARGEST_AXIS);
+    let before = findings.count();
+    let mut max = findings.within(at.field("max"), written.max, 1, LARGEST_AXIS);
+    if findings.count() > before {
+        // One wrong limit is one problem: the workloads are held against the widest.
+        max = LARGEST_AXIS.unsigned_abs();
+    }
     let multiple_of =
         findings.within(at.field("multiple_of"), written.multiple_of, 1, LARGEST_AXIS);
     if max < min {

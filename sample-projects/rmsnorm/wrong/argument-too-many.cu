@@ -1,6 +1,6 @@
 /*@ lightbench(
     title: "Declares one argument more than it is given",
-    expect: refused,
+    expect: refused(arguments),
     steps: [
         launch(kernel: "rmsnorm", grid: ["rows"], block: [32]),
     ],

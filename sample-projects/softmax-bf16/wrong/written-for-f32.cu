@@ -1,14 +1,14 @@
 /*@ lightbench(
     title: "An f32 kernel on bf16 buffers",
-    expect: fault(out_of_bounds),
+    expect: refused(arguments),
     steps: [
         launch(kernel: "softmax", grid: ["rows"], block: [32]),
     ],
 ) @*/
 
-// The mistake: the kernel of the f32 project, copied. A pointer is a pointer: the size of the arguments is
-// right, and only the addresses show that four bytes are taken where two belong to the element.
-// How it shows: rows in the second half of x lie beyond its end.
+// The mistake: the kernel of the f32 project, copied. To the driver a pointer is a pointer, so it would launch, read
+// four bytes where two belong to the element, and leave x after the first half of the rows.
+// How it shows: before anything runs. The compiled symbol still says `const float*`, and x holds bf16.
 
 __global__ void softmax(const float* __restrict__ x, float* __restrict__ y, long long rows, long long cols) {
     const float* x_row = x + blockIdx.x * cols;

@@ -1,6 +1,6 @@
 /*@ lightbench(
     title: "Declares the element count as int",
-    expect: refused,
+    expect: refused(arguments),
     steps: [
         launch(kernel: "vector_add", grid: ["ceil_div(n, 256)"], block: [256]),
     ],

@@ -54,6 +54,11 @@ fn kind(error: &FactsError) -> &'static str {
     }
 }
 
+/// The same word as people read it.
+pub(super) fn word(error: &FactsError) -> String {
+    kind(error).replace('_', " ")
+}
+
 /// For scripts.
 pub(super) fn to_json(error: &FactsError) -> Value {
     let mut value = json!({ "kind": kind(error), "message": error.to_string() });

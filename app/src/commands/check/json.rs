@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::Checker;
 use super::failure;
-use super::listing::{self, Listed};
+use super::listing::Listings;
 use super::project::{Checked, Row};
 
 /// What every document of this command has.
@@ -27,7 +27,7 @@ pub(super) fn of_project(
     checker: &Checker<'_>,
     compiler: &Compiler,
     checked: &Checked<'_>,
-    listed: &[Listed],
+    listed: &[(&Row<'_>, Listings)],
 ) -> Value {
     let definition = &checked.project.definition;
     let axes = definition.axes.iter().zip(&checked.workload.axes);
@@ -36,12 +36,12 @@ pub(super) fn of_project(
     let mut document = head(checker, compiler);
     document["project"] = json!({ "name": definition.name, "title": definition.title });
     document["workload"] = json!({ "name": checked.workload.name, "axes": axes });
-    document["kernels"] = checked.rows.iter().map(|row| of_row(checker, row, listed)).collect();
+    document["kernels"] = checked.rows.iter().map(|row| of_row(row, listed)).collect();
     document["seconds"] = json!(checked.elapsed.as_secs_f64());
     document
 }
 
-fn of_row(checker: &Checker<'_>, row: &Row<'_>, listed: &[Listed]) -> Value {
+fn of_row(row: &Row<'_>, listed: &[(&Row<'_>, Listings)]) -> Value {
     let kernel = row.kernel;
     let mut value = json!({
         "name": kernel.name,
@@ -59,8 +59,8 @@ fn of_row(checker: &Checker<'_>, row: &Row<'_>, listed: &[Listed]) -> Value {
             value["other"] = json!(facts.artifact.other);
         }
     }
-    if let Some((_, prelude, listings)) = listed.iter().find(|(name, ..)| *name == kernel.name) {
-        listing::into_json(checker, &mut value, prelude, listings);
+    if let Some((_, listings)) = listed.iter().find(|(listed, _)| std::ptr::eq(*listed, row)) {
+        listings.add_to(&mut value);
     }
     value
 }

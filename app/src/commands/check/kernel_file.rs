@@ -13,7 +13,7 @@ use lightbench_core::project::policy::Limits;
 use lightbench_core::project::{Candidate, Selection, StandaloneKernel};
 use serde_json::{Value, json};
 
-use super::listing::{self, Listed};
+use super::listing::{self, Listings};
 use super::{Checker, failure, json, text};
 use crate::outcome::{Outcome, Status, document};
 use crate::report::{self, Sources};
@@ -41,7 +41,8 @@ pub(super) fn check(
     if checker.arguments.workload.is_some() {
         return report::request(&"`--workload` needs a project: a single file has none", as_json);
     }
-    let sources: Sources<'_> = [(shown_name(kernel), kernel.source.as_str())].into_iter().collect();
+    let mut sources = Sources::default();
+    sources.add(shown_name(kernel), &kernel.file, &kernel.source);
     let failed = |error: &FactsError| Outcome {
         output: if as_json { document(&failure_json(checker, error)) } else { String::new() },
         errors: failure::to_text(&kernel.name, error, &sources),
@@ -55,20 +56,19 @@ pub(super) fn check(
         Ok(kernels) => kernels,
         Err(message) => return report::request(&message, as_json),
     };
-    let listings = match listing::of(checker, compiler, &compiled.artifact) {
+    let listings = match listing::of(checker, compiler, &candidate, &compiled.artifact) {
         Ok(listings) => listings,
         Err(error) => return failed(&FactsError::Compile(error)),
     };
-    let listed: Listed = (kernel.name.clone(), listing::of_candidate(&candidate), listings);
     let status = if kernels.is_empty() { Status::KernelFailed } else { Status::Passed };
     let mut errors = text::warnings(&compiled.artifact, &sources);
     if kernels.is_empty() {
         errors.push_str(&report::error(&no_kernel(kernel)));
     }
     let output = if as_json {
-        document(&to_json(checker, compiler, (kernel, &compiled), &kernels, &listed))
+        document(&to_json(checker, compiler, (kernel, &compiled), &kernels, &listings))
     } else {
-        to_text(checker, compiler, kernel, &kernels) + &listing::to_text(checker, &[listed])
+        to_text(checker, compiler, kernel, &kernels) + &listings.to_text(&kernel.name, &sources)
     };
     Outcome { output, errors, status }
 }
@@ -210,7 +210,7 @@ fn to_json(
     compiler: &Compiler,
     (kernel, compiled): (&StandaloneKernel, &Compiled),
     kernels: &[&KernelFacts],
-    (_, prelude, listings): &Listed,
+    listings: &Listings,
 ) -> Value {
     let mut value = json::head(checker, compiler);
     value["file"] = json!(kernel.file);
@@ -228,7 +228,7 @@ fn to_json(
             value
         })
         .collect();
-    listing::into_json(checker, &mut value, prelude, listings);
+    listings.add_to(&mut value);
     value
 }
 

@@ -6,27 +6,27 @@ use anstyle::Style;
 use lightbench_core::cancellation::Cancellation;
 use lightbench_core::compile::job::Source;
 use lightbench_core::compile::sass::{SassFunction, SassInstruction};
-use lightbench_core::compile::{Artifact, Build, CompileError, CompileJob, Compiler};
+use lightbench_core::compile::{Artifact, CompileError, CompileJob, Compiler};
 use lightbench_core::display_text::visible;
 use lightbench_core::project::Candidate;
 use serde_json::{Value, json};
 
 use super::Checker;
+use crate::report::Sources;
 
 const STRONG: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 
-/// A kernel's name, what was added to its text, and its listings.
-pub(super) type Listed = (String, Vec<(String, String)>, Listings);
-
 /// The listings that were asked for.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Listings {
-    sass: Vec<SassFunction>,
-    ptx: Vec<Line>,
+    sass: Option<Vec<SassFunction>>,
+    ptx: Option<Vec<Line>>,
+    prelude: Option<Vec<(String, String)>>,
 }
 
 /// A line and the source line that it came from.
+#[derive(Debug)]
 struct Line {
     text: String,
     source: Option<(String, u32)>,
@@ -36,27 +36,32 @@ struct Line {
 pub(super) fn of(
     checker: &Checker<'_>,
     compiler: &mut Compiler,
+    candidate: &Candidate,
     artifact: &Artifact,
 ) -> Result<Listings, CompileError> {
+    let asked = &checker.arguments.listings;
     let mut listings = Listings::default();
-    if checker.arguments.listings.sass {
-        listings.sass = sass(compiler, artifact, &checker.session.cancellation)?;
+    if asked.sass {
+        listings.sass = Some(sass(compiler, artifact, &checker.session.cancellation)?);
     }
-    if checker.arguments.listings.ptx {
-        listings.ptx = ptx(artifact);
+    if asked.ptx {
+        listings.ptx = Some(ptx(artifact));
+    }
+    if asked.show_prelude {
+        let capability = checker.sheet.capability.compute_capability;
+        listings.prelude =
+            Some(prelude(candidate, &CompileJob::of(candidate, capability, checker.build())));
     }
     Ok(listings)
 }
 
 /// The prelude, parameters and stand-ins that were put before the kernel's text.
-pub(super) fn of_candidate(candidate: &Candidate) -> Vec<(String, String)> {
-    // What is added depends on neither the device nor the build.
-    let capability = lightbench_core::device::ComputeCapability(9, 0);
-    match CompileJob::of(candidate, capability, Build::Optimised).source {
+fn prelude(candidate: &Candidate, job: &CompileJob) -> Vec<(String, String)> {
+    match &job.source {
         Source::Ptx { .. } => Vec::new(),
         Source::Cuda(cuda) => {
             let own = |name: &str| candidate.includes.iter().any(|file| file.name == name);
-            cuda.headers.into_iter().filter(|(name, _)| !own(name)).collect()
+            cuda.headers.iter().filter(|(name, _)| !own(name)).cloned().collect()
         }
     }
 }
@@ -90,37 +95,62 @@ fn ptx(artifact: &Artifact) -> Vec<Line> {
     lines.collect()
 }
 
-/// Everything that was asked for, kernel by kernel.
-pub(super) fn to_text(checker: &Checker<'_>, listed: &[Listed]) -> String {
-    let mut text = String::new();
-    for (name, prelude, listings) in listed {
-        if checker.arguments.listings.show_prelude {
-            for (header, content) in prelude {
-                writeln!(text, "\n{STRONG}{name}: added as {header}{STRONG:#}\n{content}").ok();
-            }
+impl Listings {
+    /// Everything that was asked for, for people.
+    pub(super) fn to_text(&self, name: &str, sources: &Sources<'_>) -> String {
+        let mut text = String::new();
+        for (header, content) in self.prelude.iter().flatten() {
+            writeln!(text, "\n{STRONG}{name}: added as {}{STRONG:#}\n{content}", visible(header))
+                .ok();
         }
-        for function in &listings.sass {
+        for function in self.sass.iter().flatten() {
             writeln!(text, "\n{STRONG}{name}: SASS of {}{STRONG:#}", visible(&function.name)).ok();
-            text.push_str(&sass_text(function));
+            text.push_str(&sass_text(function, sources));
         }
-        if !listings.ptx.is_empty() {
+        if let Some(lines) = &self.ptx {
             writeln!(text, "\n{STRONG}{name}: PTX{STRONG:#}").ok();
-            text.push_str(&ptx_text(&listings.ptx));
+            text.push_str(&ptx_text(lines));
+        }
+        text
+    }
+
+    /// Adds what was asked for to a kernel's document.
+    pub(super) fn add_to(&self, document: &mut Value) {
+        if let Some(prelude) = &self.prelude {
+            document["prelude"] =
+                prelude.iter().map(|(name, text)| json!({ "name": name, "text": text })).collect();
+        }
+        if let Some(functions) = &self.sass {
+            document["sass"] = functions.iter().map(sass_json).collect();
+        }
+        if let Some(lines) = &self.ptx {
+            let lines = lines.iter().map(|line| {
+                let (file, number) = line.source.clone().unzip();
+                json!({ "text": line.text, "file": file, "line": number })
+            });
+            document["ptx"] = lines.collect();
         }
     }
-    text
 }
 
-/// Instructions under the source line that they came from.
-fn sass_text(function: &SassFunction) -> String {
+/// Instructions under the source line that they came from, with the line itself where it is ours.
+fn sass_text(function: &SassFunction, sources: &Sources<'_>) -> String {
     let mut text = String::new();
     let mut source = None;
     for instruction in &function.instructions {
         let here = instruction.source.first();
         if here != source {
-            let place = here
-                .map_or_else(String::new, |line| format!("{}:{}", visible(&line.file), line.line));
-            writeln!(text, "{DIM}{place}{DIM:#}").ok();
+            if let Some(place) = here {
+                let line = sources.line(&place.file, place.line).unwrap_or("").trim();
+                writeln!(
+                    text,
+                    "{DIM}{}:{}  {}{DIM:#}",
+                    visible(&place.file),
+                    place.line,
+                    visible(line)
+                )
+                .ok();
+            }
             source = here;
         }
         text.push_str(&instruction_text(instruction));
@@ -148,30 +178,6 @@ fn ptx_text(lines: &[Line]) -> String {
         writeln!(text, "{DIM}{:<width$}{DIM:#}  {}", place(line), visible(code.trim_end())).ok();
     }
     text
-}
-
-/// Adds to a kernel's document what was asked for.
-pub(super) fn into_json(
-    checker: &Checker<'_>,
-    document: &mut Value,
-    prelude: &[(String, String)],
-    listings: &Listings,
-) {
-    let asked = &checker.arguments.listings;
-    if asked.show_prelude {
-        document["prelude"] =
-            prelude.iter().map(|(name, text)| json!({ "name": name, "text": text })).collect();
-    }
-    if asked.sass {
-        document["sass"] = listings.sass.iter().map(sass_json).collect();
-    }
-    if asked.ptx {
-        let lines = listings.ptx.iter().map(|line| {
-            let (file, number) = line.source.clone().unzip();
-            json!({ "text": line.text, "file": file, "line": number })
-        });
-        document["ptx"] = lines.collect();
-    }
 }
 
 fn sass_json(function: &SassFunction) -> Value {

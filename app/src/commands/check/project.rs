@@ -142,26 +142,32 @@ fn outcome(
     let mut listed = Vec::new();
     for row in &checked.rows {
         let Ok(facts) = &row.result else { continue };
-        let prelude = listing::of_candidate(&facts.candidate);
-        match listing::of(checker, compiler, &facts.artifact) {
-            Ok(listings) => listed.push((row.kernel.name.clone(), prelude, listings)),
+        match listing::of(checker, compiler, &facts.candidate, &facts.artifact) {
+            Ok(listings) => listed.push((row, listings)),
             Err(error) => return Outcome::failed(failure::compile_status(&error), error),
         }
     }
     let output = if checker.arguments.json {
         document(&json::of_project(checker, compiler, checked, &listed))
     } else {
-        text::of_project(checker, compiler, checked, detailed) + &listing::to_text(checker, &listed)
+        let mut text = text::of_project(checker, compiler, checked, detailed);
+        for (row, listings) in &listed {
+            let sources = sources(checked.project, row.kernel);
+            text.push_str(&listings.to_text(&row.kernel.name, &sources));
+        }
+        text
     };
     Outcome { output, errors, status }
 }
 
 /// The texts that a kernel's diagnostics may quote.
 fn sources<'a>(project: &'a Project, kernel: &'a Kernel) -> Sources<'a> {
-    let own = (kernel.file.display().to_string(), kernel.source.as_str());
-    let included = project.includes.iter().map(|file| {
+    let mut sources = Sources::default();
+    for file in &project.includes {
         let name = file.file.strip_prefix("include").unwrap_or(&file.file);
-        (name.display().to_string(), file.source.as_str())
-    });
-    included.chain([own]).collect()
+        sources.add(name.display().to_string(), &project.root.join(&file.file), &file.source);
+    }
+    let own = project.root.join(&kernel.file);
+    sources.add(kernel.file.display().to_string(), &own, &kernel.source);
+    sources
 }

@@ -19,7 +19,9 @@ pub(super) enum Target {
 
 /// A folder is a project; a file in its `kernels/` or `wrong/`, or its reference, is one of its kernels.
 pub(super) fn find(path: &Path) -> Result<Target, ProjectError> {
-    if !path.is_file() {
+    let is_kernel =
+        path.extension().is_some_and(|extension| extension == "cu" || extension == "ptx");
+    if !path.is_file() && (path.is_dir() || !is_kernel) {
         let project = Box::new(Project::load(path)?);
         return Ok(Target::Project { project, kernel: None });
     }

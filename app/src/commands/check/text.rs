@@ -10,10 +10,9 @@ use lightbench_core::device::SmLimits;
 use lightbench_core::display_text::visible;
 use lightbench_core::project::{Project, Workload};
 
-use super::Checker;
 use super::project::{Checked, Row, can_launch};
+use super::{Checker, failure};
 use crate::diagnostics;
-use crate::outcome::Status;
 use crate::report::{self, Sources};
 use crate::table::Table;
 
@@ -72,9 +71,9 @@ fn table(checked: &Checked<'_>) -> String {
                     table.row(cells(row, facts, launch, index));
                 }
             }
-            Err(_) => {
-                let failed = if row.status() == Status::KernelFailed { "failed" } else { "–" };
-                table.row([row.kernel.name.clone(), failed.to_owned()]);
+            Err(error) => {
+                let failed = format!("failed: {}", failure::word(error));
+                table.row([row.kernel.name.clone(), failed]);
             }
         }
     }

@@ -96,7 +96,9 @@ impl<'a> Names<'a> {
             let inputs = self.definition.map_or_else(Inputs::default, Definition::inputs);
             return parse_value(findings, at, written, self.late, inputs).map(Argument::Value);
         }
-        if self.definition.is_none() && is_identifier(name) {
+        // Without a definition nothing is known of tensors, so their names are taken on trust.
+        let tensor = name.strip_suffix(".magnitude").unwrap_or(name);
+        if self.definition.is_none() && is_identifier(tensor) {
             return Some(Argument::Outside(name.to_owned()));
         }
         self.report_unknown(findings, at, name);
