@@ -20,4 +20,6 @@ pub mod compile;
 
 pub mod device;
 
+pub mod virtual_gpu;
+
 pub mod worker;

@@ -125,11 +125,11 @@ fn atomic(m: &mut Modifiers<'_>, old_value: OldValue) -> Decoded {
 }
 
 fn signature(atomic: Atomic, ty: ScalarType, policy: bool) -> Signature {
-    let (count, fit, braced) = (atomic.lanes, Fit::Exact, atomic.lanes > 1);
-    let value = Role::ReadVector { count, ty, fit, braced };
+    let (count, fit) = (atomic.lanes, Fit::Exact);
+    let value = Role::ReadVector { count, ty, fit };
     let mut roles = Vec::with_capacity(5);
     if atomic.old_value == OldValue::Returned {
-        roles.push(Role::WriteVector { count, ty, fit, braced });
+        roles.push(Role::WriteVector { count, ty, fit });
     }
     roles.push(Role::Address(atomic.space));
     roles.push(value);

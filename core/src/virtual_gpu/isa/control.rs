@@ -1,7 +1,7 @@
 //! Branches, calls, ends. PTX ISA, section "Control Flow Instructions", and `trap` and `brkpt` of
 //! "Miscellaneous Instructions".
 
-use super::signature::Signature;
+use super::signature::{ControlOperands, Signature};
 use super::{Decoded, Modifiers, Operation, Row};
 
 /// What the program promises about the lanes that get there.
@@ -35,10 +35,10 @@ pub enum Control {
 pub(crate) const TABLE: &[Row] = &[
     Row::with("brx", "idx", |m| {
         m.flag("idx");
-        control(m, Control::BranchIndexed)
+        control(m, Control::BranchIndexed, ControlOperands::Indexed)
     }),
-    Row::any("bra", |m| control(m, Control::Branch)),
-    Row::any("call", |m| control(m, Control::Call)),
+    Row::any("bra", |m| control(m, Control::Branch, ControlOperands::Label)),
+    Row::any("call", |m| control(m, Control::Call, ControlOperands::Call)),
     Row::any("ret", |m| {
         let operation = Control::Return(uniformity(m));
         Ok((Operation::Control(operation), Signature::new(&[])))
@@ -52,7 +52,11 @@ fn uniformity(m: &mut Modifiers<'_>) -> Uniformity {
     if m.flag("uni") { Uniformity::Uniform } else { Uniformity::Any }
 }
 
-fn control(m: &mut Modifiers<'_>, operation: fn(Uniformity) -> Control) -> Decoded {
+fn control(
+    m: &mut Modifiers<'_>,
+    operation: fn(Uniformity) -> Control,
+    operands: ControlOperands,
+) -> Decoded {
     let operation = operation(uniformity(m));
-    Ok((Operation::Control(operation), Signature::control()))
+    Ok((Operation::Control(operation), Signature::control(operands)))
 }

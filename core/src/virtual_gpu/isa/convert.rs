@@ -74,46 +74,108 @@ pub enum Beyond {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Convert {
     /// Extended or cut.
-    IntegerToInteger { to: WholeType, from: WholeType, overflow: Overflow },
+    IntegerToInteger {
+        /// Type of the result.
+        to: WholeType,
+        /// Type of the source.
+        from: WholeType,
+        /// What happens beyond the type.
+        overflow: Overflow,
+    },
     /// Rounded.
-    IntegerToReal { to: RealType, from: WholeType, rounding: Rounding, clamp: Clamp },
+    IntegerToReal {
+        /// Type of the result.
+        to: RealType,
+        /// Type of the source.
+        from: WholeType,
+        /// How it is rounded.
+        rounding: Rounding,
+        /// Whether it is clamped to [0, 1].
+        clamp: Clamp,
+    },
     /// Rounded to a whole number and clamped to the type; NaN becomes what the ISA says.
     RealToInteger {
+        /// Type of the result.
         to: WholeType,
+        /// Type of the source.
         from: RealType,
+        /// How it is rounded.
         rounding: WholeRounding,
+        /// What happens to subnormal numbers.
         subnormals: Subnormals,
+        /// What happens beyond the type.
         overflow: Overflow,
     },
     /// Between precisions, or to a whole number of the same precision.
     RealToReal {
+        /// Type of the result.
         to: RealType,
+        /// Type of the source.
         from: RealType,
+        /// How it is rounded.
         rounding: RealRounding,
+        /// What happens to subnormal numbers.
         subnormals: Subnormals,
+        /// Whether it is clamped to [0, 1].
         clamp: Clamp,
+        /// What happens to negative results.
         negative: Negative,
+        /// What happens beyond the largest finite number.
         beyond: Beyond,
     },
     /// f32 to tf32.
-    ToTf32 { rounding: Tf32Rounding, negative: Negative, beyond: Beyond },
+    ToTf32 {
+        /// How it is rounded.
+        rounding: Tf32Rounding,
+        /// What happens to negative results.
+        negative: Negative,
+        /// What happens beyond the largest finite number.
+        beyond: Beyond,
+    },
     /// Two f32 to a pair of halves; the first source is the upper half.
-    PackHalves { to: HalfPairType, rounding: PairRounding, negative: Negative, beyond: Beyond },
+    PackHalves {
+        /// Type of the result.
+        to: HalfPairType,
+        /// How it is rounded.
+        rounding: PairRounding,
+        /// What happens to negative results.
+        negative: Negative,
+        /// What happens beyond the largest finite number.
+        beyond: Beyond,
+    },
     /// Two f32, or a pair of halves, to a pair of narrow numbers.
     PackNarrow {
+        /// Type of the result.
         to: NarrowType,
+        /// Type of the source.
         from: PackSource,
+        /// How it is rounded.
         rounding: PairRounding,
+        /// What happens to negative results.
         negative: Negative,
+        /// What happens beyond the largest finite number.
         beyond: Beyond,
     },
     /// A pair of narrow numbers to a pair of halves.
-    UnpackNarrow { to: HalfPairType, from: NarrowType, negative: Negative },
+    UnpackNarrow {
+        /// Type of the result.
+        to: HalfPairType,
+        /// Type of the source.
+        from: NarrowType,
+        /// What happens to negative results.
+        negative: Negative,
+    },
     /// Two s32, saturated, above the lower bits of a third operand if there is one.
-    PackIntegers { to: PackedInteger, from: WholeType },
+    PackIntegers {
+        /// Type of the result.
+        to: PackedInteger,
+        /// Type of the source.
+        from: WholeType,
+    },
 }
 
-pub(crate) const TABLE: &[Row] = &[Row::with("cvt", "pack", pack_integers), Row::any("cvt", convert)];
+pub(crate) const TABLE: &[Row] =
+    &[Row::with("cvt", "pack", pack_integers), Row::any("cvt", convert)];
 
 fn done(operation: Convert, to: impl Into<ScalarType>, from: &[ScalarType]) -> Decoded {
     let mut roles = vec![Role::Write(to.into(), Fit::Wider)];

@@ -126,8 +126,7 @@ fn synchronisation(m: &mut Modifiers<'_>, order: MbarrierOrder) -> Synchronisati
 }
 
 fn arrive(m: &mut Modifiers<'_>, participation: Participation) -> Decoded {
-    let completion =
-        if m.flag("noComplete") { Completion::Excluded } else { Completion::Allowed };
+    let completion = if m.flag("noComplete") { Completion::Excluded } else { Completion::Allowed };
     let synchronisation = synchronisation(m, MbarrierOrder::Release);
     let (space, address) = place(m)?;
     let state = Role::Write(ScalarType::B64, Fit::Exact);

@@ -247,9 +247,8 @@ fn load(m: &mut Modifiers<'_>) -> Decoded {
 }
 
 fn loads(access: Access, policy: bool) -> Signature {
-    let braced = access.lanes > 1;
     let (count, ty) = (access.lanes, access.element.into());
-    let value = Role::WriteVector { count, ty, fit: Fit::Wider, braced };
+    let value = Role::WriteVector { count, ty, fit: Fit::Wider };
     let policy_value = Role::Read(ScalarType::B64, Fit::Exact);
     let roles = [value, Role::Address(access.space), policy_value];
     Signature::new(if policy { &roles } else { &roles[..2] })
@@ -265,9 +264,8 @@ fn store(m: &mut Modifiers<'_>) -> Decoded {
     if access.space == Space::Const {
         return Err(m.combination("constants are not stored to"));
     }
-    let braced = access.lanes > 1;
     let (count, ty) = (access.lanes, access.element.into());
-    let value = Role::ReadVector { count, ty, fit: Fit::Wider, braced };
+    let value = Role::ReadVector { count, ty, fit: Fit::Wider };
     let policy_value = Role::Read(ScalarType::B64, Fit::Exact);
     let roles = [Role::Address(access.space), value, policy_value];
     done(Memory::Store(access), Signature::new(if policy { &roles } else { &roles[..2] }))

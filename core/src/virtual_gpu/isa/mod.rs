@@ -119,10 +119,7 @@ impl Row {
     }
 
     /// An opcode that only one family has.
-    pub(crate) const fn any(
-        name: &'static str,
-        decode: fn(&mut Modifiers<'_>) -> Decoded,
-    ) -> Self {
+    pub(crate) const fn any(name: &'static str, decode: fn(&mut Modifiers<'_>) -> Decoded) -> Self {
         Self { name, selected_by: Selector::Anything, decode }
     }
 

@@ -21,7 +21,7 @@ keywords! {
     /// The windows of the generic address space.
     Window: "a state space" {
         Const = "const", Global = "global", Local = "local", Shared = "shared",
-        SharedCta = "shared::cta", Param = "param", ParamEntry = "param::entry",
+        SharedCta = "shared::cta", SharedCluster = "shared::cluster", Param = "param", ParamEntry = "param::entry",
     }
 }
 
@@ -48,8 +48,7 @@ pub(crate) const TABLE: &[Row] = &[
         let to = m.flag("to");
         let space = m.required::<Window>()?.space();
         let ty: AddressType = m.required()?;
-        let operation =
-            if to { Move::FromGeneric(space, ty) } else { Move::ToGeneric(space, ty) };
+        let operation = if to { Move::FromGeneric(space, ty) } else { Move::ToGeneric(space, ty) };
         let roles = [Role::Write(ty.into(), Fit::Exact), Role::MoveSource(ty.into())];
         Ok((Operation::Move(operation), Signature::new(&roles)))
     }),
@@ -69,7 +68,8 @@ impl Window {
             Self::Const => Space::Const,
             Self::Global => Space::Global,
             Self::Local => Space::Local,
-            Self::Shared | Self::SharedCta => Space::Shared,
+            // A block that is in no cluster is one of its own.
+            Self::Shared | Self::SharedCta | Self::SharedCluster => Space::Shared,
             Self::Param | Self::ParamEntry => Space::Param,
         }
     }

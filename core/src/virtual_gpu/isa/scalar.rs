@@ -220,9 +220,7 @@ impl ScalarType {
             Self::F16 | Self::F16x2 | Self::Bf16 | Self::Bf16x2 => ScalarClass::Float,
             Self::F32 | Self::F32x2 | Self::F64 => ScalarClass::Float,
             // Formats without registers of their own: they travel as bits.
-            Self::Tf32 | Self::E4m3 | Self::E5m2 | Self::E4m3x2 | Self::E5m2x2 => {
-                ScalarClass::Bits
-            }
+            Self::Tf32 | Self::E4m3 | Self::E5m2 | Self::E4m3x2 | Self::E5m2x2 => ScalarClass::Bits,
             Self::E2m1x2 | Self::E2m3x2 | Self::E3m2x2 | Self::Ue8m0x2 => ScalarClass::Bits,
         }
     }

@@ -8,16 +8,16 @@ use super::scalar::{Fit, ScalarType};
 pub(crate) enum Role {
     /// A register that is written, or the sink.
     Write(ScalarType, Fit),
-    /// A vector of registers that is written; one register where the count is one and `braced` is not set.
-    WriteVector { count: u8, ty: ScalarType, fit: Fit, braced: bool },
+    /// A vector of registers that is written; where the count is one, the braces may be left out.
+    WriteVector { count: u8, ty: ScalarType, fit: Fit },
     /// `d` or `d|p`: a result and a predicate.
     WriteWithPredicate(ScalarType),
     /// `p` or `p|q`: a predicate and its complement.
     WritePredicates,
     /// A register, constant or special register.
     Read(ScalarType, Fit),
-    /// A vector that is read.
-    ReadVector { count: u8, ty: ScalarType, fit: Fit, braced: bool },
+    /// A vector that is read, in the same forms.
+    ReadVector { count: u8, ty: ScalarType, fit: Fit },
     /// `p` or `!p`.
     ReadPredicate,
     /// Any of what `mov` takes: a register, a constant, a special register, an address, a vector.
@@ -48,14 +48,25 @@ impl Role {
     }
 }
 
+/// Operands that only control flow has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ControlOperands {
+    /// A label.
+    Label,
+    /// An index and a list of labels.
+    Indexed,
+    /// Results, a function, arguments, a prototype.
+    Call,
+}
+
 /// All operands of an instruction, in order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Signature {
     roles: [Role; Self::MOST],
     length: u8,
     optional: u8,
-    /// Branches and calls have operands of their own kind; they are resolved elsewhere.
-    pub(crate) control: bool,
+    /// Branches and calls have operands of their own kind.
+    pub(crate) control: Option<ControlOperands>,
 }
 
 impl Signature {
@@ -68,7 +79,7 @@ impl Signature {
             *slot = *role;
         }
         let length = roles.len().min(Self::MOST) as u8;
-        Self { roles: all, length, optional: 0, control: false }
+        Self { roles: all, length, optional: 0, control: None }
     }
 
     /// The last `count` operands may be left out.
@@ -78,8 +89,8 @@ impl Signature {
     }
 
     /// Operands that only control flow has.
-    pub(crate) fn control() -> Self {
-        Self { control: true, ..Self::new(&[]) }
+    pub(crate) fn control(operands: ControlOperands) -> Self {
+        Self { control: Some(operands), ..Self::new(&[]) }
     }
 
     pub(crate) fn roles(&self) -> &[Role] {

@@ -42,6 +42,8 @@ pub enum SpecialRegister {
     Value(Single),
     /// `%envreg0` to `%envreg31`: what the driver passes; a cooperative launch uses two of them.
     Environment(u8),
+    /// `%reserved_smem_offset_0` and `_1`: what the system keeps in shared memory.
+    ReservedSharedOffset(u8),
     /// `%pm0` to `%pm7`: performance counters.
     PerformanceCounter(u8),
 }
@@ -63,6 +65,7 @@ impl SpecialRegister {
         };
         number("%envreg", 32)
             .map(Self::Environment)
+            .or_else(|| number("%reserved_smem_offset_", 2).map(Self::ReservedSharedOffset))
             .or_else(|| number("%pm", 8).map(Self::PerformanceCounter))
     }
 
@@ -71,7 +74,7 @@ impl SpecialRegister {
     pub fn scalar(self) -> ScalarType {
         match self {
             Self::Coordinate(..) | Self::PerformanceCounter(_) => ScalarType::U32,
-            Self::Environment(_) => ScalarType::B32,
+            Self::Environment(_) | Self::ReservedSharedOffset(_) => ScalarType::B32,
             Self::Value(single) => match single {
                 Single::Clock64 | Single::GlobalTimer | Single::Grid => ScalarType::U64,
                 Single::ExecutionGraph => ScalarType::U64,

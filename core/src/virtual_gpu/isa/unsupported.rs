@@ -48,16 +48,33 @@ const OPCODES: &[(Reason, &[&str])] = &[
         &["wgmma", "mapa", "elect", "setmaxnreg", "griddepcontrol", "getctarank"],
     ),
     (Reason::BlackwellTensor, &["tcgen05", "clusterlaunchcontrol"]),
-    (
-        Reason::Texture,
-        &["tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep"],
-    ),
+    (Reason::Texture, &["tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep"]),
     (
         Reason::Video,
         &[
-            "vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vmad", "vset", "vadd2",
-            "vsub2", "vavrg2", "vabsdiff2", "vmin2", "vmax2", "vset2", "vadd4", "vsub4", "vavrg4",
-            "vabsdiff4", "vmin4", "vmax4", "vset4",
+            "vadd",
+            "vsub",
+            "vabsdiff",
+            "vmin",
+            "vmax",
+            "vshl",
+            "vshr",
+            "vmad",
+            "vset",
+            "vadd2",
+            "vsub2",
+            "vavrg2",
+            "vabsdiff2",
+            "vmin2",
+            "vmax2",
+            "vset2",
+            "vadd4",
+            "vsub4",
+            "vavrg4",
+            "vabsdiff4",
+            "vmin4",
+            "vmax4",
+            "vset4",
         ],
     ),
     (Reason::MultiGpu, &["multimem"]),
@@ -100,8 +117,10 @@ pub(crate) fn reason(opcode: &str, modifiers: &[&str]) -> Option<Reason> {
     if let Some((reason, _, _)) = by_modifier {
         return Some(*reason);
     }
-    modifiers
-        .iter()
-        .any(|word| word.starts_with("shared::cluster") || word.starts_with("multicast::"))
-        .then_some(Reason::HopperAsynchronous)
+    // `isspacep` only asks, and the answer is known.
+    let reaches_cluster = opcode != "isspacep"
+        && modifiers
+            .iter()
+            .any(|word| word.starts_with("shared::cluster") || word.starts_with("multicast::"));
+    reaches_cluster.then_some(Reason::HopperAsynchronous)
 }

@@ -8,7 +8,8 @@ use super::super::ptx::token::excerpt;
 use super::super::ptx::tree;
 use super::layout::Parameter;
 use super::names::Binding;
-use super::operands::{OperandError, Operands, Symbol, describe, undeclared};
+use super::operand::Symbol;
+use super::operands::{OperandError, Operands, describe, undeclared};
 use super::{FunctionId, Prototype, PrototypeId, RegisterId, TargetsId};
 
 /// What is called, and with what.

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use super::super::error::{LoadError, Place, Problem};
-use super::super::isa::control::Control;
 use super::super::isa::scalar::{Fit, ScalarType};
 use super::super::isa::signature::Signature;
 use super::super::isa::{self, Operation};
@@ -14,7 +13,8 @@ use super::declared::{self, Declared};
 use super::layout;
 use super::locations::{LocationId, Locations, SourceLine, source_line};
 use super::names::{Binding, Names, Taken};
-use super::operands::{Operand, OperandError, Operands, undeclared};
+use super::operand::Operand;
+use super::operands::{OperandError, Operands, undeclared};
 use super::{Body, Function, LocalId, Prototype, PrototypeId, RegisterId, TargetsId};
 
 /// An instruction that can be executed.
@@ -66,10 +66,10 @@ pub(super) struct Reader<'r, 'a> {
     function: &'r Function,
     files: &'r [(u32, String)],
     locations: &'r mut Locations<'a>,
-    names: Names<'a>,
+    pub(super) names: Names<'a>,
     labels: Labels<'a>,
     location: Option<LocationId>,
-    body: Body,
+    pub(super) body: Body,
     pub(super) errors: Vec<LoadError>,
 }
 
@@ -86,7 +86,11 @@ impl<'r, 'a> Reader<'r, 'a> {
         Self { declared, function, files, locations, names, labels, location, body, errors }
     }
 
-    pub(super) fn read(&mut self, written: &tree::Body<'a>, signature: &tree::Signature<'a>) -> Body {
+    pub(super) fn read(
+        &mut self,
+        written: &tree::Body<'a>,
+        signature: &tree::Signature<'a>,
+    ) -> Body {
         for (index, parameter) in signature.parameters.iter().enumerate() {
             self.bind(parameter.name, parameter.place, Binding::Parameter(index as u32));
         }
@@ -178,8 +182,12 @@ impl<'r, 'a> Reader<'r, 'a> {
         match declared::variable(written) {
             Err(problem) => self.report(written.place, problem),
             Ok(mut variable) => {
-                match super::initial::initial(written, variable.element, variable.bytes, self.declared)
-                {
+                match super::initial::initial(
+                    written,
+                    variable.element,
+                    variable.bytes,
+                    self.declared,
+                ) {
                     Ok(initial) => variable.initial = initial,
                     Err((place, problem)) => self.report(place, problem),
                 }
@@ -252,18 +260,22 @@ impl<'r, 'a> Reader<'r, 'a> {
         let (operation, signature) =
             decoded.map_err(|refusal| (place, Problem::Instruction(refusal)))?;
         let guard = self.guard(written)?;
-        let operands = if signature.control {
-            self.control_operands(operation, written, words)?
-        } else {
-            self.plain_operands(&signature, written, words)?
+        let operands = match signature.control {
+            Some(kind) => self.control_operands(kind, written, words)?,
+            None => self.plain_operands(&signature, written, words)?,
         };
         let results = signature.destinations() as u8;
         let location = self.location;
         Ok(Instruction { place, location, guard, operation, operands, results })
     }
 
-    fn guard(&mut self, written: &tree::Instruction<'a>) -> Result<Option<Guard>, (Place, Problem)> {
-        let Some(tree::Guard { place, predicate, negated }) = written.guard else { return Ok(None) };
+    fn guard(
+        &mut self,
+        written: &tree::Instruction<'a>,
+    ) -> Result<Option<Guard>, (Place, Problem)> {
+        let Some(tree::Guard { place, predicate, negated }) = written.guard else {
+            return Ok(None);
+        };
         let register = self.operands().register(predicate, ScalarType::Pred, Fit::Exact);
         let predicate = register.map_err(|error| {
             let problem = problem(error, 0, "@", &[]);
@@ -296,60 +308,11 @@ impl<'r, 'a> Reader<'r, 'a> {
         Ok(operands.into_boxed_slice())
     }
 
-    fn control_operands(
-        &mut self,
-        operation: Operation,
-        written: &tree::Instruction<'a>,
-        words: &[&'a str],
-    ) -> Result<Box<[Operand]>, (Place, Problem)> {
-        let name = |operand: Option<&(tree::Operand<'a>, Place)>| match operand {
-            Some((tree::Operand::Name { name, offset: 0 }, _)) => Some(*name),
-            Some(_) | None => None,
-        };
-        let count = |expected: usize| {
-            let instruction = isa::spelling(written.opcode, words);
-            let (found, expected) = (written.operands.len(), expected.to_string());
-            (written.place, Problem::OperandCount { instruction, found, expected })
-        };
-        match operation {
-            Operation::Control(Control::Call(_)) => {
-                let prototypes = std::mem::take(&mut self.body.prototypes);
-                let call = self.operands().call(&written.operands, &prototypes);
-                self.body.prototypes = prototypes;
-                let call = call
-                    .map_err(|error| (written.place, problem(error, 1, written.opcode, words)))?;
-                Ok([Operand::Call(Box::new(call))].into())
-            }
-            Operation::Control(Control::BranchIndexed(_)) => {
-                let [(index, place), list] = written.operands.as_slice() else {
-                    return Err(count(2));
-                };
-                let role = isa::signature::Role::Read(ScalarType::U32, Fit::Exact);
-                let index = self.operands().check(role, index);
-                let index =
-                    index.map_err(|error| (*place, problem(error, 1, written.opcode, words)))?;
-                let found = name(Some(list)).and_then(|name| self.names.find(name));
-                let Some(Binding::Targets(id)) = found else {
-                    let name = name(Some(list)).unwrap_or("");
-                    return Err((list.1, undeclared("list of branch targets", name)));
-                };
-                Ok([index, Operand::Targets(id)].into())
-            }
-            _ => {
-                let [target] = written.operands.as_slice() else { return Err(count(1)) };
-                let name = name(Some(target)).unwrap_or("");
-                let position = self.label(name);
-                let position = position.ok_or_else(|| (target.1, undeclared("label", name)))?;
-                Ok([Operand::Label(position)].into())
-            }
-        }
-    }
-
-    fn label(&self, name: &'a str) -> Option<u32> {
+    pub(super) fn label(&self, name: &'a str) -> Option<u32> {
         self.names.open_scopes().find_map(|scope| self.labels.get(&(scope, name)).copied())
     }
 
-    fn operands(&mut self) -> Operands<'_, 'a> {
+    pub(super) fn operands(&mut self) -> Operands<'_, 'a> {
         Operands {
             names: &mut self.names,
             declared: self.declared,
@@ -369,7 +332,12 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 }
 
-fn problem(error: OperandError, position: usize, opcode: &str, words: &[&str]) -> Problem {
+pub(super) fn problem(
+    error: OperandError,
+    position: usize,
+    opcode: &str,
+    words: &[&str],
+) -> Problem {
     match error {
         OperandError::Problem(problem) => problem,
         OperandError::Mismatch(mismatch) => Problem::Operand {

@@ -170,8 +170,12 @@ fn bounds(written: &tree::Function<'_>) -> Result<LaunchBounds, Problem> {
             "maxnreg" => bounds.max_registers = first,
             "maxclusterrank" => bounds.max_cluster_rank = first,
             // Of no consequence for what is computed.
-            "maxnctapersm" | "explicitcluster" | "blocksareclusters" | "abi_preserve"
-            | "abi_preserve_control" | "local_maxnreg" => {}
+            "maxnctapersm"
+            | "explicitcluster"
+            | "blocksareclusters"
+            | "abi_preserve"
+            | "abi_preserve_control"
+            | "local_maxnreg" => {}
             other => {
                 let name = super::super::ptx::token::excerpt(written.name).to_owned();
                 let other = super::super::ptx::token::excerpt(other);

@@ -54,9 +54,7 @@ pub(super) fn initial(
     let width = element.bytes() as usize;
     for written in &declaration.initial {
         let place = written.place;
-        let fail = |reason: &str| {
-            (place, super::layout::problem(declaration, "variable", reason))
-        };
+        let fail = |reason: &str| (place, super::layout::problem(declaration, "variable", reason));
         let offset = written.index.saturating_mul(width as u64);
         let end = offset.saturating_add(width as u64);
         if end > LARGEST || bytes.is_some_and(|bytes| end > bytes) {

@@ -44,11 +44,16 @@ pub(super) struct Extent {
 }
 
 /// The type that a declaration names.
-pub(super) fn element(declaration: &Declaration<'_>, what: &'static str) -> Result<ScalarType, Problem> {
+pub(super) fn element(
+    declaration: &Declaration<'_>,
+    what: &'static str,
+) -> Result<ScalarType, Problem> {
     let known = ScalarType::from_word(declaration.element).filter(|ty| ty.is_register_type());
     known.ok_or_else(|| {
         let reason = match declaration.element {
-            "texref" | "samplerref" | "surfref" => "is a texture or surface: not modelled".to_owned(),
+            "texref" | "samplerref" | "surfref" => {
+                "is a texture or surface: not modelled".to_owned()
+            }
             other => format!("has the type `.{other}`, which is none that can be declared"),
         };
         problem(declaration, what, reason)

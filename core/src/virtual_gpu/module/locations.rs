@@ -61,7 +61,7 @@ pub(super) fn source_line(files: &[(u32, String)], location: &Location) -> Sourc
 /// Collects locations while a module is read.
 pub(super) struct Locations<'a> {
     all: Vec<Location>,
-    known: HashMap<(Position, Option<(&'a str, Position)>), LocationId>,
+    known: HashMap<tree::Location<'a>, LocationId>,
     /// The last location at each position: an inlined call refers to its caller by position alone.
     latest: HashMap<Position, LocationId>,
     names: HashMap<&'a str, &'a str>,
@@ -74,7 +74,7 @@ impl<'a> Locations<'a> {
     }
 
     pub(super) fn add(&mut self, written: &tree::Location<'a>) -> LocationId {
-        if let Some(known) = self.known.get(&(written.position, written.inlined)) {
+        if let Some(known) = self.known.get(written) {
             self.latest.insert(written.position, *known);
             return *known;
         }
@@ -87,7 +87,7 @@ impl<'a> Locations<'a> {
             Inlined { function: function.to_owned(), caller }
         });
         let id = self.push(written.position, inlined);
-        self.known.insert((written.position, written.inlined), id);
+        self.known.insert(*written, id);
         id
     }
 

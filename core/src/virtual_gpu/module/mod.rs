@@ -2,12 +2,15 @@
 
 mod arguments;
 mod body;
+mod branches;
+mod constants;
 mod declared;
 mod initial;
 mod layout;
 mod load;
 mod locations;
 mod names;
+mod operand;
 mod operands;
 
 pub use arguments::{Call, CallTarget};
@@ -15,7 +18,7 @@ pub use body::{Guard, Instruction};
 pub use initial::{Initial, Relocation, RelocationTarget};
 pub use layout::{Parameter, PointerHint};
 pub use locations::{Inlined, Location, LocationId, SourceLine};
-pub use operands::{Address, Base, Immediate, Operand, Symbol};
+pub use operand::{Address, Base, Immediate, Operand, Symbol};
 
 use super::error::LoadError;
 use super::isa::memory::Space;

@@ -11,7 +11,10 @@ use super::{LocalId, PrototypeId, Register, RegisterId, TargetsId};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Binding {
     /// One register, or the first of a vector's.
-    Register { first: RegisterId, count: u32 },
+    Register {
+        first: RegisterId,
+        count: u32,
+    },
     Local(LocalId),
     Parameter(u32),
     Return(u32),

@@ -1,5 +1,9 @@
-//! Operands as they are meant, and whether they are what an instruction takes.
-//! PTX ISA, sections "Instruction Operands" and "Type Checking Rules".
+//! Whether operands are what an instruction takes. PTX ISA, sections "Instruction Operands" and "Type Checking
+//! Rules".
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "an operand of any shape but the wanted one is the same error"
+)]
 
 use super::super::error::Problem;
 use super::super::isa::memory::Space;
@@ -8,96 +12,11 @@ use super::super::isa::signature::Role;
 use super::super::isa::special_register::SpecialRegister;
 use super::super::ptx::token::excerpt;
 use super::super::ptx::tree::{self, Literal};
-use super::arguments::Call;
+use super::constants::immediate;
 use super::declared::Declared;
 use super::names::{Binding, Names};
-use super::{Function, FunctionId, LocalId, RegisterId, TargetsId, Variable, VariableId};
-
-/// One operand of an instruction.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Operand {
-    /// A register.
-    Register(RegisterId),
-    /// A register that the machine fills.
-    Special(SpecialRegister),
-    /// A constant.
-    Immediate(Immediate),
-    /// The address of something, and bytes behind it.
-    Symbol(Symbol, i64),
-    /// Memory.
-    Address(Address),
-    /// Several operands side by side.
-    Vector(Box<[Self]>),
-    /// Nothing: the value is dropped.
-    Sink,
-    /// `d|p`: two results; none for a side that is dropped.
-    Pair(Option<RegisterId>, Option<RegisterId>),
-    /// `!p`.
-    Not(RegisterId),
-    /// Where a branch goes: a position among the instructions.
-    Label(u32),
-    /// Where an indexed branch may go.
-    Targets(TargetsId),
-    /// What is called, and with what.
-    Call(Box<Call>),
-}
-
-/// A constant of the operand's type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Immediate {
-    /// Bits, cut to the size of the type; one or zero for a predicate.
-    Integer(u64),
-    /// The bits of a single.
-    F32(u32),
-    /// The bits of a double.
-    F64(u64),
-}
-
-impl Immediate {
-    /// The bits, zero-extended.
-    #[must_use]
-    pub fn bits(self) -> u64 {
-        match self {
-            Self::Integer(bits) | Self::F64(bits) => bits,
-            Self::F32(bits) => u64::from(bits),
-        }
-    }
-}
-
-/// Something that has an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Symbol {
-    /// A variable of the module.
-    Variable(VariableId),
-    /// A variable of the body.
-    Local(LocalId),
-    /// A parameter of this function.
-    Parameter(u32),
-    /// A return parameter of this function.
-    Return(u32),
-    /// A function.
-    Function(FunctionId),
-}
-
-/// What stands between brackets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Address {
-    /// From where.
-    pub base: Base,
-    /// How many bytes behind it.
-    pub offset: i64,
-}
-
-/// From where an address counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Base {
-    /// From zero.
-    Absolute,
-    /// From what a register holds.
-    Register(RegisterId),
-    /// From something with a name.
-    Symbol(Symbol),
-}
+use super::operand::{Address, Base, Immediate, Operand, Symbol};
+use super::{Function, RegisterId, Variable};
 
 /// What is there and what should be: for the message.
 pub(super) struct Mismatch {
@@ -142,13 +61,13 @@ impl<'a> Operands<'_, 'a> {
     pub(super) fn check(&mut self, role: Role, written: &tree::Operand<'a>) -> Checked {
         match role {
             Role::Write(ty, fit) => self.write(written, ty, fit),
-            Role::WriteVector { count, ty, fit, braced: _ } => {
+            Role::WriteVector { count, ty, fit } => {
                 self.vector(written, count, |this, element| this.write(element, ty, fit))
             }
             Role::WriteWithPredicate(ty) => self.write_with_predicate(written, ty),
             Role::WritePredicates => self.write_with_predicate(written, ScalarType::Pred),
             Role::Read(ty, fit) => self.read(written, ty, fit),
-            Role::ReadVector { count, ty, fit, braced: _ } => {
+            Role::ReadVector { count, ty, fit } => {
                 self.vector(written, count, |this, element| this.read(element, ty, fit))
             }
             Role::ReadPredicate => match written {
@@ -193,7 +112,9 @@ impl<'a> Operands<'_, 'a> {
 
     fn read(&mut self, written: &tree::Operand<'a>, ty: ScalarType, fit: Fit) -> Checked {
         match written {
-            tree::Operand::Name { name: "WARP_SZ", offset: 0 } => immediate(Literal::Integer(32), ty),
+            tree::Operand::Name { name: "WARP_SZ", offset: 0 } => {
+                constant(Literal::Integer(32), ty)
+            }
             tree::Operand::Name { name, offset: 0 } => match self.named(name)? {
                 Named::Register(id, found) if found.fits(ty, fit) => Ok(Operand::Register(id)),
                 Named::Register(_, found) => Err(unfit(found, ty, fit)),
@@ -208,7 +129,7 @@ impl<'a> Operands<'_, 'a> {
                 (operand, found) if found.fits(ty, fit) => Ok(operand),
                 (_, found) => Err(unfit(found, ty, fit)),
             },
-            tree::Operand::Literal(literal) => immediate(*literal, ty),
+            tree::Operand::Literal(literal) => constant(*literal, ty),
             other => Err(mismatch(describe(other), wanted(ty, fit))),
         }
     }
@@ -233,7 +154,8 @@ impl<'a> Operands<'_, 'a> {
             tree::Operand::Name { name, offset: 0 } if count > 1 => match self.named(name)? {
                 // A register that was declared as a vector stands for all of its components.
                 Named::Registers(first, declared) if declared as usize == count => {
-                    let all = (0..declared).map(|lane| Operand::Register(RegisterId(first.0 + lane)));
+                    let all =
+                        (0..declared).map(|lane| Operand::Register(RegisterId(first.0 + lane)));
                     Ok(Operand::Vector(all.collect()))
                 }
                 _ => Err(mismatch(describe(written), format!("a vector of {count}"))),
@@ -287,7 +209,10 @@ impl<'a> Operands<'_, 'a> {
             Some(name) => match self.named(name)? {
                 Named::Register(id, ty) if self.holds_address(ty, space) => Base::Register(id),
                 Named::Register(_, ty) => {
-                    return Err(mismatch(format!("an address in a register of {ty}"), "one of .b64"));
+                    return Err(mismatch(
+                        format!("an address in a register of {ty}"),
+                        "one of .b64",
+                    ));
                 }
                 Named::Symbol(symbol) => {
                     self.check_space(symbol, space)?;
@@ -319,7 +244,10 @@ impl<'a> Operands<'_, 'a> {
         if lies == wanted || (wanted == Space::Generic && lies == Space::Global) {
             return Ok(());
         }
-        Err(mismatch(format!("in {}", space_name(lies)), format!("memory in {}", space_name(wanted))))
+        Err(mismatch(
+            format!("in {}", space_name(lies)),
+            format!("memory in {}", space_name(wanted)),
+        ))
     }
 
     pub(super) fn register(
@@ -382,6 +310,9 @@ impl<'a> Operands<'_, 'a> {
         if let Some(special) = SpecialRegister::from_name(name, Some(component)) {
             return Ok((Operand::Special(special), special.scalar()));
         }
+        if SpecialRegister::from_name(name, Some("x")).is_some() {
+            return Err(mismatch(describe(written), "`.x`, `.y` or `.z`"));
+        }
         let lane = match *component {
             "x" | "r" => 0,
             "y" | "g" => 1,
@@ -410,42 +341,10 @@ fn piece(ty: ScalarType, pieces: usize) -> Result<ScalarType, OperandError> {
     }
 }
 
-/// A constant as a value of a type. PTX ISA, section "Constants": integers are cut, floats are rounded.
-fn immediate(literal: Literal, ty: ScalarType) -> Checked {
-    let value = match (literal, ty.class()) {
-        (Literal::Integer(value), ScalarClass::Predicate) => {
-            Some(Immediate::Integer(u64::from(value != 0)))
-        }
-        (Literal::Integer(value), ScalarClass::Bits | ScalarClass::Integer) => {
-            let unused = 64_u32.saturating_sub(ty.bits());
-            Some(Immediate::Integer((value as u64) << unused >> unused))
-        }
-        // Halves and pairs have no constants of their own.
-        (Literal::Integer(value), ScalarClass::Float) => match ty {
-            ScalarType::F32 | ScalarType::F64 => None,
-            _ => {
-                let unused = 64 - ty.bits();
-                Some(Immediate::Integer((value as u64) << unused >> unused))
-            }
-        },
-        (Literal::Single(bits), ScalarClass::Float | ScalarClass::Bits) => match ty {
-            ScalarType::F64 => Some(Immediate::F64(f64::from(f32::from_bits(bits)).to_bits())),
-            ScalarType::F32 | ScalarType::B32 => Some(Immediate::F32(bits)),
-            _ => None,
-        },
-        (Literal::Double(bits), ScalarClass::Float | ScalarClass::Bits) => match ty {
-            ScalarType::F32 => Some(Immediate::F32((f64::from_bits(bits) as f32).to_bits())),
-            ScalarType::F64 | ScalarType::B64 => Some(Immediate::F64(bits)),
-            _ => None,
-        },
-        (Literal::Single(_) | Literal::Double(_), ScalarClass::Predicate | ScalarClass::Integer) => {
-            None
-        }
-    };
-    let operand = tree::Operand::Literal(literal);
-    value
+fn constant(literal: Literal, ty: ScalarType) -> Checked {
+    immediate(literal, ty)
         .map(Operand::Immediate)
-        .ok_or_else(|| mismatch(describe(&operand), wanted(ty, Fit::Exact)))
+        .ok_or_else(|| mismatch(describe(&tree::Operand::Literal(literal)), wanted(ty, Fit::Exact)))
 }
 
 fn unfit(found: ScalarType, ty: ScalarType, fit: Fit) -> OperandError {

@@ -96,7 +96,12 @@ pub(crate) struct Initial<'a> {
 pub(crate) enum InitialValue<'a> {
     Literal(Literal),
     /// `symbol+offset`, `generic(symbol)+offset`, `0xFF00(symbol)+offset`.
-    Symbol { name: &'a str, offset: i64, generic: bool, mask: Option<u64> },
+    Symbol {
+        name: &'a str,
+        offset: i64,
+        generic: bool,
+        mask: Option<u64>,
+    },
 }
 
 /// A number as it is written.
@@ -155,13 +160,21 @@ pub(crate) enum Statement<'a> {
     Instruction(Instruction<'a>),
     Location(Location<'a>),
     /// `name: .callprototype (…) _ (…);`
-    Prototype { name: &'a str, place: Place, signature: Box<Signature<'a>> },
+    Prototype {
+        name: &'a str,
+        place: Place,
+        signature: Box<Signature<'a>>,
+    },
     /// `name: .branchtargets a, b;` and `name: .calltargets f, g;`
-    Targets { name: &'a str, place: Place, targets: Vec<&'a str> },
+    Targets {
+        name: &'a str,
+        place: Place,
+        targets: Vec<&'a str>,
+    },
 }
 
 /// `.loc 1 16 25, function_name $L__info_string0, inlined_at 1 18 3`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Location<'a> {
     pub(crate) position: Position,
     /// The label of the inlined function's name, and where it was inlined.
@@ -199,9 +212,15 @@ pub(crate) struct Guard<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Operand<'a> {
     /// A register, variable, label, function, or the sink `_`; `offset` for `symbol+4`.
-    Name { name: &'a str, offset: i64 },
+    Name {
+        name: &'a str,
+        offset: i64,
+    },
     /// `%tid.x`.
-    Component { name: &'a str, component: &'a str },
+    Component {
+        name: &'a str,
+        component: &'a str,
+    },
     Literal(Literal),
     /// `[base+offset]`.
     Address(Address<'a>),

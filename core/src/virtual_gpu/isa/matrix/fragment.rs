@@ -100,9 +100,9 @@ pub(super) fn accumulator_register(ty: Accumulator) -> ScalarType {
 }
 
 pub(super) fn reads(count: u8, ty: ScalarType) -> Role {
-    Role::ReadVector { count, ty, fit: Fit::Exact, braced: true }
+    Role::ReadVector { count, ty, fit: Fit::Exact }
 }
 
 pub(super) fn writes(count: u8, ty: ScalarType) -> Role {
-    Role::WriteVector { count, ty, fit: Fit::Exact, braced: true }
+    Role::WriteVector { count, ty, fit: Fit::Exact }
 }

@@ -1,10 +1,10 @@
 //! `mma.sync`: which shapes take which types. PTX ISA, section "Multiply-and-Accumulate Instruction: mma".
 
+use super::Matrix;
 use super::fragment::{
     Accumulator, Layout, Multiplicand, Shape, accumulator_register, multiplicand_register, reads,
     registers, writes,
 };
-use super::Matrix;
 use crate::virtual_gpu::isa::float::Rounding;
 use crate::virtual_gpu::isa::integer::Overflow;
 use crate::virtual_gpu::isa::keyword::keywords;
@@ -135,10 +135,7 @@ pub(super) fn rounding(m: &mut Modifiers<'_>, a: Multiplicand) -> Rounding {
     written.unwrap_or(Rounding::NearestEven)
 }
 
-pub(super) fn bits(
-    m: &mut Modifiers<'_>,
-    a: Multiplicand,
-) -> Result<Option<BitProduct>, Refusal> {
+pub(super) fn bits(m: &mut Modifiers<'_>, a: Multiplicand) -> Result<Option<BitProduct>, Refusal> {
     if a != Multiplicand::B1 {
         return Ok(None);
     }
@@ -165,7 +162,8 @@ fn check(m: &Modifiers<'_>, product: &MultiplyAccumulate) -> Result<(), Refusal>
         return Err(m.combination("the result has the type of what is added to"));
     }
     let plain = product.a_layout == Layout::Row && product.b_layout == Layout::Column;
-    if !plain && !(shape == Shape::M8N8K4 && a == Multiplicand::F16) {
+    let any_layout = shape == Shape::M8N8K4 && a == Multiplicand::F16;
+    if !plain && !any_layout {
         return Err(m.combination("only .m8n8k4 of .f16 has layouts other than `.row.col`"));
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! 8 × 8 matrices between shared memory and registers. PTX ISA, sections "ldmatrix", "stmatrix", "movmatrix".
 
-use super::fragment::{reads, writes};
 use super::Matrix;
+use super::fragment::{reads, writes};
 use crate::virtual_gpu::isa::keyword::keywords;
 use crate::virtual_gpu::isa::memory::{Space, space};
 use crate::virtual_gpu::isa::scalar::ScalarType;
@@ -40,8 +40,7 @@ fn form(m: &mut Modifiers<'_>) -> Result<(MatrixCount, Orientation, Space), Refu
     m.require_flag("m8n8", "`.m8n8`")?;
     m.require_flag("b16", ".b16")?;
     let count = m.required()?;
-    let orientation =
-        if m.flag("trans") { Orientation::Transposed } else { Orientation::Straight };
+    let orientation = if m.flag("trans") { Orientation::Transposed } else { Orientation::Straight };
     let space = space(m);
     if !matches!(space, Space::Shared | Space::Generic) {
         return Err(m.combination("matrices lie in .shared"));

@@ -1,11 +1,11 @@
 //! `wmma`: loads, stores and products. PTX ISA, sections "wmma.load", "wmma.store" and "wmma.mma".
 
+use super::Matrix;
 use super::fragment::{
     Accumulator, Fragment, Layout, Multiplicand, Shape, accumulator_register,
     multiplicand_register, reads, registers, writes,
 };
 use super::mma::{self, MultiplyAccumulate};
-use super::Matrix;
 use crate::virtual_gpu::isa::memory::space;
 use crate::virtual_gpu::isa::scalar::{Fit, ScalarType};
 use crate::virtual_gpu::isa::signature::{Role, Signature};

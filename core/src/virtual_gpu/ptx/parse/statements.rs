@@ -1,9 +1,7 @@
 //! What stands in a body: scopes, declarations, labels, line information, instructions.
 
 use super::super::token::Token;
-use super::super::tree::{
-    Body, Guard, Instruction, Linkage, Location, Position, Signature, Statement,
-};
+use super::super::tree::{Body, Guard, Instruction, Location, Position, Signature, Statement};
 use super::{Parsed, Parser};
 
 impl<'a> Parser<'a> {
