@@ -1,8 +1,10 @@
 //! The names of module scope, all of them before any body is read.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use super::super::error::{Place, Problem};
+use super::super::ptx::parse::MAX_ERRORS;
 use super::super::ptx::tree::{self, Declaration, Linkage, Tree};
 use super::layout::{self, Parameter};
 use super::{Function, FunctionId, Initial, LaunchBounds, Variable, VariableId};
@@ -17,11 +19,17 @@ pub(super) struct Declared<'a> {
     /// The tree's function that has the body of each function.
     pub(super) bodies: Vec<Option<usize>>,
     pub(super) errors: Vec<(Place, Problem)>,
+    /// How many bytes initialisers may still fill: braces can ask for far more than they write.
+    pub(super) initial_bytes_left: Cell<u64>,
 }
+
+/// More than any text that is read can write out.
+pub(super) const MAX_INITIAL_BYTES: u64 = 1 << 30;
 
 impl<'a> Declared<'a> {
     pub(super) fn new(tree: &Tree<'a>) -> Self {
-        let mut declared = Self::default();
+        let mut declared =
+            Self { initial_bytes_left: Cell::new(MAX_INITIAL_BYTES), ..Self::default() };
         for (position, function) in tree.functions.iter().enumerate() {
             declared.add_function(function, position);
         }
@@ -43,10 +51,15 @@ impl<'a> Declared<'a> {
         for variable in &tree.variables {
             declared.initialise(variable);
         }
+        // One more than is reported, so that it is known that there were more.
+        declared.errors.truncate(MAX_ERRORS + 1);
         declared
     }
 
     fn add_function(&mut self, written: &tree::Function<'a>, position: usize) {
+        if self.errors.len() > MAX_ERRORS {
+            return;
+        }
         let function = match function(written) {
             Ok(function) => function,
             Err(error) => return self.errors.push(error),
@@ -74,6 +87,9 @@ impl<'a> Declared<'a> {
     }
 
     fn add_variable(&mut self, written: &Declaration<'a>) {
+        if self.errors.len() > MAX_ERRORS {
+            return;
+        }
         let variable = match variable(written) {
             Ok(variable) => variable,
             Err(problem) => return self.errors.push((written.place, problem)),
@@ -100,7 +116,7 @@ impl<'a> Declared<'a> {
     }
 
     fn initialise(&mut self, written: &Declaration<'a>) {
-        if written.initial.is_empty() {
+        if written.initial.is_empty() || self.errors.len() > MAX_ERRORS {
             return;
         }
         let Some(id) = self.variables.get(written.name).copied() else { return };

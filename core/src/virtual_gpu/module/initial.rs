@@ -3,7 +3,7 @@
 use super::super::error::{Place, Problem};
 use super::super::isa::scalar::{ScalarClass, ScalarType};
 use super::super::ptx::tree::{self, Declaration, InitialValue, Literal};
-use super::declared::Declared;
+use super::declared::{Declared, MAX_INITIAL_BYTES};
 use super::{FunctionId, VariableId};
 
 /// The bytes of a variable at the start.
@@ -41,9 +41,6 @@ pub enum RelocationTarget {
     Function(FunctionId),
 }
 
-/// Initialisers may be long, but not longer than memory is patient with.
-const LARGEST: u64 = 1 << 30;
-
 pub(super) fn initial(
     declaration: &Declaration<'_>,
     element: ScalarType,
@@ -57,12 +54,10 @@ pub(super) fn initial(
         let fail = |reason: &str| (place, super::layout::problem(declaration, "variable", reason));
         let offset = written.index.saturating_mul(width as u64);
         let end = offset.saturating_add(width as u64);
-        if end > LARGEST || bytes.is_some_and(|bytes| end > bytes) {
+        if bytes.is_some_and(|bytes| end > bytes) {
             return Err(fail("has more initial values than elements"));
         }
-        if initial.bytes.len() < end as usize {
-            initial.bytes.resize(end as usize, 0);
-        }
+        grow(&mut initial.bytes, end, declared).map_err(|problem| (place, problem))?;
         match written.value {
             InitialValue::Literal(literal) => {
                 let value = literal_bits(literal, element)
@@ -77,6 +72,20 @@ pub(super) fn initial(
         }
     }
     Ok(initial)
+}
+
+/// Makes room up to `end`, as long as the module has not filled too much.
+fn grow(bytes: &mut Vec<u8>, end: u64, declared: &Declared<'_>) -> Result<(), Problem> {
+    let missing = end.saturating_sub(bytes.len() as u64);
+    let Some(left) = declared.initial_bytes_left.get().checked_sub(missing) else {
+        let limit = MAX_INITIAL_BYTES;
+        return Err(Problem::TooMany { what: "bytes of initial values", limit });
+    };
+    declared.initial_bytes_left.set(left);
+    if missing > 0 {
+        bytes.resize(end as usize, 0);
+    }
+    Ok(())
 }
 
 /// The bits of a number as an element of that type; 128 bits are zero-extended.

@@ -51,7 +51,7 @@ pub(super) struct Taken;
 
 impl<'a> Names<'a> {
     /// Braces may be nested so deep; inline assembly needs two or three levels.
-    pub(super) const DEEPEST: usize = 256;
+    pub(super) const DEEPEST: usize = 32;
 
     pub(super) fn new() -> Self {
         Self { scopes: vec![Scope::default()], next_scope: 1, registers: Vec::new() }
