@@ -229,8 +229,10 @@ fn to_real(m: &mut Modifiers<'_>) -> Decoded {
     if let Some(from) = m.optional::<WholeType>() {
         let rounding = m.required()?;
         let operation = Convert::IntegerToReal { to, from, rounding, clamp: clamp(m) };
-        // NVVM writes `.ftz` on these too; no integer is subnormal.
-        m.flag("ftz");
+        // Allowed where the result is f32, and of no effect: no integer is subnormal.
+        if to == RealType::F32 {
+            m.flag("ftz");
+        }
         return done(operation, to, &[from.into()]);
     }
     let from: RealType = m.required()?;

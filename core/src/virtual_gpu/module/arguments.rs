@@ -10,7 +10,7 @@ use super::layout::Parameter;
 use super::names::Binding;
 use super::operand::Symbol;
 use super::operands::{OperandError, Operands, describe, undeclared};
-use super::{FunctionId, Prototype, PrototypeId, RegisterId, TargetsId};
+use super::{CalleesId, FunctionId, Prototype, PrototypeId, RegisterId};
 
 /// What is called, and with what.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,7 +31,7 @@ pub enum CallTarget {
     /// A function by address, of this prototype.
     Prototype(RegisterId, PrototypeId),
     /// A function by address, one of a list.
-    List(RegisterId, TargetsId),
+    List(RegisterId, CalleesId),
 }
 
 type Resolved<T> = Result<T, OperandError>;
@@ -93,7 +93,7 @@ impl<'a> Operands<'_, 'a> {
         };
         match self.names.find(list) {
             Some(Binding::Prototype(id)) => Ok(CallTarget::Prototype(register, id)),
-            Some(Binding::Targets(id)) => Ok(CallTarget::List(register, id)),
+            Some(Binding::Callees(id)) => Ok(CallTarget::List(register, id)),
             Some(_) | None => Err(OperandError::Problem(undeclared("prototype", list))),
         }
     }
@@ -144,7 +144,7 @@ impl<'a> Operands<'_, 'a> {
                 let (parameters, returns) = (&prototype.parameters[..], &prototype.returns[..]);
                 Shape { name, parameters, returns }
             }
-            // Each of the list's functions was declared with the same shape; the call decides at run time.
+            // Which of them it is shows when it is called.
             CallTarget::List(..) => return Ok(()),
         };
         self.check_slots(&shape.name, "arguments", &call.arguments, shape.parameters)?;

@@ -15,7 +15,7 @@ use super::locations::{LocationId, Locations, SourceLine, source_line};
 use super::names::{Binding, Names, Taken};
 use super::operand::Operand;
 use super::operands::{OperandError, Operands, undeclared};
-use super::{Body, Function, LocalId, Prototype, PrototypeId, RegisterId, TargetsId};
+use super::{Body, CalleesId, Function, LocalId, Prototype, PrototypeId, RegisterId, TargetsId};
 
 /// An instruction that can be executed.
 #[derive(Clone, Debug, PartialEq)]
@@ -133,7 +133,8 @@ impl<'r, 'a> Reader<'r, 'a> {
                 Statement::Declaration(_)
                 | Statement::Location(_)
                 | Statement::Prototype { .. }
-                | Statement::Targets { .. } => {}
+                | Statement::BranchTargets { .. }
+                | Statement::CallTargets { .. } => {}
             }
         }
     }
@@ -161,7 +162,12 @@ impl<'r, 'a> Reader<'r, 'a> {
             Statement::Prototype { name, place, signature } => {
                 self.prototype(name, *place, signature);
             }
-            Statement::Targets { name, place, targets } => self.targets(name, *place, targets),
+            Statement::BranchTargets { name, place, labels } => {
+                self.branch_targets(name, *place, labels);
+            }
+            Statement::CallTargets { name, place, functions } => {
+                self.call_targets(name, *place, functions);
+            }
             Statement::Instruction(instruction) => {
                 words.clear();
                 let (first, last) = instruction.modifiers;
@@ -228,19 +234,30 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
     }
 
-    /// `.branchtargets`; `.calltargets` names functions, which the call itself checks.
-    fn targets(&mut self, name: &'a str, place: Place, targets: &[&'a str]) {
-        let mut positions = Vec::with_capacity(targets.len());
-        for target in targets {
-            let function = self.declared.functions.get(target).map(|id| id.0);
-            match self.label(target).or(function) {
+    fn branch_targets(&mut self, name: &'a str, place: Place, labels: &[&'a str]) {
+        let mut positions = Vec::with_capacity(labels.len());
+        for label in labels {
+            match self.label(label) {
                 Some(position) => positions.push(position),
-                None => self.report(place, undeclared("label", target)),
+                None => self.report(place, undeclared("label", label)),
             }
         }
         let id = TargetsId(self.body.targets.len() as u32);
         self.body.targets.push(positions);
         self.bind(name, place, Binding::Targets(id));
+    }
+
+    fn call_targets(&mut self, name: &'a str, place: Place, functions: &[&'a str]) {
+        let mut callees = Vec::with_capacity(functions.len());
+        for function in functions {
+            match self.declared.functions.get(function) {
+                Some(id) => callees.push(*id),
+                None => self.report(place, undeclared("function", function)),
+            }
+        }
+        let id = CalleesId(self.body.callees.len() as u32);
+        self.body.callees.push(callees);
+        self.bind(name, place, Binding::Callees(id));
     }
 
     fn bind(&mut self, name: &'a str, place: Place, binding: Binding) {

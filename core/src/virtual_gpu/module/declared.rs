@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::super::error::{Place, Problem};
 use super::super::ptx::parse::MAX_ERRORS;
-use super::super::ptx::tree::{self, Declaration, Linkage, Tree};
+use super::super::ptx::tree::{self, Declaration, FunctionKind, Linkage, Tree};
 use super::layout::{self, Parameter};
 use super::{Function, FunctionId, Initial, LaunchBounds, Variable, VariableId};
 
@@ -161,12 +161,23 @@ pub(super) fn variable(written: &Declaration<'_>) -> Result<Variable, Problem> {
     })
 }
 
+/// PTX ISA, section "Kernel Function Parameters", for sm_70 and newer since version 8.1.
+const MAX_PARAMETER_BYTES: u64 = 32_764;
+
 fn function(written: &tree::Function<'_>) -> Result<Function, (Place, Problem)> {
+    let parameters = layout::parameters(&written.signature.parameters)?;
+    let bytes = parameters.last().map_or(0, |last| last.offset + last.bytes);
+    if written.kind == FunctionKind::Entry && bytes > MAX_PARAMETER_BYTES {
+        let name = super::super::ptx::token::excerpt(written.name).to_owned();
+        let reason =
+            format!("takes {bytes} bytes of parameters; a kernel takes {MAX_PARAMETER_BYTES}");
+        return Err((written.place, Problem::Declaration { what: "kernel", name, reason }));
+    }
     Ok(Function {
         name: written.name.to_owned(),
         kind: written.kind,
         linkage: written.linkage,
-        parameters: layout::parameters(&written.signature.parameters)?,
+        parameters,
         returns: layout::parameters(&written.signature.returns)?,
         never_returns: written.signature.never_returns,
         bounds: bounds(written).map_err(|problem| (written.place, problem))?,

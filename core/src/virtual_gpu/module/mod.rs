@@ -49,6 +49,10 @@ pub struct PrototypeId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TargetsId(pub u32);
 
+/// A place among the lists of functions of a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CalleesId(pub u32);
+
 /// A module, checked: every name is declared, every operand fits.
 #[derive(Clone, Debug, Default)]
 pub struct Module {
@@ -152,6 +156,8 @@ pub struct Body {
     pub prototypes: Vec<Prototype>,
     /// Lists of branch targets, as positions among the instructions.
     pub targets: Vec<Vec<u32>>,
+    /// Lists of functions, one of which a call by address reaches.
+    pub callees: Vec<Vec<FunctionId>>,
 }
 
 /// A register of a body.

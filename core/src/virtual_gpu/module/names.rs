@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use super::super::isa::scalar::ScalarType;
-use super::{LocalId, PrototypeId, Register, RegisterId, TargetsId};
+use super::{CalleesId, LocalId, PrototypeId, Register, RegisterId, TargetsId};
 
 /// What a name of a body stands for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,6 +20,7 @@ pub(super) enum Binding {
     Return(u32),
     Prototype(PrototypeId),
     Targets(TargetsId),
+    Callees(CalleesId),
 }
 
 /// A declared register that nothing has used yet, or a range of them.

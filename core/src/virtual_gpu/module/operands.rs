@@ -271,9 +271,8 @@ impl<'a> Operands<'_, 'a> {
             Some(Binding::Local(id)) => return Some(Symbol::Local(id)),
             Some(Binding::Parameter(index)) => return Some(Symbol::Parameter(index)),
             Some(Binding::Return(index)) => return Some(Symbol::Return(index)),
-            Some(Binding::Register { .. } | Binding::Prototype(_) | Binding::Targets(_)) => {
-                return None;
-            }
+            Some(Binding::Register { .. } | Binding::Prototype(_)) => return None,
+            Some(Binding::Targets(_) | Binding::Callees(_)) => return None,
             None => {}
         }
         if let Some(id) = self.declared.variables.get(name) {

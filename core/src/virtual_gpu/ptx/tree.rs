@@ -165,11 +165,17 @@ pub(crate) enum Statement<'a> {
         place: Place,
         signature: Box<Signature<'a>>,
     },
-    /// `name: .branchtargets a, b;` and `name: .calltargets f, g;`
-    Targets {
+    /// `name: .branchtargets a, b;`
+    BranchTargets {
         name: &'a str,
         place: Place,
-        targets: Vec<&'a str>,
+        labels: Vec<&'a str>,
+    },
+    /// `name: .calltargets f, g;`
+    CallTargets {
+        name: &'a str,
+        place: Place,
+        functions: Vec<&'a str>,
     },
 }
 

@@ -181,3 +181,16 @@ fn launch_bounds_are_read() {
     assert_eq!(bounds.max_threads, Some([128, 2, 1]));
     assert_eq!(bounds.min_blocks_per_multiprocessor, Some(3));
 }
+
+#[test]
+fn lists_of_targets_are_positions_and_functions() {
+    let module = loaded(&format!(
+        "{HEAD}.func f() {{ ret; }}\n.func g() {{ ret; }}\n.entry k() {{ .reg .b64 %rd<2>; .reg .b32 %r<2>;\n\
+         mov.u64 %rd1, g; fs: .calltargets f, g; call %rd1, (), fs;\n\
+         ls: .branchtargets A, B; brx.idx %r1, ls;\nA: ret;\nB: ret; }}\n"
+    ));
+    let body = module.function("k").unwrap().body.as_ref().unwrap();
+    assert_eq!(body.targets, [vec![3, 4]]);
+    assert_eq!(body.callees.len(), 1);
+    assert_eq!(body.callees[0].len(), 2);
+}

@@ -74,19 +74,27 @@ impl<'a> Parser<'a> {
                 let signature = Box::new(self.prototype()?);
                 Statement::Prototype { name, place, signature }
             }
-            Token::Dotted("branchtargets" | "calltargets") => {
-                self.advance();
-                let mut targets = vec![self.word("a label or function")?];
-                while self.accept(',') {
-                    targets.push(self.word("a label or function")?);
-                }
-                self.expect(';')?;
-                Statement::Targets { name, place, targets }
+            Token::Dotted("branchtargets") => {
+                Statement::BranchTargets { name, place, labels: self.target_names()? }
+            }
+            Token::Dotted("calltargets") => {
+                Statement::CallTargets { name, place, functions: self.target_names()? }
             }
             _ => Statement::Label(name, place),
         };
         body.statements.push(statement);
         Ok(())
+    }
+
+    /// The names behind `.branchtargets` or `.calltargets`, with their `;`.
+    fn target_names(&mut self) -> Parsed<Vec<&'a str>> {
+        self.advance();
+        let mut names = vec![self.word("a label or function")?];
+        while self.accept(',') {
+            names.push(self.word("a label or function")?);
+        }
+        self.expect(';')?;
+        Ok(names)
     }
 
     /// `(.param .b32 _) _ (.param .b64 _) .noreturn;`
