@@ -115,7 +115,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         let mut scopes = vec![0];
         for statement in statements {
             match statement {
-                Statement::Open => {
+                Statement::Open(_) => {
                     scopes.push(next_scope);
                     next_scope += 1;
                 }
@@ -147,11 +147,11 @@ impl<'r, 'a> Reader<'r, 'a> {
         words: &mut Vec<&'a str>,
     ) -> bool {
         match statement {
-            Statement::Open => {
+            Statement::Open(place) => {
                 if !self.names.open() {
                     let limit = Names::DEEPEST as u64;
                     let problem = Problem::TooMany { what: "scopes inside each other", limit };
-                    self.report(Place::default(), problem);
+                    self.report(*place, problem);
                     return false;
                 }
             }

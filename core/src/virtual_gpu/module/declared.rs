@@ -23,8 +23,8 @@ pub(super) struct Declared<'a> {
     pub(super) initial_bytes_left: Cell<u64>,
 }
 
-/// More than any text that is read can write out.
-pub(super) const MAX_INITIAL_BYTES: u64 = 1 << 30;
+/// Far more than kernels bring along; constant memory has 64 KiB.
+pub(super) const MAX_INITIAL_BYTES: u64 = 1 << 28;
 
 impl<'a> Declared<'a> {
     pub(super) fn new(tree: &Tree<'a>) -> Self {
@@ -142,10 +142,7 @@ pub(super) fn variable(written: &Declaration<'_>) -> Result<Variable, Problem> {
     })?;
     let mut extent = layout::extent(written, what)?;
     if extent.bytes.is_none() && !written.initial.is_empty() {
-        let elements = written.initial.iter().map(|value| value.index + 1).max().unwrap_or(0);
-        let bytes = elements.saturating_mul(u64::from(extent.element.bytes()));
-        let unit = u64::from(written.vector) * u64::from(extent.element.bytes());
-        extent.bytes = Some(bytes.next_multiple_of(unit));
+        extent.bytes = Some(layout::bytes_from_initial(written, extent.element)?);
     }
     if extent.bytes.is_none() && written.linkage != Linkage::Extern {
         return Err(layout::problem(written, what, "has no size and is not `.extern`"));

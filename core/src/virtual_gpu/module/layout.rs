@@ -81,6 +81,23 @@ pub(super) fn extent(declaration: &Declaration<'_>, what: &'static str) -> Resul
     Ok(Extent { element, bytes, align: align as u32 })
 }
 
+/// The size of `name[]` or `name[][3]`, which its initialiser gives: whole rows of it.
+pub(super) fn bytes_from_initial(
+    declaration: &Declaration<'_>,
+    element: ScalarType,
+) -> Result<u64, Problem> {
+    let last = declaration.initial.iter().map(|value| value.index).max().unwrap_or(0);
+    let inner = declaration.dimensions.get(1..).unwrap_or_default();
+    let row = inner
+        .iter()
+        .try_fold(u64::from(declaration.vector), |row, size| row.checked_mul(*size))
+        .filter(|row| *row > 0);
+    row.and_then(|row| last.checked_add(1)?.checked_next_multiple_of(row))
+        .and_then(|elements| elements.checked_mul(u64::from(element.bytes())))
+        .filter(|bytes| *bytes <= LARGEST)
+        .ok_or_else(|| problem(declaration, "variable", "is larger than any memory"))
+}
+
 /// Parameters, one behind the other, each at a multiple of its alignment.
 pub(super) fn parameters(
     declarations: &[Declaration<'_>],

@@ -153,7 +153,7 @@ pub(crate) struct Body<'a> {
 /// One statement.
 #[derive(Debug)]
 pub(crate) enum Statement<'a> {
-    Open,
+    Open(Place),
     Close,
     Declaration(Box<Declaration<'a>>),
     Label(&'a str, Place),

@@ -91,10 +91,11 @@ fn initial_values_become_bytes_and_relocations() {
     let module = loaded(&format!(
         "{HEAD}.global .u32 t[4] = {{1, -1}};\n.global .f32 f = 0f3F800000;\n\
          .global .u64 p[2] = {{0, generic(t)+8}};\n.global .b8 b[3] = {{0xFF(t), 0xFF00(t), 9}};\n\
-         .global .u16 m[2][3] = {{{{1}}, {{2, 3}}}};\n.func g() {{ ret; }}\n.const .u64 q = g;\n"
+         .global .u8 open[][3] = {{{{1}}, {{2, 3}}}};\n.global .u16 m[2][3] = {{{{1}}, {{2, 3}}}};\n.func g() {{ ret; }}\n.const .u64 q = g;\n"
     ));
     let bytes = |name| module.variable(name).unwrap().initial.bytes.clone();
     assert_eq!(bytes("t"), [1, 0, 0, 0, 255, 255, 255, 255]);
+    assert_eq!(module.variable("open").unwrap().bytes, Some(6));
     assert_eq!(bytes("f"), 1.0_f32.to_le_bytes());
     assert_eq!(bytes("m"), [1, 0, 0, 0, 0, 0, 2, 0, 3, 0]);
     let relocation = module.variable("p").unwrap().initial.relocations[0];

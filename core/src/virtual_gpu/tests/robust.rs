@@ -154,6 +154,11 @@ fn garbage_of_any_kind_gives_a_bounded_number_of_short_errors() {
     check_bounded(&kernel(&"add.s32 %x, %y, %z;\n".repeat(100_000)));
     check_bounded(&kernel(&format!("add.{}s32 %x, %y, %z;", "rn.".repeat(1_000_000))));
     check_bounded(&format!(".global .b8 g[2] = {{{}", "{".repeat(1_000_000)));
+    check_bounded(".global .b8 g[2][99999999999][99999999999999] = {{1}, {1}};");
+    check_bounded(".global .b8 g[][9223372036854775809] = {{1}, {1}, {1}};");
+    check_bounded(&".global .b8 g[2][1000000000] = {{1}, {1}};".repeat(3));
+    check_bounded(&".global .f8 c;".repeat(100_000));
+    check_bounded(&kernel(&format!("{}mov.u32 %r1, 1;{}", "{".repeat(40), "}".repeat(40))));
     check_bounded(&kernel(
         ".local .b8 big[99999999999];.reg .b32 %r<99999999999>; mov.u32 %r99999999999, 1;",
     ));

@@ -20,13 +20,13 @@ impl<'a> Parser<'a> {
                 let place = self.place();
                 let value = self.initial_value()?;
                 declaration.initial.push(Initial { place, index, value });
-                index += 1;
+                index = index.saturating_add(1);
             }
             while depth > 0 && self.accept('}') {
                 depth -= 1;
                 let row = row_length(declaration, depth);
                 if depth > 0 && row > 0 {
-                    index = index.next_multiple_of(row);
+                    index = index.checked_next_multiple_of(row).unwrap_or(u64::MAX);
                 }
             }
             if depth == 0 {

@@ -12,8 +12,8 @@ impl<'a> Parser<'a> {
             match self.token() {
                 Token::Mark('{') => {
                     depth += 1;
+                    body.statements.push(Statement::Open(self.place()));
                     self.advance();
-                    body.statements.push(Statement::Open);
                 }
                 Token::Mark('}') => {
                     self.advance();
