@@ -24,3 +24,6 @@ pub mod units;
 
 pub mod cancellation;
 pub mod display_text;
+pub mod virtual_gpu;
+
+pub mod worker;

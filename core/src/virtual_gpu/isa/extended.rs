@@ -1,0 +1,82 @@
+//! Integers of several registers, with the carry between them. PTX ISA, section "Extended-Precision Integer
+//! Arithmetic Instructions".
+
+use super::integer::Part;
+use super::keyword::scalar_subset;
+use super::signature::uniform;
+use super::{Decoded, Modifiers, Operation, Row};
+
+scalar_subset! {
+    /// What carries.
+    CarryType: "a 32- or 64-bit integer type" { U32, U64, S32, S64 }
+}
+
+/// Whether the carry flag is an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CarryIn {
+    /// It counts as zero.
+    Ignore,
+    /// It is added, or subtracted.
+    Use,
+}
+
+/// Whether the carry flag is a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CarryOut {
+    /// It keeps its value.
+    Keep,
+    /// It becomes the carry of this instruction.
+    Write,
+}
+
+/// Arithmetic that reads or writes the carry flag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extended {
+    /// What is computed.
+    pub operator: ExtendedOperator,
+    /// On which type.
+    pub ty: CarryType,
+    /// `addc`, `subc`, `madc`.
+    pub carry_in: CarryIn,
+    /// `.cc`.
+    pub carry_out: CarryOut,
+}
+
+/// Sums, differences and products with carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExtendedOperator {
+    /// `a + b`.
+    Add,
+    /// `a - b`; the carry is a borrow.
+    Subtract,
+    /// Half of `a * b`, plus `c`.
+    MultiplyAdd(Part),
+}
+
+pub(crate) const TABLE: &[Row] = &[
+    Row::any("addc", |m| carried(m, Form::Add, CarryIn::Use)),
+    Row::any("subc", |m| carried(m, Form::Subtract, CarryIn::Use)),
+    Row::any("madc", |m| carried(m, Form::MultiplyAdd, CarryIn::Use)),
+    Row::with("add", "cc", |m| carried(m, Form::Add, CarryIn::Ignore)),
+    Row::with("sub", "cc", |m| carried(m, Form::Subtract, CarryIn::Ignore)),
+    Row::with("mad", "cc", |m| carried(m, Form::MultiplyAdd, CarryIn::Ignore)),
+];
+
+#[derive(Clone, Copy)]
+enum Form {
+    Add,
+    Subtract,
+    MultiplyAdd,
+}
+
+fn carried(m: &mut Modifiers<'_>, form: Form, carry_in: CarryIn) -> Decoded {
+    let carry_out = if m.flag("cc") { CarryOut::Write } else { CarryOut::Keep };
+    let (operator, sources) = match form {
+        Form::Add => (ExtendedOperator::Add, 2),
+        Form::Subtract => (ExtendedOperator::Subtract, 2),
+        Form::MultiplyAdd => (ExtendedOperator::MultiplyAdd(m.required()?), 3),
+    };
+    let ty = m.required()?;
+    let operation = Extended { operator, ty, carry_in, carry_out };
+    Ok((Operation::Extended(operation), uniform(ty, sources)))
+}

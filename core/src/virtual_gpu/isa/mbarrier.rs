@@ -1,0 +1,152 @@
+//! Barriers that are objects in shared memory. PTX ISA, section "mbarrier" of "Parallel Synchronization and
+//! Communication Instructions"; transactions (`expect_tx`) belong to Hopper's bulk copies and are refused.
+
+use super::keyword::keywords;
+use super::memory::{Scope, Space, space};
+use super::scalar::{Fit, ScalarType};
+use super::signature::{Role, Signature};
+use super::{Decoded, Modifiers, Operation, Refusal, Row};
+
+keywords! {
+    /// How an arrival or a wait is ordered with other accesses.
+    MbarrierOrder: "an order" { Acquire = "acquire", Release = "release", Relaxed = "relaxed" }
+}
+
+/// How a wait names the phase that must complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// By the state that an arrival gave.
+    State,
+    /// By its parity.
+    Parity,
+}
+
+/// Whether an arrival may complete a phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Completion {
+    /// It may.
+    Allowed,
+    /// The program promises that it does not (`.noComplete`).
+    Excluded,
+}
+
+/// Whether the thread comes back in later phases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Participation {
+    /// It does.
+    Stay,
+    /// It does not (`arrive_drop`).
+    Leave,
+}
+
+/// How long a wait may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patience {
+    /// It only looks (`test_wait`).
+    None,
+    /// It may be suspended for a while (`try_wait`).
+    Bounded,
+}
+
+/// Order and scope; release and acquire at block scope where nothing is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Synchronisation {
+    /// The order.
+    pub order: MbarrierOrder,
+    /// Among which threads.
+    pub scope: Scope,
+}
+
+/// Operations on a barrier in shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mbarrier {
+    /// Make one that expects a number of arrivals.
+    Initialise(Space),
+    /// Its memory is free for other use.
+    Invalidate(Space),
+    /// Arrive, once or a number of times; the state of the phase is a result.
+    Arrive(Space, Participation, Completion, Synchronisation),
+    /// Whether a phase has completed.
+    Wait(Space, Patience, Phase, Synchronisation),
+    /// How many arrivals a state lacks.
+    PendingCount,
+}
+
+pub(crate) const TABLE: &[Row] = &[
+    Row::with("mbarrier", "init", |m| {
+        m.flag("init");
+        let (space, address) = place(m)?;
+        done(Mbarrier::Initialise(space), &[address, COUNT], 0)
+    }),
+    Row::with("mbarrier", "inval", |m| {
+        m.flag("inval");
+        let (space, address) = place(m)?;
+        done(Mbarrier::Invalidate(space), &[address], 0)
+    }),
+    Row::with("mbarrier", "arrive", |m| {
+        m.flag("arrive");
+        arrive(m, Participation::Stay)
+    }),
+    Row::with("mbarrier", "arrive_drop", |m| {
+        m.flag("arrive_drop");
+        arrive(m, Participation::Leave)
+    }),
+    Row::with("mbarrier", "test_wait", |m| {
+        m.flag("test_wait");
+        wait(m, Patience::None)
+    }),
+    Row::with("mbarrier", "try_wait", |m| {
+        m.flag("try_wait");
+        wait(m, Patience::Bounded)
+    }),
+    Row::with("mbarrier", "pending_count", |m| {
+        m.flag("pending_count");
+        m.require_flag("b64", ".b64")?;
+        let count = Role::Write(ScalarType::U32, Fit::Exact);
+        done(Mbarrier::PendingCount, &[count, STATE], 0)
+    }),
+];
+
+const COUNT: Role = Role::Read(ScalarType::U32, Fit::Exact);
+const STATE: Role = Role::Read(ScalarType::B64, Fit::Exact);
+
+fn done(operation: Mbarrier, roles: &[Role], optional: u8) -> Decoded {
+    Ok((Operation::Mbarrier(operation), Signature::new(roles).optional(optional)))
+}
+
+fn place(m: &mut Modifiers<'_>) -> Result<(Space, Role), Refusal> {
+    let space = space(m);
+    m.require_flag("b64", ".b64")?;
+    Ok((space, Role::Address(space)))
+}
+
+fn synchronisation(m: &mut Modifiers<'_>, order: MbarrierOrder) -> Synchronisation {
+    let order = m.optional().unwrap_or(order);
+    Synchronisation { order, scope: m.optional().unwrap_or(Scope::Cta) }
+}
+
+fn arrive(m: &mut Modifiers<'_>, participation: Participation) -> Decoded {
+    let completion = if m.flag("noComplete") { Completion::Excluded } else { Completion::Allowed };
+    let synchronisation = synchronisation(m, MbarrierOrder::Release);
+    let (space, address) = place(m)?;
+    let state = Role::Write(ScalarType::B64, Fit::Exact);
+    let operation = Mbarrier::Arrive(space, participation, completion, synchronisation);
+    let optional = u8::from(completion == Completion::Allowed);
+    done(operation, &[state, address, COUNT], optional)
+}
+
+fn wait(m: &mut Modifiers<'_>, patience: Patience) -> Decoded {
+    let phase = if m.flag("parity") { Phase::Parity } else { Phase::State };
+    let synchronisation = synchronisation(m, MbarrierOrder::Acquire);
+    let (space, address) = place(m)?;
+    let complete = Role::Write(ScalarType::Pred, Fit::Exact);
+    let which = match phase {
+        Phase::State => STATE,
+        Phase::Parity => COUNT,
+    };
+    let operation = Mbarrier::Wait(space, patience, phase, synchronisation);
+    match patience {
+        Patience::None => done(operation, &[complete, address, which], 0),
+        Patience::Bounded => done(operation, &[complete, address, which, COUNT], 1),
+    }
+}

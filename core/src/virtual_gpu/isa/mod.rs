@@ -1,0 +1,191 @@
+//! The instruction set: every supported instruction, declared once, in the table of its family.
+//!
+//! A table row names the opcode, the types that select the row (several families share `add`), and the
+//! function that reads the modifiers as a set and gives a typed operation and what operands it takes.
+
+pub mod approximate;
+pub mod async_copy;
+pub mod atomic;
+pub mod barrier;
+pub mod compare;
+pub mod control;
+pub mod convert;
+pub mod extended;
+pub mod float;
+pub mod half;
+pub mod integer;
+mod keyword;
+pub mod logic;
+pub mod matrix;
+pub mod mbarrier;
+pub mod memory;
+mod modifiers;
+pub mod moves;
+pub mod refusal;
+pub mod scalar;
+pub(crate) mod signature;
+pub mod special_register;
+pub mod system;
+#[cfg(test)]
+mod tests;
+pub mod unsupported;
+pub mod warp;
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+pub use keyword::Keyword;
+pub(crate) use modifiers::{Modifiers, spelling};
+use refusal::Refusal;
+use scalar::ScalarType;
+use signature::Signature;
+
+/// What an instruction does; its operands stand beside it, in the order of the PTX ISA.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Operation {
+    /// Whole numbers.
+    Integer(integer::Integer),
+    /// Whole numbers of more than one register.
+    Extended(extended::Extended),
+    /// f32, f64 and pairs of f32, exactly rounded.
+    Float(float::Float),
+    /// f16 and bf16, alone and in pairs.
+    Half(half::Half),
+    /// Approximations with a documented error.
+    Approximate(approximate::Approximate),
+    /// Comparison and selection.
+    Compare(compare::Compare),
+    /// Bits.
+    Logic(logic::Logic),
+    /// Conversions.
+    Convert(convert::Convert),
+    /// Moves, packing, addresses.
+    Move(moves::Move),
+    /// Loads, stores, hints.
+    Memory(memory::Memory),
+    /// Read-modify-write.
+    Atomic(atomic::Atomic),
+    /// Branches, calls, ends.
+    Control(control::Control),
+    /// Barriers and fences.
+    Barrier(barrier::Barrier),
+    /// What lanes do together.
+    Warp(warp::Warp),
+    /// Sleeping and the like.
+    System(system::System),
+    /// Tensor cores.
+    Matrix(matrix::Matrix),
+    /// Copies that complete later.
+    AsyncCopy(async_copy::AsyncCopy),
+    /// Barriers in shared memory.
+    Mbarrier(mbarrier::Mbarrier),
+}
+
+/// What decoding gives.
+pub(crate) type Decoded = Result<(Operation, Signature), Refusal>;
+
+/// One row: an opcode, what selects it, and its decoder.
+pub(crate) struct Row {
+    name: &'static str,
+    selected_by: Selector,
+    decode: fn(&mut Modifiers<'_>) -> Decoded,
+}
+
+/// Which of the rows of one opcode takes an instruction.
+enum Selector {
+    Anything,
+    FirstType(&'static [ScalarType]),
+    Modifier(&'static str),
+}
+
+impl Row {
+    fn takes(&self, modifiers: &Modifiers<'_>) -> bool {
+        match self.selected_by {
+            Selector::Anything => true,
+            Selector::FirstType(types) => {
+                modifiers.principal_type().is_some_and(|ty| types.contains(&ty))
+            }
+            Selector::Modifier(word) => modifiers.has(word),
+        }
+    }
+
+    /// An opcode that belongs to the family when one modifier is there.
+    pub(crate) const fn with(
+        name: &'static str,
+        modifier: &'static str,
+        decode: fn(&mut Modifiers<'_>) -> Decoded,
+    ) -> Self {
+        Self { name, selected_by: Selector::Modifier(modifier), decode }
+    }
+
+    /// An opcode that only one family has.
+    pub(crate) const fn any(name: &'static str, decode: fn(&mut Modifiers<'_>) -> Decoded) -> Self {
+        Self { name, selected_by: Selector::Anything, decode }
+    }
+
+    /// An opcode that belongs to the family when its first type is one of these.
+    pub(crate) const fn typed(
+        name: &'static str,
+        types: &'static [ScalarType],
+        decode: fn(&mut Modifiers<'_>) -> Decoded,
+    ) -> Self {
+        Self { name, selected_by: Selector::FirstType(types), decode }
+    }
+}
+
+/// All families; where two could take an instruction, the earlier one does.
+const FAMILIES: &[&[Row]] = &[
+    extended::TABLE,
+    integer::TABLE,
+    approximate::TABLE,
+    float::TABLE,
+    half::TABLE,
+    compare::TABLE,
+    logic::TABLE,
+    convert::TABLE,
+    moves::TABLE,
+    memory::TABLE,
+    atomic::TABLE,
+    control::TABLE,
+    barrier::TABLE,
+    warp::TABLE,
+    system::TABLE,
+    matrix::TABLE,
+    async_copy::TABLE,
+    mbarrier::TABLE,
+];
+
+static ROWS: LazyLock<HashMap<&'static str, Vec<&'static Row>>> = LazyLock::new(|| {
+    let mut rows: HashMap<&'static str, Vec<&'static Row>> = HashMap::new();
+    for row in FAMILIES.iter().copied().flatten() {
+        rows.entry(row.name).or_default().push(row);
+    }
+    rows
+});
+
+/// Every opcode of the instruction set, sorted.
+#[must_use]
+pub fn opcodes() -> Vec<&'static str> {
+    let mut names: Vec<_> = ROWS.keys().copied().collect();
+    names.sort_unstable();
+    names
+}
+
+/// Decodes an opcode and its modifiers; `operands` is how many operands are written behind them.
+pub(crate) fn decode(opcode: &str, words: &[&str], operands: usize) -> Decoded {
+    if let Some(reason) = unsupported::reason(opcode, words) {
+        let instruction = spelling(opcode, words);
+        return Err(Refusal::Unsupported { instruction, reason });
+    }
+    let Some(rows) = ROWS.get(opcode) else {
+        return Err(Refusal::Unknown { instruction: spelling(opcode, words) });
+    };
+    let mut modifiers = Modifiers::new(opcode, words, operands)?;
+    let row = rows
+        .iter()
+        .find(|row| row.takes(&modifiers))
+        .ok_or_else(|| modifiers.missing("a type that it takes"))?;
+    let decoded = (row.decode)(&mut modifiers)?;
+    modifiers.finish()?;
+    Ok(decoded)
+}

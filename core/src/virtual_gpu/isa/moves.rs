@@ -1,0 +1,76 @@
+//! Moves, packing, and addresses as values. PTX ISA, section "Data Movement and Conversion Instructions":
+//! `mov`, `cvta`, `isspacep`.
+
+use super::keyword::{keywords, scalar_subset};
+use super::memory::Space;
+use super::scalar::{Fit, ScalarType};
+use super::signature::{Role, Signature};
+use super::{Decoded, Modifiers, Operation, Row};
+
+scalar_subset! {
+    /// What can be moved.
+    MoveType: "a type" {
+        Pred, B8, B16, B32, B64, B128, U16, U32, U64, S16, S32, S64, F32, F64
+    }
+}
+scalar_subset! {
+    /// What an address is.
+    AddressType: ".u32 or .u64" { U32, U64 }
+}
+keywords! {
+    /// The windows of the generic address space.
+    Window: "a state space" {
+        Const = "const", Global = "global", Local = "local", Shared = "shared",
+        SharedCta = "shared::cta", SharedCluster = "shared::cluster", Param = "param", ParamEntry = "param::entry",
+    }
+}
+
+/// Moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Move {
+    /// `d = a`; a vector on either side packs or unpacks, a symbol gives its address.
+    Copy(MoveType),
+    /// An address of a space becomes a generic one.
+    ToGeneric(Space, AddressType),
+    /// A generic address becomes one of a space.
+    FromGeneric(Space, AddressType),
+    /// Whether a generic address lies in a space.
+    IsInSpace(Space),
+}
+
+pub(crate) const TABLE: &[Row] = &[
+    Row::any("mov", |m| {
+        let ty: MoveType = m.required()?;
+        let roles = [Role::MoveDestination(ty.into()), Role::MoveSource(ty.into())];
+        Ok((Operation::Move(Move::Copy(ty)), Signature::new(&roles)))
+    }),
+    Row::any("cvta", |m| {
+        let to = m.flag("to");
+        let space = m.required::<Window>()?.space();
+        let ty: AddressType = m.required()?;
+        let operation = if to { Move::FromGeneric(space, ty) } else { Move::ToGeneric(space, ty) };
+        let roles = [Role::Write(ty.into(), Fit::Exact), Role::MoveSource(ty.into())];
+        Ok((Operation::Move(operation), Signature::new(&roles)))
+    }),
+    Row::any("isspacep", |m: &mut Modifiers<'_>| -> Decoded {
+        let space = m.required::<Window>()?.space();
+        let address = Role::MoveSource(ScalarType::B64);
+        let roles = [Role::Write(ScalarType::Pred, Fit::Exact), address];
+        Ok((Operation::Move(Move::IsInSpace(space)), Signature::new(&roles)))
+    }),
+];
+
+impl Window {
+    /// The space behind the window.
+    #[must_use]
+    pub fn space(self) -> Space {
+        match self {
+            Self::Const => Space::Const,
+            Self::Global => Space::Global,
+            Self::Local => Space::Local,
+            // A block that is in no cluster is one of its own.
+            Self::Shared | Self::SharedCta | Self::SharedCluster => Space::Shared,
+            Self::Param | Self::ParamEntry => Space::Param,
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Sleeping and performance events. PTX ISA, section "Miscellaneous Instructions".
+
+use super::scalar::{Fit, ScalarType};
+use super::signature::{Role, Signature};
+use super::{Operation, Row};
+
+/// What has no effect on values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum System {
+    /// Wait about so many nanoseconds.
+    Sleep,
+    /// Trigger performance events, by number or by mask.
+    PerformanceEvent,
+}
+
+pub(crate) const TABLE: &[Row] = &[
+    Row::any("nanosleep", |m| {
+        m.require_flag("u32", ".u32")?;
+        let roles = [Role::Read(ScalarType::U32, Fit::Exact)];
+        Ok((Operation::System(System::Sleep), Signature::new(&roles)))
+    }),
+    Row::any("pmevent", |m| {
+        m.flag("mask");
+        let roles = [Role::Constant { largest: 0xFFFF }];
+        Ok((Operation::System(System::PerformanceEvent), Signature::new(&roles)))
+    }),
+];

@@ -1,0 +1,367 @@
+//! Statements → instructions: each is decoded, its operands are resolved and checked.
+
+use std::collections::HashMap;
+
+use super::super::error::{LoadError, Place, Problem};
+use super::super::isa::scalar::{Fit, ScalarType};
+use super::super::isa::signature::Signature;
+use super::super::isa::{self, Operation};
+use super::super::ptx::parse::MAX_ERRORS;
+use super::super::ptx::token::excerpt;
+use super::super::ptx::tree::{self, Declaration, Statement};
+use super::declared::{self, Declared};
+use super::layout;
+use super::locations::{LocationId, Locations, SourceLine, source_line};
+use super::names::{Binding, Names, Taken};
+use super::operand::Operand;
+use super::operands::{OperandError, Operands, undeclared};
+use super::{Body, CalleesId, Function, LocalId, Prototype, PrototypeId, RegisterId, TargetsId};
+
+/// An instruction that can be executed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Instruction {
+    /// Where it stands in the PTX.
+    pub place: Place,
+    /// Where it comes from, if the PTX says so.
+    pub location: Option<LocationId>,
+    /// The predicate that lets a lane execute it.
+    pub guard: Option<Guard>,
+    /// What it does.
+    pub operation: Operation,
+    /// Its operands, in the order of the PTX ISA.
+    pub operands: Box<[Operand]>,
+    /// How many of them, from the first, are results.
+    pub results: u8,
+}
+
+impl Instruction {
+    /// What it writes.
+    #[must_use]
+    pub fn destinations(&self) -> &[Operand] {
+        &self.operands[..usize::from(self.results)]
+    }
+
+    /// What it reads.
+    #[must_use]
+    pub fn sources(&self) -> &[Operand] {
+        &self.operands[usize::from(self.results)..]
+    }
+}
+
+/// `@p` or `@!p`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Guard {
+    /// The predicate.
+    pub predicate: RegisterId,
+    /// Whether it must be false.
+    pub negated: bool,
+}
+
+/// Labels by scope and name: positions among the instructions.
+type Labels<'a> = HashMap<(u32, &'a str), u32>;
+
+/// Reads one body.
+pub(super) struct Reader<'r, 'a> {
+    declared: &'r Declared<'a>,
+    function: &'r Function,
+    files: &'r [(u32, String)],
+    locations: &'r mut Locations<'a>,
+    pub(super) names: Names<'a>,
+    labels: Labels<'a>,
+    location: Option<LocationId>,
+    pub(super) body: Body,
+    pub(super) errors: Vec<LoadError>,
+}
+
+impl<'r, 'a> Reader<'r, 'a> {
+    pub(super) fn new(
+        declared: &'r Declared<'a>,
+        function: &'r Function,
+        files: &'r [(u32, String)],
+        locations: &'r mut Locations<'a>,
+    ) -> Self {
+        let (names, labels) = (Names::new(), Labels::new());
+        let (body, errors) = (Body::default(), Vec::new());
+        let location = None;
+        Self { declared, function, files, locations, names, labels, location, body, errors }
+    }
+
+    pub(super) fn read(
+        &mut self,
+        written: &tree::Body<'a>,
+        signature: &tree::Signature<'a>,
+    ) -> Body {
+        for (index, parameter) in signature.parameters.iter().enumerate() {
+            self.bind(parameter.name, parameter.place, Binding::Parameter(index as u32));
+        }
+        for (index, parameter) in signature.returns.iter().enumerate() {
+            self.bind(parameter.name, parameter.place, Binding::Return(index as u32));
+        }
+        self.find_labels(&written.statements);
+        let mut words = Vec::new();
+        for statement in &written.statements {
+            if self.errors.len() > MAX_ERRORS || !self.statement(statement, written, &mut words) {
+                break;
+            }
+        }
+        self.body.registers = std::mem::take(&mut self.names.registers);
+        std::mem::take(&mut self.body)
+    }
+
+    /// Branches may go forward, so labels are known before the first instruction is read.
+    fn find_labels(&mut self, statements: &[Statement<'a>]) {
+        let mut position = 0;
+        let mut next_scope = 1;
+        let mut scopes = vec![0];
+        for statement in statements {
+            match statement {
+                Statement::Open(_) => {
+                    scopes.push(next_scope);
+                    next_scope += 1;
+                }
+                Statement::Close => {
+                    scopes.pop();
+                }
+                Statement::Label(name, place) => {
+                    let scope = scopes.last().copied().unwrap_or(0);
+                    if self.labels.insert((scope, name), position).is_some() {
+                        let name = excerpt(name).to_owned();
+                        self.report(*place, Problem::Twice { name });
+                    }
+                }
+                Statement::Instruction(_) => position += 1,
+                Statement::Declaration(_)
+                | Statement::Location(_)
+                | Statement::Prototype { .. }
+                | Statement::BranchTargets { .. }
+                | Statement::CallTargets { .. } => {}
+            }
+        }
+    }
+
+    /// False where reading on makes no sense.
+    fn statement(
+        &mut self,
+        statement: &Statement<'a>,
+        body: &tree::Body<'a>,
+        words: &mut Vec<&'a str>,
+    ) -> bool {
+        match statement {
+            Statement::Open(place) => {
+                if !self.names.open() {
+                    let limit = Names::DEEPEST as u64;
+                    let problem = Problem::TooMany { what: "scopes inside each other", limit };
+                    self.report(*place, problem);
+                    return false;
+                }
+            }
+            Statement::Close => self.names.close(),
+            Statement::Label(..) => {}
+            Statement::Location(location) => self.location = Some(self.locations.add(location)),
+            Statement::Declaration(declaration) => self.declaration(declaration),
+            Statement::Prototype { name, place, signature } => {
+                self.prototype(name, *place, signature);
+            }
+            Statement::BranchTargets { name, place, labels } => {
+                self.branch_targets(name, *place, labels);
+            }
+            Statement::CallTargets { name, place, functions } => {
+                self.call_targets(name, *place, functions);
+            }
+            Statement::Instruction(instruction) => {
+                words.clear();
+                let (first, last) = instruction.modifiers;
+                words.extend(&body.modifiers[first as usize..last as usize]);
+                match self.instruction(instruction, words) {
+                    Ok(decoded) => self.body.instructions.push(decoded),
+                    Err((place, problem)) => self.report(place, problem),
+                }
+            }
+        }
+        true
+    }
+
+    fn declaration(&mut self, written: &Declaration<'a>) {
+        if written.space == "reg" {
+            return self.register_declaration(written);
+        }
+        match declared::variable(written) {
+            Err(problem) => self.report(written.place, problem),
+            Ok(mut variable) => {
+                match super::initial::initial(
+                    written,
+                    variable.element,
+                    variable.bytes,
+                    self.declared,
+                ) {
+                    Ok(initial) => variable.initial = initial,
+                    Err((place, problem)) => self.report(place, problem),
+                }
+                let id = LocalId(self.body.locals.len() as u32);
+                self.body.locals.push(variable);
+                self.bind(written.name, written.place, Binding::Local(id));
+            }
+        }
+    }
+
+    fn register_declaration(&mut self, written: &Declaration<'a>) {
+        let ty = match layout::element(written, "register") {
+            Ok(ty) => ty,
+            Err(problem) => return self.report(written.place, problem),
+        };
+        if !written.dimensions.is_empty() {
+            let problem = layout::problem(written, "register", "is an array");
+            return self.report(written.place, problem);
+        }
+        let Declaration { name, vector, range, .. } = *written;
+        if self.names.declare_register(name, ty, vector, range).is_err() {
+            let name = excerpt(name).to_owned();
+            self.report(written.place, Problem::Twice { name });
+        }
+    }
+
+    fn prototype(&mut self, name: &'a str, place: Place, signature: &tree::Signature<'a>) {
+        let parameters = layout::parameters(&signature.parameters);
+        let returns = layout::parameters(&signature.returns);
+        match (parameters, returns) {
+            (Ok(parameters), Ok(returns)) => {
+                let id = PrototypeId(self.body.prototypes.len() as u32);
+                let never_returns = signature.never_returns;
+                self.body.prototypes.push(Prototype { parameters, returns, never_returns });
+                self.bind(name, place, Binding::Prototype(id));
+            }
+            (Err((place, problem)), _) | (_, Err((place, problem))) => self.report(place, problem),
+        }
+    }
+
+    fn branch_targets(&mut self, name: &'a str, place: Place, labels: &[&'a str]) {
+        let mut positions = Vec::with_capacity(labels.len());
+        for label in labels {
+            match self.label(label) {
+                Some(position) => positions.push(position),
+                None => self.report(place, undeclared("label", label)),
+            }
+        }
+        let id = TargetsId(self.body.targets.len() as u32);
+        self.body.targets.push(positions);
+        self.bind(name, place, Binding::Targets(id));
+    }
+
+    fn call_targets(&mut self, name: &'a str, place: Place, functions: &[&'a str]) {
+        let mut callees = Vec::with_capacity(functions.len());
+        for function in functions {
+            match self.declared.functions.get(function) {
+                Some(id) => callees.push(*id),
+                None => self.report(place, undeclared("function", function)),
+            }
+        }
+        let id = CalleesId(self.body.callees.len() as u32);
+        self.body.callees.push(callees);
+        self.bind(name, place, Binding::Callees(id));
+    }
+
+    fn bind(&mut self, name: &'a str, place: Place, binding: Binding) {
+        if let Err(Taken) = self.names.bind(name, binding) {
+            let name = excerpt(name).to_owned();
+            self.report(place, Problem::Twice { name });
+        }
+    }
+
+    fn instruction(
+        &mut self,
+        written: &tree::Instruction<'a>,
+        words: &[&'a str],
+    ) -> Result<Instruction, (Place, Problem)> {
+        let place = written.place;
+        let decoded = isa::decode(written.opcode, words, written.operands.len());
+        let (operation, signature) =
+            decoded.map_err(|refusal| (place, Problem::Instruction(refusal)))?;
+        let guard = self.guard(written)?;
+        let operands = match signature.control {
+            Some(kind) => self.control_operands(kind, written, words)?,
+            None => self.plain_operands(&signature, written, words)?,
+        };
+        let results = signature.destinations() as u8;
+        let location = self.location;
+        Ok(Instruction { place, location, guard, operation, operands, results })
+    }
+
+    fn guard(
+        &mut self,
+        written: &tree::Instruction<'a>,
+    ) -> Result<Option<Guard>, (Place, Problem)> {
+        let Some(tree::Guard { place, predicate, negated }) = written.guard else {
+            return Ok(None);
+        };
+        let register = self.operands().register(predicate, ScalarType::Pred, Fit::Exact);
+        let predicate = register.map_err(|error| {
+            let problem = problem(error, 0, "@", &[]);
+            (place, problem)
+        })?;
+        Ok(Some(Guard { predicate, negated }))
+    }
+
+    fn plain_operands(
+        &mut self,
+        signature: &Signature,
+        written: &tree::Instruction<'a>,
+        words: &[&'a str],
+    ) -> Result<Box<[Operand]>, (Place, Problem)> {
+        let found = written.operands.len();
+        let (fewest, most) = signature.counts();
+        if found < fewest || found > most {
+            let instruction = isa::spelling(written.opcode, words);
+            let expected =
+                if fewest == most { most.to_string() } else { format!("{fewest} to {most}") };
+            return Err((written.place, Problem::OperandCount { instruction, found, expected }));
+        }
+        let mut operands = Vec::with_capacity(found);
+        for (role, (operand, place)) in signature.roles().iter().zip(&written.operands) {
+            let checked = self.operands().check(*role, operand);
+            operands.push(checked.map_err(|error| {
+                (*place, problem(error, operands.len() + 1, written.opcode, words))
+            })?);
+        }
+        Ok(operands.into_boxed_slice())
+    }
+
+    pub(super) fn label(&self, name: &'a str) -> Option<u32> {
+        self.names.open_scopes().find_map(|scope| self.labels.get(&(scope, name)).copied())
+    }
+
+    pub(super) fn operands(&mut self) -> Operands<'_, 'a> {
+        Operands {
+            names: &mut self.names,
+            declared: self.declared,
+            locals: &self.body.locals,
+            function: self.function,
+        }
+    }
+
+    fn report(&mut self, place: Place, problem: Problem) {
+        let source_line = self.source_line();
+        self.errors.push(LoadError { place, source_line, problem });
+    }
+
+    fn source_line(&self) -> Option<SourceLine> {
+        let location = self.locations.get(self.location?)?;
+        Some(source_line(self.files, location))
+    }
+}
+
+pub(super) fn problem(
+    error: OperandError,
+    position: usize,
+    opcode: &str,
+    words: &[&str],
+) -> Problem {
+    match error {
+        OperandError::Problem(problem) => problem,
+        OperandError::Mismatch(mismatch) => Problem::Operand {
+            instruction: isa::spelling(opcode, words),
+            position,
+            found: mismatch.found,
+            expected: mismatch.expected,
+        },
+    }
+}

@@ -1,0 +1,151 @@
+//! Sizes and alignments of variables and parameters, as the ABI has them.
+
+use super::super::error::Problem;
+use super::super::isa::Keyword as _;
+use super::super::isa::memory::{Space, SpaceWord};
+use super::super::isa::scalar::ScalarType;
+use super::super::ptx::tree::Declaration;
+
+/// One parameter: where it lies among the others, and how large it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name in the PTX; `_` in prototypes.
+    pub name: String,
+    /// The type of its elements: `b8` for structs.
+    pub element: ScalarType,
+    /// From the beginning of all parameters.
+    pub offset: u64,
+    /// Its size; zero for `name[]`, which only declarations of variadic functions have.
+    pub bytes: u64,
+    /// Its alignment.
+    pub align: u32,
+    /// What the PTX says about the memory behind a pointer.
+    pub pointer: Option<PointerHint>,
+}
+
+/// `.ptr .global .align 16`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PointerHint {
+    /// The space, if it is named.
+    pub space: Option<Space>,
+    /// The alignment of what it points to.
+    pub align: u32,
+}
+
+/// What may be declared in bytes; a GPU has far less.
+const LARGEST: u64 = 1 << 40;
+
+/// What a declaration needs in memory.
+pub(super) struct Extent {
+    pub(super) element: ScalarType,
+    /// None for `[]`.
+    pub(super) bytes: Option<u64>,
+    pub(super) align: u32,
+}
+
+/// The type that a declaration names.
+pub(super) fn element(
+    declaration: &Declaration<'_>,
+    what: &'static str,
+) -> Result<ScalarType, Problem> {
+    let known = ScalarType::from_word(declaration.element).filter(|ty| ty.is_register_type());
+    known.ok_or_else(|| {
+        let reason = match declaration.element {
+            "texref" | "samplerref" | "surfref" => {
+                "is a texture or surface: not modelled".to_owned()
+            }
+            other => format!("has the type `.{other}`, which is none that can be declared"),
+        };
+        problem(declaration, what, reason)
+    })
+}
+
+pub(super) fn extent(declaration: &Declaration<'_>, what: &'static str) -> Result<Extent, Problem> {
+    let element = element(declaration, what)?;
+    if element == ScalarType::Pred {
+        return Err(problem(declaration, what, "is a predicate, which memory does not hold"));
+    }
+    let unit = u64::from(element.bytes()) * u64::from(declaration.vector);
+    let align = declaration.align.unwrap_or(unit);
+    if !align.is_power_of_two() || align > 1 << 20 {
+        return Err(problem(declaration, what, "is not aligned to a power of two"));
+    }
+    let product = declaration
+        .dimensions
+        .iter()
+        .try_fold(unit, |product, size| product.checked_mul(*size))
+        .filter(|bytes| *bytes <= LARGEST)
+        .ok_or_else(|| problem(declaration, what, "is larger than any memory"))?;
+    let unsized_array = declaration.dimensions.first() == Some(&0);
+    let bytes = (!unsized_array).then_some(product);
+    Ok(Extent { element, bytes, align: align as u32 })
+}
+
+/// The size of `name[]` or `name[][3]`, which its initialiser gives: whole rows of it.
+pub(super) fn bytes_from_initial(
+    declaration: &Declaration<'_>,
+    element: ScalarType,
+) -> Result<u64, Problem> {
+    let last = declaration.initial.iter().map(|value| value.index).max().unwrap_or(0);
+    let inner = declaration.dimensions.get(1..).unwrap_or_default();
+    let row = inner
+        .iter()
+        .try_fold(u64::from(declaration.vector), |row, size| row.checked_mul(*size))
+        .filter(|row| *row > 0);
+    row.and_then(|row| last.checked_add(1)?.checked_next_multiple_of(row))
+        .and_then(|elements| elements.checked_mul(u64::from(element.bytes())))
+        .filter(|bytes| *bytes <= LARGEST)
+        .ok_or_else(|| problem(declaration, "variable", "is larger than any memory"))
+}
+
+/// Parameters, one behind the other, each at a multiple of its alignment.
+pub(super) fn parameters(
+    declarations: &[Declaration<'_>],
+) -> Result<Vec<Parameter>, (super::super::error::Place, Problem)> {
+    let mut offset = 0_u64;
+    let mut parameters = Vec::with_capacity(declarations.len());
+    for declaration in declarations {
+        let place = declaration.place;
+        if declaration.space != "param" {
+            let reason = format!("lies in `.{}`; only `.param` is passed", declaration.space);
+            return Err((place, problem(declaration, "parameter", reason)));
+        }
+        let extent = extent(declaration, "parameter").map_err(|problem| (place, problem))?;
+        let bytes = extent.bytes.unwrap_or(0);
+        offset = offset.next_multiple_of(u64::from(extent.align));
+        let pointer = declaration.pointer.map(|hint| PointerHint {
+            space: hint.space.and_then(space),
+            align: hint.align.unwrap_or(1) as u32,
+        });
+        parameters.push(Parameter {
+            name: declaration.name.to_owned(),
+            element: extent.element,
+            offset,
+            bytes,
+            align: extent.align,
+            pointer,
+        });
+        offset += bytes;
+    }
+    Ok(parameters)
+}
+
+/// The space that a word names, if it is one of memory.
+pub(super) fn space(word: &str) -> Option<Space> {
+    Some(match SpaceWord::from_spelling(word)? {
+        SpaceWord::Const => Space::Const,
+        SpaceWord::Global => Space::Global,
+        SpaceWord::Local => Space::Local,
+        SpaceWord::Param | SpaceWord::ParamEntry | SpaceWord::ParamFunction => Space::Param,
+        SpaceWord::Shared | SpaceWord::SharedCta => Space::Shared,
+    })
+}
+
+pub(super) fn problem(
+    declaration: &Declaration<'_>,
+    what: &'static str,
+    reason: impl Into<String>,
+) -> Problem {
+    let name = super::super::ptx::token::excerpt(declaration.name).to_owned();
+    Problem::Declaration { what, name, reason: reason.into() }
+}

@@ -1,0 +1,89 @@
+//! Text → module: names first, then bodies, each on its own; what is wrong is collected, not thrown.
+
+use super::super::error::{LoadError, Place, Problem};
+use super::super::ptx::parse::{MAX_ERRORS, parse};
+use super::super::ptx::tree::Tree;
+use super::declared::Declared;
+use super::locations::Locations;
+use super::{Module, body};
+
+/// Longer texts are refused unread.
+const MAX_BYTES: usize = 256 << 20;
+
+pub(super) fn load(text: &str) -> Result<Module, Vec<LoadError>> {
+    if text.len() > MAX_BYTES {
+        let problem = Problem::TooLong { bytes: text.len(), limit: MAX_BYTES };
+        return Err(vec![LoadError { place: Place::default(), source_line: None, problem }]);
+    }
+    let (tree, mut errors) = parse(text);
+    let too_many = errors.len() > MAX_ERRORS;
+    let module = if too_many { Module::default() } else { resolve(&tree, &mut errors) };
+    if errors.is_empty() {
+        return Ok(module);
+    }
+    errors.sort_by_key(|error| error.place);
+    if errors.len() > MAX_ERRORS + 1 {
+        errors.truncate(MAX_ERRORS);
+        let place = errors.last().map_or(Place::default(), |error| error.place);
+        let problem = Problem::MoreErrors(MAX_ERRORS);
+        errors.push(LoadError { place, source_line: None, problem });
+    }
+    Err(errors)
+}
+
+fn resolve(tree: &Tree<'_>, errors: &mut Vec<LoadError>) -> Module {
+    header(tree, errors);
+    let mut declared = Declared::new(tree);
+    let from_declarations = std::mem::take(&mut declared.errors);
+    errors.extend(from_declarations.into_iter().map(|(place, problem)| LoadError {
+        place,
+        source_line: None,
+        problem,
+    }));
+    let files: Vec<_> = tree.files.iter().map(|file| (file.index, file.path.to_owned())).collect();
+    let mut locations = Locations::new(tree);
+    let mut bodies = Vec::with_capacity(declared.function_list.len());
+    for (index, position) in declared.bodies.iter().enumerate() {
+        let function = &declared.function_list[index];
+        let written = position.map(|position| &tree.functions[position]);
+        let written = written.filter(|_| errors.len() <= MAX_ERRORS);
+        let with_body = written.and_then(|written| Some((written.body.as_ref()?, written)));
+        let body = with_body.map(|(statements, written)| {
+            let mut reader = body::Reader::new(&declared, function, &files, &mut locations);
+            let body = reader.read(statements, &written.signature);
+            errors.append(&mut reader.errors);
+            body
+        });
+        bodies.push(body);
+    }
+    let mut functions = declared.function_list;
+    for (function, body) in functions.iter_mut().zip(bodies) {
+        function.body = body;
+    }
+    Module {
+        version: tree.version.unwrap_or_default(),
+        targets: tree.targets.iter().map(|target| (*target).to_owned()).collect(),
+        functions,
+        variables: declared.variable_list,
+        files,
+        locations: locations.into_all(),
+    }
+}
+
+/// A module says its version and target first, and its addresses have 64 bits.
+fn header(tree: &Tree<'_>, errors: &mut Vec<LoadError>) {
+    let place = Place { line: 1, column: 1 };
+    let mut report = |what, name: &str, reason: String| {
+        let problem = Problem::Declaration { what, name: name.to_owned(), reason };
+        errors.push(LoadError { place, source_line: None, problem });
+    };
+    if tree.version.is_none() {
+        report("module", ".version", "is missing".to_owned());
+    }
+    if tree.targets.is_empty() {
+        report("module", ".target", "is missing".to_owned());
+    }
+    if let Some(size) = tree.address_size.filter(|size| *size != 64) {
+        report("module", ".address_size", format!("is {size}; only 64 is modelled"));
+    }
+}

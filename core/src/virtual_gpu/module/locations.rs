@@ -1,0 +1,109 @@
+//! Source locations, each kept once, with the chain of calls that inlining took away.
+//! PTX ISA, section "Debugging Directives: .loc".
+
+use std::collections::HashMap;
+use std::fmt;
+
+use super::super::ptx::tree::{self, Position, Tree};
+
+/// A place among the locations of a module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LocationId(pub u32);
+
+/// Where an instruction comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// The number of the file.
+    pub file: u32,
+    /// Line, from one; zero where the compiler made it up.
+    pub line: u32,
+    /// Column, from one.
+    pub column: u32,
+    /// The call that was inlined.
+    pub inlined: Option<Inlined>,
+}
+
+/// A call that was inlined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inlined {
+    /// The name of the function, as the linker sees it.
+    pub function: String,
+    /// Where it was called.
+    pub caller: LocationId,
+}
+
+/// A line of a source file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SourceLine {
+    /// The file as the compiler names it.
+    pub file: String,
+    /// Line, from one.
+    pub line: u32,
+    /// Column, from one.
+    pub column: u32,
+}
+
+impl fmt::Display for SourceLine {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+pub(super) fn source_line(files: &[(u32, String)], location: &Location) -> SourceLine {
+    let file = files.iter().find(|(index, _)| *index == location.file);
+    SourceLine {
+        file: file.map_or_else(|| format!("file {}", location.file), |(_, path)| path.clone()),
+        line: location.line,
+        column: location.column,
+    }
+}
+
+/// Collects locations while a module is read.
+pub(super) struct Locations<'a> {
+    all: Vec<Location>,
+    known: HashMap<tree::Location<'a>, LocationId>,
+    /// The last location at each position: an inlined call refers to its caller by position alone.
+    latest: HashMap<Position, LocationId>,
+    names: HashMap<&'a str, &'a str>,
+}
+
+impl<'a> Locations<'a> {
+    pub(super) fn new(tree: &'a Tree<'_>) -> Self {
+        let names = tree.strings.iter().map(|(label, name)| (*label, name.as_str())).collect();
+        Self { all: Vec::new(), known: HashMap::new(), latest: HashMap::new(), names }
+    }
+
+    pub(super) fn add(&mut self, written: &tree::Location<'a>) -> LocationId {
+        if let Some(known) = self.known.get(written) {
+            self.latest.insert(written.position, *known);
+            return *known;
+        }
+        let inlined = written.inlined.map(|(label, position)| {
+            let caller = match self.latest.get(&position) {
+                Some(caller) => *caller,
+                None => self.push(position, None),
+            };
+            let function = self.names.get(label).copied().unwrap_or(label);
+            Inlined { function: function.to_owned(), caller }
+        });
+        let id = self.push(written.position, inlined);
+        self.known.insert(*written, id);
+        id
+    }
+
+    fn push(&mut self, position: Position, inlined: Option<Inlined>) -> LocationId {
+        let id = LocationId(self.all.len() as u32);
+        let Position { file, line, column } = position;
+        self.all.push(Location { file, line, column, inlined });
+        self.latest.insert(position, id);
+        id
+    }
+
+    pub(super) fn get(&self, id: LocationId) -> Option<&Location> {
+        self.all.get(id.0 as usize)
+    }
+
+    pub(super) fn into_all(self) -> Vec<Location> {
+        self.all
+    }
+}
