@@ -55,7 +55,11 @@ impl Session {
     /// # Errors
     /// When the system does not say where the program is.
     pub fn worker_command(&self) -> io::Result<WorkerCommand> {
-        Ok(WorkerCommand::new(env::current_exe()?, ["worker"]))
+        let mut command = WorkerCommand::new(env::current_exe()?, ["worker"]);
+        // Programs on Windows do not start without knowing where the system is.
+        let system = env::var_os("SystemRoot").map(|folder| ("SystemRoot".into(), folder));
+        command.environment.extend(system);
+        Ok(command)
     }
 
     /// A compiler: the one found on this machine, or else fetched now.

@@ -20,10 +20,9 @@ pub mod worker;
 
 pub mod device;
 
+pub mod virtual_gpu;
+
 pub mod units;
 
 pub mod cancellation;
 pub mod display_text;
-pub mod virtual_gpu;
-
-pub mod worker;

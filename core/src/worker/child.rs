@@ -42,7 +42,6 @@ impl Child {
         process
             .args(&command.arguments)
             .env_clear()
-            .envs(system_environment())
             .env("LANG", "C")
             .env(TEMPORARY_FOLDER, scratch.path())
             .envs(command.environment.iter().map(|(name, value)| (name, value)))
@@ -109,17 +108,6 @@ impl Drop for Child {
 const TEMPORARY_FOLDER: &str = "TMPDIR";
 #[cfg(not(unix))]
 const TEMPORARY_FOLDER: &str = "TMP";
-
-#[cfg(unix)]
-fn system_environment() -> Vec<(&'static str, std::ffi::OsString)> {
-    Vec::new()
-}
-
-/// Windows programs do not start without knowing where the system is.
-#[cfg(not(unix))]
-fn system_environment() -> Vec<(&'static str, std::ffi::OsString)> {
-    std::env::var_os("SystemRoot").map(|value| ("SystemRoot", value)).into_iter().collect()
-}
 
 /// A group of its own: a kill takes the worker's children too, and Ctrl-C in the terminal reaches
 /// only the parent, which decides.
