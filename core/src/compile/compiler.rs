@@ -23,7 +23,7 @@ use crate::worker::command::WorkerCommand;
 use crate::worker::error::WorkerError;
 use crate::worker::handle::WorkerHandle;
 use crate::worker::protocol::{AssembleReply, Configuration, DisassembleRequest, Reply, Tools};
-use crate::worker::sandbox::SandboxPolicy;
+use crate::worker::sandbox::{SandboxPolicy, SandboxReport};
 
 /// Disassembling and extracting headers take well under a second.
 const TOOL_LIMIT: Duration = Duration::from_secs(60);
@@ -51,6 +51,9 @@ pub enum Notice {
     /// The compiler's headers are extracted for this process only.
     #[error("{0}; they are extracted anew each time")]
     HeadersNotKept(crate::toolchain::HeaderError),
+    /// Part of the worker's sandbox is not in force.
+    #[error("the compile worker is not confined: {0}")]
+    NotConfined(String),
 }
 
 /// A compile's result.
@@ -176,17 +179,29 @@ impl Compiler {
             .worker(cancellation)
             .map_err(|source| from_worker(&library, source))?
             .ready()
-            .compiler
             .clone();
-        if let Some(facts) = ready
+        if let Some(facts) = ready.compiler
             && !facts.architectures.contains(&job.target.number())
         {
             let (compiler, known) = (self.name(), facts.architectures);
             return Err(CompileError::UnknownTarget { compiler, target: job.target, known });
         }
-        worker
+        let answer = worker
             .compile(job.compile_request(cuda, folders), limit, cancellation)
-            .map_err(|source| from_worker(&library, source))
+            .map_err(|source| from_worker(&library, source));
+        self.say_what_is_not_in_force(&ready.sandbox);
+        answer
+    }
+
+    /// Once, not for every kernel.
+    fn say_what_is_not_in_force(&mut self, sandbox: &SandboxReport) {
+        for gap in sandbox.gaps() {
+            let said =
+                |notice: &Notice| matches!(notice, Notice::NotConfined(said) if *said == gap);
+            if !self.notices.iter().any(said) {
+                self.notices.push(Notice::NotConfined(gap));
+            }
+        }
     }
 
     fn assemble(
