@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::cubin::{self, Cubin, CubinKernel};
 use super::diagnostics::{self, Diagnostic, Log, Place, Severity};
+use super::name_errors;
 use super::nvrtc::{NvrtcOutcome, NvrtcOutput};
 use super::prelude;
 use super::ptx::{self, PtxEntry, PtxModule, PtxParameter};
@@ -209,6 +210,7 @@ fn read_log(log: &[u8], names: &SourceNames) -> Log {
     let spelled: Vec<&str> = spelled.iter().map(String::as_str).collect();
     let mut log = diagnostics::read(&String::from_utf8_lossy(log), &spelled);
     log.diagnostics.retain(|diagnostic| !is_about_the_prelude(diagnostic));
+    log.diagnostics = name_errors::explain(log.diagnostics);
     for diagnostic in &mut log.diagnostics {
         if let Place::Source(place) = &mut diagnostic.place {
             place.file = names.known(&place.file).to_owned();
