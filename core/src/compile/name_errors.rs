@@ -46,6 +46,10 @@ fn what_is_wrong(name: &str, message: &str) -> String {
         format!(
             "the launch block names `{name}`, which is not a `__global__` function: write `__global__ void` before it"
         )
+    } else if message.contains("which instance of function template") && name.contains('<') {
+        format!(
+            "the launch block names `{name}`, which leaves a template parameter open: write an argument for each"
+        )
     } else if message.contains("which instance of function template") {
         format!(
             "the launch block names `{name}`, which is a template: write its arguments, as in `kernel: \"{name}<256>\"` \
