@@ -42,7 +42,7 @@ pub(super) fn check(
         return report::request(&"`--workload` needs a project: a single file has none", as_json);
     }
     let mut sources = Sources::default();
-    sources.add(shown_name(kernel), &kernel.file, &kernel.source);
+    sources.add_main(shown_name(kernel), &kernel.file, &kernel.source);
     let failed = |error: &FactsError| Outcome {
         output: if as_json { document(&failure_json(checker, error)) } else { String::new() },
         errors: failure::to_text(&kernel.name, error, &sources),
