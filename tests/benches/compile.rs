@@ -1,6 +1,6 @@
 //! How long the compile path takes, from a project's folder to the program's answer.
 //!
-//! `cargo bench` runs all of it. What needs a compiler is skipped with a line where none is found. The goals stand in
+//! `cargo bench --bench compile` runs all of it. What needs a compiler is skipped with a line where none is found. The goals stand in
 //! `docs/performance.md`; here they are printed, not enforced, because a busy machine is no defect.
 #![expect(clippy::unwrap_used, reason = "a bench that fails to run has nothing to report")]
 #![expect(clippy::print_stdout, reason = "what criterion does not measure is printed beside it")]
