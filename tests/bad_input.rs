@@ -100,7 +100,7 @@ fn hide_markers(bench: &Bench) {
 fn a_case_that_says_too_much_or_leaves_something_is_found() {
     let bench = Bench::new();
     let mut talkative = Command::new("sh");
-    let script = format!("echo '{MARKER}'; touch {}/left", bench.project().display());
+    let script = format!("echo \"{MARKER}\"; touch {}/left", bench.project().display());
     talkative.args(["-c", &script]);
     let found = problems(&bench, talkative, 2, &["a message"]).unwrap();
     for part in ["status 0, expected 2", "does not say", "shows", "leaves"] {

@@ -106,11 +106,6 @@ fn a_project_to_start_from_compiles_as_it_is() {
     // An empty folder is as good as none.
     fs::create_dir(bench.path().join("empty")).unwrap();
     bench.run(&["new", "empty"]).expect(0, &["wrote"]);
-    // Inside a folder, too.
-    fs::create_dir(bench.path().join("inside")).unwrap();
-    let mut inside = bench.command(&["new", "."]);
-    inside.current_dir(bench.path().join("inside"));
-    crate::program::Said::from(inside.output().unwrap()).expect(0, &["wrote"]);
 }
 
 /// Nothing is written, whatever is wrong.
@@ -148,6 +143,7 @@ fn names(bench: &Bench) -> Vec<std::ffi::OsString> {
 fn what_is_there_is_never_overwritten() {
     check_refused(&["new", "scale"], 2, &["scale", "not empty"]);
     check_refused(&["new", "none.cu"], 2, &["none.cu"]);
+    check_refused(&["new", "."], 2, &["does not name a new folder"]);
     check_refused(&["new", "scale", "--from", "several.cu", "--kernel", "a"], 2, &["not empty"]);
     check_refused(&["new", "missing/folder/made"], 2, &["missing/folder"]);
 }

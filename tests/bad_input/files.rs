@@ -28,14 +28,14 @@ const CASES: &[Case] = &[
         change: |_| {},
         arguments: &["check", "scale/kernels/nowhere.cu"],
         status: 2,
-        says: &["scale/kernels/nowhere.cu", "No such file"],
+        says: &["unknown kernel `nowhere`", "one of naive, tuned, short, reference"],
     },
     Case {
         name: "a folder that is no project",
         change: |_| {},
         arguments: &["check", "scale/kernels"],
         status: 2,
-        says: &["scale/kernels", "project.ron is missing", "lightbench new"],
+        says: &["scale/kernels/project.ron is missing", "lightbench new"],
     },
     Case {
         name: "a folder that lies below a file",
@@ -49,7 +49,7 @@ const CASES: &[Case] = &[
         change: |bench| remove(bench, "reference.cu"),
         arguments: SCALE,
         status: 2,
-        says: &["reference.cu is missing"],
+        says: &["scale/reference.cu is missing"],
     },
     Case {
         name: "a file called kernels",
@@ -59,7 +59,7 @@ const CASES: &[Case] = &[
         },
         arguments: SCALE,
         status: 2,
-        says: &["kernels: ", "Not a directory"],
+        says: &["scale/kernels: ", "Not a directory"],
     },
     Case {
         name: "a pipe called project.ron",
@@ -69,49 +69,49 @@ const CASES: &[Case] = &[
         },
         arguments: SCALE,
         status: 2,
-        says: &["project.ron", "not a regular file"],
+        says: &["scale/project.ron: ", "not a regular file"],
     },
     Case {
         name: "a pipe given as a kernel",
         change: |bench| pipe(bench, "pipe.cu"),
         arguments: &["check", "scale/pipe.cu"],
         status: 2,
-        says: &["scale/pipe.cu", "is not a folder"],
+        says: &["scale/pipe.cu", "not a regular file"],
     },
     Case {
         name: "a folder called like a kernel",
         change: |bench| fs::create_dir(bench.project().join("kernels/x.cu")).unwrap(),
         arguments: SCALE,
         status: 2,
-        says: &["kernels/x.cu", "not a regular file"],
+        says: &["scale/kernels/x.cu: ", "not a regular file"],
     },
     Case {
         name: "a link to itself",
         change: |bench| link(bench, "loop.cu", "kernels/loop.cu"),
         arguments: SCALE,
         status: 2,
-        says: &["kernels/loop.cu", "symbolic links"],
+        says: &["scale/kernels/loop.cu: ", "symbolic links"],
     },
     Case {
         name: "a kernel that is a link out of the project",
         change: |bench| link(bench, "../../outside.cuh", "kernels/link.cu"),
         arguments: SCALE,
         status: 2,
-        says: &["kernels/link.cu", "outside the project folder"],
+        says: &["scale/kernels/link.cu: ", "outside the project folder"],
     },
     Case {
         name: "an include that is a link out of the project",
         change: |bench| link(bench, "../../outside.cuh", "include/link.cuh"),
         arguments: SCALE,
         status: 2,
-        says: &["include/link.cuh", "outside the project folder"],
+        says: &["scale/include/link.cuh: ", "outside the project folder"],
     },
     Case {
         name: "50 MB of source",
         change: |bench| bench.write("kernels/large.cu", vec![b'a'; 50_000_000]),
         arguments: SCALE,
         status: 2,
-        says: &["kernels/large.cu", "50000000 bytes", "at most 1048576"],
+        says: &["scale/kernels/large.cu: ", "50000000 bytes", "at most 1048576"],
     },
     Case {
         name: "50 MB of source in a file of its own",
@@ -125,14 +125,14 @@ const CASES: &[Case] = &[
         change: |bench| bench.write("kernels/latin.cu", b"// first\n// caf\xe9\n"),
         arguments: SCALE,
         status: 2,
-        says: &["kernels/latin.cu", "line 2", "not UTF-8"],
+        says: &["scale/kernels/latin.cu: ", "line 2", "not UTF-8"],
     },
     Case {
         name: "a manifest that is not UTF-8",
         change: |bench| bench.write("project.ron", b"(\xff"),
         arguments: SCALE,
         status: 2,
-        says: &["project.ron", "line 1", "not UTF-8"],
+        says: &["scale/project.ron: ", "line 1", "not UTF-8"],
     },
     Case {
         name: "an empty kernel file",
@@ -166,6 +166,21 @@ const CASES: &[Case] = &[
 #[test]
 fn wrong_files_are_reported_by_name() {
     check_all(Needs::Nothing, CASES);
+}
+
+#[test]
+fn a_folder_that_may_not_be_read_is_named() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let bench = Bench::new();
+    let folder = bench.project().join("kernels");
+    let allow = |mode| fs::set_permissions(&folder, fs::Permissions::from_mode(mode)).unwrap();
+    allow(0o000);
+    if fs::read_dir(&folder).is_ok() {
+        println!("skipped: permissions do not bind this user");
+    } else {
+        bench.run(SCALE).expect(2, &["scale/kernels: ", "Permission denied"]);
+    }
+    allow(0o755);
 }
 
 const HARMLESS: &[Case] = &[

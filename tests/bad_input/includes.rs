@@ -91,7 +91,7 @@ const OTHER: &[Case] = &[
     Case {
         name: "a forbidden include in an include",
         change: |bench| {
-            bench.edit("include/index.cuh", "#pragma once", "#include \"../secret.txt\"")
+            bench.edit("include/index.cuh", "#pragma once", "#include \"../secret.txt\"");
         },
         arguments: NAIVE,
         status: 1,
@@ -131,7 +131,7 @@ const OTHER: &[Case] = &[
             include(
                 bench,
                 "__device__ void f() { asm(\".include \\\"/etc/passwd\\\";\"); }\n__device__ auto g = f;\n#include \"index.cuh\"",
-            )
+            );
         },
         arguments: NAIVE,
         status: 1,

@@ -64,7 +64,7 @@ const LAUNCHES: &[Case] = &[
         change: |bench| bench.edit(NAIVE_FILE, "rows * cols, 256", "rows * colz, 256"),
         arguments: SCALE,
         status: 2,
-        says: &["--> scale/kernels/naive.cu:3:60", "unknown name `colz`", "write `cols`"],
+        says: &["--> scale/kernels/naive.cu:3:61", "unknown name `colz`", "write `cols`"],
     },
     Case {
         name: "a block of more threads than there are",
@@ -95,6 +95,8 @@ fn wrong_launch_blocks_are_reported_with_their_place() {
 }
 
 const STRUCT_LAUNCH: &str = "structs: [(name: \"sizes\", fields: [\"rows * cols: i64\", \"rows: i32\"])],\n    steps: [launch(kernel: \"scale\", args: [\"x\", \"y\", \"sizes\", \"alpha\"], grid:";
+
+const LARGE_ARRAY: &str = "  __shared__ float many[20000];\n  many[threadIdx.x] = i;\n  __syncthreads();\n  y[0] = many[i];\n  if (i";
 
 const COMPILED: &[Case] = &[
     Case {
@@ -146,12 +148,12 @@ const COMPILED: &[Case] = &[
         change: |bench| bench.edit(TUNED_FILE, "scale<PARAM_BLOCK, PARAM_UNROLL>", "scale"),
         arguments: TUNED,
         status: 1,
-        says: &["failed: compile", "tuned", "`scale`", "template arguments"],
+        says: &["failed: compile", "`scale`, which is a template", "scale<PARAM_BLOCK>"],
     },
     Case {
         name: "a template that is never instantiated, in a file of its own",
         change: |bench| {
-            bench.write("alone.cu", "template <int N> __global__ void f(int* x) { *x = N; }\n")
+            bench.write("alone.cu", "template <int N> __global__ void f(int* x) { *x = N; }\n");
         },
         arguments: &["check", "scale/alone.cu"],
         status: 1,
@@ -162,21 +164,21 @@ const COMPILED: &[Case] = &[
         change: |bench| bench.edit(NAIVE_FILE, "__global__ void", "__device__ void"),
         arguments: NAIVE,
         status: 1,
-        says: &["failed: compile", "naive", "`scale`", "__global__"],
+        says: &["failed: compile", "`scale`, which is not a `__global__` function"],
     },
     Case {
-        name: "a function with no space at all",
+        name: "a kernel that says nothing of where it runs",
         change: |bench| bench.edit(NAIVE_FILE, "__global__ void", "void"),
         arguments: NAIVE,
         status: 1,
-        says: &["failed: compile", "--> scale/kernels/naive.cu:7:6", "__global__"],
+        says: &["failed: compile", "`scale`, which is not a `__global__` function"],
     },
     Case {
         name: "a launch of a kernel that is not there",
         change: |bench| bench.edit(NAIVE_FILE, "kernel: \"scale\"", "kernel: \"scales\""),
         arguments: NAIVE,
         status: 1,
-        says: &["failed: compile", "naive", "scales"],
+        says: &["failed: compile", "`scales`, which this file does not define"],
     },
     Case {
         name: "a file without any kernel",
@@ -187,9 +189,7 @@ const COMPILED: &[Case] = &[
     },
     Case {
         name: "more static shared memory than a block may have",
-        change: |bench| {
-            bench.edit(NAIVE_FILE, "  if (i", "  __shared__ float many[20000];\n  many[threadIdx.x] = i;\n  __syncthreads();\n  y[0] = many[i];\n  if (i")
-        },
+        change: |bench| bench.edit(NAIVE_FILE, "  if (i", LARGE_ARRAY),
         arguments: NAIVE,
         status: 1,
         says: &["failed: compile", "80000 bytes of static shared memory", "at most 49152"],
@@ -221,4 +221,41 @@ fn one_wrong_kernel_does_not_stop_the_others() {
         1,
         &["naive      failed: compile", "BLOCK 128, UNROLL 4", "1 of 3 failed"],
     );
+}
+
+/// Where the compiler gives no line, the file must be named all the same: a project has many.
+const WITHOUT_A_LINE: &[Case] = &[
+    Case {
+        name: "a template that is never instantiated",
+        change: |bench| bench.edit(TUNED_FILE, "scale<PARAM_BLOCK, PARAM_UNROLL>", "scale"),
+        arguments: SCALE,
+        status: 1,
+        says: &["which is a template", "scale/kernels/tuned.cu"],
+    },
+    Case {
+        name: "a kernel without __global__",
+        change: |bench| bench.edit(NAIVE_FILE, "__global__ void", "__device__ void"),
+        arguments: SCALE,
+        status: 1,
+        says: &["not a `__global__` function", "scale/kernels/naive.cu"],
+    },
+    Case {
+        name: "a bracket that is open at the end of the file",
+        change: |bench| bench.edit(NAIVE_FILE, "    y[i] = alpha * x[i];\n  }\n}", ""),
+        arguments: SCALE,
+        status: 1,
+        says: &["expected a \"}\"", "at the end of the file", "scale/kernels/naive.cu"],
+    },
+    Case {
+        name: "more static shared memory than a block may have",
+        change: |bench| bench.edit(NAIVE_FILE, "  if (i", LARGE_ARRAY),
+        arguments: SCALE,
+        status: 1,
+        says: &["80000 bytes of static shared memory", "scale/kernels/naive.cu"],
+    },
+];
+
+#[test]
+fn messages_without_a_line_name_the_file() {
+    check_all(Needs::Compiler, WITHOUT_A_LINE);
 }

@@ -32,8 +32,10 @@ fn without_a_compiler_and_without_pip_it_says_what_to_do() {
     check_one(&bench, bare(&bench, SCALE), 2, &["--> scale/project.ron:5:5"]);
 }
 
-/// A folder with these files, each a link to the real compiler's or a copy of its beginning.
-fn compiler_folder(bench: &Bench, files: &[(&str, &Path, Option<usize>)]) -> PathBuf {
+/// Names in a compiler's folder, the real files, and how many bytes of each are there where it is not whole.
+type Files<'a> = Vec<(&'static str, &'a Path, Option<usize>)>;
+
+fn compiler_folder(bench: &Bench, files: &Files<'_>) -> PathBuf {
     let folder = bench.path().join("compiler");
     fs::create_dir(&folder).unwrap();
     for (name, real, length) in files {
@@ -47,7 +49,7 @@ fn compiler_folder(bench: &Bench, files: &[(&str, &Path, Option<usize>)]) -> Pat
     folder
 }
 
-fn check_compiler(files: fn(&Found) -> Vec<(&'static str, &Path, Option<usize>)>, says: &[&str]) {
+fn check_compiler(files: fn(&Found) -> Files<'_>, says: &[&str]) {
     let Some(found) = compiler::required() else { return };
     let bench = Bench::new();
     let folder = compiler_folder(&bench, &files(found));

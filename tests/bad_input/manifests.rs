@@ -94,7 +94,7 @@ const CASES: &[Case] = &[
                 MANIFEST,
                 "    workloads: [",
                 "    limits: (device_bytes: 1000),\n    workloads: [",
-            )
+            );
         },
         arguments: SCALE,
         status: 2,
@@ -149,7 +149,7 @@ const CASES: &[Case] = &[
                 MANIFEST,
                 "    workloads: [",
                 "    baselines: [kernel(\"naife\")],\n    workloads: [",
-            )
+            );
         },
         arguments: SCALE,
         status: 2,

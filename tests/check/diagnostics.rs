@@ -117,17 +117,6 @@ fn an_error_inside_a_template_says_what_instantiated_it() {
 }
 
 #[test]
-fn an_error_at_the_end_of_a_file_names_the_file() {
-    if compiler::required().is_none() {
-        return;
-    }
-    let bench = Bench::new();
-    bench.edit("kernels/naive.cu", "    y[i] = alpha * x[i];\n  }\n}", "");
-    check_scale(&bench, &["--kernel", "naive"])
-        .expect(1, &["expected a \"}\"", "--> scale/kernels/naive.cu", "at the end of the file"]);
-}
-
-#[test]
 fn warnings_do_not_fail_a_kernel() {
     if compiler::required().is_none() {
         return;

@@ -1,5 +1,7 @@
 //! What can be asked for: parameters, workloads, single kernels, builds, devices; and the cache behind it.
 
+use std::process::Stdio;
+
 use super::*;
 
 #[test]
@@ -154,6 +156,36 @@ fn the_second_time_comes_from_the_cache_and_says_the_same() {
     let document = check_scale(&bench, &["--json"]).json();
     assert_eq!(kernel(&document, "naive")["origin"]["kind"], "compiler");
     assert_eq!(kernel(&document, "tuned")["origin"]["kind"], "cache");
+}
+
+#[test]
+fn several_runs_at_once_share_a_cache_that_is_empty() {
+    if compiler::required().is_none() {
+        return;
+    }
+    let bench = Bench::with_empty_cache();
+    let run = || {
+        let mut command = bench.command(&["check", "scale", "--json"]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let runs = [run(), run(), run(), run()];
+    for program in runs {
+        Said::from(program.wait_with_output().unwrap()).expect(0, &["\"registers\""]);
+    }
+    let document = check_scale(&bench, &["--json"]).json();
+    assert_eq!(kernel(&document, "naive")["origin"]["kind"], "cache");
+}
+
+#[test]
+fn a_reader_that_stops_listening_is_no_error() {
+    if compiler::required().is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    let mut command = bench.command(&["check", "scale", "--ptx"]);
+    let mut program = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(program.stdout.take());
+    Said::from(program.wait_with_output().unwrap()).expect(0, &[]);
 }
 
 #[test]

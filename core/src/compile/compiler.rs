@@ -18,7 +18,7 @@ use super::sass::{self, SassFunction};
 use super::source_names::SourceNames;
 use crate::cancellation::Cancellation;
 use crate::toolchain::doctor::FETCH_COMMAND;
-use crate::toolchain::{HeaderFolder, HeaderState, HeaderTurn, Headers, Toolchain};
+use crate::toolchain::{HeaderError, HeaderFolder, HeaderState, HeaderTurn, Headers, Toolchain};
 use crate::worker::command::WorkerCommand;
 use crate::worker::error::WorkerError;
 use crate::worker::handle::WorkerHandle;
@@ -50,7 +50,7 @@ pub enum Notice {
     NotCached(CacheError),
     /// The compiler's headers are extracted for this process only.
     #[error("{0}; they are extracted anew each time")]
-    HeadersNotKept(crate::toolchain::HeaderError),
+    HeadersNotKept(HeaderError),
     /// Part of the worker's sandbox is not in force.
     #[error("the compile worker is not confined: {0}")]
     NotConfined(String),
@@ -356,7 +356,8 @@ impl Compiler {
             folder = match folder.begin(TOOL_LIMIT, &cancelled)? {
                 HeaderTurn::Ready(folder) => folder,
                 HeaderTurn::Extract(staging) => {
-                    self.extract(staging.include(), cancellation)?;
+                    let into = staging.include();
+                    self.extract(into, cancellation).map_err(|error| not_kept(into, error))?;
                     staging.finish(nvrtc)?
                 }
             };
@@ -371,7 +372,7 @@ impl Compiler {
     ) -> Result<IncludeFolders, CompileError> {
         let storage = |source| {
             let path = std::env::temp_dir();
-            CompileError::Headers(crate::toolchain::HeaderError::Storage { path, source })
+            CompileError::Headers(HeaderError::Storage { path, source })
         };
         let temporary = tempfile::tempdir().map_err(storage)?;
         self.extract(temporary.path(), cancellation)?;
@@ -391,6 +392,23 @@ impl Compiler {
         WorkerHandle::new(self.command.clone(), configuration)
             .extract_headers(into.to_owned(), TOOL_LIMIT, cancellation)
             .map_err(|source| from_worker(&nvrtc.library, source))
+    }
+}
+
+/// An extraction that fails where headers are kept may succeed elsewhere: the disk may be full.
+fn not_kept(folder: &Path, error: CompileError) -> CompileError {
+    match error {
+        CompileError::Worker { source: WorkerError::Failed(failure), .. } => {
+            let source = std::io::Error::other(failure.to_string());
+            CompileError::Headers(HeaderError::Storage { path: folder.to_owned(), source })
+        }
+        other @ (CompileError::Rejected(_)
+        | CompileError::TimedOut { .. }
+        | CompileError::Cancelled
+        | CompileError::UnknownTarget { .. }
+        | CompileError::ToolMissing { .. }
+        | CompileError::Worker { .. }
+        | CompileError::Headers(_)) => other,
     }
 }
 
