@@ -31,7 +31,10 @@ pub fn of_compiler(diagnostic: &Diagnostic, sources: &Sources<'_>) -> String {
         Place::Ptx { line } => {
             group.element(Level::NOTE.message(format!("line {line} of the generated PTX")))
         }
-        Place::Nowhere => group,
+        Place::Nowhere => match sources.main() {
+            Some(main) => group.element(Origin::path(visible(&main.path).into_owned())),
+            None => group,
+        },
     };
     let group = notes
         .iter()
@@ -113,7 +116,9 @@ fn end_of<'a>(group: Group<'a>, sources: &Sources<'_>) -> Group<'a> {
         return group.element(Level::NOTE.message("at the end of the file"));
     };
     let line = main.text.lines().count().max(1);
-    group.element(Origin::path(visible(&main.path).into_owned()).line(line))
+    group
+        .element(Origin::path(visible(&main.path).into_owned()).line(line))
+        .element(Level::NOTE.message("at the end of the file"))
 }
 
 /// Texts given by us are quoted; of all others only what the compiler itself printed is.

@@ -12,6 +12,7 @@ use super::nvrtc::{NvrtcOutcome, NvrtcOutput};
 use super::prelude;
 use super::ptx::{self, PtxEntry, PtxModule, PtxParameter};
 use super::ptxas_log::{self, KernelUsage};
+use super::signature::function_name;
 use super::source_names::SourceNames;
 use crate::units::Bytes;
 use crate::worker::protocol::AssembleReply;
@@ -240,7 +241,9 @@ fn rejection(log: Log, code: &str) -> Rejection {
             error(format!(
                 "`{}` declares {} bytes of static shared memory; at most {} are allowed, more must be dynamic \
                  (`extern __shared__`, and `shared:` in the launch)",
-                kernel.symbol, kernel.shared_bytes, STATIC_SHARED_LIMIT.0
+                function_name(&kernel.symbol).unwrap_or(kernel.symbol),
+                kernel.shared_bytes,
+                STATIC_SHARED_LIMIT.0
             ))
         }));
     }
