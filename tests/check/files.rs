@@ -22,6 +22,9 @@ fn a_kernel_file_of_a_project_is_checked_in_its_project() {
         assert_eq!(document["kernels"].as_array().unwrap().len(), 1);
         assert_eq!(document["kernels"][0]["name"], name);
     }
+    bench
+        .run(&["check", "scale/kernels/nowhere.cu"])
+        .expect(2, &["unknown kernel `nowhere`", "one of naive, tuned, short, reference"]);
     // From inside the project, too.
     let mut inside = bench.command(&["check", "naive.cu"]);
     let said = Said::from(inside.current_dir(bench.project().join("kernels")).output().unwrap());
