@@ -47,6 +47,17 @@ fn files_that_are_no_text_are_refused() {
     assert!(matches!(reason(), ReadError::NotAFile));
 }
 
+#[test]
+fn a_byte_order_mark_is_no_part_of_the_text() {
+    let (_keep, root) = folder(&files());
+    let plain = Project::load(&root).unwrap();
+    for file in ["project.ron", "reference.cu"] {
+        let text = std::fs::read_to_string(root.join(file)).unwrap();
+        std::fs::write(root.join(file), format!("\u{feff}{text}")).unwrap();
+    }
+    assert_eq!(Project::load(&root).unwrap(), plain);
+}
+
 #[cfg(unix)]
 #[test]
 fn links_out_and_pipes_are_refused() {
