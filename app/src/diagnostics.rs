@@ -68,6 +68,7 @@ pub fn of_problem(problem: &Problem, root: &Path) -> String {
     };
     let path = root.join(&problem.file);
     let text = fs::read_to_string(&path).unwrap_or_default();
+    let text = text.trim_start_matches('\u{feff}');
     let shown = visible(&path.display().to_string()).into_owned();
     let expected = format!("expected {}", problem.expected);
     let group = Group::with_title(Level::ERROR.primary_title(title.as_str()));

@@ -28,6 +28,9 @@ use crate::worker::sandbox::{SandboxPolicy, SandboxReport};
 /// Disassembling and extracting headers take well under a second.
 const TOOL_LIMIT: Duration = Duration::from_secs(60);
 
+/// What fetches the assembler.
+const FETCH_ASSEMBLER: &str = "lightbench doctor --fetch assembler";
+
 /// Compiles within limits, and remembers what it compiled.
 #[derive(Debug)]
 pub struct Compiler {
@@ -51,6 +54,9 @@ pub enum Notice {
     /// The compiler's headers are extracted for this process only.
     #[error("{0}; they are extracted anew each time")]
     HeadersNotKept(HeaderError),
+    /// PTX was read but not assembled.
+    #[error("PTX has no machine code without an assembler; `{FETCH_ASSEMBLER}` fetches one")]
+    NotAssembled,
     /// Part of the worker's sandbox is not in force.
     #[error("the compile worker is not confined: {0}")]
     NotConfined(String),
@@ -193,14 +199,17 @@ impl Compiler {
         answer
     }
 
-    /// Once, not for every kernel.
     fn say_what_is_not_in_force(&mut self, sandbox: &SandboxReport) {
         for gap in sandbox.gaps() {
-            let said =
-                |notice: &Notice| matches!(notice, Notice::NotConfined(said) if *said == gap);
-            if !self.notices.iter().any(said) {
-                self.notices.push(Notice::NotConfined(gap));
-            }
+            self.say_once(Notice::NotConfined(gap));
+        }
+    }
+
+    /// Once, not for every kernel.
+    fn say_once(&mut self, notice: Notice) {
+        let text = notice.to_string();
+        if self.notices.iter().all(|said| said.to_string() != text) {
+            self.notices.push(notice);
         }
     }
 
@@ -213,6 +222,7 @@ impl Compiler {
     ) -> Result<Compiled, CompileError> {
         let names = SourceNames::new(name, []);
         let Some(ptxas) = self.toolchain.ptxas.clone() else {
+            self.say_once(Notice::NotAssembled);
             let artifact = artifact::from_assembler(text.to_owned(), None, names)
                 .map_err(CompileError::Rejected)?;
             return Ok(Compiled { artifact, origin: Origin::Assembler });
@@ -250,8 +260,7 @@ impl Compiler {
             return Err(CompileError::ToolMissing { tool: "nvdisasm", fix: FETCH_COMMAND });
         };
         let Some(cubin) = &artifact.cubin else {
-            let fix = "lightbench doctor --fetch assembler";
-            return Err(CompileError::ToolMissing { tool: "ptxas", fix });
+            return Err(CompileError::ToolMissing { tool: "ptxas", fix: FETCH_ASSEMBLER });
         };
         let identity = identity(&nvdisasm.program, "nvdisasm");
         let key = Key::of([b"lightbench.sass/1", identity.as_bytes(), cubin.as_slice()]);
