@@ -21,3 +21,5 @@ pub mod compile;
 pub mod device;
 
 pub mod worker;
+
+pub mod virtual_gpu;
