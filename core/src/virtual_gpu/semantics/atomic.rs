@@ -31,7 +31,8 @@ pub fn add_f32_in(old: u32, b: u32, memory: Memory) -> u32 {
     add_f32(old, b, SingleMode { subnormals, ..SingleMode::DEFAULT })
 }
 
-/// `old + b`, to the nearest, subnormals kept.
+/// `old + b`, to the nearest, subnormals kept. A signalling NaN becomes quiet, as in `add.f64`; that which an H200
+/// leaves in memory does not.
 #[inline]
 #[must_use]
 pub fn add_double(old: u64, b: u64) -> u64 {

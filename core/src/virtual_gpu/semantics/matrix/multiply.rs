@@ -31,6 +31,9 @@ pub struct FloatTypes {
 
 /// D = A × B + C of floating-point numbers; `sums` holds C and receives D. Shapes have columns in eights and sums of
 /// at most 64 products.
+///
+/// With [`super::Architecture::Hopper`] bit for bit what an H200 gives, except `mma.m8n8k4` of f16, which that GPU
+/// computes without tensor cores: the last bit can differ.
 pub fn multiply_float(
     shape: Shape,
     types: FloatTypes,
