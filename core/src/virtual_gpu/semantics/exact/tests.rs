@@ -27,10 +27,12 @@ fn doubles() -> impl Strategy<Value = u64> {
         (any::<bool>(), 900_u64..1150, any::<u64>()).prop_map(|(sign, exponent, fraction)| {
             u64::from(sign) << 63 | exponent << 52 | fraction >> 12
         }),
-        (any::<bool>(), 0_u64..2047, 0_u64..64, -2_i64..3).prop_map(|(sign, exponent, cut, near)| {
-            let fraction = (1_u64 << 51 >> (cut % 52)).wrapping_add_signed(near);
-            u64::from(sign) << 63 | exponent << 52 | (fraction & 0x000f_ffff_ffff_ffff)
-        }),
+        (any::<bool>(), 0_u64..2047, 0_u64..64, -2_i64..3).prop_map(
+            |(sign, exponent, cut, near)| {
+                let fraction = (1_u64 << 51 >> (cut % 52)).wrapping_add_signed(near);
+                u64::from(sign) << 63 | exponent << 52 | (fraction & 0x000f_ffff_ffff_ffff)
+            }
+        ),
     ]
 }
 
@@ -40,8 +42,7 @@ where
 {
     let Some(number) = finite(Format::F64, bits) else { return };
     for (rounding, oracle) in MODES {
-        let converted: T =
-            Double::from_bits(u128::from(bits)).convert_r(oracle, &mut false).value;
+        let converted: T = Double::from_bits(u128::from(bits)).convert_r(oracle, &mut false).value;
         // Formats without infinity stay at their largest number here; the oracle gives NaN.
         if converted.is_nan() {
             continue;
@@ -107,8 +108,15 @@ proptest! {
 
 #[test]
 fn every_narrow_pattern_survives_a_round_trip() {
-    let formats =
-        [Format::F16, Format::BF16, Format::E5M2, Format::E4M3, Format::E2M1, Format::E2M3, Format::E3M2];
+    let formats = [
+        Format::F16,
+        Format::BF16,
+        Format::E5M2,
+        Format::E4M3,
+        Format::E2M1,
+        Format::E2M3,
+        Format::E3M2,
+    ];
     for format in formats {
         for bits in 0..format.sign_bit() * 2 {
             if let Some(number) = finite(format, bits) {

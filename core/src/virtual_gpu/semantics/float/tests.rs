@@ -15,29 +15,51 @@ const MODES: [(Rounding, Round); 4] = [
 /// Anything, or numbers whose exponents are near each other, or the edges of the format.
 fn singles() -> impl Strategy<Value = u32> {
     let edges = vec![
-        0, 1, 0x007f_ffff, 0x0080_0000, 0x00ff_ffff, 0x3f7f_ffff, 0x3f80_0000, 0x3f80_0001,
-        0x7f7f_ffff, 0x7f80_0000, 0x7f80_0001, 0x7fc0_0000, 0x3380_0000, 0x4b7f_ffff,
+        0,
+        1,
+        0x007f_ffff,
+        0x0080_0000,
+        0x00ff_ffff,
+        0x3f7f_ffff,
+        0x3f80_0000,
+        0x3f80_0001,
+        0x7f7f_ffff,
+        0x7f80_0000,
+        0x7f80_0001,
+        0x7fc0_0000,
+        0x3380_0000,
+        0x4b7f_ffff,
     ];
     let edge = (prop::sample::select(edges), any::<bool>())
         .prop_map(|(bits, negative)| bits | u32::from(negative) << 31);
-    let close = (any::<bool>(), 110_u32..145, any::<u32>()).prop_map(|(sign, exponent, fraction)| {
-        u32::from(sign) << 31 | exponent << 23 | fraction >> 9
-    });
+    let close =
+        (any::<bool>(), 110_u32..145, any::<u32>()).prop_map(|(sign, exponent, fraction)| {
+            u32::from(sign) << 31 | exponent << 23 | fraction >> 9
+        });
     let subnormal = any::<u32>().prop_map(|bits| bits & 0x80ff_ffff);
     prop_oneof![any::<u32>(), edge, close, subnormal]
 }
 
 fn doubles() -> impl Strategy<Value = u64> {
     let edges = vec![
-        0, 1, 0x000f_ffff_ffff_ffff, 0x0010_0000_0000_0000, 0x3fef_ffff_ffff_ffff,
-        0x3ff0_0000_0000_0000, 0x3ff0_0000_0000_0001, 0x7fef_ffff_ffff_ffff,
-        0x7ff0_0000_0000_0000, 0x7ff0_0000_0000_0001, 0x3ca0_0000_0000_0000,
+        0,
+        1,
+        0x000f_ffff_ffff_ffff,
+        0x0010_0000_0000_0000,
+        0x3fef_ffff_ffff_ffff,
+        0x3ff0_0000_0000_0000,
+        0x3ff0_0000_0000_0001,
+        0x7fef_ffff_ffff_ffff,
+        0x7ff0_0000_0000_0000,
+        0x7ff0_0000_0000_0001,
+        0x3ca0_0000_0000_0000,
     ];
     let edge = (prop::sample::select(edges), any::<bool>())
         .prop_map(|(bits, negative)| bits | u64::from(negative) << 63);
-    let close = (any::<bool>(), 960_u64..1090, any::<u64>()).prop_map(|(sign, exponent, fraction)| {
-        u64::from(sign) << 63 | exponent << 52 | fraction >> 12
-    });
+    let close =
+        (any::<bool>(), 960_u64..1090, any::<u64>()).prop_map(|(sign, exponent, fraction)| {
+            u64::from(sign) << 63 | exponent << 52 | fraction >> 12
+        });
     prop_oneof![any::<u64>(), edge, close]
 }
 
@@ -54,7 +76,11 @@ fn same_f32(ours: u32, theirs: Single) -> bool {
 }
 
 fn same_f64(ours: u64, theirs: Double) -> bool {
-    if theirs.is_nan() { f64::from_bits(ours).is_nan() } else { u128::from(ours) == theirs.to_bits() }
+    if theirs.is_nan() {
+        f64::from_bits(ours).is_nan()
+    } else {
+        u128::from(ours) == theirs.to_bits()
+    }
 }
 
 proptest! {

@@ -48,7 +48,8 @@ fn products_are_bitwise_those_of_an_h200() {
             let result = product(name, [&a, &b, &c]);
             if is_quad(name) {
                 // A Hopper GPU computes this shape of Volta without tensor cores, in an order of its own.
-                let near = result.iter().zip(&expected).filter(|(x, y)| x.abs_diff(**y) <= 4).count();
+                let near =
+                    result.iter().zip(&expected).filter(|(x, y)| x.abs_diff(**y) <= 4).count();
                 assert!(near >= 62, "{name}, warp {warp}: {near} of 64");
             } else {
                 assert_eq!(result, expected, "{name}, warp {warp}");
@@ -155,11 +156,8 @@ fn gather(registers: &Registers, place: Place, by_columns: bool) -> Vec<u64> {
         let count = registers.lanes[lane].len() * (registers.width / bits) as usize;
         for index in 0..count {
             let at = layout.position(lane, index);
-            let offset = if by_columns {
-                at.column * rows + at.row
-            } else {
-                at.row * columns + at.column
-            };
+            let offset =
+                if by_columns { at.column * rows + at.row } else { at.row * columns + at.column };
             matrix[offset] = registers.element(lane, index, bits);
         }
     }
@@ -174,8 +172,7 @@ fn product(name: &str, [a, b, c]: [&Registers; 3]) -> Vec<u64> {
     let short = |values: &[u64]| values.iter().map(|value| *value as u32).collect::<Vec<_>>();
     match (float_type(words[4]), float_type(words[5])) {
         (Some(x), Some(y)) => {
-            let sum =
-                if words[3] == "f16" { Accumulator::F16 } else { Accumulator::F32 };
+            let sum = if words[3] == "f16" { Accumulator::F16 } else { Accumulator::F32 };
             let types = FloatTypes { a: x, b: y, c: sum, d: sum };
             let mut result = short(&sums);
             let model = Accumulation::Exact(Architecture::Hopper);
@@ -189,18 +186,14 @@ fn product(name: &str, [a, b, c]: [&Registers; 3]) -> Vec<u64> {
         (_, _) if words[4] == "b1" => {
             let mut result = short(&sums);
             let shape = Shape { k: shape.k / 32, ..shape };
-            let product =
-                if name.contains("xor") { BitProduct::Xor } else { BitProduct::And };
+            let product = if name.contains("xor") { BitProduct::Xor } else { BitProduct::And };
             matrix::multiply_bits(shape, &packed(&a), &packed(&b), &mut result, product);
             result.into_iter().map(u64::from).collect()
         }
         (_, _) => {
             let mut result: Vec<i32> = sums.iter().map(|value| *value as i32).collect();
-            let overflow = if name.contains("satfinite") {
-                Overflow::Saturate
-            } else {
-                Overflow::Wrap
-            };
+            let overflow =
+                if name.contains("satfinite") { Overflow::Saturate } else { Overflow::Wrap };
             let (a, b) = (extended(&a, words[4]), extended(&b, words[5]));
             matrix::multiply_integer(shape, &a, &b, &mut result, overflow);
             result.into_iter().map(|value| u64::from(value as u32)).collect()

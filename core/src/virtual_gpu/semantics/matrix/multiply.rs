@@ -3,7 +3,7 @@
 use super::super::float::{CANONICAL_NAN_F32, SingleMode, multiply_add_f32, multiply_add_f64};
 use super::super::half::{CANONICAL_NAN, HalfFormat};
 use super::super::{Overflow, Rounding};
-use super::accumulate::{Accumulation, Columns, Summation, WIDTH, add_group};
+use super::accumulate::{Accumulation, Architecture, Columns, Summation, WIDTH, add_group};
 use super::element::{Accumulator, Multiplicand, Parts};
 use super::layout::Shape;
 
@@ -51,7 +51,14 @@ pub fn multiply_float(
         Accumulation::Exact(architecture) => {
             let summation = Summation::new(architecture, types.a, types.d);
             let product = Product { shape, types, summation };
-            product.sum(&a, &b, &c, sums);
+            let by_halves = architecture == Architecture::Hopper
+                && types.a.bits() == 8
+                && types.d == Accumulator::F32;
+            if by_halves {
+                product.sum_by_halves(&a, &b, &c, sums);
+            } else {
+                product.sum(&a, &b, &c, sums);
+            }
             if !finite {
                 product.mend(&a, &b, &c, sums);
             }
@@ -96,6 +103,27 @@ impl Product {
                     *sum = encode(number, self.types.d);
                 }
             }
+        }
+    }
+
+    /// `mma` of eight-bit elements as an H200 does it, which has no such instruction: elements become halves, those
+    /// of the lower register halves are added up first, then the others, and C last, rounded to nearest.
+    fn sum_by_halves(&self, a: &[f32], b: &[f32], c: &[f32], sums: &mut [u32]) {
+        let reordered = |elements: &[f32]| -> Vec<f32> {
+            let line = |line: &[f32]| {
+                let half = |upper: bool| {
+                    let chosen =
+                        line.iter().enumerate().filter(move |(k, _)| (k % 4 >= 2) == upper);
+                    chosen.map(|(_, element)| *element).collect::<Vec<_>>()
+                };
+                [half(false), half(true)].concat()
+            };
+            elements.chunks(self.shape.k).flat_map(line).collect()
+        };
+        let halves = Self { summation: Summation { group: 16, ..self.summation }, ..*self };
+        halves.sum(&reordered(a), &reordered(b), &vec![0.0; c.len()], sums);
+        for (sum, c) in sums.iter_mut().zip(c) {
+            *sum = encode(f32::from_bits(*sum) + c, self.types.d);
         }
     }
 
