@@ -72,6 +72,6 @@ pub fn decrement(old: u32, b: u32) -> u32 {
 /// `old == expected ? new : old`, for every width.
 #[inline]
 #[must_use]
-pub fn compare_and_swap<T: PartialEq>(old: T, expected: T, new: T) -> T {
+pub fn compare_and_swap<T: PartialEq + Copy>(old: T, expected: T, new: T) -> T {
     if old == expected { new } else { old }
 }

@@ -1,3 +1,5 @@
+//! Nearest results, intervals, and special values.
+
 use proptest::prelude::*;
 
 use super::super::Subnormals;
@@ -7,8 +9,10 @@ use super::*;
 
 type Function = fn(u32, Subnormals, Approximation) -> u32;
 
-/// A function, the host's version of it in f64, and the share of an ulp by which that may be off.
-const FUNCTIONS: [(Function, fn(f64) -> f64); 7] = [
+type HostFunction = fn(f64) -> f64;
+
+/// A function, and the host's version of it in f64.
+const FUNCTIONS: [(Function, HostFunction); 7] = [
     (reciprocal, f64::recip),
     (square_root, f64::sqrt),
     (reciprocal_square_root, |x| 1.0 / x.sqrt()),

@@ -1,3 +1,5 @@
+//! Updates of memory.
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+//! Bit operations against the loops of the ISA.
+
 use proptest::prelude::*;
 
 use super::*;

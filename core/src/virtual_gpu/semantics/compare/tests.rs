@@ -1,3 +1,5 @@
+//! NaN, zeros and predicates.
+
 use super::super::half::HalfFormat;
 use super::*;
 

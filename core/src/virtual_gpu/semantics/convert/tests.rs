@@ -1,3 +1,5 @@
+//! Conversions against Rust and the rules of the ISA.
+
 use proptest::prelude::*;
 
 use super::super::half::HalfFormat;

@@ -1,3 +1,5 @@
+//! Rounding and arithmetic against APFloat, and the edges of formats.
+
 use std::cmp::Ordering;
 
 use proptest::prelude::*;

@@ -13,7 +13,7 @@ const INVALID: u64 = 0xfff8_0000_0000_0000;
 #[must_use]
 pub fn add_f64(a: u64, b: u64, rounding: Rounding) -> u64 {
     let sum = f64::from_bits(a) + f64::from_bits(b);
-    if rounding == Rounding::NearestEven || !sum.is_finite() && !(is_finite(a) && is_finite(b)) {
+    if rounding == Rounding::NearestEven || !(is_finite(a) && is_finite(b)) {
         return finish(sum, [a, b]);
     }
     exactly([a, b, 0], |[a, b, _]| a.add(b, rounding), rounding)

@@ -1,6 +1,8 @@
+//! f32 and f64 arithmetic against APFloat.
+
 use proptest::prelude::*;
 use rustc_apfloat::ieee::{Double, Single};
-use rustc_apfloat::{Float, Round};
+use rustc_apfloat::{Float as _, Round};
 
 use super::super::{Clamp, Rounding, Subnormals};
 use super::*;

@@ -1,3 +1,5 @@
+//! f16 and bf16 arithmetic against APFloat.
+
 use proptest::prelude::*;
 use rustc_apfloat::ieee::{BFloat, Half};
 use rustc_apfloat::{Float, Round};

@@ -1,3 +1,5 @@
+//! Integer arithmetic against wider integers.
+
 use proptest::prelude::*;
 
 use super::*;
@@ -15,7 +17,7 @@ proptest! {
 
     #[test]
     fn chains_of_carries_add_and_subtract_128_bits(a: u128, b: u128) {
-        let (low, high) = |x: u128| -> (u64, u64) { (x as u64, (x >> 64) as u64) }(a);
+        let (low, high) = (a as u64, (a >> 64) as u64);
         let (b_low, b_high) = (b as u64, (b >> 64) as u64);
         let sum = add_with_carry(low, b_low, false);
         let top = add_with_carry(high, b_high, sum.carry);

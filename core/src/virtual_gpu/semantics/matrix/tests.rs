@@ -1,3 +1,5 @@
+//! Summation models and layouts.
+
 use super::*;
 
 /// A product of 16 × 8 × 16 with one row and column that matter.
@@ -86,64 +88,4 @@ fn transposing_twice_changes_nothing() {
     let transposed = transpose_8x8(&registers);
     assert_ne!(transposed, registers);
     assert_eq!(transpose_8x8(&transposed), registers);
-}
-
-#[test]
-fn temporary_speed() {
-    let shape = Shape { m: 16, n: 8, k: 16 };
-    let a: Vec<u32> = (0..256).map(|i| 0x3800 + (i * 37) % 2048).collect();
-    let b: Vec<u32> = (0..128).map(|i| 0x3800 + (i * 91) % 2048).collect();
-    for ty in [Multiplicand::F16, Multiplicand::Bf16] {
-        let types = FloatTypes { a: ty, b: ty, c: Accumulator::F32, d: Accumulator::F32 };
-        for model in [
-            Accumulation::Exact(Architecture::Hopper),
-            Accumulation::Exact(Architecture::Ampere),
-            Accumulation::Fma,
-        ] {
-            let mut sums = vec![0_u32; 128];
-            let start = std::time::Instant::now();
-            for _ in 0..20000 {
-                multiply_float(shape, types, &a, &b, &mut sums, model);
-                std::hint::black_box(&mut sums);
-            }
-            println!("{ty:?} {model:?} {:?}", start.elapsed() / 20000);
-        }
-    }
-    use super::super::float::*;
-    let mode = SingleMode::DEFAULT;
-    let mut x = [1.5_f32.to_bits(); 32];
-    let y = [1.0001_f32.to_bits(); 32];
-    let mut t = |name: &str, f: &dyn Fn(&mut [u32; 32])| {
-        let s = std::time::Instant::now();
-        for _ in 0..200000 {
-            f(&mut x);
-            std::hint::black_box(&mut x);
-        }
-        println!("{name} {:?} per lane", s.elapsed() / 200 / 32);
-    };
-    t("add ns*1e-3", &|x| {
-        for i in 0..32 {
-            x[i] = add_f32(x[i], y[i], mode)
-        }
-    });
-    t("mul", &|x| {
-        for i in 0..32 {
-            x[i] = multiply_f32(x[i], y[i], mode)
-        }
-    });
-    t("fma", &|x| {
-        for i in 0..32 {
-            x[i] = multiply_add_f32(x[i], y[i], y[i], mode)
-        }
-    });
-    t("fma.rm", &|x| {
-        for i in 0..32 {
-            x[i] = multiply_add_f32(
-                x[i],
-                y[i],
-                y[i],
-                SingleMode { rounding: super::super::Rounding::Down, ..mode },
-            )
-        }
-    });
 }

@@ -1,3 +1,5 @@
+//! Lanes and masks.
+
 use proptest::prelude::*;
 
 use super::super::Extreme;
