@@ -123,7 +123,7 @@ pub(super) fn add_group(
             }
         }
         for (total, partial) in total.iter_mut().zip(partial) {
-            *total += i64::from(partial);
+            *total = total.wrapping_add(i64::from(partial));
         }
     }
     for lane in 0..WIDTH {
