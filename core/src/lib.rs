@@ -22,7 +22,10 @@ pub mod device;
 
 pub mod virtual_gpu;
 
+
 pub mod units;
 
 pub mod cancellation;
 pub mod display_text;
+pub mod worker;
+

@@ -4,6 +4,7 @@
 //!  text ──► ptx (tokens, tree) ──► module (names, types, layout) ──► Module
 //!                                     │
 //!              isa (every instruction, declared once)
+//!              semantics (what each of them does, as pure functions on bits)
 //! ```
 //!
 //! It depends on nothing else in this crate.
@@ -12,6 +13,7 @@ pub mod error;
 pub mod isa;
 pub mod module;
 mod ptx;
+pub mod semantics;
 #[cfg(test)]
 mod tests;
 
