@@ -22,10 +22,7 @@ pub mod device;
 
 pub mod virtual_gpu;
 
-
 pub mod units;
 
 pub mod cancellation;
 pub mod display_text;
-pub mod worker;
-
