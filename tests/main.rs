@@ -19,6 +19,9 @@ mod new;
 mod program;
 /// Headers, sizes, layers and names of the repository itself.
 mod tidy;
+/// Real kernels, compiled here, read by the virtual GPU.
+#[cfg(test)]
+mod virtual_gpu;
 /// Worker processes.
 #[cfg(test)]
 mod worker;

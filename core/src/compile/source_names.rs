@@ -1,7 +1,8 @@
 //! The names of a compile's texts: as the compiler is told them, and as people know them.
 //!
 //! The main file gets an absolute name in a folder that does not exist, so that line tables do not depend on where the
-//! compile ran and nothing is found beside it. Headers in memory are matched by the name in the directive; line tables
+//! compile ran and nothing is found beside it (`--no-source-include` would say so too, but then the toolkit's headers no
+//! longer find each other). Headers in memory are matched by the name in the directive; line tables
 //! put the worker's folder in front of them.
 
 use std::path::Path;
