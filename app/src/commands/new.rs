@@ -93,7 +93,9 @@ fn told(written: &Written) -> String {
 fn what_was_left_out(plan: &Plan) -> String {
     let mut text = String::new();
     if !plan.left_out.is_empty() {
-        text.push_str("\nleft out, because kernels are device code only:\n");
+        text.push_str(
+            "\nleft out (host code, and headers that the device compiler does not have):\n",
+        );
     }
     for item in &plan.left_out {
         writeln!(text, "  {}  {}", item.place, visible(&item.what)).ok();

@@ -52,6 +52,8 @@ pub struct KernelFacts {
     pub max_threads: Option<[u32; 3]>,
     /// The block size that it requires.
     pub required_threads: Option<[u32; 3]>,
+    /// The cluster that it was compiled for.
+    pub required_cluster: Option<[u32; 3]>,
     /// Whether it uses dynamic shared memory.
     pub uses_dynamic_shared: bool,
     /// What the machine code uses; none where PTX was not assembled.
@@ -172,6 +174,7 @@ fn facts(
         parameters: entry.parameters.clone(),
         max_threads: entry.max_threads,
         required_threads: entry.required_threads,
+        required_cluster: entry.required_cluster,
         uses_dynamic_shared: entry.uses_dynamic_shared(),
         resources,
     }

@@ -12,7 +12,7 @@ use super::promised::Buffers;
 use super::signature::{self, Mismatch};
 use super::{Artifact, KernelFacts, Origin};
 use crate::cancellation::Cancellation;
-use crate::device::{DeviceSheet, SmLimits, Sourced};
+use crate::device::{ComputeCapability, DeviceSheet, SmLimits, Sourced};
 use crate::project::candidate::Candidate;
 use crate::project::launch::plan::{
     Footprint, Plan, PlanError, PlannedLaunch, PlannedStep, Selection,
@@ -59,6 +59,56 @@ pub struct LaunchFacts {
     pub occupancy: Option<Occupancy>,
     /// What a block asks for, to compute what would be gained with less.
     pub demand: Option<BlockDemand>,
+    /// Why the driver would refuse the launch, besides a block that does not fit.
+    pub problems: Vec<LaunchProblem>,
+}
+
+/// Something about a launch that the compiled kernel or the device does not permit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LaunchProblem {
+    /// More threads than `__launch_bounds__` promised the compiler.
+    #[error("a block of {threads} threads exceeds the kernel's `__launch_bounds__` of {limit}")]
+    Bounds {
+        /// Launched.
+        threads: u32,
+        /// Promised.
+        limit: u32,
+    },
+    /// Another block than the kernel requires.
+    #[error("a block of {block:?} threads; the kernel requires {required:?}")]
+    RequiredBlock {
+        /// Launched.
+        block: [u32; 3],
+        /// Required.
+        required: [u32; 3],
+    },
+    /// A cluster on a device that has none.
+    #[error("clusters need compute capability 9.0, the device has {0}")]
+    NoClusters(ComputeCapability),
+    /// A cluster of another size than the kernel was compiled for.
+    #[error("a cluster of {cluster:?} blocks; the kernel was compiled for {required:?}")]
+    RequiredCluster {
+        /// Launched.
+        cluster: [u32; 3],
+        /// Compiled for.
+        required: [u32; 3],
+    },
+    /// A grid that is no whole number of clusters.
+    #[error("a grid of {grid:?} blocks is not a whole number of clusters of {cluster:?}")]
+    PartialCluster {
+        /// Launched.
+        grid: [u32; 3],
+        /// The cluster.
+        cluster: [u32; 3],
+    },
+    /// A cooperative grid whose blocks do not fit on the device at once.
+    #[error("a cooperative grid of {blocks} blocks; the device holds {resident} at once")]
+    Cooperative {
+        /// Launched.
+        blocks: u64,
+        /// At once.
+        resident: u64,
+    },
 }
 
 /// Why a kernel has no facts.
@@ -171,7 +221,58 @@ impl Planner<'_> {
         }
         let demand = demand(&kernel, planned.block, planned.shared_bytes, planned.carveout);
         let occupancy = self.occupancy(demand);
-        Ok(LaunchFacts { planned, kernel, occupancy, demand })
+        let problems = self.problems(&planned, &kernel, occupancy.as_ref());
+        Ok(LaunchFacts { planned, kernel, occupancy, demand, problems })
+    }
+
+    fn problems(
+        &self,
+        planned: &PlannedLaunch,
+        kernel: &KernelFacts,
+        occupancy: Option<&Occupancy>,
+    ) -> Vec<LaunchProblem> {
+        let (block, grid) = (planned.block, planned.grid);
+        let threads: u32 = block.iter().product();
+        let mut problems = Vec::new();
+        if let Some(bounds) = kernel.max_threads {
+            let limit = bounds.iter().product();
+            problems.extend((threads > limit).then_some(LaunchProblem::Bounds { threads, limit }));
+        }
+        if let Some(required) = kernel.required_threads.filter(|required| *required != block) {
+            problems.push(LaunchProblem::RequiredBlock { block, required });
+        }
+        problems.extend(self.cluster_problems(planned, kernel.required_cluster));
+        let sms = self.setting.sheet.sms.get().map(u64::from);
+        if let (true, Some(Occupancy::Resident(fit)), Some(sms)) =
+            (planned.cooperative, occupancy, sms)
+        {
+            let blocks = grid.iter().map(|size| u64::from(*size)).product();
+            let resident = u64::from(fit.blocks) * sms;
+            let exceeds = blocks > resident;
+            problems.extend(exceeds.then_some(LaunchProblem::Cooperative { blocks, resident }));
+        }
+        problems
+    }
+
+    fn cluster_problems(
+        &self,
+        planned: &PlannedLaunch,
+        required: Option<[u32; 3]>,
+    ) -> Vec<LaunchProblem> {
+        let Some(cluster) = planned.cluster.or(required) else { return Vec::new() };
+        let capability = self.setting.sheet.capability.compute_capability;
+        let mut problems = Vec::new();
+        if capability < ComputeCapability(9, 0) {
+            problems.push(LaunchProblem::NoClusters(capability));
+        }
+        if let Some(required) = required.filter(|required| *required != cluster) {
+            problems.push(LaunchProblem::RequiredCluster { cluster, required });
+        }
+        let grid = planned.grid;
+        if grid.iter().zip(cluster).any(|(blocks, cluster)| cluster == 0 || blocks % cluster != 0) {
+            problems.push(LaunchProblem::PartialCluster { grid, cluster });
+        }
+        problems
     }
 
     fn occupancy(&self, demand: Option<BlockDemand>) -> Option<Occupancy> {

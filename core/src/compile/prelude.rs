@@ -85,6 +85,11 @@ pub fn headers<'a>(
     headers
 }
 
+/// Whether a header of this name is stood in for.
+pub fn stands_in(name: &str) -> bool {
+    STAND_INS.iter().any(|(known, _)| *known == name)
+}
+
 /// The text that stands in for a standard header, if NVRTC has none of that name.
 pub fn stand_in(name: &str) -> Option<String> {
     let (_, stand_in) = STAND_INS.iter().find(|(known, _)| *known == name)?;

@@ -3,12 +3,16 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::{Kernel, Language, Launch, Project, StandaloneKernel, block, launch::plan::Selection};
+use super::read::read_project_file;
+use super::{Kernel, Language, Launch, Project, ReadError, Selection, StandaloneKernel, block};
 use crate::compile::includes::{self, IncludedFile, Lookup, Refusal};
 use crate::compile::prelude;
 
 /// The folder whose files kernels may include.
 const INCLUDE: &str = "include";
+
+/// Extensions of files that a kernel outside a project may include from beside it.
+const CODE: [&str; 6] = ["cuh", "h", "hpp", "cu", "inl", "inc"];
 
 /// Everything that is compiled for one kernel with chosen parameters.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,7 +68,7 @@ impl Candidate {
         )
     }
 
-    /// The snapshot of a file that belongs to no project: it can include toolkit headers only.
+    /// The snapshot of a file that belongs to no project: it can include toolkit headers and files beside it.
     ///
     /// # Errors
     /// Every include that must not be compiled.
@@ -73,11 +77,10 @@ impl Candidate {
         selection: Selection,
     ) -> Result<Self, Vec<Refusal>> {
         let StandaloneKernel { name, file, language, source, launch } = kernel;
+        let folder = file.parent().unwrap_or(Path::new(""));
         let file = Path::new(file.file_name().unwrap_or(file.as_os_str()));
-        let launch = launch.as_ref();
-        Self::snapshot(Parts { name, file, language: *language, source, launch }, selection, |_| {
-            Lookup::Absent
-        })
+        let parts = Parts { name, file, language: *language, source, launch: launch.as_ref() };
+        Self::snapshot(parts, selection, |name| beside(folder, name))
     }
 
     fn snapshot(
@@ -102,6 +105,22 @@ impl Candidate {
             selection,
             hash,
         })
+    }
+}
+
+/// A file next to a kernel that belongs to no project, if it looks like device code.
+fn beside(folder: &Path, name: &str) -> Lookup {
+    let is_code = Path::new(name)
+        .extension()
+        .is_some_and(|extension| CODE.iter().any(|known| extension == *known));
+    if !is_code {
+        return Lookup::Absent;
+    }
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    match read_project_file(folder, Path::new(name)) {
+        Ok(text) => Lookup::Found(text),
+        Err(ReadError::Missing) => Lookup::Absent,
+        Err(why) => Lookup::Refused(why.to_string()),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use lightbench_core::compile::facts::{Facts, LaunchFacts};
 use lightbench_core::compile::occupancy::Occupancy;
+use lightbench_core::compile::signature::function_name;
 use lightbench_core::compile::{Artifact, Compiler, KernelFacts, Origin};
 use serde_json::{Value, json};
 
@@ -86,7 +87,10 @@ fn of_launch(launch: &LaunchFacts) -> Value {
     value["grid"] = json!(planned.grid);
     value["block"] = json!(planned.block);
     value["dynamic_shared_bytes"] = json!(planned.shared_bytes);
+    value["cluster"] = json!(planned.cluster);
+    value["cooperative"] = json!(planned.cooperative);
     value["occupancy"] = launch.occupancy.as_ref().map_or(Value::Null, of_occupancy);
+    value["cannot_launch"] = launch.problems.iter().map(ToString::to_string).collect();
     value
 }
 
@@ -94,6 +98,7 @@ fn of_launch(launch: &LaunchFacts) -> Value {
 pub(super) fn of_kernel(kernel: &KernelFacts) -> Value {
     let mut value = json!({
         "kernel": kernel.expression,
+        "name": function_name(&kernel.symbol).unwrap_or_else(|| kernel.symbol.clone()),
         "symbol": kernel.symbol,
         "parameters": kernel.parameters,
         "max_threads": kernel.max_threads,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anstyle::Style;
 use lightbench_core::compile::facts::{FactsError, demand};
-use lightbench_core::compile::occupancy::{Occupancy, occupancy};
+use lightbench_core::compile::occupancy::{Obstacle, Occupancy, occupancy};
 use lightbench_core::compile::{CompileError, CompileJob, Compiled, Compiler, KernelFacts};
 use lightbench_core::display_text::visible;
 use lightbench_core::project::launch::Architecture;
@@ -43,8 +43,9 @@ pub(super) fn check(
     }
     let mut sources = Sources::default();
     sources.add_main(shown_name(kernel), &kernel.file, &kernel.source);
+    let head = json::head(checker, compiler);
     let failed = |error: &FactsError| Outcome {
-        output: if as_json { document(&failure_json(checker, error)) } else { String::new() },
+        output: if as_json { document(&failure_json(&head, kernel, error)) } else { String::new() },
         errors: failure::to_text(&kernel.name, error, &sources) + &host_hint(error, kernel),
         status: failure::status(error),
     };
@@ -215,7 +216,8 @@ fn occupancies(checker: &Checker<'_>, kernels: &[&KernelFacts]) -> String {
 fn at(checker: &Checker<'_>, kernel: &KernelFacts, block: u32) -> Option<Occupancy> {
     let bound = kernel.max_threads.map(|threads| threads.iter().product::<u32>());
     if bound.is_some_and(|bound| block > bound) {
-        return Some(Occupancy::CannotLaunch(Vec::new()));
+        let (required, limit) = (block, bound.unwrap_or(block));
+        return Some(Occupancy::CannotLaunch(vec![Obstacle::Threads { required, limit }]));
     }
     let limits = checker.sheet.capability.sm_limits().ok()?;
     Some(occupancy(&limits, &demand(kernel, [block, 1, 1], 0, None)?))
@@ -248,10 +250,9 @@ fn to_json(
     value
 }
 
-fn failure_json(checker: &Checker<'_>, error: &FactsError) -> Value {
-    json!({
-        "schema": "lightbench.check/1",
-        "device": { "sheet": checker.sheet.name },
-        "failure": failure::to_json(error),
-    })
+fn failure_json(head: &Value, kernel: &StandaloneKernel, error: &FactsError) -> Value {
+    let mut value = head.clone();
+    value["file"] = json!(kernel.file);
+    value["failure"] = failure::to_json(error);
+    value
 }

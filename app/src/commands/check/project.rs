@@ -30,10 +30,11 @@ impl Row<'_> {
 
 /// Whether a block of it fits on the device at all; unknown numbers forbid nothing.
 pub(super) fn can_launch(launch: &LaunchFacts) -> bool {
-    match &launch.occupancy {
+    let fits = match &launch.occupancy {
         Some(Occupancy::CannotLaunch(_)) => false,
         Some(Occupancy::Resident(_)) | None => true,
-    }
+    };
+    fits && launch.problems.is_empty()
 }
 
 /// What was checked, for both forms of the report.

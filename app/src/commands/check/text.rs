@@ -119,6 +119,10 @@ pub(super) fn resources(resources: Option<&Resources>, dynamic_shared: u64) -> [
 }
 
 fn occupancy(launch: &LaunchFacts) -> [String; 3] {
+    if !launch.problems.is_empty() {
+        let reasons: Vec<_> = launch.problems.iter().map(ToString::to_string).collect();
+        return ["0".to_owned(), "–".to_owned(), format!("cannot launch: {}", reasons.join("; "))];
+    }
     match &launch.occupancy {
         None => ["unknown".to_owned(), "unknown".to_owned(), String::new()],
         Some(Occupancy::Resident(resident)) => resident_cells(resident),
@@ -187,6 +191,9 @@ fn memory(resources: &Resources, dynamic_shared: u64) -> String {
 }
 
 fn advice(checker: &Checker<'_>, launch: &LaunchFacts) -> Option<String> {
+    if !launch.problems.is_empty() {
+        return None;
+    }
     let limits: SmLimits = checker.sheet.capability.sm_limits().ok()?;
     Some(match next_block(&limits, &launch.demand?)? {
         NextBlock::FullOccupancy => "full: every warp slot is taken".to_owned(),
@@ -216,11 +223,18 @@ fn summary(checked: &Checked<'_>) -> String {
     let from_cache = compiled.iter().filter(|facts| facts.origin == Origin::Cache).count();
     let stuck = compiled.iter().filter(|facts| !facts.launches.iter().all(can_launch)).count();
     let (all, good) = (checked.rows.len(), compiled.len());
+    let assembled =
+        |facts: &&&Facts| facts.launches.iter().all(|launch| launch.kernel.resources.is_some());
+    let read_only = good - compiled.iter().filter(assembled).count();
     let verdict = match (all - good, stuck) {
+        (0, 0) if read_only > 0 => format!("{read_only} of {all} read, not assembled"),
         (0, 0) if all == 1 => "compiles".to_owned(),
         (0, 0) => format!("all {all} compile"),
         (0, stuck) => format!("{RED}{stuck} of {all} cannot launch on this device{RED:#}"),
-        (failed, _) => format!("{RED}{failed} of {all} failed{RED:#}"),
+        (failed, 0) => format!("{RED}{failed} of {all} failed{RED:#}"),
+        (failed, stuck) => {
+            format!("{RED}{failed} of {all} failed, {stuck} cannot launch on this device{RED:#}")
+        }
     };
     let source = match (good, from_cache) {
         (good, cached) if good > 0 && good == cached => ", from the cache".to_owned(),

@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use tree_sitter::Node;
 
+use crate::compile::prelude;
+
 use super::error::Place;
 use super::source::{Source, brief, children, items, one_line, walk};
 
@@ -28,13 +30,8 @@ pub enum Reason {
 }
 
 /// Headers that the device compiler carries or that we stand in for, apart from [`FOLDERS`].
-const HEADERS: [&str; 28] = [
-    "cfloat",
-    "climits",
-    "cmath",
+const HEADERS: [&str; 16] = [
     "cooperative_groups.h",
-    "cstddef",
-    "cstdint",
     "cuComplex.h",
     "cuda_awbarrier.h",
     "cuda_awbarrier_primitives.h",
@@ -45,18 +42,11 @@ const HEADERS: [&str; 28] = [
     "cuda_fp8.h",
     "cuda_pipeline.h",
     "cuda_pipeline_primitives.h",
-    "cuda_runtime.h",
     "cuda_tf32.h",
-    "float.h",
-    "limits.h",
-    "math.h",
     "math_constants.h",
     "mma.h",
-    "stddef.h",
-    "stdint.h",
-    "vector_types.h",
     "nv/target",
-    "cuda_runtime_api.h",
+    "vector_types.h",
 ];
 
 /// Folders of headers that the device compiler carries.
@@ -159,7 +149,10 @@ fn is_device_header(source: &Source, include: Node<'_>) -> bool {
     let Some(path) = include.child_by_field_name("path") else { return false };
     let path = source.of(path).trim_matches(['<', '>', '"']);
     let plain = !path.contains("..") && !path.contains('\\');
-    plain && (HEADERS.contains(&path) || FOLDERS.iter().any(|folder| path.starts_with(folder)))
+    plain
+        && (HEADERS.contains(&path)
+            || prelude::stands_in(path)
+            || FOLDERS.iter().any(|folder| path.starts_with(folder)))
 }
 
 /// Whether the words before a function's parameters say that it runs on the device.
