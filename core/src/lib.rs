@@ -26,3 +26,6 @@ pub mod units;
 
 pub mod cancellation;
 pub mod display_text;
+pub mod worker;
+
+pub mod virtual_gpu;

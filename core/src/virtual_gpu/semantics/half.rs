@@ -1,0 +1,238 @@
+//! f16 and bf16 arithmetic, alone and in pairs. PTX ISA 9.7.4 "Half Precision Floating-Point Instructions".
+//!
+//! Halves are exact in f64, and so are their products; sums are held rounded to odd (see [`super::float`]),
+//! so that one rounding to the half is right. NaN results are the canonical 0x7fff of both formats.
+
+use super::float::{Choice, odd_sum, ordered_key};
+use super::{Extreme, HalfClamp, NanRule, SignRule, Subnormals};
+
+#[cfg(test)]
+mod tests;
+
+/// Which numbers 16 bits hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HalfFormat {
+    /// Five bits of exponent, ten of fraction.
+    F16,
+    /// Eight bits of exponent, seven of fraction.
+    Bf16,
+}
+
+/// The modifiers of half-precision arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HalfMode {
+    /// Which numbers.
+    pub format: HalfFormat,
+    /// `.ftz`, which only f16 has.
+    pub subnormals: Subnormals,
+    /// `.sat`, `.relu`.
+    pub clamp: HalfClamp,
+}
+
+/// The NaN of f16 and bf16 results.
+pub const CANONICAL_NAN: u16 = 0x7fff;
+
+const SIGN: u16 = 0x8000;
+
+impl HalfFormat {
+    /// The number one.
+    #[must_use]
+    pub const fn one(self) -> u16 {
+        match self {
+            Self::F16 => 0x3c00,
+            Self::Bf16 => 0x3f80,
+        }
+    }
+
+    /// Infinity.
+    #[must_use]
+    pub const fn infinity(self) -> u16 {
+        match self {
+            Self::F16 => 0x7c00,
+            Self::Bf16 => 0x7f80,
+        }
+    }
+
+    const fn fraction_bits(self) -> i32 {
+        match self {
+            Self::F16 => 10,
+            Self::Bf16 => 7,
+        }
+    }
+
+    const fn smallest_exponent(self) -> i32 {
+        match self {
+            Self::F16 => -14,
+            Self::Bf16 => -126,
+        }
+    }
+
+    /// Whether a bit pattern is NaN.
+    #[inline]
+    #[must_use]
+    pub const fn is_nan(self, bits: u16) -> bool {
+        bits & !SIGN > self.infinity()
+    }
+
+    /// The f32 of the same value; a bf16 NaN keeps its payload, as `cvt.f32.bf16` does.
+    #[inline]
+    #[must_use]
+    pub fn to_f32(self, bits: u16) -> f32 {
+        let sign = u32::from(bits & SIGN) << 16;
+        match self {
+            Self::Bf16 => f32::from_bits(u32::from(bits) << 16),
+            Self::F16 => {
+                // Put the fields in place, then let a product correct the bias, of subnormals too.
+                let rebias = f32::from_bits(0x7780_0000); // 2^112
+                let magnitude = f32::from_bits(u32::from(bits & !SIGN) << 13) * rebias;
+                let special = if bits & !SIGN >= 0x7c00 { 0x7f80_0000 } else { 0 };
+                f32::from_bits(magnitude.to_bits() | special | sign)
+            }
+        }
+    }
+
+    /// The half nearest to a value that is exact or rounded to odd; NaN becomes the canonical one.
+    #[inline]
+    #[must_use]
+    pub(super) fn nearest(self, value: f64) -> u16 {
+        if value.is_nan() {
+            return CANONICAL_NAN;
+        }
+        let bits = value.to_bits();
+        let exponent = ((bits >> 52) & 0x7ff) as i32 - 1023;
+        let digits = (bits & 0x000f_ffff_ffff_ffff) | 0x0010_0000_0000_0000;
+        let smallest = self.smallest_exponent();
+        let shift = (52 - self.fraction_bits() + (smallest - exponent).max(0)).min(63) as u32;
+        let (kept, cut) = (digits >> shift, digits & ((1 << shift) - 1));
+        let half = 1_u64 << (shift - 1);
+        let up = u64::from(cut > half) | (u64::from(cut == half) & kept);
+        let biased = (exponent.max(smallest) - smallest) as u64;
+        let magnitude = (biased << self.fraction_bits()) + kept + (up & 1);
+        magnitude.min(u64::from(self.infinity())) as u16 | ((bits >> 48) as u16 & SIGN)
+    }
+
+    #[inline]
+    fn flush(self, bits: u16) -> u16 {
+        if bits & self.infinity() == 0 { bits & SIGN } else { bits }
+    }
+}
+
+/// `a + b`. PTX ISA 9.7.4.1 "add".
+#[inline]
+#[must_use]
+pub fn add(a: u16, b: u16, mode: HalfMode) -> u16 {
+    finish(odd_sum(input(a, mode), input(b, mode)), mode)
+}
+
+/// `a - b`. PTX ISA 9.7.4.2 "sub".
+#[inline]
+#[must_use]
+pub fn subtract(a: u16, b: u16, mode: HalfMode) -> u16 {
+    add(a, b ^ SIGN, mode)
+}
+
+/// `a * b`. PTX ISA 9.7.4.3 "mul".
+#[inline]
+#[must_use]
+pub fn multiply(a: u16, b: u16, mode: HalfMode) -> u16 {
+    finish(input(a, mode) * input(b, mode), mode)
+}
+
+/// `a * b + c`, rounded once. PTX ISA 9.7.4.4 "fma".
+#[inline]
+#[must_use]
+pub fn multiply_add(a: u16, b: u16, c: u16, mode: HalfMode) -> u16 {
+    finish(odd_sum(input(a, mode) * input(b, mode), input(c, mode)), mode)
+}
+
+/// `|a|`. PTX ISA 9.7.4.6 "abs".
+#[inline]
+#[must_use]
+pub fn absolute(a: u16, format: HalfFormat, subnormals: Subnormals) -> u16 {
+    canonical(a, format, subnormals) & !SIGN
+}
+
+/// `-a`. PTX ISA 9.7.4.5 "neg".
+#[inline]
+#[must_use]
+pub fn negate(a: u16, format: HalfFormat, subnormals: Subnormals) -> u16 {
+    let bits = canonical(a, format, subnormals);
+    if bits == CANONICAL_NAN { bits } else { bits ^ SIGN }
+}
+
+/// The smaller or larger one; -0 is below +0. PTX ISA 9.7.4.7 "min" and 9.7.4.8 "max".
+#[inline]
+#[must_use]
+pub fn extreme(a: u16, b: u16, choice: Choice, format: HalfFormat, subnormals: Subnormals) -> u16 {
+    let flushed = |bits| match subnormals {
+        Subnormals::Keep => bits,
+        Subnormals::Flush => format.flush(bits),
+    };
+    let (a, b) = (flushed(a), flushed(b));
+    let magnitude = |bits: u16| match choice.sign {
+        SignRule::Winner => bits,
+        SignRule::Product | SignRule::Absolute => bits & !SIGN,
+    };
+    let (x, y) = (magnitude(a), magnitude(b));
+    let key = |bits: u16| ordered_key(u64::from(bits), 16);
+    let first_wins = match choice.extreme {
+        Extreme::Minimum => key(x) < key(y),
+        Extreme::Maximum => key(x) > key(y),
+    };
+    let (x_nan, y_nan) = (format.is_nan(x), format.is_nan(y));
+    let winner = if y_nan || (first_wins && !x_nan) { x } else { y };
+    let lost = match choice.nan {
+        NanRule::Number => x_nan & y_nan,
+        NanRule::Propagate => x_nan | y_nan,
+    };
+    let sign = match choice.sign {
+        SignRule::Product => (a ^ b) & SIGN,
+        SignRule::Winner | SignRule::Absolute => 0,
+    };
+    if lost { CANONICAL_NAN } else { winner | sign }
+}
+
+/// Applies an operation to both halves of 32 bits (`.f16x2`, `.bf16x2`).
+#[inline]
+#[must_use]
+pub fn pair<const N: usize>(operands: [u32; N], operation: impl Fn([u16; N]) -> u16) -> u32 {
+    let low = operation(operands.map(|bits| bits as u16));
+    let high = operation(operands.map(|bits| (bits >> 16) as u16));
+    u32::from(low) | u32::from(high) << 16
+}
+
+#[inline]
+fn input(bits: u16, mode: HalfMode) -> f64 {
+    let bits = match mode.subnormals {
+        Subnormals::Keep => bits,
+        Subnormals::Flush => mode.format.flush(bits),
+    };
+    f64::from(mode.format.to_f32(bits))
+}
+
+#[inline]
+fn canonical(bits: u16, format: HalfFormat, subnormals: Subnormals) -> u16 {
+    let flushed = match subnormals {
+        Subnormals::Keep => bits,
+        Subnormals::Flush => format.flush(bits),
+    };
+    if format.is_nan(bits) { CANONICAL_NAN } else { flushed }
+}
+
+/// The last steps of every result: one rounding, `.ftz`, then `.sat` or `.relu`.
+#[inline]
+fn finish(value: f64, mode: HalfMode) -> u16 {
+    // As with f32, an H200 flushes what is below the normal range before it rounds.
+    let tiny = f64::from_bits(((mode.format.smallest_exponent() + 1023) as u64) << 52);
+    let flushed = mode.subnormals == Subnormals::Flush && value.abs() < tiny;
+    let bits = mode.format.nearest(if flushed { 0_f64.copysign(value) } else { value });
+    let negative = bits & SIGN != 0;
+    let nan = mode.format.is_nan(bits);
+    match mode.clamp {
+        HalfClamp::None => bits,
+        HalfClamp::Unit if negative || nan => 0,
+        HalfClamp::Unit => bits.min(mode.format.one()),
+        HalfClamp::Negative if negative && !nan => 0,
+        HalfClamp::Negative => bits,
+    }
+}

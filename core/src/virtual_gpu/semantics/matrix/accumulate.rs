@@ -1,0 +1,174 @@
+//! How tensor cores add up products.
+//!
+//! PTX leaves order and rounding open ("The accumulation order, rounding and handling of subnormal inputs are
+//! unspecified"). The exact models are those published with MMA-Sim (arXiv:2511.10909), which found them bitwise
+//! equal to hardware: the exact products of a group and c are aligned to the largest exponent, each is truncated
+//! to F fractional bits, and their sum is rounded once, to f32 towards zero or to f16 to nearest.
+
+use super::super::half::HalfFormat;
+use super::element::{Accumulator, Multiplicand, Parts, ZERO_EXPONENT};
+
+/// How products are added up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Accumulation {
+    /// By fused multiply-adds in f32, in the order of k.
+    Fma,
+    /// As the tensor cores of an architecture do it.
+    Exact(Architecture),
+}
+
+/// Generations of tensor cores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Architecture {
+    /// sm_75
+    Turing,
+    /// sm_80 to sm_87
+    Ampere,
+    /// sm_89
+    Ada,
+    /// sm_90
+    Hopper,
+    /// sm_100 and later
+    Blackwell,
+}
+
+/// The constants of one summation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Summation {
+    /// Fractional bits that are kept below the largest exponent.
+    pub(super) fraction_bits: i16,
+    /// How many products are added before the sum is rounded.
+    pub(super) group: usize,
+    /// What a sum is rounded to.
+    pub(super) result: SumFormat,
+}
+
+/// What a sum is rounded to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SumFormat {
+    /// f16, to nearest even.
+    F16,
+    /// f32, towards zero.
+    F32,
+    /// f32 with 13 bits of fraction, towards zero.
+    Short,
+}
+
+impl Summation {
+    /// The model of an architecture; MMA-Sim, `nv_ptx/sim.py`.
+    pub(super) fn new(
+        architecture: Architecture,
+        multiplicand: Multiplicand,
+        accumulator: Accumulator,
+    ) -> Self {
+        let eight_bits = matches!(multiplicand, Multiplicand::E4m3 | Multiplicand::E5m2);
+        let short = eight_bits && architecture == Architecture::Ada;
+        let (fraction_bits, bytes) = match architecture {
+            Architecture::Turing | Architecture::Ampere => (24, 16),
+            Architecture::Ada => (24, 16),
+            Architecture::Hopper | Architecture::Blackwell => (25, 32),
+        };
+        Self {
+            fraction_bits: if short { 13 } else { fraction_bits },
+            group: bytes / (multiplicand.bits() as usize / 8),
+            result: match accumulator {
+                Accumulator::F16 => SumFormat::F16,
+                Accumulator::F32 if short => SumFormat::Short,
+                Accumulator::F32 => SumFormat::F32,
+            },
+        }
+    }
+}
+
+/// Columns that are computed together: as many 16-bit exponents as a vector register of every machine has.
+pub(super) const WIDTH: usize = 8;
+
+/// Terms of which 32 bits hold a sum.
+const TERMS: usize = 8;
+
+/// One row of A times eight columns of B, of a whole group, on top of eight numbers.
+///
+/// `row` is the group's elements of A; `columns[k]` the k-th elements of the eight columns.
+#[inline]
+pub(super) fn add_group(
+    row: &[Parts],
+    columns: &[Columns],
+    sums: &mut [f32; WIDTH],
+    accumulator: Accumulator,
+    summation: Summation,
+) {
+    let carried = sums.map(|number| accumulator.parts(number));
+    let mut largest = carried.map(|parts| parts.exponent);
+    for (a, column) in row.iter().zip(columns) {
+        for (largest, exponent) in largest.iter_mut().zip(&column.exponents) {
+            // A zero's exponent stays below all others, whatever is added to it.
+            *largest = (*largest).max(a.exponent + exponent);
+        }
+    }
+    let largest = largest.map(|exponent| exponent.max(ZERO_EXPONENT / 2));
+    let mut total = [0_i64; WIDTH];
+    for lane in 0..WIDTH {
+        let scale = power(carried[lane].exponent, largest[lane], summation.fraction_bits);
+        total[lane] = i64::from((carried[lane].significand * scale) as i32);
+    }
+    for (row, columns) in row.chunks(TERMS).zip(columns.chunks(TERMS)) {
+        let mut partial = [0_i32; WIDTH];
+        for (a, column) in row.iter().zip(columns) {
+            for lane in 0..WIDTH {
+                let exponent = a.exponent + column.exponents[lane];
+                let scale = power(exponent, largest[lane], summation.fraction_bits);
+                let term = a.significand * column.significands[lane] * scale;
+                // The conversion is what truncates.
+                partial[lane] = partial[lane].wrapping_add(term as i32);
+            }
+        }
+        for (total, partial) in total.iter_mut().zip(partial) {
+            *total += i64::from(partial);
+        }
+    }
+    for lane in 0..WIDTH {
+        let exponent = i32::from(largest[lane] - summation.fraction_bits);
+        sums[lane] = summation.result.round(total[lane], exponent);
+    }
+}
+
+/// The k-th elements of eight columns, taken apart.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Columns {
+    pub(super) significands: [f32; WIDTH],
+    pub(super) exponents: [i16; WIDTH],
+}
+
+/// `2^(exponent - largest + bits)`, or zero where that is too small to count.
+#[inline]
+fn power(exponent: i16, largest: i16, bits: i16) -> f32 {
+    let biased = (exponent - largest + bits + 127).max(0);
+    f32::from_bits((biased as u32) << 23)
+}
+
+impl SumFormat {
+    /// `sum * 2^exponent`, rounded.
+    #[inline]
+    fn round(self, sum: i64, exponent: i32) -> f32 {
+        if sum == 0 {
+            return 0.0;
+        }
+        let scale = f64::from_bits(((exponent + 1023) as u64) << 52);
+        let value = sum as f64 * scale;
+        match self {
+            Self::F16 => HalfFormat::F16.to_f32(HalfFormat::F16.nearest(value)),
+            Self::F32 => truncated(value, 29),
+            Self::Short => truncated(value, 39),
+        }
+    }
+}
+
+/// The f32 next to a value towards zero, without the low bits of its f64 form; beyond the largest, infinity.
+#[inline]
+fn truncated(value: f64, cut: u32) -> f32 {
+    let shorter = f64::from_bits(value.to_bits() >> cut << cut);
+    let nearest = shorter as f32;
+    // Only a subnormal result can have been rounded up here.
+    let above = f64::from(nearest).abs() > shorter.abs() && nearest.is_finite();
+    f32::from_bits(nearest.to_bits() - u32::from(above))
+}

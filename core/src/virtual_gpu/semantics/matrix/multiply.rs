@@ -1,0 +1,193 @@
+//! Whole products.
+
+use super::super::float::{CANONICAL_NAN_F32, SingleMode, multiply_add_f32, multiply_add_f64};
+use super::super::half::{CANONICAL_NAN, HalfFormat};
+use super::super::{Overflow, Rounding};
+use super::accumulate::{Accumulation, Columns, Summation, WIDTH, add_group};
+use super::element::{Accumulator, Multiplicand, Parts};
+use super::layout::Shape;
+
+/// What stands for a product of single bits; the ones in it are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BitProduct {
+    /// `.and`
+    And,
+    /// `.xor`
+    Xor,
+}
+
+/// The types of a product of floating-point numbers; A and B may be two kinds of eight bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FloatTypes {
+    /// Elements of A.
+    pub a: Multiplicand,
+    /// Elements of B.
+    pub b: Multiplicand,
+    /// Elements of C.
+    pub c: Accumulator,
+    /// Elements of D.
+    pub d: Accumulator,
+}
+
+/// D = A × B + C of floating-point numbers; `sums` holds C and receives D. Shapes have columns in eights and sums of
+/// at most 64 products.
+pub fn multiply_float(
+    shape: Shape,
+    types: FloatTypes,
+    a: &[u32],
+    b: &[u32],
+    sums: &mut [u32],
+    accumulation: Accumulation,
+) {
+    let number = |ty: Multiplicand| move |bits: &u32| ty.number(*bits);
+    let a: Vec<f32> = a.iter().map(number(types.a)).collect();
+    let b: Vec<f32> = b.iter().map(number(types.b)).collect();
+    let c: Vec<f32> = sums.iter().map(|bits| types.c.number(*bits)).collect();
+    let finite = a.iter().chain(&b).chain(&c).all(|number| number.is_finite());
+    match accumulation {
+        Accumulation::Exact(architecture) => {
+            let summation = Summation::new(architecture, types.a, types.d);
+            let product = Product { shape, types, summation };
+            product.sum(&a, &b, &c, sums);
+            if !finite {
+                product.mend(&a, &b, &c, sums);
+            }
+        }
+        Accumulation::Fma => fused(shape, types.d, [&a, &b, &c], sums),
+    }
+}
+
+/// A product to be added up exactly.
+struct Product {
+    shape: Shape,
+    types: FloatTypes,
+    summation: Summation,
+}
+
+impl Product {
+    fn sum(&self, a: &[f32], b: &[f32], c: &[f32], sums: &mut [u32]) {
+        let Shape { m, n, k } = self.shape;
+        let rows: Vec<Parts> = a.iter().map(|number| self.types.a.parts(*number)).collect();
+        for first in (0..n).step_by(WIDTH) {
+            let columns: Vec<Columns> = (0..k)
+                .map(|index| {
+                    let parts: [Parts; WIDTH] = std::array::from_fn(|lane| {
+                        self.types.b.parts(b[(first + lane) * k + index])
+                    });
+                    Columns {
+                        significands: parts.map(|parts| parts.significand),
+                        exponents: parts.map(|parts| parts.exponent),
+                    }
+                })
+                .collect();
+            for row in 0..m {
+                let at = row * n + first;
+                let mut eight: [f32; WIDTH] = std::array::from_fn(|lane| c[at + lane]);
+                let mut accumulator = self.types.c;
+                let groups = rows[row * k..(row + 1) * k].chunks(self.summation.group);
+                for (row, columns) in groups.zip(columns.chunks(self.summation.group)) {
+                    add_group(row, columns, &mut eight, accumulator, self.summation);
+                    accumulator = self.types.d;
+                }
+                for (sum, number) in sums[at..at + WIDTH].iter_mut().zip(eight) {
+                    *sum = encode(number, self.types.d);
+                }
+            }
+        }
+    }
+
+    /// Sums with infinities and NaN, of which the alignment knows nothing.
+    fn mend(&self, a: &[f32], b: &[f32], c: &[f32], sums: &mut [u32]) {
+        let Shape { m, n, k } = self.shape;
+        for (index, sum) in sums.iter_mut().enumerate().take(m * n) {
+            let (row, column) = (index / n, index % n);
+            let special = a[row * k..(row + 1) * k]
+                .iter()
+                .zip(&b[column * k..(column + 1) * k])
+                // Signs of infinities are all that matters: a product of numbers counts nothing.
+                .map(|(a, b)| {
+                    if a.is_finite() && b.is_finite() { 0.0 } else { f64::from(*a) * f64::from(*b) }
+                })
+                .fold(if c[index].is_finite() { 0.0 } else { f64::from(c[index]) }, |x, y| x + y);
+            if !special.is_finite() {
+                *sum = encode(special as f32, self.types.d);
+            }
+        }
+    }
+}
+
+fn fused(shape: Shape, to: Accumulator, [a, b, c]: [&[f32]; 3], sums: &mut [u32]) {
+    let Shape { n, k, .. } = shape;
+    for (index, sum) in sums.iter_mut().enumerate() {
+        let (row, column) = (index / n, index % n);
+        let pairs = a[row * k..(row + 1) * k].iter().zip(&b[column * k..(column + 1) * k]);
+        let total = pairs.fold(c[index].to_bits(), |total, (a, b)| {
+            multiply_add_f32(a.to_bits(), b.to_bits(), total, SingleMode::DEFAULT)
+        });
+        *sum = encode(f32::from_bits(total), to);
+    }
+}
+
+#[inline]
+fn encode(number: f32, to: Accumulator) -> u32 {
+    match to {
+        Accumulator::F16 if number.is_nan() => u32::from(CANONICAL_NAN),
+        Accumulator::F16 => u32::from(HalfFormat::F16.nearest(f64::from(number))),
+        Accumulator::F32 if number.is_nan() => CANONICAL_NAN_F32,
+        Accumulator::F32 => number.to_bits(),
+    }
+}
+
+/// D = A × B + C of f64: a chain of fused multiply-adds in the order of k. PTX ISA 9.7.15.5 "mma", `.f64`.
+pub fn multiply_double(shape: Shape, a: &[u64], b: &[u64], sums: &mut [u64], rounding: Rounding) {
+    let Shape { n, k, .. } = shape;
+    for (index, sum) in sums.iter_mut().enumerate() {
+        let (row, column) = (index / n, index % n);
+        for (a, b) in a[row * k..(row + 1) * k].iter().zip(&b[column * k..(column + 1) * k]) {
+            *sum = multiply_add_f64(*a, *b, *sum, rounding);
+        }
+    }
+}
+
+/// D = A × B + C of integers, which the caller has extended to 32 bits; exact, then wrapped or limited.
+pub fn multiply_integer(shape: Shape, a: &[i32], b: &[i32], sums: &mut [i32], overflow: Overflow) {
+    let Shape { n, k, .. } = shape;
+    for (index, sum) in sums.iter_mut().enumerate() {
+        let (row, column) = (index / n, index % n);
+        let pairs = a[row * k..(row + 1) * k].iter().zip(&b[column * k..(column + 1) * k]);
+        let products: i32 = pairs.map(|(a, b)| a * b).sum();
+        *sum = match overflow {
+            Overflow::Wrap => sum.wrapping_add(products),
+            Overflow::Saturate => sum.saturating_add(products),
+        };
+    }
+}
+
+/// D = C plus the count of ones in rows of A joined with columns of B; both in words of 32 bits, so that k counts
+/// words. PTX ISA 9.7.15.5 "mma", `.b1`.
+pub fn multiply_bits(shape: Shape, a: &[u32], b: &[u32], sums: &mut [u32], product: BitProduct) {
+    let Shape { n, k, .. } = shape;
+    for (index, sum) in sums.iter_mut().enumerate() {
+        let (row, column) = (index / n, index % n);
+        let pairs = a[row * k..(row + 1) * k].iter().zip(&b[column * k..(column + 1) * k]);
+        let ones: u32 = pairs
+            .map(|(a, b)| match product {
+                BitProduct::And => (a & b).count_ones(),
+                BitProduct::Xor => (a ^ b).count_ones(),
+            })
+            .sum();
+        *sum = sum.wrapping_add(ones);
+    }
+}
+
+/// An 8 × 8 matrix of 16-bit elements across 32 lanes, transposed. PTX ISA 9.7.15.5.17 "movmatrix": each group of
+/// four lanes holds a row, two elements in each lane.
+#[must_use]
+pub fn transpose_8x8(registers: &[u32; 32]) -> [u32; 32] {
+    let element =
+        |row: usize, column: usize| registers[row * 4 + column / 2] >> (16 * (column % 2)) & 0xffff;
+    std::array::from_fn(|lane| {
+        let (row, column) = (lane / 4, lane % 4 * 2);
+        element(column, row) | element(column + 1, row) << 16
+    })
+}
