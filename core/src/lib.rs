@@ -26,6 +26,3 @@ pub mod units;
 
 pub mod cancellation;
 pub mod display_text;
-pub mod worker;
-
-pub mod virtual_gpu;
