@@ -120,7 +120,7 @@ impl Worker<'_, '_> {
             return;
         };
         if polls(access.ordering) {
-            self.poll();
+            self.poll(pc);
         }
         let (mut addresses, mask) = self.addresses(pc, op, base, frame, active);
         let spaces = Self::spaces(access.space, base, &mut addresses, mask);
@@ -432,7 +432,8 @@ impl Worker<'_, '_> {
     }
 
     /// Looking at what others write costs more of the turn, so that they get theirs soon.
-    pub(super) fn poll(&mut self) {
+    pub(super) fn poll(&mut self, pc: u32) {
+        self.warp.last_poll = Some(pc);
         self.polled = true;
         self.budget -= super::POLL_COST;
     }

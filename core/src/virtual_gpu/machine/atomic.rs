@@ -102,7 +102,7 @@ impl Worker<'_, '_> {
         let Code::Atomic { atomic, base } = op.code else { return };
         // Locks are taken by these: who fails to take one looks again.
         if matches!(atomic.update, Update::CompareAndSwap(_) | Update::Exchange(_)) {
-            self.poll();
+            self.poll(pc);
         }
         if let Some(counts) = self.launch.count(pc) {
             counts.atomics += u64::from(active.count_ones());

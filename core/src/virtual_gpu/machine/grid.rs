@@ -101,7 +101,7 @@ impl Launch<'_> {
         let split =
             Split { pc, mask, frame, callers: Vec::new(), state: SplitState::Ready, rounds: 0 };
         let undefined_load = [None; LANES];
-        Warp { index, registers, local, splits: vec![split], live: mask, undefined_load }
+        Warp { index, registers, local, splits: vec![split], live: mask, undefined_load, last_poll: None }
     }
 
     fn run_block(&mut self, block: &mut Block) -> BlockStop {
@@ -220,7 +220,9 @@ impl Launch<'_> {
         let split = block.warps[index].splits.first();
         let (pc, lane) = split.map_or((0, 0), |split| (split.pc, split.mask.trailing_zeros()));
         let steps = self.max_steps;
-        let (kind, text) = if block.polled {
+        let poll = block.warps[index].last_poll.filter(|_| block.polled);
+        let pc = poll.unwrap_or(pc);
+        let (kind, text) = if poll.is_some() {
             (FaultKind::Livelock, format!("after {steps} steps threads still wait for what nobody writes"))
         } else {
             (FaultKind::StepLimit, format!("the launch took the {steps} steps that it may take"))

@@ -199,7 +199,7 @@ impl Worker<'_, '_> {
                     return Some(Stop::Choose);
                 }
             }
-            Code::Sleep => self.poll(),
+            Code::Sleep => self.poll(pc),
             Code::Fence | Code::Hint => {}
             _ => {}
         }

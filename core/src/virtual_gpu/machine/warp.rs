@@ -126,6 +126,8 @@ pub(super) struct Warp {
     pub(super) live: u32,
     /// The last load of each lane that brought a value which nothing wrote.
     pub(super) undefined_load: [Option<u32>; LANES],
+    /// The last instruction that looked at what others write.
+    pub(super) last_poll: Option<u32>,
 }
 
 impl Registers {

@@ -109,3 +109,48 @@ fn look_back_scan_waits_for_other_blocks() {
     let sums: Vec<u32> = x.iter().scan(0, |sum, x| { *sum += x; Some(*sum) }).collect();
     assert_eq!(bench.words(y), sums);
 }
+
+#[test]
+fn counters_of_tiled_gemm_are_those_of_its_tiles() {
+    let size = 64_usize;
+    let bench = Bench::new()
+        .input("a", float_bytes(&numbers(size * size, 1)))
+        .input("b", float_bytes(&numbers(size * size, 2)));
+    let (bench, _) = bench.output("c", (size * size * 4) as u64);
+    let mut bench = bench.value(64_i32.to_le_bytes()).value(64_i32.to_le_bytes()).value(64_i32.to_le_bytes());
+    let report = bench.run("gemm_tiled-120-o.ptx", "gemm_tiled", [4, 4, 1], [16, 16, 1], 0);
+    let counters = report.counters.unwrap();
+    assert_eq!(counters.flops.single, 2 * 64 * 64 * 64);
+    // Each of 64 blocks-times-tiles loads two tiles of 16 rows of two sectors.
+    assert_eq!(counters.total.global_load_sectors, 4 * 4 * 4 * 2 * 16 * 2);
+    assert_eq!(counters.compulsory_read_bytes, 2 * 64 * 64 * 4);
+    assert_eq!(counters.compulsory_written_bytes, 64 * 64 * 4);
+    assert_eq!(counters.total.shared_bank_conflicts, 0);
+    // Eight warps at two barriers of each of four tiles of each of 16 blocks.
+    assert_eq!(counters.total.barriers, 8 * 2 * 4 * 16);
+    assert_eq!(counters.total.load_efficiency(), Some(1.0));
+}
+
+/// Prints how fast the machine is: `cargo test … speed -- --ignored --nocapture`.
+#[test]
+#[ignore = "a measurement"]
+fn speed_of_tiled_gemm() {
+    for (counters, checks) in [(false, false), (false, true), (true, true)] {
+        let size = 256_usize;
+        let bench = Bench::new()
+            .input("a", float_bytes(&numbers(size * size, 1)))
+            .input("b", float_bytes(&numbers(size * size, 2)));
+        let (bench, _) = bench.output("c", (size * size * 4) as u64);
+        let side = 256_i32.to_le_bytes();
+        let mut bench = bench.value(side).value(side).value(side);
+        let module = load("gemm_tiled-120-o.ptx");
+        let mut config = LaunchConfig::new([16, 16, 1], [16, 16, 1], bench.arguments.clone());
+        config.counters = counters;
+        config.checks.uninitialized = checks;
+        let start = std::time::Instant::now();
+        let report = bench.machine.launch(&module, "gemm_tiled", &config).unwrap();
+        let seconds = start.elapsed().as_secs_f64();
+        let rate = report.steps as f64 * 32.0 / seconds / 1e9;
+        println!("counters {counters}, checks {checks}: {} steps, {seconds:.3} s, {rate:.3} G/s", report.steps);
+    }
+}
