@@ -43,6 +43,9 @@ fn distinct(starts: &[u64], bytes: u32, shift: u32) -> u64 {
 /// Passes over the 32 banks of four bytes, and how many of them conflicts cause. Accesses of 8 bytes go in two halves
 /// of the warp, those of 16 in four quarters.
 pub(crate) fn shared_wavefronts(request: &SharedRequest<'_>) -> (u64, u64) {
+    if request.bytes <= 4 && is_free_of_conflicts(request) {
+        return (1, 0);
+    }
     let (groups, lanes) = match request.bytes {
         0..=4 => (1, 32),
         5..=8 => (2, 16),
@@ -59,6 +62,22 @@ pub(crate) fn shared_wavefronts(request: &SharedRequest<'_>) -> (u64, u64) {
         }
     }
     (passes, passes - needed)
+}
+
+/// Whether no bank is asked for two different words, which is the rule.
+fn is_free_of_conflicts(request: &SharedRequest<'_>) -> bool {
+    let mut words = [0_u64; 32];
+    let mut used = 0_u32;
+    for lane in (0..32).filter(|lane| request.mask >> lane & 1 == 1) {
+        let word = request.offsets[lane] / 4;
+        let bank = (word % 32) as usize;
+        if used >> bank & 1 == 1 && words[bank] != word {
+            return false;
+        }
+        used |= 1 << bank;
+        words[bank] = word;
+    }
+    true
 }
 
 /// The most distinct words of one bank.

@@ -121,9 +121,9 @@ fn entry_of(blocks: &[Block], members: &[u32], entry: u32) -> u32 {
         return entry;
     }
     let inside: std::collections::HashSet<u32> = members.iter().copied().collect();
-    let entered = (0..blocks.len() as u32).filter(|block| !inside.contains(block)).find_map(|b| {
-        blocks[b as usize].next.iter().copied().find(|next| inside.contains(next))
-    });
+    let entered = (0..blocks.len() as u32)
+        .filter(|block| !inside.contains(block))
+        .find_map(|b| blocks[b as usize].next.iter().copied().find(|next| inside.contains(next)));
     entered.or_else(|| members.iter().copied().min()).unwrap_or(entry)
 }
 

@@ -34,7 +34,9 @@ fn operand_reads(operand: &Operand, each: &mut impl FnMut(RegisterId)) {
             }
         }
         Operand::Vector(parts) => parts.iter().for_each(|part| operand_reads(part, each)),
-        Operand::Pair(first, second) => [first, second].into_iter().flatten().for_each(|r| each(*r)),
+        Operand::Pair(first, second) => {
+            [first, second].into_iter().flatten().for_each(|r| each(*r))
+        }
         Operand::Call(call) => match call.target {
             CallTarget::Prototype(register, _) | CallTarget::List(register, _) => each(register),
             CallTarget::Function(_) => {}
@@ -105,7 +107,8 @@ fn contains(row: &[u64], register: RegisterId) -> bool {
 /// The ranges of all registers; `order` is the layout.
 pub(super) fn ranges(body: &Body, blocks: &[Block], order: &[u32]) -> Ranges {
     let registers = body.registers.len();
-    let length: u32 = order.iter().map(|b| blocks[*b as usize].end - blocks[*b as usize].start).sum();
+    let length: u32 =
+        order.iter().map(|b| blocks[*b as usize].end - blocks[*b as usize].start).sum();
     if registers.saturating_mul(blocks.len()) > MOST_BITS {
         return vec![Some((0, length)); registers];
     }

@@ -111,13 +111,18 @@ fn reachable(module: &Module, kernel: FunctionId) -> Vec<FunctionId> {
                 match call.target {
                     CallTarget::Function(callee) => add(callee),
                     CallTarget::List(_, list) => {
-                        body.callees.get(list.0 as usize).into_iter().flatten().for_each(|f| add(*f));
+                        body.callees
+                            .get(list.0 as usize)
+                            .into_iter()
+                            .flatten()
+                            .for_each(|f| add(*f));
                     }
                     // Any function of the module may be behind the address.
                     CallTarget::Prototype(..) => {
                         let all = 0..module.functions.len() as u32;
                         let device = all.filter(|f| {
-                            module.functions[*f as usize].kind == super::module::FunctionKind::Device
+                            module.functions[*f as usize].kind
+                                == super::module::FunctionKind::Device
                         });
                         device.for_each(|callee| add(FunctionId(callee)));
                     }

@@ -4,8 +4,10 @@ use std::collections::HashMap;
 
 use super::super::isa::scalar::ScalarType;
 use super::super::isa::special_register::SpecialRegister;
-use super::super::module::{Address, Base, Body, FunctionId, Guard, Module, Operand, RegisterId, Symbol};
 use super::super::module::FunctionKind;
+use super::super::module::{
+    Address, Base, Body, FunctionId, Guard, Module, Operand, RegisterId, Symbol,
+};
 use super::Program;
 use super::code::{Bank, BaseKind, Code, Object, Op, Origin, PoolValue, Slot};
 use super::frame::FrameLayout;
@@ -90,9 +92,7 @@ impl Translator<'_> {
             Operand::Not(register) => {
                 (self.register(*register).negated(), Some(self.bank_of(*register)?))
             }
-            Operand::Immediate(immediate) => {
-                (self.pool(PoolValue::Bits(immediate.bits())), None)
-            }
+            Operand::Immediate(immediate) => (self.pool(PoolValue::Bits(immediate.bits())), None),
             Operand::Special(special) => {
                 let bank = special_bank(*special);
                 let slot = self.temporary(bank);
@@ -135,7 +135,11 @@ impl Translator<'_> {
     }
 
     /// A result; what is dropped goes to a slot that nobody reads.
-    pub(super) fn destination(&mut self, operand: &Operand, fallback: Bank) -> Result<(Slot, Bank), NoPlace> {
+    pub(super) fn destination(
+        &mut self,
+        operand: &Operand,
+        fallback: Bank,
+    ) -> Result<(Slot, Bank), NoPlace> {
         Ok(match operand {
             Operand::Register(register) => (self.register(*register), self.bank_of(*register)?),
             Operand::Vector(parts) => match &**parts {

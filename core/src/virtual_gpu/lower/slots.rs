@@ -1,7 +1,7 @@
 //! Registers → slots: registers that are never needed together share one (linear scan).
 
-use std::collections::BinaryHeap;
 use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use super::super::isa::scalar::ScalarType;
 use super::super::module::Body;

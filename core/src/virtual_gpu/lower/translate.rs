@@ -29,7 +29,10 @@ pub(super) fn run(
     let Some(body) = &function.body else { return };
     let Some(frame) = frame::run(function) else {
         errors.push(Unsupported {
-            operation: format!("a frame of `{}` that is larger than a thread's memory", function.name),
+            operation: format!(
+                "a frame of `{}` that is larger than a thread's memory",
+                function.name
+            ),
             place: body.instructions.first().map(|i| i.place).unwrap_or_default(),
             source_line: None,
         });
@@ -40,7 +43,13 @@ pub(super) fn run(
     let slots = slots::run(body, &liveness::ranges(body, &blocks, &order));
     let entry = program.ops.len() as u32;
     let mut translator = Translator {
-        module, id, body, slots, frame, program, known,
+        module,
+        id,
+        body,
+        slots,
+        frame,
+        program,
+        known,
         temporaries: [0; 3],
         most_temporaries: [0; 3],
         position: 0,
@@ -112,7 +121,12 @@ fn resolve_targets(program: &mut Program, entry: u32, blocks: &[flow::Block], pc
 }
 
 impl Translator<'_> {
-    fn instruction(&mut self, instruction: &Instruction, carry: u32, errors: &mut Vec<Unsupported>) {
+    fn instruction(
+        &mut self,
+        instruction: &Instruction,
+        carry: u32,
+        errors: &mut Vec<Unsupported>,
+    ) {
         self.temporaries = [0; 3];
         self.guard = self.guard(instruction.guard);
         let before = self.program.ops.len();
@@ -317,7 +331,12 @@ impl Translator<'_> {
         }
     }
 
-    fn load(&mut self, instruction: &Instruction, access: Access, read_only: bool) -> Result<(), NoPlace> {
+    fn load(
+        &mut self,
+        instruction: &Instruction,
+        access: Access,
+        read_only: bool,
+    ) -> Result<(), NoPlace> {
         let (Some(to), Some(Operand::Address(address))) =
             (instruction.operands.first(), instruction.operands.get(1))
         else {
@@ -396,7 +415,10 @@ impl Translator<'_> {
         // A register may be wider than what is stored: `b` says where the values lie.
         let from_doubles = match wide {
             Some(bank) => bank == Bank::Doubles,
-            None => matches!(access.element, ElementType::B64 | ElementType::U64 | ElementType::S64 | ElementType::F64),
+            None => matches!(
+                access.element,
+                ElementType::B64 | ElementType::U64 | ElementType::S64 | ElementType::F64
+            ),
         };
         let b = Slot::register(u32::from(from_doubles));
         self.emit(Op { a, b, immediate, list, ..op(Code::Store { access, base }) });
@@ -465,7 +487,8 @@ impl Translator<'_> {
     }
 
     fn call(&mut self, call: &Call) -> Result<(), NoPlace> {
-        let place = |symbol: &super::super::module::Symbol| self.frame.offset(*symbol).ok_or(NoPlace);
+        let place =
+            |symbol: &super::super::module::Symbol| self.frame.offset(*symbol).ok_or(NoPlace);
         let arguments = call.arguments.iter().map(place).collect::<Result<_, _>>()?;
         let returns = call.returns.iter().map(place).collect::<Result<_, _>>()?;
         let target = match call.target {
@@ -489,10 +512,14 @@ impl Translator<'_> {
 
     fn barrier(&mut self, instruction: &Instruction, what: Barrier) -> Result<(), NoPlace> {
         match what {
-            Barrier::Synchronise(alignment) => self.compute(instruction, Code::Synchronise(alignment)),
+            Barrier::Synchronise(alignment) => {
+                self.compute(instruction, Code::Synchronise(alignment))
+            }
             Barrier::Arrive(alignment) => self.compute(instruction, Code::Arrive(alignment)),
             Barrier::Reduce(vote, alignment) => {
-                let [result, number, rest @ ..] = &instruction.operands[..] else { return Err(NoPlace) };
+                let [result, number, rest @ ..] = &instruction.operands[..] else {
+                    return Err(NoPlace);
+                };
                 let (count, predicate) = match rest {
                     [count, predicate] => (Some(count), predicate),
                     [predicate] => (None, predicate),
@@ -539,7 +566,9 @@ fn builtin(name: &str) -> Option<Builtin> {
 /// Where a result goes that is dropped.
 fn result_bank(operation: Operation) -> Bank {
     match operation {
-        Operation::Compare(super::super::isa::compare::Compare::SetPredicate(..)) => Bank::Predicates,
+        Operation::Compare(super::super::isa::compare::Compare::SetPredicate(..)) => {
+            Bank::Predicates
+        }
         _ => Bank::Words,
     }
 }

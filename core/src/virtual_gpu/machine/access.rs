@@ -6,8 +6,8 @@ use super::super::isa::scalar::ScalarType;
 use super::super::lower::code::{BaseKind, Op};
 use super::fault::{FaultKind, Finding};
 use super::lanes::Doubles;
-use super::memory::{LOCAL_WINDOW, Memory, RegionKind, RegionPlace, SHARED_WINDOW, WINDOW_BYTES};
 use super::memory::Access as Rights;
+use super::memory::{LOCAL_WINDOW, Memory, RegionKind, RegionPlace, SHARED_WINDOW, WINDOW_BYTES};
 use super::run::Worker;
 use super::warp::{Frame, LANES};
 
@@ -90,7 +90,12 @@ impl Worker<'_, '_> {
     }
 
     /// Sorts lanes by the memory that they access; addresses become those of their space.
-    pub(super) fn spaces(space: Space, base: BaseKind, addresses: &mut Doubles, mask: u32) -> Spaces {
+    pub(super) fn spaces(
+        space: Space,
+        base: BaseKind,
+        addresses: &mut Doubles,
+        mask: u32,
+    ) -> Spaces {
         let mut spaces = Spaces { global: 0, shared: 0, local: 0 };
         match (space, base) {
             (_, BaseKind::Frame) | (Space::Local, _) => spaces.local = mask,
@@ -115,7 +120,8 @@ impl Worker<'_, '_> {
     }
 
     pub(super) fn load(&mut self, pc: u32, op: &Op, frame: Frame, active: u32) {
-        let super::super::lower::code::Code::Load { access, base, register_bits, read_only: _ } = op.code
+        let super::super::lower::code::Code::Load { access, base, register_bits, read_only: _ } =
+            op.code
         else {
             return;
         };
@@ -126,8 +132,19 @@ impl Worker<'_, '_> {
         let spaces = Self::spaces(access.space, base, &mut addresses, mask);
         let element = ScalarType::from(access.element).bytes();
         let count = usize::from(op.list.1);
-        let mut moved = Moved { values: [[0; LANES]; 8], undefined: [0; 8] };
         let part = |mask| Part { pc, addresses: &addresses, mask, element, count };
+        if count == 1 && element == 4 && register_bits == 32 && mask == active {
+            let slot = self.launch.program.lists[op.list.0 as usize];
+            if spaces.shared == mask && self.quick_load_shared(&addresses, mask, slot, frame) {
+                self.count_shared(&part(mask));
+                return;
+            }
+            if spaces.global == mask && self.quick_load_global(&addresses, mask, slot, frame) {
+                self.count_global(&part(mask), true);
+                return;
+            }
+        }
+        let mut moved = Moved { values: [[0; LANES]; 8], undefined: [0; 8] };
         if spaces.global != 0 {
             self.load_global(&part(spaces.global), &mut moved);
         }
@@ -170,7 +187,11 @@ impl Worker<'_, '_> {
             if register_bits == 64 {
                 lanes.set_double(slot, &values, undefined);
             } else {
-                lanes.set_word(slot, &values.map(|value| (value & register_mask) as u32), undefined);
+                lanes.set_word(
+                    slot,
+                    &values.map(|value| (value & register_mask) as u32),
+                    undefined,
+                );
             }
         }
     }
@@ -249,7 +270,8 @@ impl Worker<'_, '_> {
         let address = part.addresses[lane];
         let bytes = u64::from(part.bytes());
         let first = u64::from(super::super::lower::FIRST_FRAME);
-        let inside = address >= first && address.saturating_add(bytes) <= u64::from(frame.local_end);
+        let inside =
+            address >= first && address.saturating_add(bytes) <= u64::from(frame.local_end);
         // Elements are aligned, whatever the alignment of the whole.
         if inside && address % u64::from(part.element) == 0 {
             return Some(address as u32);
@@ -258,7 +280,9 @@ impl Worker<'_, '_> {
             let text = format!("{address:#x} is no multiple of the {bytes} bytes of the access");
             (FaultKind::Misaligned, text)
         } else {
-            let text = format!("{bytes} bytes of the thread's own memory at {address:#x}, outside of its variables");
+            let text = format!(
+                "{bytes} bytes of the thread's own memory at {address:#x}, outside of its variables"
+            );
             (FaultKind::OutOfBounds, text)
         };
         let (lane, address) = (lane as u32, Some(address));
@@ -284,8 +308,29 @@ impl Worker<'_, '_> {
         let spaces = Self::spaces(access.space, base, &mut addresses, mask);
         let element = ScalarType::from(access.element).bytes();
         let (start, count) = (op.list.0 as usize, usize::from(op.list.1));
-        let mut moved = Moved { values: [[0; LANES]; 8], undefined: [0; 8] };
         let from_doubles = op.b.index() == 1;
+        if count == 1 && element == 4 && !from_doubles {
+            let slot = self.launch.program.lists[start];
+            let lanes = self.lanes(frame, mask);
+            let (values, undefined) = (lanes.word(slot), lanes.word_undefined(slot) & mask);
+            let part = Part { pc, addresses: &addresses, mask, element, count };
+            let defined = undefined == 0 && mask != 0;
+            if defined
+                && spaces.shared == mask
+                && self.quick_store_shared(&addresses, mask, &values)
+            {
+                self.count_shared(&part);
+                return;
+            }
+            if defined
+                && spaces.global == mask
+                && self.quick_store_global(&addresses, mask, &values)
+            {
+                self.count_global(&part, false);
+                return;
+            }
+        }
+        let mut moved = Moved { values: [[0; LANES]; 8], undefined: [0; 8] };
         let value_mask = u64::MAX >> (64 - 8 * element);
         for index in 0..count {
             let slot = self.launch.program.lists[start + index];
@@ -309,7 +354,8 @@ impl Worker<'_, '_> {
         self.count_global(part, false);
         let element = part.element as usize;
         // What is undefined in part may be padding that is copied along; the whole is no output.
-        let undefined = moved.undefined[..part.count].iter().fold(part.mask, |all, bits| all & bits);
+        let undefined =
+            moved.undefined[..part.count].iter().fold(part.mask, |all, bits| all & bits);
         if undefined != 0 {
             self.report_undefined(part.pc, undefined, "what is stored to global memory");
         }
@@ -331,7 +377,13 @@ impl Worker<'_, '_> {
     }
 
     /// Whether the region takes stores; if not, that is reported.
-    pub(super) fn may_write(&mut self, pc: u32, lane: usize, place: RegionPlace, address: u64) -> bool {
+    pub(super) fn may_write(
+        &mut self,
+        pc: u32,
+        lane: usize,
+        place: RegionPlace,
+        address: u64,
+    ) -> bool {
         let region = &self.launch.memory.regions[place.region];
         if region.access == Rights::ReadWrite {
             return true;
@@ -339,12 +391,17 @@ impl Worker<'_, '_> {
         let what = match region.kind {
             RegionKind::Constant => "constant memory",
             RegionKind::Parameters => "the kernel's parameters",
-            RegionKind::Buffer | RegionKind::Global | RegionKind::Heap | RegionKind::Freed => "an input",
+            RegionKind::Buffer | RegionKind::Global | RegionKind::Heap | RegionKind::Freed => {
+                "an input"
+            }
         };
         let name = region.name.clone();
         let details = format!("a write to `{name}` at offset {}, which is {what}", place.offset);
         let (kind, lane) = (FaultKind::ReadOnlyWrite, lane as u32);
-        self.report(pc, Finding { kind, lane, address: Some(address), buffer: Some(name), details });
+        self.report(
+            pc,
+            Finding { kind, lane, address: Some(address), buffer: Some(name), details },
+        );
         false
     }
 

@@ -79,9 +79,7 @@ fn extreme(ty: ExtremeType, old: u64, b: u64, extreme: Extreme) -> u64 {
     let keep = Negative::Keep;
     match ty {
         ExtremeType::U32 => u64::from(integer::extreme(old as u32, b as u32, extreme, keep)),
-        ExtremeType::S32 => {
-            u64::from(integer::extreme(old as i32, b as i32, extreme, keep) as u32)
-        }
+        ExtremeType::S32 => u64::from(integer::extreme(old as i32, b as i32, extreme, keep) as u32),
         ExtremeType::U64 => integer::extreme(old, b, extreme, keep),
         ExtremeType::S64 => integer::extreme(old as i64, b as i64, extreme, keep) as u64,
         ExtremeType::F16 => {
@@ -90,7 +88,9 @@ fn extreme(ty: ExtremeType, old: u64, b: u64, extreme: Extreme) -> u64 {
         ExtremeType::Bf16 => {
             u64::from(s::extreme_half(old as u16, b as u16, extreme, HalfFormat::Bf16))
         }
-        ExtremeType::F16x2 => halves(old, b, |a, b| s::extreme_half(a, b, extreme, HalfFormat::F16)),
+        ExtremeType::F16x2 => {
+            halves(old, b, |a, b| s::extreme_half(a, b, extreme, HalfFormat::F16))
+        }
         ExtremeType::Bf16x2 => {
             halves(old, b, |a, b| s::extreme_half(a, b, extreme, HalfFormat::Bf16))
         }
@@ -113,8 +113,7 @@ impl Worker<'_, '_> {
         let wide = element == 8;
         let lanes = self.lanes(frame, active);
         let (b, b_undefined) = lanes.any(op.b, wide);
-        let (c, c_undefined) =
-            if op.c.is_none() { ([0; LANES], 0) } else { lanes.any(op.c, wide) };
+        let (c, c_undefined) = if op.c.is_none() { ([0; LANES], 0) } else { lanes.any(op.c, wide) };
         let operand_undefined = (b_undefined | c_undefined) & active;
         if operand_undefined != 0 && spaces.global != 0 {
             self.report_undefined(pc, operand_undefined, "the operand of an atomic operation");

@@ -64,8 +64,7 @@ impl Worker<'_, '_> {
         let whole_warp = split.mask == self.warp.live && alignment == Alignment::Aligned;
         let barrier = &mut self.block.barriers[index];
         // With a number of threads, a warp counts as a whole one.
-        let threads =
-            if expected.is_some() && whole_warp { 32 } else { split.mask.count_ones() };
+        let threads = if expected.is_some() && whole_warp { 32 } else { split.mask.count_ones() };
         barrier.threads += threads;
         barrier.expected = expected.or(barrier.expected);
         barrier.waits |= waits;
@@ -81,7 +80,8 @@ impl Worker<'_, '_> {
     /// All lanes of a warp come to an aligned barrier by the same instruction.
     fn check_together(&mut self, pc: u32, index: usize, split: &Split) {
         let warp = self.warp.index;
-        let other = self.block.barriers[index].arrivals.iter().find(|a| a.warp == warp && a.pc != pc);
+        let other =
+            self.block.barriers[index].arrivals.iter().find(|a| a.warp == warp && a.pc != pc);
         if let Some(other) = other {
             let (place, _) = self.launch.program.place(self.launch.module, other.pc);
             let text = format!("lanes of one warp came to this barrier at PTX {place} as well");

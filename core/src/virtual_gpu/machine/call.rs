@@ -4,7 +4,9 @@ use super::super::lower::LARGEST_FRAME;
 use super::super::lower::code::{Builtin, Target};
 use super::super::module::FunctionId;
 use super::fault::{FaultKind, Finding};
-use super::memory::{Access, FUNCTION_WINDOW, LOCAL_WINDOW, Memory, Region, RegionKind, SHARED_WINDOW, WINDOW_BYTES};
+use super::memory::{
+    Access, FUNCTION_WINDOW, LOCAL_WINDOW, Memory, Region, RegionKind, SHARED_WINDOW, WINDOW_BYTES,
+};
 use super::run::Worker;
 use super::step::Stop;
 use super::warp::{Frame, LANES, Split, SplitState};
@@ -54,7 +56,8 @@ impl Worker<'_, '_> {
                         && function.returns.len() == call.returns.len()
                 });
                 let Some(function) = known.filter(|_| fits) else {
-                    let text = format!("a call of {address:#x}, which is no function of this shape");
+                    let text =
+                        format!("a call of {address:#x}, which is no function of this shape");
                     self.report(split.pc, Finding::new(FaultKind::Call, lane as u32, text));
                     return Some(Stop::Launch);
                 };
@@ -63,7 +66,13 @@ impl Worker<'_, '_> {
         }
     }
 
-    fn enter(&mut self, split: &mut Split, mask: u32, site: u32, function: FunctionId) -> Option<Stop> {
+    fn enter(
+        &mut self,
+        split: &mut Split,
+        mask: u32,
+        site: u32,
+        function: FunctionId,
+    ) -> Option<Stop> {
         let program = self.launch.program;
         let (Some(callee), Some(caller)) =
             (program.functions.get(&function), program.functions.get(&split.frame.function))
@@ -126,7 +135,13 @@ impl Worker<'_, '_> {
         }
     }
 
-    fn builtin(&mut self, split: &mut Split, mask: u32, site: u32, builtin: Builtin) -> Option<Stop> {
+    fn builtin(
+        &mut self,
+        split: &mut Split,
+        mask: u32,
+        site: u32,
+        builtin: Builtin,
+    ) -> Option<Stop> {
         let pc = split.pc;
         let call = &self.launch.program.calls[site as usize];
         let frame = split.frame;
@@ -178,7 +193,8 @@ impl Worker<'_, '_> {
             return 0;
         }
         let name = format!("malloc({bytes}) number {}", self.launch.heap.len() + 1);
-        let region = Region::new(name, RegionKind::Heap, Access::ReadWrite, vec![0; bytes as usize]);
+        let region =
+            Region::new(name, RegionKind::Heap, Access::ReadWrite, vec![0; bytes as usize]);
         let Some(index) = self.launch.memory.add(region.unwritten()) else { return 0 };
         self.launch.heap_left -= bytes;
         self.launch.heap.insert(Memory::address(index), index);
@@ -190,7 +206,8 @@ impl Worker<'_, '_> {
             return;
         }
         let Some(index) = self.launch.heap.remove(&address) else {
-            let details = format!("free of {address:#x}, which malloc did not give or which is free");
+            let details =
+                format!("free of {address:#x}, which malloc did not give or which is free");
             let (kind, lane) = (FaultKind::OutOfBounds, lane as u32);
             self.report(pc, Finding { kind, lane, address: Some(address), buffer: None, details });
             return;
@@ -210,7 +227,8 @@ impl Worker<'_, '_> {
         }
         if address.wrapping_sub(LOCAL_WINDOW) < WINDOW_BYTES {
             let offset = (address - LOCAL_WINDOW) as u32;
-            return (offset < frame.local_end).then(|| self.warp.local.read(lane, offset, 1).0 as u8);
+            return (offset < frame.local_end)
+                .then(|| self.warp.local.read(lane, offset, 1).0 as u8);
         }
         let place = self.launch.memory.place(address, 1)?;
         Some(self.launch.memory.regions[place.region].bytes[place.offset])
@@ -234,9 +252,8 @@ impl Worker<'_, '_> {
                 value << 8 | u64::from(byte)
             })
         };
-        let (text, count) = super::print::format(&format, &mut argument, |address| {
-            self.text(lane, frame, address)
-        });
+        let (text, count) =
+            super::print::format(&format, &mut argument, |address| self.text(lane, frame, address));
         if self.launch.printed.len() + text.len() <= MOST_PRINTED {
             self.launch.printed.push_str(&text);
         }

@@ -101,7 +101,15 @@ impl Launch<'_> {
         let split =
             Split { pc, mask, frame, callers: Vec::new(), state: SplitState::Ready, rounds: 0 };
         let undefined_load = [None; LANES];
-        Warp { index, registers, local, splits: vec![split], live: mask, undefined_load, last_poll: None }
+        Warp {
+            index,
+            registers,
+            local,
+            splits: vec![split],
+            live: mask,
+            undefined_load,
+            last_poll: None,
+        }
     }
 
     fn run_block(&mut self, block: &mut Block) -> BlockStop {
@@ -223,7 +231,10 @@ impl Launch<'_> {
         let poll = block.warps[index].last_poll.filter(|_| block.polled);
         let pc = poll.unwrap_or(pc);
         let (kind, text) = if poll.is_some() {
-            (FaultKind::Livelock, format!("after {steps} steps threads still wait for what nobody writes"))
+            (
+                FaultKind::Livelock,
+                format!("after {steps} steps threads still wait for what nobody writes"),
+            )
         } else {
             (FaultKind::StepLimit, format!("the launch took the {steps} steps that it may take"))
         };

@@ -4,13 +4,15 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::super::cost::{Counters, Counts};
 use super::super::isa::memory::Space;
+use super::super::lower::Unsupported;
 use super::super::lower::code::{Object, PoolValue};
 use super::super::lower::{self, Program, variable};
-use super::super::lower::Unsupported;
 use super::super::module::{Function, FunctionId, FunctionKind, Module, RelocationTarget};
 use super::fault::Fault;
 use super::lanes::Pool;
-use super::memory::{Access, Addresses, FUNCTION_WINDOW, Memory, Region, RegionKind, SHARED_WINDOW};
+use super::memory::{
+    Access, Addresses, FUNCTION_WINDOW, Memory, Region, RegionKind, SHARED_WINDOW,
+};
 use super::run::Launch;
 use super::shared::SharedLayout;
 use super::{BufferId, Machine};
@@ -188,7 +190,14 @@ impl Machine {
             region.read_sectors.clear();
             region.written_sectors.clear();
         }
-        let placed = place_objects(&mut self.memory, module, &program, &shared, &parameters, self.shape.memory_bytes);
+        let placed = place_objects(
+            &mut self.memory,
+            module,
+            &program,
+            &shared,
+            &parameters,
+            self.shape.memory_bytes,
+        );
         let addresses = match placed {
             Ok(addresses) => addresses,
             Err(error) => {
@@ -236,12 +245,14 @@ impl Machine {
             heap: HashMap::new(),
         };
         launch.run();
-        let (counts, faults) = (std::mem::take(&mut launch.counts), std::mem::take(&mut launch.faults));
+        let (counts, faults) =
+            (std::mem::take(&mut launch.counts), std::mem::take(&mut launch.faults));
         let (steps, stopped) = (launch.steps, launch.stopped);
         let printed = std::mem::take(&mut launch.printed);
         let counters = config.counters.then(|| {
             let mut counters = Counters::gather(module, program, &counts);
-            let sectors = |bits: &[u64]| bits.iter().map(|b| u64::from(b.count_ones())).sum::<u64>();
+            let sectors =
+                |bits: &[u64]| bits.iter().map(|b| u64::from(b.count_ones())).sum::<u64>();
             for region in &self.memory.regions {
                 counters.compulsory_read_bytes += 32 * sectors(&region.read_sectors);
                 counters.compulsory_written_bytes += 32 * sectors(&region.written_sectors);
@@ -252,14 +263,20 @@ impl Machine {
     }
 
     /// The bytes of all parameters, at their offsets.
-    fn parameters(&self, function: &Function, config: &LaunchConfig) -> Result<Vec<u8>, LaunchError> {
+    fn parameters(
+        &self,
+        function: &Function,
+        config: &LaunchConfig,
+    ) -> Result<Vec<u8>, LaunchError> {
         let (expected, found) = (function.parameters.len(), config.arguments.len());
         if expected != found {
             return Err(LaunchError::ArgumentCount { expected, found });
         }
         let end = function.parameters.last().map_or(0, |last| last.offset + last.bytes);
         let mut bytes = vec![0; end as usize];
-        for (index, (parameter, argument)) in function.parameters.iter().zip(&config.arguments).enumerate() {
+        for (index, (parameter, argument)) in
+            function.parameters.iter().zip(&config.arguments).enumerate()
+        {
             let position = index + 1;
             let value = match argument {
                 Argument::Bytes(value) => value.clone(),
@@ -289,7 +306,10 @@ struct Prepared {
     shared: SharedLayout,
 }
 
-fn find_kernel<'m>(module: &'m Module, name: &str) -> Result<(FunctionId, &'m Function), LaunchError> {
+fn find_kernel<'m>(
+    module: &'m Module,
+    name: &str,
+) -> Result<(FunctionId, &'m Function), LaunchError> {
     let functions = module.functions.iter().enumerate();
     functions
         .filter(|(_, function)| function.kind == FunctionKind::Entry && function.body.is_some())
@@ -304,7 +324,11 @@ fn check_sizes(function: &Function, config: &LaunchConfig) -> Result<(), LaunchE
         size.iter().zip(limit).any(|(size, limit)| *size == 0 || *size > limit)
     };
     if beyond(config.grid, LARGEST_GRID) {
-        return refuse("a grid", config.grid, format!("each side is between 1 and {LARGEST_GRID:?}"));
+        return refuse(
+            "a grid",
+            config.grid,
+            format!("each side is between 1 and {LARGEST_GRID:?}"),
+        );
     }
     let threads: u64 = config.block.iter().map(|size| u64::from(*size)).product();
     if beyond(config.block, LARGEST_BLOCK) || threads > MOST_THREADS {
@@ -377,7 +401,13 @@ fn place_objects(
     Ok(addresses)
 }
 
-fn relocate(memory: &mut Memory, module: &Module, object: Object, index: usize, addresses: &Addresses) {
+fn relocate(
+    memory: &mut Memory,
+    module: &Module,
+    object: Object,
+    index: usize,
+    addresses: &Addresses,
+) {
     let Some(variable) = variable(module, object) else { return };
     for relocation in &variable.initial.relocations {
         let target = match relocation.target {

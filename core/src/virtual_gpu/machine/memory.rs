@@ -53,7 +53,15 @@ pub(super) struct Region {
 impl Region {
     pub(super) fn new(name: String, kind: RegionKind, access: Access, bytes: Vec<u8>) -> Self {
         let written = Vec::new();
-        Self { name, kind, access, bytes, written, read_sectors: Vec::new(), written_sectors: Vec::new() }
+        Self {
+            name,
+            kind,
+            access,
+            bytes,
+            written,
+            read_sectors: Vec::new(),
+            written_sectors: Vec::new(),
+        }
     }
 
     /// The same with bytes that nothing wrote.
@@ -111,7 +119,10 @@ impl Memory {
     pub(super) fn describe(&self, address: u64, bytes: u64) -> (Option<String>, String) {
         let Some((region, offset)) = self.region_of(address) else {
             return match address.checked_sub(0) {
-                Some(low) if low < 1 << 16 => (None, format!("{bytes} bytes at {address:#x}, which is a null pointer or near one")),
+                Some(low) if low < 1 << 16 => (
+                    None,
+                    format!("{bytes} bytes at {address:#x}, which is a null pointer or near one"),
+                ),
                 _ => self.before_a_region(address, bytes),
             };
         };
@@ -126,7 +137,10 @@ impl Memory {
         if offset > OFFSET_MASK / 2 && region_number + 1 < self.regions.len() {
             return self.before_a_region(address, bytes);
         }
-        let text = format!("{bytes} bytes at offset {offset} of `{}`, which has {length} bytes", region.name);
+        let text = format!(
+            "{bytes} bytes at offset {offset} of `{}`, which has {length} bytes",
+            region.name
+        );
         (Some(region.name.clone()), text)
     }
 
@@ -137,7 +151,8 @@ impl Memory {
                 let region_start = Self::address(region);
                 let name = self.regions[region].name.clone();
                 let before = region_start - address;
-                let text = format!("{bytes} bytes, {before} bytes before the beginning of `{name}`");
+                let text =
+                    format!("{bytes} bytes, {before} bytes before the beginning of `{name}`");
                 (Some(name), text)
             }
             Some(_) | None => (None, format!("{bytes} bytes at {address:#x}, where nothing is")),

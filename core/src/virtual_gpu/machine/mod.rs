@@ -15,6 +15,7 @@ mod lanes;
 mod launch;
 mod memory;
 mod print;
+mod quick;
 mod run;
 mod shared;
 mod special;

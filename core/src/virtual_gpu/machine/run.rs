@@ -122,7 +122,9 @@ impl Worker<'_, '_> {
             Some(load) => {
                 let (place, line) = self.launch.program.place(self.launch.module, load);
                 let line = line.map(|line| format!(" ({line})")).unwrap_or_default();
-                format!("{what} is a value that nothing wrote; the thread loaded one at PTX {place}{line}")
+                format!(
+                    "{what} is a value that nothing wrote; the thread loaded one at PTX {place}{line}"
+                )
             }
             None => format!("{what} is a value that nothing wrote"),
         };

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::super::isa::memory::Space;
 use super::super::lower::Program;
 use super::super::lower::code::Object;
 use super::super::lower::variable;
-use super::super::isa::memory::Space;
 use super::super::module::Module;
 
 /// Addresses of two variables differ in these bits and above; below are offsets in storage, which decide the bank.
@@ -60,7 +60,7 @@ impl SharedLayout {
         layout.fixed_bytes = end as u32;
         if let Some((_, name)) = sized_by_launch.first() {
             end = end.next_multiple_of(u64::from(dynamic_align));
-        let start = end;
+            let start = end;
             end = end.checked_add(u64::from(dynamic)).filter(|end| *end < LARGEST)?;
             let objects: Vec<Object> = sized_by_launch.iter().map(|(object, _)| *object).collect();
             let name = name.clone();
@@ -100,12 +100,16 @@ impl SharedLayout {
         let number = (address >> SPACING_BITS).wrapping_sub(1);
         let found = usize::try_from(number).ok().and_then(|number| self.variables.get(number));
         let Some(variable) = found else {
-            return (None, format!("{bytes} bytes of shared memory at {address:#x}, where nothing is"));
+            return (
+                None,
+                format!("{bytes} bytes of shared memory at {address:#x}, where nothing is"),
+            );
         };
         let offset = (address & ((1 << SPACING_BITS) - 1)) as i64 - i64::from(variable.start);
         let size = variable.end - variable.start;
         let name = variable.name.clone();
-        let text = format!("{bytes} bytes at offset {offset} of shared `{name}`, which has {size} bytes");
+        let text =
+            format!("{bytes} bytes at offset {offset} of shared `{name}`, which has {size} bytes");
         (Some(name), text)
     }
 }

@@ -16,7 +16,13 @@ fn bank(register: SpecialRegister) -> Bank {
     }
 }
 
-pub(super) fn read(worker: &mut Worker<'_, '_>, op: &Op, register: SpecialRegister, frame: Frame, mask: u32) {
+pub(super) fn read(
+    worker: &mut Worker<'_, '_>,
+    op: &Op,
+    register: SpecialRegister,
+    frame: Frame,
+    mask: u32,
+) {
     let values: [u64; LANES] = std::array::from_fn(|lane| value(worker, register, lane as u32));
     let mut lanes = worker.lanes(frame, mask);
     match bank(register) {
@@ -87,7 +93,13 @@ fn one(worker: &Worker<'_, '_>, single: Single, lane: u32) -> u64 {
     }
 }
 
-pub(super) fn is_in_space(worker: &mut Worker<'_, '_>, op: &Op, space: Space, frame: Frame, mask: u32) {
+pub(super) fn is_in_space(
+    worker: &mut Worker<'_, '_>,
+    op: &Op,
+    space: Space,
+    frame: Frame,
+    mask: u32,
+) {
     let lanes = worker.lanes(frame, mask);
     let (addresses, undefined) = (lanes.double(op.a), lanes.double_undefined(op.a));
     let holds = super::lanes::bits(|lane| {
@@ -102,7 +114,10 @@ pub(super) fn is_in_space(worker: &mut Worker<'_, '_>, op: &Op, space: Space, fr
             Space::Const => kind == Some(RegionKind::Constant),
             Space::Param => kind == Some(RegionKind::Parameters),
             Space::Global | Space::Generic => {
-                !shared && !local && kind != Some(RegionKind::Constant) && kind != Some(RegionKind::Parameters)
+                !shared
+                    && !local
+                    && kind != Some(RegionKind::Constant)
+                    && kind != Some(RegionKind::Parameters)
             }
         }
     });

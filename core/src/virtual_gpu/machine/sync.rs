@@ -1,8 +1,8 @@
 //! What the lanes of a warp do together: they wait until all that the mask names are there.
 
 use super::super::isa::warp::{
-    BitReduction, FloatReduction, IntegerReduction, Magnitude, MatchKind, MatchType, ReducedInteger,
-    Shuffle, VoteKind, Warp as Operation,
+    BitReduction, FloatReduction, IntegerReduction, Magnitude, MatchKind, MatchType,
+    ReducedInteger, Shuffle, VoteKind, Warp as Operation,
 };
 use super::super::lower::code::{Code, Op};
 use super::super::semantics::{self, float, shuffle as s};
@@ -49,7 +49,9 @@ impl Worker<'_, '_> {
         }
         if missing != 0 {
             self.forced = false;
-            let text = format!("the mask {members:#010x} names lanes {missing:#010x}, which are elsewhere");
+            let text = format!(
+                "the mask {members:#010x} names lanes {missing:#010x}, which are elsewhere"
+            );
             self.report(pc, Finding::new(FaultKind::WarpSync, missing.trailing_zeros(), text));
         }
         self.perform(op, split.frame, split.mask, members & split.mask);
@@ -62,7 +64,8 @@ impl Worker<'_, '_> {
         if complete || self.forced {
             if !complete {
                 self.forced = false;
-                let text = format!("the mask {members:#010x} does not name the lanes that are here");
+                let text =
+                    format!("the mask {members:#010x} does not name the lanes that are here");
                 let lane = split.mask.trailing_zeros();
                 self.report(split.pc, Finding::new(FaultKind::WarpSync, lane, text));
             }
@@ -125,8 +128,12 @@ impl Worker<'_, '_> {
                 let unknown = if undefined & members == 0 { 0 } else { u32::MAX };
                 let spread = |holds: bool| if holds { u32::MAX } else { 0 };
                 match kind {
-                    VoteKind::All => lanes.set_predicate(op.d, spread(s::vote_all(votes, members)), unknown),
-                    VoteKind::Any => lanes.set_predicate(op.d, spread(s::vote_any(votes, members)), unknown),
+                    VoteKind::All => {
+                        lanes.set_predicate(op.d, spread(s::vote_all(votes, members)), unknown)
+                    }
+                    VoteKind::Any => {
+                        lanes.set_predicate(op.d, spread(s::vote_any(votes, members)), unknown)
+                    }
                     VoteKind::Uniform => {
                         lanes.set_predicate(op.d, spread(s::vote_uniform(votes, members)), unknown);
                     }
@@ -139,12 +146,18 @@ impl Worker<'_, '_> {
             Operation::ReduceInteger(kind, ty) => {
                 let reduction = match (kind, ty) {
                     (IntegerReduction::Add, _) => s::Reduction::Add,
-                    (IntegerReduction::Minimum, ReducedInteger::U32) => s::Reduction::MinimumUnsigned,
+                    (IntegerReduction::Minimum, ReducedInteger::U32) => {
+                        s::Reduction::MinimumUnsigned
+                    }
                     (IntegerReduction::Minimum, ReducedInteger::S32) => s::Reduction::MinimumSigned,
-                    (IntegerReduction::Maximum, ReducedInteger::U32) => s::Reduction::MaximumUnsigned,
+                    (IntegerReduction::Maximum, ReducedInteger::U32) => {
+                        s::Reduction::MaximumUnsigned
+                    }
                     (IntegerReduction::Maximum, ReducedInteger::S32) => s::Reduction::MaximumSigned,
                 };
-                self.reduce(op, frame, (mask, members), |values| s::reduce(values, members, reduction));
+                self.reduce(op, frame, (mask, members), |values| {
+                    s::reduce(values, members, reduction)
+                });
             }
             Operation::ReduceBits(kind) => {
                 let reduction = match kind {
@@ -152,7 +165,9 @@ impl Worker<'_, '_> {
                     BitReduction::Or => s::Reduction::Or,
                     BitReduction::Xor => s::Reduction::Xor,
                 };
-                self.reduce(op, frame, (mask, members), |values| s::reduce(values, members, reduction));
+                self.reduce(op, frame, (mask, members), |values| {
+                    s::reduce(values, members, reduction)
+                });
             }
             Operation::ReduceFloat(kind, magnitude, nan) => {
                 let extreme = match kind {
@@ -164,7 +179,9 @@ impl Worker<'_, '_> {
                     Magnitude::Absolute => semantics::SignRule::Absolute,
                 };
                 let choice = float::Choice { extreme, nan: modes::nan(nan), sign };
-                self.reduce(op, frame, (mask, members), |values| s::reduce_f32(values, members, choice));
+                self.reduce(op, frame, (mask, members), |values| {
+                    s::reduce_f32(values, members, choice)
+                });
             }
             Operation::ActiveMask => {}
         }
@@ -196,7 +213,14 @@ impl Worker<'_, '_> {
         }
     }
 
-    fn match_lanes(&mut self, op: &Op, kind: MatchKind, ty: MatchType, frame: Frame, (mask, members): (u32, u32)) {
+    fn match_lanes(
+        &mut self,
+        op: &Op,
+        kind: MatchKind,
+        ty: MatchType,
+        frame: Frame,
+        (mask, members): (u32, u32),
+    ) {
         let mut lanes = self.lanes(frame, mask);
         let (values, undefined) = lanes.any(op.a, ty == MatchType::B64);
         let unknown = if undefined & members == 0 { 0 } else { u32::MAX };

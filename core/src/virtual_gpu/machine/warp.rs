@@ -88,7 +88,8 @@ impl LocalMemory {
         let word = offset as usize / 4;
         let shift = 8 * (offset % 4);
         if bytes == 8 {
-            let value = u64::from(self.words[word][lane]) | u64::from(self.words[word + 1][lane]) << 32;
+            let value =
+                u64::from(self.words[word][lane]) | u64::from(self.words[word + 1][lane]) << 32;
             let written = self.written[word][lane] | self.written[word + 1][lane];
             return (value, written != 0);
         }
@@ -98,7 +99,14 @@ impl LocalMemory {
         (u64::from(value), self.written[word][lane] & bits != 0)
     }
 
-    pub(super) fn write(&mut self, lane: usize, offset: u32, bytes: u32, value: u64, defined: bool) {
+    pub(super) fn write(
+        &mut self,
+        lane: usize,
+        offset: u32,
+        bytes: u32,
+        value: u64,
+        defined: bool,
+    ) {
         let word = offset as usize / 4;
         if bytes == 8 {
             self.write(lane, offset, 4, value & 0xffff_ffff, defined);

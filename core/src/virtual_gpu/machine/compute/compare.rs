@@ -132,7 +132,13 @@ fn set_predicate(lanes: &mut Lanes<'_>, op: &Op, comparison: Comparison, combine
     lanes.set_predicate(op.e, second, second_undefined);
 }
 
-fn set(lanes: &mut Lanes<'_>, op: &Op, comparison: Comparison, combine: Option<Combine>, ty: SetType) {
+fn set(
+    lanes: &mut Lanes<'_>,
+    op: &Op,
+    comparison: Comparison,
+    combine: Option<Combine>,
+    ty: SetType,
+) {
     let outcome = compare(lanes, op, comparison);
     let (first, undefined) = combined(lanes, op, outcome.first, outcome.undefined, combine);
     let second = outcome.second.map(|bits| combined(lanes, op, bits, outcome.undefined, combine).0);

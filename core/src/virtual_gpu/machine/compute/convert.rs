@@ -136,7 +136,9 @@ fn packed(lanes: &mut Lanes<'_>, op: &Op, convert: Convert) {
         Convert::PackNarrow { to, from, rounding, negative, beyond } => {
             pack_narrow(lanes, op, to, from, (rounding, negative, modes::beyond(beyond)));
         }
-        Convert::UnpackNarrow { to, from, negative } => unpack_narrow(lanes, op, to, from, negative),
+        Convert::UnpackNarrow { to, from, negative } => {
+            unpack_narrow(lanes, op, to, from, negative)
+        }
         Convert::PackIntegers { to, from: _ } => {
             let to = match to {
                 PackedInteger::U8 => s::WholeType::U8,
@@ -181,9 +183,9 @@ fn pack_narrow(
             u32::from(s::scale_from_real(format.decode(u64::from(bits)), rounding, beyond))
         };
         match from {
-            PackSource::F32 => lanes.words_2(op, |a, b| {
-                scale(Format::F32, a) << 8 | scale(Format::F32, b)
-            }),
+            PackSource::F32 => {
+                lanes.words_2(op, |a, b| scale(Format::F32, a) << 8 | scale(Format::F32, b))
+            }
             PackSource::F16x2 | PackSource::Bf16x2 => {
                 let format = if from == PackSource::F16x2 { Format::F16 } else { Format::BF16 };
                 lanes.words_1(op, |a| scale(format, a >> 16) << 8 | scale(format, a & 0xffff));
@@ -203,7 +205,13 @@ fn pack_narrow(
     }
 }
 
-fn unpack_narrow(lanes: &mut Lanes<'_>, op: &Op, to: HalfPairType, from: NarrowType, negative: Negative) {
+fn unpack_narrow(
+    lanes: &mut Lanes<'_>,
+    op: &Op,
+    to: HalfPairType,
+    from: NarrowType,
+    negative: Negative,
+) {
     let Some(format) = narrow_format(from) else {
         lanes.words_1(op, |a| {
             let (low, high) = (s::scale_to_bf16(a as u8), s::scale_to_bf16((a >> 8) as u8));

@@ -1,6 +1,8 @@
 //! Integers of several registers: the carry flag is a predicate of the frame.
 
-use super::super::super::isa::extended::{CarryIn, CarryOut, CarryType, Extended, ExtendedOperator};
+use super::super::super::isa::extended::{
+    CarryIn, CarryOut, CarryType, Extended, ExtendedOperator,
+};
 use super::super::super::isa::integer::Part;
 use super::super::super::lower::code::Op;
 use super::super::super::semantics::integer as s;
@@ -20,7 +22,8 @@ pub(super) fn execute(lanes: &mut Lanes<'_>, op: &Op, what: Extended) {
             let results: [s::Carried<u32>; 32] = std::array::from_fn(|lane| {
                 one(what.operator, signed, [a[lane], b[lane], c[lane]], carry >> lane & 1 == 1)
             });
-            let mut undefined = carry_undefined | lanes.word_undefined(op.a) | lanes.word_undefined(op.b);
+            let mut undefined =
+                carry_undefined | lanes.word_undefined(op.a) | lanes.word_undefined(op.b);
             if has_c {
                 undefined |= lanes.word_undefined(op.c);
             }

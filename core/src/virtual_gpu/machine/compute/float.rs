@@ -1,7 +1,8 @@
 //! f32, f64 and pairs of f32.
 
 use super::super::super::isa::float::{
-    Choice, Clamp, Float, FloatFormat, FloatProperty, FloatType, NanRule, Rounding, SignRule, Subnormals,
+    Choice, Clamp, Float, FloatFormat, FloatProperty, FloatType, NanRule, Rounding, SignRule,
+    Subnormals,
 };
 use super::super::super::lower::code::Op;
 use super::super::super::semantics::Extreme;
@@ -54,27 +55,83 @@ fn single_mode(rounding: Rounding, subnormals: Subnormals, clamp: Clamp) -> s::S
 pub(super) fn execute(lanes: &mut Lanes<'_>, op: &Op, what: Float) {
     match what {
         Float::Add(format, rounding) => {
-            rounded!(lanes, op, format, rounding, words_2, doubles_2, s::add_f32, s::add_f64, [a, b]);
+            rounded!(
+                lanes,
+                op,
+                format,
+                rounding,
+                words_2,
+                doubles_2,
+                s::add_f32,
+                s::add_f64,
+                [a, b]
+            );
         }
         Float::Subtract(format, rounding) => rounded!(
-            lanes, op, format, rounding, words_2, doubles_2, s::subtract_f32, s::subtract_f64, [a, b]
+            lanes,
+            op,
+            format,
+            rounding,
+            words_2,
+            doubles_2,
+            s::subtract_f32,
+            s::subtract_f64,
+            [a, b]
         ),
         Float::Multiply(format, rounding) => rounded!(
-            lanes, op, format, rounding, words_2, doubles_2, s::multiply_f32, s::multiply_f64, [a, b]
+            lanes,
+            op,
+            format,
+            rounding,
+            words_2,
+            doubles_2,
+            s::multiply_f32,
+            s::multiply_f64,
+            [a, b]
         ),
         Float::MultiplyAdd(format, rounding) => rounded!(
-            lanes, op, format, rounding, words_3, doubles_3, s::multiply_add_f32,
-            s::multiply_add_f64, [a, b, c]
+            lanes,
+            op,
+            format,
+            rounding,
+            words_3,
+            doubles_3,
+            s::multiply_add_f32,
+            s::multiply_add_f64,
+            [a, b, c]
         ),
         Float::Divide(format, rounding) => rounded!(
-            lanes, op, format, rounding, words_2, doubles_2, s::divide_f32, s::divide_f64, [a, b]
+            lanes,
+            op,
+            format,
+            rounding,
+            words_2,
+            doubles_2,
+            s::divide_f32,
+            s::divide_f64,
+            [a, b]
         ),
         Float::Reciprocal(format, rounding) => rounded!(
-            lanes, op, format, rounding, words_1, doubles_1, s::reciprocal_f32, s::reciprocal_f64, [a]
+            lanes,
+            op,
+            format,
+            rounding,
+            words_1,
+            doubles_1,
+            s::reciprocal_f32,
+            s::reciprocal_f64,
+            [a]
         ),
         Float::SquareRoot(format, rounding) => rounded!(
-            lanes, op, format, rounding, words_1, doubles_1, s::square_root_f32,
-            s::square_root_f64, [a]
+            lanes,
+            op,
+            format,
+            rounding,
+            words_1,
+            doubles_1,
+            s::square_root_f32,
+            s::square_root_f64,
+            [a]
         ),
         Float::Absolute(format) => match format {
             FloatFormat::F32(subnormals, _) => {

@@ -65,7 +65,12 @@ fn two(lanes: &mut Lanes<'_>, op: &Op, of: HalfFormat, f: impl Fn(u16, u16, s::H
     }
 }
 
-fn one(lanes: &mut Lanes<'_>, op: &Op, of: HalfFormat, f: impl Fn(u16, s::HalfFormat, Subnormals) -> u16) {
+fn one(
+    lanes: &mut Lanes<'_>,
+    op: &Op,
+    of: HalfFormat,
+    f: impl Fn(u16, s::HalfFormat, Subnormals) -> u16,
+) {
     let (format, subnormals) = (format(of.ty), modes::subnormals(of.subnormals));
     if is_pair(of.ty) {
         lanes.words_1(op, |a| s::pair([a], |[a]| f(a, format, subnormals)));

@@ -4,8 +4,8 @@ use super::super::super::isa::integer::{
     ExtremeType, Integer, IntegerType, Negative, Overflow, PackedType, Part, SignedType, WideType,
 };
 use super::super::super::lower::code::Op;
-use super::super::super::semantics::integer as s;
 use super::super::super::semantics::Extreme;
+use super::super::super::semantics::integer as s;
 use super::super::lanes::Lanes;
 use super::modes;
 
@@ -14,7 +14,9 @@ macro_rules! two {
     ($lanes:ident, $op:ident, $ty:expr, $f:expr) => {
         match $ty {
             IntegerType::U16 => $lanes.words_2($op, |a, b| u32::from($f(a as u16, b as u16))),
-            IntegerType::S16 => $lanes.words_2($op, |a, b| u32::from($f(a as i16, b as i16) as u16)),
+            IntegerType::S16 => {
+                $lanes.words_2($op, |a, b| u32::from($f(a as i16, b as i16) as u16))
+            }
             IntegerType::U32 => $lanes.words_2($op, |a, b| $f(a, b)),
             IntegerType::S32 => $lanes.words_2($op, |a, b| $f(a as i32, b as i32) as u32),
             IntegerType::U64 => $lanes.doubles_2($op, |a, b| $f(a, b)),
@@ -72,9 +74,8 @@ pub(super) fn execute(lanes: &mut Lanes<'_>, op: &Op, what: Integer) {
         Integer::MultiplyAdd(Part::High, ty, Overflow::Wrap) => {
             three!(lanes, op, ty, |a, b, c| s::multiply_add(a, b, c, s::Part::High));
         }
-        Integer::MultiplyAdd(Part::High, _, Overflow::Saturate) => lanes.words_3(op, |a, b, c| {
-            s::multiply_add_saturating(a as i32, b as i32, c as i32) as u32
-        }),
+        Integer::MultiplyAdd(Part::High, _, Overflow::Saturate) => lanes
+            .words_3(op, |a, b, c| s::multiply_add_saturating(a as i32, b as i32, c as i32) as u32),
         Integer::MultiplyAddWide(ty) => multiply_add_wide(lanes, op, ty),
         Integer::Divide(ty) => two!(lanes, op, ty, s::divide),
         Integer::Remainder(ty) => two!(lanes, op, ty, s::remainder),
@@ -114,13 +115,12 @@ fn multiply_add_wide(lanes: &mut Lanes<'_>, op: &Op, ty: WideType) {
         WideType::U16 => {
             lanes.words_3(op, |a, b, c| s::multiply_add_wide(a as u16, b as u16, c));
         }
-        WideType::S16 => lanes.words_3(op, |a, b, c| {
-            s::multiply_add_wide(a as i16, b as i16, c as i32) as u32
-        }),
+        WideType::S16 => {
+            lanes.words_3(op, |a, b, c| s::multiply_add_wide(a as i16, b as i16, c as i32) as u32)
+        }
         WideType::U32 => lanes.widening_3(op, s::multiply_add_wide),
-        WideType::S32 => lanes.widening_3(op, |a, b, c| {
-            s::multiply_add_wide(a as i32, b as i32, c as i64) as u64
-        }),
+        WideType::S32 => lanes
+            .widening_3(op, |a, b, c| s::multiply_add_wide(a as i32, b as i32, c as i64) as u64),
     }
 }
 
@@ -139,12 +139,10 @@ fn extreme(lanes: &mut Lanes<'_>, op: &Op, ty: ExtremeType, extreme: Extreme, ne
         ExtremeType::S16 => of!(IntegerType::S16),
         ExtremeType::S32 => of!(IntegerType::S32),
         ExtremeType::S64 => of!(IntegerType::S64),
-        ExtremeType::U16x2 => lanes.words_2(op, |a, b| {
-            s::extreme_packed(a, b, s::PackedType::U16x2, extreme, negative)
-        }),
-        ExtremeType::S16x2 => lanes.words_2(op, |a, b| {
-            s::extreme_packed(a, b, s::PackedType::S16x2, extreme, negative)
-        }),
+        ExtremeType::U16x2 => lanes
+            .words_2(op, |a, b| s::extreme_packed(a, b, s::PackedType::U16x2, extreme, negative)),
+        ExtremeType::S16x2 => lanes
+            .words_2(op, |a, b| s::extreme_packed(a, b, s::PackedType::S16x2, extreme, negative)),
     }
 }
 

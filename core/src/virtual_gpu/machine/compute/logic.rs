@@ -1,8 +1,8 @@
 //! Bits: logic, shifts, fields, counts, permutations.
 
 use super::super::super::isa::logic::{
-    Direction, ExtendType, FieldType, FoundBit, Join, Logic, LogicType, PermuteMode, RightShiftType,
-    ShiftType, WideBits,
+    Direction, ExtendType, FieldType, FoundBit, Join, Logic, LogicType, PermuteMode,
+    RightShiftType, ShiftType, WideBits,
 };
 use super::super::super::lower::code::Op;
 use super::super::super::semantics::bits as s;

@@ -18,7 +18,11 @@ use super::lanes::Lanes;
 
 /// Executes an operation that concerns registers only; false if it is none.
 #[inline(always)]
-pub(super) fn execute(lanes: &mut Lanes<'_>, op: &Op, lists: &[super::super::lower::code::Slot]) -> bool {
+pub(super) fn execute(
+    lanes: &mut Lanes<'_>,
+    op: &Op,
+    lists: &[super::super::lower::code::Slot],
+) -> bool {
     match op.code {
         Code::Integer(what) => integer::execute(lanes, op, what),
         Code::Extended(what) => extended::execute(lanes, op, what),
@@ -36,7 +40,9 @@ pub(super) fn execute(lanes: &mut Lanes<'_>, op: &Op, lists: &[super::super::low
             let (value, undefined) = (lanes.predicate(op.a), lanes.predicate_undefined(op.a));
             lanes.set_predicate(op.d, value, undefined);
         }
-        Code::Pack { piece_bits, whole_bits } => moves::pack(lanes, op, lists, piece_bits, whole_bits),
+        Code::Pack { piece_bits, whole_bits } => {
+            moves::pack(lanes, op, lists, piece_bits, whole_bits)
+        }
         Code::Unpack { piece_bits, whole_bits } => {
             moves::unpack(lanes, op, lists, piece_bits, whole_bits);
         }

@@ -26,7 +26,13 @@ pub(super) fn pack(lanes: &mut Lanes<'_>, op: &Op, lists: &[Slot], piece_bits: u
     }
 }
 
-pub(super) fn unpack(lanes: &mut Lanes<'_>, op: &Op, lists: &[Slot], piece_bits: u8, whole_bits: u8) {
+pub(super) fn unpack(
+    lanes: &mut Lanes<'_>,
+    op: &Op,
+    lists: &[Slot],
+    piece_bits: u8,
+    whole_bits: u8,
+) {
     let (start, count) = (op.list.0 as usize, usize::from(op.list.1));
     let (whole, undefined) = lanes.any(op.a, whole_bits == 64);
     let mask = u64::MAX >> (64 - piece_bits);

@@ -6,7 +6,9 @@
 
 use std::path::PathBuf;
 
-use crate::virtual_gpu::machine::{Access, Argument, BufferId, DeviceShape, Initial, LaunchConfig, Machine, Report};
+use crate::virtual_gpu::machine::{
+    Access, Argument, BufferId, DeviceShape, Initial, LaunchConfig, Machine, Report,
+};
 use crate::virtual_gpu::module::Module;
 
 pub(super) fn folder(name: &str) -> PathBuf {
@@ -36,7 +38,8 @@ fn bytes_of(ty: &str, text: &str) -> Vec<u8> {
         let text = text.trim();
         let float = |text: &str| text.parse::<f64>().unwrap_or_else(|_| panic!("number {text}"));
         let integer = |text: &str| -> u64 {
-            let (negative, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
+            let (negative, digits) =
+                text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
             let value = match digits.strip_prefix("0x") {
                 Some(hex) => u64::from_str_radix(hex, 16).unwrap(),
                 None => digits.parse().unwrap_or_else(|_| panic!("number {text}")),
@@ -58,10 +61,12 @@ fn bytes_of(ty: &str, text: &str) -> Vec<u8> {
         let count: u32 = count.trim().parse().unwrap();
         return (0..count).flat_map(|index| one(&index.to_string())).collect();
     }
-    text.split(',').flat_map(|value| match value.split_once('*') {
-        Some((value, count)) => one(value).repeat(count.trim().parse().unwrap()),
-        None => one(value),
-    }).collect()
+    text.split(',')
+        .flat_map(|value| match value.split_once('*') {
+            Some((value, count)) => one(value).repeat(count.trim().parse().unwrap()),
+            None => one(value),
+        })
+        .collect()
 }
 
 fn size(text: &str) -> [u32; 3] {
@@ -127,6 +132,7 @@ pub(super) fn launch(text: &str) -> Done {
             expected.push((name.to_owned(), bytes_of(ty, values)));
         }
     }
-    let report = machine.launch(&module, &kernel, &config).unwrap_or_else(|error| panic!("{error}"));
+    let report =
+        machine.launch(&module, &kernel, &config).unwrap_or_else(|error| panic!("{error}"));
     Done { machine, report, buffers, expected }
 }

@@ -23,11 +23,22 @@ fn impossible_launches_are_refused() {
     let one = || vec![Argument::Bytes(vec![0; 4])];
     check("nothing", |_| {}, "no kernel `nothing`");
     check("k", |_| {}, "takes 1 arguments; 0 were given");
-    check("k", |c| c.arguments = vec![Argument::Bytes(vec![0; 8])], "has 8 bytes; parameter `n` has 4");
+    check(
+        "k",
+        |c| c.arguments = vec![Argument::Bytes(vec![0; 8])],
+        "has 8 bytes; parameter `n` has 4",
+    );
     check("k", |c| c.grid = [0, 1, 1], "a grid of [0, 1, 1]");
     check("k", |c| c.grid = [1, 70_000, 1], "a grid of");
     check("k", |c| c.block = [1024, 2, 1], "1 to 1024 threads");
-    check("k", |c| { c.arguments = one(); c.dynamic_shared = 100_000; }, "bytes of shared memory");
+    check(
+        "k",
+        |c| {
+            c.arguments = one();
+            c.dynamic_shared = 100_000;
+        },
+        "bytes of shared memory",
+    );
     check("m", |_| {}, "1 instructions are not supported, the first at line 6");
     check("small", |c| c.block = [64, 1, 1], "requires [32, 1, 1]");
 }

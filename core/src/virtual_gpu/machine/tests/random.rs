@@ -11,8 +11,18 @@ use crate::virtual_gpu::machine::{Access, Argument, DeviceShape, Initial, Launch
 type Step = (u8, usize, usize, usize);
 
 const OPCODES: &[&str] = &[
-    "add.s32", "sub.s32", "mul.lo.s32", "and.b32", "or.b32", "xor.b32", "min.s32", "max.u32",
-    "mul.hi.u32", "shl.b32", "shr.s32", "shr.u32",
+    "add.s32",
+    "sub.s32",
+    "mul.lo.s32",
+    "and.b32",
+    "or.b32",
+    "xor.b32",
+    "min.s32",
+    "max.u32",
+    "mul.hi.u32",
+    "shl.b32",
+    "shr.s32",
+    "shr.u32",
 ];
 
 fn reference(opcode: usize, a: u32, b: u32) -> u32 {
@@ -39,11 +49,17 @@ fn program(steps: &[Step]) -> String {
          ld.param.u64 %d1, [y]; mov.u32 %r8, %tid.x; mul.wide.u32 %d2, %r8, 32; add.s64 %d1, %d1, %d2;\n",
     );
     for register in 0..8 {
-        writeln!(text, "mad.lo.s32 %r{register}, %r8, {}, {};", 0x9e37 * (register + 1), register).unwrap();
+        writeln!(text, "mad.lo.s32 %r{register}, %r8, {}, {};", 0x9e37 * (register + 1), register)
+            .unwrap();
     }
     for (opcode, d, a, b) in steps {
         let opcode = usize::from(*opcode) % OPCODES.len();
-        writeln!(text, "setp.lt.u32 %p, %r{a}, %r{b};\n@%p {} %r{d}, %r{a}, %r{b};", OPCODES[opcode]).unwrap();
+        writeln!(
+            text,
+            "setp.lt.u32 %p, %r{a}, %r{b};\n@%p {} %r{d}, %r{a}, %r{b};",
+            OPCODES[opcode]
+        )
+        .unwrap();
     }
     for register in 0..8 {
         writeln!(text, "st.global.u32 [%d1+{}], %r{register};", 4 * register).unwrap();
