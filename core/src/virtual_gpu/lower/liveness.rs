@@ -35,7 +35,7 @@ fn operand_reads(operand: &Operand, each: &mut impl FnMut(RegisterId)) {
         }
         Operand::Vector(parts) => parts.iter().for_each(|part| operand_reads(part, each)),
         Operand::Pair(first, second) => {
-            [first, second].into_iter().flatten().for_each(|r| each(*r))
+            [first, second].into_iter().flatten().for_each(|r| each(*r));
         }
         Operand::Call(call) => match call.target {
             CallTarget::Prototype(register, _) | CallTarget::List(register, _) => each(register),

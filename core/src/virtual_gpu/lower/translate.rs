@@ -324,7 +324,7 @@ impl Translator<'_> {
     }
 
     /// The elements of a load or store.
-    fn elements<'o>(operand: &'o Operand) -> &'o [Operand] {
+    fn elements(operand: &Operand) -> &[Operand] {
         match operand {
             Operand::Vector(parts) => parts,
             single => std::slice::from_ref(single),

@@ -201,7 +201,7 @@ impl Worker<'_, '_> {
         let address = part.addresses[lane];
         let bytes = u64::from(part.bytes());
         let place = self.launch.memory.place(address, bytes);
-        if place.is_some() && address % bytes == 0 {
+        if place.is_some() && address.is_multiple_of(bytes) {
             return place;
         }
         let (kind, buffer, details) = if place.is_some() {
@@ -237,7 +237,7 @@ impl Worker<'_, '_> {
         let address = part.addresses[lane];
         let bytes = part.bytes();
         let place = self.launch.shared.place(address, bytes);
-        if place.is_some() && address % u64::from(bytes) == 0 {
+        if place.is_some() && address.is_multiple_of(u64::from(bytes)) {
             return place;
         }
         let (kind, buffer, details) = if place.is_some() {
@@ -273,7 +273,7 @@ impl Worker<'_, '_> {
         let inside =
             address >= first && address.saturating_add(bytes) <= u64::from(frame.local_end);
         // Elements are aligned, whatever the alignment of the whole.
-        if inside && address % u64::from(part.element) == 0 {
+        if inside && address.is_multiple_of(u64::from(part.element)) {
             return Some(address as u32);
         }
         let (kind, details) = if inside {
@@ -526,7 +526,7 @@ pub(super) enum Spot {
 impl Memory {
     pub(super) fn written(&self, place: RegionPlace, bytes: usize) -> bool {
         let written = &self.regions[place.region].written;
-        written.is_empty() || written[place.offset..place.offset + bytes].iter().any(|w| *w == 1)
+        written.is_empty() || written[place.offset..place.offset + bytes].contains(&1)
     }
 }
 

@@ -71,7 +71,7 @@ impl Worker<'_, '_> {
                 return false;
             };
             let known = region.written.is_empty() || region.written[offset..end] == ONES;
-            if offset % 4 != 0 || !known {
+            if !offset.is_multiple_of(4) || !known {
                 return false;
             }
             result[lane] = u32::from_le_bytes(*bytes);
@@ -116,7 +116,7 @@ impl Worker<'_, '_> {
         let length = region.bytes.len() as u64;
         let fine = |address: u64| {
             let offset = address.wrapping_sub(start);
-            offset.checked_add(4).is_some_and(|end| end <= length) && offset % 4 == 0
+            offset.checked_add(4).is_some_and(|end| end <= length) && offset.is_multiple_of(4)
         };
         let active = || (0..LANES).filter(move |lane| mask >> lane & 1 == 1);
         if region.access != Rights::ReadWrite || !active().all(|lane| fine(addresses[lane])) {

@@ -270,10 +270,10 @@ impl Worker<'_, '_> {
             other.pc = target;
             self.warp.splits.push(other);
         }
-        if ways > 1 || stays != 0 {
-            if let Some(counts) = self.launch.count(pc) {
-                counts.divergent_branches += 1;
-            }
+        if (ways > 1 || stays != 0)
+            && let Some(counts) = self.launch.count(pc)
+        {
+            counts.divergent_branches += 1;
         }
         split.mask = stays;
         split.pc += 1;

@@ -129,10 +129,10 @@ impl Worker<'_, '_> {
                 let spread = |holds: bool| if holds { u32::MAX } else { 0 };
                 match kind {
                     VoteKind::All => {
-                        lanes.set_predicate(op.d, spread(s::vote_all(votes, members)), unknown)
+                        lanes.set_predicate(op.d, spread(s::vote_all(votes, members)), unknown);
                     }
                     VoteKind::Any => {
-                        lanes.set_predicate(op.d, spread(s::vote_any(votes, members)), unknown)
+                        lanes.set_predicate(op.d, spread(s::vote_any(votes, members)), unknown);
                     }
                     VoteKind::Uniform => {
                         lanes.set_predicate(op.d, spread(s::vote_uniform(votes, members)), unknown);

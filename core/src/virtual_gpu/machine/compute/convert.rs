@@ -137,7 +137,7 @@ fn packed(lanes: &mut Lanes<'_>, op: &Op, convert: Convert) {
             pack_narrow(lanes, op, to, from, (rounding, negative, modes::beyond(beyond)));
         }
         Convert::UnpackNarrow { to, from, negative } => {
-            unpack_narrow(lanes, op, to, from, negative)
+            unpack_narrow(lanes, op, to, from, negative);
         }
         Convert::PackIntegers { to, from: _ } => {
             let to = match to {
@@ -184,7 +184,7 @@ fn pack_narrow(
         };
         match from {
             PackSource::F32 => {
-                lanes.words_2(op, |a, b| scale(Format::F32, a) << 8 | scale(Format::F32, b))
+                lanes.words_2(op, |a, b| scale(Format::F32, a) << 8 | scale(Format::F32, b));
             }
             PackSource::F16x2 | PackSource::Bf16x2 => {
                 let format = if from == PackSource::F16x2 { Format::F16 } else { Format::BF16 };

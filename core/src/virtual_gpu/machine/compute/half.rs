@@ -11,9 +11,9 @@ use super::modes;
 
 pub(super) fn execute(lanes: &mut Lanes<'_>, op: &Op, what: Half) {
     match what {
-        Half::Add(format) => two(lanes, op, format, |a, b, mode| s::add(a, b, mode)),
-        Half::Subtract(format) => two(lanes, op, format, |a, b, mode| s::subtract(a, b, mode)),
-        Half::Multiply(format) => two(lanes, op, format, |a, b, mode| s::multiply(a, b, mode)),
+        Half::Add(format) => two(lanes, op, format, s::add),
+        Half::Subtract(format) => two(lanes, op, format, s::subtract),
+        Half::Multiply(format) => two(lanes, op, format, s::multiply),
         Half::MultiplyAdd(format) => {
             let mode = mode(format);
             if is_pair(format.ty) {

@@ -116,7 +116,7 @@ fn multiply_add_wide(lanes: &mut Lanes<'_>, op: &Op, ty: WideType) {
             lanes.words_3(op, |a, b, c| s::multiply_add_wide(a as u16, b as u16, c));
         }
         WideType::S16 => {
-            lanes.words_3(op, |a, b, c| s::multiply_add_wide(a as i16, b as i16, c as i32) as u32)
+            lanes.words_3(op, |a, b, c| s::multiply_add_wide(a as i16, b as i16, c as i32) as u32);
         }
         WideType::U32 => lanes.widening_3(op, s::multiply_add_wide),
         WideType::S32 => lanes

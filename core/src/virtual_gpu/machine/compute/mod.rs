@@ -41,7 +41,7 @@ pub(super) fn execute(
             lanes.set_predicate(op.d, value, undefined);
         }
         Code::Pack { piece_bits, whole_bits } => {
-            moves::pack(lanes, op, lists, piece_bits, whole_bits)
+            moves::pack(lanes, op, lists, piece_bits, whole_bits);
         }
         Code::Unpack { piece_bits, whole_bits } => {
             moves::unpack(lanes, op, lists, piece_bits, whole_bits);
