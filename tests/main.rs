@@ -2,7 +2,26 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failing test is the error report")]
 
+/// What the program says of input that is wrong, and that it leaves nothing behind.
+#[cfg(test)]
+mod bad_input;
+/// Compile facts, listings and diagnostics.
+#[cfg(test)]
+mod check;
+/// The compiler to test with.
+#[cfg(test)]
+mod compiler;
+/// Projects that the program begins.
+#[cfg(test)]
+mod new;
+/// The program as a user runs it.
+#[cfg(test)]
+mod program;
 /// Headers, sizes, layers and names of the repository itself.
 mod tidy;
+/// Real kernels, compiled here, read by the virtual GPU.
+#[cfg(test)]
+mod virtual_gpu;
+/// Worker processes.
 #[cfg(test)]
 mod worker;

@@ -1,15 +1,13 @@
 //! Worker processes: what they do, what they refuse, and how they end.
-//!
-//! Tests that need a compiler take it from the folder named in `LIGHTBENCH_TOOLCHAIN` (with `lib`
-//! and `bin` below it) and print a line where there is none.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use lightbench_core::cancellation::Cancellation;
 use lightbench_core::compile::nvrtc::{NvrtcError, NvrtcOutcome, NvrtcPaths};
+use lightbench_core::toolchain::Tool;
 use lightbench_core::worker::client::Worker;
 use lightbench_core::worker::command::WorkerCommand;
 use lightbench_core::worker::error::{Death, Stage, WorkerError};
@@ -20,6 +18,8 @@ use lightbench_core::worker::protocol::{
     SetupFailure, Tools,
 };
 use lightbench_core::worker::sandbox::{Enforcement, SandboxPolicy};
+
+use crate::compiler;
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -33,41 +33,42 @@ fn never() -> Cancellation {
 
 /// The compiler to test with, and its extracted headers.
 struct Toolchain {
-    root: PathBuf,
     nvrtc: NvrtcPaths,
+    tools: Tools,
     headers: tempfile::TempDir,
 }
 
 impl Toolchain {
     fn find() -> Option<&'static Self> {
-        static FOUND: OnceLock<Option<Toolchain>> = OnceLock::new();
-        let found = FOUND.get_or_init(Self::extract).as_ref();
-        if found.is_none() {
-            println!("skipped: LIGHTBENCH_TOOLCHAIN names no folder with a compiler");
-        }
-        found
+        static FOUND: OnceLock<Toolchain> = OnceLock::new();
+        let found = compiler::required()?;
+        Some(FOUND.get_or_init(|| Self::extract(found)))
     }
 
     /// Extracts the headers once, through a worker that may write only where they go.
-    fn extract() -> Option<Self> {
-        let root = PathBuf::from(std::env::var_os("LIGHTBENCH_TOOLCHAIN")?);
-        let library = first_file(&root.join("lib"), "libnvrtc.so.")?;
-        let builtins = first_file(&root.join("lib"), "libnvrtc-builtins.so.");
+    fn extract(found: &compiler::Found) -> Self {
+        let found = &found.toolchain;
+        let program = |tool: &Option<Tool>| tool.as_ref().map(|tool| tool.program.clone());
+        let nvrtc = NvrtcPaths {
+            library: found.nvrtc.library.clone(),
+            builtins: Some(found.nvrtc.builtins.clone()),
+        };
+        let tools = Tools {
+            nvrtc: Some(nvrtc.clone()),
+            nvdisasm: program(&found.nvdisasm),
+            ptxas: program(&found.ptxas),
+        };
         let headers = tempfile::tempdir().unwrap();
-        let toolchain = Self { root, nvrtc: NvrtcPaths { library, builtins }, headers };
+        let toolchain = Self { nvrtc, tools, headers };
         let mut configuration = toolchain.configuration();
         configuration.policy.write.push(toolchain.headers.path().to_owned());
         let mut handle = WorkerHandle::new(command(), configuration);
         handle.extract_headers(toolchain.headers.path().to_owned(), LIMIT, &never()).unwrap();
-        Some(toolchain)
+        toolchain
     }
 
     fn configuration(&self) -> Configuration {
-        let tools = Tools {
-            nvrtc: Some(self.nvrtc.clone()),
-            nvdisasm: Some(self.root.join("bin/nvdisasm")),
-            ptxas: Some(self.root.join("bin/ptxas")).filter(|program| program.exists()),
-        };
+        let tools = self.tools.clone();
         let policy = SandboxPolicy::for_tools(&tools, &[self.headers.path().to_owned()]);
         Configuration { tools, policy, ..Configuration::default() }
     }
@@ -88,19 +89,8 @@ impl Toolchain {
     }
 }
 
-fn first_file(folder: &Path, prefix: &str) -> Option<PathBuf> {
-    let mut found: Vec<PathBuf> = fs::read_dir(folder)
-        .ok()?
-        .filter_map(Result::ok)
-        .filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix))
-        .map(|entry| entry.path())
-        .collect();
-    found.sort();
-    found.into_iter().next()
-}
-
 /// Instantiates about 2^30 templates.
-const TEMPLATE_BOMB: &str = "
+pub(crate) const TEMPLATE_BOMB: &str = "
 template <int Depth, int Index> struct Bomb {
     static constexpr int value = Bomb<Depth - 1, 2 * Index>::value + Bomb<Depth - 1, 2 * Index + 1>::value;
 };

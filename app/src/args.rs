@@ -8,11 +8,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// A workbench for CUDA kernels: correct, how fast, how far from the speed of light.
 #[derive(Debug, Parser)]
-#[command(name = "lightbench", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(name = "lightbench", version, max_term_width = 100)]
 pub struct Arguments {
     /// What to do.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
 
     /// Where things are.
     #[command(flatten)]

@@ -27,11 +27,14 @@ pub fn of_compiler(diagnostic: &Diagnostic, sources: &Sources<'_>) -> String {
     let notes: Vec<Message> = diagnostic.notes.iter().map(note).collect();
     let group = match &diagnostic.place {
         Place::Source(place) => placed(group, place, sources),
-        Place::EndOfSource => group.element(Level::NOTE.message("at the end of the file")),
+        Place::EndOfSource => end_of(group, sources),
         Place::Ptx { line } => {
             group.element(Level::NOTE.message(format!("line {line} of the generated PTX")))
         }
-        Place::Nowhere => group,
+        Place::Nowhere => match sources.main() {
+            Some(main) => group.element(Origin::path(visible(&main.path).into_owned())),
+            None => group,
+        },
     };
     let group = notes
         .iter()
@@ -65,6 +68,7 @@ pub fn of_problem(problem: &Problem, root: &Path) -> String {
     };
     let path = root.join(&problem.file);
     let text = fs::read_to_string(&path).unwrap_or_default();
+    let text = text.trim_start_matches('\u{feff}');
     let shown = visible(&path.display().to_string()).into_owned();
     let expected = format!("expected {}", problem.expected);
     let group = Group::with_title(Level::ERROR.primary_title(title.as_str()));
@@ -105,6 +109,17 @@ fn note(note: &Note) -> Message {
     let place =
         note.place.as_ref().map(|place| format!(" ({}:{})", visible(&place.file), place.line));
     Message { text: shown_lines(&note.message) + &place.unwrap_or_default() }
+}
+
+/// The last line of the kernel file, which is where something is missing.
+fn end_of<'a>(group: Group<'a>, sources: &Sources<'_>) -> Group<'a> {
+    let Some(main) = sources.main() else {
+        return group.element(Level::NOTE.message("at the end of the file"));
+    };
+    let line = main.text.lines().count().max(1);
+    group
+        .element(Origin::path(visible(&main.path).into_owned()).line(line))
+        .element(Level::NOTE.message("at the end of the file"))
 }
 
 /// Texts given by us are quoted; of all others only what the compiler itself printed is.

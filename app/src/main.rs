@@ -2,20 +2,22 @@
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
 use lightbench::args::{Arguments, Command};
 use lightbench::commands;
+use lightbench::outcome::Outcome;
 use lightbench::session::Session;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let session = Session::of_process(&arguments.places);
     let outcome = match &arguments.command {
-        Command::Worker => return commands::worker::run(),
-        Command::Check(check) => commands::check::run(&session, check),
-        Command::New(new) => commands::new::run(new),
-        Command::Devices(devices) => commands::devices::run(devices),
-        Command::Doctor(doctor) => commands::doctor::run(&session, doctor),
+        None => Outcome::explained(Arguments::command().render_help().to_string()),
+        Some(Command::Worker) => return commands::worker::run(),
+        Some(Command::Check(check)) => commands::check::run(&session, check),
+        Some(Command::New(new)) => commands::new::run(new),
+        Some(Command::Devices(devices)) => commands::devices::run(devices),
+        Some(Command::Doctor(doctor)) => commands::doctor::run(&session, doctor),
     };
     match outcome.show() {
         Ok(()) => outcome.status.into(),

@@ -47,6 +47,11 @@ impl Outcome {
         Self { output, errors: String::new(), status: Status::Passed }
     }
 
+    /// Nothing was asked: how to ask.
+    pub fn explained(help: String) -> Self {
+        Self { output: String::new(), errors: help, status: Status::BadRequest }
+    }
+
     /// One message, and nothing on standard output.
     pub fn failed(status: Status, message: impl std::fmt::Display) -> Self {
         let errors = format!("{}error{}: {message}\n", ERROR.render(), ERROR.render_reset());

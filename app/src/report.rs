@@ -19,6 +19,7 @@ const NOTE: Style = AnsiColor::Yellow.on_default().bold();
 #[derive(Debug, Default)]
 pub struct Sources<'a> {
     texts: BTreeMap<String, Quoted<'a>>,
+    main: Option<String>,
 }
 
 /// A text, and where its file is for somebody who stands in the working directory.
@@ -34,6 +35,17 @@ impl<'a> Sources<'a> {
     /// Adds a text under the name that the compiler's messages have for it.
     pub fn add(&mut self, name: String, path: &Path, text: &'a str) {
         self.texts.insert(name, Quoted { path: path.display().to_string(), text });
+    }
+
+    /// Adds the kernel file itself.
+    pub fn add_main(&mut self, name: String, path: &Path, text: &'a str) {
+        self.main = Some(name.clone());
+        self.add(name, path, text);
+    }
+
+    /// The kernel file itself.
+    pub fn main(&self) -> Option<&Quoted<'a>> {
+        self.get(self.main.as_ref()?)
     }
 
     /// The text of that name.

@@ -1,5 +1,6 @@
 //! `lightbench devices`: the device sheets, or all of one with its sources.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use lightbench_core::device::{DeviceSheet, Evidence, Fact, Pipe, SheetError};
@@ -56,7 +57,8 @@ fn all(json: bool) -> Result<String, SheetError> {
 }
 
 fn peak(sheet: &DeviceSheet, pipe: Pipe) -> String {
-    sheet.peaks.get(pipe).map_or_else(|| "unknown".to_owned(), |peak| peak.to_string())
+    let found = sheet.peaks.iter().find(|(known, _)| *known == pipe);
+    found.map_or_else(|| "unknown".to_owned(), |(_, peak)| peak.to_string())
 }
 
 fn one(sheet: &DeviceSheet, json: bool) -> String {
@@ -65,12 +67,20 @@ fn one(sheet: &DeviceSheet, json: bool) -> String {
     }
     let mut text = format!("{} · {} · {}\n\n", sheet.title, sheet.name, sheet.architecture());
     let mut table = Table::new(&["field", ">value", "source"]);
-    for fact in sheet.facts().into_iter().chain(sheet.capability.facts()) {
-        table.row(cells(fact));
+    let mut cited = BTreeMap::new();
+    for (facts, sources) in
+        [(sheet.facts(), &sheet.sources), (sheet.capability.facts(), &sheet.capability.sources)]
+    {
+        for fact in facts {
+            if let Evidence::Document(key) = &fact.evidence {
+                cited.extend(sources.get_key_value(key));
+            }
+            table.row(cells(fact));
+        }
     }
     text.push_str(&table.to_string());
     text.push_str("\nsources\n");
-    for (key, document) in &sheet.sources {
+    for (key, document) in cited {
         // Writing to a String cannot fail.
         writeln!(text, "  {key}: {document}").ok();
     }

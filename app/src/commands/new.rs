@@ -68,6 +68,7 @@ fn placed(source: &str, error: &ScaffoldError) -> String {
         | ScaffoldError::TemplateParameter { .. }
         | ScaffoldError::NoOutput { .. }
         | ScaffoldError::HasLaunchBlock { .. }
+        | ScaffoldError::OtherBlock { .. }
         | ScaffoldError::Nul { .. }
         | ScaffoldError::TooLarge { .. }
         | ScaffoldError::GaveUp { .. }

@@ -7,10 +7,12 @@ use serde::Serialize;
 
 use super::cubin::{self, Cubin, CubinKernel};
 use super::diagnostics::{self, Diagnostic, Log, Place, Severity};
+use super::name_errors;
 use super::nvrtc::{NvrtcOutcome, NvrtcOutput};
 use super::prelude;
 use super::ptx::{self, PtxEntry, PtxModule, PtxParameter};
 use super::ptxas_log::{self, KernelUsage};
+use super::signature::function_name;
 use super::source_names::SourceNames;
 use crate::units::Bytes;
 use crate::worker::protocol::AssembleReply;
@@ -209,6 +211,7 @@ fn read_log(log: &[u8], names: &SourceNames) -> Log {
     let spelled: Vec<&str> = spelled.iter().map(String::as_str).collect();
     let mut log = diagnostics::read(&String::from_utf8_lossy(log), &spelled);
     log.diagnostics.retain(|diagnostic| !is_about_the_prelude(diagnostic));
+    log.diagnostics = name_errors::explain(log.diagnostics);
     for diagnostic in &mut log.diagnostics {
         if let Place::Source(place) = &mut diagnostic.place {
             place.file = names.known(&place.file).to_owned();
@@ -238,7 +241,9 @@ fn rejection(log: Log, code: &str) -> Rejection {
             error(format!(
                 "`{}` declares {} bytes of static shared memory; at most {} are allowed, more must be dynamic \
                  (`extern __shared__`, and `shared:` in the launch)",
-                kernel.symbol, kernel.shared_bytes, STATIC_SHARED_LIMIT.0
+                function_name(&kernel.symbol).unwrap_or(kernel.symbol),
+                kernel.shared_bytes,
+                STATIC_SHARED_LIMIT.0
             ))
         }));
     }

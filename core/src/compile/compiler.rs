@@ -18,15 +18,18 @@ use super::sass::{self, SassFunction};
 use super::source_names::SourceNames;
 use crate::cancellation::Cancellation;
 use crate::toolchain::doctor::FETCH_COMMAND;
-use crate::toolchain::{HeaderFolder, HeaderState, HeaderTurn, Headers, Toolchain};
+use crate::toolchain::{HeaderError, HeaderFolder, HeaderState, HeaderTurn, Headers, Toolchain};
 use crate::worker::command::WorkerCommand;
 use crate::worker::error::WorkerError;
 use crate::worker::handle::WorkerHandle;
 use crate::worker::protocol::{AssembleReply, Configuration, DisassembleRequest, Reply, Tools};
-use crate::worker::sandbox::SandboxPolicy;
+use crate::worker::sandbox::{SandboxPolicy, SandboxReport};
 
 /// Disassembling and extracting headers take well under a second.
 const TOOL_LIMIT: Duration = Duration::from_secs(60);
+
+/// What fetches the assembler.
+const FETCH_ASSEMBLER: &str = "lightbench doctor --fetch assembler";
 
 /// Compiles within limits, and remembers what it compiled.
 #[derive(Debug)]
@@ -50,7 +53,13 @@ pub enum Notice {
     NotCached(CacheError),
     /// The compiler's headers are extracted for this process only.
     #[error("{0}; they are extracted anew each time")]
-    HeadersNotKept(crate::toolchain::HeaderError),
+    HeadersNotKept(HeaderError),
+    /// PTX was read but not assembled.
+    #[error("PTX has no machine code without an assembler; `{FETCH_ASSEMBLER}` fetches one")]
+    NotAssembled,
+    /// Part of the worker's sandbox is not in force.
+    #[error("the compile worker is not confined: {0}")]
+    NotConfined(String),
 }
 
 /// A compile's result.
@@ -176,17 +185,32 @@ impl Compiler {
             .worker(cancellation)
             .map_err(|source| from_worker(&library, source))?
             .ready()
-            .compiler
             .clone();
-        if let Some(facts) = ready
+        if let Some(facts) = ready.compiler
             && !facts.architectures.contains(&job.target.number())
         {
             let (compiler, known) = (self.name(), facts.architectures);
             return Err(CompileError::UnknownTarget { compiler, target: job.target, known });
         }
-        worker
+        let answer = worker
             .compile(job.compile_request(cuda, folders), limit, cancellation)
-            .map_err(|source| from_worker(&library, source))
+            .map_err(|source| from_worker(&library, source));
+        self.say_what_is_not_in_force(&ready.sandbox);
+        answer
+    }
+
+    fn say_what_is_not_in_force(&mut self, sandbox: &SandboxReport) {
+        for gap in sandbox.gaps() {
+            self.say_once(Notice::NotConfined(gap));
+        }
+    }
+
+    /// Once, not for every kernel.
+    fn say_once(&mut self, notice: Notice) {
+        let text = notice.to_string();
+        if self.notices.iter().all(|said| said.to_string() != text) {
+            self.notices.push(notice);
+        }
     }
 
     fn assemble(
@@ -198,6 +222,7 @@ impl Compiler {
     ) -> Result<Compiled, CompileError> {
         let names = SourceNames::new(name, []);
         let Some(ptxas) = self.toolchain.ptxas.clone() else {
+            self.say_once(Notice::NotAssembled);
             let artifact = artifact::from_assembler(text.to_owned(), None, names)
                 .map_err(CompileError::Rejected)?;
             return Ok(Compiled { artifact, origin: Origin::Assembler });
@@ -235,8 +260,7 @@ impl Compiler {
             return Err(CompileError::ToolMissing { tool: "nvdisasm", fix: FETCH_COMMAND });
         };
         let Some(cubin) = &artifact.cubin else {
-            let fix = "lightbench doctor --fetch assembler";
-            return Err(CompileError::ToolMissing { tool: "ptxas", fix });
+            return Err(CompileError::ToolMissing { tool: "ptxas", fix: FETCH_ASSEMBLER });
         };
         let identity = identity(&nvdisasm.program, "nvdisasm");
         let key = Key::of([b"lightbench.sass/1", identity.as_bytes(), cubin.as_slice()]);
@@ -341,7 +365,8 @@ impl Compiler {
             folder = match folder.begin(TOOL_LIMIT, &cancelled)? {
                 HeaderTurn::Ready(folder) => folder,
                 HeaderTurn::Extract(staging) => {
-                    self.extract(staging.include(), cancellation)?;
+                    let into = staging.include();
+                    self.extract(into, cancellation).map_err(|error| not_kept(into, error))?;
                     staging.finish(nvrtc)?
                 }
             };
@@ -356,7 +381,7 @@ impl Compiler {
     ) -> Result<IncludeFolders, CompileError> {
         let storage = |source| {
             let path = std::env::temp_dir();
-            CompileError::Headers(crate::toolchain::HeaderError::Storage { path, source })
+            CompileError::Headers(HeaderError::Storage { path, source })
         };
         let temporary = tempfile::tempdir().map_err(storage)?;
         self.extract(temporary.path(), cancellation)?;
@@ -376,6 +401,23 @@ impl Compiler {
         WorkerHandle::new(self.command.clone(), configuration)
             .extract_headers(into.to_owned(), TOOL_LIMIT, cancellation)
             .map_err(|source| from_worker(&nvrtc.library, source))
+    }
+}
+
+/// An extraction that fails where headers are kept may succeed elsewhere: the disk may be full.
+fn not_kept(folder: &Path, error: CompileError) -> CompileError {
+    match error {
+        CompileError::Worker { source: WorkerError::Failed(failure), .. } => {
+            let source = std::io::Error::other(failure.to_string());
+            CompileError::Headers(HeaderError::Storage { path: folder.to_owned(), source })
+        }
+        other @ (CompileError::Rejected(_)
+        | CompileError::TimedOut { .. }
+        | CompileError::Cancelled
+        | CompileError::UnknownTarget { .. }
+        | CompileError::ToolMissing { .. }
+        | CompileError::Worker { .. }
+        | CompileError::Headers(_)) => other,
     }
 }
 

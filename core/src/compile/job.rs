@@ -115,10 +115,10 @@ impl CompileJob {
             format!("--gpu-architecture={}", self.target),
             "--ptxas-options=-v".to_owned(),
             format!("--pre-include={}", prelude::PRELUDE_NAME),
-            // The folder of the source is ours and empty; nothing is to be found there.
-            "--no-source-include".to_owned(),
             // nvcc has 128-bit integers on every host that has them.
             "--device-int128".to_owned(),
+            // A kernel file has no host: what is not annotated is device code, constexpr functions above all.
+            "--device-as-default-execution-space".to_owned(),
         ];
         options.push(match self.build {
             Build::Optimised => "--generate-line-info".to_owned(),

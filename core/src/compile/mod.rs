@@ -17,6 +17,7 @@ pub mod nvrtc;
 
 pub mod cubin;
 pub mod diagnostics;
+mod name_errors;
 mod promised;
 pub mod ptx;
 pub mod ptxas_log;

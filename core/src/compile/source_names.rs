@@ -1,10 +1,13 @@
 //! The names of a compile's texts: as the compiler is told them, and as people know them.
 //!
 //! The main file gets an absolute name in a folder that does not exist, so that line tables do not depend on where the
-//! compile ran and nothing is found beside it. Headers in memory are matched by the name in the directive; line tables
+//! compile ran and nothing is found beside it (`--no-source-include` would say so too, but then the toolkit's headers no
+//! longer find each other). Headers in memory are matched by the name in the directive; line tables
 //! put the worker's folder in front of them.
 
 use std::path::Path;
+
+use crate::worker::SCRATCH_PREFIX;
 
 /// The folder of main files, as the compiler is told.
 const FOLDER: &str = "/lightbench/";
@@ -47,8 +50,14 @@ impl SourceNames {
             .map(String::as_str)
             .filter(|name| path_of.ends_with(name))
             .max_by_key(|name| name.len())
-            .unwrap_or(path)
+            .unwrap_or_else(|| without_scratch(path))
     }
+}
+
+/// A relative name from `#line` gets the worker's folder put in front, which nobody needs to see.
+fn without_scratch(path: &str) -> &str {
+    let inside = path.split_once(SCRATCH_PREFIX).and_then(|(_, rest)| rest.split_once('/'));
+    inside.map_or(path, |(_, name)| name)
 }
 
 #[cfg(test)]
@@ -64,6 +73,7 @@ mod tests {
         check("/tmp/worker-1/index.cuh", "index.cuh");
         check("/tmp/worker-1/deep/index.cuh", "deep/index.cuh");
         check("/tmp/worker-1/other_index.cuh", "/tmp/worker-1/other_index.cuh");
+        check("/tmp/lightbench-worker-Xy1/made-up.cu", "made-up.cu");
         check("/cache/headers/cuda_fp16.hpp", "/cache/headers/cuda_fp16.hpp");
         assert_eq!(names.spelled()[0], "/lightbench/kernels/naive.cu");
     }

@@ -8,7 +8,7 @@ use super::{
 };
 
 /// The word that a block begins with.
-const WORD: &str = "lightbench";
+pub(super) const WORD: &str = "lightbench";
 
 /// The bytes of the block's RON text: from its name to its closing bracket; none when the file has no block.
 pub(super) fn find(file: &Path, text: &str) -> Result<Option<Range<usize>>, Box<Problem>> {
@@ -46,7 +46,7 @@ pub(super) fn missing(file: &Path, text: &str) -> Box<Problem> {
 }
 
 /// Where `/*@` opens a comment: not inside line comments, other comments, or texts.
-fn openings(text: &str) -> Vec<usize> {
+pub(super) fn openings(text: &str) -> Vec<usize> {
     let mut openings = Vec::new();
     let mut at = 0;
     while let Some(next) = text.get(at..).and_then(|rest| rest.find(['/', '"'])) {

@@ -94,13 +94,14 @@ impl Files {
         folder.read_dir().map_err(unreadable)?;
         let all =
             |name: &str, extensions: &[&str]| -> Result<Vec<(PathBuf, String)>, ProjectError> {
-                let files = list(folder, name, extensions).map_err(unreadable)?;
+                let unlisted = |source| ProjectError::Unreadable {
+                    file: folder.join(name),
+                    reason: ReadError::Failed(source),
+                };
+                let files = list(folder, name, extensions).map_err(unlisted)?;
                 if files.len() > MAX_FILES {
-                    let source = std::io::Error::other(format!(
-                        "{name}/ has {} files, at most {MAX_FILES}",
-                        files.len()
-                    ));
-                    return Err(unreadable(source));
+                    let count = format!("{} files, at most {MAX_FILES}", files.len());
+                    return Err(unlisted(std::io::Error::other(count)));
                 }
                 files
                     .into_iter()
@@ -169,12 +170,12 @@ impl Files {
 
 fn read_one(folder: &Path, file: &Path) -> Result<String, ProjectError> {
     read_project_file(folder, file).map_err(|reason| match reason {
-        ReadError::Missing => ProjectError::Missing { file: file.to_path_buf() },
+        ReadError::Missing => ProjectError::Missing { file: folder.join(file) },
         ReadError::TooLarge { .. }
         | ReadError::NotUtf8 { .. }
         | ReadError::NotAFile
         | ReadError::OutsideProject
-        | ReadError::Failed(_) => ProjectError::Unreadable { file: file.to_path_buf(), reason },
+        | ReadError::Failed(_) => ProjectError::Unreadable { file: folder.join(file), reason },
     })
 }
 

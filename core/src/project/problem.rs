@@ -68,13 +68,13 @@ pub enum ProjectError {
         shown(file)
     )]
     Missing {
-        /// The file, relative to the project folder.
+        /// The file, below the folder as it was asked for.
         file: PathBuf,
     },
     /// A file is there and cannot be used as text.
     #[error("{}: {reason}", shown(file))]
     Unreadable {
-        /// The file, relative to the project folder.
+        /// The file, below the folder as it was asked for.
         file: PathBuf,
         /// Why not.
         reason: ReadError,

@@ -74,7 +74,11 @@ pub(super) fn list(
     Ok(files)
 }
 
-fn text(bytes: Vec<u8>) -> Result<String, ReadError> {
+/// A byte order mark, which some editors write, is no part of the text.
+fn text(mut bytes: Vec<u8>) -> Result<String, ReadError> {
+    if bytes.starts_with("\u{feff}".as_bytes()) {
+        bytes.drain(..'\u{feff}'.len_utf8());
+    }
     String::from_utf8(bytes).map_err(|error| {
         let offset = error.utf8_error().valid_up_to();
         let newlines = error.as_bytes()[..offset].iter().filter(|byte| **byte == b'\n').count();

@@ -167,6 +167,11 @@ fn syntax(error: &Ron) -> Words<'_> {
         Ron::InvalidEscape(_) => {
             ("an escape that means nothing", "one of \\n \\t \\\" \\\\ \\u{…}", None)
         }
+        Ron::InvalidIntegerDigit { .. } => (
+            "a digit that no integer has",
+            "decimal digits, such as 1000000000; sizes have no exponent",
+            None,
+        ),
         _ => return say(&error.to_string().to_lowercase(), "valid RON", None),
     };
     say(found, expected, help)

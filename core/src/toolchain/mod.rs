@@ -112,10 +112,7 @@ pub struct Tool {
 #[derive(Debug, thiserror::Error)]
 pub enum ToolchainError {
     /// NVIDIA publishes no compiler for this operating system or processor.
-    #[error(
-        "no CUDA compiler exists for this system ({system}); kernels that ship their PTX still \
-         run on the virtual GPU"
-    )]
+    #[error("no CUDA compiler exists for this system ({system})")]
     Unsupported {
         /// Operating system and processor.
         system: String,

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+use super::SCRATCH_PREFIX;
 use super::command::WorkerCommand;
 use super::error::{Death, WorkerError};
 use super::stderr_tail::StderrTail;
@@ -37,7 +38,7 @@ impl Child {
     }
 
     fn try_start(command: &WorkerCommand) -> std::io::Result<(Self, Pipes)> {
-        let scratch = tempfile::Builder::new().prefix("lightbench-worker-").tempdir()?;
+        let scratch = tempfile::Builder::new().prefix(SCRATCH_PREFIX).tempdir()?;
         let mut process = Command::new(&command.program);
         process
             .args(&command.arguments)

@@ -28,3 +28,6 @@ mod confine;
 mod stderr_tail;
 mod tools;
 mod wire;
+
+/// How the names of scratch folders begin.
+pub const SCRATCH_PREFIX: &str = "lightbench-worker-";

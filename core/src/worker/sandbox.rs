@@ -57,6 +57,23 @@ pub struct SandboxReport {
     pub inherited_descriptors: Vec<String>,
 }
 
+impl SandboxReport {
+    /// What is not fully in force, in words.
+    #[must_use]
+    pub fn gaps(&self) -> Vec<String> {
+        [("files", &self.filesystem), ("network", &self.network)]
+            .into_iter()
+            .filter_map(|(what, enforcement)| match enforcement {
+                Enforcement::Enforced { .. } => None,
+                Enforcement::Partial { mechanism, missing } => {
+                    Some(format!("{what}: {mechanism} leaves open {missing}"))
+                }
+                Enforcement::Unavailable { reason } => Some(format!("{what}: {reason}")),
+            })
+            .collect()
+    }
+}
+
 /// How far a restriction is in force.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Enforcement {

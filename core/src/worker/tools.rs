@@ -16,7 +16,7 @@ const CUBIN_LIMIT: u64 = 128 << 20;
 /// What is kept of a tool's messages.
 const LOG_LIMIT: u64 = 8 << 20;
 
-/// Runs `nvdisasm` on a cubin; JSON with line information.
+/// Runs `nvdisasm` on a cubin; its listing with line information.
 pub(super) fn disassemble(
     program: &Path,
     request: &DisassembleRequest,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anstyle::Style;
 use lightbench_core::compile::facts::{FactsError, demand};
 use lightbench_core::compile::occupancy::{Occupancy, occupancy};
-use lightbench_core::compile::{CompileJob, Compiled, Compiler, KernelFacts};
+use lightbench_core::compile::{CompileError, CompileJob, Compiled, Compiler, KernelFacts};
 use lightbench_core::display_text::visible;
 use lightbench_core::project::launch::Architecture;
 use lightbench_core::project::policy::Limits;
@@ -42,10 +42,10 @@ pub(super) fn check(
         return report::request(&"`--workload` needs a project: a single file has none", as_json);
     }
     let mut sources = Sources::default();
-    sources.add(shown_name(kernel), &kernel.file, &kernel.source);
+    sources.add_main(shown_name(kernel), &kernel.file, &kernel.source);
     let failed = |error: &FactsError| Outcome {
         output: if as_json { document(&failure_json(checker, error)) } else { String::new() },
-        errors: failure::to_text(&kernel.name, error, &sources),
+        errors: failure::to_text(&kernel.name, error, &sources) + &host_hint(error, kernel),
         status: failure::status(error),
     };
     let (candidate, compiled) = match compile(checker, compiler, kernel) {
@@ -79,6 +79,22 @@ fn no_kernel(kernel: &StandaloneKernel) -> String {
          explicit instantiation names its arguments",
         shown_name(kernel)
     )
+}
+
+/// Files from elsewhere often have their host code beside the kernel.
+fn host_hint(error: &FactsError, kernel: &StandaloneKernel) -> String {
+    let rejected = matches!(error, FactsError::Compile(CompileError::Rejected(_)));
+    let has_host_code = [" main(", "<<<", "<iostream>", "<vector>", "cudaMalloc"]
+        .iter()
+        .any(|sign| kernel.source.contains(sign));
+    if !(rejected && has_host_code) {
+        return String::new();
+    }
+    let note = format!(
+        "kernels are device code only; `lightbench new DIR --from {}` makes a project of them without the host code",
+        shown_name(kernel)
+    );
+    report::notices(&[note])
 }
 
 fn shown_name(kernel: &StandaloneKernel) -> String {

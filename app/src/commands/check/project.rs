@@ -168,6 +168,6 @@ fn sources<'a>(project: &'a Project, kernel: &'a Kernel) -> Sources<'a> {
         sources.add(name.display().to_string(), &project.root.join(&file.file), &file.source);
     }
     let own = project.root.join(&kernel.file);
-    sources.add(kernel.file.display().to_string(), &own, &kernel.source);
+    sources.add_main(kernel.file.display().to_string(), &own, &kernel.source);
     sources
 }

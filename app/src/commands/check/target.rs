@@ -1,6 +1,6 @@
 //! What the user pointed at: a project, a kernel of one, or a file that belongs to none.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use lightbench_core::project::{Kernel, Project, ProjectError, StandaloneKernel};
 
@@ -26,23 +26,36 @@ pub(super) fn find(path: &Path) -> Result<Target, ProjectError> {
         return Ok(Target::Project { project, kernel: None });
     }
     if let Some(root) = project_of(path) {
-        let project = Box::new(Project::load(root)?);
+        let project = Box::new(Project::load(&root)?);
         let kernel = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         return Ok(Target::Project { project, kernel });
     }
     Ok(Target::File(Box::new(Kernel::load_standalone(path)?)))
 }
 
-fn project_of(file: &Path) -> Option<&Path> {
-    let folder = file.parent()?;
-    let named = |name: &str| folder.file_name().is_some_and(|folder| folder == name);
+fn project_of(file: &Path) -> Option<PathBuf> {
+    let folder = match file.parent()? {
+        // A bare name: the working directory may be the project's `kernels/`.
+        folder if folder.as_os_str().is_empty() => Path::new("."),
+        folder => folder,
+    };
+    let real = folder.canonicalize().ok()?;
+    let named = |name: &str| real.file_name().is_some_and(|folder| folder == name);
     let root = if named("kernels") || named("wrong") {
-        folder.parent()?
+        above(folder)
     } else if file.file_name().is_some_and(|name| name == "reference.cu") {
-        folder
+        folder.to_owned()
     } else {
         return None;
     };
-    let root = if root.as_os_str().is_empty() { Path::new(".") } else { root };
     root.join("project.ron").is_file().then_some(root)
+}
+
+/// The folder above, spelled as the user would: `project` of `project/kernels`, `..` of `.`.
+fn above(folder: &Path) -> PathBuf {
+    match (folder.parent(), folder.file_name()) {
+        (Some(parent), Some(_)) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        (Some(_), Some(_)) => PathBuf::from("."),
+        (_, _) => folder.join(".."),
+    }
 }

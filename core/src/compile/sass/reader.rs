@@ -125,7 +125,7 @@ impl Reader {
 
     fn end_function(&mut self) {
         let Some(function) = self.functions.last_mut() else { return };
-        let end = function.instructions.last().map_or(0, |last| last.address + 16);
+        let end = function.instructions.last().map_or(0, |last| last.address.saturating_add(16));
         function.labels.extend(self.waiting.drain(..).map(|label| (label, end)));
         let labels: HashMap<&str, u64> =
             function.labels.iter().map(|(label, address)| (label.as_str(), *address)).collect();

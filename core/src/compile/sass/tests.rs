@@ -107,6 +107,12 @@ fn indirect_jumps_have_all_their_targets() {
 }
 
 #[test]
+fn a_label_behind_the_last_address_is_read() {
+    let text = "\t.section\t.text.f\n/*ffffffffffffffff*/ EXIT ;\n.L_x_1:\n";
+    assert_eq!(read(text)[0].labels, [(".L_x_1".to_owned(), u64::MAX)]);
+}
+
+#[test]
 fn five_thousand_lines_take_less_than_20_ms() {
     let body: Vec<&str> = INLINED.lines().collect();
     let text = body.iter().cycle().take(5_000).fold(String::new(), |text, line| text + line + "\n");

@@ -27,6 +27,7 @@ use super::{
     definition::{Definition, Inputs},
     expression::{DeviceNames, Expression, Kind, Openness, Scope},
     locate::Located,
+    names::is_identifier,
     problem::Findings,
     workload::Workload,
 };
@@ -298,7 +299,9 @@ fn check_parameters(
 fn scopes(written: &LaunchBlockWritten, around: Surroundings<'_>) -> Scopes {
     let inputs = around.definition().map_or_else(Inputs::default, Definition::inputs);
     let mut early = inputs.scope();
-    early.integers.extend(written.params.0.iter().map(|(name, _)| name.clone()));
+    // A bad name is reported where it stands, and offered nowhere else.
+    let parameters = written.params.0.iter().map(|(name, _)| name);
+    early.integers.extend(parameters.filter(|name| is_identifier(name)).cloned());
     early.device = DeviceNames::Facts;
     if around.project.is_none() {
         early.open = Openness::Open;

@@ -172,6 +172,14 @@ pub enum ScaffoldError {
         /// Where.
         place: Place,
     },
+    /// A comment that a project's reader would take for a launch block, and refuse.
+    #[error(
+        "{place}: a comment that begins with `/*@` is a launch block in a project, and this one is none; write `/* @`"
+    )]
+    OtherBlock {
+        /// Where.
+        place: Place,
+    },
     /// A NUL character, which ends a source for the compiler.
     #[error("{place}: a NUL character; expected a text")]
     Nul {

@@ -37,7 +37,7 @@ pub(super) fn write(folder: &Path, files: &[PlannedFile]) -> Result<PathBuf, Sca
     // An empty folder may stand there; renaming onto a folder that has filled since then fails.
     remove_empty(&target)?;
     fs::rename(&draft, &target).map_err(failed("create", &target))?;
-    Ok(target)
+    Ok(folder.to_owned())
 }
 
 /// A trailing `/` would make the system follow a link, so the path is looked at without it.

@@ -2,22 +2,7 @@
 
 use std::collections::BTreeSet;
 
-const LONGEST: usize = 64;
-
-/// Words with a meaning in the format's expressions.
-const RESERVED: [&str; 11] = [
-    "and",
-    "or",
-    "not",
-    "ceil_div",
-    "min",
-    "max",
-    "log2_floor",
-    "max_active_blocks",
-    "device",
-    "sqrt",
-    "log2",
-];
+use crate::project::names::{MAX_NAME, RESERVED};
 
 /// Hands out names; axes, tensors, scalars and parameters share one space.
 #[derive(Default)]
@@ -38,7 +23,7 @@ impl Names {
                 break;
             }
             let suffix = format!("_{number}");
-            free = format!("{}{suffix}", &name[..name.len().min(LONGEST - suffix.len())]);
+            free = format!("{}{suffix}", &name[..name.len().min(MAX_NAME - suffix.len())]);
         }
         self.taken.insert(free.clone());
         free
@@ -52,6 +37,6 @@ pub(super) fn identifier(wanted: &str) -> String {
     if !name.starts_with(|letter: char| letter == '_' || letter.is_ascii_alphabetic()) {
         name.insert(0, '_');
     }
-    name.truncate(LONGEST);
+    name.truncate(MAX_NAME);
     name
 }

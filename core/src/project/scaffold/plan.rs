@@ -8,6 +8,7 @@ use super::reference;
 use super::render::{self, Subject};
 use super::signature::{self, Signature};
 use super::source::{Source, brief};
+use crate::project::block;
 
 /// The texts of a new project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,14 +109,16 @@ pub fn plan_default() -> Plan {
     }
 }
 
+/// What a project's reader takes for a launch block, well written or not, would stand beside the one written here.
 fn refuse_launch_block(source: &Source) -> Result<(), ScaffoldError> {
-    let mut comments = source.text.match_indices("/*@");
-    let block = comments
-        .find(|(at, mark)| source.text[at + mark.len()..].trim_start().starts_with("lightbench"));
-    match block {
-        Some((at, _)) => Err(ScaffoldError::HasLaunchBlock { place: source.place(at) }),
-        None => Ok(()),
-    }
+    let Some(&at) = block::openings(&source.text).first() else { return Ok(()) };
+    let place = source.place(at);
+    let is_ours = source.text[at + "/*@".len()..].trim_start().starts_with(block::WORD);
+    Err(if is_ours {
+        ScaffoldError::HasLaunchBlock { place }
+    } else {
+        ScaffoldError::OtherBlock { place }
+    })
 }
 
 /// File names that some systems keep for devices.

@@ -16,7 +16,7 @@ fn missing_files_are_named() {
         files.remove(index);
         let error = load(&files).unwrap_err();
         assert!(
-            matches!(&error, ProjectError::Missing { file } if file == Path::new(name)),
+            matches!(&error, ProjectError::Missing { file } if file.ends_with(name)),
             "{error}"
         );
     }
@@ -45,6 +45,17 @@ fn files_that_are_no_text_are_refused() {
     std::fs::remove_file(&kernel).unwrap();
     std::fs::create_dir(&kernel).unwrap();
     assert!(matches!(reason(), ReadError::NotAFile));
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_the_text() {
+    let (_keep, root) = folder(&files());
+    let plain = Project::load(&root).unwrap();
+    for file in ["project.ron", "reference.cu"] {
+        let text = std::fs::read_to_string(root.join(file)).unwrap();
+        std::fs::write(root.join(file), format!("\u{feff}{text}")).unwrap();
+    }
+    assert_eq!(Project::load(&root).unwrap(), plain);
 }
 
 #[cfg(unix)]

@@ -79,11 +79,9 @@ pub(super) fn findings(
 
 fn version(driver: &Driver, compiler: Option<Version>) -> Finding {
     match driver {
-        Driver::Absent => Finding::new(
-            Topic::Driver,
-            State::Info,
-            "no NVIDIA driver: kernels run on the virtual GPU",
-        ),
+        Driver::Absent => {
+            Finding::new(Topic::Driver, State::Info, "no NVIDIA driver: compile facts need none")
+        }
         Driver::Silent { message } => {
             let summary = format!("installed, but does not answer: {message}");
             Finding::new(Topic::Driver, State::Problem, summary).advice(
@@ -116,7 +114,7 @@ fn gpu(gpus: &[Gpu]) -> Finding {
         format!("{}, compute capability {major}.{minor}, {} GiB", gpu.name, gpu.memory_bytes >> 30)
     };
     let Some((first, others)) = gpus.split_first() else {
-        let summary = "the driver lists none: kernels run on the virtual GPU";
+        let summary = "the driver lists none: compile facts need none";
         return Finding::new(Topic::Gpu, State::Info, summary);
     };
     let finding = Finding::new(Topic::Gpu, State::Ok, describe(first));

@@ -20,11 +20,7 @@ fn nsight_compute(surroundings: &Surroundings) -> Finding {
         Some(program) => {
             Finding::new(Topic::NsightCompute, State::Ok, "hardware counters by ncu").at(&program)
         }
-        None => Finding::new(
-            Topic::NsightCompute,
-            State::Info,
-            "no ncu: no hardware counters (the virtual GPU counts without it)",
-        ),
+        None => Finding::new(Topic::NsightCompute, State::Info, "no ncu: no hardware counters"),
     }
 }
 
@@ -39,7 +35,7 @@ fn compute_sanitizer(surroundings: &Surroundings) -> Finding {
         None => Finding::new(
             Topic::ComputeSanitizer,
             State::Info,
-            "not found; not needed, the virtual GPU finds memory and race faults",
+            "not found; not needed for compile facts",
         ),
     }
 }

@@ -54,7 +54,7 @@ fn the_driver_is_matched_to_the_compiler() {
     let surroundings = trees::surroundings(root.path());
     let compiler = Some(Version::new(13, 5));
     let on = |driver: &Driver| driver_findings(driver, &surroundings, compiler);
-    check(&on(&Driver::Absent), Topic::Driver, State::Info, "virtual GPU");
+    check(&on(&Driver::Absent), Topic::Driver, State::Info, "need none");
     check(&on(&present("580.95.05")), Topic::Driver, State::Ok, "runs its cubins, not its PTX");
     check(&on(&present("550.54")), Topic::Driver, State::Problem, "580 or newer");
     check(&on(&present("580.95.05")), Topic::Gpu, State::Ok, "compute capability 9.0, 8 GiB");

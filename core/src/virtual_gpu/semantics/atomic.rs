@@ -31,7 +31,8 @@ pub fn add_f32_in(old: u32, b: u32, memory: Memory) -> u32 {
     add_f32(old, b, SingleMode { subnormals, ..SingleMode::DEFAULT })
 }
 
-/// `old + b`, to the nearest, subnormals kept.
+/// `old + b`, to the nearest, subnormals kept. A signalling NaN becomes quiet, as in `add.f64`; that which an H200
+/// leaves in memory does not.
 #[inline]
 #[must_use]
 pub fn add_double(old: u64, b: u64) -> u64 {
@@ -71,6 +72,6 @@ pub fn decrement(old: u32, b: u32) -> u32 {
 /// `old == expected ? new : old`, for every width.
 #[inline]
 #[must_use]
-pub fn compare_and_swap<T: PartialEq>(old: T, expected: T, new: T) -> T {
+pub fn compare_and_swap<T: PartialEq + Copy>(old: T, expected: T, new: T) -> T {
     if old == expected { new } else { old }
 }

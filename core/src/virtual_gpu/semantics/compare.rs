@@ -51,7 +51,7 @@ pub enum Combine {
 /// Compares integers or bits. PTX ISA 9.3.1 "Integer and Bit-Size Comparisons".
 #[inline]
 #[must_use]
-pub fn compare<T: PartialOrd>(a: T, b: T, order: Order) -> bool {
+pub fn compare<T: PartialOrd + Copy>(a: T, b: T, order: Order) -> bool {
     match order {
         Order::Equal => a == b,
         Order::NotEqual => a != b,
@@ -98,7 +98,7 @@ pub fn compare_half(
 }
 
 #[inline]
-fn compare_floats<T: PartialOrd>(a: T, b: T, order: FloatOrder) -> bool {
+fn compare_floats<T: PartialOrd + Copy>(a: T, b: T, order: FloatOrder) -> bool {
     #[expect(clippy::eq_op, reason = "a number equals itself, NaN does not")]
     let numbers = (a == a) & (b == b);
     match order {
@@ -109,6 +109,7 @@ fn compare_floats<T: PartialOrd>(a: T, b: T, order: FloatOrder) -> bool {
     }
 }
 
+#[expect(clippy::fn_params_excessive_bools, reason = "predicates are what it is about")]
 /// Joins a comparison with a predicate. PTX ISA 9.7.6.1 "set" and 9.7.6.2 "setp": the second predicate of
 /// `setp` is this of the complement.
 #[inline]

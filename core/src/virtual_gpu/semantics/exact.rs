@@ -179,7 +179,7 @@ impl Format {
             value.significand << -shift
         } else {
             let (kept, rest) = split(value.significand, shift as u32, value.inexact);
-            kept + u128::from(rounds_up(rounding, value.negative, kept & 1 == 1, rest))
+            kept + u128::from(rounds_up(rounding, value.negative, kept, rest))
         };
         // The hidden bit counts one exponent, and so does a carry out of the fraction.
         let magnitude = ((biased as u128 - 1) << self.fraction_bits) + digits;
@@ -230,9 +230,10 @@ fn split(significand: u128, shift: u32, inexact: bool) -> (u128, Rest) {
     }
 }
 
-fn rounds_up(rounding: Rounding, negative: bool, odd: bool, rest: Rest) -> bool {
+/// Whether `kept` becomes one more.
+fn rounds_up(rounding: Rounding, negative: bool, kept: u128, rest: Rest) -> bool {
     match rounding {
-        Rounding::NearestEven => rest == Rest::AboveHalf || (rest == Rest::Half && odd),
+        Rounding::NearestEven => rest == Rest::AboveHalf || (rest == Rest::Half && kept & 1 == 1),
         Rounding::TowardZero => false,
         Rounding::Down => negative && rest != Rest::Nothing,
         Rounding::Up => !negative && rest != Rest::Nothing,
@@ -311,7 +312,7 @@ impl Exact {
             negative,
             exponent: self.exponent - shift as i32 - other.exponent,
             significand: scaled / other.significand,
-            inexact: scaled % other.significand != 0,
+            inexact: !scaled.is_multiple_of(other.significand),
         }
     }
 

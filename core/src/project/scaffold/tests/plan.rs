@@ -207,10 +207,10 @@ fn reading_makes_a_pointer_inout_and_only_reading_an_input() {
 }
 
 #[test]
-fn names_that_mean_something_in_expressions_are_changed() {
+fn names_that_the_format_reserves_are_changed() {
     check(&Expected {
-        source: "__global__ void k(unsigned char* max, int device, size_t, signed char c) { max[threadIdx.x] = 1; }",
-        arguments: &["max_value", "device_value: i32", "argument_2: u64", "c: i8"],
+        source: "__global__ void k(unsigned char* max, int device, size_t, signed char concept) { max[threadIdx.x] = 1; }",
+        arguments: &["max_value", "device_value: i32", "argument_2: u64", "concept_value: i8"],
         tensors: &["max_value: output u8 [device_value, argument_2]"],
         kernel: "k",
         grid: &["1"],

@@ -41,6 +41,11 @@ fn a_broken_source_names_the_first_place() {
         None,
         "2:1: there is a launch block",
     );
+    check(
+        "__global__ void k(float*x) {\n  /*@ lightbenhc( ) @*/ }",
+        None,
+        "2:3: a comment that begins with `/*@`",
+    );
     check("a\0b", None, "1:2: a NUL");
 }
 

@@ -62,14 +62,14 @@ pub fn reciprocal_square_root_f64(
     moved_by_units(nearest.to_bits(), 1, approximation)
 }
 
-/// `1 / sqrt(x)` of a positive number, rounded to nearest: an estimate, corrected by its exact residual.
+/// `1 / sqrt(x)` of a positive number, from 63 digits of it.
 fn nearest_reciprocal_square_root(x: f64) -> f64 {
     use super::super::exact::{Beyond, Exact, Format, Value};
     let Value::Finite(number) = Format::F64.decode(x.to_bits()) else { return 1.0 / x.sqrt() };
     // 1/sqrt(m 2^e) = sqrt(2^k / m) 2^(-(k+e)/2) with k + e even, and a quotient of more than 106 bits.
     let k = 126 - ((126 + number.exponent) & 1);
     let quotient = (1_u128 << k) / number.significand;
-    // Two more digits of the root than the quotient has halves: widen by as many as fit.
+    // The root has half as many digits as its square: widen that as far as it goes.
     let shift = (quotient.leading_zeros()) & !1;
     let scaled = quotient << shift;
     let root = Exact {

@@ -37,7 +37,9 @@ pub fn half_function(
         HalfFunction::HyperbolicTangent => pxfm::f_tanh(x),
     };
     let nearest = flush(format.nearest(exact));
-    let special = nearest & 0x7fff == 0 || a & 0x7fff == format.infinity();
+    let magnitude = nearest & 0x7fff;
+    let special =
+        magnitude == 0 || magnitude == format.infinity() || a & 0x7fff == format.infinity();
     if approximation == Approximation::Nearest || special {
         return nearest;
     }

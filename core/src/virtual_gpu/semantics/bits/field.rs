@@ -1,4 +1,6 @@
 //! Bit fields: found, extracted, inserted, extended, made.
+//!
+//! Positions and lengths count modulo 256, as the ISA says; the 64-bit forms of an H200 do not reduce them.
 
 use super::Excess;
 

@@ -83,6 +83,9 @@ impl FloatFormat {
 ///
 /// A NaN becomes the canonical one of its format, but f64 takes part with its payload on an H200: that
 /// moves to the upper bits of the other format, and the quiet bit is set. A bf16 to f32 keeps its bits.
+///
+/// With `.ftz` an H200 does not flush the input of `cvt.rm.ftz.f16.f32` and `.rp`; the ISA says that it
+/// does, and so it is here.
 #[inline]
 #[must_use]
 pub fn real_to_real(a: u64, from: FloatFormat, to: FloatFormat, mode: RealMode) -> u64 {
@@ -120,12 +123,11 @@ fn infinity(negative: bool, to: FloatFormat, beyond: Beyond) -> u64 {
 
 fn nan(a: u64, from: FloatFormat, to: FloatFormat, mode: RealMode) -> u64 {
     let (source, result) = (from.format(), to.format());
-    let plain = mode.rounding == RealRounding::ToPrecision(Rounding::NearestEven)
-        && mode.subnormals == Subnormals::Keep;
+    let kept = mode.subnormals == Subnormals::Keep;
+    let plain = kept && matches!(mode.rounding, RealRounding::ToPrecision(_));
     let keeps = match (from, to) {
-        (FloatFormat::F64, _) | (_, FloatFormat::F64) | (FloatFormat::Bf16, FloatFormat::F32) => {
-            true
-        }
+        (FloatFormat::F64, _) | (_, FloatFormat::F64) => true,
+        (FloatFormat::Bf16, FloatFormat::F32) => kept,
         // `cvt.f32.f32` is a move.
         (FloatFormat::F32, FloatFormat::F32) => plain,
         (FloatFormat::F16 | FloatFormat::Bf16 | FloatFormat::F32, _) => false,
@@ -133,6 +135,8 @@ fn nan(a: u64, from: FloatFormat, to: FloatFormat, mode: RealMode) -> u64 {
     if !keeps {
         return result.canonical_nan();
     }
+    // With `.ftz` an f32 NaN is made canonical on its way.
+    let a = if from == FloatFormat::F32 && !kept { source.canonical_nan() } else { a };
     let sign = if a & source.sign_bit() == 0 { 0 } else { result.sign_bit() };
     let payload = a & ((1 << source.fraction_bits) - 1);
     let moved = payload << (64 - source.fraction_bits) >> (64 - result.fraction_bits);

@@ -19,7 +19,8 @@ const CUT: u32 = 13;
 /// `cvt.{rna,rn,rz}{.relu}{.satfinite}.tf32.f32`. PTX ISA 9.7.9.21 "cvt".
 ///
 /// NaN becomes 0x7fffe000, except that `.rna` alone only cuts it, as an H200 does: a NaN whose payload lies in
-/// the cut bits becomes infinity there.
+/// the cut bits becomes infinity there. (With `.satfinite` an H200 makes finite numbers of some NaN; the ISA says "if
+/// the input value is NaN, then the result is NaN", and so it is here.)
 #[inline]
 #[must_use]
 pub fn f32_to_tf32(a: u32, rounding: Tf32Rounding, negative: Negative, beyond: Beyond) -> u32 {

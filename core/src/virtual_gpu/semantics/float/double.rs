@@ -13,7 +13,7 @@ const INVALID: u64 = 0xfff8_0000_0000_0000;
 #[must_use]
 pub fn add_f64(a: u64, b: u64, rounding: Rounding) -> u64 {
     let sum = f64::from_bits(a) + f64::from_bits(b);
-    if rounding == Rounding::NearestEven || !sum.is_finite() && !(is_finite(a) && is_finite(b)) {
+    if rounding == Rounding::NearestEven || !(is_finite(a) && is_finite(b)) {
         return finish(sum, [a, b]);
     }
     exactly([a, b, 0], |[a, b, _]| a.add(b, rounding), rounding)
@@ -38,7 +38,8 @@ pub fn multiply_f64(a: u64, b: u64, rounding: Rounding) -> u64 {
     exactly([a, b, 0], |[a, b, _]| a.multiply(b), rounding)
 }
 
-/// `a * b + c`, rounded once. PTX ISA 9.7.3.6 "fma" and 9.7.3.7 "mad".
+/// `a * b + c`, rounded once; of several NaN, `b` goes before `c` and `c` before `a`. PTX ISA 9.7.3.6 "fma" and 9.7.3.7
+/// "mad".
 #[inline]
 #[must_use]
 pub fn multiply_add_f64(a: u64, b: u64, c: u64, rounding: Rounding) -> u64 {
@@ -52,7 +53,7 @@ pub fn multiply_add_f64(a: u64, b: u64, c: u64, rounding: Rounding) -> u64 {
         // A product of numbers that overflows must not meet the infinity of c with a sign of its own.
         let product =
             if is_finite(a) && is_finite(b) { 0.0 } else { f64::from_bits(a) * f64::from_bits(b) };
-        return finish(product + f64::from_bits(c), [a, b, c]);
+        return finish(product + f64::from_bits(c), [a, c, b]);
     }
     exactly([a, b, c], |[a, b, c]| a.multiply(b).add(c, rounding), rounding)
 }
@@ -63,7 +64,7 @@ pub fn multiply_add_f64(a: u64, b: u64, c: u64, rounding: Rounding) -> u64 {
 pub fn divide_f64(a: u64, b: u64, rounding: Rounding) -> u64 {
     let special = !(is_finite(a) && is_finite(b)) || b << 1 == 0;
     if rounding == Rounding::NearestEven || special {
-        return finish(f64::from_bits(a) / f64::from_bits(b), [a, b]);
+        return finish(f64::from_bits(a) / f64::from_bits(b), [b, a]);
     }
     exactly([a, b, 0], |[a, b, _]| a.divide(b), rounding)
 }
@@ -138,13 +139,13 @@ fn exactly(
     Format::F64.round(operation(numbers), rounding, Beyond::Infinity)
 }
 
-/// Which NaN a result is, if it is one.
+/// Which NaN a result is, if it is one: the last operand that is NaN, made quiet.
 #[inline]
 pub(super) fn finish<const N: usize>(result: f64, operands: [u64; N]) -> u64 {
     if !result.is_nan() {
         return result.to_bits();
     }
-    operands.into_iter().find(|&bits| is_nan(bits)).map_or(INVALID, |bits| bits | QUIET)
+    operands.into_iter().rev().find(|&bits| is_nan(bits)).map_or(INVALID, |bits| bits | QUIET)
 }
 
 #[inline]

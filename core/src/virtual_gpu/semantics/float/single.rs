@@ -200,8 +200,8 @@ fn finish(bits: u32, mode: SingleMode) -> u32 {
     match mode.clamp {
         Clamp::None if nan => CANONICAL_NAN_F32,
         Clamp::None => bits,
-        // Written so that NaN and -0 become +0.
-        Clamp::Unit if !(f32::from_bits(bits) > 0.0) => 0,
+        // NaN, negative numbers and -0 become +0.
+        Clamp::Unit if nan || bits & SIGN != 0 => 0,
         Clamp::Unit => bits.min(1_f32.to_bits()),
     }
 }

@@ -1,10 +1,13 @@
-//! Results of a real GPU, replayed: every spelling once, 2,048 operands each.
+//! Results of a real GPU, replayed.
 //!
-//! The operands follow from a seed, so that a digest per spelling suffices. They were run on an NVIDIA H200 (driver
-//! 580.x, PTX 8.6 for sm_90a) in November 2026; `h200.digests` holds what came back.
+//! An NVIDIA H200 (compute capability 9.0, CUDA 13.0 driver) ran every spelling once on 2,048 operands each, in
+//! November 2026. The operands follow from a seed, so that a digest per exact spelling suffices. Spellings in
+//! which the GPU differs, always where the ISA says otherwise or nothing, are left out here and described
+//! where they are implemented.
 
 mod arithmetic;
 mod conversion;
+mod matrix;
 mod operands;
 mod other;
 mod spelling;
@@ -14,6 +17,16 @@ use spelling::Spelling;
 
 const CASES: u64 = 2048;
 
+/// Lines of: spelling, width of the result, widths of the operands, digest of all results.
+const DIGESTS: &str = include_str!("h200.digests");
+
+/// FNV-1a, Fowler, Noll and Vo.
+fn digest(bytes: impl Iterator<Item = u8>) -> u64 {
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
 /// The result of an instruction, if the table knows it.
 fn evaluate(spelling: &Spelling<'_>, x: [u64; 4]) -> Option<u64> {
     arithmetic::evaluate(spelling, x)
@@ -21,67 +34,32 @@ fn evaluate(spelling: &Spelling<'_>, x: [u64; 4]) -> Option<u64> {
         .or_else(|| conversion::evaluate(spelling, x))
 }
 
-fn digest(text: &str, bits: u32, widths: &[u32]) -> Option<u64> {
+fn results(text: &str, widths: &[u32]) -> Option<Vec<u64>> {
     let spelling = Spelling::new(text);
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for case in 0..CASES {
+    let result = |case| {
         let mut x = [0; 4];
-        for (index, (slot, width)) in x.iter_mut().zip(widths).enumerate() {
-            *slot = operand(*width, case, index as u64);
+        for (index, (slot, width)) in (0..).zip(x.iter_mut().zip(widths)) {
+            *slot = operand(*width, case, index);
         }
-        let result = evaluate(&spelling, x)? & (u64::MAX >> (64 - bits));
-        for byte in result.to_le_bytes().into_iter().take(bits as usize / 8) {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-    Some(hash)
+        evaluate(&spelling, x)
+    };
+    (0..CASES).map(result).collect()
 }
 
 #[test]
-fn temporary_compare() {
-    let Ok(path) = std::env::var("H200_RAW") else { return };
-    let raw = std::fs::read(path).unwrap();
-    let mut at = 0;
-    let (mut good, mut bad, mut unknown) = (0, 0, Vec::new());
-    while at < raw.len() {
-        let (name_length, bits, count) = (raw[at] as usize, raw[at + 1], raw[at + 2] as usize);
-        let widths: Vec<u32> = raw[at + 3..at + 3 + count].iter().map(|w| u32::from(*w)).collect();
-        at += 3 + count;
-        let name = std::str::from_utf8(&raw[at..at + name_length]).unwrap();
-        at += name_length;
-        let bytes = usize::from(bits) / 8;
-        let spelling = Spelling::new(name);
-        let (mut wrong, mut shown) = (0, String::new());
-        let mut known = true;
-        for case in 0..CASES {
-            let mut x = [0; 4];
-            for (index, (slot, width)) in x.iter_mut().zip(&widths).enumerate() {
-                *slot = operand(*width, case, index as u64);
-            }
-            let mut expected = [0; 8];
-            expected[..bytes].copy_from_slice(&raw[at..at + bytes]);
-            at += bytes;
-            let expected = u64::from_le_bytes(expected);
-            let Some(result) = evaluate(&spelling, x) else {
-                known = false;
-                continue;
-            };
-            let result = result & (u64::MAX >> (64 - bits));
-            if result != expected {
-                wrong += 1;
-                if wrong <= 3 {
-                    shown += &format!("\n      {x:x?} gpu {expected:x} ours {result:x}");
-                }
-            }
-        }
-        if !known {
-            unknown.push(name.to_owned());
-        } else if wrong == 0 {
-            good += 1;
-        } else {
-            bad += 1;
-            println!("{name}: {wrong} wrong{shown}");
+fn exact_spellings_give_what_an_h200_gives() {
+    let mut wrong = Vec::new();
+    for line in DIGESTS.lines() {
+        let fields: Vec<&str> = line.split(' ').collect();
+        let [spelling, bits, widths, expected] = fields[..] else { panic!("{line}") };
+        let bytes = bits.parse::<usize>().unwrap() / 8;
+        let widths: Vec<u32> = widths.split(',').map(|width| width.parse().unwrap()).collect();
+        let results = results(spelling, &widths).unwrap_or_default();
+        let bytes = results.iter().flat_map(|result| result.to_le_bytes().into_iter().take(bytes));
+        if format!("{:016x}", digest(bytes)) != expected {
+            wrong.push(spelling);
         }
     }
-    println!("good {good} bad {bad} unknown {} {unknown:?}", unknown.len());
+    assert!(wrong.is_empty(), "{} spellings differ: {wrong:?}", wrong.len());
+    assert!(DIGESTS.lines().count() > 1100, "the list of digests is whole");
 }

@@ -102,7 +102,7 @@ pub(super) fn add_group(
     for (a, column) in row.iter().zip(columns) {
         for (largest, exponent) in largest.iter_mut().zip(&column.exponents) {
             // A zero's exponent stays below all others, whatever is added to it.
-            *largest = (*largest).max(a.exponent + exponent);
+            *largest = (*largest).max(a.exponent.wrapping_add(*exponent));
         }
     }
     let largest = largest.map(|exponent| exponent.max(ZERO_EXPONENT / 2));
@@ -115,7 +115,7 @@ pub(super) fn add_group(
         let mut partial = [0_i32; WIDTH];
         for (a, column) in row.iter().zip(columns) {
             for lane in 0..WIDTH {
-                let exponent = a.exponent + column.exponents[lane];
+                let exponent = a.exponent.wrapping_add(column.exponents[lane]);
                 let scale = power(exponent, largest[lane], summation.fraction_bits);
                 let term = a.significand * column.significands[lane] * scale;
                 // The conversion is what truncates.
@@ -123,7 +123,7 @@ pub(super) fn add_group(
             }
         }
         for (total, partial) in total.iter_mut().zip(partial) {
-            *total += i64::from(partial);
+            *total = total.wrapping_add(i64::from(partial));
         }
     }
     for lane in 0..WIDTH {
@@ -142,7 +142,8 @@ pub(super) struct Columns {
 /// `2^(exponent - largest + bits)`, or zero where that is too small to count.
 #[inline]
 fn power(exponent: i16, largest: i16, bits: i16) -> f32 {
-    let biased = (exponent - largest + bits + 127).max(0);
+    // Wrapping, though it never does: a check for every term would cost more than the sum.
+    let biased = exponent.wrapping_sub(largest).wrapping_add(bits + 127).max(0);
     f32::from_bits((biased as u32) << 23)
 }
 

@@ -3,7 +3,7 @@
 use super::super::float::{CANONICAL_NAN_F32, SingleMode, multiply_add_f32, multiply_add_f64};
 use super::super::half::{CANONICAL_NAN, HalfFormat};
 use super::super::{Overflow, Rounding};
-use super::accumulate::{Accumulation, Columns, Summation, WIDTH, add_group};
+use super::accumulate::{Accumulation, Architecture, Columns, Summation, WIDTH, add_group};
 use super::element::{Accumulator, Multiplicand, Parts};
 use super::layout::Shape;
 
@@ -31,6 +31,9 @@ pub struct FloatTypes {
 
 /// D = A × B + C of floating-point numbers; `sums` holds C and receives D. Shapes have columns in eights and sums of
 /// at most 64 products.
+///
+/// With [`super::Architecture::Hopper`] bit for bit what an H200 gives, except `mma.m8n8k4` of f16, which that GPU
+/// computes without tensor cores: the last bit can differ.
 pub fn multiply_float(
     shape: Shape,
     types: FloatTypes,
@@ -48,7 +51,14 @@ pub fn multiply_float(
         Accumulation::Exact(architecture) => {
             let summation = Summation::new(architecture, types.a, types.d);
             let product = Product { shape, types, summation };
-            product.sum(&a, &b, &c, sums);
+            let by_halves = architecture == Architecture::Hopper
+                && types.a.bits() == 8
+                && types.d == Accumulator::F32;
+            if by_halves {
+                product.sum_by_halves(&a, &b, &c, sums);
+            } else {
+                product.sum(&a, &b, &c, sums);
+            }
             if !finite {
                 product.mend(&a, &b, &c, sums);
             }
@@ -96,6 +106,27 @@ impl Product {
         }
     }
 
+    /// `mma` of eight-bit elements as an H200 does it, which has no such instruction: elements become halves, those
+    /// of the lower register halves are added up first, then the others, and C last, rounded to nearest.
+    fn sum_by_halves(&self, a: &[f32], b: &[f32], c: &[f32], sums: &mut [u32]) {
+        let reordered = |elements: &[f32]| -> Vec<f32> {
+            let line = |line: &[f32]| {
+                let half = |upper: bool| {
+                    let chosen =
+                        line.iter().enumerate().filter(move |(k, _)| (k % 4 >= 2) == upper);
+                    chosen.map(|(_, element)| *element).collect::<Vec<_>>()
+                };
+                [half(false), half(true)].concat()
+            };
+            elements.chunks(self.shape.k).flat_map(line).collect()
+        };
+        let halves = Self { summation: Summation { group: 16, ..self.summation }, ..*self };
+        halves.sum(&reordered(a), &reordered(b), &vec![0.0; c.len()], sums);
+        for (sum, c) in sums.iter_mut().zip(c) {
+            *sum = encode(f32::from_bits(*sum) + c, self.types.d);
+        }
+    }
+
     /// Sums with infinities and NaN, of which the alignment knows nothing.
     fn mend(&self, a: &[f32], b: &[f32], c: &[f32], sums: &mut [u32]) {
         let Shape { m, n, k } = self.shape;
@@ -116,15 +147,24 @@ impl Product {
     }
 }
 
+/// Eight columns at a time, so that their independent chains run side by side.
 fn fused(shape: Shape, to: Accumulator, [a, b, c]: [&[f32]; 3], sums: &mut [u32]) {
     let Shape { n, k, .. } = shape;
-    for (index, sum) in sums.iter_mut().enumerate() {
-        let (row, column) = (index / n, index % n);
-        let pairs = a[row * k..(row + 1) * k].iter().zip(&b[column * k..(column + 1) * k]);
-        let total = pairs.fold(c[index].to_bits(), |total, (a, b)| {
-            multiply_add_f32(a.to_bits(), b.to_bits(), total, SingleMode::DEFAULT)
-        });
-        *sum = encode(f32::from_bits(total), to);
+    for (block, sums) in sums.chunks_exact_mut(WIDTH).enumerate() {
+        let (row, first) = (block * WIDTH / n, block * WIDTH % n);
+        let mut totals: [u32; WIDTH] =
+            std::array::from_fn(|lane| c[block * WIDTH + lane].to_bits());
+        for index in 0..k {
+            let a = a[row * k + index].to_bits();
+            let column: [u32; WIDTH] =
+                std::array::from_fn(|lane| b[(first + lane) * k + index].to_bits());
+            for (total, b) in totals.iter_mut().zip(column) {
+                *total = multiply_add_f32(a, b, *total, SingleMode::DEFAULT);
+            }
+        }
+        for (sum, total) in sums.iter_mut().zip(totals) {
+            *sum = encode(f32::from_bits(total), to);
+        }
     }
 }
 
