@@ -125,7 +125,38 @@ pub(crate) fn flops(code: Code) -> FlopCounts {
             };
         }
         Code::Approximate(_) => flops.single = 1,
-        _ => {}
+        Code::Integer(_)
+        | Code::Extended(_)
+        | Code::Compare(_)
+        | Code::Logic(_)
+        | Code::Convert { .. }
+        | Code::Copy32
+        | Code::Copy64
+        | Code::CopyPredicate
+        | Code::Pack { .. }
+        | Code::Unpack { .. }
+        | Code::FrameAddress
+        | Code::ToGeneric(_)
+        | Code::FromGeneric(_)
+        | Code::Special(_)
+        | Code::IsInSpace(_)
+        | Code::Load { .. }
+        | Code::Store { .. }
+        | Code::Atomic { .. }
+        | Code::Branch { .. }
+        | Code::BranchIndexed
+        | Code::Call(_)
+        | Code::Return
+        | Code::Exit
+        | Code::Trap
+        | Code::Synchronise(_)
+        | Code::Arrive(_)
+        | Code::Reduce(..)
+        | Code::SynchroniseWarp
+        | Code::Warp(_)
+        | Code::Fence
+        | Code::Sleep
+        | Code::Hint => {}
     }
     flops
 }

@@ -27,16 +27,15 @@ fn successors(body: &Body, position: usize) -> Option<(Vec<u32>, bool)> {
     let guarded = instruction.guard.is_some();
     match control {
         Control::Branch(_) => {
-            let target = match instruction.operands.first() {
-                Some(Operand::Label(target)) => vec![*target],
-                _ => Vec::new(),
-            };
+            let target = instruction.operands.first();
+            let target =
+                if let Some(Operand::Label(target)) = target { vec![*target] } else { Vec::new() };
             Some((target, guarded))
         }
         Control::BranchIndexed(_) => {
-            let list = instruction.operands.iter().find_map(|operand| match operand {
-                Operand::Targets(list) => body.targets.get(list.0 as usize),
-                _ => None,
+            let list = instruction.operands.iter().find_map(|operand| {
+                let Operand::Targets(list) = operand else { return None };
+                body.targets.get(list.0 as usize)
             });
             Some((list.cloned().unwrap_or_default(), guarded))
         }

@@ -52,12 +52,6 @@ pub(crate) struct Program {
     pub(crate) objects: BTreeSet<Object>,
 }
 
-impl Default for FunctionId {
-    fn default() -> Self {
-        Self(0)
-    }
-}
-
 impl Program {
     /// Where an operation stands in the PTX.
     pub(crate) fn place(&self, module: &Module, pc: u32) -> (Place, Option<SourceLine>) {

@@ -162,9 +162,10 @@ impl Translator<'_> {
 
     /// The second side of `d|p`.
     pub(super) fn second_destination(&self, operand: &Operand) -> Slot {
-        match operand {
-            Operand::Pair(_, Some(second)) => self.register(*second),
-            _ => Slot::NONE,
+        if let Operand::Pair(_, Some(second)) = operand {
+            self.register(*second)
+        } else {
+            Slot::NONE
         }
     }
 

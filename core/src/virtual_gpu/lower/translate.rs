@@ -105,17 +105,13 @@ fn resolve_targets(program: &mut Program, entry: u32, blocks: &[flow::Block], pc
     };
     for index in entry as usize..program.ops.len() {
         let op = &mut program.ops[index];
-        match &mut op.code {
-            Code::Branch { target } => {
-                *target = if op.immediate == 1 { pcs[*target as usize] } else { pc(*target) };
+        if let Code::Branch { target } = &mut op.code {
+            *target = if op.immediate == 1 { pcs[*target as usize] } else { pc(*target) };
+        } else if op.code == Code::BranchIndexed {
+            let (start, length) = (op.immediate as usize, op.b.index());
+            for target in &mut program.targets[start..start + length] {
+                *target = pc(*target);
             }
-            Code::BranchIndexed => {
-                let (start, length) = (op.immediate as usize, op.b.index());
-                for target in &mut program.targets[start..start + length] {
-                    *target = pc(*target);
-                }
-            }
-            _ => {}
         }
     }
 }
@@ -325,10 +321,7 @@ impl Translator<'_> {
 
     /// The elements of a load or store.
     fn elements(operand: &Operand) -> &[Operand] {
-        match operand {
-            Operand::Vector(parts) => parts,
-            single => std::slice::from_ref(single),
-        }
+        if let Operand::Vector(parts) = operand { parts } else { std::slice::from_ref(operand) }
     }
 
     fn load(
@@ -385,7 +378,7 @@ impl Translator<'_> {
         let signed = element.class() == ScalarClass::Integer
             && matches!(element, ScalarType::S8 | ScalarType::S16 | ScalarType::S32);
         for (index, d) in slots.iter().enumerate() {
-            let offset = u32::try_from(offset).map_err(|_| NoPlace)?;
+            let Ok(offset) = u32::try_from(offset) else { return Err(NoPlace) };
             let offset = offset + index as u32 * u32::from(bytes);
             let a = self.pool(PoolValue::Parameter { offset, bytes, signed, register_bits });
             let code = if register_bits == 64 { Code::Copy64 } else { Code::Copy32 };
@@ -456,10 +449,12 @@ impl Translator<'_> {
 
     fn control(&mut self, instruction: &Instruction, what: Control) -> Result<(), NoPlace> {
         match what {
-            Control::Branch(_) => match instruction.operands.first() {
-                Some(Operand::Label(target)) => self.emit(op(Code::Branch { target: *target })),
-                _ => return Err(NoPlace),
-            },
+            Control::Branch(_) => {
+                let Some(Operand::Label(target)) = instruction.operands.first() else {
+                    return Err(NoPlace);
+                };
+                self.emit(op(Code::Branch { target: *target }));
+            }
             Control::BranchIndexed(_) => {
                 let [index, Operand::Targets(list)] = &instruction.operands[..] else {
                     return Err(NoPlace);
@@ -472,9 +467,8 @@ impl Translator<'_> {
                 self.emit(Op { a, b, immediate, ..op(Code::BranchIndexed) });
             }
             Control::Call(_) => {
-                let call = instruction.operands.iter().find_map(|operand| match operand {
-                    Operand::Call(call) => Some(call),
-                    _ => None,
+                let call = instruction.operands.iter().find_map(|operand| {
+                    if let Operand::Call(call) = operand { Some(call) } else { None }
                 });
                 return self.call(call.ok_or(NoPlace)?);
             }
@@ -565,10 +559,9 @@ fn builtin(name: &str) -> Option<Builtin> {
 
 /// Where a result goes that is dropped.
 fn result_bank(operation: Operation) -> Bank {
-    match operation {
-        Operation::Compare(super::super::isa::compare::Compare::SetPredicate(..)) => {
-            Bank::Predicates
-        }
-        _ => Bank::Words,
+    if let Operation::Compare(super::super::isa::compare::Compare::SetPredicate(..)) = operation {
+        Bank::Predicates
+    } else {
+        Bank::Words
     }
 }

@@ -158,16 +158,14 @@ impl Worker<'_, '_> {
         for lane in (0..LANES).filter(|lane| any >> lane & 1 == 1) {
             self.warp.undefined_load[lane] = Some(pc);
         }
-        self.write_back(op, access, register_bits, frame, active, &moved);
+        self.write_back(op, (access, register_bits), (frame, active), &moved);
     }
 
     fn write_back(
         &mut self,
         op: &Op,
-        access: Access,
-        register_bits: u8,
-        frame: Frame,
-        mask: u32,
+        (access, register_bits): (Access, u8),
+        (frame, mask): (Frame, u32),
         moved: &Moved,
     ) {
         let shift = 64 - 8 * ScalarType::from(access.element).bytes();

@@ -41,14 +41,15 @@ impl Worker<'_, '_> {
         let lanes = self.lanes(split.frame, split.mask);
         let number = lanes.word(op.a)[lane as usize];
         let expected = (!op.b.is_none()).then(|| lanes.word(op.b)[lane as usize]);
-        let (alignment, vote, waits) = match op.code {
-            Code::Reduce(vote, alignment) => {
-                let bits = lanes.predicate(op.f) & split.mask;
-                (alignment, Some((vote, op.d, bits)), true)
-            }
-            Code::Arrive(alignment) => (alignment, None, false),
-            Code::Synchronise(alignment) => (alignment, None, true),
-            _ => return None,
+        let (alignment, vote, waits) = if let Code::Reduce(vote, alignment) = op.code {
+            let bits = lanes.predicate(op.f) & split.mask;
+            (alignment, Some((vote, op.d, bits)), true)
+        } else if let Code::Arrive(alignment) = op.code {
+            (alignment, None, false)
+        } else if let Code::Synchronise(alignment) = op.code {
+            (alignment, None, true)
+        } else {
+            return None;
         };
         let Some(index) = usize::try_from(number).ok().filter(|index| *index < BARRIERS) else {
             let text = format!("barrier {number}; a block has {BARRIERS}");

@@ -200,8 +200,25 @@ impl Worker<'_, '_> {
                 }
             }
             Code::Sleep => self.poll(pc),
-            Code::Fence | Code::Hint => {}
-            _ => {}
+            // What concerns registers alone was done before.
+            Code::Fence
+            | Code::Hint
+            | Code::Integer(_)
+            | Code::Extended(_)
+            | Code::Float(_)
+            | Code::Half(_)
+            | Code::Approximate(_)
+            | Code::Compare(_)
+            | Code::Logic(_)
+            | Code::Convert { .. }
+            | Code::Copy32
+            | Code::Copy64
+            | Code::CopyPredicate
+            | Code::Pack { .. }
+            | Code::Unpack { .. }
+            | Code::FrameAddress
+            | Code::ToGeneric(_)
+            | Code::FromGeneric(_) => {}
         }
         split.pc += 1;
         None

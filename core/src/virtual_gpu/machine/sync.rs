@@ -20,10 +20,12 @@ impl Worker<'_, '_> {
             self.lanes(split.frame, mask).set_word(op.d, &[mask; LANES], 0);
             return false;
         }
-        let member_slot = match op.code {
-            Code::Warp(Operation::Shuffle(_)) => op.f,
-            Code::SynchroniseWarp => op.a,
-            _ => op.b,
+        let member_slot = if let Code::Warp(Operation::Shuffle(_)) = op.code {
+            op.f
+        } else if op.code == Code::SynchroniseWarp {
+            op.a
+        } else {
+            op.b
         };
         let lane = split.mask.trailing_zeros();
         let lanes = self.lanes(split.frame, split.mask);

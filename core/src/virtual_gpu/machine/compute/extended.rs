@@ -16,11 +16,11 @@ pub(super) fn execute(lanes: &mut Lanes<'_>, op: &Op, what: Extended) {
     let has_c = matches!(what.operator, ExtendedOperator::MultiplyAdd(_));
     let (carries, undefined) = match what.ty {
         CarryType::U32 | CarryType::S32 => {
-            let signed = what.ty == CarryType::S32;
+            let sign = if what.ty == CarryType::S32 { Sign::Signed } else { Sign::Unsigned };
             let (a, b) = (lanes.word(op.a), lanes.word(op.b));
             let c = if has_c { lanes.word(op.c) } else { [0; 32] };
             let results: [s::Carried<u32>; 32] = std::array::from_fn(|lane| {
-                one(what.operator, signed, [a[lane], b[lane], c[lane]], carry >> lane & 1 == 1)
+                one(what.operator, sign, [a[lane], b[lane], c[lane]], carry >> lane & 1 == 1)
             });
             let mut undefined =
                 carry_undefined | lanes.word_undefined(op.a) | lanes.word_undefined(op.b);
@@ -31,11 +31,11 @@ pub(super) fn execute(lanes: &mut Lanes<'_>, op: &Op, what: Extended) {
             (bits(|lane| results[lane].carry), undefined)
         }
         CarryType::U64 | CarryType::S64 => {
-            let signed = what.ty == CarryType::S64;
+            let sign = if what.ty == CarryType::S64 { Sign::Signed } else { Sign::Unsigned };
             let (a, b) = (lanes.double(op.a), lanes.double(op.b));
             let c = if has_c { lanes.double(op.c) } else { [0; 32] };
             let results: [s::Carried<u64>; 32] = std::array::from_fn(|lane| {
-                one(what.operator, signed, [a[lane], b[lane], c[lane]], carry >> lane & 1 == 1)
+                one(what.operator, sign, [a[lane], b[lane], c[lane]], carry >> lane & 1 == 1)
             });
             let mut undefined =
                 carry_undefined | lanes.double_undefined(op.a) | lanes.double_undefined(op.b);
@@ -51,9 +51,16 @@ pub(super) fn execute(lanes: &mut Lanes<'_>, op: &Op, what: Extended) {
     }
 }
 
+/// Whether the upper half of a product is that of signed numbers.
+#[derive(Clone, Copy)]
+enum Sign {
+    Signed,
+    Unsigned,
+}
+
 fn one<T: s::Limb>(
     operator: ExtendedOperator,
-    signed: bool,
+    sign: Sign,
     [a, b, c]: [T; 3],
     carry: bool,
 ) -> s::Carried<T> {
@@ -61,10 +68,10 @@ fn one<T: s::Limb>(
         ExtendedOperator::Add => s::add_with_carry(a, b, carry),
         ExtendedOperator::Subtract => s::subtract_with_borrow(a, b, carry),
         ExtendedOperator::MultiplyAdd(part) => {
-            let part = match (part, signed) {
+            let part = match (part, sign) {
                 (Part::Low, _) => s::ProductPart::Low,
-                (Part::High, false) => s::ProductPart::HighUnsigned,
-                (Part::High, true) => s::ProductPart::HighSigned,
+                (Part::High, Sign::Unsigned) => s::ProductPart::HighUnsigned,
+                (Part::High, Sign::Signed) => s::ProductPart::HighSigned,
             };
             s::multiply_add_with_carry(a, b, c, part, carry)
         }

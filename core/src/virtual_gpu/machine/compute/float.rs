@@ -12,31 +12,32 @@ use super::modes;
 
 /// A rounded operation of one to three sources in every format.
 macro_rules! rounded {
-    ($lanes:ident, $op:ident, $format:ident, $rounding:ident,
-     $words:ident, $doubles:ident, $single:path, $double:path, [$($x:ident),+]) => {
+    // A semicolon keeps the formatter from giving every name a line.
+    ($lanes:ident, $op:ident, $format:ident, $rounding:ident;
+     $words:ident $doubles:ident $single:ident $double:ident [$($x:ident)+]) => {
         match ($format, $rounding) {
             // The mode that kernels use most is known to the compiler.
             (FloatFormat::F32(Subnormals::Keep, Clamp::None), Rounding::NearestEven) => {
-                $lanes.$words($op, |$($x),+| $single($($x),+, s::SingleMode::DEFAULT));
+                $lanes.$words($op, |$($x),+| s::$single($($x),+, s::SingleMode::DEFAULT));
             }
             (FloatFormat::F32(subnormals, clamp), rounding) => {
                 let mode = single_mode(rounding, subnormals, clamp);
-                $lanes.$words($op, |$($x),+| $single($($x),+, mode));
+                $lanes.$words($op, |$($x),+| s::$single($($x),+, mode));
             }
             (FloatFormat::F32x2(subnormals), rounding) => {
                 let mode = single_mode(rounding, subnormals, Clamp::None);
                 $lanes.$doubles($op, |$($x),+| {
-                    s::pair_f32([$($x),+], |[$($x),+]| $single($($x),+, mode))
+                    s::pair_f32([$($x),+], |[$($x),+]| s::$single($($x),+, mode))
                 });
             }
             (FloatFormat::F64, Rounding::NearestEven) => {
                 $lanes.$doubles($op, |$($x),+| {
-                    $double($($x),+, modes::rounding(Rounding::NearestEven))
+                    s::$double($($x),+, modes::rounding(Rounding::NearestEven))
                 });
             }
             (FloatFormat::F64, rounding) => {
                 let rounding = modes::rounding(rounding);
-                $lanes.$doubles($op, |$($x),+| $double($($x),+, rounding));
+                $lanes.$doubles($op, |$($x),+| s::$double($($x),+, rounding));
             }
         }
     };
@@ -55,84 +56,26 @@ fn single_mode(rounding: Rounding, subnormals: Subnormals, clamp: Clamp) -> s::S
 pub(super) fn execute(lanes: &mut Lanes<'_>, op: &Op, what: Float) {
     match what {
         Float::Add(format, rounding) => {
-            rounded!(
-                lanes,
-                op,
-                format,
-                rounding,
-                words_2,
-                doubles_2,
-                s::add_f32,
-                s::add_f64,
-                [a, b]
-            );
+            rounded!(lanes, op, format, rounding; words_2 doubles_2 add_f32 add_f64 [a b]);
         }
-        Float::Subtract(format, rounding) => rounded!(
-            lanes,
-            op,
-            format,
-            rounding,
-            words_2,
-            doubles_2,
-            s::subtract_f32,
-            s::subtract_f64,
-            [a, b]
-        ),
-        Float::Multiply(format, rounding) => rounded!(
-            lanes,
-            op,
-            format,
-            rounding,
-            words_2,
-            doubles_2,
-            s::multiply_f32,
-            s::multiply_f64,
-            [a, b]
-        ),
-        Float::MultiplyAdd(format, rounding) => rounded!(
-            lanes,
-            op,
-            format,
-            rounding,
-            words_3,
-            doubles_3,
-            s::multiply_add_f32,
-            s::multiply_add_f64,
-            [a, b, c]
-        ),
-        Float::Divide(format, rounding) => rounded!(
-            lanes,
-            op,
-            format,
-            rounding,
-            words_2,
-            doubles_2,
-            s::divide_f32,
-            s::divide_f64,
-            [a, b]
-        ),
-        Float::Reciprocal(format, rounding) => rounded!(
-            lanes,
-            op,
-            format,
-            rounding,
-            words_1,
-            doubles_1,
-            s::reciprocal_f32,
-            s::reciprocal_f64,
-            [a]
-        ),
-        Float::SquareRoot(format, rounding) => rounded!(
-            lanes,
-            op,
-            format,
-            rounding,
-            words_1,
-            doubles_1,
-            s::square_root_f32,
-            s::square_root_f64,
-            [a]
-        ),
+        Float::Subtract(format, rounding) => {
+            rounded!(lanes, op, format, rounding; words_2 doubles_2 subtract_f32 subtract_f64 [a b]);
+        }
+        Float::Multiply(format, rounding) => {
+            rounded!(lanes, op, format, rounding; words_2 doubles_2 multiply_f32 multiply_f64 [a b]);
+        }
+        Float::MultiplyAdd(format, rounding) => {
+            rounded!(lanes, op, format, rounding; words_3 doubles_3 multiply_add_f32 multiply_add_f64 [a b c]);
+        }
+        Float::Divide(format, rounding) => {
+            rounded!(lanes, op, format, rounding; words_2 doubles_2 divide_f32 divide_f64 [a b]);
+        }
+        Float::Reciprocal(format, rounding) => {
+            rounded!(lanes, op, format, rounding; words_1 doubles_1 reciprocal_f32 reciprocal_f64 [a]);
+        }
+        Float::SquareRoot(format, rounding) => {
+            rounded!(lanes, op, format, rounding; words_1 doubles_1 square_root_f32 square_root_f64 [a]);
+        }
         Float::Absolute(format) => match format {
             FloatFormat::F32(subnormals, _) => {
                 let subnormals = modes::subnormals(subnormals);

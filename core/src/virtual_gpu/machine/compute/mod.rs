@@ -49,7 +49,25 @@ pub(super) fn execute(
         Code::FrameAddress => moves::frame_address(lanes, op),
         Code::ToGeneric(space) => moves::to_generic(lanes, op, space),
         Code::FromGeneric(space) => moves::from_generic(lanes, op, space),
-        _ => return false,
+        Code::Special(_)
+        | Code::IsInSpace(_)
+        | Code::Load { .. }
+        | Code::Store { .. }
+        | Code::Atomic { .. }
+        | Code::Branch { .. }
+        | Code::BranchIndexed
+        | Code::Call(_)
+        | Code::Return
+        | Code::Exit
+        | Code::Trap
+        | Code::Synchronise(_)
+        | Code::Arrive(_)
+        | Code::Reduce(..)
+        | Code::SynchroniseWarp
+        | Code::Warp(_)
+        | Code::Fence
+        | Code::Sleep
+        | Code::Hint => return false,
     }
     true
 }

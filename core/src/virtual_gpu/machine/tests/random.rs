@@ -35,7 +35,7 @@ fn reference(opcode: usize, a: u32, b: u32) -> u32 {
         5 => a ^ b,
         6 => (a as i32).min(b as i32) as u32,
         7 => a.max(b),
-        8 => (u64::from(a) * u64::from(b) >> 32) as u32,
+        8 => ((u64::from(a) * u64::from(b)) >> 32) as u32,
         9 => a.checked_shl(b).unwrap_or(0),
         10 => ((a as i32) >> b.min(31)) as u32,
         _ => a.checked_shr(b).unwrap_or(0),
