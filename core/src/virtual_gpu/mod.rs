@@ -1,16 +1,18 @@
-//! The virtual GPU: PTX as a program that can be executed, checked and counted.
+//! The virtual GPU: PTX as a program that is executed exactly, checked and counted.
 //!
 //! ```text
-//!  text ──► ptx (tokens, tree) ──► module (names, types, layout) ──► Module
-//!                                     │
-//!              isa (every instruction, declared once)
-//!              semantics (what each of them does, as pure functions on bits)
+//!  text ──► ptx (tokens, tree) ──► module (names, types, layout) ──► lower (passes) ──► machine ──► Report
+//!                                     │                                                  │   │
+//!              isa (every instruction, declared once)     semantics (what each computes) ┘   └ cost (counters)
 //! ```
 //!
 //! It depends on nothing else in this crate.
 
+pub mod cost;
 pub mod error;
 pub mod isa;
+mod lower;
+pub mod machine;
 pub mod module;
 mod ptx;
 pub mod semantics;
@@ -18,4 +20,8 @@ pub mod semantics;
 mod tests;
 
 pub use error::{LoadError, Place, Problem};
+pub use machine::{
+    Access, Argument, BufferId, DeviceShape, Fault, FaultKind, Initial, LaunchConfig, LaunchError,
+    Machine, Report,
+};
 pub use module::Module;

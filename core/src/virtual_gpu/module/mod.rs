@@ -26,7 +26,7 @@ use super::isa::scalar::ScalarType;
 pub use super::ptx::tree::{FunctionKind, Linkage};
 
 /// A place among the functions of a module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FunctionId(pub u32);
 
 /// A place among the variables of a module.

@@ -1,0 +1,208 @@
+//! Control flow: basic blocks, and the order in which their code is laid out.
+//!
+//! Splits of a warp run in the order of their program counters, smallest first, and meet where these are equal. So
+//! the layout is the reconvergence policy: blocks stand in a topological order in which every loop is contiguous.
+//! Both sides of a branch then come before the block where they join, and a loop's body before what follows the
+//! loop. On structured code that gives the immediate post-dominator, without computing it.
+
+use super::super::isa::Operation;
+use super::super::isa::control::Control;
+use super::super::module::{Body, Operand};
+
+/// Instructions that are entered at the first and left at the last.
+#[derive(Clone, Debug)]
+pub(super) struct Block {
+    pub(super) start: u32,
+    pub(super) end: u32,
+    /// Blocks that may follow.
+    pub(super) next: Vec<u32>,
+    /// Whether the last instruction may go on to the next block of the text.
+    pub(super) falls_through: bool,
+}
+
+/// Where control may go after an instruction: targets, and whether to the next one.
+fn successors(body: &Body, position: usize) -> Option<(Vec<u32>, bool)> {
+    let instruction = &body.instructions[position];
+    let Operation::Control(control) = instruction.operation else { return None };
+    let guarded = instruction.guard.is_some();
+    match control {
+        Control::Branch(_) => {
+            let target = instruction.operands.first();
+            let target =
+                if let Some(Operand::Label(target)) = target { vec![*target] } else { Vec::new() };
+            Some((target, guarded))
+        }
+        Control::BranchIndexed(_) => {
+            let list = instruction.operands.iter().find_map(|operand| {
+                let Operand::Targets(list) = operand else { return None };
+                body.targets.get(list.0 as usize)
+            });
+            Some((list.cloned().unwrap_or_default(), guarded))
+        }
+        Control::Return(_) | Control::Exit | Control::Trap => Some((Vec::new(), guarded)),
+        Control::Call(_) | Control::Breakpoint => None,
+    }
+}
+
+/// Cuts a body into blocks, in the order of the text.
+pub(super) fn blocks(body: &Body) -> Vec<Block> {
+    let count = body.instructions.len();
+    let mut starts = vec![false; count + 1];
+    starts[0] = true;
+    let mut ends = vec![None; count];
+    for (position, end) in ends.iter_mut().enumerate() {
+        if let Some((targets, falls)) = successors(body, position) {
+            for target in &targets {
+                starts[(*target as usize).min(count)] = true;
+            }
+            starts[position + 1] = true;
+            *end = Some((targets, falls));
+        }
+    }
+    let firsts: Vec<u32> = (0..=count as u32).filter(|p| starts[*p as usize]).collect();
+    let block_of = |position: u32| firsts.partition_point(|first| *first <= position) as u32 - 1;
+    let mut blocks = Vec::with_capacity(firsts.len());
+    for (index, start) in firsts.iter().enumerate() {
+        // Behind the last instruction every body returns.
+        let end = firsts.get(index + 1).copied().unwrap_or(count as u32);
+        let last = end.checked_sub(1).filter(|last| last >= start);
+        let (targets, falls) = match last.and_then(|last| ends[last as usize].clone()) {
+            Some(known) => known,
+            None => (Vec::new(), *start < count as u32),
+        };
+        let mut next: Vec<u32> = targets.iter().map(|target| block_of(*target)).collect();
+        let follower = (index + 1 < firsts.len()).then_some(index as u32 + 1);
+        let falls_through = falls && follower.is_some();
+        next.extend(follower.filter(|_| falls));
+        next.sort_unstable();
+        next.dedup();
+        blocks.push(Block { start: *start, end, next, falls_through });
+    }
+    blocks
+}
+
+/// A part of the graph that is still to be ordered: its blocks, and the edges into its entry do not count.
+struct Part {
+    members: Vec<u32>,
+    entry: u32,
+}
+
+/// The blocks that the entry reaches, in an order that is topological with every loop contiguous.
+pub(super) fn order(blocks: &[Block]) -> Vec<u32> {
+    let mut order = Vec::with_capacity(blocks.len());
+    let mut region = vec![u32::MAX; blocks.len()];
+    let mut next_region = 0;
+    let mut work = vec![Part { members: (0..blocks.len() as u32).collect(), entry: 0 }];
+    while let Some(part) = work.pop() {
+        if let [only] = part.members[..] {
+            order.push(only);
+            continue;
+        }
+        for member in &part.members {
+            region[*member as usize] = next_region;
+        }
+        let components = components(blocks, &region, next_region, part.entry);
+        next_region += 1;
+        // The entry's own component is a part without the edges into the entry: progress is certain.
+        let parts = components.into_iter().map(|members| {
+            let entry = entry_of(blocks, &members, part.entry);
+            Part { members, entry }
+        });
+        // Components come last first, which is the order that a stack wants.
+        work.extend(parts);
+    }
+    order
+}
+
+/// Where a loop is entered: at the entry of what contains it, or else at its first block in the text.
+fn entry_of(blocks: &[Block], members: &[u32], entry: u32) -> u32 {
+    if members.contains(&entry) {
+        return entry;
+    }
+    let inside: std::collections::HashSet<u32> = members.iter().copied().collect();
+    let entered = (0..blocks.len() as u32)
+        .filter(|block| !inside.contains(block))
+        .find_map(|b| blocks[b as usize].next.iter().copied().find(|next| inside.contains(next)));
+    entered.or_else(|| members.iter().copied().min()).unwrap_or(entry)
+}
+
+/// Tarjan's strongly connected components of one region, without edges into its entry; last in topological
+/// order first. The stack is ours, so that no input overflows the host's.
+fn components(blocks: &[Block], region: &[u32], current: u32, entry: u32) -> Vec<Vec<u32>> {
+    let mut search = Search {
+        blocks,
+        index: vec![u32::MAX; blocks.len()],
+        low: vec![0; blocks.len()],
+        on_stack: vec![false; blocks.len()],
+        stack: Vec::new(),
+        found: Vec::new(),
+        next_index: 0,
+    };
+    let inside = |block: u32| region[block as usize] == current && block != entry;
+    search.visit(entry, &inside);
+    search.found
+}
+
+struct Search<'b> {
+    blocks: &'b [Block],
+    index: Vec<u32>,
+    low: Vec<u32>,
+    on_stack: Vec<bool>,
+    stack: Vec<u32>,
+    found: Vec<Vec<u32>>,
+    next_index: u32,
+}
+
+impl Search<'_> {
+    fn open(&mut self, block: u32) {
+        self.index[block as usize] = self.next_index;
+        self.low[block as usize] = self.next_index;
+        self.next_index += 1;
+        self.stack.push(block);
+        self.on_stack[block as usize] = true;
+    }
+
+    fn visit(&mut self, start: u32, inside: &dyn Fn(u32) -> bool) {
+        self.open(start);
+        let mut path: Vec<(u32, usize)> = vec![(start, 0)];
+        while let Some((block, position)) = path.last_mut() {
+            let block = *block;
+            // Later blocks of the text are visited first, so that earlier ones end up first among equals.
+            let next = &self.blocks[block as usize].next;
+            if let Some(target) = next.len().checked_sub(1 + *position).map(|last| next[last]) {
+                *position += 1;
+                if !inside(target) {
+                    continue;
+                }
+                if self.index[target as usize] == u32::MAX {
+                    self.open(target);
+                    path.push((target, 0));
+                } else if self.on_stack[target as usize] {
+                    let seen = self.index[target as usize];
+                    self.low[block as usize] = self.low[block as usize].min(seen);
+                }
+                continue;
+            }
+            path.pop();
+            if let Some((parent, _)) = path.last() {
+                let low = self.low[block as usize];
+                self.low[*parent as usize] = self.low[*parent as usize].min(low);
+            }
+            if self.low[block as usize] == self.index[block as usize] {
+                self.close(block);
+            }
+        }
+    }
+
+    fn close(&mut self, root: u32) {
+        let mut members = Vec::new();
+        while let Some(member) = self.stack.pop() {
+            self.on_stack[member as usize] = false;
+            members.push(member);
+            if member == root {
+                break;
+            }
+        }
+        self.found.push(members);
+    }
+}

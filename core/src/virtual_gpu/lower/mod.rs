@@ -1,0 +1,182 @@
+//! A kernel of a module → a flat program: blocks in reconvergence order, registers in few slots, operands resolved.
+//!
+//! Each pass is a file: `flow` (blocks and their order), `liveness`, `slots`, `frame` (where a function's own
+//! memory lies), `translate` (instructions → operations).
+
+pub(crate) mod code;
+mod flow;
+mod frame;
+mod liveness;
+mod operands;
+mod slots;
+#[cfg(test)]
+mod tests;
+mod translate;
+
+use std::collections::{BTreeSet, HashMap};
+
+pub(crate) use frame::{FIRST_FRAME, LARGEST_FRAME};
+
+use code::{CallSite, LoweredFunction, Object, Op, Origin, PoolValue, Slot};
+
+use super::error::Place;
+use super::isa::Operation;
+use super::isa::control::Control;
+use super::isa::memory::Space;
+use super::module::{CallTarget, FunctionId, Module, Operand, SourceLine, Symbol, VariableId};
+
+/// An instruction that the machine cannot execute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsupported {
+    /// What it is.
+    pub operation: String,
+    /// Where in the PTX.
+    pub place: Place,
+    /// Where in the source, if the PTX says so.
+    pub source_line: Option<SourceLine>,
+}
+
+/// A kernel with all that it can reach, ready to run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Program {
+    pub(crate) ops: Vec<Op>,
+    pub(crate) origins: Vec<Origin>,
+    pub(crate) pool: Vec<PoolValue>,
+    /// Slots of vector elements, and targets of indexed branches.
+    pub(crate) lists: Vec<Slot>,
+    pub(crate) targets: Vec<u32>,
+    pub(crate) calls: Vec<CallSite>,
+    pub(crate) functions: HashMap<FunctionId, LoweredFunction>,
+    pub(crate) kernel: FunctionId,
+    /// Variables of the module that the launch must lay out.
+    pub(crate) objects: BTreeSet<Object>,
+}
+
+impl Program {
+    /// Where an operation stands in the PTX.
+    pub(crate) fn place(&self, module: &Module, pc: u32) -> (Place, Option<SourceLine>) {
+        let Some(origin) = self.origins.get(pc as usize) else { return Default::default() };
+        let body = module.functions.get(origin.function.0 as usize).and_then(|f| f.body.as_ref());
+        let Some(body) = body else { return Default::default() };
+        let last = body.instructions.last();
+        let instruction = body.instructions.get(origin.instruction as usize).or(last);
+        let Some(instruction) = instruction else { return Default::default() };
+        let line = instruction.location.and_then(|location| module.source_line(location));
+        (instruction.place, line)
+    }
+}
+
+/// Lowers a kernel.
+///
+/// # Errors
+///
+/// Every instruction within its reach that cannot be executed.
+pub(crate) fn lower(module: &Module, kernel: FunctionId) -> Result<Program, Vec<Unsupported>> {
+    let mut program = Program { kernel, ..Program::default() };
+    // Predicates that are constants.
+    program.pool.extend([PoolValue::Bits(0), PoolValue::Bits(1)]);
+    let mut known: HashMap<PoolValue, u32> = HashMap::new();
+    let mut errors = Vec::new();
+    for id in reachable(module, kernel) {
+        translate::run(module, id, &mut program, &mut known, &mut errors);
+    }
+    collect_objects(module, &mut program);
+    if errors.is_empty() { Ok(program) } else { Err(errors) }
+}
+
+/// The functions with a body that the kernel may call, itself first.
+fn reachable(module: &Module, kernel: FunctionId) -> Vec<FunctionId> {
+    let mut seen = BTreeSet::from([kernel]);
+    let mut found = Vec::new();
+    let mut work = vec![kernel];
+    while let Some(id) = work.pop() {
+        let body = module.functions.get(id.0 as usize).and_then(|function| function.body.as_ref());
+        let Some(body) = body else { continue };
+        found.push(id);
+        let mut add = |callee: FunctionId| {
+            if seen.insert(callee) {
+                work.push(callee);
+            }
+        };
+        for instruction in &body.instructions {
+            let Operation::Control(Control::Call(_)) = instruction.operation else { continue };
+            for operand in &instruction.operands {
+                let Operand::Call(call) = operand else { continue };
+                match call.target {
+                    CallTarget::Function(callee) => add(callee),
+                    CallTarget::List(_, list) => {
+                        body.callees
+                            .get(list.0 as usize)
+                            .into_iter()
+                            .flatten()
+                            .for_each(|f| add(*f));
+                    }
+                    // Any function of the module may be behind the address.
+                    CallTarget::Prototype(..) => {
+                        let all = 0..module.functions.len() as u32;
+                        let device = all.filter(|f| {
+                            module.functions[*f as usize].kind
+                                == super::module::FunctionKind::Device
+                        });
+                        device.for_each(|callee| add(FunctionId(callee)));
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The objects that the pool names, and those that their initial values name.
+fn collect_objects(module: &Module, program: &mut Program) {
+    use super::module::RelocationTarget;
+    let mut work: Vec<Object> = program
+        .pool
+        .iter()
+        .filter_map(|value| match value {
+            PoolValue::Address(object, _) => Some(*object),
+            PoolValue::Bits(_) | PoolValue::Parameter { .. } => None,
+        })
+        .collect();
+    while let Some(object) = work.pop() {
+        if !program.objects.insert(object) {
+            continue;
+        }
+        let Some(variable) = variable(module, object) else { continue };
+        for relocation in &variable.initial.relocations {
+            work.push(match relocation.target {
+                RelocationTarget::Variable(id) => Object::Variable(id),
+                RelocationTarget::Function(id) => Object::Function(id),
+            });
+        }
+    }
+}
+
+/// The declaration behind an object.
+pub(crate) fn variable(module: &Module, object: Object) -> Option<&super::module::Variable> {
+    match object {
+        Object::Variable(VariableId(id)) => module.variables.get(id as usize),
+        Object::FunctionShared(function, local) | Object::FunctionStatic(function, local) => {
+            let body = module.functions.get(function.0 as usize)?.body.as_ref()?;
+            body.locals.get(local as usize)
+        }
+        Object::Parameters | Object::Function(_) => None,
+    }
+}
+
+/// What a symbol of a function is, if the launch gives it an address; none if it lies in the frame.
+fn object(module: &Module, function: FunctionId, symbol: Symbol) -> Option<Object> {
+    match symbol {
+        Symbol::Variable(id) => Some(Object::Variable(id)),
+        Symbol::Function(id) => Some(Object::Function(id)),
+        Symbol::Parameter(_) | Symbol::Return(_) => None,
+        Symbol::Local(local) => {
+            let body = module.functions.get(function.0 as usize)?.body.as_ref()?;
+            match body.locals.get(local.0 as usize)?.space {
+                Space::Shared => Some(Object::FunctionShared(function, local.0)),
+                Space::Global | Space::Const => Some(Object::FunctionStatic(function, local.0)),
+                Space::Local | Space::Param | Space::Generic => None,
+            }
+        }
+    }
+}

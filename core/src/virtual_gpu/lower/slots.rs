@@ -1,0 +1,65 @@
+//! Registers → slots: registers that are never needed together share one (linear scan).
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::super::isa::scalar::ScalarType;
+use super::super::module::Body;
+use super::code::Bank;
+use super::liveness::Ranges;
+
+/// Where each register lies, and how many slots each bank has.
+#[derive(Debug, Default)]
+pub(super) struct Slots {
+    pub(super) of_register: Vec<u32>,
+    pub(super) words: u32,
+    pub(super) doubles: u32,
+    pub(super) predicates: u32,
+}
+
+/// The bank of a register type; none for those of 128 bits.
+pub(super) fn bank(ty: ScalarType) -> Option<Bank> {
+    match ty.bits() {
+        1 => Some(Bank::Predicates),
+        8 | 16 | 32 => Some(Bank::Words),
+        64 => Some(Bank::Doubles),
+        _ => None,
+    }
+}
+
+/// Gives every register a slot.
+pub(super) fn run(body: &Body, ranges: &Ranges) -> Slots {
+    let mut slots = Slots { of_register: vec![0; body.registers.len()], ..Slots::default() };
+    slots.words = scan(body, ranges, Bank::Words, &mut slots.of_register);
+    slots.doubles = scan(body, ranges, Bank::Doubles, &mut slots.of_register);
+    slots.predicates = scan(body, ranges, Bank::Predicates, &mut slots.of_register);
+    slots
+}
+
+fn scan(body: &Body, ranges: &Ranges, wanted: Bank, of_register: &mut [u32]) -> u32 {
+    let mut by_start: Vec<(u32, u32, usize)> = ranges
+        .iter()
+        .enumerate()
+        .filter(|(register, _)| bank(body.registers[*register].ty) == Some(wanted))
+        .filter_map(|(register, range)| range.map(|(first, last)| (first, last, register)))
+        .collect();
+    by_start.sort_unstable();
+    let mut active: BinaryHeap<Reverse<(u32, u32)>> = BinaryHeap::new();
+    let mut free: BinaryHeap<Reverse<u32>> = BinaryHeap::new();
+    let mut count = 0;
+    for (first, last, register) in by_start {
+        // A result may not take the slot of a source of the same instruction: lanes are not all active.
+        while let Some(Reverse((end, slot))) = active.peek().copied() {
+            if end >= first {
+                break;
+            }
+            active.pop();
+            free.push(Reverse(slot));
+        }
+        let slot = free.pop().map_or(count, |Reverse(slot)| slot);
+        count = count.max(slot + 1);
+        of_register[register] = slot;
+        active.push(Reverse((last, slot)));
+    }
+    count
+}

@@ -1,0 +1,172 @@
+//! Read-modify-write: lanes one after the other, in order.
+
+use super::super::isa::atomic::{
+    AddType, Atomic, BitwiseType, ExchangeType, ExtremeType, OldValue, SwapType, Update,
+};
+use super::super::lower::code::{Code, Op};
+use super::super::semantics::atomic as s;
+use super::super::semantics::half::{HalfFormat, pair};
+use super::super::semantics::{Extreme, Negative, integer};
+use super::access::{Part, Spot, read_bytes, write_bytes};
+use super::run::Worker;
+use super::warp::{Frame, LANES};
+
+/// Bytes of the value.
+fn bytes(update: Update) -> u32 {
+    match update {
+        Update::And(ty) | Update::Or(ty) | Update::Xor(ty) => match ty {
+            BitwiseType::B32 => 4,
+            BitwiseType::B64 => 8,
+        },
+        Update::Exchange(ty) => match ty {
+            ExchangeType::B32 => 4,
+            ExchangeType::B64 => 8,
+            ExchangeType::B128 => 16,
+        },
+        Update::CompareAndSwap(ty) => match ty {
+            SwapType::B16 => 2,
+            SwapType::B32 => 4,
+            SwapType::B64 => 8,
+            SwapType::B128 => 16,
+        },
+        Update::Add(ty) => match ty {
+            AddType::F16 | AddType::Bf16 => 2,
+            AddType::U32 | AddType::S32 | AddType::F32 | AddType::F16x2 | AddType::Bf16x2 => 4,
+            AddType::U64 | AddType::S64 | AddType::F64 => 8,
+        },
+        Update::Increment | Update::Decrement => 4,
+        Update::Minimum(ty) | Update::Maximum(ty) => match ty {
+            ExtremeType::F16 | ExtremeType::Bf16 => 2,
+            ExtremeType::U32 | ExtremeType::S32 | ExtremeType::F16x2 | ExtremeType::Bf16x2 => 4,
+            ExtremeType::U64 | ExtremeType::S64 => 8,
+        },
+    }
+}
+
+/// What becomes of the old value.
+fn updated(update: Update, old: u64, b: u64, c: u64, memory: s::Memory) -> u64 {
+    match update {
+        Update::And(_) => old & b,
+        Update::Or(_) => old | b,
+        Update::Xor(_) => old ^ b,
+        Update::Exchange(_) => b,
+        Update::CompareAndSwap(SwapType::B16) => {
+            u64::from(s::compare_and_swap(old as u16, b as u16, c as u16))
+        }
+        Update::CompareAndSwap(_) => s::compare_and_swap(old, b, c),
+        Update::Add(ty) => match ty {
+            AddType::U32 | AddType::S32 => u64::from((old as u32).wrapping_add(b as u32)),
+            AddType::U64 | AddType::S64 => old.wrapping_add(b),
+            AddType::F32 => u64::from(s::add_f32_in(old as u32, b as u32, memory)),
+            AddType::F64 => s::add_double(old, b),
+            AddType::F16 => u64::from(s::add_half(old as u16, b as u16, HalfFormat::F16)),
+            AddType::Bf16 => u64::from(s::add_half(old as u16, b as u16, HalfFormat::Bf16)),
+            AddType::F16x2 => halves(old, b, |a, b| s::add_half(a, b, HalfFormat::F16)),
+            AddType::Bf16x2 => halves(old, b, |a, b| s::add_half(a, b, HalfFormat::Bf16)),
+        },
+        Update::Increment => u64::from(s::increment(old as u32, b as u32)),
+        Update::Decrement => u64::from(s::decrement(old as u32, b as u32)),
+        Update::Minimum(ty) => extreme(ty, old, b, Extreme::Minimum),
+        Update::Maximum(ty) => extreme(ty, old, b, Extreme::Maximum),
+    }
+}
+
+fn halves(old: u64, b: u64, f: impl Fn(u16, u16) -> u16) -> u64 {
+    u64::from(pair([old as u32, b as u32], |[a, b]| f(a, b)))
+}
+
+fn extreme(ty: ExtremeType, old: u64, b: u64, extreme: Extreme) -> u64 {
+    let keep = Negative::Keep;
+    match ty {
+        ExtremeType::U32 => u64::from(integer::extreme(old as u32, b as u32, extreme, keep)),
+        ExtremeType::S32 => u64::from(integer::extreme(old as i32, b as i32, extreme, keep) as u32),
+        ExtremeType::U64 => integer::extreme(old, b, extreme, keep),
+        ExtremeType::S64 => integer::extreme(old as i64, b as i64, extreme, keep) as u64,
+        ExtremeType::F16 => {
+            u64::from(s::extreme_half(old as u16, b as u16, extreme, HalfFormat::F16))
+        }
+        ExtremeType::Bf16 => {
+            u64::from(s::extreme_half(old as u16, b as u16, extreme, HalfFormat::Bf16))
+        }
+        ExtremeType::F16x2 => {
+            halves(old, b, |a, b| s::extreme_half(a, b, extreme, HalfFormat::F16))
+        }
+        ExtremeType::Bf16x2 => {
+            halves(old, b, |a, b| s::extreme_half(a, b, extreme, HalfFormat::Bf16))
+        }
+    }
+}
+
+impl Worker<'_, '_> {
+    pub(super) fn atomic(&mut self, pc: u32, op: &Op, frame: Frame, active: u32) {
+        let Code::Atomic { atomic, base } = op.code else { return };
+        // Locks are taken by these: who fails to take one looks again.
+        if matches!(atomic.update, Update::CompareAndSwap(_) | Update::Exchange(_)) {
+            self.poll(pc);
+        }
+        if let Some(counts) = self.launch.count(pc) {
+            counts.atomics += u64::from(active.count_ones());
+        }
+        let (mut addresses, mask) = self.addresses(pc, op, base, frame, active);
+        let spaces = Self::spaces(atomic.space, base, &mut addresses, mask);
+        let element = bytes(atomic.update);
+        let wide = element == 8;
+        let lanes = self.lanes(frame, active);
+        let (b, b_undefined) = lanes.any(op.b, wide);
+        let (c, c_undefined) = if op.c.is_none() { ([0; LANES], 0) } else { lanes.any(op.c, wide) };
+        let operand_undefined = (b_undefined | c_undefined) & active;
+        if operand_undefined != 0 && spaces.global != 0 {
+            self.report_undefined(pc, operand_undefined, "the operand of an atomic operation");
+        }
+        let mut old = [0_u64; LANES];
+        let mut undefined = 0;
+        for lane in (0..LANES).filter(|lane| mask >> lane & 1 == 1) {
+            let shared = spaces.shared >> lane & 1 == 1;
+            let part = Part { pc, addresses: &addresses, mask: 1 << lane, element, count: 1 };
+            let Some(spot) = self.spot(&part, lane, shared) else { continue };
+            let (value, known) = self.swap(&spot, atomic, b[lane], c[lane], element as usize);
+            old[lane] = value;
+            if !known {
+                undefined |= 1 << lane;
+                self.warp.undefined_load[lane] = Some(pc);
+            }
+        }
+        if undefined != 0 && !matches!(atomic.update, Update::Exchange(_)) {
+            self.report_undefined(pc, undefined, "what an atomic operation changes");
+        }
+        if atomic.old_value == OldValue::Returned && !op.d.is_none() {
+            let mut lanes = self.lanes(frame, active);
+            if wide {
+                lanes.set_double(op.d, &old, undefined);
+            } else {
+                lanes.set_word(op.d, &old.map(|value| value as u32), undefined);
+            }
+        }
+    }
+
+    /// Changes one value; gives the old one, and whether something wrote it.
+    fn swap(&mut self, spot: &Spot, atomic: Atomic, b: u64, c: u64, size: usize) -> (u64, bool) {
+        match *spot {
+            Spot::Region(place) => {
+                let known = self.launch.memory.written(place, size);
+                let region = &mut self.launch.memory.regions[place.region];
+                let old = read_bytes(&region.bytes, place.offset, size);
+                let new = updated(atomic.update, old, b, c, s::Memory::Global);
+                write_bytes(&mut region.bytes, place.offset, size, new);
+                if !region.written.is_empty() {
+                    region.written[place.offset..place.offset + size].fill(1);
+                }
+                (old, known)
+            }
+            Spot::Shared(offset) => {
+                let written = &mut self.block.shared_written[offset..offset + size];
+                let known = written.contains(&1);
+                written.fill(1);
+                let old = read_bytes(&self.block.shared, offset, size);
+                let new = updated(atomic.update, old, b, c, s::Memory::Shared);
+                write_bytes(&mut self.block.shared, offset, size, new);
+                (old, known)
+            }
+        }
+    }
+}

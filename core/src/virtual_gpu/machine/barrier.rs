@@ -1,0 +1,158 @@
+//! Barriers of the block: sixteen, each with the warps that have come.
+
+use super::super::isa::barrier::{Alignment, Vote};
+use super::super::lower::code::{Code, Op, Slot};
+use super::fault::{FaultKind, Finding};
+use super::run::{BlockState, Worker};
+use super::step::Stop;
+use super::warp::{Frame, Split, SplitState, Warp};
+
+/// How many barriers a block has. PTX ISA 9.7.13.1 "bar, barrier".
+pub(super) const BARRIERS: usize = 16;
+
+/// One arrival of a warp.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    warp: u32,
+    mask: u32,
+    pc: u32,
+    frame: Frame,
+    /// A vote's result, and what was voted.
+    vote: Option<(Vote, Slot, u32)>,
+}
+
+/// One barrier.
+#[derive(Clone, Debug, Default)]
+pub(super) struct BlockBarrier {
+    pub(super) arrivals: Vec<Arrival>,
+    /// Threads that have arrived, as the barrier counts them.
+    threads: u32,
+    /// How many must come, if not all of the block.
+    expected: Option<u32>,
+    /// Whether a thread waits, or all only arrived.
+    pub(super) waits: bool,
+}
+
+impl Worker<'_, '_> {
+    /// A split arrives; something if another one is to be chosen.
+    pub(super) fn block_barrier(&mut self, op: &Op, split: &mut Split) -> Option<Stop> {
+        let pc = split.pc;
+        let lane = split.mask.trailing_zeros();
+        let lanes = self.lanes(split.frame, split.mask);
+        let number = lanes.word(op.a)[lane as usize];
+        let expected = (!op.b.is_none()).then(|| lanes.word(op.b)[lane as usize]);
+        let (alignment, vote, waits) = if let Code::Reduce(vote, alignment) = op.code {
+            let bits = lanes.predicate(op.f) & split.mask;
+            (alignment, Some((vote, op.d, bits)), true)
+        } else if let Code::Arrive(alignment) = op.code {
+            (alignment, None, false)
+        } else if let Code::Synchronise(alignment) = op.code {
+            (alignment, None, true)
+        } else {
+            return None;
+        };
+        let Some(index) = usize::try_from(number).ok().filter(|index| *index < BARRIERS) else {
+            let text = format!("barrier {number}; a block has {BARRIERS}");
+            self.report(pc, Finding::new(FaultKind::BarrierDivergence, lane, text));
+            return Some(Stop::Launch);
+        };
+        if let Some(counts) = self.launch.count(pc) {
+            counts.barriers += 1;
+        }
+        if alignment == Alignment::Aligned {
+            self.check_together(pc, index, split);
+        }
+        let whole_warp = split.mask == self.warp.live && alignment == Alignment::Aligned;
+        let barrier = &mut self.block.barriers[index];
+        // With a number of threads, a warp counts as a whole one.
+        let threads = if expected.is_some() && whole_warp { 32 } else { split.mask.count_ones() };
+        barrier.threads += threads;
+        barrier.expected = expected.or(barrier.expected);
+        barrier.waits |= waits;
+        let (warp, mask, frame) = (self.warp.index, split.mask, split.frame);
+        barrier.arrivals.push(Arrival { warp, mask, pc, frame, vote });
+        split.pc += 1;
+        if waits {
+            split.state = SplitState::Barrier(index as u8);
+        }
+        Some(Stop::Choose)
+    }
+
+    /// All lanes of a warp come to an aligned barrier by the same instruction.
+    fn check_together(&mut self, pc: u32, index: usize, split: &Split) {
+        let warp = self.warp.index;
+        let other =
+            self.block.barriers[index].arrivals.iter().find(|a| a.warp == warp && a.pc != pc);
+        if let Some(other) = other {
+            let (place, _) = self.launch.program.place(self.launch.module, other.pc);
+            let text = format!("lanes of one warp came to this barrier at PTX {place} as well");
+            let lane = split.mask.trailing_zeros();
+            self.report(pc, Finding::new(FaultKind::BarrierDivergence, lane, text));
+        }
+    }
+}
+
+/// A barrier that completed although threads of the block had ended.
+pub(super) struct Missed {
+    pub(super) warp: u32,
+    pub(super) pc: u32,
+    pub(super) lane: u32,
+    pub(super) exited: u32,
+}
+
+/// Lets go all that have what they wait for; whether anybody was, and who was missed.
+pub(super) fn release(block: &mut BlockState, warps: &mut [Warp]) -> (bool, Option<Missed>) {
+    let (mut released, mut missed) = (false, None);
+    for index in 0..BARRIERS {
+        let barrier = &block.barriers[index];
+        let live = block.threads - block.exited;
+        let needed = barrier.expected.unwrap_or(live);
+        if barrier.arrivals.is_empty() || barrier.threads < needed {
+            continue;
+        }
+        let barrier = std::mem::take(&mut block.barriers[index]);
+        if barrier.expected.is_none() && block.exited > 0 && missed.is_none() {
+            missed = barrier.arrivals.first().map(|arrival| Missed {
+                warp: arrival.warp,
+                pc: arrival.pc,
+                lane: arrival.mask.trailing_zeros(),
+                exited: block.exited,
+            });
+        }
+        vote(&barrier, warps);
+        for split in warps.iter_mut().flat_map(|warp| &mut warp.splits) {
+            if split.state == SplitState::Barrier(index as u8) {
+                split.state = SplitState::Ready;
+            }
+        }
+        released = true;
+    }
+    (released, missed)
+}
+
+fn vote(barrier: &BlockBarrier, warps: &mut [Warp]) {
+    let mut yes = 0;
+    let mut voters = 0;
+    for arrival in &barrier.arrivals {
+        if let Some((_, _, bits)) = arrival.vote {
+            yes += bits.count_ones();
+            voters += arrival.mask.count_ones();
+        }
+    }
+    for arrival in &barrier.arrivals {
+        let Some((vote, slot, _)) = arrival.vote else { continue };
+        let Some(warp) = warps.iter_mut().find(|warp| warp.index == arrival.warp) else { continue };
+        let pool = super::lanes::Pool::default();
+        let mut lanes = super::lanes::Lanes {
+            registers: &mut warp.registers,
+            pool: &pool,
+            frame: arrival.frame,
+            mask: arrival.mask,
+        };
+        match vote {
+            Vote::Count => lanes.set_word(slot, &[yes; 32], 0),
+            Vote::All => lanes.set_predicate(slot, if yes == voters { u32::MAX } else { 0 }, 0),
+            Vote::Any => lanes.set_predicate(slot, if yes > 0 { u32::MAX } else { 0 }, 0),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Approximations, at the value nearest to the exact one.
+
+use super::super::super::isa::approximate::{Approximate, ApproximateType};
+use super::super::super::isa::float::Subnormals;
+use super::super::super::lower::code::Op;
+use super::super::super::semantics::approximate::{self as s, Approximation, HalfFunction};
+use super::super::super::semantics::half;
+use super::super::lanes::Lanes;
+use super::modes::subnormals;
+
+const NEAREST: Approximation = Approximation::Nearest;
+
+pub(super) fn execute(lanes: &mut Lanes<'_>, op: &Op, what: Approximate) {
+    match what {
+        Approximate::Divide(mode) => {
+            lanes.words_2(op, |a, b| s::divide(a, b, subnormals(mode), NEAREST));
+        }
+        Approximate::DivideFull(mode) => {
+            lanes.words_2(op, |a, b| s::divide_full(a, b, subnormals(mode), NEAREST));
+        }
+        Approximate::Reciprocal(mode) => {
+            lanes.words_1(op, |a| s::reciprocal(a, subnormals(mode), NEAREST));
+        }
+        Approximate::ReciprocalDouble => lanes.doubles_1(op, |a| s::reciprocal_f64(a, NEAREST)),
+        Approximate::SquareRoot(mode) => {
+            lanes.words_1(op, |a| s::square_root(a, subnormals(mode), NEAREST));
+        }
+        Approximate::ReciprocalSquareRoot(mode) => {
+            lanes.words_1(op, |a| s::reciprocal_square_root(a, subnormals(mode), NEAREST));
+        }
+        Approximate::ReciprocalSquareRootDouble(mode) => {
+            lanes.doubles_1(op, |a| s::reciprocal_square_root_f64(a, subnormals(mode), NEAREST));
+        }
+        Approximate::Sine(mode) => lanes.words_1(op, |a| s::sine(a, subnormals(mode), NEAREST)),
+        Approximate::Cosine(mode) => lanes.words_1(op, |a| s::cosine(a, subnormals(mode), NEAREST)),
+        Approximate::BinaryLogarithm(mode) => {
+            lanes.words_1(op, |a| s::binary_logarithm(a, subnormals(mode), NEAREST));
+        }
+        Approximate::BinaryExponential(ty, mode) => {
+            typed(lanes, op, ty, mode, HalfFunction::BinaryExponential, |a| {
+                s::binary_exponential(a, subnormals(mode), NEAREST)
+            });
+        }
+        Approximate::HyperbolicTangent(ty) => {
+            let function = HalfFunction::HyperbolicTangent;
+            typed(lanes, op, ty, Subnormals::Keep, function, |a| s::hyperbolic_tangent(a, NEAREST));
+        }
+    }
+}
+
+fn typed(
+    lanes: &mut Lanes<'_>,
+    op: &Op,
+    ty: ApproximateType,
+    mode: Subnormals,
+    function: HalfFunction,
+    single: impl Fn(u32) -> u32,
+) {
+    let (format, pair) = match ty {
+        ApproximateType::F32 => return lanes.words_1(op, single),
+        ApproximateType::F16 => (half::HalfFormat::F16, false),
+        ApproximateType::F16x2 => (half::HalfFormat::F16, true),
+        ApproximateType::Bf16 => (half::HalfFormat::Bf16, false),
+        ApproximateType::Bf16x2 => (half::HalfFormat::Bf16, true),
+    };
+    let one = |a| s::half_function(function, a, format, subnormals(mode), NEAREST);
+    if pair {
+        lanes.words_1(op, |a| half::pair([a], |[a]| one(a)));
+    } else {
+        lanes.words_1(op, |a| u32::from(one(a as u16)));
+    }
+}

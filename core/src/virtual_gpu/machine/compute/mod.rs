@@ -1,0 +1,73 @@
+//! What instructions do to registers: each family in a file, calling `semantics` for every lane.
+//!
+//! Modes that do not depend on the lane are matched outside of the loop over lanes.
+
+mod approximate;
+mod compare;
+mod convert;
+mod extended;
+mod float;
+mod half;
+mod integer;
+mod logic;
+pub(super) mod modes;
+mod moves;
+
+use super::super::lower::code::{Code, Op};
+use super::lanes::Lanes;
+
+/// Executes an operation that concerns registers only; false if it is none.
+#[inline(always)]
+pub(super) fn execute(
+    lanes: &mut Lanes<'_>,
+    op: &Op,
+    lists: &[super::super::lower::code::Slot],
+) -> bool {
+    match op.code {
+        Code::Integer(what) => integer::execute(lanes, op, what),
+        Code::Extended(what) => extended::execute(lanes, op, what),
+        Code::Float(what) => float::execute(lanes, op, what),
+        Code::Half(what) => half::execute(lanes, op, what),
+        Code::Approximate(what) => approximate::execute(lanes, op, what),
+        Code::Compare(what) => compare::execute(lanes, op, what),
+        Code::Logic(what) => logic::execute(lanes, op, what),
+        Code::Convert { convert, wide_source, register_bits } => {
+            convert::execute(lanes, op, convert, wide_source, register_bits);
+        }
+        Code::Copy32 => lanes.words_1(op, |a| a),
+        Code::Copy64 => lanes.doubles_1(op, |a| a),
+        Code::CopyPredicate => {
+            let (value, undefined) = (lanes.predicate(op.a), lanes.predicate_undefined(op.a));
+            lanes.set_predicate(op.d, value, undefined);
+        }
+        Code::Pack { piece_bits, whole_bits } => {
+            moves::pack(lanes, op, lists, piece_bits, whole_bits);
+        }
+        Code::Unpack { piece_bits, whole_bits } => {
+            moves::unpack(lanes, op, lists, piece_bits, whole_bits);
+        }
+        Code::FrameAddress => moves::frame_address(lanes, op),
+        Code::ToGeneric(space) => moves::to_generic(lanes, op, space),
+        Code::FromGeneric(space) => moves::from_generic(lanes, op, space),
+        Code::Special(_)
+        | Code::IsInSpace(_)
+        | Code::Load { .. }
+        | Code::Store { .. }
+        | Code::Atomic { .. }
+        | Code::Branch { .. }
+        | Code::BranchIndexed
+        | Code::Call(_)
+        | Code::Return
+        | Code::Exit
+        | Code::Trap
+        | Code::Synchronise(_)
+        | Code::Arrive(_)
+        | Code::Reduce(..)
+        | Code::SynchroniseWarp
+        | Code::Warp(_)
+        | Code::Fence
+        | Code::Sleep
+        | Code::Hint => return false,
+    }
+    true
+}

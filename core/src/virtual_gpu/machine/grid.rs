@@ -1,0 +1,247 @@
+//! The deterministic schedule: blocks in order, each until it ends or its turn is over; those that are resident
+//! go on in turns, so that blocks may wait for each other.
+
+use std::collections::VecDeque;
+
+use super::barrier::{self, BARRIERS, BlockBarrier};
+use super::fault::{FaultKind, Finding};
+use super::run::{BlockState, Launch, Worker};
+use super::step::Turn;
+use super::warp::{LANES, LocalMemory, Registers, Split, SplitState, Warp};
+
+/// Steps of a warp until the next one of its block has its turn.
+const WARP_TURN: i64 = 1 << 14;
+/// Turns of warps until the next block has its turn.
+const BLOCK_TURNS: u32 = 1 << 12;
+/// Turns of a block in which it only waited for others.
+const WAITING_TURNS: u32 = 16;
+
+/// A block with its warps.
+struct Block {
+    state: BlockState,
+    warps: Vec<Warp>,
+    polled: bool,
+}
+
+enum BlockStop {
+    Ended,
+    /// Others have their turn.
+    Suspended,
+}
+
+impl Launch<'_> {
+    /// Runs all blocks.
+    pub(super) fn run(&mut self) {
+        let total: u64 = self.grid.iter().map(|size| u64::from(*size)).product();
+        let most = self.resident_blocks();
+        let mut next = 0;
+        let mut resident: VecDeque<Block> = VecDeque::new();
+        while !self.stopped && (next < total || !resident.is_empty()) {
+            // A new block goes first, as long as there is room: most end in their first turn.
+            let mut block = if next < total && resident.len() < most {
+                next += 1;
+                self.create(next - 1)
+            } else {
+                match resident.pop_front() {
+                    Some(block) => block,
+                    None => return,
+                }
+            };
+            match self.run_block(&mut block) {
+                BlockStop::Ended => {}
+                BlockStop::Suspended => resident.push_back(block),
+            }
+        }
+    }
+
+    fn resident_blocks(&self) -> usize {
+        let threads: u32 = self.block.iter().product();
+        let warps = threads.div_ceil(LANES as u32).max(1);
+        let by_warps = self.shape.warps_per_multiprocessor / warps;
+        let shared = self.shared.bytes.max(1);
+        let by_shared = self.shape.shared_per_multiprocessor / shared;
+        let each = by_warps.min(by_shared).clamp(1, self.shape.blocks_per_multiprocessor.max(1));
+        (each as usize * self.shape.multiprocessors as usize).max(1)
+    }
+
+    fn create(&mut self, linear: u64) -> Block {
+        let [x, y, _] = self.grid.map(u64::from);
+        let index = [linear % x, linear / x % y, linear / (x * y)].map(|i| i as u32);
+        let threads: u32 = self.block.iter().product();
+        let state = BlockState {
+            index,
+            linear,
+            threads,
+            shared: vec![0; self.shared.bytes as usize],
+            shared_written: vec![0; self.shared.bytes as usize],
+            barriers: vec![BlockBarrier::default(); BARRIERS],
+            exited: 0,
+        };
+        let warps = (0..threads.div_ceil(LANES as u32)).map(|warp| self.warp(warp, threads));
+        let warps = warps.collect();
+        Block { state, warps, polled: false }
+    }
+
+    fn warp(&self, index: u32, threads: u32) -> Warp {
+        let lanes = (threads - index * LANES as u32).min(LANES as u32);
+        let mask = u32::MAX >> (LANES as u32 - lanes);
+        let kernel = self.program.kernel;
+        let function = self.program.functions.get(&kernel);
+        let bytes = function.map_or(0, |function| function.frame_bytes);
+        let end = super::super::lower::FIRST_FRAME + bytes;
+        let frame = Worker::first_frame(end, kernel);
+        let mut registers = Registers::default();
+        let mut local = LocalMemory::default();
+        local.grow(end);
+        let mut pc = 0;
+        if let Some(function) = function {
+            registers.open(&frame, function, u32::MAX);
+            pc = function.entry.unwrap_or(0);
+        }
+        let split =
+            Split { pc, mask, frame, callers: Vec::new(), state: SplitState::Ready, rounds: 0 };
+        let undefined_load = [None; LANES];
+        Warp {
+            index,
+            registers,
+            local,
+            splits: vec![split],
+            live: mask,
+            undefined_load,
+            last_poll: None,
+        }
+    }
+
+    fn run_block(&mut self, block: &mut Block) -> BlockStop {
+        let (mut turns, mut waiting) = (0, 0);
+        loop {
+            let mut ran = false;
+            block.polled = false;
+            for index in 0..block.warps.len() {
+                if !can_run(&block.warps[index]) {
+                    continue;
+                }
+                ran = true;
+                turns += 1;
+                block.polled |= self.turn(block, index, false);
+                if self.stopped {
+                    return BlockStop::Ended;
+                }
+                if self.steps >= self.max_steps {
+                    self.out_of_steps(block, index);
+                    return BlockStop::Ended;
+                }
+            }
+            let released = self.release(block);
+            if self.stopped || block.warps.iter().all(|warp| warp.splits.is_empty()) {
+                return BlockStop::Ended;
+            }
+            if !ran && !released && !self.resolve(block) {
+                return BlockStop::Ended;
+            }
+            waiting = if block.polled { waiting + 1 } else { 0 };
+            if turns >= BLOCK_TURNS || waiting >= WAITING_TURNS {
+                return BlockStop::Suspended;
+            }
+        }
+    }
+
+    /// One turn of a warp; whether it looked at what others write.
+    fn turn(&mut self, block: &mut Block, index: usize, forced: bool) -> bool {
+        let warp = &mut block.warps[index];
+        let mut worker = Worker {
+            launch: self,
+            block: &mut block.state,
+            warp,
+            forced,
+            budget: WARP_TURN,
+            polled: false,
+        };
+        let turn = worker.turn();
+        worker.polled && turn == Turn::Ready
+    }
+
+    fn release(&mut self, block: &mut Block) -> bool {
+        let (released, missed) = barrier::release(&mut block.state, &mut block.warps);
+        if let Some(missed) = missed
+            && let Some(index) = block.warps.iter().position(|warp| warp.index == missed.warp)
+        {
+            let text = format!(
+                "threads wait at a barrier for the whole block, of which {} have ended without it",
+                missed.exited
+            );
+            let finding = Finding::new(FaultKind::BarrierDivergence, missed.lane, text);
+            self.report_for(block, index, missed.pc, finding);
+        }
+        released
+    }
+
+    fn report_for(&mut self, block: &mut Block, index: usize, pc: u32, finding: Finding) {
+        let warp = &mut block.warps[index];
+        let state = &mut block.state;
+        let mut worker =
+            Worker { launch: self, block: state, warp, forced: false, budget: 0, polled: false };
+        worker.report(pc, finding);
+    }
+
+    /// No thread of the block can go on: says why, and goes on if that is possible.
+    fn resolve(&mut self, block: &mut Block) -> bool {
+        let at_warp_operation = block.warps.iter().position(|warp| {
+            warp.splits.iter().any(|split| matches!(split.state, SplitState::WarpSync(_)))
+        });
+        if let Some(index) = at_warp_operation {
+            self.turn(block, index, true);
+            return !self.stopped;
+        }
+        let mut found = None;
+        for (index, warp) in block.warps.iter().enumerate() {
+            for split in &warp.splits {
+                if let SplitState::Barrier(number) = split.state {
+                    found.get_or_insert((index, split.pc - 1, split.mask, number));
+                }
+            }
+        }
+        let Some((index, pc, mask, number)) = found else { return false };
+        let counted = block.state.barriers[usize::from(number)].arrivals.len();
+        let places = self.waiting_places(block);
+        let whole_block = places.len() > 1;
+        let kind = if whole_block { FaultKind::BarrierDivergence } else { FaultKind::Deadlock };
+        let text = format!(
+            "no thread of the block can go on: {counted} warps wait at barrier {number}; threads wait at {}",
+            places.join(", ")
+        );
+        self.report_for(block, index, pc, Finding::new(kind, mask.trailing_zeros(), text));
+        false
+    }
+
+    /// Where threads of a block wait.
+    fn waiting_places(&self, block: &Block) -> Vec<String> {
+        let splits = block.warps.iter().flat_map(|warp| &warp.splits);
+        let mut pcs: Vec<u32> = splits.map(|split| split.pc.saturating_sub(1)).collect();
+        pcs.sort_unstable();
+        pcs.dedup();
+        let name = |pc: &u32| format!("PTX {}", self.program.place(self.module, *pc).0);
+        pcs.iter().take(8).map(name).collect()
+    }
+
+    fn out_of_steps(&mut self, block: &mut Block, index: usize) {
+        let split = block.warps[index].splits.first();
+        let (pc, lane) = split.map_or((0, 0), |split| (split.pc, split.mask.trailing_zeros()));
+        let steps = self.max_steps;
+        let poll = block.warps[index].last_poll.filter(|_| block.polled);
+        let pc = poll.unwrap_or(pc);
+        let (kind, text) = if poll.is_some() {
+            (
+                FaultKind::Livelock,
+                format!("after {steps} steps threads still wait for what nobody writes"),
+            )
+        } else {
+            (FaultKind::StepLimit, format!("the launch took the {steps} steps that it may take"))
+        };
+        self.report_for(block, index, pc, Finding::new(kind, lane, text));
+    }
+}
+
+fn can_run(warp: &Warp) -> bool {
+    warp.splits.iter().any(|split| split.state == SplitState::Ready)
+}

@@ -1,0 +1,232 @@
+//! The registers that one instruction sees: reading and writing all lanes of a slot at once.
+
+use super::super::lower::code::{Op, Slot};
+use super::warp::{Frame, LANES, Registers};
+
+pub(super) type Words = [u32; LANES];
+pub(super) type Doubles = [u64; LANES];
+
+/// Values that all lanes share, made by the launch.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pool {
+    pub(super) words: Vec<Words>,
+    pub(super) doubles: Vec<Doubles>,
+}
+
+/// The registers of a frame and the active lanes.
+pub(super) struct Lanes<'l> {
+    pub(super) registers: &'l mut Registers,
+    pub(super) pool: &'l Pool,
+    pub(super) frame: Frame,
+    pub(super) mask: u32,
+}
+
+impl Lanes<'_> {
+    #[inline(always)]
+    pub(super) fn word(&self, slot: Slot) -> Words {
+        if slot.is_pool() {
+            self.pool.words[slot.index()]
+        } else {
+            self.registers.words[self.frame.words as usize + slot.index()]
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn double(&self, slot: Slot) -> Doubles {
+        if slot.is_pool() {
+            self.pool.doubles[slot.index()]
+        } else {
+            self.registers.doubles[self.frame.doubles as usize + slot.index()]
+        }
+    }
+
+    /// A bit for each lane.
+    #[inline(always)]
+    pub(super) fn predicate(&self, slot: Slot) -> u32 {
+        let bits = if slot.is_pool() {
+            0_u32.wrapping_sub(self.pool.words[slot.index()][0] & 1)
+        } else {
+            self.registers.predicates[self.frame.predicates as usize + slot.index()]
+        };
+        if slot.is_negated() { !bits } else { bits }
+    }
+
+    #[inline(always)]
+    pub(super) fn word_undefined(&self, slot: Slot) -> u32 {
+        if slot.is_pool() {
+            return 0;
+        }
+        self.registers.words_undefined[self.frame.words as usize + slot.index()]
+    }
+
+    #[inline(always)]
+    pub(super) fn double_undefined(&self, slot: Slot) -> u32 {
+        if slot.is_pool() {
+            return 0;
+        }
+        self.registers.doubles_undefined[self.frame.doubles as usize + slot.index()]
+    }
+
+    #[inline(always)]
+    pub(super) fn predicate_undefined(&self, slot: Slot) -> u32 {
+        if slot.is_pool() {
+            return 0;
+        }
+        self.registers.predicates_undefined[self.frame.predicates as usize + slot.index()]
+    }
+
+    #[inline(always)]
+    pub(super) fn set_word(&mut self, slot: Slot, values: &Words, undefined: u32) {
+        let index = self.frame.words as usize + slot.index();
+        select(&mut self.registers.words[index], values, self.mask);
+        let bits = &mut self.registers.words_undefined[index];
+        *bits = *bits & !self.mask | undefined & self.mask;
+    }
+
+    #[inline(always)]
+    pub(super) fn set_double(&mut self, slot: Slot, values: &Doubles, undefined: u32) {
+        let index = self.frame.doubles as usize + slot.index();
+        select(&mut self.registers.doubles[index], values, self.mask);
+        let bits = &mut self.registers.doubles_undefined[index];
+        *bits = *bits & !self.mask | undefined & self.mask;
+    }
+
+    #[inline(always)]
+    pub(super) fn set_predicate(&mut self, slot: Slot, values: u32, undefined: u32) {
+        let index = self.frame.predicates as usize + slot.index();
+        let bits = &mut self.registers.predicates[index];
+        *bits = *bits & !self.mask | values & self.mask;
+        let bits = &mut self.registers.predicates_undefined[index];
+        *bits = *bits & !self.mask | undefined & self.mask;
+    }
+
+    #[inline(always)]
+    pub(super) fn words_1(&mut self, op: &Op, f: impl Fn(u32) -> u32) {
+        let a = self.word(op.a);
+        let result = std::array::from_fn(|lane| f(a[lane]));
+        self.set_word(op.d, &result, self.word_undefined(op.a));
+    }
+
+    #[inline(always)]
+    pub(super) fn words_2(&mut self, op: &Op, f: impl Fn(u32, u32) -> u32) {
+        let (a, b) = (self.word(op.a), self.word(op.b));
+        let result = std::array::from_fn(|lane| f(a[lane], b[lane]));
+        let undefined = self.word_undefined(op.a) | self.word_undefined(op.b);
+        self.set_word(op.d, &result, undefined);
+    }
+
+    #[inline(always)]
+    pub(super) fn words_3(&mut self, op: &Op, f: impl Fn(u32, u32, u32) -> u32) {
+        let (a, b, c) = (self.word(op.a), self.word(op.b), self.word(op.c));
+        let result = std::array::from_fn(|lane| f(a[lane], b[lane], c[lane]));
+        let undefined =
+            self.word_undefined(op.a) | self.word_undefined(op.b) | self.word_undefined(op.c);
+        self.set_word(op.d, &result, undefined);
+    }
+
+    #[inline(always)]
+    pub(super) fn doubles_1(&mut self, op: &Op, f: impl Fn(u64) -> u64) {
+        let a = self.double(op.a);
+        let result = std::array::from_fn(|lane| f(a[lane]));
+        self.set_double(op.d, &result, self.double_undefined(op.a));
+    }
+
+    #[inline(always)]
+    pub(super) fn doubles_2(&mut self, op: &Op, f: impl Fn(u64, u64) -> u64) {
+        let (a, b) = (self.double(op.a), self.double(op.b));
+        let result = std::array::from_fn(|lane| f(a[lane], b[lane]));
+        let undefined = self.double_undefined(op.a) | self.double_undefined(op.b);
+        self.set_double(op.d, &result, undefined);
+    }
+
+    #[inline(always)]
+    pub(super) fn doubles_3(&mut self, op: &Op, f: impl Fn(u64, u64, u64) -> u64) {
+        let (a, b, c) = (self.double(op.a), self.double(op.b), self.double(op.c));
+        let result = std::array::from_fn(|lane| f(a[lane], b[lane], c[lane]));
+        let undefined =
+            self.double_undefined(op.a) | self.double_undefined(op.b) | self.double_undefined(op.c);
+        self.set_double(op.d, &result, undefined);
+    }
+
+    /// Words in, a double out: `mul.wide`.
+    #[inline(always)]
+    pub(super) fn widening_2(&mut self, op: &Op, f: impl Fn(u32, u32) -> u64) {
+        let (a, b) = (self.word(op.a), self.word(op.b));
+        let result = std::array::from_fn(|lane| f(a[lane], b[lane]));
+        let undefined = self.word_undefined(op.a) | self.word_undefined(op.b);
+        self.set_double(op.d, &result, undefined);
+    }
+
+    /// Words and a double in, a double out: `mad.wide`.
+    #[inline(always)]
+    pub(super) fn widening_3(&mut self, op: &Op, f: impl Fn(u32, u32, u64) -> u64) {
+        let (a, b, c) = (self.word(op.a), self.word(op.b), self.double(op.c));
+        let result = std::array::from_fn(|lane| f(a[lane], b[lane], c[lane]));
+        let undefined =
+            self.word_undefined(op.a) | self.word_undefined(op.b) | self.double_undefined(op.c);
+        self.set_double(op.d, &result, undefined);
+    }
+
+    /// A double in, a word out: counts.
+    #[inline(always)]
+    pub(super) fn narrowing_1(&mut self, op: &Op, f: impl Fn(u64) -> u32) {
+        let a = self.double(op.a);
+        let result = std::array::from_fn(|lane| f(a[lane]));
+        self.set_word(op.d, &result, self.double_undefined(op.a));
+    }
+
+    /// A double and a count: shifts.
+    #[inline(always)]
+    pub(super) fn shift_double(&mut self, op: &Op, f: impl Fn(u64, u32) -> u64) {
+        let (a, b) = (self.double(op.a), self.word(op.b));
+        let result = std::array::from_fn(|lane| f(a[lane], b[lane]));
+        let undefined = self.double_undefined(op.a) | self.word_undefined(op.b);
+        self.set_double(op.d, &result, undefined);
+    }
+
+    /// A question about two words: a bit for each lane, and where it is undefined.
+    #[inline(always)]
+    pub(super) fn test_words(&self, op: &Op, f: impl Fn(u32, u32) -> bool) -> (u32, u32) {
+        let (a, b) = (self.word(op.a), self.word(op.b));
+        let undefined = self.word_undefined(op.a) | self.word_undefined(op.b);
+        (bits(|lane| f(a[lane], b[lane])), undefined)
+    }
+
+    #[inline(always)]
+    pub(super) fn test_doubles(&self, op: &Op, f: impl Fn(u64, u64) -> bool) -> (u32, u32) {
+        let (a, b) = (self.double(op.a), self.double(op.b));
+        let undefined = self.double_undefined(op.a) | self.double_undefined(op.b);
+        (bits(|lane| f(a[lane], b[lane])), undefined)
+    }
+
+    /// A source of either bank as 64 bits, zero-extended.
+    pub(super) fn any(&self, slot: Slot, wide: bool) -> (Doubles, u32) {
+        if wide || slot.is_pool() {
+            return (self.double(slot), self.double_undefined(slot));
+        }
+        (self.word(slot).map(u64::from), self.word_undefined(slot))
+    }
+}
+
+/// One bit for each lane.
+#[inline(always)]
+pub(super) fn bits(f: impl Fn(usize) -> bool) -> u32 {
+    let mut flags = [0_u32; LANES];
+    for (lane, flag) in flags.iter_mut().enumerate() {
+        *flag = u32::from(f(lane)) << lane;
+    }
+    flags.iter().fold(0, |all, flag| all | flag)
+}
+
+#[inline(always)]
+fn select<T: Copy>(target: &mut [T; LANES], values: &[T; LANES], mask: u32) {
+    if mask == u32::MAX {
+        *target = *values;
+        return;
+    }
+    for lane in 0..LANES {
+        if mask >> lane & 1 == 1 {
+            target[lane] = values[lane];
+        }
+    }
+}

@@ -1,0 +1,457 @@
+//! One launch: what is asked for, what is refused, what comes of it.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::super::cost::{Counters, Counts};
+use super::super::isa::memory::Space;
+use super::super::lower::Unsupported;
+use super::super::lower::code::{Object, PoolValue};
+use super::super::lower::{self, Program, variable};
+use super::super::module::{Function, FunctionId, FunctionKind, Module, RelocationTarget};
+use super::fault::Fault;
+use super::lanes::Pool;
+use super::memory::{
+    Access, Addresses, FUNCTION_WINDOW, Memory, Region, RegionKind, SHARED_WINDOW,
+};
+use super::run::Launch;
+use super::shared::SharedLayout;
+use super::{BufferId, Machine};
+
+/// One argument of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Argument {
+    /// The address of a buffer.
+    Buffer(BufferId),
+    /// The bytes of a value, as many as the parameter has.
+    Bytes(Vec<u8>),
+}
+
+/// What is looked for beyond bounds, alignment and rights, which always are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checks {
+    /// Values that nothing wrote.
+    pub uninitialized: bool,
+}
+
+/// What happens after a fault that need not end the launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnFault {
+    /// The lane goes on: its load gives zero, its store is dropped.
+    Continue,
+    /// The launch ends.
+    Stop,
+}
+
+/// What a launch asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaunchConfig {
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// Bytes for shared arrays without a size.
+    pub dynamic_shared: u32,
+    /// One for each parameter.
+    pub arguments: Vec<Argument>,
+    /// What is looked for.
+    pub checks: Checks,
+    /// What happens after a fault.
+    pub on_fault: OnFault,
+    /// Whether instructions and accesses are counted.
+    pub counters: bool,
+    /// Warp instructions after which the launch is ended.
+    pub max_steps: u64,
+}
+
+impl LaunchConfig {
+    /// A launch with all checks and counters.
+    #[must_use]
+    pub const fn new(grid: [u32; 3], block: [u32; 3], arguments: Vec<Argument>) -> Self {
+        Self {
+            grid,
+            block,
+            dynamic_shared: 0,
+            arguments,
+            checks: Checks { uninitialized: true },
+            on_fault: OnFault::Continue,
+            counters: true,
+            max_steps: 1 << 36,
+        }
+    }
+}
+
+/// What came of a launch.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// What was found wrong, in the order in which it happened.
+    pub faults: Vec<Fault>,
+    /// What was done, if it was counted.
+    pub counters: Option<Counters>,
+    /// What the kernel printed.
+    pub printed: String,
+    /// Warp instructions.
+    pub steps: u64,
+    /// Whether a fault ended it early.
+    pub stopped: bool,
+}
+
+/// Why a launch is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LaunchError {
+    /// The module has no such kernel.
+    #[error("the module has no kernel `{0}`")]
+    UnknownKernel(String),
+    /// The size of the grid or the block is not possible.
+    #[error("{what} of {size:?}; {reason}")]
+    Size {
+        /// Grid or block.
+        what: &'static str,
+        /// What was asked for.
+        size: [u32; 3],
+        /// What is possible.
+        reason: String,
+    },
+    /// Too much shared memory.
+    #[error("{bytes} bytes of shared memory in a block; the device has {limit}")]
+    Shared {
+        /// What the kernel needs, with what the launch adds.
+        bytes: u64,
+        /// What a block may have.
+        limit: u32,
+    },
+    /// Arguments that do not fit the parameters.
+    #[error("the kernel takes {expected} arguments; {found} were given")]
+    ArgumentCount {
+        /// Parameters.
+        expected: usize,
+        /// Arguments.
+        found: usize,
+    },
+    /// An argument that does not fit its parameter.
+    #[error("argument {position} has {found} bytes; parameter `{name}` has {expected}")]
+    Argument {
+        /// Counted from one.
+        position: usize,
+        /// The parameter.
+        name: String,
+        /// Its size.
+        expected: u64,
+        /// What was given.
+        found: u64,
+    },
+    /// A buffer of another machine.
+    #[error("argument {0} is a buffer that this machine does not have")]
+    UnknownBuffer(usize),
+    /// Instructions that this machine does not execute.
+    #[error("{} instructions are not supported, the first at line {}: {}", .0.len(), .0.first().map_or(0, |u| u.place.line), .0.first().map_or("", |u| &u.operation))]
+    Unsupported(Vec<Unsupported>),
+    /// The module's variables need more memory than there is.
+    #[error("the variables of the module need {bytes} bytes; the device has {limit}")]
+    Variables {
+        /// What they need.
+        bytes: u64,
+        /// What there is.
+        limit: u64,
+    },
+}
+
+/// Limits of all devices since compute capability 3.0 (CUDA C++ Programming Guide, "Technical Specifications per
+/// Compute Capability").
+const MOST_THREADS: u64 = 1024;
+const LARGEST_BLOCK: [u32; 3] = [1024, 1024, 64];
+const LARGEST_GRID: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
+
+impl Machine {
+    /// Runs a kernel.
+    ///
+    /// # Errors
+    ///
+    /// The launch is impossible, or the kernel has instructions that are not supported. Faults of the kernel are no
+    /// errors: they are in the report.
+    pub fn launch(
+        &mut self,
+        module: &Module,
+        kernel: &str,
+        config: &LaunchConfig,
+    ) -> Result<Report, LaunchError> {
+        let (id, function) = find_kernel(module, kernel)?;
+        check_sizes(function, config)?;
+        let program = lower::lower(module, id).map_err(LaunchError::Unsupported)?;
+        let too_much = |bytes| LaunchError::Shared { bytes, limit: self.shape.shared_per_block };
+        let Some(shared) = SharedLayout::new(module, &program, config.dynamic_shared) else {
+            return Err(too_much(super::shared::LARGEST));
+        };
+        if shared.bytes > self.shape.shared_per_block {
+            return Err(too_much(u64::from(shared.bytes)));
+        }
+        let parameters = self.parameters(function, config)?;
+        let buffers = self.memory.regions.len();
+        for region in &mut self.memory.regions {
+            region.read_sectors.clear();
+            region.written_sectors.clear();
+        }
+        let placed = place_objects(
+            &mut self.memory,
+            module,
+            &program,
+            &shared,
+            &parameters,
+            self.shape.memory_bytes,
+        );
+        let addresses = match placed {
+            Ok(addresses) => addresses,
+            Err(error) => {
+                self.memory.regions.truncate(buffers);
+                return Err(error);
+            }
+        };
+        let pool = pool(&program, &addresses, &parameters);
+        let report = self.run(module, &program, kernel, config, Prepared { pool, shared });
+        self.memory.regions.truncate(buffers);
+        Ok(report)
+    }
+
+    fn run(
+        &mut self,
+        module: &Module,
+        program: &Program,
+        kernel: &str,
+        config: &LaunchConfig,
+        prepared: Prepared,
+    ) -> Report {
+        let counts = if config.counters { program.ops.len() } else { 0 };
+        let mut launch = Launch {
+            module,
+            program,
+            kernel: kernel.to_owned(),
+            heap_left: self.shape.heap_bytes,
+            memory: &mut self.memory,
+            pool: prepared.pool,
+            shared: prepared.shared,
+            shape: self.shape,
+            grid: config.grid,
+            block: config.block,
+            dynamic_shared: config.dynamic_shared,
+            checks: config.checks,
+            on_fault: config.on_fault,
+            environment: [0; 32],
+            counts: vec![Counts::default(); counts],
+            faults: Vec::new(),
+            seen: BTreeSet::new(),
+            steps: 0,
+            max_steps: config.max_steps,
+            stopped: false,
+            printed: String::new(),
+            heap: HashMap::new(),
+        };
+        launch.run();
+        let (counts, faults) =
+            (std::mem::take(&mut launch.counts), std::mem::take(&mut launch.faults));
+        let (steps, stopped) = (launch.steps, launch.stopped);
+        let printed = std::mem::take(&mut launch.printed);
+        let counters = config.counters.then(|| {
+            let mut counters = Counters::gather(module, program, &counts);
+            let sectors =
+                |bits: &[u64]| bits.iter().map(|b| u64::from(b.count_ones())).sum::<u64>();
+            for region in &self.memory.regions {
+                counters.compulsory_read_bytes += 32 * sectors(&region.read_sectors);
+                counters.compulsory_written_bytes += 32 * sectors(&region.written_sectors);
+            }
+            counters
+        });
+        Report { faults, counters, printed, steps, stopped }
+    }
+
+    /// The bytes of all parameters, at their offsets.
+    fn parameters(
+        &self,
+        function: &Function,
+        config: &LaunchConfig,
+    ) -> Result<Vec<u8>, LaunchError> {
+        let (expected, found) = (function.parameters.len(), config.arguments.len());
+        if expected != found {
+            return Err(LaunchError::ArgumentCount { expected, found });
+        }
+        let end = function.parameters.last().map_or(0, |last| last.offset + last.bytes);
+        let mut bytes = vec![0; end as usize];
+        for (index, (parameter, argument)) in
+            function.parameters.iter().zip(&config.arguments).enumerate()
+        {
+            let position = index + 1;
+            let value = match argument {
+                Argument::Bytes(value) => value.clone(),
+                Argument::Buffer(buffer) if buffer.0 < self.memory.regions.len() => {
+                    self.address(*buffer).to_le_bytes().to_vec()
+                }
+                Argument::Buffer(_) => return Err(LaunchError::UnknownBuffer(position)),
+            };
+            if value.len() as u64 != parameter.bytes {
+                return Err(LaunchError::Argument {
+                    position,
+                    name: parameter.name.clone(),
+                    expected: parameter.bytes,
+                    found: value.len() as u64,
+                });
+            }
+            let start = parameter.offset as usize;
+            bytes[start..start + value.len()].copy_from_slice(&value);
+        }
+        Ok(bytes)
+    }
+}
+
+/// What is made from the arguments before the launch.
+struct Prepared {
+    pool: Pool,
+    shared: SharedLayout,
+}
+
+fn find_kernel<'m>(
+    module: &'m Module,
+    name: &str,
+) -> Result<(FunctionId, &'m Function), LaunchError> {
+    let functions = module.functions.iter().enumerate();
+    functions
+        .filter(|(_, function)| function.kind == FunctionKind::Entry && function.body.is_some())
+        .find(|(_, function)| function.name == name)
+        .map(|(index, function)| (FunctionId(index as u32), function))
+        .ok_or_else(|| LaunchError::UnknownKernel(name.to_owned()))
+}
+
+fn check_sizes(function: &Function, config: &LaunchConfig) -> Result<(), LaunchError> {
+    let refuse = |what, size, reason: String| Err(LaunchError::Size { what, size, reason });
+    let beyond = |size: [u32; 3], limit: [u32; 3]| {
+        size.iter().zip(limit).any(|(size, limit)| *size == 0 || *size > limit)
+    };
+    if beyond(config.grid, LARGEST_GRID) {
+        return refuse(
+            "a grid",
+            config.grid,
+            format!("each side is between 1 and {LARGEST_GRID:?}"),
+        );
+    }
+    let threads: u64 = config.block.iter().map(|size| u64::from(*size)).product();
+    if beyond(config.block, LARGEST_BLOCK) || threads > MOST_THREADS {
+        let reason = format!("a block has 1 to {MOST_THREADS} threads, at most {LARGEST_BLOCK:?}");
+        return refuse("a block", config.block, reason);
+    }
+    if let Some(required) = function.bounds.required_threads
+        && required != config.block
+    {
+        return refuse("a block", config.block, format!("the kernel requires {required:?}"));
+    }
+    if let Some(most) = function.bounds.max_threads {
+        let most: u64 = most.iter().map(|size| u64::from(*size)).product();
+        if threads > most {
+            return refuse("a block", config.block, format!("the kernel allows {most} threads"));
+        }
+    }
+    Ok(())
+}
+
+/// Gives every object an address, and variables their initial bytes.
+fn place_objects(
+    memory: &mut Memory,
+    module: &Module,
+    program: &Program,
+    shared: &SharedLayout,
+    parameters: &[u8],
+    limit: u64,
+) -> Result<Addresses, LaunchError> {
+    let mut addresses = Addresses::new();
+    let mut regions = Vec::new();
+    let mut total = 0_u64;
+    for object in &program.objects {
+        if let Object::Function(id) = object {
+            addresses.insert(*object, FUNCTION_WINDOW + 16 * u64::from(id.0));
+            continue;
+        }
+        if let Some(address) = shared.address_of.get(object) {
+            addresses.insert(*object, *address);
+            continue;
+        }
+        let region = if *object == Object::Parameters {
+            let name = "kernel parameters".to_owned();
+            Region::new(name, RegionKind::Parameters, Access::ReadOnly, parameters.to_vec())
+        } else if let Some(variable) = variable(module, *object) {
+            let bytes = variable.bytes.unwrap_or(0);
+            total = total.saturating_add(bytes);
+            if total > limit {
+                return Err(LaunchError::Variables { bytes: total, limit });
+            }
+            let mut content = variable.initial.bytes.clone();
+            content.resize(bytes as usize, 0);
+            let (kind, access) = match variable.space {
+                Space::Const => (RegionKind::Constant, Access::ReadOnly),
+                Space::Generic | Space::Global | Space::Local | Space::Param | Space::Shared => {
+                    (RegionKind::Global, Access::ReadWrite)
+                }
+            };
+            Region::new(variable.name.clone(), kind, access, content)
+        } else {
+            continue;
+        };
+        let index = memory.add(region).ok_or(LaunchError::Variables { bytes: total, limit })?;
+        addresses.insert(*object, Memory::address(index));
+        regions.push((*object, index));
+    }
+    for (object, index) in regions {
+        relocate(memory, module, object, index, &addresses);
+    }
+    Ok(addresses)
+}
+
+fn relocate(
+    memory: &mut Memory,
+    module: &Module,
+    object: Object,
+    index: usize,
+    addresses: &Addresses,
+) {
+    let Some(variable) = variable(module, object) else { return };
+    for relocation in &variable.initial.relocations {
+        let target = match relocation.target {
+            RelocationTarget::Variable(id) => Object::Variable(id),
+            RelocationTarget::Function(id) => Object::Function(id),
+        };
+        let Some(address) = addresses.get(&target) else { continue };
+        let is_shared = super::super::lower::variable(module, target)
+            .is_some_and(|variable| variable.space == Space::Shared);
+        let window = if relocation.generic && is_shared { SHARED_WINDOW } else { 0 };
+        let value = address.wrapping_add(window).wrapping_add(relocation.addend as u64);
+        let value = (value >> relocation.shift).to_le_bytes();
+        let start = relocation.offset as usize;
+        let length = usize::from(relocation.bytes).min(8);
+        if let Some(bytes) = memory.regions[index].bytes.get_mut(start..start + length) {
+            bytes.copy_from_slice(&value[..length]);
+        }
+    }
+}
+
+/// The values that all lanes share.
+fn pool(program: &Program, addresses: &Addresses, parameters: &[u8]) -> Pool {
+    let mut pool = Pool::default();
+    for value in &program.pool {
+        let bits = match *value {
+            PoolValue::Bits(bits) => bits,
+            PoolValue::Address(object, offset) => {
+                addresses.get(&object).copied().unwrap_or(0).wrapping_add(offset as u64)
+            }
+            PoolValue::Parameter { offset, bytes, signed, register_bits } => {
+                let range = offset as usize..offset as usize + usize::from(bytes);
+                let mut raw = [0; 8];
+                if let Some(given) = parameters.get(range) {
+                    raw[..usize::from(bytes)].copy_from_slice(given);
+                }
+                let value = u64::from_le_bytes(raw);
+                let shift = 64 - 8 * u32::from(bytes);
+                let extended =
+                    if signed { ((value << shift) as i64 >> shift) as u64 } else { value };
+                extended & (u64::MAX >> (64 - u32::from(register_bits)))
+            }
+        };
+        pool.words.push([bits as u32; 32]);
+        pool.doubles.push([bits; 32]);
+    }
+    pool
+}

@@ -1,0 +1,164 @@
+//! Global memory: every buffer has an address range of its own, so that no wrong index reaches another buffer.
+
+use super::super::lower::code::Object;
+
+/// Bits of an address that count within a region.
+const REGION_BITS: u32 = 40;
+const OFFSET_MASK: u64 = (1 << REGION_BITS) - 1;
+
+/// Generic addresses of shared memory: this and 32 bits.
+pub(super) const SHARED_WINDOW: u64 = 1 << 36;
+/// Generic addresses of a thread's own memory: this and 32 bits.
+pub(super) const LOCAL_WINDOW: u64 = 1 << 37;
+/// Addresses of functions: this and sixteen times their number.
+pub(super) const FUNCTION_WINDOW: u64 = 1 << 38;
+/// How much a window holds.
+pub(super) const WINDOW_BYTES: u64 = 1 << 32;
+
+/// Who may write to a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// The host only.
+    ReadOnly,
+    /// The kernel too.
+    ReadWrite,
+}
+
+/// What a region is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RegionKind {
+    Buffer,
+    Global,
+    Constant,
+    Parameters,
+    Heap,
+    /// Freed: nothing may be accessed any more.
+    Freed,
+}
+
+/// A range of addresses with its bytes.
+#[derive(Clone, Debug)]
+pub(super) struct Region {
+    pub(super) name: String,
+    pub(super) kind: RegionKind,
+    pub(super) access: Access,
+    pub(super) bytes: Vec<u8>,
+    /// One byte for each byte, one where something was written; empty where all are.
+    pub(super) written: Vec<u8>,
+    /// One bit for each sector of 32 bytes that was read, and written.
+    pub(super) read_sectors: Vec<u64>,
+    pub(super) written_sectors: Vec<u64>,
+}
+
+impl Region {
+    pub(super) fn new(name: String, kind: RegionKind, access: Access, bytes: Vec<u8>) -> Self {
+        let written = Vec::new();
+        Self {
+            name,
+            kind,
+            access,
+            bytes,
+            written,
+            read_sectors: Vec::new(),
+            written_sectors: Vec::new(),
+        }
+    }
+
+    /// The same with bytes that nothing wrote.
+    pub(super) fn unwritten(mut self) -> Self {
+        self.written = vec![0; self.bytes.len()];
+        self
+    }
+}
+
+/// All regions; the number of a region is in its addresses.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Memory {
+    pub(super) regions: Vec<Region>,
+}
+
+/// A place in a region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct RegionPlace {
+    pub(super) region: usize,
+    pub(super) offset: usize,
+}
+
+impl Memory {
+    pub(super) const MOST_REGIONS: usize = 1 << 16;
+
+    pub(super) fn add(&mut self, region: Region) -> Option<usize> {
+        if self.regions.len() >= Self::MOST_REGIONS {
+            return None;
+        }
+        self.regions.push(region);
+        Some(self.regions.len() - 1)
+    }
+
+    pub(super) const fn address(region: usize) -> u64 {
+        (region as u64 + 1) << REGION_BITS
+    }
+
+    /// The region in whose range an address lies, and how far in it; the offset may be beyond its end.
+    #[inline]
+    pub(super) fn region_of(&self, address: u64) -> Option<(usize, u64)> {
+        let number = (address >> REGION_BITS).checked_sub(1)? as usize;
+        (number < self.regions.len()).then_some((number, address & OFFSET_MASK))
+    }
+
+    /// Where an access lies, if all of it is in one region.
+    #[inline]
+    pub(super) fn place(&self, address: u64, bytes: u64) -> Option<RegionPlace> {
+        let (region, offset) = self.region_of(address)?;
+        let length = self.regions[region].bytes.len() as u64;
+        let fits = offset + bytes <= length && self.regions[region].kind != RegionKind::Freed;
+        fits.then_some(RegionPlace { region, offset: offset as usize })
+    }
+
+    /// What an address that is wrong was probably meant to be in.
+    pub(super) fn describe(&self, address: u64, bytes: u64) -> (Option<String>, String) {
+        let Some((region, offset)) = self.region_of(address) else {
+            return match address.checked_sub(0) {
+                Some(low) if low < 1 << 16 => (
+                    None,
+                    format!("{bytes} bytes at {address:#x}, which is a null pointer or near one"),
+                ),
+                _ => self.before_a_region(address, bytes),
+            };
+        };
+        let region_number = region;
+        let region = &self.regions[region];
+        let length = region.bytes.len();
+        if region.kind == RegionKind::Freed {
+            let text = format!("{bytes} bytes at offset {offset} of memory that was freed");
+            return (Some(region.name.clone()), text);
+        }
+        // A negative index ends up at the far end of the range before.
+        if offset > OFFSET_MASK / 2 && region_number + 1 < self.regions.len() {
+            return self.before_a_region(address, bytes);
+        }
+        let text = format!(
+            "{bytes} bytes at offset {offset} of `{}`, which has {length} bytes",
+            region.name
+        );
+        (Some(region.name.clone()), text)
+    }
+
+    fn before_a_region(&self, address: u64, bytes: u64) -> (Option<String>, String) {
+        let next = address.wrapping_add(1 << (REGION_BITS - 1));
+        match self.region_of(next) {
+            Some((region, _)) if Self::address(region) > address => {
+                let region_start = Self::address(region);
+                let name = self.regions[region].name.clone();
+                let before = region_start - address;
+                let text =
+                    format!("{bytes} bytes, {before} bytes before the beginning of `{name}`");
+                (Some(name), text)
+            }
+            Some(_) | None => (None, format!("{bytes} bytes at {address:#x}, where nothing is")),
+        }
+    }
+}
+
+/// Where the objects of a program lie.
+pub(super) type Addresses = std::collections::BTreeMap<Object, u64>;

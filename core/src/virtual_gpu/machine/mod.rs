@@ -1,0 +1,168 @@
+//! The machine: executes a kernel exactly, one dispatch for 32 lanes, with checks and counters.
+//!
+//! A warp is data (registers, places of its lanes, frames), so that any warp can be suspended at any instruction.
+//! Blocks run in one order, which is always the same; faults are values, and the first of each kind at each
+//! instruction is kept.
+
+mod access;
+mod atomic;
+mod barrier;
+mod call;
+mod compute;
+mod fault;
+mod grid;
+mod lanes;
+mod launch;
+mod memory;
+mod print;
+mod quick;
+mod run;
+mod shared;
+mod special;
+mod step;
+mod sync;
+#[cfg(test)]
+mod tests;
+mod warp;
+
+pub use super::lower::Unsupported;
+pub use fault::{Fault, FaultKind};
+pub use launch::{Argument, Checks, LaunchConfig, LaunchError, OnFault, Report};
+pub use memory::Access;
+
+use memory::{Memory, Region, RegionKind};
+
+/// What looking at another's write costs of a warp's turn, in steps.
+const POLL_COST: i64 = 64;
+
+/// What a device has, as far as it decides how a kernel runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceShape {
+    /// Multiprocessors.
+    pub multiprocessors: u32,
+    /// Warps that one multiprocessor holds.
+    pub warps_per_multiprocessor: u32,
+    /// Blocks that one multiprocessor holds.
+    pub blocks_per_multiprocessor: u32,
+    /// Bytes of shared memory of a multiprocessor.
+    pub shared_per_multiprocessor: u32,
+    /// Bytes of shared memory that a block may have.
+    pub shared_per_block: u32,
+    /// Bytes of global memory.
+    pub memory_bytes: u64,
+    /// Bytes that `malloc` gives at most.
+    pub heap_bytes: u64,
+}
+
+impl Default for DeviceShape {
+    /// Compute capability 9.0 (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability") with 132
+    /// multiprocessors, 4 GiB of memory on the host's side and CUDA's default heap of 8 MiB.
+    fn default() -> Self {
+        Self {
+            multiprocessors: 132,
+            warps_per_multiprocessor: 64,
+            blocks_per_multiprocessor: 32,
+            shared_per_multiprocessor: 228 << 10,
+            shared_per_block: 227 << 10,
+            memory_bytes: 4 << 30,
+            heap_bytes: 8 << 20,
+        }
+    }
+}
+
+/// A buffer of a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BufferId(usize);
+
+/// What a buffer holds at first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Initial {
+    /// Nothing that was written: reading it is a fault.
+    Unwritten,
+    /// These bytes, and nothing that was written behind them.
+    Bytes(Vec<u8>),
+}
+
+/// Why a buffer cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BufferError {
+    /// The device has no room for it.
+    #[error("buffer `{name}` has {bytes} bytes; the device has {left} left")]
+    NoMemory {
+        /// Its name.
+        name: String,
+        /// Its size.
+        bytes: u64,
+        /// What is left.
+        left: u64,
+    },
+    /// There are too many.
+    #[error("more than {0} buffers")]
+    TooMany(usize),
+}
+
+/// A device with its buffers.
+#[derive(Clone, Debug, Default)]
+pub struct Machine {
+    shape: DeviceShape,
+    memory: Memory,
+}
+
+impl Machine {
+    /// A device of that shape without buffers.
+    #[must_use]
+    pub fn new(shape: DeviceShape) -> Self {
+        Self { shape, memory: Memory::default() }
+    }
+
+    /// Makes a buffer.
+    ///
+    /// # Errors
+    ///
+    /// The device has no room for it.
+    pub fn buffer(
+        &mut self,
+        name: &str,
+        bytes: u64,
+        access: Access,
+        initial: Initial,
+    ) -> Result<BufferId, BufferError> {
+        let used: u64 = self.memory.regions.iter().map(|region| region.bytes.len() as u64).sum();
+        let left = self.shape.memory_bytes.saturating_sub(used);
+        if bytes > left {
+            return Err(BufferError::NoMemory { name: name.to_owned(), bytes, left });
+        }
+        let content = vec![0; bytes as usize];
+        let mut region = Region::new(name.to_owned(), RegionKind::Buffer, access, content);
+        match initial {
+            Initial::Unwritten => region = region.unwritten(),
+            Initial::Bytes(given) => {
+                let length = given.len().min(region.bytes.len());
+                if length < region.bytes.len() {
+                    region = region.unwritten();
+                    region.written[..length].fill(1);
+                }
+                region.bytes[..length].copy_from_slice(&given[..length]);
+            }
+        }
+        self.memory.add(region).map(BufferId).ok_or(BufferError::TooMany(Memory::MOST_REGIONS))
+    }
+
+    /// The bytes of a buffer; those that nothing wrote are zero.
+    #[must_use]
+    pub fn read(&self, buffer: BufferId) -> &[u8] {
+        self.memory.regions.get(buffer.0).map_or(&[], |region| &region.bytes)
+    }
+
+    /// The first byte of a buffer that nothing wrote.
+    #[must_use]
+    pub fn first_unwritten(&self, buffer: BufferId) -> Option<usize> {
+        self.memory.regions.get(buffer.0)?.written.iter().position(|written| *written == 0)
+    }
+
+    /// The address of a buffer as kernels see it.
+    #[must_use]
+    pub const fn address(&self, buffer: BufferId) -> u64 {
+        Memory::address(buffer.0)
+    }
+}

@@ -1,0 +1,133 @@
+//! What all blocks of a launch share while it runs, and what a block and a warp are.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::super::cost::Counts;
+use super::super::lower::Program;
+use super::super::module::Module;
+use super::fault::{Fault, FaultKind, Finding};
+use super::lanes::{Lanes, Pool};
+use super::memory::Memory;
+use super::shared::SharedLayout;
+use super::warp::{Frame, LANES, Warp};
+use super::{Checks, DeviceShape, OnFault};
+
+/// What all blocks share.
+pub(super) struct Launch<'m> {
+    pub(super) module: &'m Module,
+    pub(super) program: &'m Program,
+    pub(super) kernel: String,
+    pub(super) memory: &'m mut Memory,
+    pub(super) pool: Pool,
+    pub(super) shared: SharedLayout,
+    pub(super) shape: DeviceShape,
+    pub(super) grid: [u32; 3],
+    pub(super) block: [u32; 3],
+    pub(super) dynamic_shared: u32,
+    pub(super) checks: Checks,
+    pub(super) on_fault: OnFault,
+    pub(super) environment: [u32; 32],
+    /// Counts of every operation; empty if nothing is counted.
+    pub(super) counts: Vec<Counts>,
+    pub(super) faults: Vec<Fault>,
+    pub(super) seen: BTreeSet<(FaultKind, u32)>,
+    /// Warp instructions so far, which are also the clock.
+    pub(super) steps: u64,
+    pub(super) max_steps: u64,
+    pub(super) stopped: bool,
+    pub(super) printed: String,
+    pub(super) heap_left: u64,
+    pub(super) heap: HashMap<u64, usize>,
+}
+
+/// More faults than this are not kept: there is one for each rule and instruction.
+const MOST_FAULTS: usize = 256;
+
+/// A block without its warps.
+#[derive(Clone, Debug)]
+pub(super) struct BlockState {
+    pub(super) index: [u32; 3],
+    pub(super) linear: u64,
+    pub(super) threads: u32,
+    pub(super) shared: Vec<u8>,
+    /// One byte for each byte that was written.
+    pub(super) shared_written: Vec<u8>,
+    pub(super) barriers: Vec<super::barrier::BlockBarrier>,
+    /// Threads that have ended.
+    pub(super) exited: u32,
+}
+
+/// One warp at work.
+pub(super) struct Worker<'w, 'm> {
+    pub(super) launch: &'w mut Launch<'m>,
+    pub(super) block: &'w mut BlockState,
+    pub(super) warp: &'w mut Warp,
+    /// Whether warp-wide operations go on with the lanes that are there.
+    pub(super) forced: bool,
+    /// Steps until another warp has its turn; waiting for others costs many.
+    pub(super) budget: i64,
+    /// Whether this turn waited for others.
+    pub(super) polled: bool,
+}
+
+impl Launch<'_> {
+    pub(super) fn count(&mut self, pc: u32) -> Option<&mut Counts> {
+        self.counts.get_mut(pc as usize)
+    }
+}
+
+impl Worker<'_, '_> {
+    pub(super) fn lanes(&mut self, frame: Frame, mask: u32) -> Lanes<'_> {
+        Lanes { registers: &mut self.warp.registers, pool: &self.launch.pool, frame, mask }
+    }
+
+    /// The coordinates of a thread of this warp.
+    pub(super) fn thread(&self, lane: u32) -> [u32; 3] {
+        let linear = self.warp.index * LANES as u32 + lane;
+        let [x, y, _] = self.launch.block;
+        [linear % x, linear / x % y, linear / (x * y)]
+    }
+
+    /// Reports a fault, once for each rule and instruction.
+    pub(super) fn report(&mut self, pc: u32, finding: Finding) {
+        let kind = finding.kind;
+        if kind.is_fatal() || self.launch.on_fault == OnFault::Stop {
+            self.launch.stopped = true;
+        }
+        if self.launch.faults.len() >= MOST_FAULTS || !self.launch.seen.insert((kind, pc)) {
+            return;
+        }
+        let (place, source_line) = self.launch.program.place(self.launch.module, pc);
+        let thread = self.thread(finding.lane);
+        self.launch.faults.push(Fault {
+            kind,
+            kernel: self.launch.kernel.clone(),
+            block: self.block.index,
+            thread,
+            place,
+            source_line,
+            address: finding.address,
+            buffer: finding.buffer,
+            details: finding.details,
+        });
+    }
+
+    /// Reports the use of a value that nothing wrote, with the load that brought it.
+    pub(super) fn report_undefined(&mut self, pc: u32, lanes: u32, what: &str) {
+        if !self.launch.checks.uninitialized {
+            return;
+        }
+        let lane = lanes.trailing_zeros().min(31);
+        let details = match self.warp.undefined_load[lane as usize] {
+            Some(load) => {
+                let (place, line) = self.launch.program.place(self.launch.module, load);
+                let line = line.map(|line| format!(" ({line})")).unwrap_or_default();
+                format!(
+                    "{what} is a value that nothing wrote; the thread loaded one at PTX {place}{line}"
+                )
+            }
+            None => format!("{what} is a value that nothing wrote"),
+        };
+        self.report(pc, Finding::new(FaultKind::UninitializedRead, lane, details));
+    }
+}

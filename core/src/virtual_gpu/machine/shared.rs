@@ -1,0 +1,115 @@
+//! A block's own memory: each variable stands apart in the address window, packed in storage.
+
+use std::collections::BTreeMap;
+
+use super::super::isa::memory::Space;
+use super::super::lower::Program;
+use super::super::lower::code::Object;
+use super::super::lower::variable;
+use super::super::module::Module;
+
+/// Addresses of two variables differ in these bits and above; below are offsets in storage, which decide the bank.
+const SPACING_BITS: u32 = 20;
+
+/// One variable.
+#[derive(Clone, Debug)]
+pub(super) struct SharedVariable {
+    pub(super) name: String,
+    pub(super) start: u32,
+    pub(super) end: u32,
+}
+
+/// All shared variables of a kernel.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SharedLayout {
+    pub(super) variables: Vec<SharedVariable>,
+    pub(super) address_of: BTreeMap<Object, u64>,
+    /// Bytes that the kernel itself declares.
+    pub(super) fixed_bytes: u32,
+    pub(super) bytes: u32,
+}
+
+/// No GPU has more shared memory in a block; offsets stay below the spacing.
+pub(super) const LARGEST: u64 = 1 << SPACING_BITS;
+
+impl SharedLayout {
+    /// Lays out what the program needs, with `dynamic` bytes for arrays that the launch sizes.
+    pub(super) fn new(module: &Module, program: &Program, dynamic: u32) -> Option<Self> {
+        let mut layout = Self::default();
+        let mut end = 0_u64;
+        let mut sized_by_launch = Vec::new();
+        let mut dynamic_align = 16;
+        for object in &program.objects {
+            let Some(variable) = variable(module, *object) else { continue };
+            if variable.space != Space::Shared {
+                continue;
+            }
+            match variable.bytes {
+                Some(bytes) => {
+                    end = end.next_multiple_of(u64::from(variable.align.max(1)));
+                    let start = end;
+                    end = end.checked_add(bytes).filter(|end| *end < LARGEST)?;
+                    layout.push(&variable.name, start as u32, end as u32, &[*object])?;
+                }
+                None => {
+                    dynamic_align = dynamic_align.max(variable.align);
+                    sized_by_launch.push((*object, variable.name.clone()));
+                }
+            }
+        }
+        layout.fixed_bytes = end as u32;
+        if let Some((_, name)) = sized_by_launch.first() {
+            end = end.next_multiple_of(u64::from(dynamic_align));
+            let start = end;
+            end = end.checked_add(u64::from(dynamic)).filter(|end| *end < LARGEST)?;
+            let objects: Vec<Object> = sized_by_launch.iter().map(|(object, _)| *object).collect();
+            let name = name.clone();
+            layout.push(&name, start as u32, end as u32, &objects)?;
+        } else {
+            end = end.checked_add(u64::from(dynamic)).filter(|end| *end < LARGEST)?;
+        }
+        layout.bytes = end as u32;
+        Some(layout)
+    }
+
+    fn push(&mut self, name: &str, start: u32, end: u32, objects: &[Object]) -> Option<()> {
+        let number = self.variables.len() as u64;
+        // Number zero stays free, so that small numbers are no addresses.
+        let address = (number + 1) << SPACING_BITS | u64::from(start);
+        if address >> 32 != 0 {
+            return None;
+        }
+        self.variables.push(SharedVariable { name: name.to_owned(), start, end });
+        for object in objects {
+            self.address_of.insert(*object, address);
+        }
+        Some(())
+    }
+
+    /// The offset in storage, if all of the access is in one variable.
+    #[inline]
+    pub(super) fn place(&self, address: u64, bytes: u32) -> Option<usize> {
+        let number = (address >> SPACING_BITS).wrapping_sub(1);
+        let variable = self.variables.get(usize::try_from(number).ok()?)?;
+        let offset = (address & ((1 << SPACING_BITS) - 1)) as u32;
+        (offset >= variable.start && offset + bytes <= variable.end).then_some(offset as usize)
+    }
+
+    /// What an address that is wrong was probably meant to be in.
+    pub(super) fn describe(&self, address: u64, bytes: u32) -> (Option<String>, String) {
+        let number = (address >> SPACING_BITS).wrapping_sub(1);
+        let found = usize::try_from(number).ok().and_then(|number| self.variables.get(number));
+        let Some(variable) = found else {
+            return (
+                None,
+                format!("{bytes} bytes of shared memory at {address:#x}, where nothing is"),
+            );
+        };
+        let offset = (address & ((1 << SPACING_BITS) - 1)) as i64 - i64::from(variable.start);
+        let size = variable.end - variable.start;
+        let name = variable.name.clone();
+        let text =
+            format!("{bytes} bytes at offset {offset} of shared `{name}`, which has {size} bytes");
+        (Some(name), text)
+    }
+}

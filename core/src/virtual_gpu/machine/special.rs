@@ -1,0 +1,125 @@
+//! Registers that the machine fills, and questions about addresses.
+
+use super::super::isa::memory::Space;
+use super::super::isa::special_register::{Axis, Single, SpecialRegister, Triple};
+use super::super::lower::code::{Bank, Op};
+use super::memory::{LOCAL_WINDOW, RegionKind, SHARED_WINDOW, WINDOW_BYTES};
+use super::run::Worker;
+use super::warp::{Frame, LANES};
+
+/// What a value's bank is.
+fn bank(register: SpecialRegister) -> Bank {
+    match register.scalar().bits() {
+        1 => Bank::Predicates,
+        64 => Bank::Doubles,
+        _ => Bank::Words,
+    }
+}
+
+pub(super) fn read(
+    worker: &mut Worker<'_, '_>,
+    op: &Op,
+    register: SpecialRegister,
+    frame: Frame,
+    mask: u32,
+) {
+    let values: [u64; LANES] = std::array::from_fn(|lane| value(worker, register, lane as u32));
+    let mut lanes = worker.lanes(frame, mask);
+    match bank(register) {
+        Bank::Words => lanes.set_word(op.d, &values.map(|value| value as u32), 0),
+        Bank::Doubles => lanes.set_double(op.d, &values, 0),
+        Bank::Predicates => {
+            let bits = super::lanes::bits(|lane| values[lane] & 1 == 1);
+            lanes.set_predicate(op.d, bits, 0);
+        }
+    }
+}
+
+fn value(worker: &Worker<'_, '_>, register: SpecialRegister, lane: u32) -> u64 {
+    let pick = |triple: [u32; 3], axis: Axis| {
+        u64::from(match axis {
+            Axis::X => triple[0],
+            Axis::Y => triple[1],
+            Axis::Z => triple[2],
+        })
+    };
+    match register {
+        SpecialRegister::Coordinate(triple, axis) => match triple {
+            Triple::ThreadIndex => pick(worker.thread(lane), axis),
+            Triple::BlockSize => pick(worker.launch.block, axis),
+            // A block that is in no cluster is one of its own.
+            Triple::BlockIndex | Triple::ClusterIndex => pick(worker.block.index, axis),
+            Triple::GridSize | Triple::ClusterCount => pick(worker.launch.grid, axis),
+            Triple::BlockInCluster => 0,
+            Triple::ClusterSize => 1,
+        },
+        SpecialRegister::Value(single) => one(worker, single, lane),
+        SpecialRegister::Environment(index) => {
+            u64::from(worker.launch.environment.get(usize::from(index)).copied().unwrap_or(0))
+        }
+        SpecialRegister::ReservedSharedOffset(_) | SpecialRegister::PerformanceCounter(_) => 0,
+    }
+}
+
+fn one(worker: &Worker<'_, '_>, single: Single, lane: u32) -> u64 {
+    let bit = 1_u32 << lane;
+    // A warp instruction is a tick of the clock, at one for each nanosecond.
+    let clock = worker.launch.steps;
+    let multiprocessors = u64::from(worker.launch.shape.multiprocessors.max(1));
+    match single {
+        Single::Lane => u64::from(lane),
+        Single::Warp => u64::from(worker.warp.index),
+        Single::WarpCount => u64::from(worker.launch.shape.warps_per_multiprocessor),
+        Single::Multiprocessor => worker.block.linear % multiprocessors,
+        Single::MultiprocessorCount => multiprocessors,
+        Single::Grid => 1,
+        Single::MaskEqual => u64::from(bit),
+        Single::MaskLess => u64::from(bit - 1),
+        Single::MaskLessEqual => u64::from(bit | (bit - 1)),
+        Single::MaskGreater => u64::from(!(bit | (bit - 1))),
+        Single::MaskGreaterEqual => u64::from(!(bit - 1)),
+        Single::Clock | Single::GlobalTimerLow => clock & 0xffff_ffff,
+        Single::ClockHigh | Single::GlobalTimerHigh => clock >> 32,
+        Single::Clock64 | Single::GlobalTimer => clock,
+        Single::TotalSharedSize | Single::AllSharedSize => u64::from(worker.launch.shared.bytes),
+        Single::DynamicSharedSize => u64::from(worker.launch.dynamic_shared),
+        Single::ReservedSharedBegin
+        | Single::ReservedSharedEnd
+        | Single::ReservedSharedCapacity
+        | Single::ExecutionGraph
+        | Single::IsExplicitCluster
+        | Single::RankInCluster => 0,
+        Single::BlocksInCluster => 1,
+    }
+}
+
+pub(super) fn is_in_space(
+    worker: &mut Worker<'_, '_>,
+    op: &Op,
+    space: Space,
+    frame: Frame,
+    mask: u32,
+) {
+    let lanes = worker.lanes(frame, mask);
+    let (addresses, undefined) = (lanes.double(op.a), lanes.double_undefined(op.a));
+    let holds = super::lanes::bits(|lane| {
+        let address = addresses[lane];
+        let shared = address.wrapping_sub(SHARED_WINDOW) < WINDOW_BYTES;
+        let local = address.wrapping_sub(LOCAL_WINDOW) < WINDOW_BYTES;
+        let region = worker.launch.memory.region_of(address);
+        let kind = region.map(|(region, _)| worker.launch.memory.regions[region].kind);
+        match space {
+            Space::Shared => shared,
+            Space::Local => local,
+            Space::Const => kind == Some(RegionKind::Constant),
+            Space::Param => kind == Some(RegionKind::Parameters),
+            Space::Global | Space::Generic => {
+                !shared
+                    && !local
+                    && kind != Some(RegionKind::Constant)
+                    && kind != Some(RegionKind::Parameters)
+            }
+        }
+    });
+    worker.lanes(frame, mask).set_predicate(op.d, holds, undefined);
+}

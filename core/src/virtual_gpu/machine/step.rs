@@ -1,0 +1,332 @@
+//! Steps a warp: one split at a time, deepest call and smallest program counter first; splits that meet merge.
+
+use std::cmp::Reverse;
+
+use super::super::lower::code::{Code, Op, Slot};
+use super::fault::{FaultKind, Finding};
+use super::run::Worker;
+use super::warp::{Frame, Split, SplitState};
+use super::{compute, special};
+
+/// Why a split stopped.
+pub(super) enum Stop {
+    /// Another split is to be chosen, maybe the same.
+    Choose,
+    /// The turn of the warp is over.
+    Budget,
+    /// The launch is over.
+    Launch,
+}
+
+/// What became of a warp's turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// It can go on.
+    Ready,
+    /// All its lanes wait.
+    Waiting,
+    /// All its lanes have ended.
+    Ended,
+}
+
+impl Worker<'_, '_> {
+    /// Runs until the budget is spent or no split can go on.
+    pub(super) fn turn(&mut self) -> Turn {
+        loop {
+            self.merge();
+            if self.launch.stopped {
+                return Turn::Ready;
+            }
+            let Some(index) = self.choose() else {
+                if self.release_warp_barriers() {
+                    continue;
+                }
+                return if self.warp.splits.is_empty() { Turn::Ended } else { Turn::Waiting };
+            };
+            let mut split = self.warp.splits.swap_remove(index);
+            split.state = SplitState::Ready;
+            let stop_at = self.meeting_point(&split);
+            let stop = self.run(&mut split, stop_at);
+            if matches!(stop, Stop::Budget) {
+                split.rounds += 1;
+            }
+            if split.mask != 0 {
+                self.warp.splits.push(split);
+            }
+            match stop {
+                Stop::Choose => {}
+                Stop::Budget | Stop::Launch => return Turn::Ready,
+            }
+        }
+    }
+
+    /// Splits at the same place become one.
+    fn merge(&mut self) {
+        let splits = &mut self.warp.splits;
+        let mut first = 0;
+        while first + 1 < splits.len() {
+            let mut second = first + 1;
+            while second < splits.len() {
+                let (a, b) = (&splits[first], &splits[second]);
+                let waits = |split: &Split| matches!(split.state, SplitState::Barrier(_));
+                let same = a.pc == b.pc && a.frame == b.frame && a.callers == b.callers;
+                if same && !waits(a) && !waits(b) {
+                    let other = splits.swap_remove(second);
+                    let split = &mut splits[first];
+                    split.mask |= other.mask;
+                    split.rounds = split.rounds.min(other.rounds);
+                    split.state = SplitState::Ready;
+                } else {
+                    second += 1;
+                }
+            }
+            first += 1;
+        }
+    }
+
+    fn choose(&self) -> Option<usize> {
+        let forced = self.forced;
+        let can_run = |split: &Split| match split.state {
+            SplitState::Ready => true,
+            SplitState::WarpSync(_) => forced,
+            SplitState::Barrier(_) => false,
+        };
+        let splits = self.warp.splits.iter().enumerate();
+        splits
+            .filter(|(_, split)| can_run(split))
+            .min_by_key(|(_, split)| (split.rounds, Reverse(split.callers.len()), split.pc))
+            .map(|(index, _)| index)
+    }
+
+    /// The next place at which another split waits to be met.
+    fn meeting_point(&self, split: &Split) -> u32 {
+        let others = self.warp.splits.iter();
+        others
+            .filter(|other| other.callers.len() == split.callers.len() && other.pc > split.pc)
+            .filter(|other| !matches!(other.state, SplitState::Barrier(_)))
+            .map(|other| other.pc)
+            .min()
+            .unwrap_or(u32::MAX)
+    }
+
+    fn run(&mut self, split: &mut Split, stop_at: u32) -> Stop {
+        let program = self.launch.program;
+        loop {
+            if split.pc >= stop_at {
+                return Stop::Choose;
+            }
+            if self.budget <= 0 {
+                return Stop::Budget;
+            }
+            let pc = split.pc;
+            let op = &program.ops[pc as usize];
+            self.budget -= 1;
+            self.launch.steps += 1;
+            let mut mask = split.mask;
+            if !op.guard.is_none() {
+                mask = self.guarded(pc, op.guard, split);
+            }
+            if let Some(counts) = self.launch.counts.get_mut(pc as usize) {
+                counts.warp_instructions += 1;
+                counts.thread_instructions += u64::from(mask.count_ones());
+            }
+            if mask == 0 {
+                split.pc += 1;
+                continue;
+            }
+            let mut lanes = super::lanes::Lanes {
+                registers: &mut self.warp.registers,
+                pool: &self.launch.pool,
+                frame: split.frame,
+                mask,
+            };
+            if compute::execute(&mut lanes, op, &program.lists) {
+                split.pc += 1;
+                continue;
+            }
+            if let Some(stop) = self.other(op, split, mask) {
+                return stop;
+            }
+            if self.launch.stopped {
+                return Stop::Launch;
+            }
+        }
+    }
+
+    /// The lanes whose guard holds.
+    fn guarded(&mut self, pc: u32, guard: Slot, split: &Split) -> u32 {
+        let lanes = self.lanes(split.frame, split.mask);
+        let (holds, undefined) = (lanes.predicate(guard), lanes.predicate_undefined(guard));
+        let undefined = undefined & split.mask;
+        if undefined != 0 {
+            self.report_undefined(pc, undefined, "the predicate that decides");
+        }
+        holds & split.mask
+    }
+
+    /// What is not about registers alone; something if another split must be chosen.
+    fn other(&mut self, op: &Op, split: &mut Split, mask: u32) -> Option<Stop> {
+        let pc = split.pc;
+        let frame = split.frame;
+        match op.code {
+            Code::Load { .. } => self.load(pc, op, frame, mask),
+            Code::Store { .. } => self.store(pc, op, frame, mask),
+            Code::Atomic { .. } => self.atomic(pc, op, frame, mask),
+            Code::Special(register) => special::read(self, op, register, frame, mask),
+            Code::IsInSpace(space) => special::is_in_space(self, op, space, frame, mask),
+            Code::Branch { target } => return self.branch(split, mask, target),
+            Code::BranchIndexed => return Some(self.branch_indexed(op, split, mask)),
+            Code::Call(site) => return self.call(split, mask, site),
+            Code::Return => return Some(self.leave(split, mask)),
+            Code::Exit => return Some(self.exit(split, mask)),
+            Code::Trap => {
+                let text = "the kernel executed a trap";
+                let lane = mask.trailing_zeros();
+                self.report(pc, Finding::new(FaultKind::Trap, lane, text));
+                return Some(Stop::Launch);
+            }
+            Code::Synchronise(_) | Code::Arrive(_) | Code::Reduce(..) => {
+                if self.separate(split, mask) {
+                    return Some(Stop::Choose);
+                }
+                return self.block_barrier(op, split);
+            }
+            Code::SynchroniseWarp | Code::Warp(_) => {
+                if self.separate(split, mask) {
+                    return Some(Stop::Choose);
+                }
+                if self.warp_wide(op, split) {
+                    return Some(Stop::Choose);
+                }
+            }
+            Code::Sleep => self.poll(pc),
+            // What concerns registers alone was done before.
+            Code::Fence
+            | Code::Hint
+            | Code::Integer(_)
+            | Code::Extended(_)
+            | Code::Float(_)
+            | Code::Half(_)
+            | Code::Approximate(_)
+            | Code::Compare(_)
+            | Code::Logic(_)
+            | Code::Convert { .. }
+            | Code::Copy32
+            | Code::Copy64
+            | Code::CopyPredicate
+            | Code::Pack { .. }
+            | Code::Unpack { .. }
+            | Code::FrameAddress
+            | Code::ToGeneric(_)
+            | Code::FromGeneric(_) => {}
+        }
+        split.pc += 1;
+        None
+    }
+
+    /// Lanes whose guard forbids an operation that waits go on alone.
+    fn separate(&mut self, split: &mut Split, mask: u32) -> bool {
+        let rest = split.mask & !mask;
+        if rest == 0 {
+            return false;
+        }
+        let mut other = split.clone();
+        other.mask = rest;
+        other.pc += 1;
+        split.mask = mask;
+        self.warp.splits.push(other);
+        true
+    }
+
+    fn branch(&mut self, split: &mut Split, taken: u32, target: u32) -> Option<Stop> {
+        let stays = split.mask & !taken;
+        if stays == 0 {
+            let several = !self.warp.splits.is_empty();
+            let passes = target > split.pc;
+            split.pc = target;
+            // Others may wait before the target.
+            return (several && passes).then_some(Stop::Choose);
+        }
+        if let Some(counts) = self.launch.count(split.pc) {
+            counts.divergent_branches += 1;
+        }
+        let mut other = split.clone();
+        other.mask = taken;
+        other.pc = target;
+        self.warp.splits.push(other);
+        split.mask = stays;
+        split.pc += 1;
+        Some(Stop::Choose)
+    }
+
+    fn branch_indexed(&mut self, op: &Op, split: &mut Split, mask: u32) -> Stop {
+        let pc = split.pc;
+        let lanes = self.lanes(split.frame, mask);
+        let (index, undefined) = (lanes.word(op.a), lanes.word_undefined(op.a) & mask);
+        if undefined != 0 {
+            self.report_undefined(pc, undefined, "the index of a branch");
+        }
+        let (start, count) = (op.immediate as usize, op.b.index());
+        let mut left = mask;
+        let mut ways = 0;
+        let stays = split.mask & !mask;
+        while left != 0 {
+            let lane = left.trailing_zeros() as usize;
+            let chosen = index[lane];
+            let same = super::lanes::bits(|lane| index[lane] == chosen) & left;
+            left &= !same;
+            ways += 1;
+            let target = self.launch.program.targets[start..start + count].get(chosen as usize);
+            let Some(target) = target.copied() else {
+                let text = format!("an indexed branch to entry {chosen} of {count}");
+                self.report(pc, Finding::new(FaultKind::Call, lane as u32, text));
+                return Stop::Launch;
+            };
+            let mut other = split.clone();
+            other.mask = same;
+            other.pc = target;
+            self.warp.splits.push(other);
+        }
+        if (ways > 1 || stays != 0)
+            && let Some(counts) = self.launch.count(pc)
+        {
+            counts.divergent_branches += 1;
+        }
+        split.mask = stays;
+        split.pc += 1;
+        Stop::Choose
+    }
+
+    /// Lanes end.
+    pub(super) fn exit(&mut self, split: &mut Split, mask: u32) -> Stop {
+        split.mask &= !mask;
+        self.warp.live &= !mask;
+        self.block.exited += mask.count_ones();
+        split.pc += 1;
+        Stop::Choose
+    }
+
+    fn leave(&mut self, split: &mut Split, mask: u32) -> Stop {
+        let Some(caller) = split.callers.last().copied() else { return self.exit(split, mask) };
+        self.copy_results(split.frame, caller, mask);
+        let mut back = Split {
+            pc: split.frame.return_pc,
+            mask,
+            frame: caller,
+            callers: split.callers.clone(),
+            state: SplitState::Ready,
+            rounds: split.rounds,
+        };
+        back.callers.pop();
+        split.mask &= !mask;
+        split.pc += 1;
+        self.warp.splits.push(back);
+        Stop::Choose
+    }
+
+    /// The frame of a kernel's threads.
+    pub(super) fn first_frame(local_end: u32, function: super::super::module::FunctionId) -> Frame {
+        let local = super::super::lower::FIRST_FRAME;
+        Frame { function, local, local_end, ..Frame::default() }
+    }
+}

@@ -1,0 +1,253 @@
+//! What the lanes of a warp do together: they wait until all that the mask names are there.
+
+use super::super::isa::warp::{
+    BitReduction, FloatReduction, IntegerReduction, Magnitude, MatchKind, MatchType,
+    ReducedInteger, Shuffle, VoteKind, Warp as Operation,
+};
+use super::super::lower::code::{Code, Op};
+use super::super::semantics::{self, float, shuffle as s};
+use super::compute::modes;
+use super::fault::{FaultKind, Finding};
+use super::run::Worker;
+use super::warp::{Frame, LANES, Split, SplitState};
+
+impl Worker<'_, '_> {
+    /// True if the split waits; else the operation is done.
+    pub(super) fn warp_wide(&mut self, op: &Op, split: &mut Split) -> bool {
+        let pc = split.pc;
+        if op.code == Code::Warp(Operation::ActiveMask) {
+            let mask = split.mask;
+            self.lanes(split.frame, mask).set_word(op.d, &[mask; LANES], 0);
+            return false;
+        }
+        let member_slot = if let Code::Warp(Operation::Shuffle(_)) = op.code {
+            op.f
+        } else if op.code == Code::SynchroniseWarp {
+            op.a
+        } else {
+            op.b
+        };
+        let lane = split.mask.trailing_zeros();
+        let lanes = self.lanes(split.frame, split.mask);
+        let all = lanes.word(member_slot);
+        let members = all[lane as usize];
+        // Lanes with other masks are groups of their own.
+        let same = super::lanes::bits(|lane| all[lane] == members) & split.mask;
+        if same != split.mask {
+            let mut rest = split.clone();
+            rest.mask = split.mask & !same;
+            split.mask = same;
+            return self.divided(op, split, rest, members);
+        }
+        let outside = split.mask & !members;
+        if outside != 0 {
+            let text = format!("a lane that the mask {members:#010x} does not name");
+            self.report(pc, Finding::new(FaultKind::WarpSync, outside.trailing_zeros(), text));
+        }
+        let missing = members & self.warp.live & !split.mask;
+        if missing != 0 && !self.forced {
+            split.state = SplitState::WarpSync(members);
+            return true;
+        }
+        if missing != 0 {
+            self.forced = false;
+            let text = format!(
+                "the mask {members:#010x} names lanes {missing:#010x}, which are elsewhere"
+            );
+            self.report(pc, Finding::new(FaultKind::WarpSync, missing.trailing_zeros(), text));
+        }
+        self.perform(op, split.frame, split.mask, members & split.mask);
+        false
+    }
+
+    /// Groups with masks of their own, each complete, do the operation one after the other.
+    fn divided(&mut self, op: &Op, split: &mut Split, rest: Split, members: u32) -> bool {
+        let complete = members & self.warp.live == split.mask;
+        if complete || self.forced {
+            if !complete {
+                self.forced = false;
+                let text =
+                    format!("the mask {members:#010x} does not name the lanes that are here");
+                let lane = split.mask.trailing_zeros();
+                self.report(split.pc, Finding::new(FaultKind::WarpSync, lane, text));
+            }
+            self.perform(op, split.frame, split.mask, split.mask);
+            split.pc += 1;
+            self.warp.splits.push(rest);
+            return true;
+        }
+        // The first group cannot go on alone: let the others try.
+        let group = split.mask;
+        split.mask = rest.mask;
+        let mut waiting = rest;
+        waiting.mask = group;
+        waiting.state = SplitState::WarpSync(members);
+        let before = self.warp.splits.len();
+        let waits = self.warp_wide(op, split);
+        debug_assert!(self.warp.splits.len() >= before);
+        self.warp.splits.push(waiting);
+        if !waits {
+            split.pc += 1;
+        }
+        true
+    }
+
+    /// Lanes at `bar.warp.sync` wait for each other wherever each of them is; whether any could go on.
+    pub(super) fn release_warp_barriers(&mut self) -> bool {
+        let program = self.launch.program;
+        let mut released = false;
+        for index in 0..self.warp.splits.len() {
+            let SplitState::WarpSync(members) = self.warp.splits[index].state else { continue };
+            let at_barrier = |split: &Split| {
+                split.state == SplitState::WarpSync(members)
+                    && program.ops[split.pc as usize].code == Code::SynchroniseWarp
+            };
+            let here = self.warp.splits.iter().filter(|split| at_barrier(split));
+            let here = here.fold(0, |mask, split| mask | split.mask);
+            if members & self.warp.live & !here != 0 || !at_barrier(&self.warp.splits[index]) {
+                continue;
+            }
+            for split in &mut self.warp.splits {
+                let waits = split.state == SplitState::WarpSync(members)
+                    && program.ops[split.pc as usize].code == Code::SynchroniseWarp;
+                if waits {
+                    split.state = SplitState::Ready;
+                    split.pc += 1;
+                    released = true;
+                }
+            }
+        }
+        released
+    }
+
+    fn perform(&mut self, op: &Op, frame: Frame, mask: u32, members: u32) {
+        let Code::Warp(what) = op.code else { return };
+        match what {
+            Operation::Shuffle(kind) => self.shuffle(op, kind, frame, mask),
+            Operation::Vote(kind) => {
+                let mut lanes = self.lanes(frame, mask);
+                let (votes, undefined) = (lanes.predicate(op.a), lanes.predicate_undefined(op.a));
+                let unknown = if undefined & members == 0 { 0 } else { u32::MAX };
+                let spread = |holds: bool| if holds { u32::MAX } else { 0 };
+                match kind {
+                    VoteKind::All => {
+                        lanes.set_predicate(op.d, spread(s::vote_all(votes, members)), unknown);
+                    }
+                    VoteKind::Any => {
+                        lanes.set_predicate(op.d, spread(s::vote_any(votes, members)), unknown);
+                    }
+                    VoteKind::Uniform => {
+                        lanes.set_predicate(op.d, spread(s::vote_uniform(votes, members)), unknown);
+                    }
+                    VoteKind::Ballot => {
+                        lanes.set_word(op.d, &[s::ballot(votes, members); LANES], unknown);
+                    }
+                }
+            }
+            Operation::Match(kind, ty) => self.match_lanes(op, kind, ty, frame, (mask, members)),
+            Operation::ReduceInteger(kind, ty) => {
+                let reduction = match (kind, ty) {
+                    (IntegerReduction::Add, _) => s::Reduction::Add,
+                    (IntegerReduction::Minimum, ReducedInteger::U32) => {
+                        s::Reduction::MinimumUnsigned
+                    }
+                    (IntegerReduction::Minimum, ReducedInteger::S32) => s::Reduction::MinimumSigned,
+                    (IntegerReduction::Maximum, ReducedInteger::U32) => {
+                        s::Reduction::MaximumUnsigned
+                    }
+                    (IntegerReduction::Maximum, ReducedInteger::S32) => s::Reduction::MaximumSigned,
+                };
+                self.reduce(op, frame, (mask, members), |values| {
+                    s::reduce(values, members, reduction)
+                });
+            }
+            Operation::ReduceBits(kind) => {
+                let reduction = match kind {
+                    BitReduction::And => s::Reduction::And,
+                    BitReduction::Or => s::Reduction::Or,
+                    BitReduction::Xor => s::Reduction::Xor,
+                };
+                self.reduce(op, frame, (mask, members), |values| {
+                    s::reduce(values, members, reduction)
+                });
+            }
+            Operation::ReduceFloat(kind, magnitude, nan) => {
+                let extreme = match kind {
+                    FloatReduction::Minimum => semantics::Extreme::Minimum,
+                    FloatReduction::Maximum => semantics::Extreme::Maximum,
+                };
+                let sign = match magnitude {
+                    Magnitude::Signed => semantics::SignRule::Winner,
+                    Magnitude::Absolute => semantics::SignRule::Absolute,
+                };
+                let choice = float::Choice { extreme, nan: modes::nan(nan), sign };
+                self.reduce(op, frame, (mask, members), |values| {
+                    s::reduce_f32(values, members, choice)
+                });
+            }
+            Operation::ActiveMask => {}
+        }
+    }
+
+    fn shuffle(&mut self, op: &Op, kind: Shuffle, frame: Frame, mask: u32) {
+        let kind = match kind {
+            Shuffle::Up => s::Shuffle::Up,
+            Shuffle::Down => s::Shuffle::Down,
+            Shuffle::Butterfly => s::Shuffle::Butterfly,
+            Shuffle::Index => s::Shuffle::Index,
+        };
+        let mut lanes = self.lanes(frame, mask);
+        let (a, b, c) = (lanes.word(op.a), lanes.word(op.b), lanes.word(op.c));
+        let unknown = lanes.word_undefined(op.a);
+        let unknown_where = lanes.word_undefined(op.b) | lanes.word_undefined(op.c);
+        let sources: [s::Source; LANES] =
+            std::array::from_fn(|lane| s::shuffle_source(lane as u32, b[lane], c[lane], kind));
+        let result = std::array::from_fn(|lane| a[usize::from(sources[lane].lane)]);
+        // What a lane that is not here would give is undefined.
+        let undefined = super::lanes::bits(|lane| {
+            let source = sources[lane].lane;
+            unknown >> source & 1 == 1 || mask >> source & 1 == 0
+        });
+        lanes.set_word(op.d, &result, undefined | unknown_where);
+        if !op.e.is_none() {
+            let in_range = super::lanes::bits(|lane| sources[lane].in_range);
+            lanes.set_predicate(op.e, in_range, unknown_where);
+        }
+    }
+
+    fn match_lanes(
+        &mut self,
+        op: &Op,
+        kind: MatchKind,
+        ty: MatchType,
+        frame: Frame,
+        (mask, members): (u32, u32),
+    ) {
+        let mut lanes = self.lanes(frame, mask);
+        let (values, undefined) = lanes.any(op.a, ty == MatchType::B64);
+        let unknown = if undefined & members == 0 { 0 } else { u32::MAX };
+        match kind {
+            MatchKind::Any => lanes.set_word(op.d, &s::match_any(&values, members), unknown),
+            MatchKind::All => {
+                let all = s::match_all(&values, members);
+                lanes.set_word(op.d, &[all; LANES], unknown);
+                if !op.e.is_none() {
+                    lanes.set_predicate(op.e, if all != 0 { u32::MAX } else { 0 }, unknown);
+                }
+            }
+        }
+    }
+
+    fn reduce(
+        &mut self,
+        op: &Op,
+        frame: Frame,
+        (mask, members): (u32, u32),
+        f: impl Fn(&[u32; LANES]) -> u32,
+    ) {
+        let mut lanes = self.lanes(frame, mask);
+        let result = f(&lanes.word(op.a));
+        let unknown = if lanes.word_undefined(op.a) & members == 0 { 0 } else { u32::MAX };
+        lanes.set_word(op.d, &[result; LANES], unknown);
+    }
+}
