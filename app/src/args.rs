@@ -1,6 +1,6 @@
-//! What the user typed, and what it means: two types, resolved once.
+//! What the user typed.
 //!
-//! This is the only place that reads the environment; everything below is told.
+//! The environment is read here and in `session.rs`; everything below is told.
 
 use std::path::PathBuf;
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use lightbench_core::compile::diagnostics::{Diagnostic, Note, Place, Severity, SourcePlace};
 use lightbench_core::compile::includes::Refusal;
-use lightbench_core::display_text::visible;
+use lightbench_core::display_text::{visible, visible_lines};
 use lightbench_core::project::Problem;
 
 use crate::report::Sources;
@@ -18,7 +18,7 @@ pub fn of_compiler(diagnostic: &Diagnostic, sources: &Sources<'_>) -> String {
         Severity::Warning => Level::WARNING,
         Severity::Remark | Severity::Note => Level::NOTE,
     };
-    let message = shown_lines(&diagnostic.message);
+    let message = visible_lines(&diagnostic.message);
     let mut title = level.primary_title(message.as_str());
     if let Some(code) = &diagnostic.code {
         title = title.id(code.as_str());
@@ -51,7 +51,7 @@ pub fn of_refusal(refusal: &Refusal, sources: &Sources<'_>) -> String {
         excerpt: None,
         foreign: false,
     };
-    let reason = shown_lines(&refusal.reason.to_string());
+    let reason = visible_lines(&refusal.reason.to_string());
     rendered(&[placed(
         Group::with_title(Level::ERROR.primary_title(reason.as_str())),
         &place,
@@ -108,7 +108,7 @@ struct Message {
 fn note(note: &Note) -> Message {
     let place =
         note.place.as_ref().map(|place| format!(" ({}:{})", visible(&place.file), place.line));
-    Message { text: shown_lines(&note.message) + &place.unwrap_or_default() }
+    Message { text: visible_lines(&note.message) + &place.unwrap_or_default() }
 }
 
 /// The last line of the kernel file, which is where something is missing.
@@ -181,8 +181,4 @@ fn span(line: &str, column: usize, length: usize) -> std::ops::Range<usize> {
 
 fn rendered(groups: &[Group<'_>]) -> String {
     Renderer::styled().render(groups) + "\n"
-}
-
-fn shown_lines(text: &str) -> String {
-    text.lines().map(visible).collect::<Vec<_>>().join("\n")
 }

@@ -6,4 +6,5 @@ pub mod diagnostics;
 pub mod outcome;
 pub mod report;
 pub mod session;
+pub mod style;
 pub mod table;

@@ -3,8 +3,10 @@
 use std::io;
 use std::process::ExitCode;
 
-/// The exit statuses of the command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+use crate::style::ERROR;
+
+/// The exit statuses of the command line, the better ones first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
     /// Everything asked for was done and is well.
     Passed,
@@ -77,8 +79,6 @@ pub fn document(value: &impl serde::Serialize) -> String {
         Err(error) => format!("{{\"error\": \"this result has no JSON form: {error}\"}}\n"),
     }
 }
-
-const ERROR: anstyle::Style = anstyle::AnsiColor::Red.on_default().bold();
 
 fn write_all(stream: &mut impl io::Write, text: &str) -> io::Result<()> {
     stream.write_all(text.as_bytes())?;

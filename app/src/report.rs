@@ -4,16 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::path::Path;
 
-use anstyle::{AnsiColor, Style};
-use lightbench_core::display_text::visible;
+use lightbench_core::display_text::visible_lines;
 use lightbench_core::project::{Problem, ProjectError};
 use serde_json::{Value, json};
 
 use crate::diagnostics;
 use crate::outcome::{Outcome, Status, document};
-
-const ERROR: Style = AnsiColor::Red.on_default().bold();
-const NOTE: Style = AnsiColor::Yellow.on_default().bold();
+use crate::style::{ERROR, NOTE};
 
 /// The texts that diagnostics quote.
 #[derive(Debug, Default)]
@@ -62,17 +59,24 @@ impl<'a> Sources<'a> {
 
 /// `error: …`, with what may come from files made visible.
 pub fn error(message: &str) -> String {
-    format!("{ERROR}error{ERROR:#}: {}\n", lines(message))
+    format!("{ERROR}error{ERROR:#}: {}\n", visible_lines(message))
 }
 
 /// Lines for what did not stop the work.
 pub fn notices(notices: &[String]) -> String {
-    notices.iter().map(|notice| format!("{NOTE}note{NOTE:#}: {}\n", lines(notice))).collect()
+    notices
+        .iter()
+        .map(|notice| format!("{NOTE}note{NOTE:#}: {}\n", visible_lines(notice)))
+        .collect()
 }
 
 /// Messages of the compiler that no rule understood; nothing that it says is lost.
 pub fn other_messages(text: &str) -> String {
-    if text.trim().is_empty() { String::new() } else { format!("{}\n", lines(text.trim_end())) }
+    if text.trim().is_empty() {
+        String::new()
+    } else {
+        format!("{}\n", visible_lines(text.trim_end()))
+    }
 }
 
 /// A request that names something unknown.
@@ -107,16 +111,12 @@ fn problems_text(problems: &[Problem], target: &Path) -> String {
     text + &error(&format!("{count} {noun} in {}", target.display()))
 }
 
-fn failed(status: Status, message: &str, mut details: Value, as_json: bool) -> Outcome {
+/// A failure of any status, as text and, if asked for, as a document.
+pub fn failed(status: Status, message: &str, mut details: Value, as_json: bool) -> Outcome {
     let mut outcome = Outcome { output: String::new(), errors: error(message), status };
     if as_json {
         details["message"] = json!(message);
         outcome.output = document(&json!({ "schema": "lightbench.error/1", "error": details }));
     }
     outcome
-}
-
-/// Every line made visible by itself, so that line breaks of ours stay.
-fn lines(text: &str) -> String {
-    text.lines().map(visible).collect::<Vec<_>>().join("\n")
 }

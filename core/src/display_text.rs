@@ -18,6 +18,11 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// The same for a text of several lines, whose line breaks are ours and stay.
+pub fn visible_lines(text: &str) -> String {
+    text.lines().map(visible).collect::<Vec<_>>().join("\n")
+}
+
 /// Control characters (C0, C1, delete), line and paragraph separators, and the characters of Unicode's general
 /// category `Cf` that hide or reorder what stands beside them.
 fn is_hidden(character: char) -> bool {

@@ -1,11 +1,11 @@
-//! CUDA kernels from source to verdict.
+//! CUDA kernels from source to facts; `ARCHITECTURE.md` draws the whole.
 //!
 //! ```text
-//!  project folder ──► project::load ──► Project, Kernel, Candidate
-//!                                           │
-//!  toolchain::discover ──► Toolchain ──►  compile (in a worker process) ──► Artifact
-//!                                           │
-//!  device sheets ──────────────────────►  occupancy
+//!  project folder ──► Project::load ──► Project, Kernel
+//!                                           │ Candidate::of
+//!  toolchain::discover ──► Toolchain ──► compile (in a worker process) ──► Artifact ──► Facts
+//!                                           ▲
+//!                                   device sheets
 //! ```
 //!
 //! Modules in reading order.

@@ -2,7 +2,6 @@
 
 use std::fmt::{self, Write as _};
 
-use anstyle::{AnsiColor, Style};
 use lightbench_core::display_text::visible;
 use lightbench_core::toolchain::doctor::{Finding, Fix, Report, State, examine};
 use lightbench_core::toolchain::{FetchError, PinnedSet};
@@ -10,6 +9,7 @@ use lightbench_core::toolchain::{FetchError, PinnedSet};
 use crate::args::{Doctor, Fetch};
 use crate::outcome::{Outcome, Status};
 use crate::session::Session;
+use crate::style::{DIM, ERROR, GOOD, NOTE, STRONG};
 
 /// Fetches if asked to, examines the machine, and reports; a failed fetch does not stop the report.
 pub fn run(session: &Session, arguments: &Doctor) -> Outcome {
@@ -64,23 +64,21 @@ fn write_text(report: &Report, output: &mut String) -> fmt::Result {
 
 fn write_finding(finding: &Finding, output: &mut String) -> fmt::Result {
     let (word, style) = match finding.state {
-        State::Ok => ("ok", AnsiColor::Green.on_default()),
-        State::Missing => ("missing", AnsiColor::Red.on_default().bold()),
-        State::Problem => ("problem", AnsiColor::Yellow.on_default().bold()),
-        State::Info => ("–", Style::new().dimmed()),
+        State::Ok => ("ok", GOOD),
+        State::Missing => ("missing", ERROR),
+        State::Problem => ("problem", NOTE),
+        State::Info => ("–", DIM),
     };
     let title = finding.topic.title();
     let summary = visible(&finding.summary);
     writeln!(output, "{style}{word:<STATE_WIDTH$}{style:#}  {title:<TOPIC_WIDTH$}  {summary}")?;
     let indent = " ".repeat(STATE_WIDTH + TOPIC_WIDTH + 4);
-    let dim = Style::new().dimmed();
     for line in finding.at.iter().chain(&finding.notes) {
-        writeln!(output, "{indent}{dim}{}{dim:#}", visible(line))?;
+        writeln!(output, "{indent}{DIM}{}{DIM:#}", visible(line))?;
     }
-    let strong = Style::new().bold();
     match &finding.fix {
         Some(Fix::Command(command)) => {
-            writeln!(output, "{indent}fix: {strong}{}{strong:#}", visible(command))
+            writeln!(output, "{indent}fix: {STRONG}{}{STRONG:#}", visible(command))
         }
         Some(Fix::Advice(advice)) => writeln!(output, "{indent}fix: {}", visible(advice)),
         None => Ok(()),

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use lightbench_core::display_text::visible;
+use lightbench_core::display_text::{visible, visible_lines};
 use lightbench_core::project::scaffold::{self, Plan, ScaffoldError, Written};
 
 use crate::args::New;
@@ -104,8 +104,4 @@ fn what_was_left_out(plan: &Plan) -> String {
         writeln!(text, "\n{}: not understood: {}", unread.place, visible(&unread.found)).ok();
     }
     text
-}
-
-fn visible_lines(text: &str) -> String {
-    text.lines().map(visible).collect::<Vec<_>>().join("\n")
 }

@@ -271,7 +271,7 @@ impl Compiler {
                 let text = self
                     .tool_worker()
                     .disassemble(request, TOOL_LIMIT, cancellation)
-                    .map_err(|source| from_worker(&nvdisasm.program, source))?;
+                    .map_err(|source| from_tool(&nvdisasm.program, source))?;
                 self.keep(key, Reply::Disassembled(text.clone()));
                 text
             }
@@ -380,7 +380,7 @@ impl Compiler {
         cancellation: &Cancellation,
     ) -> Result<IncludeFolders, CompileError> {
         let storage = |source| {
-            let path = std::env::temp_dir();
+            let path = PathBuf::from("the temporary folder");
             CompileError::Headers(HeaderError::Storage { path, source })
         };
         let temporary = tempfile::tempdir().map_err(storage)?;
@@ -400,7 +400,7 @@ impl Compiler {
         let configuration = Configuration { tools, policy, ..Configuration::default() };
         WorkerHandle::new(self.command.clone(), configuration)
             .extract_headers(into.to_owned(), TOOL_LIMIT, cancellation)
-            .map_err(|source| from_worker(&nvrtc.library, source))
+            .map_err(|source| from_tool(&nvrtc.library, source))
     }
 }
 
@@ -426,6 +426,22 @@ fn identity(program: &Path, name: &str) -> String {
     let file =
         fs::metadata(program).ok().map(|metadata| (metadata.len(), metadata.modified().ok()));
     format!("{name} {} {file:?}", program.display())
+}
+
+/// A tool that is too slow is no fault of the kernel.
+fn from_tool(program: &Path, source: WorkerError) -> CompileError {
+    match source {
+        WorkerError::Cancelled => CompileError::Cancelled,
+        source @ (WorkerError::TimedOut { .. }
+        | WorkerError::Start { .. }
+        | WorkerError::Setup(_)
+        | WorkerError::VersionMismatch { .. }
+        | WorkerError::Died { .. }
+        | WorkerError::Protocol(_)
+        | WorkerError::UnexpectedReply { .. }
+        | WorkerError::Request(_)
+        | WorkerError::Failed(_)) => CompileError::Worker { compiler: program.to_owned(), source },
+    }
 }
 
 fn from_worker(program: &Path, error: WorkerError) -> CompileError {

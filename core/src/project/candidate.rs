@@ -133,19 +133,22 @@ struct Parts<'a> {
     launch: Option<&'a Launch>,
 }
 
-/// The text with the block's own text blanked, so that editing a title compiles nothing anew, and without the mark that
-/// some editors put first and the compiler takes for an error.
+/// The text with the block's own text blanked, so that editing a title compiles nothing anew: lines stay, and columns
+/// behind the block, but not the length of what was in it.
 fn without_block(file: &Path, source: &str) -> String {
     let block = block::find(file, source).ok().flatten().unwrap_or(0..0);
-    let blank = |character: char| if character == '\n' { '\n' } else { ' ' };
+    let inside = &source[block.clone()];
     let mut text = String::with_capacity(source.len());
     text.push_str(&source[..block.start]);
-    text.extend(source[block.clone()].chars().map(blank));
-    text.push_str(&source[block.end..]);
-    match text.strip_prefix('\u{feff}') {
-        Some(rest) => rest.to_owned(),
-        None => text,
+    match inside.rsplit_once('\n') {
+        Some((before, last)) => {
+            text.extend(std::iter::repeat_n('\n', before.matches('\n').count() + 1));
+            text.extend(last.chars().map(|_| ' '));
+        }
+        None => text.extend(inside.chars().map(|_| ' ')),
     }
+    text.push_str(&source[block.end..]);
+    text
 }
 
 fn hash(
@@ -223,8 +226,8 @@ mod tests {
             assert_eq!(changed.hash == candidate(SOURCE).hash, same, "{old} → {new}");
         };
         check("one", "two", true);
-        check("steps", "note: \"why\",  steps", false);
-        check("title: \"one\"", "title: \"一つ\"", false);
+        check("steps", "note: \"why\",  steps", true);
+        check("title: \"one\"", "title: \"一つ\"", true);
         check("[32]", "[64]", false);
         check("f() {}", "f() { }", false);
     }

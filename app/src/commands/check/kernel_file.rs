@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use anstyle::Style;
 use lightbench_core::compile::facts::{FactsError, demand};
 use lightbench_core::compile::occupancy::{Obstacle, Occupancy, occupancy};
 use lightbench_core::compile::{CompileError, CompileJob, Compiled, Compiler, KernelFacts};
@@ -17,10 +16,8 @@ use super::listing::{self, Listings};
 use super::{Checker, failure, json, text};
 use crate::outcome::{Outcome, Status, document};
 use crate::report::{self, Sources};
+use crate::style::{DIM, STRONG};
 use crate::table::Table;
-
-const STRONG: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
 
 /// Block sizes that people try first.
 const BLOCKS: [u32; 6] = [32, 64, 128, 256, 512, 1024];

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use anstyle::Style;
 use lightbench_core::cancellation::Cancellation;
 use lightbench_core::compile::job::Source;
 use lightbench_core::compile::sass::{SassFunction, SassInstruction};
@@ -13,9 +12,7 @@ use serde_json::{Value, json};
 
 use super::Checker;
 use crate::report::Sources;
-
-const STRONG: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
+use crate::style::{DIM, STRONG};
 
 /// The listings that were asked for.
 #[derive(Debug, Default)]

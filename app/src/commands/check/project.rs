@@ -145,7 +145,11 @@ fn outcome(
         let Ok(facts) = &row.result else { continue };
         match listing::of(checker, compiler, &facts.candidate, &facts.artifact) {
             Ok(listings) => listed.push((row, listings)),
-            Err(error) => return Outcome::failed(failure::compile_status(&error), error),
+            Err(error) => {
+                let (status, error) = (failure::compile_status(&error), FactsError::Compile(error));
+                let details = failure::to_json(&error);
+                return report::failed(status, &error.to_string(), details, checker.arguments.json);
+            }
         }
     }
     let output = if checker.arguments.json {

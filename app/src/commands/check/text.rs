@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use anstyle::{AnsiColor, Style};
 use lightbench_core::compile::facts::{Facts, LaunchFacts};
 use lightbench_core::compile::occupancy::{NextBlock, Occupancy, Resident, next_block};
 use lightbench_core::compile::{Artifact, Compiler, Origin, Resources};
@@ -14,11 +13,8 @@ use super::project::{Checked, Row, can_launch};
 use super::{Checker, failure};
 use crate::diagnostics;
 use crate::report::{self, Sources};
+use crate::style::{DIM, ERROR, STRONG};
 use crate::table::Table;
-
-const STRONG: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
-const RED: Style = AnsiColor::Red.on_default().bold();
 
 /// The whole report on a project.
 pub(super) fn of_project(
@@ -230,10 +226,12 @@ fn summary(checked: &Checked<'_>) -> String {
         (0, 0) if read_only > 0 => format!("{read_only} of {all} read, not assembled"),
         (0, 0) if all == 1 => "compiles".to_owned(),
         (0, 0) => format!("all {all} compile"),
-        (0, stuck) => format!("{RED}{stuck} of {all} cannot launch on this device{RED:#}"),
-        (failed, 0) => format!("{RED}{failed} of {all} failed{RED:#}"),
+        (0, stuck) => format!("{ERROR}{stuck} of {all} cannot launch on this device{ERROR:#}"),
+        (failed, 0) => format!("{ERROR}{failed} of {all} failed{ERROR:#}"),
         (failed, stuck) => {
-            format!("{RED}{failed} of {all} failed, {stuck} cannot launch on this device{RED:#}")
+            format!(
+                "{ERROR}{failed} of {all} failed, {stuck} cannot launch on this device{ERROR:#}"
+            )
         }
     };
     let source = match (good, from_cache) {
