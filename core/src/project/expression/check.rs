@@ -147,8 +147,12 @@ impl Checker<'_> {
         // A scalar of another type may be meant; a second message then says that it does not fit.
         let meant = known.iter().chain(&self.scope.reals).map(String::as_str);
         let functions =
-            Function::ALL.iter().map(|function| function.name()).chain([MAX_ACTIVE_BLOCKS]);
-        let nearest = nearest(name, meant.chain(functions)).map(str::to_owned);
+            || Function::ALL.iter().map(|function| function.name()).chain([MAX_ACTIVE_BLOCKS]);
+        let nearest = nearest(name, meant.chain(functions())).map(|near| {
+            // A function is not a name: it wants its arguments.
+            let is_function = functions().any(|function| function == near);
+            if is_function { format!("{near}(…)") } else { near.to_owned() }
+        });
         Some(Reason::UnknownName { name: name.to_owned(), nearest, known })
     }
 

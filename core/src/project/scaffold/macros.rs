@@ -26,6 +26,10 @@ const DECORATION: [&str; 13] = [
     "volatile",
 ];
 
+/// The same with what stands in parentheses behind them.
+const WITH_PARENTHESES: [&str; 5] =
+    ["__align__", "alignas", "__block_size__", "__cluster_dims__", "__maxnreg__"];
+
 /// More than any alignment needs; it keeps the scan linear where parentheses never close.
 const LONGEST_PARENTHESIS: usize = 256;
 
@@ -39,7 +43,7 @@ pub(super) fn mask(text: &str) -> (Defines, String) {
         let token = token(text.as_bytes(), at);
         if token.kind == Kind::Word {
             let word = &text[at..token.end];
-            if matches!(word, "__align__" | "alignas") {
+            if WITH_PARENTHESES.contains(&word) {
                 let end = parenthesis_end(text.as_bytes(), token.end);
                 blank(&mut masked[at..end]);
                 at = end;
