@@ -210,7 +210,10 @@ impl Worker<'_, '_> {
             (FaultKind::OutOfBounds, buffer, text)
         };
         let address = Some(address);
-        self.report(part.pc, Finding { kind, lane: lane as u32, address, buffer, details });
+        self.report(
+            part.pc,
+            Finding { kind, lane: lane as u32, address, buffer, other: None, details },
+        );
         None
     }
 
@@ -246,7 +249,10 @@ impl Worker<'_, '_> {
             (FaultKind::OutOfBounds, buffer, text)
         };
         let address = Some(address);
-        self.report(part.pc, Finding { kind, lane: lane as u32, address, buffer, details });
+        self.report(
+            part.pc,
+            Finding { kind, lane: lane as u32, address, buffer, other: None, details },
+        );
         None
     }
 
@@ -284,7 +290,7 @@ impl Worker<'_, '_> {
             (FaultKind::OutOfBounds, text)
         };
         let (lane, address) = (lane as u32, Some(address));
-        self.report(part.pc, Finding { kind, lane, address, buffer: None, details });
+        self.report(part.pc, Finding { kind, lane, address, buffer: None, other: None, details });
         None
     }
 
@@ -398,7 +404,14 @@ impl Worker<'_, '_> {
         let (kind, lane) = (FaultKind::ReadOnlyWrite, lane as u32);
         self.report(
             pc,
-            Finding { kind, lane, address: Some(address), buffer: Some(name), details },
+            Finding {
+                kind,
+                lane,
+                address: Some(address),
+                buffer: Some(name),
+                other: None,
+                details,
+            },
         );
         false
     }

@@ -209,7 +209,10 @@ impl Worker<'_, '_> {
             let details =
                 format!("free of {address:#x}, which malloc did not give or which is free");
             let (kind, lane) = (FaultKind::OutOfBounds, lane as u32);
-            self.report(pc, Finding { kind, lane, address: Some(address), buffer: None, details });
+            self.report(
+                pc,
+                Finding { kind, lane, address: Some(address), buffer: None, other: None, details },
+            );
             return;
         };
         let region = &mut self.launch.memory.regions[index];

@@ -16,6 +16,10 @@ pub enum FaultKind {
     UninitializedRead,
     /// A store to an input or to constants.
     ReadOnlyWrite,
+    /// Accesses of two threads to the same bytes, at least one a write, that nothing orders.
+    DataRace,
+    /// Bytes of an asynchronous copy that nothing waited for.
+    MissingWait,
     /// A barrier that not all threads reach, or not together.
     BarrierDivergence,
     /// A warp-wide operation whose mask does not name the lanes that are there.
@@ -43,6 +47,8 @@ impl FaultKind {
             Self::Misaligned => "misaligned",
             Self::UninitializedRead => "uninitialized_read",
             Self::ReadOnlyWrite => "read_only_write",
+            Self::DataRace => "data_race",
+            Self::MissingWait => "missing_wait",
             Self::BarrierDivergence => "barrier_divergence",
             Self::WarpSync => "warp_sync",
             Self::Deadlock => "deadlock",
@@ -61,6 +67,8 @@ impl FaultKind {
             | Self::Misaligned
             | Self::UninitializedRead
             | Self::ReadOnlyWrite
+            | Self::DataRace
+            | Self::MissingWait
             | Self::WarpSync => false,
             Self::BarrierDivergence
             | Self::Deadlock
@@ -98,8 +106,25 @@ pub struct Fault {
     pub address: Option<u64>,
     /// The buffer or variable that was meant or hit.
     pub buffer: Option<String>,
+    /// The other side, of faults that take two.
+    pub other: Option<OtherSide>,
     /// What happened, in a sentence.
     pub details: String,
+}
+
+/// The thread whose access met the one of the fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtherSide {
+    /// Its block.
+    pub block: [u32; 3],
+    /// The thread within the block.
+    pub thread: [u32; 3],
+    /// Where in the PTX.
+    pub place: Place,
+    /// Where in the source, if the PTX says so.
+    pub source_line: Option<SourceLine>,
+    /// What it did: `read`, `write`, `atomic`, `asynchronous copy`.
+    pub access: &'static str,
 }
 
 impl fmt::Display for Fault {
@@ -121,11 +146,12 @@ pub(super) struct Finding {
     pub(super) lane: u32,
     pub(super) address: Option<u64>,
     pub(super) buffer: Option<String>,
+    pub(super) other: Option<OtherSide>,
     pub(super) details: String,
 }
 
 impl Finding {
     pub(super) fn new(kind: FaultKind, lane: u32, details: impl Into<String>) -> Self {
-        Self { kind, lane, address: None, buffer: None, details: details.into() }
+        Self { kind, lane, address: None, buffer: None, other: None, details: details.into() }
     }
 }

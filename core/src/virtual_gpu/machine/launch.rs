@@ -31,6 +31,36 @@ pub enum Argument {
 pub struct Checks {
     /// Values that nothing wrote.
     pub uninitialized: bool,
+    /// Accesses of several threads that nothing orders.
+    pub races: Races,
+}
+
+/// By which rules accesses of several threads are judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Races {
+    /// They are not.
+    Ignored,
+    /// What working CUDA code relies on is accepted: `volatile` flags, a fence before an atomic counter.
+    CudaIdiom,
+    /// The happens-before of the PTX memory model, with scopes.
+    Strict,
+}
+
+/// In which order blocks, warps and diverged lanes go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Schedule {
+    /// Always the same: blocks in their order.
+    Deterministic,
+    /// Blocks on several threads of the host; results are the same unless the kernel can observe the order.
+    Parallel {
+        /// How many.
+        threads: std::num::NonZeroUsize,
+    },
+    /// An order that a seed decides, to bring out what another order hides.
+    Adversarial {
+        /// Any number.
+        seed: u64,
+    },
 }
 
 /// What happens after a fault that need not end the launch.
@@ -55,6 +85,8 @@ pub struct LaunchConfig {
     pub arguments: Vec<Argument>,
     /// What is looked for.
     pub checks: Checks,
+    /// In which order threads go.
+    pub schedule: Schedule,
     /// What happens after a fault.
     pub on_fault: OnFault,
     /// Whether instructions and accesses are counted.
@@ -72,7 +104,8 @@ impl LaunchConfig {
             block,
             dynamic_shared: 0,
             arguments,
-            checks: Checks { uninitialized: true },
+            checks: Checks { uninitialized: true, races: Races::Ignored },
+            schedule: Schedule::Deterministic,
             on_fault: OnFault::Continue,
             counters: true,
             max_steps: 1 << 36,
@@ -142,6 +175,9 @@ pub enum LaunchError {
     /// A buffer of another machine.
     #[error("argument {0} is a buffer that this machine does not have")]
     UnknownBuffer(usize),
+    /// Something of the launch that this machine cannot do.
+    #[error("{0} is not supported")]
+    Unavailable(&'static str),
     /// Instructions that this machine does not execute.
     #[error("{} instructions are not supported, the first at line {}: {}", .0.len(), .0.first().map_or(0, |u| u.place.line), .0.first().map_or("", |u| &u.operation))]
     Unsupported(Vec<Unsupported>),
@@ -176,6 +212,21 @@ impl Machine {
     ) -> Result<Report, LaunchError> {
         let (id, function) = find_kernel(module, kernel)?;
         check_sizes(function, config)?;
+        match config.schedule {
+            Schedule::Deterministic => {}
+            Schedule::Parallel { .. } => {
+                return Err(LaunchError::Unavailable("a parallel schedule"));
+            }
+            Schedule::Adversarial { .. } => {
+                return Err(LaunchError::Unavailable("an adversarial schedule"));
+            }
+        }
+        match config.checks.races {
+            Races::Ignored => {}
+            Races::CudaIdiom | Races::Strict => {
+                return Err(LaunchError::Unavailable("looking for data races"));
+            }
+        }
         let program = lower::lower(module, id).map_err(LaunchError::Unsupported)?;
         let too_much = |bytes| LaunchError::Shared { bytes, limit: self.shape.shared_per_block };
         let Some(shared) = SharedLayout::new(module, &program, config.dynamic_shared) else {

@@ -26,8 +26,8 @@ mod tests;
 mod warp;
 
 pub use super::lower::Unsupported;
-pub use fault::{Fault, FaultKind};
-pub use launch::{Argument, Checks, LaunchConfig, LaunchError, OnFault, Report};
+pub use fault::{Fault, FaultKind, OtherSide};
+pub use launch::{Argument, Checks, LaunchConfig, LaunchError, OnFault, Races, Report, Schedule};
 pub use memory::Access;
 
 use memory::{Memory, Region, RegionKind};

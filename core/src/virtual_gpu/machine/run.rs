@@ -108,6 +108,7 @@ impl Worker<'_, '_> {
             source_line,
             address: finding.address,
             buffer: finding.buffer,
+            other: finding.other,
             details: finding.details,
         });
     }
