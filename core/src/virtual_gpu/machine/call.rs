@@ -3,6 +3,7 @@
 use super::super::lower::LARGEST_FRAME;
 use super::super::lower::code::{Builtin, Target};
 use super::super::module::FunctionId;
+use super::content::Content;
 use super::fault::{FaultKind, Finding};
 use super::memory::{
     Access, FUNCTION_WINDOW, LOCAL_WINDOW, Memory, Region, RegionKind, SHARED_WINDOW, WINDOW_BYTES,
@@ -193,9 +194,9 @@ impl Worker<'_, '_> {
             return 0;
         }
         let name = format!("malloc({bytes}) number {}", self.launch.heap.len() + 1);
-        let region =
-            Region::new(name, RegionKind::Heap, Access::ReadWrite, vec![0; bytes as usize]);
-        let Some(index) = self.launch.memory.add(region.unwritten()) else { return 0 };
+        let content = Content::unwritten(bytes as usize);
+        let region = Region::new(name, RegionKind::Heap, Access::ReadWrite, content);
+        let Some(index) = self.launch.memory.add(region) else { return 0 };
         self.launch.heap_left -= bytes;
         self.launch.heap.insert(Memory::address(index), index);
         Memory::address(index)
@@ -216,17 +217,16 @@ impl Worker<'_, '_> {
             return;
         };
         let region = &mut self.launch.memory.regions[index];
-        self.launch.heap_left += region.bytes.len() as u64;
+        self.launch.heap_left += region.content.len() as u64;
         region.kind = RegionKind::Freed;
-        region.bytes = Vec::new();
-        region.written = Vec::new();
+        region.content = Content::unwritten(0);
     }
 
     /// One byte at a generic address, if there is one.
     fn byte(&self, lane: usize, frame: Frame, address: u64) -> Option<u8> {
         if address.wrapping_sub(SHARED_WINDOW) < WINDOW_BYTES {
             let offset = self.launch.shared.place(address - SHARED_WINDOW, 1)?;
-            return self.block.shared.get(offset).copied();
+            return Some(self.block.shared.read(offset, 1) as u8);
         }
         if address.wrapping_sub(LOCAL_WINDOW) < WINDOW_BYTES {
             let offset = (address - LOCAL_WINDOW) as u32;
@@ -234,7 +234,7 @@ impl Worker<'_, '_> {
                 .then(|| self.warp.local.read(lane, offset, 1).0 as u8);
         }
         let place = self.launch.memory.place(address, 1)?;
-        Some(self.launch.memory.regions[place.region].bytes[place.offset])
+        Some(self.launch.memory.regions[place.region].content.read(place.offset, 1) as u8)
     }
 
     fn text(&self, lane: usize, frame: Frame, address: u64) -> Vec<u8> {

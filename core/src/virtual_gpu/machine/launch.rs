@@ -8,6 +8,7 @@ use super::super::lower::Unsupported;
 use super::super::lower::code::{Object, PoolValue};
 use super::super::lower::{self, Program, variable};
 use super::super::module::{Function, FunctionId, FunctionKind, Module, RelocationTarget};
+use super::content::Content;
 use super::fault::Fault;
 use super::lanes::Pool;
 use super::memory::{
@@ -423,7 +424,8 @@ fn place_objects(
         }
         let region = if *object == Object::Parameters {
             let name = "kernel parameters".to_owned();
-            Region::new(name, RegionKind::Parameters, Access::ReadOnly, parameters.to_vec())
+            let content = Content::new(parameters);
+            Region::new(name, RegionKind::Parameters, Access::ReadOnly, content)
         } else if let Some(variable) = variable(module, *object) {
             let bytes = variable.bytes.unwrap_or(0);
             total = total.saturating_add(bytes);
@@ -438,7 +440,7 @@ fn place_objects(
                     (RegionKind::Global, Access::ReadWrite)
                 }
             };
-            Region::new(variable.name.clone(), kind, access, content)
+            Region::new(variable.name.clone(), kind, access, Content::new(&content))
         } else {
             continue;
         };
@@ -473,8 +475,9 @@ fn relocate(
         let value = (value >> relocation.shift).to_le_bytes();
         let start = relocation.offset as usize;
         let length = usize::from(relocation.bytes).min(8);
-        if let Some(bytes) = memory.regions[index].bytes.get_mut(start..start + length) {
-            bytes.copy_from_slice(&value[..length]);
+        let content = &memory.regions[index].content;
+        for (offset, byte) in (start..content.len()).zip(&value[..length]) {
+            content.write(offset, 1, u64::from(*byte));
         }
     }
 }
