@@ -108,6 +108,7 @@ impl Launch<'_> {
             splits: vec![split],
             live: mask,
             undefined_load,
+            awaited: 0,
             last_poll: None,
         }
     }
