@@ -9,6 +9,7 @@ use super::warp::{Frame, LANES};
 impl Worker<'_, '_> {
     pub(super) fn store(&mut self, pc: u32, op: &Op, frame: Frame, active: u32) {
         let Code::Store { access, base } = op.code else { return };
+        self.warp.idle_polls = 0;
         let (mut addresses, mask) = self.addresses(pc, op, base, frame, active);
         let spaces = Self::spaces(access.space, base, &mut addresses, mask);
         let element = ScalarType::from(access.element).bytes();

@@ -243,7 +243,7 @@ impl Worker<'_, '_> {
             lanes.set_predicate(op.e, in_range, unknown_where);
         }
         let origins = self.warp.undefined_load;
-        for lane in (0..LANES).filter(|lane| undefined & mask >> lane & 1 == 1) {
+        for lane in (0..LANES).filter(|lane| (undefined & mask) >> lane & 1 == 1) {
             let from_elsewhere = origins[usize::from(sources[lane].lane)];
             self.warp.undefined_load[lane] =
                 if absent >> lane & 1 == 1 { Some(pc) } else { from_elsewhere };
