@@ -3,5 +3,6 @@
 mod files;
 mod harness;
 mod limits;
+mod opcodes;
 mod random;
 mod real;
