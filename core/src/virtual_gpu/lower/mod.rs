@@ -8,6 +8,7 @@ mod flow;
 mod frame;
 mod liveness;
 mod operands;
+pub(crate) mod registers;
 mod slots;
 #[cfg(test)]
 mod tests;

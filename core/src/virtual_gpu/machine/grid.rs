@@ -149,12 +149,14 @@ impl Launch<'_> {
     /// One turn of a warp; whether it looked at what others write.
     fn turn(&mut self, block: &mut Block, index: usize, forced: bool) -> bool {
         let warp = &mut block.warps[index];
+        let (budget, withheld) = if self.watch.is_some() { (0, WARP_TURN) } else { (WARP_TURN, 0) };
         let mut worker = Worker {
             launch: self,
             block: &mut block.state,
             warp,
             forced,
-            budget: WARP_TURN,
+            budget,
+            withheld,
             polled: false,
         };
         let turn = worker.turn();
@@ -179,8 +181,15 @@ impl Launch<'_> {
     fn report_for(&mut self, block: &mut Block, index: usize, pc: u32, finding: Finding) {
         let warp = &mut block.warps[index];
         let state = &mut block.state;
-        let mut worker =
-            Worker { launch: self, block: state, warp, forced: false, budget: 0, polled: false };
+        let mut worker = Worker {
+            launch: self,
+            block: state,
+            warp,
+            forced: false,
+            budget: 0,
+            withheld: 0,
+            polled: false,
+        };
         worker.report(pc, finding);
     }
 

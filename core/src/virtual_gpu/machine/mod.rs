@@ -14,9 +14,11 @@ mod grid;
 mod lanes;
 mod launch;
 mod memory;
+mod paused;
 mod print;
 mod quick;
 mod run;
+mod session;
 mod shared;
 mod special;
 mod step;
@@ -24,11 +26,15 @@ mod sync;
 #[cfg(test)]
 mod tests;
 mod warp;
+mod watch;
 
 pub use super::lower::Unsupported;
 pub use fault::{Fault, FaultKind, OtherSide};
 pub use launch::{Argument, Checks, LaunchConfig, LaunchError, OnFault, Races, Report, Schedule};
 pub use memory::Access;
+pub use paused::{CallSite, LanePlace, LaneState, Paused, RegisterView, Value};
+pub use session::{Ended, Session, State, Until};
+pub use watch::Thread;
 
 use memory::{Memory, Region, RegionKind};
 

@@ -6,3 +6,4 @@ mod limits;
 mod opcodes;
 mod random;
 mod real;
+mod session;
