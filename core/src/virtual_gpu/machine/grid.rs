@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use super::barrier::{self, BARRIERS, BlockBarrier};
 use super::fault::{FaultKind, Finding};
 use super::run::{BlockState, Launch, Worker};
+use super::shared::SharedMemory;
 use super::step::Turn;
 use super::warp::{LANES, LocalMemory, Registers, Split, SplitState, Warp};
 
@@ -72,8 +73,7 @@ impl Launch<'_> {
             index,
             linear,
             threads,
-            shared: vec![0; self.shared.bytes as usize],
-            shared_written: vec![0; self.shared.bytes as usize],
+            shared: SharedMemory::new(self.shared.bytes as usize),
             barriers: vec![BlockBarrier::default(); BARRIERS],
             exited: 0,
         };

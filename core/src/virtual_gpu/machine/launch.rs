@@ -8,6 +8,7 @@ use super::super::lower::Unsupported;
 use super::super::lower::code::{Object, PoolValue};
 use super::super::lower::{self, Program, variable};
 use super::super::module::{Function, FunctionId, FunctionKind, Module, RelocationTarget};
+use super::content::Content;
 use super::fault::Fault;
 use super::lanes::Pool;
 use super::memory::{
@@ -271,12 +272,13 @@ impl Machine {
             }
         };
         let pool = pool(&program, &addresses, &parameters);
+        let shared_bytes = shared.bytes;
         let prepared = Prepared { pool, shared, watch: watch.map(Box::new) };
         let (report, found) = self.run(module, &program, kernel, config, prepared);
         if found.is_none() {
             self.memory.regions.truncate(buffers);
         }
-        Ok(Watched { report, found, program, addresses })
+        Ok(Watched { report, found, program, addresses, shared_bytes })
     }
 
     fn run(
@@ -384,6 +386,8 @@ pub(super) struct Watched {
     pub(super) found: Option<Found>,
     pub(super) program: Program,
     pub(super) addresses: Addresses,
+    /// Bytes of shared memory of a block.
+    pub(super) shared_bytes: u32,
 }
 
 fn find_kernel<'m>(
@@ -452,7 +456,8 @@ fn place_objects(
         }
         let region = if *object == Object::Parameters {
             let name = "kernel parameters".to_owned();
-            Region::new(name, RegionKind::Parameters, Access::ReadOnly, parameters.to_vec())
+            let content = Content::new(parameters);
+            Region::new(name, RegionKind::Parameters, Access::ReadOnly, content)
         } else if let Some(variable) = variable(module, *object) {
             let bytes = variable.bytes.unwrap_or(0);
             total = total.saturating_add(bytes);
@@ -467,7 +472,7 @@ fn place_objects(
                     (RegionKind::Global, Access::ReadWrite)
                 }
             };
-            Region::new(variable.name.clone(), kind, access, content)
+            Region::new(variable.name.clone(), kind, access, Content::new(&content))
         } else {
             continue;
         };
@@ -502,8 +507,9 @@ fn relocate(
         let value = (value >> relocation.shift).to_le_bytes();
         let start = relocation.offset as usize;
         let length = usize::from(relocation.bytes).min(8);
-        if let Some(bytes) = memory.regions[index].bytes.get_mut(start..start + length) {
-            bytes.copy_from_slice(&value[..length]);
+        let content = &memory.regions[index].content;
+        for (offset, byte) in (start..content.len()).zip(&value[..length]) {
+            content.write(offset, 1, u64::from(*byte));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A launch that stands before an instruction of one warp: registers, memory, calls, and where each lane is.
 
-use super::launch::LaunchConfig;
+use super::launch::{LaunchConfig, Watched};
 use super::memory::{Addresses, Memory};
 use super::warp::{Frame, LANES, Split, SplitState};
 use super::watch::Found;
@@ -20,6 +20,7 @@ pub struct Paused {
     addresses: Addresses,
     found: Found,
     block: [u32; 3],
+    shared_bytes: usize,
     /// Places of the operations that lanes and calls of this warp are at, and names of functions.
     module: PausedModule,
 }
@@ -104,11 +105,11 @@ impl Paused {
     pub(super) fn new(
         machine: Machine,
         module: &Module,
-        program: Program,
-        addresses: Addresses,
+        done: Watched,
         found: Found,
         config: &LaunchConfig,
     ) -> Self {
+        let program = &done.program;
         let mut frames: Vec<FrameMap> = Vec::new();
         let mut places: Vec<(u32, Place, Option<SourceLine>)> = Vec::new();
         for split in &found.warp.splits {
@@ -133,7 +134,9 @@ impl Paused {
         let variables =
             variables.map(|(variable, id)| (variable.name.clone(), VariableId(id))).collect();
         let module = PausedModule { variables, frames, places };
-        Self { machine, program, addresses, found, block: config.block, module }
+        let shared_bytes = done.shared_bytes as usize;
+        let (program, addresses, block) = (done.program, done.addresses, config.block);
+        Self { machine, program, addresses, found, block, shared_bytes, module }
     }
 
     /// Warp instructions before this one.
@@ -274,9 +277,9 @@ impl Paused {
     /// Bytes of the block's shared memory, with what was never written as none.
     #[must_use]
     pub fn shared(&self) -> Vec<Option<u8>> {
-        let block = &self.found.block;
-        let bytes = block.shared.iter().zip(&block.shared_written);
-        bytes.map(|(byte, written)| (*written != 0).then_some(*byte)).collect()
+        let shared = &self.found.block.shared;
+        let byte = |offset| shared.written(offset, 1).then(|| shared.read(offset, 1) as u8);
+        (0..self.shared_bytes).map(byte).collect()
     }
 
     /// Bytes of a lane's own memory, all frames from the first one on, with what was never written as none.
@@ -293,7 +296,7 @@ impl Paused {
     /// The bytes of a buffer in this moment; those that nothing wrote are zero.
     #[must_use]
     pub fn buffer(&self, buffer: BufferId) -> Vec<u8> {
-        self.machine.read(buffer).to_vec()
+        self.machine.read(buffer)
     }
 
     /// The bytes of a global or constant variable of the module in this moment; none if the kernel does not use one of

@@ -8,7 +8,7 @@ use super::super::module::Module;
 use super::fault::{Fault, FaultKind, Finding};
 use super::lanes::{Lanes, Pool};
 use super::memory::Memory;
-use super::shared::SharedLayout;
+use super::shared::{SharedLayout, SharedMemory};
 use super::warp::{Frame, LANES, Warp};
 use super::watch::Watch;
 use super::{Checks, DeviceShape, OnFault};
@@ -52,9 +52,7 @@ pub(super) struct BlockState {
     pub(super) index: [u32; 3],
     pub(super) linear: u64,
     pub(super) threads: u32,
-    pub(super) shared: Vec<u8>,
-    /// One byte for each byte that was written.
-    pub(super) shared_written: Vec<u8>,
+    pub(super) shared: SharedMemory,
     pub(super) barriers: Vec<super::barrier::BlockBarrier>,
     /// Threads that have ended.
     pub(super) exited: u32,

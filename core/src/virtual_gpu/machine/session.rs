@@ -179,12 +179,9 @@ fn run(
     watch: Watch,
 ) -> Result<State, LaunchError> {
     let mut machine = start.clone();
-    let done = machine.watched_launch(module, kernel, config, Some(watch))?;
-    Ok(match done.found {
-        Some(found) => {
-            let (program, addresses) = (done.program, done.addresses);
-            State::Paused(Box::new(Paused::new(machine, module, program, addresses, found, config)))
-        }
+    let mut done = machine.watched_launch(module, kernel, config, Some(watch))?;
+    Ok(match done.found.take() {
+        Some(found) => State::Paused(Box::new(Paused::new(machine, module, done, found, config))),
         None => State::Ended(Box::new(Ended { machine, report: done.report })),
     })
 }

@@ -30,7 +30,7 @@ fn every_passing_file_gives_its_results_and_no_fault() {
             }
             let (_, id) = done.buffers.iter().find(|(known, _)| known == buffer).unwrap();
             let found = done.machine.read(*id);
-            if found != expected {
+            if found != *expected {
                 wrong.push(format!("{name}: `{buffer}` is {found:02x?}, not {expected:02x?}"));
             }
         }

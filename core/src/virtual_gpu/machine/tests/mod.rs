@@ -7,3 +7,4 @@ mod opcodes;
 mod random;
 mod real;
 mod session;
+mod spellings;
