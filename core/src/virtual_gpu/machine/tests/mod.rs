@@ -4,7 +4,6 @@ mod files;
 mod harness;
 mod limits;
 mod opcodes;
-mod random;
 mod real;
 mod session;
 mod spellings;
