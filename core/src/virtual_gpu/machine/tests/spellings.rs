@@ -17,7 +17,7 @@ fn run(module: &Module, index: usize, case: &Case<'_>) -> (Report, bool) {
     let grid = [kernel::GRID, 1, 1];
     let config = LaunchConfig::new(grid, [kernel::BLOCK, 1, 1], arguments);
     let report = machine.launch(module, &format!("k{index}"), &config).unwrap();
-    let agrees = case.agrees(machine.read(out));
+    let agrees = case.agrees(&machine.read(out));
     (report, agrees)
 }
 
