@@ -1,6 +1,7 @@
 //! Tests of the front end as a whole.
 
 mod generated;
+mod hostile;
 mod random_programs;
 mod real_modules;
 mod refuse;
