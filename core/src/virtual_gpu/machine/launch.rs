@@ -16,6 +16,7 @@ use super::memory::{
 };
 use super::run::Launch;
 use super::shared::SharedLayout;
+use super::watch::{Found, Watch};
 use super::{BufferId, Machine};
 
 /// One argument of a kernel.
@@ -211,6 +212,19 @@ impl Machine {
         kernel: &str,
         config: &LaunchConfig,
     ) -> Result<Report, LaunchError> {
+        self.watched_launch(module, kernel, config, None).map(|done| done.report)
+    }
+
+    /// Runs a kernel until it ends or what is watched for happens.
+    ///
+    /// A launch that pauses leaves its variables among the buffers, to be looked at; its machine ends with it.
+    pub(super) fn watched_launch(
+        &mut self,
+        module: &Module,
+        kernel: &str,
+        config: &LaunchConfig,
+        watch: Option<Watch>,
+    ) -> Result<Watched, LaunchError> {
         let (id, function) = find_kernel(module, kernel)?;
         check_sizes(function, config)?;
         match config.schedule {
@@ -258,9 +272,13 @@ impl Machine {
             }
         };
         let pool = pool(&program, &addresses, &parameters);
-        let report = self.run(module, &program, kernel, config, Prepared { pool, shared });
-        self.memory.regions.truncate(buffers);
-        Ok(report)
+        let shared_bytes = shared.bytes;
+        let prepared = Prepared { pool, shared, watch: watch.map(Box::new) };
+        let (report, found) = self.run(module, &program, kernel, config, prepared);
+        if found.is_none() {
+            self.memory.regions.truncate(buffers);
+        }
+        Ok(Watched { report, found, program, addresses, shared_bytes })
     }
 
     fn run(
@@ -270,7 +288,7 @@ impl Machine {
         kernel: &str,
         config: &LaunchConfig,
         prepared: Prepared,
-    ) -> Report {
+    ) -> (Report, Option<Found>) {
         let counts = if config.counters { program.ops.len() } else { 0 };
         let mut launch = Launch {
             module,
@@ -295,11 +313,13 @@ impl Machine {
             stopped: false,
             printed: String::new(),
             heap: HashMap::new(),
+            watch: prepared.watch,
         };
         launch.run();
         let (counts, faults) =
             (std::mem::take(&mut launch.counts), std::mem::take(&mut launch.faults));
         let (steps, stopped) = (launch.steps, launch.stopped);
+        let found = launch.watch.take().and_then(|watch| watch.found);
         let printed = std::mem::take(&mut launch.printed);
         let counters = config.counters.then(|| {
             let mut counters = Counters::gather(module, program, &counts);
@@ -311,7 +331,7 @@ impl Machine {
             }
             counters
         });
-        Report { faults, counters, printed, steps, stopped }
+        (Report { faults, counters, printed, steps, stopped }, found)
     }
 
     /// The bytes of all parameters, at their offsets.
@@ -356,6 +376,18 @@ impl Machine {
 struct Prepared {
     pool: Pool,
     shared: SharedLayout,
+    watch: Option<Box<Watch>>,
+}
+
+/// What came of a launch that may have been watched.
+pub(super) struct Watched {
+    pub(super) report: Report,
+    /// The pause, if there was one.
+    pub(super) found: Option<Found>,
+    pub(super) program: Program,
+    pub(super) addresses: Addresses,
+    /// Bytes of shared memory of a block.
+    pub(super) shared_bytes: u32,
 }
 
 fn find_kernel<'m>(

@@ -3,6 +3,7 @@
 mod files;
 mod harness;
 mod limits;
-mod random;
+mod opcodes;
 mod real;
+mod session;
 mod spellings;
