@@ -11,6 +11,9 @@ mod check;
 /// The compiler to test with.
 #[cfg(test)]
 mod compiler;
+/// Machine instructions that PTX stands for.
+#[cfg(test)]
+mod expansion;
 /// Projects that the program begins.
 #[cfg(test)]
 mod new;
