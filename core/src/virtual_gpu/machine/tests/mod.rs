@@ -6,3 +6,4 @@ mod harness;
 mod limits;
 mod random;
 mod real;
+mod spellings;
