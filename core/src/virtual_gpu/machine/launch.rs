@@ -243,7 +243,7 @@ impl Machine {
             }
         }
         let program = lower::lower(module, id).map_err(LaunchError::Unsupported)?;
-        check_sample(module, &program, config)?;
+        check_counting(module, &program, config)?;
         let too_much = |bytes| LaunchError::Shared { bytes, limit: self.shape.shared_per_block };
         let Some(shared) = SharedLayout::new(module, &program, config.dynamic_shared) else {
             return Err(too_much(super::shared::LARGEST));
@@ -421,12 +421,15 @@ fn check_sizes(function: &Function, config: &LaunchConfig) -> Result<(), LaunchE
     Ok(())
 }
 
-/// Blocks that wait for a block that is left out would wait for ever.
-fn check_sample(
+/// Blocks that wait for a block that is left out would wait for ever; caches need an order of blocks.
+fn check_counting(
     module: &Module,
     program: &Program,
     config: &LaunchConfig,
 ) -> Result<(), LaunchError> {
+    if config.caches.is_some() && matches!(config.schedule, Schedule::Parallel { .. }) {
+        return Err(LaunchError::Unavailable("a cache model on a parallel schedule"));
+    }
     match config.blocks {
         Blocks::All => Ok(()),
         Blocks::Sampled { .. } => match super::traffic::first_poll(program) {

@@ -1,13 +1,9 @@
-//! Counters of small kernels whose counts can be worked out by hand, and the time modelled from them.
+//! Counters of small kernels whose counts can be worked out by hand.
 
 use std::num::NonZeroU64;
 
 use super::harness::module;
-use crate::units::{Bytes, BytesPerSecond, FlopsPerSecond, Hertz, Seconds};
-use crate::virtual_gpu::cost::time::{
-    Assumption, Bound, Latencies, LaunchShape, Limit, Modelled, Rates, TensorRates, Withheld,
-    modelled,
-};
+use crate::units::Bytes;
 use crate::virtual_gpu::cost::{Blocks, BlocksRun, CacheSizes, Counters, Counts, metrics};
 use crate::virtual_gpu::machine::{
     Access, Argument, DeviceShape, Initial, LaunchConfig, LaunchError, Machine, Report,
@@ -34,7 +30,7 @@ fn launch_with(body: &str, config: impl FnOnce(&mut LaunchConfig)) -> Result<Rep
     machine.launch(&module(&kernel(body)), "k", &launch)
 }
 
-fn counters_with(body: &str, config: impl FnOnce(&mut LaunchConfig)) -> Counters {
+pub(super) fn counters_with(body: &str, config: impl FnOnce(&mut LaunchConfig)) -> Counters {
     let report = launch_with(body, config).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(report.faults, [], "{body}");
     report.counters.unwrap()
@@ -98,12 +94,12 @@ fn counters_name_what_happened() {
     check("one sector", &atomic(4), |c| c.atomic_sectors, 1);
     let both = format!("{}\nadd.u64 %d0, %d0, 4096;\nred.global.add.u32 [%d0], 1;", atomic(1));
     check("requests are added", &both, |c| c.atomic_requests, 2);
-    let own = "mov.u32 %r1, own;\nst.local.u32 [%r1], %r0;\nld.local.u32 %r2, [%r1];";
+    let own = "mov.u64 %d1, own;\nst.local.u32 [%d1], %r0;\nld.local.u32 %r2, [%d1];";
     check("own memory is written", own, |c| c.local_store_sectors, 4);
     check("own memory is read", own, |c| c.local_load_requests, 1);
     let constant = |stride: u32| {
         format!(
-            "mul.lo.u32 %r1, %r0, {stride};\nmov.u32 %r2, table;\nadd.u32 %r1, %r1, %r2;\nld.const.u32 %r3, [%r1];"
+            "mul.wide.u32 %d1, %r0, {stride};\nmov.u64 %d2, table;\nadd.u64 %d1, %d1, %d2;\nld.const.u32 %r3, [%d1];"
         )
     };
     check("one constant", &constant(0), |c| c.constant_passes, 1);
@@ -156,7 +152,7 @@ fn every_metric_is_explained() {
 }
 
 /// Reads a word, writes it one MiB further.
-const COPY: &str = "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ntid.x;\nmad.lo.u32 %r0, %r1, %r2, %r0;\n\
+pub(super) const COPY: &str = "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ntid.x;\nmad.lo.u32 %r0, %r1, %r2, %r0;\n\
     mul.wide.u32 %d1, %r0, 4;\nadd.u64 %d0, %d0, %d1;\nld.global.u32 %r3, [%d0];\n\
     st.global.u32 [%d0+1048576], %r3;";
 
@@ -216,111 +212,4 @@ fn blocks_that_may_wait_for_each_other_are_not_sampled() {
     check("ld.volatile.global.u32 %r1, [%d0];", true);
     check("ld.global.u32 %r1, [%d0];", false);
     check("red.global.add.u32 [%d0], 1;", false);
-}
-
-/// A small device, so that small launches fill it.
-fn small() -> Rates {
-    Rates {
-        multiprocessors: 4,
-        issue_per_cycle: Some(4.0),
-        clock: Hertz(1e9),
-        single: Some(FlopsPerSecond(4.0 * 128.0 * 2.0 * 1e9)),
-        double: None,
-        half: None,
-        integer_lanes: Some(64.0),
-        special_lanes: Some(16.0),
-        tensor: TensorRates::default(),
-        l2: None,
-        dram: Some(BytesPerSecond(50e9)),
-        launch: Seconds(2e-6),
-        latencies: Latencies::default(),
-    }
-}
-
-fn shape(blocks: u64) -> LaunchShape {
-    LaunchShape { blocks, warps_per_block: 8, resident_blocks: 8 }
-}
-
-fn bound(counters: &Counters, blocks: u64) -> Bound {
-    match modelled(counters, &shape(blocks), &small(), None) {
-        Modelled::Bound(bound) => bound,
-        Modelled::Withheld(reason) => panic!("{reason}"),
-    }
-}
-
-/// So many independent multiply-adds, eight at a time.
-fn multiply_adds(rounds: u32) -> String {
-    let start: String = (0..8).map(|i| format!("mov.f32 %f{i}, 0f3f800000;\n")).collect::<String>();
-    let round: String =
-        (0..8).map(|i| format!("fma.rn.f32 %f{i}, %f{i}, %f{i}, %f{i};\n")).collect();
-    start + &round.repeat(rounds as usize)
-}
-
-fn wide(launch: &mut LaunchConfig, blocks: u32) {
-    (launch.grid, launch.block) = ([blocks, 1, 1], [256, 1, 1]);
-}
-
-#[test]
-fn a_copy_is_limited_by_memory() {
-    let counters = counters_with(COPY, |launch| wide(launch, 1024));
-    let bound = bound(&counters, 1024);
-    assert_eq!(bound.limit, Limit::Dram);
-    let expected = 2e-6 + (2 << 20) as f64 / 50e9;
-    assert!((bound.time.0 - expected).abs() < 1e-9, "{:?}", bound.time);
-    assert!(bound.assumptions.contains(&Assumption::CompulsoryTraffic));
-    assert!(bound.assumptions.contains(&Assumption::UnknownRate(Limit::L2)));
-}
-
-#[test]
-fn multiply_adds_are_limited_by_their_pipe() {
-    let counters = counters_with(&multiply_adds(100), |launch| wide(launch, 64));
-    let bound = bound(&counters, 64);
-    // As many as are issued, but for what is around them; the pipe does four a cycle, and so does the scheduler.
-    assert!(matches!(bound.limit, Limit::Single | Limit::Issue), "{:?}", bound.limit);
-    let cycles = 64.0 / 4.0 * 8.0 * 800.0 / 4.0;
-    let single = bound.parts.iter().find(|(limit, _)| *limit == Limit::Single).unwrap().1;
-    assert!((single.0 - cycles / 1e9).abs() < 1e-9, "{single:?}");
-    assert!((bound.waves - 2.0).abs() < 1e-9);
-}
-
-#[test]
-fn a_tiny_launch_is_limited_by_launching() {
-    let counters = counters_with("add.u32 %r1, %r0, 1;", |_| {});
-    let shape = LaunchShape { blocks: 1, warps_per_block: 1, resident_blocks: 8 };
-    let Modelled::Bound(bound) = modelled(&counters, &shape, &small(), None) else { panic!() };
-    assert_eq!(bound.limit, Limit::Launch);
-}
-
-#[test]
-fn no_number_where_latency_decides() {
-    let chase = "ld.global.u64 %d1, [%d0];\nadd.u64 %d0, %d0, %d1;\n".repeat(100);
-    let counters = counters_with(&chase, |_| {});
-    let shape = LaunchShape { blocks: 1, warps_per_block: 1, resident_blocks: 8 };
-    let found = modelled(&counters, &shape, &small(), None);
-    assert!(matches!(found, Modelled::Withheld(Withheld::Latency { .. })), "{found:?}");
-}
-
-#[test]
-fn more_work_never_takes_less_time() {
-    let time = |rounds, blocks: u32| {
-        let counters = counters_with(&multiply_adds(rounds), |launch| wide(launch, blocks));
-        bound(&counters, u64::from(blocks)).time
-    };
-    for pair in [1, 2, 3, 5, 8, 13].windows(2) {
-        assert!(time(pair[0] * 10, 32) < time(pair[1] * 10, 32), "{pair:?} rounds");
-        assert!(time(20, 4 * pair[0]) < time(20, 4 * pair[1]), "{pair:?} times four blocks");
-    }
-    // One block beyond a full turn costs as much as a full turn.
-    let (full, one_more) = (time(100, 32), time(100, 33));
-    assert!(one_more.0 > 1.1 * full.0, "{full:?} {one_more:?}");
-}
-
-#[test]
-fn nothing_comes_of_nothing() {
-    let shape = shape(0);
-    let counters = counters_with("add.u32 %r1, %r0, 1;", |_| {});
-    let found = modelled(&counters, &shape, &small(), None);
-    assert!(matches!(found, Modelled::Withheld(Withheld::Nothing(_))), "{found:?}");
-    let found = modelled(&Counters::default(), &shape, &small(), None);
-    assert_eq!(found, Modelled::Withheld(Withheld::NotCounted));
 }

@@ -4,6 +4,7 @@ mod counting;
 mod files;
 mod harness;
 mod limits;
+mod modelled;
 mod random;
 mod real;
 mod spellings;
