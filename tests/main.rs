@@ -14,6 +14,12 @@ mod compiler;
 /// Kernels with known defects, beside their corrected twins.
 #[cfg(test)]
 mod defects;
+/// What the documentation refers to.
+#[cfg(test)]
+mod docs;
+/// Machine instructions that PTX stands for.
+#[cfg(test)]
+mod expansion;
 /// Projects that the program begins.
 #[cfg(test)]
 mod new;

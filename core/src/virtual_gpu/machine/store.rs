@@ -1,5 +1,6 @@
 //! Stores: values go to memory lane by lane, in order.
 
+use super::super::cost::Direction;
 use super::super::isa::scalar::ScalarType;
 use super::super::lower::code::{Code, Op};
 use super::access::{Moved, Part};
@@ -9,9 +10,11 @@ use super::warp::{Frame, LANES};
 impl Worker<'_, '_> {
     pub(super) fn store(&mut self, pc: u32, op: &Op, frame: Frame, active: u32) {
         let Code::Store { access, base } = op.code else { return };
-        self.warp.idle_polls = 0;
         let (mut addresses, mask) = self.addresses(pc, op, base, frame, active);
         let spaces = Self::spaces(access.space, base, &mut addresses, mask);
+        if spaces.global | spaces.shared != 0 {
+            self.warp.idle_polls = 0;
+        }
         let element = ScalarType::from(access.element).bytes();
         let (start, count) = (op.list.0 as usize, usize::from(op.list.1));
         let from_doubles = op.b.index() == 1;
@@ -102,6 +105,7 @@ impl Worker<'_, '_> {
     }
 
     fn store_local(&mut self, part: &Part<'_>, frame: Frame, moved: &Moved) {
+        self.count_local(part, Direction::Store);
         for lane in part.lanes() {
             let Some(offset) = self.place_local(part, frame, lane) else { continue };
             for index in 0..part.count {
