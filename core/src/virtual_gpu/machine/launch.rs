@@ -17,6 +17,7 @@ use super::memory::{
 };
 use super::run::Launch;
 use super::shared::SharedLayout;
+use super::watch::{Found, Watch};
 use super::{BufferId, Machine};
 
 /// One argument of a kernel.
@@ -225,6 +226,19 @@ impl Machine {
         kernel: &str,
         config: &LaunchConfig,
     ) -> Result<Report, LaunchError> {
+        self.watched_launch(module, kernel, config, None).map(|done| done.report)
+    }
+
+    /// Runs a kernel until it ends or what is watched for happens.
+    ///
+    /// A launch that pauses leaves its variables among the buffers, to be looked at; its machine ends with it.
+    pub(super) fn watched_launch(
+        &mut self,
+        module: &Module,
+        kernel: &str,
+        config: &LaunchConfig,
+        watch: Option<Watch>,
+    ) -> Result<Watched, LaunchError> {
         let (id, function) = find_kernel(module, kernel)?;
         check_sizes(function, config)?;
         match config.schedule {
@@ -273,9 +287,13 @@ impl Machine {
             }
         };
         let pool = pool(&program, &addresses, &parameters);
-        let report = self.run(module, &program, kernel, config, Prepared { pool, shared });
-        self.memory.regions.truncate(buffers);
-        Ok(report)
+        let shared_bytes = shared.bytes;
+        let prepared = Prepared { pool, shared, watch: watch.map(Box::new) };
+        let (report, found) = self.run(module, &program, kernel, config, prepared);
+        if found.is_none() {
+            self.memory.regions.truncate(buffers);
+        }
+        Ok(Watched { report, found, program, addresses, shared_bytes })
     }
 
     fn run(
@@ -285,7 +303,7 @@ impl Machine {
         kernel: &str,
         config: &LaunchConfig,
         prepared: Prepared,
-    ) -> Report {
+    ) -> (Report, Option<Found>) {
         let counts = if config.counters { program.ops.len() } else { 0 };
         let blocks = config.blocks.of(config.grid.iter().map(|size| u64::from(*size)).product());
         let mut launch = Launch {
@@ -313,11 +331,13 @@ impl Machine {
             stopped: false,
             printed: String::new(),
             heap: HashMap::new(),
+            watch: prepared.watch,
         };
         launch.run();
         let (counts, faults) =
             (std::mem::take(&mut launch.counts), std::mem::take(&mut launch.faults));
         let (steps, stopped) = (launch.steps, launch.stopped);
+        let found = launch.watch.take().and_then(|watch| watch.found);
         let caches = launch.caches.take().map(|caches| caches.traffic());
         let printed = std::mem::take(&mut launch.printed);
         let counters = config.counters.then(|| {
@@ -331,7 +351,7 @@ impl Machine {
             }
             counters
         });
-        Report { faults, counters, printed, steps, blocks, stopped }
+        (Report { faults, counters, printed, steps, blocks, stopped }, found)
     }
 
     /// The bytes of all parameters, at their offsets.
@@ -376,6 +396,18 @@ impl Machine {
 struct Prepared {
     pool: Pool,
     shared: SharedLayout,
+    watch: Option<Box<Watch>>,
+}
+
+/// What came of a launch that may have been watched.
+pub(super) struct Watched {
+    pub(super) report: Report,
+    /// The pause, if there was one.
+    pub(super) found: Option<Found>,
+    pub(super) program: Program,
+    pub(super) addresses: Addresses,
+    /// Bytes of shared memory of a block.
+    pub(super) shared_bytes: u32,
 }
 
 fn find_kernel<'m>(

@@ -115,8 +115,8 @@ impl Worker<'_, '_> {
             if split.pc >= stop_at {
                 return Stop::Choose;
             }
-            if self.budget <= 0 {
-                return Stop::Budget;
+            if self.budget <= 0 && !self.goes_on(split) {
+                return if self.launch.stopped { Stop::Launch } else { Stop::Budget };
             }
             let pc = split.pc;
             let op = &program.ops[pc as usize];
