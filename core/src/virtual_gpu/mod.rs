@@ -19,6 +19,7 @@ pub mod semantics;
 #[cfg(test)]
 mod tests;
 
+pub use cost::Blocks;
 pub use error::{LoadError, Place, Problem};
 pub use machine::{
     Access, Argument, BufferId, Checks, DeviceShape, Fault, FaultKind, Initial, LaunchConfig,

@@ -36,7 +36,7 @@ enum BlockStop {
 impl Launch<'_> {
     /// Runs all blocks.
     pub(super) fn run(&mut self) {
-        let total: u64 = self.grid.iter().map(|size| u64::from(*size)).product();
+        let total = self.blocks.run;
         let most = self.resident_blocks();
         let mut next = 0;
         let mut resident: VecDeque<Block> = VecDeque::new();
@@ -44,7 +44,7 @@ impl Launch<'_> {
             // A new block goes first, as long as there is room: most end in their first turn.
             let mut block = if next < total && resident.len() < most {
                 next += 1;
-                self.create(next - 1)
+                self.create(self.blocks.nth(next - 1))
             } else {
                 match resident.pop_front() {
                     Some(block) => block,

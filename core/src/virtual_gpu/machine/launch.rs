@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::super::cost::{Counters, Counts};
+use super::super::cost::{Blocks, BlocksRun, CacheSizes, Caches, Counters, Counts};
+use super::super::error::Place;
 use super::super::isa::memory::Space;
 use super::super::lower::Unsupported;
 use super::super::lower::code::{Object, PoolValue};
@@ -93,6 +94,10 @@ pub struct LaunchConfig {
     pub on_fault: OnFault,
     /// Whether instructions and accesses are counted.
     pub counters: bool,
+    /// Caches whose traffic is counted too, which takes about half as long again; nothing without `counters`.
+    pub caches: Option<CacheSizes>,
+    /// Which blocks run.
+    pub blocks: Blocks,
     /// Warp instructions after which the launch is ended.
     pub max_steps: u64,
 }
@@ -110,6 +115,8 @@ impl LaunchConfig {
             schedule: Schedule::Deterministic,
             on_fault: OnFault::Continue,
             counters: true,
+            caches: None,
+            blocks: Blocks::All,
             max_steps: 1 << 36,
         }
     }
@@ -126,6 +133,8 @@ pub struct Report {
     pub printed: String,
     /// Warp instructions.
     pub steps: u64,
+    /// How much of the grid ran; with a sample, buffers hold a part of the result.
+    pub blocks: BlocksRun,
     /// Whether a fault ended it early.
     pub stopped: bool,
 }
@@ -180,6 +189,11 @@ pub enum LaunchError {
     /// Something of the launch that this machine cannot do.
     #[error("{0} is not supported")]
     Unavailable(&'static str),
+    /// A part of the grid was asked for, but blocks may wait for each other.
+    #[error(
+        "the kernel cannot run on a sample of its blocks: the load at PTX {0} looks at what other blocks write"
+    )]
+    Sample(Place),
     /// Instructions that this machine does not execute.
     #[error("{} instructions are not supported, the first at line {}: {}", .0.len(), .0.first().map_or(0, |u| u.place.line), .0.first().map_or("", |u| &u.operation))]
     Unsupported(Vec<Unsupported>),
@@ -243,6 +257,7 @@ impl Machine {
             }
         }
         let program = lower::lower(module, id).map_err(LaunchError::Unsupported)?;
+        check_counting(module, &program, config)?;
         let too_much = |bytes| LaunchError::Shared { bytes, limit: self.shape.shared_per_block };
         let Some(shared) = SharedLayout::new(module, &program, config.dynamic_shared) else {
             return Err(too_much(super::shared::LARGEST));
@@ -290,6 +305,7 @@ impl Machine {
         prepared: Prepared,
     ) -> (Report, Option<Found>) {
         let counts = if config.counters { program.ops.len() } else { 0 };
+        let blocks = config.blocks.of(config.grid.iter().map(|size| u64::from(*size)).product());
         let mut launch = Launch {
             module,
             program,
@@ -306,6 +322,8 @@ impl Machine {
             on_fault: config.on_fault,
             environment: [0; 32],
             counts: vec![Counts::default(); counts],
+            caches: config.caches.filter(|_| config.counters).map(Caches::new),
+            blocks,
             faults: Vec::new(),
             seen: BTreeSet::new(),
             steps: 0,
@@ -320,9 +338,11 @@ impl Machine {
             (std::mem::take(&mut launch.counts), std::mem::take(&mut launch.faults));
         let (steps, stopped) = (launch.steps, launch.stopped);
         let found = launch.watch.take().and_then(|watch| watch.found);
+        let caches = launch.caches.take().map(|caches| caches.traffic());
         let printed = std::mem::take(&mut launch.printed);
         let counters = config.counters.then(|| {
             let mut counters = Counters::gather(module, program, &counts);
+            (counters.caches, counters.blocks) = (caches, blocks);
             let sectors =
                 |bits: &[u64]| bits.iter().map(|b| u64::from(b.count_ones())).sum::<u64>();
             for region in &self.memory.regions {
@@ -331,7 +351,7 @@ impl Machine {
             }
             counters
         });
-        (Report { faults, counters, printed, steps, stopped }, found)
+        (Report { faults, counters, printed, steps, blocks, stopped }, found)
     }
 
     /// The bytes of all parameters, at their offsets.
@@ -431,6 +451,24 @@ fn check_sizes(function: &Function, config: &LaunchConfig) -> Result<(), LaunchE
         }
     }
     Ok(())
+}
+
+/// Blocks that wait for a block that is left out would wait for ever; caches need an order of blocks.
+fn check_counting(
+    module: &Module,
+    program: &Program,
+    config: &LaunchConfig,
+) -> Result<(), LaunchError> {
+    if config.caches.is_some() && matches!(config.schedule, Schedule::Parallel { .. }) {
+        return Err(LaunchError::Unavailable("a cache model on a parallel schedule"));
+    }
+    match config.blocks {
+        Blocks::All => Ok(()),
+        Blocks::Sampled { .. } => match super::traffic::first_poll(program) {
+            Some(pc) => Err(LaunchError::Sample(program.place(module, pc).0)),
+            None => Ok(()),
+        },
+    }
 }
 
 /// Gives every object an address, and variables their initial bytes.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::super::cost::Counts;
+use super::super::cost::{BlocksRun, Caches, Counts};
 use super::super::lower::Program;
 use super::super::module::Module;
 use super::fault::{Fault, FaultKind, Finding};
@@ -30,6 +30,10 @@ pub(super) struct Launch<'m> {
     pub(super) environment: [u32; 32],
     /// Counts of every operation; empty if nothing is counted.
     pub(super) counts: Vec<Counts>,
+    /// What the caches hold, if they are modelled.
+    pub(super) caches: Option<Caches>,
+    /// Which blocks run.
+    pub(super) blocks: BlocksRun,
     pub(super) faults: Vec<Fault>,
     pub(super) seen: BTreeSet<(FaultKind, u32)>,
     /// Warp instructions so far, which are also the clock.

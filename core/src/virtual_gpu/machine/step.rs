@@ -129,6 +129,7 @@ impl Worker<'_, '_> {
             if let Some(counts) = self.launch.counts.get_mut(pc as usize) {
                 counts.warp_instructions += 1;
                 counts.thread_instructions += u64::from(mask.count_ones());
+                counts.active_threads += u64::from(split.mask.count_ones());
             }
             if mask == 0 {
                 split.pc += 1;

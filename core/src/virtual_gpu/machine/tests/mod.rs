@@ -1,8 +1,10 @@
 //! Tests of the machine: files with their launch and results in comments, and real modules against the host.
 
+mod counting;
 mod files;
 mod harness;
 mod limits;
+mod modelled;
 mod opcodes;
 mod real;
 mod session;
