@@ -20,7 +20,8 @@ fn small() -> DeviceShape {
     }
 }
 
-const STEPS: u64 = 20_000;
+/// Instructions of a warp that a launch may take.
+const STEPS: u64 = 400_000;
 
 /// What came of the launch of a kernel `k(.param .u64 a, .param .u32 n)`.
 fn launched(text: &str) -> Result<Report, String> {
@@ -228,7 +229,7 @@ fn launch_all(module: &Module) {
         let sizes = function.parameters.iter().map(|parameter| parameter.bytes as usize);
         let arguments = sizes.map(|bytes| Argument::Bytes(vec![0; bytes])).collect();
         let mut config = LaunchConfig::new([2, 1, 1], [32, 1, 1], arguments);
-        config.max_steps = STEPS;
+        config.max_steps = 20_000;
         if let Ok(report) = Machine::new(small()).launch(module, &function.name, &config) {
             assert!(report.faults.iter().all(|fault| !fault.to_string().is_empty()));
         }
