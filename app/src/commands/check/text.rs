@@ -207,7 +207,7 @@ fn advice(checker: &Checker<'_>, launch: &LaunchFacts) -> Option<String> {
 }
 
 /// Warnings, and messages that no rule understood.
-pub(super) fn warnings(artifact: &Artifact, sources: &Sources<'_>) -> String {
+pub(in crate::commands) fn warnings(artifact: &Artifact, sources: &Sources<'_>) -> String {
     let shown: Vec<_> =
         artifact.diagnostics.iter().map(|each| diagnostics::of_compiler(each, sources)).collect();
     shown.join("\n") + &report::other_messages(&artifact.other)

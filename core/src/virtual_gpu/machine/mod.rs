@@ -160,6 +160,20 @@ impl Machine {
         self.memory.regions.get(buffer.0)?.written.iter().position(|written| *written == 0)
     }
 
+    /// The ranges of bytes of a buffer that nothing wrote, ascending.
+    #[must_use]
+    pub fn unwritten(&self, buffer: BufferId) -> Vec<std::ops::Range<usize>> {
+        let Some(region) = self.memory.regions.get(buffer.0) else { return Vec::new() };
+        let mut ranges: Vec<std::ops::Range<usize>> = Vec::new();
+        for (offset, _) in region.written.iter().enumerate().filter(|(_, written)| **written == 0) {
+            match ranges.last_mut() {
+                Some(last) if last.end == offset => last.end += 1,
+                _ => ranges.push(offset..offset + 1),
+            }
+        }
+        ranges
+    }
+
     /// The address of a buffer as kernels see it.
     #[must_use]
     pub const fn address(&self, buffer: BufferId) -> u64 {

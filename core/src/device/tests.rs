@@ -1,0 +1,1 @@
+//! The same suite against every device that is present.
