@@ -17,6 +17,7 @@ pub mod sm_limits;
 pub mod sourced;
 
 mod check;
+mod rates;
 #[cfg(test)]
 mod tests;
 mod written;

@@ -9,8 +9,8 @@ use super::sheet::DeviceSheet;
 use crate::units::Bytes;
 use crate::virtual_gpu::machine::{self, OnFault};
 use crate::virtual_gpu::{
-    Access, Checks, DeviceShape, Initial, LaunchConfig, LaunchError, Machine, Module, Races,
-    Schedule,
+    Access, Blocks, Checks, DeviceShape, Initial, LaunchConfig, LaunchError, Machine, Module,
+    Races, Schedule,
 };
 
 /// Buffers live in the host's memory, so a device has at most this much, whatever its sheet says.
@@ -126,6 +126,8 @@ impl Device for VirtualDevice {
             schedule: self.watch.schedule,
             on_fault: OnFault::Continue,
             counters: self.watch.counters,
+            caches: None,
+            blocks: Blocks::All,
             max_steps: self.watch.max_steps,
         };
         run(&mut self.machine, module, &launch.kernel, config)
@@ -134,7 +136,7 @@ impl Device for VirtualDevice {
     fn read(&mut self, buffer: BufferId) -> Result<Content, DeviceError> {
         let buffer = *self.buffers.get(buffer.0).ok_or(DeviceError::Unknown("buffer"))?;
         let unwritten = self.machine.unwritten(buffer);
-        Ok(Content { bytes: self.machine.read(buffer).to_vec(), unwritten })
+        Ok(Content { bytes: self.machine.read(buffer), unwritten })
     }
 }
 

@@ -117,14 +117,14 @@ fn accesses(counts: &Counts) -> Vec<Access> {
             "global loads",
             counts.global_load_requests,
             counts.global_load_sectors,
-            counts.global_load_bytes,
+            counts.global_load_distinct_bytes,
         ),
         global(
             "store",
             "global stores",
             counts.global_store_requests,
             counts.global_store_sectors,
-            counts.global_store_bytes,
+            counts.global_store_distinct_bytes,
         ),
         Access {
             name: "shared",
@@ -155,7 +155,6 @@ impl Access {
         })
     }
 
-    /// Above 100 % where lanes share bytes.
     fn percent(&self) -> String {
         match self.useful {
             Some((part, whole)) if whole > 0 => {

@@ -2,7 +2,7 @@
 
 use lightbench_core::arguments::{Element, element};
 use lightbench_core::device::{DeviceKind, LaunchFault};
-use lightbench_core::virtual_gpu::cost::{Counters, Counts};
+use lightbench_core::virtual_gpu::cost::{Counters, Counts, metrics};
 use lightbench_core::virtual_gpu::{Fault, OtherSide, Races, Schedule};
 use serde_json::{Value, json};
 
@@ -196,26 +196,14 @@ fn of_counters(counted: &Counters, code: &Code) -> Value {
     })
 }
 
+/// Every counter and ratio under its name; ratios of nothing are left out.
 fn of_counts(counts: &Counts) -> Value {
-    json!({
-        "warp_instructions": counts.warp_instructions,
-        "thread_instructions": counts.thread_instructions,
-        "active_lanes": counts.active_lanes(),
-        "divergent_branches": counts.divergent_branches,
-        "global_load_requests": counts.global_load_requests,
-        "global_load_sectors": counts.global_load_sectors,
-        "global_load_lines": counts.global_load_lines,
-        "global_load_bytes": counts.global_load_bytes,
-        "load_efficiency": counts.load_efficiency(),
-        "global_store_requests": counts.global_store_requests,
-        "global_store_sectors": counts.global_store_sectors,
-        "global_store_lines": counts.global_store_lines,
-        "global_store_bytes": counts.global_store_bytes,
-        "store_efficiency": counts.store_efficiency(),
-        "shared_requests": counts.shared_requests,
-        "shared_wavefronts": counts.shared_wavefronts,
-        "shared_bank_conflicts": counts.shared_bank_conflicts,
-        "atomics": counts.atomics,
-        "barriers": counts.barriers,
-    })
+    let counted = metrics().filter_map(|metric| {
+        let value = (metric.value)(counts)?;
+        // Counts are whole; what is behind a point would suggest otherwise.
+        let whole = value.fract() == 0.0 && metric.unit != "1" && value < 9e15;
+        let value = if whole { json!(value as u64) } else { json!(value) };
+        Some((metric.name.to_owned(), value))
+    });
+    Value::Object(counted.collect())
 }
