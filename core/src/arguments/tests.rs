@@ -95,7 +95,7 @@ fn what_is_wrong_has_a_column_and_what_was_expected() {
     check("buf:i32[2]=normal", 12, "`normal` makes no i32");
     check("buf:u8[2]=uniform(0,256)", 11, "`uniform` makes no u8");
     check("buf:f32[2]=uniform(1,0)", 12, "the lower one first");
-    check("buf:f32[2]=normal(0", 19, "two numbers");
+    check("buf:f32[2]=normal(0", 20, "two numbers");
     check("buf:f32[2]=normal(0,-1)", 18, "not negative");
     check("buf:f32[2]=zeros,1", 17, "nothing more");
     check("buf:f32[99999999999999999999]", 9, "more than");

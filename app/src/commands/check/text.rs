@@ -96,7 +96,7 @@ fn cells(row: &Row<'_>, facts: &Facts, launch: &LaunchFacts, index: usize) -> Ve
 }
 
 /// `256`, `16×16`
-fn dimensions(sizes: [u32; 3]) -> String {
+pub(in crate::commands) fn dimensions(sizes: [u32; 3]) -> String {
     let used = sizes.iter().rposition(|&size| size != 1).map_or(1, |last| last + 1);
     sizes[..used].iter().map(u32::to_string).collect::<Vec<_>>().join("×")
 }

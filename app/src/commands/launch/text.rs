@@ -6,6 +6,7 @@ use lightbench_core::display_text::{visible, visible_lines};
 
 use super::{Done, counters, faults, print};
 use crate::commands::check::kernel_file;
+use crate::commands::check::text::dimensions;
 use crate::style::{DIM, ERROR, GOOD, NOTE, STRONG};
 
 /// Faults beyond these say the same again.
@@ -71,10 +72,4 @@ fn verdict(done: &Done<'_>) -> String {
         count => format!("{ERROR}{count} faults{ERROR:#}\n"),
     };
     unseen + &verdict
-}
-
-/// `256`, `16×16`
-fn dimensions(sizes: [u32; 3]) -> String {
-    let used = sizes.iter().rposition(|&size| size != 1).map_or(1, |last| last + 1);
-    sizes[..used].iter().map(u32::to_string).collect::<Vec<_>>().join("×")
 }
