@@ -434,7 +434,8 @@ fn check_sizes(function: &Function, config: &LaunchConfig) -> Result<(), LaunchE
             format!("each side is between 1 and {LARGEST_GRID:?}"),
         );
     }
-    let threads: u64 = config.block.iter().map(|size| u64::from(*size)).product();
+    // Sizes are not checked yet: a plain product could overflow.
+    let threads = config.block.iter().fold(1_u64, |all, size| all.saturating_mul((*size).into()));
     if beyond(config.block, LARGEST_BLOCK) || threads > MOST_THREADS {
         let reason = format!("a block has 1 to {MOST_THREADS} threads, at most {LARGEST_BLOCK:?}");
         return refuse("a block", config.block, reason);
@@ -445,7 +446,7 @@ fn check_sizes(function: &Function, config: &LaunchConfig) -> Result<(), LaunchE
         return refuse("a block", config.block, format!("the kernel requires {required:?}"));
     }
     if let Some(most) = function.bounds.max_threads {
-        let most: u64 = most.iter().map(|size| u64::from(*size)).product();
+        let most = most.iter().fold(1_u64, |all, size| all.saturating_mul((*size).into()));
         if threads > most {
             return refuse("a block", config.block, format!("the kernel allows {most} threads"));
         }
