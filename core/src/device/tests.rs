@@ -1,5 +1,7 @@
 //! The same suite against every device that is present: the virtual GPU always, a CUDA GPU where there is one.
 
+mod spellings;
+
 use super::*;
 use crate::virtual_gpu::{Access, Initial};
 

@@ -8,4 +8,3 @@ mod modelled;
 mod opcodes;
 mod real;
 mod session;
-mod spellings;
