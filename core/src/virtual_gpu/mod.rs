@@ -21,7 +21,7 @@ mod tests;
 
 pub use error::{LoadError, Place, Problem};
 pub use machine::{
-    Access, Argument, BufferId, Checks, DeviceShape, Fault, FaultKind, Initial, LaunchConfig,
-    LaunchError, Machine, OtherSide, Races, Report, Schedule,
+    Access, Architecture, Argument, BufferId, Checks, DeviceShape, Fault, FaultKind, Initial,
+    LaunchConfig, LaunchError, Machine, OtherSide, Races, Report, Schedule, TensorModel,
 };
 pub use module::Module;

@@ -2,6 +2,7 @@
 
 use super::super::isa::float::{Float, FloatFormat};
 use super::super::isa::half::{Half, HalfType};
+use super::super::isa::matrix::Matrix;
 use super::super::isa::memory::Space;
 use super::super::lower::code::Code;
 use super::FlopCounts;
@@ -31,6 +32,10 @@ pub enum InstructionClass {
     Local,
     /// Read-modify-writes.
     Atomic,
+    /// Products of matrices.
+    Tensor,
+    /// Copies that complete later, and waiting for them.
+    AsyncCopy,
     /// Branches, calls, ends.
     Control,
     /// Barriers and fences.
@@ -69,7 +74,20 @@ pub(crate) fn class(code: Code) -> InstructionClass {
             Space::Shared => InstructionClass::Shared,
             Space::Local | Space::Param => InstructionClass::Local,
         },
-        Code::Atomic { .. } => InstructionClass::Atomic,
+        Code::Atomic { .. } | Code::AtomicVector { .. } => InstructionClass::Atomic,
+        Code::Matrix { matrix, .. } => match matrix {
+            Matrix::Multiply(_) | Matrix::WarpMultiply(_) => InstructionClass::Tensor,
+            Matrix::Transpose => InstructionClass::Warp,
+            Matrix::Load(..) | Matrix::Store(..) => InstructionClass::Shared,
+            Matrix::WarpLoad(_, _, _, Space::Shared)
+            | Matrix::WarpStore(_, _, _, Space::Shared) => InstructionClass::Shared,
+            Matrix::WarpLoad(..) => InstructionClass::GlobalLoad,
+            Matrix::WarpStore(..) => InstructionClass::GlobalStore,
+        },
+        Code::CopyAsync(_) | Code::CommitCopies | Code::WaitCopies(_) | Code::WaitAllCopies => {
+            InstructionClass::AsyncCopy
+        }
+        Code::ArriveAfterCopies { .. } | Code::Mbarrier { .. } => InstructionClass::Barrier,
         Code::Branch { .. }
         | Code::BranchIndexed
         | Code::Call(_)
@@ -143,6 +161,14 @@ pub(crate) fn flops(code: Code) -> FlopCounts {
         | Code::Load { .. }
         | Code::Store { .. }
         | Code::Atomic { .. }
+        | Code::AtomicVector { .. }
+        | Code::Matrix { .. }
+        | Code::CopyAsync(_)
+        | Code::CommitCopies
+        | Code::WaitCopies(_)
+        | Code::WaitAllCopies
+        | Code::ArriveAfterCopies { .. }
+        | Code::Mbarrier { .. }
         | Code::Branch { .. }
         | Code::BranchIndexed
         | Code::Call(_)

@@ -2,10 +2,12 @@
 
 mod access;
 mod class;
+mod tensor;
 
 pub(crate) use access::{SharedRequest, line_counts, shared_wavefronts};
 pub use class::InstructionClass;
 pub(crate) use class::{class, flops};
+pub use tensor::TensorFormat;
 
 use std::collections::BTreeMap;
 
@@ -47,6 +49,8 @@ pub struct Counts {
     pub atomics: u64,
     /// Arrivals of warps at barriers of the block.
     pub barriers: u64,
+    /// Multiply-adds of tensor cores, two operations each.
+    pub tensor_multiply_adds: u64,
 }
 
 impl Counts {
@@ -67,6 +71,7 @@ impl Counts {
         self.shared_requests += other.shared_requests;
         self.atomics += other.atomics;
         self.barriers += other.barriers;
+        self.tensor_multiply_adds += other.tensor_multiply_adds;
     }
 
     /// Useful bytes of loads among those that their sectors hold, from 0 to 1 and above where lanes share bytes.
@@ -116,6 +121,8 @@ pub struct Counters {
     pub source_lines: BTreeMap<SourceLine, Counts>,
     /// Floating-point operations.
     pub flops: FlopCounts,
+    /// Multiply-adds of tensor cores by the format of what they multiply.
+    pub tensor: BTreeMap<TensorFormat, u64>,
     /// Bytes of distinct sectors of global memory that were read: what no cache can spare.
     pub compulsory_read_bytes: u64,
     /// The same of written ones.
@@ -138,6 +145,9 @@ impl Counters {
             if let Some(line) = line.filter(|line| line.line > 0) {
                 let line = SourceLine { column: 0, ..line };
                 all.source_lines.entry(line).or_default().add(counts);
+            }
+            if let Some(format) = tensor::format(op.code) {
+                *all.tensor.entry(format).or_default() += counts.tensor_multiply_adds;
             }
             let flops = flops(op.code);
             all.flops.half += flops.half * counts.thread_instructions;

@@ -1,13 +1,14 @@
 //! A kernel of a module → a flat program: blocks in reconvergence order, registers in few slots, operands resolved.
 //!
 //! Each pass is a file: `flow` (blocks and their order), `liveness`, `slots`, `frame` (where a function's own
-//! memory lies), `translate` (instructions → operations).
+//! memory lies), `translate` (instructions → operations), `product` (where the elements of tensor products lie).
 
 pub(crate) mod code;
 mod flow;
 mod frame;
 mod liveness;
 mod operands;
+pub(crate) mod product;
 mod slots;
 #[cfg(test)]
 mod tests;
@@ -17,7 +18,8 @@ use std::collections::{BTreeSet, HashMap};
 
 pub(crate) use frame::{FIRST_FRAME, LARGEST_FRAME};
 
-use code::{CallSite, LoweredFunction, Object, Op, Origin, PoolValue, Slot};
+use code::{CallSite, CopySite, LoweredFunction, Object, Op, Origin, PoolValue, Slot};
+use product::Product;
 
 use super::error::Place;
 use super::isa::Operation;
@@ -46,6 +48,8 @@ pub(crate) struct Program {
     pub(crate) lists: Vec<Slot>,
     pub(crate) targets: Vec<u32>,
     pub(crate) calls: Vec<CallSite>,
+    pub(crate) copies: Vec<CopySite>,
+    pub(crate) products: Vec<Product>,
     pub(crate) functions: HashMap<FunctionId, LoweredFunction>,
     pub(crate) kernel: FunctionId,
     /// Variables of the module that the launch must lay out.

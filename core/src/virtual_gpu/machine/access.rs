@@ -145,20 +145,44 @@ impl Worker<'_, '_> {
             }
         }
         let mut moved = Moved { values: [[0; LANES]; 8], undefined: [0; 8] };
-        if spaces.global != 0 {
-            self.load_global(&part(spaces.global), &mut moved);
-        }
-        if spaces.shared != 0 {
-            self.load_shared(&part(spaces.shared), &mut moved);
-        }
-        if spaces.local != 0 {
-            self.load_local(&part(spaces.local), frame, &mut moved);
-        }
+        self.bring(&part(mask), &spaces, frame, &mut moved);
         let any = moved.undefined[..count].iter().fold(0, |all, bits| all | bits);
         for lane in (0..LANES).filter(|lane| any >> lane & 1 == 1) {
             self.warp.undefined_load[lane] = Some(pc);
         }
         self.write_back(op, (access, register_bits), (frame, active), &moved);
+    }
+
+    /// Loads from whatever memory each lane means.
+    pub(super) fn bring(
+        &mut self,
+        part: &Part<'_>,
+        spaces: &Spaces,
+        frame: Frame,
+        moved: &mut Moved,
+    ) {
+        if spaces.global != 0 {
+            self.load_global(&Part { mask: spaces.global, ..*part }, moved);
+        }
+        if spaces.shared != 0 {
+            self.load_shared(&Part { mask: spaces.shared, ..*part }, moved);
+        }
+        if spaces.local != 0 {
+            self.load_local(&Part { mask: spaces.local, ..*part }, frame, moved);
+        }
+    }
+
+    /// Stores to whatever memory each lane means.
+    pub(super) fn put(&mut self, part: &Part<'_>, spaces: &Spaces, frame: Frame, moved: &Moved) {
+        if spaces.global != 0 {
+            self.store_global(&Part { mask: spaces.global, ..*part }, moved);
+        }
+        if spaces.shared != 0 {
+            self.store_shared(&Part { mask: spaces.shared, ..*part }, moved);
+        }
+        if spaces.local != 0 {
+            self.store_local(&Part { mask: spaces.local, ..*part }, frame, moved);
+        }
     }
 
     fn write_back(
@@ -195,7 +219,7 @@ impl Worker<'_, '_> {
     }
 
     /// The lanes whose access is wrong are reported and left out.
-    fn place_global(&mut self, part: &Part<'_>, lane: usize) -> Option<RegionPlace> {
+    pub(super) fn place_global(&mut self, part: &Part<'_>, lane: usize) -> Option<RegionPlace> {
         let address = part.addresses[lane];
         let bytes = u64::from(part.bytes());
         let place = self.launch.memory.place(address, bytes);
@@ -217,7 +241,7 @@ impl Worker<'_, '_> {
         None
     }
 
-    fn load_global(&mut self, part: &Part<'_>, moved: &mut Moved) {
+    pub(super) fn load_global(&mut self, part: &Part<'_>, moved: &mut Moved) {
         self.count_global(part, true);
         let element = part.element as usize;
         for lane in part.lanes() {
@@ -238,7 +262,10 @@ impl Worker<'_, '_> {
         let address = part.addresses[lane];
         let bytes = part.bytes();
         let place = self.launch.shared.place(address, bytes);
-        if place.is_some() && address.is_multiple_of(u64::from(bytes)) {
+        if let Some(offset) = place
+            && address.is_multiple_of(u64::from(bytes))
+        {
+            self.check_pending(part, lane, offset);
             return place;
         }
         let (kind, buffer, details) = if place.is_some() {
@@ -256,7 +283,7 @@ impl Worker<'_, '_> {
         None
     }
 
-    fn load_shared(&mut self, part: &Part<'_>, moved: &mut Moved) {
+    pub(super) fn load_shared(&mut self, part: &Part<'_>, moved: &mut Moved) {
         self.count_shared(part);
         let element = part.element as usize;
         for lane in part.lanes() {
@@ -294,7 +321,7 @@ impl Worker<'_, '_> {
         None
     }
 
-    fn load_local(&mut self, part: &Part<'_>, frame: Frame, moved: &mut Moved) {
+    pub(super) fn load_local(&mut self, part: &Part<'_>, frame: Frame, moved: &mut Moved) {
         for lane in part.lanes() {
             let Some(offset) = self.place_local(part, frame, lane) else { continue };
             for index in 0..part.count {
@@ -342,19 +369,11 @@ impl Worker<'_, '_> {
             moved.values[index] = values.map(|value| value & value_mask);
             moved.undefined[index] = undefined & mask;
         }
-        let part = |mask| Part { pc, addresses: &addresses, mask, element, count };
-        if spaces.global != 0 {
-            self.store_global(&part(spaces.global), &moved);
-        }
-        if spaces.shared != 0 {
-            self.store_shared(&part(spaces.shared), &moved);
-        }
-        if spaces.local != 0 {
-            self.store_local(&part(spaces.local), frame, &moved);
-        }
+        let part = Part { pc, addresses: &addresses, mask, element, count };
+        self.put(&part, &spaces, frame, &moved);
     }
 
-    fn store_global(&mut self, part: &Part<'_>, moved: &Moved) {
+    pub(super) fn store_global(&mut self, part: &Part<'_>, moved: &Moved) {
         self.count_global(part, false);
         let element = part.element as usize;
         // What is undefined in part may be padding that is copied along; the whole is no output.
@@ -416,7 +435,7 @@ impl Worker<'_, '_> {
         false
     }
 
-    fn store_shared(&mut self, part: &Part<'_>, moved: &Moved) {
+    pub(super) fn store_shared(&mut self, part: &Part<'_>, moved: &Moved) {
         self.count_shared(part);
         let element = part.element as usize;
         for lane in part.lanes() {
@@ -430,7 +449,7 @@ impl Worker<'_, '_> {
         }
     }
 
-    fn store_local(&mut self, part: &Part<'_>, frame: Frame, moved: &Moved) {
+    pub(super) fn store_local(&mut self, part: &Part<'_>, frame: Frame, moved: &Moved) {
         for lane in part.lanes() {
             let Some(offset) = self.place_local(part, frame, lane) else { continue };
             for index in 0..part.count {

@@ -1,9 +1,11 @@
 //! The deterministic schedule: blocks in order, each until it ends or its turn is over; those that are resident
 //! go on in turns, so that blocks may wait for each other.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
+use super::DeviceShape;
 use super::barrier::{self, BARRIERS, BlockBarrier};
+use super::copies::Copies;
 use super::fault::{FaultKind, Finding};
 use super::run::{BlockState, Launch, Worker};
 use super::step::Turn;
@@ -33,7 +35,7 @@ impl Launch<'_> {
     /// Runs all blocks.
     pub(super) fn run(&mut self) {
         let total: u64 = self.grid.iter().map(|size| u64::from(*size)).product();
-        let most = self.resident_blocks();
+        let most = self.shape.resident_blocks(self.block.iter().product(), self.shared.bytes);
         let mut next = 0;
         let mut resident: VecDeque<Block> = VecDeque::new();
         while !self.stopped && (next < total || !resident.is_empty()) {
@@ -54,16 +56,6 @@ impl Launch<'_> {
         }
     }
 
-    fn resident_blocks(&self) -> usize {
-        let threads: u32 = self.block.iter().product();
-        let warps = threads.div_ceil(LANES as u32).max(1);
-        let by_warps = self.shape.warps_per_multiprocessor / warps;
-        let shared = self.shared.bytes.max(1);
-        let by_shared = self.shape.shared_per_multiprocessor / shared;
-        let each = by_warps.min(by_shared).clamp(1, self.shape.blocks_per_multiprocessor.max(1));
-        (each as usize * self.shape.multiprocessors as usize).max(1)
-    }
-
     fn create(&mut self, linear: u64) -> Block {
         let [x, y, _] = self.grid.map(u64::from);
         let index = [linear % x, linear / x % y, linear / (x * y)].map(|i| i as u32);
@@ -76,6 +68,8 @@ impl Launch<'_> {
             shared_written: vec![0; self.shared.bytes as usize],
             barriers: vec![BlockBarrier::default(); BARRIERS],
             exited: 0,
+            copies: Copies::default(),
+            mbarriers: BTreeSet::new(),
         };
         let warps = (0..threads.div_ceil(LANES as u32)).map(|warp| self.warp(warp, threads));
         let warps = warps.collect();
@@ -244,4 +238,15 @@ impl Launch<'_> {
 
 fn can_run(warp: &Warp) -> bool {
     warp.splits.iter().any(|split| split.state == SplitState::Ready)
+}
+
+impl DeviceShape {
+    /// How many blocks of so many threads and bytes of shared memory the device holds at once.
+    pub(super) fn resident_blocks(&self, threads: u32, shared: u32) -> usize {
+        let warps = threads.div_ceil(LANES as u32).max(1);
+        let by_warps = self.warps_per_multiprocessor / warps;
+        let by_shared = self.shared_per_multiprocessor / shared.max(1);
+        let each = by_warps.min(by_shared).clamp(1, self.blocks_per_multiprocessor.max(1));
+        (each as usize * self.multiprocessors as usize).max(1)
+    }
 }

@@ -8,6 +8,7 @@ use super::super::lower::Unsupported;
 use super::super::lower::code::{Object, PoolValue};
 use super::super::lower::{self, Program, variable};
 use super::super::module::{Function, FunctionId, FunctionKind, Module, RelocationTarget};
+use super::super::semantics::matrix::Architecture;
 use super::fault::Fault;
 use super::lanes::Pool;
 use super::memory::{
@@ -63,6 +64,17 @@ pub enum Schedule {
     },
 }
 
+/// How tensor cores round sums, which PTX leaves open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TensorModel {
+    /// Exactly as those of the oldest architecture that the module names as its target.
+    OfTarget,
+    /// Exactly as those of an architecture.
+    Exact(Architecture),
+    /// By fused multiply-adds in f32, one after the other: faster, and close.
+    FusedMultiplyAdd,
+}
+
 /// What happens after a fault that need not end the launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnFault {
@@ -87,6 +99,10 @@ pub struct LaunchConfig {
     pub checks: Checks,
     /// In which order threads go.
     pub schedule: Schedule,
+    /// How tensor cores round.
+    pub tensor: TensorModel,
+    /// Whether all blocks must be there at once, and may wait for each other (`cudaLaunchCooperativeKernel`).
+    pub cooperative: bool,
     /// What happens after a fault.
     pub on_fault: OnFault,
     /// Whether instructions and accesses are counted.
@@ -106,6 +122,8 @@ impl LaunchConfig {
             arguments,
             checks: Checks { uninitialized: true, races: Races::Ignored },
             schedule: Schedule::Deterministic,
+            tensor: TensorModel::OfTarget,
+            cooperative: false,
             on_fault: OnFault::Continue,
             counters: true,
             max_steps: 1 << 36,
@@ -175,6 +193,14 @@ pub enum LaunchError {
     /// A buffer of another machine.
     #[error("argument {0} is a buffer that this machine does not have")]
     UnknownBuffer(usize),
+    /// A cooperative launch of more blocks than the device holds at once.
+    #[error("a cooperative launch of {blocks} blocks; the device holds {limit} of them at once")]
+    NotResident {
+        /// What was asked for.
+        blocks: u64,
+        /// What fits.
+        limit: u64,
+    },
     /// Something of the launch that this machine cannot do.
     #[error("{0} is not supported")]
     Unavailable(&'static str),
@@ -235,6 +261,7 @@ impl Machine {
         if shared.bytes > self.shape.shared_per_block {
             return Err(too_much(u64::from(shared.bytes)));
         }
+        self.check_residence(config, &shared)?;
         let parameters = self.parameters(function, config)?;
         let buffers = self.memory.regions.len();
         for region in &mut self.memory.regions {
@@ -257,7 +284,9 @@ impl Machine {
             }
         };
         let pool = pool(&program, &addresses, &parameters);
-        let report = self.run(module, &program, kernel, config, Prepared { pool, shared });
+        let environment = environment(&mut self.memory, config);
+        let prepared = Prepared { pool, shared, environment };
+        let report = self.run(module, &program, kernel, config, prepared);
         self.memory.regions.truncate(buffers);
         Ok(report)
     }
@@ -285,7 +314,8 @@ impl Machine {
             dynamic_shared: config.dynamic_shared,
             checks: config.checks,
             on_fault: config.on_fault,
-            environment: [0; 32],
+            environment: prepared.environment,
+            accumulation: super::tensor::accumulation(config.tensor, module),
             counts: vec![Counts::default(); counts],
             faults: Vec::new(),
             seen: BTreeSet::new(),
@@ -311,6 +341,21 @@ impl Machine {
             counters
         });
         Report { faults, counters, printed, steps, stopped }
+    }
+
+    /// Blocks that wait for each other must all be there.
+    fn check_residence(
+        &self,
+        config: &LaunchConfig,
+        shared: &SharedLayout,
+    ) -> Result<(), LaunchError> {
+        let blocks: u64 = config.grid.iter().map(|size| u64::from(*size)).product();
+        let threads = config.block.iter().product();
+        let limit = self.shape.resident_blocks(threads, shared.bytes) as u64;
+        if config.cooperative && blocks > limit {
+            return Err(LaunchError::NotResident { blocks, limit });
+        }
+        Ok(())
     }
 
     /// The bytes of all parameters, at their offsets.
@@ -355,6 +400,7 @@ impl Machine {
 struct Prepared {
     pool: Pool,
     shared: SharedLayout,
+    environment: [u32; 32],
 }
 
 fn find_kernel<'m>(
@@ -477,6 +523,23 @@ fn relocate(
             bytes.copy_from_slice(&value[..length]);
         }
     }
+}
+
+/// What `%envreg` gives. A cooperative launch has the address of its workspace in numbers 1 (high) and 2 (low): its
+/// size, and the word at which blocks meet, as `cooperative_groups/details/driver_abi.h` reads it.
+fn environment(memory: &mut Memory, config: &LaunchConfig) -> [u32; 32] {
+    let mut environment = [0; 32];
+    if config.cooperative {
+        let bytes = [8, 0, 0, 0, 0, 0, 0, 0].to_vec();
+        let name = "grid workspace".to_owned();
+        let region = Region::new(name, RegionKind::Global, Access::ReadWrite, bytes);
+        if let Some(index) = memory.add(region) {
+            let address = Memory::address(index);
+            environment[1] = (address >> 32) as u32;
+            environment[2] = address as u32;
+        }
+    }
+    environment
 }
 
 /// The values that all lanes share.

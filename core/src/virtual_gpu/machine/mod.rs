@@ -6,13 +6,16 @@
 
 mod access;
 mod atomic;
+mod atomic_vector;
 mod barrier;
 mod call;
 mod compute;
+mod copies;
 mod fault;
 mod grid;
 mod lanes;
 mod launch;
+mod mbarrier;
 mod memory;
 mod print;
 mod quick;
@@ -21,13 +24,17 @@ mod shared;
 mod special;
 mod step;
 mod sync;
+mod tensor;
 #[cfg(test)]
 mod tests;
 mod warp;
 
 pub use super::lower::Unsupported;
+pub use super::semantics::matrix::Architecture;
 pub use fault::{Fault, FaultKind, OtherSide};
-pub use launch::{Argument, Checks, LaunchConfig, LaunchError, OnFault, Races, Report, Schedule};
+pub use launch::{
+    Argument, Checks, LaunchConfig, LaunchError, OnFault, Races, Report, Schedule, TensorModel,
+};
 pub use memory::Access;
 
 use memory::{Memory, Region, RegionKind};

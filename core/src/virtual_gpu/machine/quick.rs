@@ -32,6 +32,7 @@ impl Worker<'_, '_> {
             }
             let Some(offset) = self.launch.shared.place(address, 4) else { return false };
             if offset % 4 != 0
+                || self.block.copies.covers(offset, 4)
                 || self.block.shared_written.get(offset..offset + 4) != Some(&ONES[..])
             {
                 return false;
@@ -90,7 +91,9 @@ impl Worker<'_, '_> {
         let mut offsets = [0_usize; LANES];
         for lane in (0..LANES).filter(|lane| mask >> lane & 1 == 1) {
             match self.launch.shared.place(addresses[lane], 4) {
-                Some(offset) if offset % 4 == 0 => offsets[lane] = offset,
+                Some(offset) if offset % 4 == 0 && !self.block.copies.covers(offset, 4) => {
+                    offsets[lane] = offset;
+                }
                 Some(_) | None => return false,
             }
         }

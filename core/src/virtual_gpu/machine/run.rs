@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::super::cost::Counts;
 use super::super::lower::Program;
 use super::super::module::Module;
+use super::super::semantics::matrix::Accumulation;
 use super::fault::{Fault, FaultKind, Finding};
 use super::lanes::{Lanes, Pool};
 use super::memory::Memory;
@@ -27,6 +28,8 @@ pub(super) struct Launch<'m> {
     pub(super) checks: Checks,
     pub(super) on_fault: OnFault,
     pub(super) environment: [u32; 32],
+    /// How tensor cores add up.
+    pub(super) accumulation: Accumulation,
     /// Counts of every operation; empty if nothing is counted.
     pub(super) counts: Vec<Counts>,
     pub(super) faults: Vec<Fault>,
@@ -55,6 +58,10 @@ pub(super) struct BlockState {
     pub(super) barriers: Vec<super::barrier::BlockBarrier>,
     /// Threads that have ended.
     pub(super) exited: u32,
+    /// Asynchronous copies that nothing waited for yet.
+    pub(super) copies: super::copies::Copies,
+    /// Where barriers in shared memory are.
+    pub(super) mbarriers: BTreeSet<usize>,
 }
 
 /// One warp at work.
