@@ -19,9 +19,11 @@ pub mod semantics;
 #[cfg(test)]
 mod tests;
 
+pub use cost::Blocks;
 pub use error::{LoadError, Place, Problem};
 pub use machine::{
     Access, Architecture, Argument, BufferId, Checks, DeviceShape, Fault, FaultKind, Initial,
-    LaunchConfig, LaunchError, Machine, OtherSide, Races, Report, Schedule, TensorModel,
+    LaunchConfig, LaunchError, Machine, OtherSide, Paused, Races, Report, Schedule, Session, State,
+    TensorModel, Thread, Until,
 };
 pub use module::Module;

@@ -3,7 +3,7 @@
 
 use super::super::isa::atomic::{Atomic, ExchangeType, OldValue, SwapType, Update};
 use super::super::lower::code::{BaseKind, Op};
-use super::access::{Part, Spot, read_bytes, write_bytes};
+use super::access::{Part, Spot};
 use super::atomic::bytes;
 use super::run::Worker;
 use super::warp::{Frame, LANES};
@@ -40,6 +40,8 @@ impl Worker<'_, '_> {
         if let Some(counts) = self.launch.count(pc) {
             counts.atomics += u64::from(active.count_ones());
         }
+        let part = Part { pc, addresses: &addresses, mask, element, count };
+        self.count_atomic(&part, spaces.global, spaces.shared);
         let wide = element == 8;
         let lanes = self.lanes(frame, active);
         let mut given = Operands { values: Vec::with_capacity(operands.len()), undefined: 0 };
@@ -109,9 +111,18 @@ impl Worker<'_, '_> {
         lane: usize,
         old: &mut [[u64; LANES]],
     ) -> bool {
-        let known = self.spot_is_known(spot, 16);
-        let (bytes, start) = self.spot_bytes(spot);
-        let before = [read_bytes(bytes, start, 8), read_bytes(bytes, start + 8, 8)];
+        let (known, before) = match *spot {
+            Spot::Region(place) => {
+                let content = &self.launch.memory.regions[place.region].content;
+                let before = [content.read(place.offset, 8), content.read(place.offset + 8, 8)];
+                (content.written(place.offset, 16), before)
+            }
+            Spot::Shared(offset) => {
+                let shared = &self.block.shared;
+                let before = [shared.read(offset, 8), shared.read(offset + 8, 8)];
+                (shared.written(offset, 16), before)
+            }
+        };
         let given: Vec<u64> = values.iter().map(|value| value[lane]).collect();
         let new = match (update, &given[..]) {
             (Update::CompareAndSwap(_), [a, b, c, d]) if before == [*a, *b] => [*c, *d],
@@ -119,41 +130,23 @@ impl Worker<'_, '_> {
             (_, [low, high, ..]) => [*low, *high],
             (_, _) => before,
         };
-        write_bytes(bytes, start, 8, new[0]);
-        write_bytes(bytes, start + 8, 8, new[1]);
-        self.spot_written(spot, 16);
+        for (offset, value) in [(0, new[0]), (8, new[1])] {
+            match *spot {
+                Spot::Region(place) => {
+                    let content = &self.launch.memory.regions[place.region].content;
+                    content.write(place.offset + offset, 8, value);
+                    content.mark_written(place.offset + offset, 8);
+                }
+                Spot::Shared(start) => {
+                    self.block.shared.write(start + offset, 8, value);
+                    self.block.shared.mark_written(start + offset, 8);
+                }
+            }
+        }
         for (old, before) in old.iter_mut().zip(before) {
             old[lane] = before;
         }
         known
-    }
-
-    fn spot_bytes(&mut self, spot: &Spot) -> (&mut [u8], usize) {
-        match *spot {
-            Spot::Region(place) => {
-                (&mut self.launch.memory.regions[place.region].bytes[..], place.offset)
-            }
-            Spot::Shared(offset) => (&mut self.block.shared[..], offset),
-        }
-    }
-
-    fn spot_is_known(&self, spot: &Spot, size: usize) -> bool {
-        match *spot {
-            Spot::Region(place) => self.launch.memory.written(place, size),
-            Spot::Shared(offset) => self.block.shared_written[offset..offset + size].contains(&1),
-        }
-    }
-
-    fn spot_written(&mut self, spot: &Spot, size: usize) {
-        match *spot {
-            Spot::Region(place) => {
-                let written = &mut self.launch.memory.regions[place.region].written;
-                if !written.is_empty() {
-                    written[place.offset..place.offset + size].fill(1);
-                }
-            }
-            Spot::Shared(offset) => self.block.shared_written[offset..offset + size].fill(1),
-        }
     }
 }
 

@@ -334,10 +334,15 @@ impl Worker<'_, '_> {
         self.block.copies.pending = rest;
         for copy in due {
             let size = usize::from(copy.size);
-            let range = copy.offset..copy.offset + size;
-            self.block.shared[range.clone()].copy_from_slice(&copy.bytes[..size]);
-            for (word, written) in self.block.shared_written[range].chunks_mut(4).enumerate() {
-                written.fill(1 - (copy.undefined >> word & 1));
+            let shared = &mut self.block.shared;
+            for (word, bytes) in copy.bytes[..size].as_chunks::<4>().0.iter().enumerate() {
+                let offset = copy.offset + 4 * word;
+                shared.write(offset, 4, u64::from(u32::from_le_bytes(*bytes)));
+                if copy.undefined >> word & 1 == 0 {
+                    shared.mark_written(offset, 4);
+                } else {
+                    shared.mark_unwritten(offset, 4);
+                }
             }
             self.block.copies.uncover(copy.offset, size);
         }

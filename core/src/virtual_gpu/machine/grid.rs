@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use super::DeviceShape;
 use super::barrier::{self, BARRIERS, BlockBarrier};
 use super::copies::Copies;
 use super::fault::{FaultKind, Finding};
 use super::run::{BlockState, Launch, Worker};
+use super::shared::SharedMemory;
 use super::step::Turn;
 use super::warp::{LANES, LocalMemory, Registers, Split, SplitState, Warp};
 
@@ -34,15 +34,19 @@ enum BlockStop {
 impl Launch<'_> {
     /// Runs all blocks.
     pub(super) fn run(&mut self) {
-        let total: u64 = self.grid.iter().map(|size| u64::from(*size)).product();
-        let most = self.shape.resident_blocks(self.block.iter().product(), self.shared.bytes);
+        let total = self.blocks.run;
+        let most = self.shape.resident_blocks(
+            self.program,
+            self.block.iter().product(),
+            self.shared.bytes,
+        );
         let mut next = 0;
         let mut resident: VecDeque<Block> = VecDeque::new();
         while !self.stopped && (next < total || !resident.is_empty()) {
             // A new block goes first, as long as there is room: most end in their first turn.
             let mut block = if next < total && resident.len() < most {
                 next += 1;
-                self.create(next - 1)
+                self.create(self.blocks.nth(next - 1))
             } else {
                 match resident.pop_front() {
                     Some(block) => block,
@@ -64,8 +68,7 @@ impl Launch<'_> {
             index,
             linear,
             threads,
-            shared: vec![0; self.shared.bytes as usize],
-            shared_written: vec![0; self.shared.bytes as usize],
+            shared: SharedMemory::new(self.shared.bytes as usize),
             barriers: vec![BlockBarrier::default(); BARRIERS],
             exited: 0,
             copies: Copies::default(),
@@ -143,12 +146,14 @@ impl Launch<'_> {
     /// One turn of a warp; whether it looked at what others write.
     fn turn(&mut self, block: &mut Block, index: usize, forced: bool) -> bool {
         let warp = &mut block.warps[index];
+        let (budget, withheld) = if self.watch.is_some() { (0, WARP_TURN) } else { (WARP_TURN, 0) };
         let mut worker = Worker {
             launch: self,
             block: &mut block.state,
             warp,
             forced,
-            budget: WARP_TURN,
+            budget,
+            withheld,
             polled: false,
         };
         let turn = worker.turn();
@@ -173,8 +178,15 @@ impl Launch<'_> {
     fn report_for(&mut self, block: &mut Block, index: usize, pc: u32, finding: Finding) {
         let warp = &mut block.warps[index];
         let state = &mut block.state;
-        let mut worker =
-            Worker { launch: self, block: state, warp, forced: false, budget: 0, polled: false };
+        let mut worker = Worker {
+            launch: self,
+            block: state,
+            warp,
+            forced: false,
+            budget: 0,
+            withheld: 0,
+            polled: false,
+        };
         worker.report(pc, finding);
     }
 
@@ -238,15 +250,4 @@ impl Launch<'_> {
 
 fn can_run(warp: &Warp) -> bool {
     warp.splits.iter().any(|split| split.state == SplitState::Ready)
-}
-
-impl DeviceShape {
-    /// How many blocks of so many threads and bytes of shared memory the device holds at once.
-    pub(super) fn resident_blocks(&self, threads: u32, shared: u32) -> usize {
-        let warps = threads.div_ceil(LANES as u32).max(1);
-        let by_warps = self.warps_per_multiprocessor / warps;
-        let by_shared = self.shared_per_multiprocessor / shared.max(1);
-        let each = by_warps.min(by_shared).clamp(1, self.blocks_per_multiprocessor.max(1));
-        (each as usize * self.multiprocessors as usize).max(1)
-    }
 }

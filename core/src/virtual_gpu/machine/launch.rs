@@ -2,13 +2,15 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::super::cost::{Counters, Counts};
+use super::super::cost::{Blocks, BlocksRun, CacheSizes, Caches, Counters, Counts};
+use super::super::error::Place;
 use super::super::isa::memory::Space;
 use super::super::lower::Unsupported;
 use super::super::lower::code::{Object, PoolValue};
 use super::super::lower::{self, Program, variable};
 use super::super::module::{Function, FunctionId, FunctionKind, Module, RelocationTarget};
-use super::super::semantics::matrix::Architecture;
+use super::content::Content;
+use super::cooperative;
 use super::fault::Fault;
 use super::lanes::Pool;
 use super::memory::{
@@ -16,6 +18,8 @@ use super::memory::{
 };
 use super::run::Launch;
 use super::shared::SharedLayout;
+use super::tensor::TensorModel;
+use super::watch::{Found, Watch};
 use super::{BufferId, Machine};
 
 /// One argument of a kernel.
@@ -64,17 +68,6 @@ pub enum Schedule {
     },
 }
 
-/// How tensor cores round sums, which PTX leaves open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TensorModel {
-    /// Exactly as those of the oldest architecture that the module names as its target.
-    OfTarget,
-    /// Exactly as those of an architecture.
-    Exact(Architecture),
-    /// By fused multiply-adds in f32, one after the other: faster, and close.
-    FusedMultiplyAdd,
-}
-
 /// What happens after a fault that need not end the launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnFault {
@@ -107,6 +100,10 @@ pub struct LaunchConfig {
     pub on_fault: OnFault,
     /// Whether instructions and accesses are counted.
     pub counters: bool,
+    /// Caches whose traffic is counted too, which takes about half as long again; nothing without `counters`.
+    pub caches: Option<CacheSizes>,
+    /// Which blocks run.
+    pub blocks: Blocks,
     /// Warp instructions after which the launch is ended.
     pub max_steps: u64,
 }
@@ -126,6 +123,8 @@ impl LaunchConfig {
             cooperative: false,
             on_fault: OnFault::Continue,
             counters: true,
+            caches: None,
+            blocks: Blocks::All,
             max_steps: 1 << 36,
         }
     }
@@ -142,6 +141,8 @@ pub struct Report {
     pub printed: String,
     /// Warp instructions.
     pub steps: u64,
+    /// How much of the grid ran; with a sample, buffers hold a part of the result.
+    pub blocks: BlocksRun,
     /// Whether a fault ended it early.
     pub stopped: bool,
 }
@@ -193,17 +194,14 @@ pub enum LaunchError {
     /// A buffer of another machine.
     #[error("argument {0} is a buffer that this machine does not have")]
     UnknownBuffer(usize),
-    /// A cooperative launch of more blocks than the device holds at once.
-    #[error("a cooperative launch of {blocks} blocks; the device holds {limit} of them at once")]
-    NotResident {
-        /// What was asked for.
-        blocks: u64,
-        /// What fits.
-        limit: u64,
-    },
     /// Something of the launch that this machine cannot do.
     #[error("{0} is not supported")]
     Unavailable(&'static str),
+    /// A part of the grid was asked for, but blocks may wait for each other.
+    #[error(
+        "the kernel cannot run on a sample of its blocks: the load at PTX {0} looks at what other blocks write"
+    )]
+    Sample(Place),
     /// Instructions that this machine does not execute.
     #[error("{} instructions are not supported, the first at line {}: {}", .0.len(), .0.first().map_or(0, |u| u.place.line), .0.first().map_or("", |u| &u.operation))]
     Unsupported(Vec<Unsupported>),
@@ -236,6 +234,19 @@ impl Machine {
         kernel: &str,
         config: &LaunchConfig,
     ) -> Result<Report, LaunchError> {
+        self.watched_launch(module, kernel, config, None).map(|done| done.report)
+    }
+
+    /// Runs a kernel until it ends or what is watched for happens.
+    ///
+    /// A launch that pauses leaves its variables among the buffers, to be looked at; its machine ends with it.
+    pub(super) fn watched_launch(
+        &mut self,
+        module: &Module,
+        kernel: &str,
+        config: &LaunchConfig,
+        watch: Option<Watch>,
+    ) -> Result<Watched, LaunchError> {
         let (id, function) = find_kernel(module, kernel)?;
         check_sizes(function, config)?;
         match config.schedule {
@@ -254,6 +265,7 @@ impl Machine {
             }
         }
         let program = lower::lower(module, id).map_err(LaunchError::Unsupported)?;
+        check_counting(module, &program, config)?;
         let too_much = |bytes| LaunchError::Shared { bytes, limit: self.shape.shared_per_block };
         let Some(shared) = SharedLayout::new(module, &program, config.dynamic_shared) else {
             return Err(too_much(super::shared::LARGEST));
@@ -261,7 +273,7 @@ impl Machine {
         if shared.bytes > self.shape.shared_per_block {
             return Err(too_much(u64::from(shared.bytes)));
         }
-        self.check_residence(config, &shared)?;
+        cooperative::check(self.shape, &program, shared.bytes, config)?;
         let parameters = self.parameters(function, config)?;
         let buffers = self.memory.regions.len();
         for region in &mut self.memory.regions {
@@ -284,11 +296,14 @@ impl Machine {
             }
         };
         let pool = pool(&program, &addresses, &parameters);
-        let environment = environment(&mut self.memory, config);
-        let prepared = Prepared { pool, shared, environment };
-        let report = self.run(module, &program, kernel, config, prepared);
-        self.memory.regions.truncate(buffers);
-        Ok(report)
+        let shared_bytes = shared.bytes;
+        let environment = cooperative::environment(&mut self.memory, config);
+        let prepared = Prepared { pool, shared, environment, watch: watch.map(Box::new) };
+        let (report, found) = self.run(module, &program, kernel, config, prepared);
+        if found.is_none() {
+            self.memory.regions.truncate(buffers);
+        }
+        Ok(Watched { report, found, program, addresses, shared_bytes })
     }
 
     fn run(
@@ -298,8 +313,9 @@ impl Machine {
         kernel: &str,
         config: &LaunchConfig,
         prepared: Prepared,
-    ) -> Report {
+    ) -> (Report, Option<Found>) {
         let counts = if config.counters { program.ops.len() } else { 0 };
+        let blocks = config.blocks.of(config.grid.iter().map(|size| u64::from(*size)).product());
         let mut launch = Launch {
             module,
             program,
@@ -317,6 +333,8 @@ impl Machine {
             environment: prepared.environment,
             accumulation: super::tensor::accumulation(config.tensor, module),
             counts: vec![Counts::default(); counts],
+            caches: config.caches.filter(|_| config.counters).map(Caches::new),
+            blocks,
             faults: Vec::new(),
             seen: BTreeSet::new(),
             steps: 0,
@@ -324,14 +342,18 @@ impl Machine {
             stopped: false,
             printed: String::new(),
             heap: HashMap::new(),
+            watch: prepared.watch,
         };
         launch.run();
         let (counts, faults) =
             (std::mem::take(&mut launch.counts), std::mem::take(&mut launch.faults));
         let (steps, stopped) = (launch.steps, launch.stopped);
+        let found = launch.watch.take().and_then(|watch| watch.found);
+        let caches = launch.caches.take().map(|caches| caches.traffic());
         let printed = std::mem::take(&mut launch.printed);
         let counters = config.counters.then(|| {
             let mut counters = Counters::gather(module, program, &counts);
+            (counters.caches, counters.blocks) = (caches, blocks);
             let sectors =
                 |bits: &[u64]| bits.iter().map(|b| u64::from(b.count_ones())).sum::<u64>();
             for region in &self.memory.regions {
@@ -340,22 +362,7 @@ impl Machine {
             }
             counters
         });
-        Report { faults, counters, printed, steps, stopped }
-    }
-
-    /// Blocks that wait for each other must all be there.
-    fn check_residence(
-        &self,
-        config: &LaunchConfig,
-        shared: &SharedLayout,
-    ) -> Result<(), LaunchError> {
-        let blocks: u64 = config.grid.iter().map(|size| u64::from(*size)).product();
-        let threads = config.block.iter().product();
-        let limit = self.shape.resident_blocks(threads, shared.bytes) as u64;
-        if config.cooperative && blocks > limit {
-            return Err(LaunchError::NotResident { blocks, limit });
-        }
-        Ok(())
+        (Report { faults, counters, printed, steps, blocks, stopped }, found)
     }
 
     /// The bytes of all parameters, at their offsets.
@@ -401,6 +408,18 @@ struct Prepared {
     pool: Pool,
     shared: SharedLayout,
     environment: [u32; 32],
+    watch: Option<Box<Watch>>,
+}
+
+/// What came of a launch that may have been watched.
+pub(super) struct Watched {
+    pub(super) report: Report,
+    /// The pause, if there was one.
+    pub(super) found: Option<Found>,
+    pub(super) program: Program,
+    pub(super) addresses: Addresses,
+    /// Bytes of shared memory of a block.
+    pub(super) shared_bytes: u32,
 }
 
 fn find_kernel<'m>(
@@ -446,6 +465,24 @@ fn check_sizes(function: &Function, config: &LaunchConfig) -> Result<(), LaunchE
     Ok(())
 }
 
+/// Blocks that wait for a block that is left out would wait for ever; caches need an order of blocks.
+fn check_counting(
+    module: &Module,
+    program: &Program,
+    config: &LaunchConfig,
+) -> Result<(), LaunchError> {
+    if config.caches.is_some() && matches!(config.schedule, Schedule::Parallel { .. }) {
+        return Err(LaunchError::Unavailable("a cache model on a parallel schedule"));
+    }
+    match config.blocks {
+        Blocks::All => Ok(()),
+        Blocks::Sampled { .. } => match super::traffic::first_poll(program) {
+            Some(pc) => Err(LaunchError::Sample(program.place(module, pc).0)),
+            None => Ok(()),
+        },
+    }
+}
+
 /// Gives every object an address, and variables their initial bytes.
 fn place_objects(
     memory: &mut Memory,
@@ -469,7 +506,8 @@ fn place_objects(
         }
         let region = if *object == Object::Parameters {
             let name = "kernel parameters".to_owned();
-            Region::new(name, RegionKind::Parameters, Access::ReadOnly, parameters.to_vec())
+            let content = Content::new(parameters);
+            Region::new(name, RegionKind::Parameters, Access::ReadOnly, content)
         } else if let Some(variable) = variable(module, *object) {
             let bytes = variable.bytes.unwrap_or(0);
             total = total.saturating_add(bytes);
@@ -484,7 +522,7 @@ fn place_objects(
                     (RegionKind::Global, Access::ReadWrite)
                 }
             };
-            Region::new(variable.name.clone(), kind, access, content)
+            Region::new(variable.name.clone(), kind, access, Content::new(&content))
         } else {
             continue;
         };
@@ -519,27 +557,11 @@ fn relocate(
         let value = (value >> relocation.shift).to_le_bytes();
         let start = relocation.offset as usize;
         let length = usize::from(relocation.bytes).min(8);
-        if let Some(bytes) = memory.regions[index].bytes.get_mut(start..start + length) {
-            bytes.copy_from_slice(&value[..length]);
+        let content = &memory.regions[index].content;
+        for (offset, byte) in (start..content.len()).zip(&value[..length]) {
+            content.write(offset, 1, u64::from(*byte));
         }
     }
-}
-
-/// What `%envreg` gives. A cooperative launch has the address of its workspace in numbers 1 (high) and 2 (low): its
-/// size, and the word at which blocks meet, as `cooperative_groups/details/driver_abi.h` reads it.
-fn environment(memory: &mut Memory, config: &LaunchConfig) -> [u32; 32] {
-    let mut environment = [0; 32];
-    if config.cooperative {
-        let bytes = [8, 0, 0, 0, 0, 0, 0, 0].to_vec();
-        let name = "grid workspace".to_owned();
-        let region = Region::new(name, RegionKind::Global, Access::ReadWrite, bytes);
-        if let Some(index) = memory.add(region) {
-            let address = Memory::address(index);
-            environment[1] = (address >> 32) as u32;
-            environment[2] = address as u32;
-        }
-    }
-    environment
 }
 
 /// The values that all lanes share.

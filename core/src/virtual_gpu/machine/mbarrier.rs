@@ -5,7 +5,7 @@
 
 use super::super::isa::mbarrier::{Completion, Mbarrier, Participation, Patience, Phase};
 use super::super::lower::code::{BaseKind, Op};
-use super::access::{Part, read_bytes, write_bytes};
+use super::access::Part;
 use super::fault::{FaultKind, Finding};
 use super::run::Worker;
 use super::warp::{Frame, LANES};
@@ -86,7 +86,7 @@ impl Worker<'_, '_> {
                     let Some(offset) = self.place_shared(&part, lane) else { continue };
                     if self.barrier_at(pc, lane as u32, offset).is_some() {
                         self.block.mbarriers.remove(&offset);
-                        self.block.shared_written[offset..offset + 8].fill(0);
+                        self.block.shared.mark_unwritten(offset, 8);
                     }
                 }
             }
@@ -119,19 +119,18 @@ impl Worker<'_, '_> {
             return;
         }
         self.block.mbarriers.insert(offset);
-        self.block.shared_written[offset..offset + 8].fill(1);
+        self.block.shared.mark_written(offset, 8);
         self.set_barrier(offset, State { pending: count, expected: count, phase: 0 });
     }
 
     fn set_barrier(&mut self, offset: usize, state: State) {
-        write_bytes(&mut self.block.shared, offset, 8, state.word());
+        self.block.shared.write(offset, 8, state.word());
     }
 
     /// The barrier in a place, or a report that there is none.
     fn barrier_at(&mut self, pc: u32, lane: u32, offset: usize) -> Option<State> {
         if self.block.mbarriers.contains(&offset) {
-            let word = read_bytes(&self.block.shared, offset, 8);
-            return Some(State::from_word(word));
+            return Some(State::from_word(self.block.shared.read(offset, 8)));
         }
         let text = format!(
             "a barrier at offset {offset} of the block's shared memory that nothing initialised"

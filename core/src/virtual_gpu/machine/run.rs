@@ -2,15 +2,16 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::super::cost::Counts;
+use super::super::cost::{BlocksRun, Caches, Counts};
 use super::super::lower::Program;
 use super::super::module::Module;
 use super::super::semantics::matrix::Accumulation;
 use super::fault::{Fault, FaultKind, Finding};
 use super::lanes::{Lanes, Pool};
 use super::memory::Memory;
-use super::shared::SharedLayout;
+use super::shared::{SharedLayout, SharedMemory};
 use super::warp::{Frame, LANES, Warp};
+use super::watch::Watch;
 use super::{Checks, DeviceShape, OnFault};
 
 /// What all blocks share.
@@ -32,6 +33,10 @@ pub(super) struct Launch<'m> {
     pub(super) accumulation: Accumulation,
     /// Counts of every operation; empty if nothing is counted.
     pub(super) counts: Vec<Counts>,
+    /// What the caches hold, if they are modelled.
+    pub(super) caches: Option<Caches>,
+    /// Which blocks run.
+    pub(super) blocks: BlocksRun,
     pub(super) faults: Vec<Fault>,
     pub(super) seen: BTreeSet<(FaultKind, u32)>,
     /// Warp instructions so far, which are also the clock.
@@ -41,6 +46,8 @@ pub(super) struct Launch<'m> {
     pub(super) printed: String,
     pub(super) heap_left: u64,
     pub(super) heap: HashMap<u64, usize>,
+    /// Where it pauses, if somebody looks.
+    pub(super) watch: Option<Box<Watch>>,
 }
 
 /// More faults than this are not kept: there is one for each rule and instruction.
@@ -52,9 +59,7 @@ pub(super) struct BlockState {
     pub(super) index: [u32; 3],
     pub(super) linear: u64,
     pub(super) threads: u32,
-    pub(super) shared: Vec<u8>,
-    /// One byte for each byte that was written.
-    pub(super) shared_written: Vec<u8>,
+    pub(super) shared: SharedMemory,
     pub(super) barriers: Vec<super::barrier::BlockBarrier>,
     /// Threads that have ended.
     pub(super) exited: u32,
@@ -73,6 +78,8 @@ pub(super) struct Worker<'w, 'm> {
     pub(super) forced: bool,
     /// Steps until another warp has its turn; waiting for others costs many.
     pub(super) budget: i64,
+    /// Steps that a watched launch gives one by one; zero in all others.
+    pub(super) withheld: i64,
     /// Whether this turn waited for others.
     pub(super) polled: bool,
 }

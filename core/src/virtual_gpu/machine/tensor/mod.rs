@@ -11,10 +11,20 @@ use super::super::isa::matrix::Matrix;
 use super::super::lower::code::{BaseKind, Op};
 use super::super::module::Module;
 use super::super::semantics::matrix::{Accumulation, Architecture, transpose_8x8};
-use super::TensorModel;
 use super::fault::{FaultKind, Finding};
 use super::run::Worker;
 use super::warp::{Frame, Split, SplitState};
+
+/// How tensor cores round sums, which PTX leaves open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TensorModel {
+    /// Exactly as those of the oldest architecture that the module names as its target.
+    OfTarget,
+    /// Exactly as those of an architecture.
+    Exact(Architecture),
+    /// By fused multiply-adds in f32, one after the other: faster, and close.
+    FusedMultiplyAdd,
+}
 
 /// How sums are rounded: as asked for, or as the tensor cores of the module's target do it.
 pub(super) fn accumulation(model: TensorModel, module: &Module) -> Accumulation {

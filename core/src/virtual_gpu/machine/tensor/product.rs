@@ -1,5 +1,6 @@
 //! Products: registers → matrices → `semantics` → registers.
 
+use super::super::super::cost::Counts;
 use super::super::super::isa::matrix::{Accumulator, BitProduct, Multiplicand, MultiplyAccumulate};
 use super::super::super::lower::code::{Op, Slot};
 use super::super::super::lower::product::{FragmentPlan, Product};
@@ -65,9 +66,24 @@ impl Worker<'_, '_> {
         scatter(&mut lanes, d, &product.d, &result, &undefined);
         let (rows, columns, length) = product.multiply.shape.extents();
         let multiply_adds = product.products as u64 * u64::from(rows * columns * length);
+        let ty = product.multiply.a;
         if let Some(counts) = self.launch.count(pc) {
-            counts.tensor_multiply_adds += multiply_adds;
+            *counter(counts, ty) += multiply_adds;
         }
+    }
+}
+
+/// What counts the multiply-adds of a type.
+fn counter(counts: &mut Counts, ty: Multiplicand) -> &mut u64 {
+    match ty {
+        Multiplicand::F16 => &mut counts.tensor_f16_multiply_adds,
+        Multiplicand::Bf16 => &mut counts.tensor_bf16_multiply_adds,
+        Multiplicand::Tf32 => &mut counts.tensor_tf32_multiply_adds,
+        Multiplicand::F64 => &mut counts.tensor_f64_multiply_adds,
+        Multiplicand::E4m3 | Multiplicand::E5m2 => &mut counts.tensor_f8_multiply_adds,
+        Multiplicand::U8 | Multiplicand::S8 => &mut counts.tensor_int8_multiply_adds,
+        Multiplicand::U4 | Multiplicand::S4 => &mut counts.tensor_int4_multiply_adds,
+        Multiplicand::B1 => &mut counts.tensor_bit_multiply_adds,
     }
 }
 
