@@ -137,6 +137,10 @@ pub struct Launch {
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     pub shared: u32,
 
+    /// All blocks are on the device at once, so that `grid.sync()` works.
+    #[arg(long)]
+    pub cooperative: bool,
+
     /// The next argument of the kernel; see above.
     #[arg(long = "arg", value_name = "SPEC", allow_hyphen_values = true)]
     pub arguments: Vec<String>,

@@ -87,6 +87,7 @@ fn run(
             grid: planned.grid,
             block: planned.block,
             dynamic_shared: u32::try_from(planned.shared_bytes).unwrap(),
+            cooperative: planned.cooperative,
             arguments: arguments.collect(),
         };
         let outcome = match device.launch(&launch) {

@@ -8,3 +8,4 @@ mod modelled;
 mod opcodes;
 mod real;
 mod session;
+mod tensor;
