@@ -128,10 +128,8 @@ impl Context {
     /// Waits for everything that was launched.
     pub(super) fn synchronise(&self) -> Result<(), CUresult> {
         // SAFETY: takes no pointer.
-        match unsafe { sys::cuCtxSynchronize() } {
-            CUresult::CUDA_SUCCESS => Ok(()),
-            code => Err(code),
-        }
+        let code = unsafe { sys::cuCtxSynchronize() };
+        if code == CUresult::CUDA_SUCCESS { Ok(()) } else { Err(code) }
     }
 }
 
