@@ -85,6 +85,12 @@ impl Program {
         let Some(instruction) = instruction else { return Default::default() };
         let own = |location| module.own_source_line(location, self.kernel);
         let line = instruction.location.and_then(own);
+        if line.as_ref().is_some_and(|line| line.line == 0) {
+            // The compiler made the instruction up, for what stands before it: the loop of a `memset` for example.
+            let before = body.instructions.iter().take(origin.instruction as usize).rev();
+            let mut lines = before.filter_map(|instruction| instruction.location.and_then(own));
+            return (instruction.place, lines.find(|line| line.line != 0).or(line));
+        }
         (instruction.place, line)
     }
 }

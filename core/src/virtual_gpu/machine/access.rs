@@ -240,6 +240,7 @@ impl Worker<'_, '_> {
     /// Looking at what others write costs more of the turn, so that they get theirs soon.
     pub(super) fn poll(&mut self, pc: u32) {
         self.warp.last_poll = Some(pc);
+        self.warp.idle_polls = self.warp.idle_polls.saturating_add(1);
         self.polled = true;
         self.budget -= super::POLL_COST;
     }

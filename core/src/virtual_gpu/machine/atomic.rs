@@ -136,7 +136,9 @@ impl Worker<'_, '_> {
                 self.warp.undefined_load[lane] = Some(pc);
             }
         }
-        if !changes {
+        if changes {
+            self.warp.idle_polls = 0;
+        } else {
             // An addition of zero is a way to look at what others change.
             self.poll(pc);
         }

@@ -18,6 +18,9 @@ const BLOCK_TURNS: u32 = 1 << 12;
 /// Turns of a block in which it only waited for others.
 const WAITING_TURNS: u32 = 16;
 
+/// A warp that looked so often at what others write, and wrote nothing itself, waits for them.
+const IDLE_POLLS: u32 = 8;
+
 /// A block with its warps.
 struct Block {
     state: BlockState,
@@ -107,6 +110,7 @@ impl Launch<'_> {
             undefined_load,
             awaited: 0,
             last_poll: None,
+            idle_polls: 0,
         }
     }
 
@@ -235,7 +239,8 @@ impl Launch<'_> {
         let split = block.warps[index].splits.first();
         let (pc, lane) = split.map_or((0, 0), |split| (split.pc, split.mask.trailing_zeros()));
         let steps = self.max_steps;
-        let poll = block.warps[index].last_poll.filter(|_| block.polled);
+        let waits = block.polled && block.warps[index].idle_polls >= IDLE_POLLS;
+        let poll = block.warps[index].last_poll.filter(|_| waits);
         let pc = poll.unwrap_or(pc);
         let (kind, text) = if poll.is_some() {
             (

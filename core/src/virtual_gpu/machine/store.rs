@@ -12,6 +12,9 @@ impl Worker<'_, '_> {
         let Code::Store { access, base } = op.code else { return };
         let (mut addresses, mask) = self.addresses(pc, op, base, frame, active);
         let spaces = Self::spaces(access.space, base, &mut addresses, mask);
+        if spaces.global | spaces.shared != 0 {
+            self.warp.idle_polls = 0;
+        }
         let element = ScalarType::from(access.element).bytes();
         let (start, count) = (op.list.0 as usize, usize::from(op.list.1));
         let from_doubles = op.b.index() == 1;
