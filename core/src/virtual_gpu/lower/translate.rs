@@ -13,7 +13,7 @@ use super::super::isa::system::System;
 use super::super::module::{FunctionId, Instruction, Module};
 use super::code::{Code, LoweredFunction, Op, PoolValue, Slot};
 use super::operands::{NoPlace, Translator, op};
-use super::{Program, Unsupported, flow, frame, liveness, slots};
+use super::{Program, Unsupported, flow, frame, limits, liveness, slots};
 
 /// Translates one function and appends it to the program.
 pub(super) fn run(
@@ -25,20 +25,24 @@ pub(super) fn run(
 ) {
     let function = &module.functions[id.0 as usize];
     let Some(body) = &function.body else { return };
+    let place = body.instructions.first().map(|i| i.place).unwrap_or_default();
+    let refuse = |operation| Unsupported { operation, place, source_line: None };
     let Some(frame) = frame::run(function) else {
-        errors.push(Unsupported {
-            operation: format!(
-                "a frame of `{}` that is larger than a thread's memory",
-                function.name
-            ),
-            place: body.instructions.first().map(|i| i.place).unwrap_or_default(),
-            source_line: None,
-        });
+        let name = &function.name;
+        errors.push(refuse(format!("a frame of `{name}` that is larger than a thread's memory")));
         return;
     };
+    if let Some(reason) = limits::body(body) {
+        errors.push(refuse(reason));
+        return;
+    }
     let blocks = flow::blocks(body);
     let order = flow::order(&blocks);
     let slots = slots::run(body, &liveness::ranges(body, &blocks, &order));
+    if let Some(reason) = limits::slots(&slots) {
+        errors.push(refuse(reason));
+        return;
+    }
     let entry = program.ops.len() as u32;
     let mut translator = Translator {
         module,

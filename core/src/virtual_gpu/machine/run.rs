@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::super::cost::Counts;
+use super::super::cost::{BlocksRun, Caches, Counts};
 use super::super::lower::Program;
 use super::super::module::Module;
 use super::fault::{Fault, FaultKind, Finding};
@@ -10,6 +10,7 @@ use super::lanes::{Lanes, Pool};
 use super::memory::Memory;
 use super::shared::{SharedLayout, SharedMemory};
 use super::warp::{Frame, LANES, Warp};
+use super::watch::Watch;
 use super::{Checks, DeviceShape, OnFault};
 
 /// What all blocks share.
@@ -29,6 +30,10 @@ pub(super) struct Launch<'m> {
     pub(super) environment: [u32; 32],
     /// Counts of every operation; empty if nothing is counted.
     pub(super) counts: Vec<Counts>,
+    /// What the caches hold, if they are modelled.
+    pub(super) caches: Option<Caches>,
+    /// Which blocks run.
+    pub(super) blocks: BlocksRun,
     pub(super) faults: Vec<Fault>,
     pub(super) seen: BTreeSet<(FaultKind, u32)>,
     /// Warp instructions so far, which are also the clock.
@@ -38,6 +43,8 @@ pub(super) struct Launch<'m> {
     pub(super) printed: String,
     pub(super) heap_left: u64,
     pub(super) heap: HashMap<u64, usize>,
+    /// Where it pauses, if somebody looks.
+    pub(super) watch: Option<Box<Watch>>,
 }
 
 /// More faults than this are not kept: there is one for each rule and instruction.
@@ -64,6 +71,8 @@ pub(super) struct Worker<'w, 'm> {
     pub(super) forced: bool,
     /// Steps until another warp has its turn; waiting for others costs many.
     pub(super) budget: i64,
+    /// Steps that a watched launch gives one by one; zero in all others.
+    pub(super) withheld: i64,
     /// Whether this turn waited for others.
     pub(super) polled: bool,
 }

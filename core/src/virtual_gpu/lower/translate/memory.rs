@@ -86,7 +86,7 @@ impl Translator<'_> {
             && matches!(element, ScalarType::S8 | ScalarType::S16 | ScalarType::S32);
         for (index, d) in slots.iter().enumerate() {
             let Ok(offset) = u32::try_from(offset) else { return Err(NoPlace) };
-            let offset = offset + index as u32 * u32::from(bytes);
+            let offset = offset.wrapping_add(index as u32 * u32::from(bytes));
             let a = self.pool(PoolValue::Parameter { offset, bytes, signed, register_bits });
             let code = if register_bits == 64 { Code::Copy64 } else { Code::Copy32 };
             self.emit(Op { d: *d, a, ..op(code) });
