@@ -6,28 +6,28 @@
 extern "C" __global__ void single_any(const float* x, float* out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
-#define STORE(k, f) out[k * n + i] = f##f(x[i]);
+#define STORE(k, name) out[k * n + i] = name##f(x[i]);
     EACH(STORE)
 #undef STORE
 }
 extern "C" __global__ void single_positive(const float* x, float* out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
-#define STORE(k, f) out[k * n + i] = f##f(x[i]);
+#define STORE(k, name) out[k * n + i] = name##f(x[i]);
     EACH_POSITIVE(STORE)
 #undef STORE
 }
 extern "C" __global__ void double_any(const double* x, double* out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
-#define STORE(k, f) out[k * n + i] = f(x[i]);
+#define STORE(k, name) out[k * n + i] = name(x[i]);
     EACH(STORE)
 #undef STORE
 }
 extern "C" __global__ void double_positive(const double* x, double* out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
-#define STORE(k, f) out[k * n + i] = f(x[i]);
+#define STORE(k, name) out[k * n + i] = name(x[i]);
     EACH_POSITIVE(STORE)
 #undef STORE
 }
