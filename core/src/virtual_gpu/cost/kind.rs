@@ -176,7 +176,7 @@ fn integer(what: Integer) -> Kind {
         Integer::Absolute(ty) | Integer::Negate(ty) => {
             by_width(ty.into(), Kind::Integer32, Kind::Integer64)
         }
-        Integer::AddPacked(_) => Kind::Integer32,
+        Integer::AddPacked(_) | Integer::AbsoluteDifferences(_) => Kind::Integer32,
         Integer::Multiply(_, ty) | Integer::MultiplyAdd(_, ty, _) => {
             by_width(ty.into(), Kind::Multiply32, Kind::Multiply64)
         }
