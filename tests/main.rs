@@ -11,6 +11,9 @@ mod check;
 /// The compiler to test with.
 #[cfg(test)]
 mod compiler;
+/// Kernels with known defects, beside their corrected twins.
+#[cfg(test)]
+mod defects;
 /// What the documentation refers to.
 #[cfg(test)]
 mod docs;
