@@ -149,7 +149,7 @@ fn argument<'a>(
     match given {
         Given::Value(bytes) => Argument::Bytes(bytes.clone()),
         Given::Record(members) => {
-            let mut pointer = |member| match argument(machine, index, member, results) {
+            let pointer = |member| match argument(machine, index, member, results) {
                 Argument::Buffer(buffer) => machine.address(buffer).to_le_bytes().to_vec(),
                 Argument::Bytes(bytes) => bytes,
             };
