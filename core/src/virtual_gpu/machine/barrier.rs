@@ -87,11 +87,14 @@ impl Worker<'_, '_> {
         Some(Stop::Choose)
     }
 
-    /// All lanes of a warp come to an aligned barrier by the same instruction.
+    /// All lanes of a warp come to an aligned barrier by the same instruction. The same lanes may come again: they
+    /// arrive first and wait later.
     fn check_together(&mut self, pc: u32, index: usize, split: &Split) {
         let warp = self.warp.index;
-        let other =
-            self.block.barriers[index].arrivals.iter().find(|a| a.warp == warp && a.pc != pc);
+        let other = self.block.barriers[index]
+            .arrivals
+            .iter()
+            .find(|a| a.warp == warp && a.pc != pc && a.mask & split.mask == 0);
         if let Some(other) = other {
             let (place, _) = self.launch.program.place(self.launch.module, other.pc);
             let text = format!("lanes of one warp came to this barrier at PTX {place} as well");
