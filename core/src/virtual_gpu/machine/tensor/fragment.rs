@@ -138,8 +138,8 @@ impl Worker<'_, '_> {
                     count: 1,
                 };
                 self.bring(&part, &spaces, frame, &mut moved);
-                for lane in 0..LANES {
-                    whole[lane] |= moved.values[0][lane] << piece.shift;
+                for (whole, moved) in whole.iter_mut().zip(moved.values[0]) {
+                    *whole |= moved << piece.shift;
                 }
                 undefined &= moved.undefined[0];
             }

@@ -72,10 +72,10 @@ impl Worker<'_, '_> {
             let slot = self.launch.program.lists[op.list.0 as usize + matrix];
             let lanes = self.lanes(frame, mask);
             let (words, undefined) = (lanes.word(slot), lanes.word_undefined(slot) | !mask);
-            for lane in 0..LANES {
+            for (lane, value) in words.into_iter().enumerate() {
                 for (index, (row, word, half)) in halves(lane, orientation).into_iter().enumerate()
                 {
-                    let piece = u64::from(words[lane] >> (16 * index) & 0xffff);
+                    let piece = u64::from(value >> (16 * index) & 0xffff);
                     moved.values[word][8 * matrix + row] |= piece << (16 * half);
                     moved.undefined[word] |= (undefined >> lane & 1) << (8 * matrix + row);
                 }

@@ -220,9 +220,9 @@ fn mma_of_eight_bits_mixes_formats_and_stmatrix_places_rows() {
     assert_eq!(tile[32..], x.0[32..128]);
     let element =
         |row: usize, column: usize| x.0[128 + row * 4 + column / 2] >> (16 * (column % 2)) & 0xffff;
-    for lane in 0..32 {
+    for (lane, found) in tile[..32].iter().enumerate() {
         let (row, column) = (lane / 4, lane % 4 * 2);
-        assert_eq!(tile[lane], element(column, row) | element(column + 1, row) << 16);
+        assert_eq!(*found, element(column, row) | element(column + 1, row) << 16);
     }
 }
 
