@@ -6,6 +6,7 @@
 pub(crate) mod code;
 mod flow;
 mod frame;
+pub(crate) mod hot;
 mod liveness;
 mod operands;
 mod slots;
@@ -40,6 +41,8 @@ pub struct Unsupported {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Program {
     pub(crate) ops: Vec<Op>,
+    /// Which of the operations are frequent ones, one for each.
+    pub(crate) hot: Vec<hot::Hot>,
     pub(crate) origins: Vec<Origin>,
     pub(crate) pool: Vec<PoolValue>,
     /// Slots of vector elements, and targets of indexed branches.
@@ -80,6 +83,7 @@ pub(crate) fn lower(module: &Module, kernel: FunctionId) -> Result<Program, Vec<
     for id in reachable(module, kernel) {
         translate::run(module, id, &mut program, &mut known, &mut errors);
     }
+    program.hot = program.ops.iter().map(|op| hot::hot(op.code)).collect();
     collect_objects(module, &mut program);
     if errors.is_empty() { Ok(program) } else { Err(errors) }
 }

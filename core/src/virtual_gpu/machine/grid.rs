@@ -1,10 +1,13 @@
-//! The deterministic schedule: blocks in order, each until it ends or its turn is over; those that are resident
-//! go on in turns, so that blocks may wait for each other.
+//! The blocks of a grid: in order, each until it ends or its turn is over; those that are resident go on in turns, so that
+//! blocks may wait for each other.
 
 use std::collections::VecDeque;
 
+use super::DeviceShape;
 use super::barrier::{self, BARRIERS, BlockBarrier};
 use super::fault::{FaultKind, Finding};
+use super::order::Order;
+use super::parallel::Common;
 use super::run::{BlockState, Launch, Worker};
 use super::shared::SharedMemory;
 use super::step::Turn;
@@ -13,7 +16,7 @@ use super::warp::{LANES, LocalMemory, Registers, Split, SplitState, Warp};
 /// Steps of a warp until the next one of its block has its turn.
 const WARP_TURN: i64 = 1 << 14;
 /// Turns of warps until the next block has its turn.
-const BLOCK_TURNS: u32 = 1 << 12;
+const BLOCK_TURNS: i64 = 1 << 12;
 /// Turns of a block in which it only waited for others.
 const WAITING_TURNS: u32 = 16;
 
@@ -24,6 +27,13 @@ struct Block {
     polled: bool,
 }
 
+/// Blocks that are still to begin.
+struct Starts {
+    next: u64,
+    total: u64,
+    shuffled: Option<Vec<usize>>,
+}
+
 enum BlockStop {
     Ended,
     /// Others have their turn.
@@ -31,38 +41,63 @@ enum BlockStop {
 }
 
 impl Launch<'_> {
-    /// Runs all blocks.
+    /// Runs all blocks, or those that this thread gets.
     pub(super) fn run(&mut self) {
         let total: u64 = self.grid.iter().map(|size| u64::from(*size)).product();
-        let most = self.resident_blocks();
-        let mut next = 0;
+        let most = self.common.map_or_else(
+            || resident_blocks(&self.shape, self.block, self.shared.bytes),
+            |common| common.resident,
+        );
+        let mut starts = Starts { next: 0, total, shuffled: self.shuffled(total, most) };
         let mut resident: VecDeque<Block> = VecDeque::new();
-        while !self.stopped && (next < total || !resident.is_empty()) {
+        while !self.stopped {
             // A new block goes first, as long as there is room: most end in their first turn.
-            let mut block = if next < total && resident.len() < most {
-                next += 1;
-                self.create(next - 1)
-            } else {
-                match resident.pop_front() {
+            let fresh = resident.len() < most && self.order.pick(0, 2) == 0;
+            let started = if fresh || resident.is_empty() { self.start(&mut starts) } else { None };
+            let chosen = self.order.pick(0, resident.len());
+            let mut block = match started {
+                Some(linear) => self.create(linear),
+                None => match resident.remove(chosen) {
                     Some(block) => block,
-                    None => return,
-                }
+                    None if fresh => return,
+                    None => continue,
+                },
             };
-            match self.run_block(&mut block) {
+            let linear = block.state.linear;
+            let stop = self.run_block(&mut block);
+            if let Some(common) = self.common
+                && self.stopped
+            {
+                // Blocks before it go on.
+                common.end_with(linear);
+                self.stopped = false;
+            }
+            match stop {
                 BlockStop::Ended => {}
                 BlockStop::Suspended => resident.push_back(block),
             }
         }
     }
 
-    fn resident_blocks(&self) -> usize {
-        let threads: u32 = self.block.iter().product();
-        let warps = threads.div_ceil(LANES as u32).max(1);
-        let by_warps = self.shape.warps_per_multiprocessor / warps;
-        let shared = self.shared.bytes.max(1);
-        let by_shared = self.shape.shared_per_multiprocessor / shared;
-        let each = by_warps.min(by_shared).clamp(1, self.shape.blocks_per_multiprocessor.max(1));
-        (each as usize * self.shape.multiprocessors as usize).max(1)
+    /// An order of blocks that may differ from that of their numbers: only where all of them are there at once, since
+    /// otherwise waiting for a lower block may take for ever.
+    fn shuffled(&mut self, total: u64, most: usize) -> Option<Vec<usize>> {
+        match &self.order {
+            Order::Seeded(_) if total <= most as u64 => Some(self.order.round(total as usize)),
+            Order::Seeded(_) | Order::Fixed => None,
+        }
+    }
+
+    fn start(&self, starts: &mut Starts) -> Option<u64> {
+        if let Some(common) = self.common {
+            return common.take(starts.total);
+        }
+        let next = (starts.next < starts.total).then_some(starts.next)?;
+        starts.next += 1;
+        match &starts.shuffled {
+            Some(shuffled) => shuffled.get(next as usize).map(|block| *block as u64),
+            None => Some(next),
+        }
     }
 
     fn create(&mut self, linear: u64) -> Block {
@@ -114,10 +149,14 @@ impl Launch<'_> {
 
     fn run_block(&mut self, block: &mut Block) -> BlockStop {
         let (mut turns, mut waiting) = (0, 0);
+        let most_turns = self.order.turn_length(BLOCK_TURNS);
         loop {
             let mut ran = false;
             block.polled = false;
-            for index in 0..block.warps.len() {
+            if self.common.is_some_and(|common| common.is_beyond(block.state.linear)) {
+                return BlockStop::Ended;
+            }
+            for index in self.order.round(block.warps.len()) {
                 if !can_run(&block.warps[index]) {
                     continue;
                 }
@@ -127,7 +166,7 @@ impl Launch<'_> {
                 if self.stopped {
                     return BlockStop::Ended;
                 }
-                if self.steps >= self.max_steps {
+                if self.is_out_of_steps() {
                     self.out_of_steps(block, index);
                     return BlockStop::Ended;
                 }
@@ -140,7 +179,12 @@ impl Launch<'_> {
                 return BlockStop::Ended;
             }
             waiting = if block.polled { waiting + 1 } else { 0 };
-            if turns >= BLOCK_TURNS || waiting >= WAITING_TURNS {
+            if waiting >= self.order.patience(WAITING_TURNS) {
+                let ending = self.common.is_some_and(Common::is_ending);
+                // What it waits for may be a block that the end of the launch has stopped.
+                return if ending { BlockStop::Ended } else { BlockStop::Suspended };
+            }
+            if turns >= most_turns {
                 return BlockStop::Suspended;
             }
         }
@@ -148,15 +192,10 @@ impl Launch<'_> {
 
     /// One turn of a warp; whether it looked at what others write.
     fn turn(&mut self, block: &mut Block, index: usize, forced: bool) -> bool {
+        let budget = self.order.turn_length(WARP_TURN);
         let warp = &mut block.warps[index];
-        let mut worker = Worker {
-            launch: self,
-            block: &mut block.state,
-            warp,
-            forced,
-            budget: WARP_TURN,
-            polled: false,
-        };
+        let mut worker =
+            Worker { launch: self, block: &mut block.state, warp, forced, budget, polled: false };
         let turn = worker.turn();
         worker.polled && turn == Turn::Ready
     }
@@ -240,6 +279,15 @@ impl Launch<'_> {
         };
         self.report_for(block, index, pc, Finding::new(kind, lane, text));
     }
+}
+
+/// How many blocks the device holds at once, by warps and shared memory.
+pub(super) fn resident_blocks(shape: &DeviceShape, block: [u32; 3], shared_bytes: u32) -> usize {
+    let threads: u32 = block.iter().product();
+    let by_warps = shape.warps_per_multiprocessor / threads.div_ceil(LANES as u32).max(1);
+    let by_shared = shape.shared_per_multiprocessor / shared_bytes.max(1);
+    let each = by_warps.min(by_shared).clamp(1, shape.blocks_per_multiprocessor.max(1));
+    (each as usize * shape.multiprocessors as usize).max(1)
 }
 
 fn can_run(warp: &Warp) -> bool {

@@ -16,6 +16,8 @@ mod lanes;
 mod launch;
 mod load;
 mod memory;
+mod order;
+mod parallel;
 mod print;
 mod quick;
 mod run;

@@ -5,3 +5,4 @@ mod harness;
 mod limits;
 mod random;
 mod real;
+mod schedules;
