@@ -11,6 +11,12 @@ mod check;
 /// The compiler to test with.
 #[cfg(test)]
 mod compiler;
+/// What the documentation refers to.
+#[cfg(test)]
+mod docs;
+/// Machine instructions that PTX stands for.
+#[cfg(test)]
+mod expansion;
 /// Projects that the program begins.
 #[cfg(test)]
 mod new;

@@ -11,6 +11,7 @@ pub mod sm_limits;
 pub mod sourced;
 
 mod check;
+mod rates;
 mod written;
 
 pub use capability::{Capability, ComputeCapability};

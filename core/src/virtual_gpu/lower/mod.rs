@@ -7,8 +7,10 @@ pub(crate) mod code;
 mod flow;
 mod frame;
 pub(crate) mod hot;
+mod limits;
 mod liveness;
 mod operands;
+pub(crate) mod registers;
 mod slots;
 #[cfg(test)]
 mod tests;
@@ -82,6 +84,10 @@ pub(crate) fn lower(module: &Module, kernel: FunctionId) -> Result<Program, Vec<
     let mut errors = Vec::new();
     for id in reachable(module, kernel) {
         translate::run(module, id, &mut program, &mut known, &mut errors);
+        if let Some(operation) = limits::program(&program) {
+            errors.push(Unsupported { operation, place: Place::default(), source_line: None });
+            break;
+        }
     }
     program.hot = program.ops.iter().map(|op| hot::hot(op.code)).collect();
     collect_objects(module, &mut program);
@@ -93,6 +99,7 @@ fn reachable(module: &Module, kernel: FunctionId) -> Vec<FunctionId> {
     let mut seen = BTreeSet::from([kernel]);
     let mut found = Vec::new();
     let mut work = vec![kernel];
+    let mut any_function = false;
     while let Some(id) = work.pop() {
         let body = module.functions.get(id.0 as usize).and_then(|function| function.body.as_ref());
         let Some(body) = body else { continue };
@@ -116,7 +123,9 @@ fn reachable(module: &Module, kernel: FunctionId) -> Vec<FunctionId> {
                             .for_each(|f| add(*f));
                     }
                     // Any function of the module may be behind the address.
+                    CallTarget::Prototype(..) if any_function => {}
                     CallTarget::Prototype(..) => {
+                        any_function = true;
                         let all = 0..module.functions.len() as u32;
                         let device = all.filter(|f| {
                             module.functions[*f as usize].kind

@@ -111,6 +111,8 @@ impl Worker<'_, '_> {
         let (mut addresses, mask) = self.addresses(pc, op, base, frame, active);
         let spaces = Self::spaces(atomic.space, base, &mut addresses, mask);
         let element = bytes(atomic.update);
+        let part = Part { pc, addresses: &addresses, mask, element, count: 1 };
+        self.count_atomic(&part, spaces.global, spaces.shared);
         let wide = element == 8;
         let lanes = self.lanes(frame, active);
         let (b, b_undefined) = lanes.any(op.b, wide);

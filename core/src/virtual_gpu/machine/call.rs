@@ -14,6 +14,8 @@ use super::warp::{Frame, LANES, Split, SplitState};
 
 /// Frames of a thread beyond which a recursion is taken for endless.
 const MOST_CALLERS: usize = 4096;
+/// Bytes that the registers of all frames of a thread take: deeper recursion of large functions is taken for endless too.
+const MOST_REGISTER_BYTES: u64 = 1 << 20;
 /// Characters that kernels may print.
 const MOST_PRINTED: usize = 1 << 20;
 
@@ -91,7 +93,12 @@ impl Worker<'_, '_> {
             return_pc: split.pc + 1,
             call: site,
         };
-        if split.callers.len() >= MOST_CALLERS || u64::from(frame.local_end) > LARGEST_FRAME {
+        let end = |base: u32, more: u32| u64::from(base) + u64::from(more);
+        let registers = 4 * end(frame.words, callee.words) + 8 * end(frame.doubles, callee.doubles);
+        if split.callers.len() >= MOST_CALLERS
+            || u64::from(frame.local_end) > LARGEST_FRAME
+            || registers > MOST_REGISTER_BYTES
+        {
             let depth = split.callers.len();
             let text = format!("a call at depth {depth}, for which the thread has no memory left");
             self.report(split.pc, Finding::new(FaultKind::Call, mask.trailing_zeros(), text));
@@ -257,6 +264,8 @@ impl Worker<'_, '_> {
         };
         let (text, count) =
             super::print::format(&format, &mut argument, |address| self.text(lane, frame, address));
+        // Long texts count as steps, so that the limit of steps bounds printing as well.
+        self.launch.steps += text.len() as u64 / 256;
         if self.launch.printed.len() + text.len() <= MOST_PRINTED {
             self.launch.printed.push_str(&text);
         }

@@ -3,6 +3,8 @@
 
 use std::collections::VecDeque;
 
+use super::super::lower::Program;
+use super::super::lower::code::LoweredFunction;
 use super::DeviceShape;
 use super::barrier::{self, BARRIERS, BlockBarrier};
 use super::fault::{FaultKind, Finding};
@@ -17,6 +19,8 @@ use super::warp::{LANES, LocalMemory, Registers, Split, SplitState, Warp};
 const WARP_TURN: i64 = 1 << 14;
 /// Turns of warps until the next block has its turn.
 const BLOCK_TURNS: i64 = 1 << 12;
+/// Bytes of registers and own memory of all threads that are resident: fewer blocks are where each takes much.
+const MOST_RESIDENT_BYTES: u64 = 1 << 30;
 /// Turns of a block in which it only waited for others.
 const WAITING_TURNS: u32 = 16;
 
@@ -43,9 +47,9 @@ enum BlockStop {
 impl Launch<'_> {
     /// Runs all blocks, or those that this thread gets.
     pub(super) fn run(&mut self) {
-        let total: u64 = self.grid.iter().map(|size| u64::from(*size)).product();
+        let total = self.blocks.run;
         let most = self.common.map_or_else(
-            || resident_blocks(&self.shape, self.block, self.shared.bytes),
+            || resident_blocks(&self.shape, self.program, self.block, self.shared.bytes),
             |common| common.resident,
         );
         let mut starts = Starts { next: 0, total, shuffled: self.shuffled(total, most) };
@@ -56,7 +60,7 @@ impl Launch<'_> {
             let started = if fresh || resident.is_empty() { self.start(&mut starts) } else { None };
             let chosen = self.order.pick(0, resident.len());
             let mut block = match started {
-                Some(linear) => self.create(linear),
+                Some(number) => self.create(self.blocks.nth(number)),
                 None => match resident.remove(chosen) {
                     Some(block) => block,
                     None if fresh => return,
@@ -194,8 +198,16 @@ impl Launch<'_> {
     fn turn(&mut self, block: &mut Block, index: usize, forced: bool) -> bool {
         let budget = self.order.turn_length(WARP_TURN);
         let warp = &mut block.warps[index];
-        let mut worker =
-            Worker { launch: self, block: &mut block.state, warp, forced, budget, polled: false };
+        let (budget, withheld) = if self.watch.is_some() { (0, budget) } else { (budget, 0) };
+        let mut worker = Worker {
+            launch: self,
+            block: &mut block.state,
+            warp,
+            forced,
+            budget,
+            withheld,
+            polled: false,
+        };
         let turn = worker.turn();
         worker.polled && turn == Turn::Ready
     }
@@ -218,8 +230,15 @@ impl Launch<'_> {
     fn report_for(&mut self, block: &mut Block, index: usize, pc: u32, finding: Finding) {
         let warp = &mut block.warps[index];
         let state = &mut block.state;
-        let mut worker =
-            Worker { launch: self, block: state, warp, forced: false, budget: 0, polled: false };
+        let mut worker = Worker {
+            launch: self,
+            block: state,
+            warp,
+            forced: false,
+            budget: 0,
+            withheld: 0,
+            polled: false,
+        };
         worker.report(pc, finding);
     }
 
@@ -281,13 +300,29 @@ impl Launch<'_> {
     }
 }
 
-/// How many blocks the device holds at once, by warps and shared memory.
-pub(super) fn resident_blocks(shape: &DeviceShape, block: [u32; 3], shared_bytes: u32) -> usize {
-    let threads: u32 = block.iter().product();
-    let by_warps = shape.warps_per_multiprocessor / threads.div_ceil(LANES as u32).max(1);
+/// How many blocks the device holds at once, by warps, shared memory, and what the host has for them.
+pub(super) fn resident_blocks(
+    shape: &DeviceShape,
+    program: &Program,
+    block: [u32; 3],
+    shared_bytes: u32,
+) -> usize {
+    let warps = block.iter().product::<u32>().div_ceil(LANES as u32).max(1);
+    let by_warps = shape.warps_per_multiprocessor / warps;
     let by_shared = shape.shared_per_multiprocessor / shared_bytes.max(1);
     let each = by_warps.min(by_shared).clamp(1, shape.blocks_per_multiprocessor.max(1));
-    (each as usize * shape.multiprocessors as usize).max(1)
+    let on_device = u64::from(each) * u64::from(shape.multiprocessors);
+    let by_memory = MOST_RESIDENT_BYTES / (u64::from(warps) * warp_bytes(program)).max(1);
+    on_device.min(by_memory).max(1) as usize
+}
+
+/// Bytes that a warp takes before it calls anything.
+fn warp_bytes(program: &Program) -> u64 {
+    let bytes = |function: &LoweredFunction| {
+        let (words, doubles) = (u64::from(function.words), u64::from(function.doubles));
+        4 * LANES as u64 * words + 8 * LANES as u64 * doubles + 40 * u64::from(function.frame_bytes)
+    };
+    program.functions.get(&program.kernel).map_or(0, bytes)
 }
 
 fn can_run(warp: &Warp) -> bool {

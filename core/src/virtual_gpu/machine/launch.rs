@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroUsize;
 
-use super::super::cost::{Counters, Counts};
+use super::super::cost::{Blocks, BlocksRun, CacheSizes, Caches, Counters, Counts};
+use super::super::error::Place;
 use super::super::isa::memory::Space;
 use super::super::lower::Unsupported;
 use super::super::lower::code::{Object, PoolValue};
@@ -19,6 +20,7 @@ use super::order::{Order, Random};
 use super::parallel::{self, Common};
 use super::run::Launch;
 use super::shared::SharedLayout;
+use super::watch::{Found, Watch};
 use super::{BufferId, Machine};
 
 /// One argument of a kernel.
@@ -96,6 +98,10 @@ pub struct LaunchConfig {
     pub on_fault: OnFault,
     /// Whether instructions and accesses are counted.
     pub counters: bool,
+    /// Caches whose traffic is counted too, which takes about half as long again; nothing without `counters`.
+    pub caches: Option<CacheSizes>,
+    /// Which blocks run.
+    pub blocks: Blocks,
     /// Warp instructions after which the launch is ended.
     pub max_steps: u64,
 }
@@ -113,6 +119,8 @@ impl LaunchConfig {
             schedule: Schedule::Deterministic,
             on_fault: OnFault::Continue,
             counters: true,
+            caches: None,
+            blocks: Blocks::All,
             max_steps: 1 << 36,
         }
     }
@@ -129,6 +137,8 @@ pub struct Report {
     pub printed: String,
     /// Warp instructions.
     pub steps: u64,
+    /// How much of the grid ran; with a sample, buffers hold a part of the result.
+    pub blocks: BlocksRun,
     /// Whether a fault ended it early.
     pub stopped: bool,
     /// In which order threads really went.
@@ -187,6 +197,11 @@ pub enum LaunchError {
     /// Something of the launch that this machine cannot do.
     #[error("{0} is not supported")]
     Unavailable(&'static str),
+    /// A part of the grid was asked for, but blocks may wait for each other.
+    #[error(
+        "the kernel cannot run on a sample of its blocks: the load at PTX {0} looks at what other blocks write"
+    )]
+    Sample(Place),
     /// Instructions that this machine does not execute.
     #[error("{} instructions are not supported, the first at line {}: {}", .0.len(), .0.first().map_or(0, |u| u.place.line), .0.first().map_or("", |u| &u.operation))]
     Unsupported(Vec<Unsupported>),
@@ -225,6 +240,19 @@ impl Machine {
         kernel: &str,
         config: &LaunchConfig,
     ) -> Result<Report, LaunchError> {
+        self.watched_launch(module, kernel, config, None).map(|done| done.report)
+    }
+
+    /// Runs a kernel until it ends or what is watched for happens.
+    ///
+    /// A launch that pauses leaves its variables among the buffers, to be looked at; its machine ends with it.
+    pub(super) fn watched_launch(
+        &mut self,
+        module: &Module,
+        kernel: &str,
+        config: &LaunchConfig,
+        watch: Option<Watch>,
+    ) -> Result<Watched, LaunchError> {
         let (id, function) = find_kernel(module, kernel)?;
         check_sizes(function, config)?;
         if let Schedule::Parallel { .. } = config.schedule
@@ -241,6 +269,7 @@ impl Machine {
             }
         }
         let program = lower::lower(module, id).map_err(LaunchError::Unsupported)?;
+        check_counting(module, &program, config)?;
         let too_much = |bytes| LaunchError::Shared { bytes, limit: self.shape.shared_per_block };
         let Some(shared) = SharedLayout::new(module, &program, config.dynamic_shared) else {
             return Err(too_much(super::shared::LARGEST));
@@ -270,9 +299,13 @@ impl Machine {
             }
         };
         let pool = pool(&program, &addresses, &parameters);
-        let report = self.run(module, &program, kernel, config, Prepared { pool, shared });
-        self.memory.regions.truncate(buffers);
-        Ok(report)
+        let shared_bytes = shared.bytes;
+        let prepared = Prepared { pool, shared, watch: watch.map(Box::new) };
+        let (report, found) = self.run(module, &program, kernel, config, prepared);
+        if found.is_none() {
+            self.memory.regions.truncate(buffers);
+        }
+        Ok(Watched { report, found, program, addresses, shared_bytes })
     }
 
     fn run(
@@ -282,10 +315,11 @@ impl Machine {
         kernel: &str,
         config: &LaunchConfig,
         prepared: Prepared,
-    ) -> Report {
+    ) -> (Report, Option<Found>) {
         let counts = if config.counters { program.ops.len() } else { 0 };
-        let (shape, Prepared { pool, shared }) = (self.shape, prepared);
-        let resident = super::grid::resident_blocks(&shape, config.block, shared.bytes);
+        let blocks = config.blocks.of(config.grid.iter().map(|size| u64::from(*size)).product());
+        let (shape, Prepared { pool, shared, watch }) = (self.shape, prepared);
+        let resident = super::grid::resident_blocks(&shape, program, config.block, shared.bytes);
         let new = |memory, common| Launch {
             module,
             program,
@@ -302,6 +336,8 @@ impl Machine {
             on_fault: config.on_fault,
             environment: [0; 32],
             counts: vec![Counts::default(); counts],
+            caches: config.caches.filter(|_| config.counters).map(Caches::new),
+            blocks,
             faults: Vec::new(),
             seen: BTreeMap::new(),
             steps: 0,
@@ -312,8 +348,10 @@ impl Machine {
             order: order(config.schedule),
             common,
             counted_steps: 0,
+            watch: None,
         };
-        let mut report = Report { schedule: config.schedule, ..Report::default() };
+        let mut report = Report { schedule: config.schedule, blocks, ..Report::default() };
+        let (mut caches, mut found) = (None, None);
         let counts;
         let threads = threads(config.schedule, program, &mut report);
         if let Some(threads) = threads {
@@ -326,14 +364,20 @@ impl Machine {
             counts = outcome.counts;
         } else {
             let mut launch = new(&mut self.memory, None);
+            launch.watch = watch;
             launch.run();
+            found = launch.watch.take().and_then(|watch| watch.found);
+            caches = launch.caches.take().map(|caches| caches.traffic());
             (report.steps, report.stopped) = (launch.steps, launch.stopped);
             report.faults = launch.faults.into_iter().map(|recorded| recorded.fault).collect();
             report.printed = launch.printed;
             counts = launch.counts;
         }
-        report.counters = config.counters.then(|| self.counters(module, program, &counts));
-        report
+        report.counters = config.counters.then(|| {
+            let counters = self.counters(module, program, &counts);
+            Counters { caches, blocks, ..counters }
+        });
+        (report, found)
     }
 
     fn counters(&self, module: &Module, program: &Program, counts: &[Counts]) -> Counters {
@@ -407,6 +451,18 @@ fn threads(schedule: Schedule, program: &Program, report: &mut Report) -> Option
 struct Prepared {
     pool: Pool,
     shared: SharedLayout,
+    watch: Option<Box<Watch>>,
+}
+
+/// What came of a launch that may have been watched.
+pub(super) struct Watched {
+    pub(super) report: Report,
+    /// The pause, if there was one.
+    pub(super) found: Option<Found>,
+    pub(super) program: Program,
+    pub(super) addresses: Addresses,
+    /// Bytes of shared memory of a block.
+    pub(super) shared_bytes: u32,
 }
 
 fn find_kernel<'m>(
@@ -450,6 +506,24 @@ fn check_sizes(function: &Function, config: &LaunchConfig) -> Result<(), LaunchE
         }
     }
     Ok(())
+}
+
+/// Blocks that wait for a block that is left out would wait for ever; caches need an order of blocks.
+fn check_counting(
+    module: &Module,
+    program: &Program,
+    config: &LaunchConfig,
+) -> Result<(), LaunchError> {
+    if config.caches.is_some() && matches!(config.schedule, Schedule::Parallel { .. }) {
+        return Err(LaunchError::Unavailable("a cache model on a parallel schedule"));
+    }
+    match config.blocks {
+        Blocks::All => Ok(()),
+        Blocks::Sampled { .. } => match super::traffic::first_poll(program) {
+            Some(pc) => Err(LaunchError::Sample(program.place(module, pc).0)),
+            None => Ok(()),
+        },
+    }
 }
 
 /// Gives every object an address, and variables their initial bytes.

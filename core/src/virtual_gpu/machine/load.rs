@@ -1,5 +1,6 @@
 //! Loads: values come from memory for all lanes at once, and with them what nothing wrote.
 
+use super::super::cost::Direction;
 use super::super::isa::memory::{Access, ElementType, Ordering};
 use super::super::isa::scalar::ScalarType;
 use super::super::lower::code::{Code, Op};
@@ -114,6 +115,7 @@ impl Worker<'_, '_> {
     }
 
     fn load_local(&mut self, part: &Part<'_>, frame: Frame, moved: &mut Moved) {
+        self.count_local(part, Direction::Load);
         for lane in part.lanes() {
             let Some(offset) = self.place_local(part, frame, lane) else { continue };
             for index in 0..part.count {

@@ -18,9 +18,11 @@ mod load;
 mod memory;
 mod order;
 mod parallel;
+mod paused;
 mod print;
 mod quick;
 mod run;
+mod session;
 mod shared;
 mod special;
 mod step;
@@ -30,11 +32,15 @@ mod sync;
 mod tests;
 mod traffic;
 mod warp;
+mod watch;
 
 pub use super::lower::Unsupported;
 pub use fault::{Fault, FaultKind, OtherSide};
 pub use launch::{Argument, Checks, LaunchConfig, LaunchError, OnFault, Races, Report, Schedule};
 pub use memory::Access;
+pub use paused::{CallSite, LanePlace, LaneState, Paused, RegisterView, Value};
+pub use session::{Ended, Session, State, Until};
+pub use watch::Thread;
 
 use content::Content;
 use memory::{Memory, Region, RegionKind};

@@ -73,7 +73,7 @@ impl Common {
 
     /// Nobody else accesses this value of 64 bits by an operation that is atomic as long as the guard lives.
     fn hold(&self, region: usize, offset: usize) -> MutexGuard<'_, ()> {
-        let stripe = (region ^ offset / 8) % STRIPES;
+        let stripe = (region ^ (offset / 8)) % STRIPES;
         self.wide[stripe].lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -43,7 +43,7 @@ fn pattern(offsets: &[u32], bytes: u32) -> Pattern {
     for (lane, offset) in offsets.iter().enumerate() {
         let ahead = offset.wrapping_sub(first);
         same |= ahead;
-        row |= ahead ^ lane as u32 * bytes;
+        row |= ahead ^ (lane as u32 * bytes);
     }
     if same == 0 {
         Pattern::Same

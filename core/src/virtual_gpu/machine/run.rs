@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::super::cost::Counts;
+use super::super::cost::{BlocksRun, Caches, Counts};
 use super::super::lower::Program;
 use super::super::module::Module;
 use super::fault::{Fault, FaultKind, Finding};
@@ -12,6 +12,7 @@ use super::order::Order;
 use super::parallel::Common;
 use super::shared::{SharedLayout, SharedMemory};
 use super::warp::{Frame, LANES, Warp};
+use super::watch::Watch;
 use super::{Checks, DeviceShape, OnFault};
 
 /// What all blocks share.
@@ -31,6 +32,10 @@ pub(super) struct Launch<'m> {
     pub(super) environment: [u32; 32],
     /// Counts of every operation; empty if nothing is counted.
     pub(super) counts: Vec<Counts>,
+    /// What the caches hold, if they are modelled.
+    pub(super) caches: Option<Caches>,
+    /// Which blocks run.
+    pub(super) blocks: BlocksRun,
     pub(super) faults: Vec<Recorded>,
     /// Which of the faults it is, for each rule and instruction.
     pub(super) seen: BTreeMap<(FaultKind, u32), usize>,
@@ -47,6 +52,8 @@ pub(super) struct Launch<'m> {
     pub(super) common: Option<&'m Common>,
     /// Steps that are counted among those of all threads.
     pub(super) counted_steps: u64,
+    /// Where it pauses, if somebody looks.
+    pub(super) watch: Option<Box<Watch>>,
 }
 
 /// A fault, and where it happened.
@@ -82,6 +89,8 @@ pub(super) struct Worker<'w, 'm> {
     pub(super) forced: bool,
     /// Steps until another warp has its turn; waiting for others costs many.
     pub(super) budget: i64,
+    /// Steps that a watched launch gives one by one; zero in all others.
+    pub(super) withheld: i64,
     /// Whether this turn waited for others.
     pub(super) polled: bool,
 }

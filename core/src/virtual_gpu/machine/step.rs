@@ -48,8 +48,8 @@ fn run(worker: &mut Worker<'_, '_>, split: &mut Split, stop_at: u32) -> Stop {
         if split.pc >= stop_at {
             return Stop::Choose;
         }
-        if worker.budget <= 0 {
-            return Stop::Budget;
+        if worker.budget <= 0 && !worker.goes_on(split) {
+            return if worker.launch.stopped { Stop::Launch } else { Stop::Budget };
         }
         let pc = split.pc;
         let op = &program.ops[pc as usize];
@@ -62,6 +62,7 @@ fn run(worker: &mut Worker<'_, '_>, split: &mut Split, stop_at: u32) -> Stop {
         if let Some(counts) = worker.launch.counts.get_mut(pc as usize) {
             counts.warp_instructions += 1;
             counts.thread_instructions += u64::from(mask.count_ones());
+            counts.active_threads += u64::from(split.mask.count_ones());
         }
         if mask == 0 {
             split.pc += 1;

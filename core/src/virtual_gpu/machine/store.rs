@@ -1,5 +1,6 @@
 //! Stores: values go to memory lane by lane, in order.
 
+use super::super::cost::Direction;
 use super::super::isa::memory::Ordering;
 use super::super::isa::scalar::ScalarType;
 use super::super::lower::code::{Code, Op};
@@ -85,6 +86,7 @@ impl Worker<'_, '_> {
     }
 
     fn store_local(&mut self, part: &Part<'_>, frame: Frame, moved: &Moved) {
+        self.count_local(part, Direction::Store);
         for lane in part.lanes() {
             let Some(offset) = self.place_local(part, frame, lane) else { continue };
             for index in 0..part.count {

@@ -2,7 +2,7 @@
 
 use super::harness::{Done, folder, launch, launch_by, other_schedules};
 
-fn texts(name: &str) -> Vec<(String, String)> {
+pub(super) fn texts(name: &str) -> Vec<(String, String)> {
     let mut all: Vec<_> = std::fs::read_dir(folder(name))
         .unwrap()
         .map(|entry| entry.unwrap().path())

@@ -1,8 +1,12 @@
 //! Tests of the machine: files with their launch and results in comments, and real modules against the host.
 
+mod counting;
 mod files;
 mod harness;
 mod limits;
-mod random;
+mod modelled;
+mod opcodes;
 mod real;
 mod schedules;
+mod session;
+mod spellings;
