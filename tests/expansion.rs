@@ -7,6 +7,7 @@
 //! are kernels with calls.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use lightbench_core::cancellation::Cancellation;
 use lightbench_core::compile::sass::SassFunction;
@@ -87,6 +88,9 @@ fn samples(capability: ComputeCapability) -> Option<Vec<Sample>> {
     let mut compiler = Compiler::new(found.toolchain.clone(), command, cache);
     let mut samples = Vec::new();
     for file in kernels() {
+        if oldest_target(&file) > 10 * capability.0 + capability.1 {
+            continue;
+        }
         let kernel = Kernel::load_standalone(&file).unwrap();
         let candidate = Candidate::standalone(&kernel, nothing_chosen()).unwrap();
         let job = CompileJob::of(&candidate, capability, Build::Optimised);
@@ -94,7 +98,7 @@ fn samples(capability: ComputeCapability) -> Option<Vec<Sample>> {
         let Ok(module) = Module::load(&artifact.ptx) else { continue };
         for function in compiler.disassemble(&artifact, &Cancellation::new()).unwrap() {
             let Some(kinds) = kinds_of(&module, &function.name) else { continue };
-            if kinds.get(&Kind::Call).is_some_and(|calls| *calls > 1) {
+            if kinds.contains_key(&Kind::Call) {
                 continue;
             }
             let count = |kind: &Kind| kinds.get(kind).copied().unwrap_or(0) as f64;
@@ -104,6 +108,13 @@ fn samples(capability: ComputeCapability) -> Option<Vec<Sample>> {
     }
     assert!(samples.len() >= 30, "{} kernels for {capability}", samples.len());
     Some(samples)
+}
+
+/// What the file's `// arch: 80` says.
+fn oldest_target(file: &Path) -> u32 {
+    let text = std::fs::read_to_string(file).unwrap();
+    let named = text.lines().find_map(|line| line.strip_prefix("// arch: "));
+    named.map_or(0, |named| named.trim().parse().unwrap())
 }
 
 /// Those of the kernel itself, without the padding behind its end.

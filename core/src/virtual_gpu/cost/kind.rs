@@ -89,9 +89,9 @@ kinds! {
     Local = "local",
     /// Read-modify-writes.
     Atomic = "atomic",
-    /// Branches, ends.
+    /// Branches, returns, ends.
     Branch = "branch",
-    /// Calls and returns.
+    /// Calls.
     Call = "call",
     /// Barriers and fences.
     Barrier = "barrier",
@@ -148,8 +148,10 @@ pub(crate) fn kind(code: Code) -> Kind {
             Space::Local | Space::Param => Kind::Local,
         },
         Code::Atomic { .. } => Kind::Atomic,
-        Code::Branch { .. } | Code::BranchIndexed | Code::Exit | Code::Trap => Kind::Branch,
-        Code::Call(_) | Code::Return => Kind::Call,
+        Code::Branch { .. } | Code::BranchIndexed | Code::Return | Code::Exit | Code::Trap => {
+            Kind::Branch
+        }
+        Code::Call(_) => Kind::Call,
         Code::Synchronise(_)
         | Code::Arrive(_)
         | Code::Reduce(..)
@@ -176,7 +178,8 @@ fn integer(what: Integer) -> Kind {
         Integer::Absolute(ty) | Integer::Negate(ty) => {
             by_width(ty.into(), Kind::Integer32, Kind::Integer64)
         }
-        Integer::AddPacked(_) => Kind::Integer32,
+        // Several machine instructions since Volta; as one of them it stays a bound.
+        Integer::AddPacked(_) | Integer::AbsoluteDifferences(_) => Kind::Integer32,
         Integer::Multiply(_, ty) | Integer::MultiplyAdd(_, ty, _) => {
             by_width(ty.into(), Kind::Multiply32, Kind::Multiply64)
         }

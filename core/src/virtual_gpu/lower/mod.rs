@@ -20,7 +20,7 @@ use std::collections::{BTreeSet, HashMap};
 
 pub(crate) use frame::{FIRST_FRAME, LARGEST_FRAME};
 
-use code::{CallSite, LoweredFunction, Object, Op, Origin, PoolValue, Slot};
+use code::{CallSite, Code, LoweredFunction, Object, Op, Origin, PoolValue, Slot};
 
 use super::error::Place;
 use super::isa::Operation;
@@ -58,6 +58,22 @@ pub(crate) struct Program {
 }
 
 impl Program {
+    /// Whether a thread that comes here ends without doing anything else.
+    pub(crate) fn ends_at(&self, pc: usize) -> bool {
+        let mut at = pc;
+        for _ in 0..8 {
+            let Some(op) = self.ops.get(at) else { return false };
+            if !op.guard.is_none() {
+                return false;
+            }
+            let Code::Branch { target } = op.code else {
+                return matches!(op.code, Code::Exit | Code::Return);
+            };
+            at = target as usize;
+        }
+        false
+    }
+
     /// Where an operation stands in the PTX.
     pub(crate) fn place(&self, module: &Module, pc: u32) -> (Place, Option<SourceLine>) {
         let Some(origin) = self.origins.get(pc as usize) else { return Default::default() };
@@ -66,7 +82,8 @@ impl Program {
         let last = body.instructions.last();
         let instruction = body.instructions.get(origin.instruction as usize).or(last);
         let Some(instruction) = instruction else { return Default::default() };
-        let line = instruction.location.and_then(|location| module.source_line(location));
+        let own = |location| module.own_source_line(location, self.kernel);
+        let line = instruction.location.and_then(own);
         (instruction.place, line)
     }
 }

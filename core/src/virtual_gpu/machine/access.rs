@@ -163,12 +163,16 @@ impl Worker<'_, '_> {
         lane: usize,
     ) -> Option<u32> {
         let address = part.addresses[lane];
-        let bytes = u64::from(part.bytes());
-        let first = u64::from(super::super::lower::FIRST_FRAME);
-        let inside =
-            address >= first && address.saturating_add(bytes) <= u64::from(frame.local_end);
-        // Elements are aligned, whatever the alignment of the whole.
-        if inside && address.is_multiple_of(u64::from(part.element)) {
+        let bytes = part.bytes();
+        let function = self.launch.program.functions.get(&frame.function);
+        let inside = u32::try_from(address).is_ok_and(|address| {
+            match address.checked_sub(frame.local) {
+                Some(offset) => function.is_some_and(|function| function.holds(offset, bytes)),
+                // What lies before the frame are the callers' variables, which a pointer may name.
+                None => address >= super::super::lower::FIRST_FRAME,
+            }
+        });
+        if inside && address.is_multiple_of(u64::from(bytes)) {
             return Some(address as u32);
         }
         let (kind, details) = if inside {

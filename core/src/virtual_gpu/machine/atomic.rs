@@ -123,16 +123,23 @@ impl Worker<'_, '_> {
         }
         let mut old = [0_u64; LANES];
         let mut undefined = 0;
+        let mut changes = false;
         for lane in (0..LANES).filter(|lane| mask >> lane & 1 == 1) {
             let shared = spaces.shared >> lane & 1 == 1;
             let part = Part { pc, addresses: &addresses, mask: 1 << lane, element, count: 1 };
             let Some(spot) = self.spot(&part, lane, shared) else { continue };
             let (value, known) = self.swap(&spot, atomic, b[lane], c[lane], element as usize);
             old[lane] = value;
+            let memory = if shared { s::Memory::Shared } else { s::Memory::Global };
+            changes |= updated(atomic.update, value, b[lane], c[lane], memory) != value;
             if !known {
                 undefined |= 1 << lane;
                 self.warp.undefined_load[lane] = Some(pc);
             }
+        }
+        if !changes {
+            // An addition of zero is a way to look at what others change.
+            self.poll(pc);
         }
         if undefined != 0 && !matches!(atomic.update, Update::Exchange(_)) {
             self.report_undefined(pc, undefined, "what an atomic operation changes");

@@ -265,7 +265,9 @@ impl Worker<'_, '_> {
         let (text, count) =
             super::print::format(&format, &mut argument, |address| self.text(lane, frame, address));
         // Long texts count as steps, so that the limit of steps bounds printing as well.
-        self.launch.steps += text.len() as u64 / 256;
+        let steps = text.len() / 256;
+        self.launch.steps += steps as u64;
+        self.budget -= steps as i64;
         if self.launch.printed.len() + text.len() <= MOST_PRINTED {
             self.launch.printed.push_str(&text);
         }

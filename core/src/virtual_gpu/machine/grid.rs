@@ -147,6 +147,7 @@ impl Launch<'_> {
             splits: vec![split],
             live: mask,
             undefined_load,
+            awaited: 0,
             last_poll: None,
         }
     }

@@ -477,6 +477,11 @@ fn find_kernel<'m>(
         .ok_or_else(|| LaunchError::UnknownKernel(name.to_owned()))
 }
 
+/// How many there are of something in three dimensions.
+fn product(size: [u32; 3]) -> u64 {
+    size.iter().fold(1, |all, side| all.saturating_mul(u64::from(*side)))
+}
+
 fn check_sizes(function: &Function, config: &LaunchConfig) -> Result<(), LaunchError> {
     let refuse = |what, size, reason: String| Err(LaunchError::Size { what, size, reason });
     let beyond = |size: [u32; 3], limit: [u32; 3]| {
@@ -489,7 +494,7 @@ fn check_sizes(function: &Function, config: &LaunchConfig) -> Result<(), LaunchE
             format!("each side is between 1 and {LARGEST_GRID:?}"),
         );
     }
-    let threads: u64 = config.block.iter().map(|size| u64::from(*size)).product();
+    let threads = product(config.block);
     if beyond(config.block, LARGEST_BLOCK) || threads > MOST_THREADS {
         let reason = format!("a block has 1 to {MOST_THREADS} threads, at most {LARGEST_BLOCK:?}");
         return refuse("a block", config.block, reason);
@@ -500,7 +505,7 @@ fn check_sizes(function: &Function, config: &LaunchConfig) -> Result<(), LaunchE
         return refuse("a block", config.block, format!("the kernel requires {required:?}"));
     }
     if let Some(most) = function.bounds.max_threads {
-        let most: u64 = most.iter().map(|size| u64::from(*size)).product();
+        let most = product(most);
         if threads > most {
             return refuse("a block", config.block, format!("the kernel allows {most} threads"));
         }

@@ -170,6 +170,24 @@ impl Machine {
         self.memory.regions.get(buffer.0)?.content.first_unwritten()
     }
 
+    /// The ranges of bytes of a buffer that nothing wrote, ascending.
+    #[must_use]
+    pub fn unwritten(&self, buffer: BufferId) -> Vec<std::ops::Range<usize>> {
+        let Some(region) = self.memory.regions.get(buffer.0) else { return Vec::new() };
+        let mut ranges: Vec<std::ops::Range<usize>> = Vec::new();
+        let Some(first) = region.content.first_unwritten() else { return ranges };
+        for offset in first..region.content.len() {
+            if region.content.written(offset, 1) {
+                continue;
+            }
+            match ranges.last_mut() {
+                Some(last) if last.end == offset => last.end += 1,
+                _ => ranges.push(offset..offset + 1),
+            }
+        }
+        ranges
+    }
+
     /// The address of a buffer as kernels see it.
     #[must_use]
     pub const fn address(&self, buffer: BufferId) -> u64 {

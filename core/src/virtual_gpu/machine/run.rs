@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::super::cost::{BlocksRun, Caches, Counts};
+use super::super::isa::warp::Warp as Operation;
 use super::super::lower::Program;
+use super::super::lower::code::Code;
 use super::super::module::Module;
 use super::fault::{Fault, FaultKind, Finding};
 use super::lanes::{Lanes, Pool};
@@ -161,14 +163,24 @@ impl Worker<'_, '_> {
         let lane = lanes.trailing_zeros().min(31);
         let details = match self.warp.undefined_load[lane as usize] {
             Some(load) => {
+                self.report_absent_source(load, lane);
                 let (place, line) = self.launch.program.place(self.launch.module, load);
                 let line = line.map(|line| format!(" ({line})")).unwrap_or_default();
                 format!(
-                    "{what} is a value that nothing wrote; the thread loaded one at PTX {place}{line}"
+                    "{what} is a value that nothing wrote; the thread got one at PTX {place}{line}"
                 )
             }
             None => format!("{what} is a value that nothing wrote"),
         };
         self.report(pc, Finding::new(FaultKind::UninitializedRead, lane, details));
+    }
+
+    /// The value came from a lane that did not take part in a shuffle.
+    fn report_absent_source(&mut self, pc: u32, lane: u32) {
+        let op = self.launch.program.ops.get(pc as usize);
+        if op.is_some_and(|op| matches!(op.code, Code::Warp(Operation::Shuffle(_)))) {
+            let text = "a value that is used comes from a lane that is not here";
+            self.report(pc, Finding::new(FaultKind::WarpSync, lane, text));
+        }
     }
 }

@@ -346,6 +346,7 @@ impl Worker<'_, '_> {
     pub(super) fn exit(&mut self, split: &mut Split, mask: u32) -> Stop {
         split.mask &= !mask;
         self.warp.live &= !mask;
+        self.stop_waiting_for(mask);
         self.block.exited += mask.count_ones();
         split.pc += 1;
         Stop::Choose

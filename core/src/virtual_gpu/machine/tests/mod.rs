@@ -9,4 +9,3 @@ mod opcodes;
 mod real;
 mod schedules;
 mod session;
-mod spellings;

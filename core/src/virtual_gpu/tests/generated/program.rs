@@ -8,7 +8,7 @@ const MOST_STATEMENTS: u32 = 80;
 const DEEPEST: u32 = 3;
 
 /// Instructions by their operands: `r` is a register of 32 bits, `d` of 64, `h` of 16, `p` a predicate, `i` a small
-/// constant; the first letter is the result. Divisors are made odd before.
+/// constant, `t` a table; the first letter is the result. Quotients of integers are not among them: those by zero are open.
 const TEMPLATES: &[(&str, &[&str])] = &[
     (
         "rrr",
@@ -310,6 +310,35 @@ impl Source<'_> {
     }
 }
 
+/// How constants among the operands of an instruction are written.
+#[derive(Clone, Copy)]
+enum Constants {
+    Never,
+    Whole,
+    Single,
+    Double,
+}
+
+impl Constants {
+    /// Where several types meet, or halves, there are none.
+    fn of(spelling: &str) -> Self {
+        let mut types: Vec<&str> =
+            spelling.split('.').skip(1).filter(|word| is_type(word)).collect();
+        types.dedup();
+        match types[..] {
+            ["f32"] => Self::Single,
+            ["f64"] => Self::Double,
+            _ if types.iter().any(|ty| ty.starts_with('f') || ty.starts_with("bf")) => Self::Never,
+            _ => Self::Whole,
+        }
+    }
+}
+
+fn is_type(word: &str) -> bool {
+    let digits = word.trim_start_matches(['b', 'f', 'u', 's']);
+    digits.len() < word.len() && digits.starts_with(|first: char| first.is_ascii_digit())
+}
+
 struct Writer<'b> {
     source: Source<'b>,
     text: String,
@@ -465,12 +494,11 @@ impl Writer<'_> {
         let spelling = spellings[self.source.below(spellings.len())];
         let guard = self.guard();
         let kinds = operands.as_bytes();
-        let result = self.operand(kinds[0], true);
-        let divides = spelling.starts_with("div.s") || spelling.starts_with("rem");
-        debug_assert!(!divides, "a quotient by zero is open");
+        let constants = Constants::of(spelling);
+        let result = self.operand(kinds[0], Constants::Never);
         let mut line = format!("{guard}{spelling} {result}");
         for kind in &kinds[1..] {
-            let operand = self.operand(*kind, false);
+            let operand = self.operand(*kind, constants);
             let _ = write!(line, ", {operand}");
         }
         line.push(';');
@@ -478,17 +506,21 @@ impl Writer<'_> {
         self.settle(spelling, &result);
     }
 
-    fn operand(&mut self, kind: u8, writes: bool) -> String {
+    fn operand(&mut self, kind: u8, constants: Constants) -> String {
         let choice = self.source.next();
         let constant = CONSTANTS[choice as usize / 4 % CONSTANTS.len()];
-        match kind {
-            b'r' if !writes && choice % 4 == 3 => format!("{:#x}", constant as u32),
-            b'r' => format!("%r{}", choice % 8),
-            b'd' => format!("%d{}", choice % 6),
-            b'h' => format!("%h{}", choice % 4),
-            b'p' => format!("%p{}", choice % 4),
-            b'i' => format!("{}", choice % 48),
-            _ => format!("{choice}"),
+        let takes = choice % 4 == 3;
+        match (kind, constants) {
+            (b'r', Constants::Whole) if takes => format!("{:#x}", constant as u32),
+            (b'd', Constants::Whole) if takes => format!("{constant:#x}"),
+            (b'r', Constants::Single) if takes => format!("0f{:08X}", constant as u32),
+            (b'd', Constants::Double) if takes => format!("0d{constant:016X}"),
+            (b'r', _) => format!("%r{}", choice % 8),
+            (b'd', _) => format!("%d{}", choice % 6),
+            (b'h', _) => format!("%h{}", choice % 4),
+            (b'p', _) => format!("%p{}", choice % 4),
+            (b'i', _) => format!("{}", choice % 48),
+            (..) => format!("{choice}"),
         }
     }
 
