@@ -65,7 +65,15 @@ fn load(device: &mut dyn Device) -> ModuleId {
 
 fn plain(module: ModuleId, kernel: &str, arguments: Vec<Argument>) -> Launch {
     let kernel = kernel.to_owned();
-    Launch { module, kernel, grid: [1; 3], block: [4, 1, 1], dynamic_shared: 16, arguments }
+    Launch {
+        module,
+        kernel,
+        grid: [1; 3],
+        block: [4, 1, 1],
+        dynamic_shared: 16,
+        cooperative: false,
+        arguments,
+    }
 }
 
 /// A launch of `add` over four elements, and its output.

@@ -16,6 +16,7 @@ fn agrees(device: &mut dyn Device, module: ModuleId, index: usize, case: &Case<'
         grid: [kernel::GRID, 1, 1],
         block: [kernel::BLOCK, 1, 1],
         dynamic_shared: 0,
+        cooperative: false,
         arguments: vec![Argument::Buffer(out), Argument::Buffer(given)],
     };
     let outcome = device.launch(&launch).unwrap();

@@ -138,7 +138,10 @@ impl Worker<'_, '_> {
         let address = part.addresses[lane];
         let bytes = part.bytes();
         let place = self.launch.shared.place(address, bytes);
-        if place.is_some() && address.is_multiple_of(u64::from(bytes)) {
+        if let Some(offset) = place
+            && address.is_multiple_of(u64::from(bytes))
+        {
+            self.check_pending(part, lane, offset);
             return place;
         }
         let (kind, buffer, details) = if place.is_some() {
