@@ -49,16 +49,17 @@ pub(super) struct Found {
     pub(super) block: BlockState,
 }
 
+/// Who comes to an instruction.
+struct Here {
+    block: [u32; 3],
+    warp: u32,
+    mask: u32,
+    /// Threads of a block.
+    size: [u32; 3],
+}
+
 impl Watch {
-    fn pauses(
-        &self,
-        step: u64,
-        pc: u32,
-        block: [u32; 3],
-        warp: u32,
-        mask: u32,
-        size: [u32; 3],
-    ) -> bool {
+    fn pauses(&self, step: u64, pc: u32, here: &Here) -> bool {
         if step >= self.step {
             return true;
         }
@@ -71,8 +72,13 @@ impl Watch {
             return false;
         }
         let Some(Thread { block: of, thread: [x, y, z] }) = self.thread else { return true };
-        let linear = (z * size[1] + y) * size[0] + x;
-        of == block && linear / 32 == warp && mask >> (linear % 32) & 1 == 1
+        if [x, y, z].iter().zip(here.size).any(|(index, size)| *index >= size) {
+            return false;
+        }
+        let [width, height, _] = here.size;
+        let linear = (z * height + y) * width + x;
+        let in_warp = of == here.block && linear / 32 == here.warp;
+        in_warp && here.mask >> (linear % 32) & 1 == 1
     }
 }
 
@@ -87,7 +93,9 @@ impl Worker<'_, '_> {
             return false;
         }
         let (step, pc, mask) = (self.launch.steps, split.pc, split.mask);
-        if watch.pauses(step, pc, self.block.index, self.warp.index, mask, self.launch.block) {
+        let (block, size) = (self.block.index, self.launch.block);
+        let here = Here { block, warp: self.warp.index, mask, size };
+        if watch.pauses(step, pc, &here) {
             let mut warp = self.warp.clone();
             warp.splits.push(split.clone());
             watch.found = Some(Found { step, pc, mask, warp, block: self.block.clone() });

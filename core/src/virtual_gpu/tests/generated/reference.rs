@@ -87,10 +87,9 @@ enum Next {
 impl Thread<'_> {
     fn step(&mut self, instruction: &Instruction, memory: &mut Memory) -> Result<Next, String> {
         let outside = || format!("{:?} is outside of the reference", instruction.operation);
-        let sources: Vec<u64> = match instruction.operation {
-            Operation::Memory(_) | Operation::Control(_) => Vec::new(),
-            _ => instruction.sources().iter().map(|o| self.read(o)).collect::<Result<_, _>>()?,
-        };
+        let values = !matches!(instruction.operation, Operation::Memory(_) | Operation::Control(_));
+        let sources = if values { instruction.sources() } else { &[] };
+        let sources = sources.iter().map(|o| self.read(o)).collect::<Result<Vec<u64>, _>>()?;
         let result = match instruction.operation {
             Operation::Integer(what) => whole::integer(what, &sources).ok_or_else(outside)?,
             Operation::Logic(what) => whole::logic(what, &sources).ok_or_else(outside)?,
@@ -115,7 +114,16 @@ impl Thread<'_> {
                 return Ok(Next::Position(*target));
             }
             Operation::Control(Control::Return(_)) => return Ok(Next::End),
-            _ => return Err(outside()),
+            Operation::Move(_)
+            | Operation::Control(_)
+            | Operation::Approximate(_)
+            | Operation::Atomic(_)
+            | Operation::Barrier(_)
+            | Operation::Warp(_)
+            | Operation::System(_)
+            | Operation::Matrix(_)
+            | Operation::AsyncCopy(_)
+            | Operation::Mbarrier(_) => return Err(outside()),
         };
         let Some(Operand::Register(register)) = instruction.operands.first() else {
             return Err(outside());
@@ -133,12 +141,11 @@ impl Thread<'_> {
         match (what, &instruction.operands[..]) {
             (MemoryOperation::Load(access), [Operand::Register(to), Operand::Address(from)]) => {
                 let ty = ScalarType::from(access.element);
-                let bits = match from.base {
-                    Base::Symbol(Symbol::Parameter(index)) => self.parameters[index as usize],
-                    _ => {
-                        let bytes = memory.at(self.address(*from)?, ty.bytes() as usize)?;
-                        bytes.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte))
-                    }
+                let bits = if let Base::Symbol(Symbol::Parameter(index)) = from.base {
+                    self.parameters[index as usize]
+                } else {
+                    let bytes = memory.at(self.address(*from)?, ty.bytes() as usize)?;
+                    bytes.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte))
                 };
                 // A wider register receives the number, extended by its sign.
                 self.write(*to, whole::number(bits, ty) as u64);
@@ -171,7 +178,15 @@ impl Thread<'_> {
             Operand::Special(SpecialRegister::Coordinate(Triple::ThreadIndex, Axis::X)) => {
                 Ok(u64::from(self.index))
             }
-            other => Err(format!("{other:?} is outside of the reference")),
+            Operand::Special(_)
+            | Operand::Symbol(..)
+            | Operand::Address(_)
+            | Operand::Vector(_)
+            | Operand::Sink
+            | Operand::Pair(..)
+            | Operand::Label(_)
+            | Operand::Targets(_)
+            | Operand::Call(_) => Err(format!("{operand:?} is outside of the reference")),
         }
     }
 
