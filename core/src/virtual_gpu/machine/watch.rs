@@ -49,17 +49,17 @@ pub(super) struct Found {
     pub(super) block: BlockState,
 }
 
-/// Who comes to an instruction.
-struct Here {
+/// Which warp is looked at.
+struct At {
     block: [u32; 3],
     warp: u32,
-    mask: u32,
     /// Threads of a block.
     size: [u32; 3],
 }
 
 impl Watch {
-    fn pauses(&self, step: u64, pc: u32, here: &Here) -> bool {
+    /// Whether it pauses before `pc`, where the lanes of the mask are about to go in a warp of a block.
+    fn pauses(&self, step: u64, pc: u32, at: &At, mask: u32) -> bool {
         if step >= self.step {
             return true;
         }
@@ -72,13 +72,11 @@ impl Watch {
             return false;
         }
         let Some(Thread { block: of, thread: [x, y, z] }) = self.thread else { return true };
-        if [x, y, z].iter().zip(here.size).any(|(index, size)| *index >= size) {
+        if [x, y, z].iter().zip(at.size).any(|(index, size)| *index >= size) {
             return false;
         }
-        let [width, height, _] = here.size;
-        let linear = (z * height + y) * width + x;
-        let in_warp = of == here.block && linear / 32 == here.warp;
-        in_warp && here.mask >> (linear % 32) & 1 == 1
+        let linear = (z * at.size[1] + y) * at.size[0] + x;
+        of == at.block && linear / 32 == at.warp && mask >> (linear % 32) & 1 == 1
     }
 }
 
@@ -93,9 +91,8 @@ impl Worker<'_, '_> {
             return false;
         }
         let (step, pc, mask) = (self.launch.steps, split.pc, split.mask);
-        let (block, size) = (self.block.index, self.launch.block);
-        let here = Here { block, warp: self.warp.index, mask, size };
-        if watch.pauses(step, pc, &here) {
+        let at = At { block: self.block.index, warp: self.warp.index, size: self.launch.block };
+        if watch.pauses(step, pc, &at, mask) {
             let mut warp = self.warp.clone();
             warp.splits.push(split.clone());
             watch.found = Some(Found { step, pc, mask, warp, block: self.block.clone() });

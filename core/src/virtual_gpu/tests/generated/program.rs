@@ -497,8 +497,8 @@ impl Writer<'_> {
         let mut line = format!("{guard}{spelling} {result}");
         for kind in &kinds[1..] {
             let operand = self.operand(*kind, constants);
-            line.push_str(", ");
-            line.push_str(&operand);
+            line += ", ";
+            line += &operand;
         }
         line.push(';');
         self.line(&line);

@@ -87,9 +87,27 @@ enum Next {
 impl Thread<'_> {
     fn step(&mut self, instruction: &Instruction, memory: &mut Memory) -> Result<Next, String> {
         let outside = || format!("{:?} is outside of the reference", instruction.operation);
-        let values = !matches!(instruction.operation, Operation::Memory(_) | Operation::Control(_));
-        let sources = if values { instruction.sources() } else { &[] };
-        let sources = sources.iter().map(|o| self.read(o)).collect::<Result<Vec<u64>, _>>()?;
+        let sources: Vec<u64> = match instruction.operation {
+            Operation::Memory(_) | Operation::Control(_) => Vec::new(),
+            Operation::Integer(_)
+            | Operation::Logic(_)
+            | Operation::Extended(_)
+            | Operation::Float(_)
+            | Operation::Half(_)
+            | Operation::Approximate(_)
+            | Operation::Compare(_)
+            | Operation::Convert(_)
+            | Operation::Move(_)
+            | Operation::Atomic(_)
+            | Operation::Barrier(_)
+            | Operation::Warp(_)
+            | Operation::System(_)
+            | Operation::Matrix(_)
+            | Operation::AsyncCopy(_)
+            | Operation::Mbarrier(_) => {
+                instruction.sources().iter().map(|o| self.read(o)).collect::<Result<_, _>>()?
+            }
+        };
         let result = match instruction.operation {
             Operation::Integer(what) => whole::integer(what, &sources).ok_or_else(outside)?,
             Operation::Logic(what) => whole::logic(what, &sources).ok_or_else(outside)?,
@@ -114,8 +132,8 @@ impl Thread<'_> {
                 return Ok(Next::Position(*target));
             }
             Operation::Control(Control::Return(_)) => return Ok(Next::End),
-            Operation::Move(_)
-            | Operation::Control(_)
+            Operation::Control(_)
+            | Operation::Move(_)
             | Operation::Approximate(_)
             | Operation::Atomic(_)
             | Operation::Barrier(_)
@@ -141,11 +159,12 @@ impl Thread<'_> {
         match (what, &instruction.operands[..]) {
             (MemoryOperation::Load(access), [Operand::Register(to), Operand::Address(from)]) => {
                 let ty = ScalarType::from(access.element);
-                let bits = if let Base::Symbol(Symbol::Parameter(index)) = from.base {
-                    self.parameters[index as usize]
-                } else {
-                    let bytes = memory.at(self.address(*from)?, ty.bytes() as usize)?;
-                    bytes.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte))
+                let bits = match from.base {
+                    Base::Symbol(Symbol::Parameter(index)) => self.parameters[index as usize],
+                    Base::Absolute | Base::Register(_) | Base::Symbol(_) => {
+                        let bytes = memory.at(self.address(*from)?, ty.bytes() as usize)?;
+                        bytes.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte))
+                    }
                 };
                 // A wider register receives the number, extended by its sign.
                 self.write(*to, whole::number(bits, ty) as u64);
@@ -178,7 +197,7 @@ impl Thread<'_> {
             Operand::Special(SpecialRegister::Coordinate(Triple::ThreadIndex, Axis::X)) => {
                 Ok(u64::from(self.index))
             }
-            Operand::Special(_)
+            other @ (Operand::Special(_)
             | Operand::Symbol(..)
             | Operand::Address(_)
             | Operand::Vector(_)
@@ -186,7 +205,7 @@ impl Thread<'_> {
             | Operand::Pair(..)
             | Operand::Label(_)
             | Operand::Targets(_)
-            | Operand::Call(_) => Err(format!("{operand:?} is outside of the reference")),
+            | Operand::Call(_)) => Err(format!("{other:?} is outside of the reference")),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::super::virtual_gpu::isa::extended::{CarryIn, CarryOut, Extended, ExtendedOperator};
 use super::super::virtual_gpu::isa::integer::{
-    BytePairs, ExtremeType, Integer, Join, Negative, Overflow, Part, WideType, WordType,
+    ExtremeType, Integer, Join, Negative, Overflow, Part, WideType, WordType,
 };
 use super::super::virtual_gpu::isa::logic::{
     Direction, Excess, FoundBit, Logic, LogicType, PermuteMode,
@@ -152,22 +152,20 @@ pub(super) fn integer(what: Integer, s: &[u64]) -> Option<u64> {
             let one = |i| piece(s[0], i, 16, signed(a)) * piece(s[1], first + i, 8, signed(b));
             wrap(i128::from(s[2]) + one(0) + one(1), 32)
         }
-        Integer::AbsoluteDifferences(pairs) => absolute_differences(pairs, s),
+        Integer::AbsoluteDifferences(pairs) => {
+            let [a, b] = pairs.sources.map(signed);
+            let most = match (pairs.overflow, signed(pairs.result)) {
+                (Overflow::Wrap, _) => i128::MAX,
+                (Overflow::Saturate, true) => 127,
+                (Overflow::Saturate, false) => 255,
+            };
+            let one = |i| (piece(s[0], i, 8, a) - piece(s[1], i, 8, b)).abs().min(most);
+            match pairs.join {
+                Join::Sum => wrap(i128::from(s[2]) + (0..4).map(one).sum::<i128>(), 32),
+                Join::Bytes => (0..4).fold(0, |all, i| all | wrap(one(i), 8) << (8 * i)),
+            }
+        }
     })
-}
-
-fn absolute_differences(pairs: BytePairs, s: &[u64]) -> u64 {
-    let [a, b] = pairs.sources.map(|ty| ty == WordType::S32);
-    let most = match (pairs.overflow, pairs.result) {
-        (Overflow::Wrap, _) => i128::MAX,
-        (Overflow::Saturate, WordType::S32) => 127,
-        (Overflow::Saturate, WordType::U32) => 255,
-    };
-    let one = |i| (piece(s[0], i, 8, a) - piece(s[1], i, 8, b)).abs().min(most);
-    match pairs.join {
-        Join::Sum => wrap(i128::from(s[2]) + (0..4).map(one).sum::<i128>(), 32),
-        Join::Bytes => (0..4).fold(0, |all, i| all | wrap(one(i), 8) << (8 * i)),
-    }
 }
 
 /// Sums and products with the carry flag; the result and what the flag becomes.
@@ -222,7 +220,33 @@ pub(super) fn logic(what: Logic, s: &[u64]) -> Option<u64> {
             let amount = (s[1] & 0xffff_ffff).min(u64::from(ty.bits()));
             wrap(number(s[0], ty) >> amount, ty.bits())
         }
-        Logic::Funnel(direction, excess) => funnel(direction, excess, s),
+        Logic::Funnel(direction, excess) => {
+            let pair = i128::from(s[1]) << 32 | i128::from(s[0]);
+            let amount = match excess {
+                Excess::Wrap => s[2] & 31,
+                Excess::Clamp => s[2].min(32),
+            };
+            match direction {
+                Direction::Left => wrap((pair << amount) >> 32, 32),
+                Direction::Right => wrap(pair >> amount, 32),
+            }
+        }
+        Logic::PopulationCount(_)
+        | Logic::LeadingZeros(_)
+        | Logic::Reverse(_)
+        | Logic::FindLeading(..)
+        | Logic::Extract(_)
+        | Logic::Insert(_)
+        | Logic::Mask(_)
+        | Logic::Extend(..) => return bit_field(what, s),
+        Logic::FindNth => return None,
+        Logic::Permute(mode) => permute(mode, s),
+    })
+}
+
+/// Operations on single bits of a value.
+fn bit_field(what: Logic, s: &[u64]) -> Option<u64> {
+    Some(match what {
         Logic::PopulationCount(ty) => {
             bits(s[0], ScalarType::from(ty).bits()).iter().filter(|bit| **bit).count() as u64
         }
@@ -231,70 +255,64 @@ pub(super) fn logic(what: Logic, s: &[u64]) -> Option<u64> {
             all.iter().rev().take_while(|bit| !**bit).count() as u64
         }
         Logic::Reverse(ty) => from_bits(bits(s[0], ScalarType::from(ty).bits()).into_iter().rev()),
-        Logic::FindLeading(ty, found) => find_leading(ty.into(), found, s),
-        Logic::Extract(ty) => extract(ty.into(), s),
-        Logic::Insert(ty) => insert(ScalarType::from(ty).bits(), s),
+        Logic::FindLeading(ty, found) => {
+            let ty = ScalarType::from(ty);
+            let all = bits(s[0], ty.bits());
+            let sign = is_signed(ty) && all.last() == Some(&true);
+            let position = all.iter().rposition(|bit| *bit != sign);
+            let top = u64::from(ty.bits()) - 1;
+            match (position, found) {
+                (None, _) => 0xffff_ffff,
+                (Some(position), FoundBit::Position) => position as u64,
+                (Some(position), FoundBit::ShiftAmount) => top - position as u64,
+            }
+        }
+        Logic::Extract(ty) => {
+            let ty = ScalarType::from(ty);
+            let all = bits(s[0], ty.bits());
+            let (start, length) = ((s[1] & 0xff) as usize, (s[2] & 0xff) as usize);
+            let top = all.len() - 1;
+            let fill = is_signed(ty) && length > 0 && all[(start + length - 1).min(top)];
+            let bit = |index: usize| {
+                if index < length { all.get(start + index).copied().unwrap_or(fill) } else { fill }
+            };
+            from_bits((0..all.len()).map(bit))
+        }
+        Logic::Insert(ty) => {
+            let width = ScalarType::from(ty).bits();
+            let (from, mut into) = (bits(s[0], width), bits(s[1], width));
+            let (start, length) = ((s[2] & 0xff) as usize, (s[3] & 0xff) as usize);
+            for (bit, given) in into.iter_mut().skip(start).zip(from.into_iter().take(length)) {
+                *bit = given;
+            }
+            from_bits(into)
+        }
         Logic::Mask(excess) => {
             let limit =
                 |value: u64| if excess == Excess::Wrap { value & 31 } else { value.min(32) };
             let (start, length) = (limit(s[0]), limit(s[1]));
             from_bits((0..32).map(|index| index >= start && index < start + length))
         }
-        Logic::Extend(excess, ty) => extend(excess, ty.into(), s),
-        Logic::FindNth => return None,
-        Logic::Permute(mode) => permute(mode, s),
+        Logic::Extend(excess, ty) => {
+            let signed = is_signed(ty.into());
+            let length = if excess == Excess::Wrap { s[1] & 31 } else { s[1].min(32) };
+            let all = bits(s[0], 32);
+            let fill = signed && length > 0 && all[length as usize - 1];
+            from_bits((0..32).map(|index| if index < length as usize { all[index] } else { fill }))
+        }
+        Logic::And(_)
+        | Logic::Or(_)
+        | Logic::Xor(_)
+        | Logic::Not(_)
+        | Logic::LogicalNot(_)
+        | Logic::Table3
+        | Logic::Table3Predicate(_)
+        | Logic::ShiftLeft(_)
+        | Logic::ShiftRight(_)
+        | Logic::Funnel(..)
+        | Logic::FindNth
+        | Logic::Permute(_) => return None,
     })
-}
-
-fn funnel(direction: Direction, excess: Excess, s: &[u64]) -> u64 {
-    let pair = i128::from(s[1]) << 32 | i128::from(s[0]);
-    let amount = match excess {
-        Excess::Wrap => s[2] & 31,
-        Excess::Clamp => s[2].min(32),
-    };
-    match direction {
-        Direction::Left => wrap((pair << amount) >> 32, 32),
-        Direction::Right => wrap(pair >> amount, 32),
-    }
-}
-
-fn find_leading(ty: ScalarType, found: FoundBit, s: &[u64]) -> u64 {
-    let all = bits(s[0], ty.bits());
-    let sign = is_signed(ty) && all.last() == Some(&true);
-    let position = all.iter().rposition(|bit| *bit != sign);
-    let top = u64::from(ty.bits()) - 1;
-    match (position, found) {
-        (None, _) => 0xffff_ffff,
-        (Some(position), FoundBit::Position) => position as u64,
-        (Some(position), FoundBit::ShiftAmount) => top - position as u64,
-    }
-}
-
-fn extract(ty: ScalarType, s: &[u64]) -> u64 {
-    let all = bits(s[0], ty.bits());
-    let (start, length) = ((s[1] & 0xff) as usize, (s[2] & 0xff) as usize);
-    let top = all.len() - 1;
-    let fill = is_signed(ty) && length > 0 && all[(start + length - 1).min(top)];
-    let bit = |index: usize| {
-        if index < length { all.get(start + index).copied().unwrap_or(fill) } else { fill }
-    };
-    from_bits((0..all.len()).map(bit))
-}
-
-fn insert(width: u32, s: &[u64]) -> u64 {
-    let (from, mut into) = (bits(s[0], width), bits(s[1], width));
-    let (start, length) = ((s[2] & 0xff) as usize, (s[3] & 0xff) as usize);
-    for (bit, taken) in into.iter_mut().skip(start).zip(from).take(length) {
-        *bit = taken;
-    }
-    from_bits(into)
-}
-
-fn extend(excess: Excess, ty: ScalarType, s: &[u64]) -> u64 {
-    let length = if excess == Excess::Wrap { s[1] & 31 } else { s[1].min(32) };
-    let all = bits(s[0], 32);
-    let fill = is_signed(ty) && length > 0 && all[length as usize - 1];
-    from_bits((0..32).map(|index| if index < length as usize { all[index] } else { fill }))
 }
 
 fn permute(mode: Option<PermuteMode>, s: &[u64]) -> u64 {
