@@ -65,11 +65,19 @@ impl Worker<'_, '_> {
             self.report(pc, Finding::new(FaultKind::BarrierDivergence, lane, text));
             return Some(Stop::Launch);
         }
+        if alignment == Alignment::Aligned {
+            // An order that lets lanes part anywhere brings them together again where the instruction demands it.
+            if self.launch.order.parts_lanes() && split.mask != self.warp.live {
+                if !self.forced {
+                    split.state = SplitState::WarpSync(self.warp.live);
+                    return Some(Stop::Choose);
+                }
+                self.forced = false;
+            }
+            self.check_together(pc, index, split);
+        }
         if let Some(counts) = self.launch.count(pc) {
             counts.barriers += 1;
-        }
-        if alignment == Alignment::Aligned {
-            self.check_together(pc, index, split);
         }
         let barrier = &mut self.block.barriers[index];
         let before = barrier.arrivals.iter().filter(|arrival| arrival.warp == self.warp.index);
