@@ -100,7 +100,7 @@ pub struct LaunchConfig {
     pub on_fault: OnFault,
     /// Whether instructions and accesses are counted.
     pub counters: bool,
-    /// Caches whose traffic is counted too, which takes about half as long again; nothing without `counters`.
+    /// Caches whose traffic is counted too, at a price in time; nothing without `counters`.
     pub caches: Option<CacheSizes>,
     /// Which blocks run.
     pub blocks: Blocks,
