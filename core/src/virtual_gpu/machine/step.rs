@@ -265,7 +265,7 @@ impl Worker<'_, '_> {
                     return Some(Stop::Choose);
                 }
             }
-            Code::Sleep => self.poll(pc),
+            Code::Sleep => self.sleep(pc),
             Code::Fence => self.launch.order_memory(),
             // What concerns registers alone was done before.
             Code::Hint
