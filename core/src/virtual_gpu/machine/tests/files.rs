@@ -46,8 +46,11 @@ fn every_passing_file_gives_its_results_and_no_fault() {
 fn every_passing_file_gives_its_results_by_every_schedule() {
     let mut wrong = Vec::new();
     for schedule in other_schedules() {
-        // Which lanes are together is what `activemask` asks: any answer is right.
-        let files = texts("pass").into_iter().filter(|(_, text)| !text.contains("activemask"));
+        // Which lanes are together is what `activemask` asks: any answer is right. Some files say that they rely on the
+        // order of warps.
+        let files = texts("pass").into_iter();
+        let files = files
+            .filter(|(_, text)| !text.contains("activemask") && !text.contains("// fixed order"));
         for (name, text) in files {
             let done = launch_by(&text, schedule);
             wrong.extend(differences(&format!("{name} by {schedule:?}"), &done));
