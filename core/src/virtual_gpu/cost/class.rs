@@ -80,7 +80,7 @@ pub(crate) fn class(code: Code) -> InstructionClass {
         | Code::Arrive(_)
         | Code::Reduce(..)
         | Code::SynchroniseWarp
-        | Code::Fence => InstructionClass::Barrier,
+        | Code::Fence(..) => InstructionClass::Barrier,
         Code::Warp(_) => InstructionClass::Warp,
         Code::Sleep | Code::Hint => InstructionClass::Other,
     }
@@ -154,7 +154,7 @@ pub(crate) fn flops(code: Code) -> FlopCounts {
         | Code::Reduce(..)
         | Code::SynchroniseWarp
         | Code::Warp(_)
-        | Code::Fence
+        | Code::Fence(..)
         | Code::Sleep
         | Code::Hint => {}
     }

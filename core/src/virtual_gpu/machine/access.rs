@@ -133,6 +133,7 @@ impl Worker<'_, '_> {
         let element = ScalarType::from(access.element).bytes();
         let count = usize::from(op.list.1);
         let part = |mask| Part { pc, addresses: &addresses, mask, element, count };
+        self.race_load(&part(mask), access.ordering, &spaces);
         if count == 1 && element == 4 && register_bits == 32 && mask == active {
             let slot = self.launch.program.lists[op.list.0 as usize];
             if spaces.shared == mask && self.quick_load_shared(&addresses, mask, slot, frame) {
@@ -313,6 +314,8 @@ impl Worker<'_, '_> {
         let element = ScalarType::from(access.element).bytes();
         let (start, count) = (op.list.0 as usize, usize::from(op.list.1));
         let from_doubles = op.b.index() == 1;
+        let all = Part { pc, addresses: &addresses, mask, element, count };
+        self.race_store(&all, access.ordering, &spaces, (op, frame));
         if count == 1 && element == 4 && !from_doubles {
             let slot = self.launch.program.lists[start];
             let lanes = self.lanes(frame, mask);

@@ -76,6 +76,7 @@ impl Launch<'_> {
             shared_written: vec![0; self.shared.bytes as usize],
             barriers: vec![BlockBarrier::default(); BARRIERS],
             exited: 0,
+            races: self.races.as_ref().map(|races| races.block(linear, threads)),
         };
         let warps = (0..threads.div_ceil(LANES as u32)).map(|warp| self.warp(warp, threads));
         let warps = warps.collect();

@@ -13,6 +13,7 @@ use super::lanes::Pool;
 use super::memory::{
     Access, Addresses, FUNCTION_WINDOW, Memory, Region, RegionKind, SHARED_WINDOW,
 };
+use super::race::{self, Accepted, LaunchRaces};
 use super::run::Launch;
 use super::shared::SharedLayout;
 use super::{BufferId, Machine};
@@ -118,6 +119,8 @@ impl LaunchConfig {
 pub struct Report {
     /// What was found wrong, in the order in which it happened.
     pub faults: Vec<Fault>,
+    /// What [`Races::CudaIdiom`] accepted that [`Races::Strict`] would not, by rule and instruction.
+    pub accepted: Vec<Accepted>,
     /// What was done, if it was counted.
     pub counters: Option<Counters>,
     /// What the kernel printed.
@@ -221,13 +224,8 @@ impl Machine {
                 return Err(LaunchError::Unavailable("an adversarial schedule"));
             }
         }
-        match config.checks.races {
-            Races::Ignored => {}
-            Races::CudaIdiom | Races::Strict => {
-                return Err(LaunchError::Unavailable("looking for data races"));
-            }
-        }
         let program = lower::lower(module, id).map_err(LaunchError::Unsupported)?;
+        race::refuse(config, &program)?;
         let too_much = |bytes| LaunchError::Shared { bytes, limit: self.shape.shared_per_block };
         let Some(shared) = SharedLayout::new(module, &program, config.dynamic_shared) else {
             return Err(too_much(super::shared::LARGEST));
@@ -294,8 +292,10 @@ impl Machine {
             stopped: false,
             printed: String::new(),
             heap: HashMap::new(),
+            races: LaunchRaces::new(config.checks.races, program),
         };
         launch.run();
+        let accepted = launch.finish_races();
         let (counts, faults) =
             (std::mem::take(&mut launch.counts), std::mem::take(&mut launch.faults));
         let (steps, stopped) = (launch.steps, launch.stopped);
@@ -310,7 +310,7 @@ impl Machine {
             }
             counters
         });
-        Report { faults, counters, printed, steps, stopped }
+        Report { faults, accepted, counters, printed, steps, stopped }
     }
 
     /// The bytes of all parameters, at their offsets.

@@ -16,6 +16,7 @@ mod launch;
 mod memory;
 mod print;
 mod quick;
+mod race;
 mod run;
 mod shared;
 mod special;
@@ -29,6 +30,7 @@ pub use super::lower::Unsupported;
 pub use fault::{Fault, FaultKind, OtherSide};
 pub use launch::{Argument, Checks, LaunchConfig, LaunchError, OnFault, Races, Report, Schedule};
 pub use memory::Access;
+pub use race::Accepted;
 
 use memory::{Memory, Region, RegionKind};
 

@@ -8,6 +8,7 @@ use super::super::module::Module;
 use super::fault::{Fault, FaultKind, Finding};
 use super::lanes::{Lanes, Pool};
 use super::memory::Memory;
+use super::race::{BlockRaces, LaunchRaces};
 use super::shared::SharedLayout;
 use super::warp::{Frame, LANES, Warp};
 use super::{Checks, DeviceShape, OnFault};
@@ -38,6 +39,8 @@ pub(super) struct Launch<'m> {
     pub(super) printed: String,
     pub(super) heap_left: u64,
     pub(super) heap: HashMap<u64, usize>,
+    /// Who accessed global memory, if races are looked for.
+    pub(super) races: Option<Box<LaunchRaces>>,
 }
 
 /// More faults than this are not kept: there is one for each rule and instruction.
@@ -55,6 +58,8 @@ pub(super) struct BlockState {
     pub(super) barriers: Vec<super::barrier::BlockBarrier>,
     /// Threads that have ended.
     pub(super) exited: u32,
+    /// The order of its threads, if races are looked for.
+    pub(super) races: Option<Box<BlockRaces>>,
 }
 
 /// One warp at work.
@@ -97,10 +102,16 @@ impl Worker<'_, '_> {
         if self.launch.faults.len() >= MOST_FAULTS || !self.launch.seen.insert((kind, pc)) {
             return;
         }
+        let fault = self.fault(pc, finding);
+        self.launch.faults.push(fault);
+    }
+
+    /// The fault of a finding, with where it happened.
+    pub(super) fn fault(&self, pc: u32, finding: Finding) -> Fault {
         let (place, source_line) = self.launch.program.place(self.launch.module, pc);
         let thread = self.thread(finding.lane);
-        self.launch.faults.push(Fault {
-            kind,
+        Fault {
+            kind: finding.kind,
             kernel: self.launch.kernel.clone(),
             block: self.block.index,
             thread,
@@ -110,7 +121,7 @@ impl Worker<'_, '_> {
             buffer: finding.buffer,
             other: finding.other,
             details: finding.details,
-        });
+        }
     }
 
     /// Reports the use of a value that nothing wrote, with the load that brought it.

@@ -200,9 +200,9 @@ impl Worker<'_, '_> {
                 }
             }
             Code::Sleep => self.poll(pc),
+            Code::Fence(order, scope) => self.race_fence(mask, order, scope),
             // What concerns registers alone was done before.
-            Code::Fence
-            | Code::Hint
+            Code::Hint
             | Code::Integer(_)
             | Code::Extended(_)
             | Code::Float(_)

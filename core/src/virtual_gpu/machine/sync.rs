@@ -107,6 +107,7 @@ impl Worker<'_, '_> {
             if members & self.warp.live & !here != 0 || !at_barrier(&self.warp.splits[index]) {
                 continue;
             }
+            self.race_warp_barrier(here);
             for split in &mut self.warp.splits {
                 let waits = split.state == SplitState::WarpSync(members)
                     && program.ops[split.pc as usize].code == Code::SynchroniseWarp;
@@ -121,6 +122,9 @@ impl Worker<'_, '_> {
     }
 
     fn perform(&mut self, op: &Op, frame: Frame, mask: u32, members: u32) {
+        if op.code == Code::SynchroniseWarp {
+            self.race_warp_barrier(members);
+        }
         let Code::Warp(what) = op.code else { return };
         match what {
             Operation::Shuffle(kind) => self.shuffle(op, kind, frame, mask),

@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 
 use crate::virtual_gpu::machine::{
-    Access, Argument, BufferId, DeviceShape, Initial, LaunchConfig, Machine, Report,
+    Access, Argument, BufferId, DeviceShape, Initial, LaunchConfig, Machine, Races, Report,
 };
 use crate::virtual_gpu::module::Module;
 
@@ -77,12 +77,13 @@ fn size(text: &str) -> [u32; 3] {
     size
 }
 
-/// Does what the comments of a file say.
-pub(super) fn launch(text: &str) -> Done {
+/// Does what the comments of a file say, and looks for races.
+pub(super) fn launch(text: &str, races: Races) -> Done {
     let module = module(text);
     let mut machine = Machine::new(DeviceShape::default());
     let mut config = LaunchConfig::new([1; 3], [32, 1, 1], Vec::new());
     config.max_steps = 1 << 20;
+    config.checks.races = races;
     let mut kernel = String::new();
     let mut buffers: Vec<(String, BufferId)> = Vec::new();
     let mut expected = Vec::new();

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::harness::{folder, module};
 use crate::virtual_gpu::machine::{
-    Access, Argument, BufferId, DeviceShape, Initial, LaunchConfig, Machine, Report,
+    Access, Argument, BufferId, DeviceShape, Initial, LaunchConfig, Machine, Races, Report,
 };
 use crate::virtual_gpu::module::Module;
 
@@ -54,6 +54,10 @@ impl Bench {
         let mut config = LaunchConfig::new(grid, block, self.arguments.clone());
         config.dynamic_shared = shared;
         config.max_steps = 1 << 26;
+        config.checks.races = Races::CudaIdiom;
+        let idiom = self.machine.clone().launch(&load(file), kernel, &config).unwrap();
+        assert!(idiom.faults.is_empty(), "{:#?}", idiom.faults);
+        config.checks.races = Races::Strict;
         let report = self.machine.launch(&load(file), kernel, &config).unwrap();
         let mut text = String::new();
         for fault in &report.faults {
@@ -152,7 +156,15 @@ fn counters_of_tiled_gemm_are_those_of_its_tiles() {
 #[test]
 #[ignore = "a measurement"]
 fn speed_of_tiled_gemm() {
-    for (counters, checks) in [(false, false), (false, true), (true, true)] {
+    use Races::{CudaIdiom, Ignored};
+    let all = [
+        (false, false, Ignored),
+        (false, true, Ignored),
+        (true, true, Ignored),
+        (false, true, CudaIdiom),
+        (true, true, CudaIdiom),
+    ];
+    for (counters, checks, races) in all {
         let size = 256_usize;
         let bench = Bench::new()
             .input("a", float_bytes(&numbers(size * size, 1)))
@@ -164,12 +176,13 @@ fn speed_of_tiled_gemm() {
         let mut config = LaunchConfig::new([16, 16, 1], [16, 16, 1], bench.arguments.clone());
         config.counters = counters;
         config.checks.uninitialized = checks;
+        config.checks.races = races;
         let start = std::time::Instant::now();
         let report = bench.machine.launch(&module, "gemm_tiled", &config).unwrap();
         let seconds = start.elapsed().as_secs_f64();
         let rate = report.steps as f64 * 32.0 / seconds / 1e9;
         println!(
-            "counters {counters}, checks {checks}: {} steps, {seconds:.3} s, {rate:.3} G/s",
+            "counters {counters}, checks {checks}, races {races:?}: {} steps, {seconds:.3} s, {rate:.3} G/s",
             report.steps
         );
     }
