@@ -11,6 +11,18 @@ mod check;
 /// The compiler to test with.
 #[cfg(test)]
 mod compiler;
+/// Kernels with known defects, beside their corrected twins.
+#[cfg(test)]
+mod defects;
+/// What the documentation refers to.
+#[cfg(test)]
+mod docs;
+/// Machine instructions that PTX stands for.
+#[cfg(test)]
+mod expansion;
+/// One kernel with given buffers.
+#[cfg(test)]
+mod launch;
 /// Projects that the program begins.
 #[cfg(test)]
 mod new;

@@ -15,7 +15,7 @@ use lightbench_core::worker::command::WorkerCommand;
 use crate::compiler;
 use crate::program::{repository, shared_cache};
 
-const LIMIT: Duration = Duration::from_secs(60);
+pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 
 #[test]
 fn kernels_for_the_older_back_end_load() {
@@ -48,7 +48,7 @@ fn check(capability: ComputeCapability) {
     assert!(problems.is_empty(), "for {capability}\n{}", problems.join("\n"));
 }
 
-fn kernels() -> Vec<PathBuf> {
+pub(crate) fn kernels() -> Vec<PathBuf> {
     let entries = fs::read_dir(repository().join("tests/kernels")).unwrap();
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "cu"));
@@ -57,7 +57,7 @@ fn kernels() -> Vec<PathBuf> {
     files
 }
 
-fn nothing_chosen() -> Selection {
+pub(crate) fn nothing_chosen() -> Selection {
     Selection {
         parameters: Vec::new(),
         constants: Vec::new(),

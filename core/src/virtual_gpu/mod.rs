@@ -19,9 +19,11 @@ pub mod semantics;
 #[cfg(test)]
 mod tests;
 
+pub use cost::Blocks;
 pub use error::{LoadError, Place, Problem};
 pub use machine::{
     Access, Argument, BufferId, Checks, DeviceShape, Fault, FaultKind, Initial, LaunchConfig,
-    LaunchError, Machine, OtherSide, Races, Report, Schedule,
+    LaunchError, Machine, OtherSide, Paused, Races, Report, Schedule, Session, State, Thread,
+    Until,
 };
 pub use module::Module;

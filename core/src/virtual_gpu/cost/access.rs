@@ -1,29 +1,98 @@
-//! What one access of a warp costs: sectors, lines, passes over the banks.
+//! What one access of a warp costs: sectors, lines, passes over the banks, lanes that wait for each other.
 
-/// Lanes that access shared memory: offsets in storage, and how many bytes each.
-pub(crate) struct SharedRequest<'a> {
-    pub(crate) offsets: &'a [u64; 32],
+/// Lanes that access memory: where each one does, and how many bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request<'a> {
+    /// Addresses of global memory, or offsets in shared memory.
+    pub(crate) addresses: &'a [u64; 32],
     pub(crate) mask: u32,
     pub(crate) bytes: u32,
 }
 
-/// Distinct sectors of 32 bytes and lines of 128 that an access touches.
-pub(crate) fn line_counts(addresses: &[u64; 32], mask: u32, bytes: u32) -> (u64, u64) {
-    let mut starts = [0_u64; 32];
-    let mut count = 0;
-    let mut sorted = true;
-    for (lane, address) in addresses.iter().enumerate() {
-        if mask >> lane & 1 == 1 {
-            sorted &= count == 0 || starts[count - 1] <= *address;
-            starts[count] = *address;
+/// What an access of global memory touches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Touched {
+    /// Sectors of 32 bytes.
+    pub(crate) sectors: u64,
+    /// Lines of 128.
+    pub(crate) lines: u64,
+    /// Different bytes.
+    pub(crate) distinct_bytes: u64,
+    /// Bytes of all lanes.
+    pub(crate) bytes: u64,
+}
+
+impl Touched {
+    /// Passes through L1 at least: its tags resolve four lines in a cycle, and it returns 128 bytes.
+    pub(crate) const fn wavefronts(&self) -> u64 {
+        let (tags, data) = (self.lines.div_ceil(4), self.bytes.div_ceil(128));
+        if tags > data { tags } else { data }
+    }
+}
+
+impl Request<'_> {
+    fn lanes(&self) -> impl Iterator<Item = usize> + use<> {
+        let mask = self.mask;
+        (0..32).filter(move |lane| mask >> lane & 1 == 1)
+    }
+
+    /// The addresses of active lanes, ascending, in the beginning of the array.
+    fn sorted(&self) -> ([u64; 32], usize) {
+        let mut starts = [0_u64; 32];
+        let mut count = 0;
+        let mut sorted = true;
+        for lane in self.lanes() {
+            let address = self.addresses[lane];
+            sorted &= count == 0 || starts[count - 1] <= address;
+            starts[count] = address;
             count += 1;
         }
+        if !sorted {
+            starts[..count].sort_unstable();
+        }
+        (starts, count)
     }
-    let starts = &mut starts[..count];
-    if !sorted {
-        starts.sort_unstable();
+
+    /// What the access touches of global memory.
+    pub(crate) fn touched(&self) -> Touched {
+        let (starts, count) = self.sorted();
+        let starts = &starts[..count];
+        Touched {
+            sectors: distinct(starts, self.bytes, 5),
+            lines: distinct(starts, self.bytes, 7),
+            distinct_bytes: distinct(starts, self.bytes, 0),
+            bytes: u64::from(self.bytes) * count as u64,
+        }
     }
-    (distinct(starts, bytes, 5), distinct(starts, bytes, 7))
+
+    /// The most lanes at one address.
+    pub(crate) fn most_at_one_address(&self) -> u64 {
+        let (starts, count) = self.sorted();
+        starts[..count].chunk_by(|a, b| a == b).map(|equal| equal.len() as u64).max().unwrap_or(0)
+    }
+
+    /// Different addresses.
+    pub(crate) fn different_addresses(&self) -> u64 {
+        let (starts, count) = self.sorted();
+        starts[..count].chunk_by(|a, b| a == b).count() as u64
+    }
+
+    /// Sectors of the threads' own memory, whose words lie side by side for all lanes of a warp (CUDA C++ Programming
+    /// Guide, "Local Memory").
+    pub(crate) fn local_sectors(&self) -> u64 {
+        let mut interleaved = [0; 32];
+        let mut sectors = 0;
+        let words = self.bytes.div_ceil(4).max(1);
+        for word in 0..u64::from(words) {
+            for lane in self.lanes() {
+                let index = self.addresses[lane] / 4 + word;
+                interleaved[lane] = index.wrapping_mul(128).wrapping_add(4 * lane as u64);
+            }
+            let request = Request { addresses: &interleaved, mask: self.mask, bytes: 4 };
+            sectors += request.touched().sectors;
+        }
+        sectors
+    }
 }
 
 /// How many units of `2^shift` bytes sorted accesses touch.
@@ -31,45 +100,73 @@ fn distinct(starts: &[u64], bytes: u32, shift: u32) -> u64 {
     let (mut units, mut next) = (0, 0);
     for start in starts {
         let first = (start >> shift).max(next);
-        let last = (start + u64::from(bytes) - 1) >> shift;
+        let last = start.saturating_add(u64::from(bytes).saturating_sub(1)) >> shift;
         if last >= first {
             units += last - first + 1;
-            next = last + 1;
+            next = last.saturating_add(1);
         }
     }
     units
 }
 
-/// Passes over the 32 banks of four bytes, and how many of them conflicts cause. Accesses of 8 bytes go in two halves
-/// of the warp, those of 16 in four quarters.
-pub(crate) fn shared_wavefronts(request: &SharedRequest<'_>) -> (u64, u64) {
+/// Which way an access of shared memory goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    Load,
+    Store,
+}
+
+/// Passes over the 32 banks of four bytes, and how many of them conflicts cause.
+///
+/// Up to 4 bytes the warp goes together; accesses of 8 bytes go in two halves of the warp, those of 16 in four
+/// quarters, because a pass moves 128 bytes. Loads in which lanes come in pairs with one address, `n` and `n^1` or `n`
+/// and `n^2` throughout, return less: there two groups go together (NVIDIA, developer forum, thread 77228, for
+/// compute capability 7.0 to 7.5; taken to hold since).
+pub(crate) fn shared_wavefronts(request: &Request<'_>, direction: Direction) -> (u64, u64) {
     if request.bytes <= 4 && is_free_of_conflicts(request) {
         return (1, 0);
     }
-    let (groups, lanes) = match request.bytes {
-        0..=4 => (1, 32),
-        5..=8 => (2, 16),
-        _ => (4, 8),
+    // Lanes that go together, and lanes in which pairs are looked for.
+    let (lanes, paired) = match request.bytes {
+        0..=4 => (32, 32),
+        5..=8 => (16, 32),
+        _ => (8, 16),
     };
-    let words = request.bytes.div_ceil(4).max(1);
     let (mut passes, mut needed) = (0, 0);
-    for group in 0..groups {
-        let range = group * lanes..(group + 1) * lanes;
-        let active = range.clone().any(|lane| request.mask >> lane & 1 == 1);
-        if active {
-            passes += group_passes(request, range, words);
-            needed += 1;
+    for start in (0..32).step_by(paired) {
+        let part = Request { mask: request.mask & lane_mask(start, paired), ..*request };
+        let together = direction == Direction::Load && (pairs(&part, 1) || pairs(&part, 2));
+        let step = if together { paired } else { lanes };
+        for start in (start..start + paired).step_by(step) {
+            let group = Request { mask: part.mask & lane_mask(start, step), ..part };
+            if group.mask != 0 {
+                passes += group_passes(&group);
+                needed += 1;
+            }
         }
     }
     (passes, passes - needed)
 }
 
+/// Lanes from `start`.
+const fn lane_mask(start: usize, count: usize) -> u32 {
+    (u32::MAX >> (32 - count)) << start
+}
+
+/// Whether every active lane has the address of its partner, if that is active.
+fn pairs(request: &Request<'_>, distance: usize) -> bool {
+    request.lanes().all(|lane| {
+        let partner = lane ^ distance;
+        request.mask >> partner & 1 == 0 || request.addresses[lane] == request.addresses[partner]
+    })
+}
+
 /// Whether no bank is asked for two different words, which is the rule.
-fn is_free_of_conflicts(request: &SharedRequest<'_>) -> bool {
+fn is_free_of_conflicts(request: &Request<'_>) -> bool {
     let mut words = [0_u64; 32];
     let mut used = 0_u32;
-    for lane in (0..32).filter(|lane| request.mask >> lane & 1 == 1) {
-        let word = request.offsets[lane] / 4;
+    for lane in request.lanes() {
+        let word = request.addresses[lane] / 4;
         let bank = (word % 32) as usize;
         if used >> bank & 1 == 1 && words[bank] != word {
             return false;
@@ -81,12 +178,13 @@ fn is_free_of_conflicts(request: &SharedRequest<'_>) -> bool {
 }
 
 /// The most distinct words of one bank.
-fn group_passes(request: &SharedRequest<'_>, lanes: std::ops::Range<u32>, words: u32) -> u64 {
+fn group_passes(request: &Request<'_>) -> u64 {
     let mut seen = [[0_u64; 32]; 32];
     let mut counts = [0_usize; 32];
-    for lane in lanes.filter(|lane| request.mask >> lane & 1 == 1) {
-        for word in 0..u64::from(words.min(4)) {
-            let word = request.offsets[lane as usize] / 4 + word;
+    let words = u64::from(request.bytes.div_ceil(4).clamp(1, 4));
+    for lane in request.lanes() {
+        for word in 0..words {
+            let word = (request.addresses[lane] / 4).wrapping_add(word);
             let bank = (word % 32) as usize;
             let known = &mut seen[bank];
             if !known[..counts[bank]].contains(&word) && counts[bank] < 32 {
@@ -97,3 +195,6 @@ fn group_passes(request: &SharedRequest<'_>, lanes: std::ops::Range<u32>, words:
     }
     counts.iter().copied().max().unwrap_or(0) as u64
 }
+
+#[cfg(test)]
+mod tests;

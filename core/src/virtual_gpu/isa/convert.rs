@@ -249,7 +249,8 @@ fn to_real(m: &mut Modifiers<'_>) -> Decoded {
     done(operation, to, &[from.into()])
 }
 
-/// Narrowing needs a rounding mode, widening takes none.
+/// Narrowing needs a rounding mode, widening takes none; the assembler itself allows bf16 to be widened with one, and
+/// rounds between f16 and bf16 to the nearest where none is named.
 fn real_rounding(
     m: &mut Modifiers<'_>,
     to: RealType,
@@ -269,6 +270,10 @@ fn real_rounding(
     };
     match (rounding, narrows) {
         (Some(rounding), true) => Ok(RealRounding::ToPrecision(rounding)),
+        (Some(_), false) if from == RealType::Bf16 => Ok(RealRounding::Exact),
+        (None, true) if from != RealType::F32 && from != RealType::F64 => {
+            Ok(RealRounding::ToPrecision(Rounding::NearestEven))
+        }
         (None, false) => Ok(RealRounding::Exact),
         (None, true) => Err(m.missing("a rounding mode (.rn, .rz, .rm, .rp)")),
         (Some(_), false) => Err(m.combination("a conversion that is exact takes no rounding mode")),

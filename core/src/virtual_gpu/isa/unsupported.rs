@@ -71,7 +71,6 @@ const OPCODES: &[(Reason, &[&str])] = &[
             "vadd4",
             "vsub4",
             "vavrg4",
-            "vabsdiff4",
             "vmin4",
             "vmax4",
             "vset4",

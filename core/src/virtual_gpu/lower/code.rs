@@ -202,6 +202,17 @@ pub(crate) struct CallSite {
     pub(crate) returns: Vec<(u32, u32)>,
 }
 
+impl LoweredFunction {
+    /// Whether all bytes from an offset in the frame on belong to one variable.
+    pub(crate) fn holds(&self, offset: u32, bytes: u32) -> bool {
+        let behind = self.extents.partition_point(|(start, _)| *start <= offset);
+        let found = behind.checked_sub(1).and_then(|index| self.extents.get(index));
+        found.is_some_and(|(start, length)| {
+            u64::from(offset - start) + u64::from(bytes) <= u64::from(*length)
+        })
+    }
+}
+
 /// What is called.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Target {
@@ -232,6 +243,8 @@ pub(crate) struct LoweredFunction {
     pub(crate) predicates: u32,
     /// Bytes of a frame: parameters, results, variables.
     pub(crate) frame_bytes: u32,
+    /// (offset, bytes) of each of them, in order.
+    pub(crate) extents: Vec<(u32, u32)>,
     /// (offset, bytes) of each parameter and result in the frame.
     pub(crate) parameters: Vec<(u32, u32)>,
     pub(crate) returns: Vec<(u32, u32)>,

@@ -92,6 +92,8 @@ pub(super) fn order(blocks: &[Block]) -> Vec<u32> {
     let mut order = Vec::with_capacity(blocks.len());
     let mut region = vec![u32::MAX; blocks.len()];
     let mut next_region = 0;
+    let mut search = Search::new(blocks);
+    let before = predecessors(blocks);
     let mut work = vec![Part { members: (0..blocks.len() as u32).collect(), entry: 0 }];
     while let Some(part) = work.pop() {
         if let [only] = part.members[..] {
@@ -101,11 +103,11 @@ pub(super) fn order(blocks: &[Block]) -> Vec<u32> {
         for member in &part.members {
             region[*member as usize] = next_region;
         }
-        let components = components(blocks, &region, next_region, part.entry);
+        let components = search.components(&part.members, &region, next_region, part.entry);
         next_region += 1;
         // The entry's own component is a part without the edges into the entry: progress is certain.
         let parts = components.into_iter().map(|members| {
-            let entry = entry_of(blocks, &members, part.entry);
+            let entry = entry_of(blocks, &before, &members, part.entry);
             Part { members, entry }
         });
         // Components come last first, which is the order that a stack wants.
@@ -114,35 +116,32 @@ pub(super) fn order(blocks: &[Block]) -> Vec<u32> {
     order
 }
 
-/// Where a loop is entered: at the entry of what contains it, or else at its first block in the text.
-fn entry_of(blocks: &[Block], members: &[u32], entry: u32) -> u32 {
+/// The blocks from which each block is reached.
+fn predecessors(blocks: &[Block]) -> Vec<Vec<u32>> {
+    let mut before = vec![Vec::new(); blocks.len()];
+    for (index, block) in blocks.iter().enumerate() {
+        for next in &block.next {
+            before[*next as usize].push(index as u32);
+        }
+    }
+    before
+}
+
+/// Where a loop is entered: at the entry of what contains it, or else where the first block of the text goes into it.
+fn entry_of(blocks: &[Block], before: &[Vec<u32>], members: &[u32], entry: u32) -> u32 {
     if members.contains(&entry) {
         return entry;
     }
     let inside: std::collections::HashSet<u32> = members.iter().copied().collect();
-    let entered = (0..blocks.len() as u32)
-        .filter(|block| !inside.contains(block))
-        .find_map(|b| blocks[b as usize].next.iter().copied().find(|next| inside.contains(next)));
+    let from = members.iter().flat_map(|member| &before[*member as usize]);
+    let from = from.copied().filter(|block| !inside.contains(block)).min();
+    let entered = from.and_then(|block| {
+        blocks[block as usize].next.iter().copied().find(|next| inside.contains(next))
+    });
     entered.or_else(|| members.iter().copied().min()).unwrap_or(entry)
 }
 
-/// Tarjan's strongly connected components of one region, without edges into its entry; last in topological
-/// order first. The stack is ours, so that no input overflows the host's.
-fn components(blocks: &[Block], region: &[u32], current: u32, entry: u32) -> Vec<Vec<u32>> {
-    let mut search = Search {
-        blocks,
-        index: vec![u32::MAX; blocks.len()],
-        low: vec![0; blocks.len()],
-        on_stack: vec![false; blocks.len()],
-        stack: Vec::new(),
-        found: Vec::new(),
-        next_index: 0,
-    };
-    let inside = |block: u32| region[block as usize] == current && block != entry;
-    search.visit(entry, &inside);
-    search.found
-}
-
+/// Tarjan's strongly connected components of one region. The stack is ours, so that no input overflows the host's.
 struct Search<'b> {
     blocks: &'b [Block],
     index: Vec<u32>,
@@ -153,7 +152,35 @@ struct Search<'b> {
     next_index: u32,
 }
 
-impl Search<'_> {
+impl<'b> Search<'b> {
+    fn new(blocks: &'b [Block]) -> Self {
+        Self {
+            blocks,
+            index: vec![u32::MAX; blocks.len()],
+            low: vec![0; blocks.len()],
+            on_stack: vec![false; blocks.len()],
+            stack: Vec::new(),
+            found: Vec::new(),
+            next_index: 0,
+        }
+    }
+
+    /// The components of one region, without edges into its entry; last in topological order first.
+    fn components(
+        &mut self,
+        members: &[u32],
+        region: &[u32],
+        current: u32,
+        entry: u32,
+    ) -> Vec<Vec<u32>> {
+        for member in members {
+            self.index[*member as usize] = u32::MAX;
+        }
+        self.next_index = 0;
+        self.visit(entry, &|block| region[block as usize] == current && block != entry);
+        std::mem::take(&mut self.found)
+    }
+
     fn open(&mut self, block: u32) {
         self.index[block as usize] = self.next_index;
         self.low[block as usize] = self.next_index;

@@ -13,6 +13,8 @@ pub(super) struct FrameLayout {
     pub(super) parameters: Vec<(u32, u32)>,
     pub(super) returns: Vec<(u32, u32)>,
     pub(super) locals: Vec<Option<(u32, u32)>>,
+    /// (offset, bytes) of all of them, in order.
+    extents: Vec<(u32, u32)>,
     pub(super) bytes: u32,
 }
 
@@ -34,6 +36,7 @@ impl FrameLayout {
     pub(super) fn describe(&self, function: &mut LoweredFunction) {
         function.parameters.clone_from(&self.parameters);
         function.returns.clone_from(&self.returns);
+        function.extents.clone_from(&self.extents);
         function.frame_bytes = self.bytes;
     }
 }
@@ -41,12 +44,14 @@ impl FrameLayout {
 /// Lays out a frame; none if it is larger than a thread's memory.
 pub(super) fn run(function: &Function) -> Option<FrameLayout> {
     let mut layout = FrameLayout::default();
+    let mut extents = Vec::new();
     let mut end = 0_u64;
     let mut place = |bytes: u64, align: u32| {
         let start = end.next_multiple_of(u64::from(align.max(4)));
-        // Variables are kept apart, so that what lies behind one belongs to none.
         end = start + bytes.next_multiple_of(4);
-        (end <= LARGEST_FRAME).then_some((start as u32, bytes as u32))
+        let extent = (end <= LARGEST_FRAME).then_some((start as u32, bytes as u32))?;
+        extents.push(extent);
+        Some(extent)
     };
     let is_entry = function.kind == super::super::module::FunctionKind::Entry;
     if !is_entry {
@@ -65,6 +70,7 @@ pub(super) fn run(function: &Function) -> Option<FrameLayout> {
             None => None,
         });
     }
+    layout.extents = extents;
     layout.bytes = end.next_multiple_of(64) as u32;
     Some(layout)
 }

@@ -5,7 +5,7 @@ use super::super::module::{Base, Body, CallTarget, Instruction, Operand, Registe
 use super::flow::Block;
 
 /// Bits of work beyond which every register simply keeps a slot of its own.
-const MOST_BITS: usize = 1 << 31;
+const MOST_BITS: usize = 1 << 28;
 
 /// For each register the first and last position, in layout order, at which it must keep its value.
 pub(super) type Ranges = Vec<Option<(u32, u32)>>;

@@ -6,8 +6,10 @@
 pub(crate) mod code;
 mod flow;
 mod frame;
+mod limits;
 mod liveness;
 mod operands;
+pub(crate) mod registers;
 mod slots;
 #[cfg(test)]
 mod tests;
@@ -17,7 +19,7 @@ use std::collections::{BTreeSet, HashMap};
 
 pub(crate) use frame::{FIRST_FRAME, LARGEST_FRAME};
 
-use code::{CallSite, LoweredFunction, Object, Op, Origin, PoolValue, Slot};
+use code::{CallSite, Code, LoweredFunction, Object, Op, Origin, PoolValue, Slot};
 
 use super::error::Place;
 use super::isa::Operation;
@@ -53,6 +55,22 @@ pub(crate) struct Program {
 }
 
 impl Program {
+    /// Whether a thread that comes here ends without doing anything else.
+    pub(crate) fn ends_at(&self, pc: usize) -> bool {
+        let mut at = pc;
+        for _ in 0..8 {
+            let Some(op) = self.ops.get(at) else { return false };
+            if !op.guard.is_none() {
+                return false;
+            }
+            let Code::Branch { target } = op.code else {
+                return matches!(op.code, Code::Exit | Code::Return);
+            };
+            at = target as usize;
+        }
+        false
+    }
+
     /// Where an operation stands in the PTX.
     pub(crate) fn place(&self, module: &Module, pc: u32) -> (Place, Option<SourceLine>) {
         let Some(origin) = self.origins.get(pc as usize) else { return Default::default() };
@@ -61,7 +79,8 @@ impl Program {
         let last = body.instructions.last();
         let instruction = body.instructions.get(origin.instruction as usize).or(last);
         let Some(instruction) = instruction else { return Default::default() };
-        let line = instruction.location.and_then(|location| module.source_line(location));
+        let own = |location| module.own_source_line(location, self.kernel);
+        let line = instruction.location.and_then(own);
         (instruction.place, line)
     }
 }
@@ -79,6 +98,10 @@ pub(crate) fn lower(module: &Module, kernel: FunctionId) -> Result<Program, Vec<
     let mut errors = Vec::new();
     for id in reachable(module, kernel) {
         translate::run(module, id, &mut program, &mut known, &mut errors);
+        if let Some(operation) = limits::program(&program) {
+            errors.push(Unsupported { operation, place: Place::default(), source_line: None });
+            break;
+        }
     }
     collect_objects(module, &mut program);
     if errors.is_empty() { Ok(program) } else { Err(errors) }
@@ -89,6 +112,7 @@ fn reachable(module: &Module, kernel: FunctionId) -> Vec<FunctionId> {
     let mut seen = BTreeSet::from([kernel]);
     let mut found = Vec::new();
     let mut work = vec![kernel];
+    let mut any_function = false;
     while let Some(id) = work.pop() {
         let body = module.functions.get(id.0 as usize).and_then(|function| function.body.as_ref());
         let Some(body) = body else { continue };
@@ -112,7 +136,9 @@ fn reachable(module: &Module, kernel: FunctionId) -> Vec<FunctionId> {
                             .for_each(|f| add(*f));
                     }
                     // Any function of the module may be behind the address.
+                    CallTarget::Prototype(..) if any_function => {}
                     CallTarget::Prototype(..) => {
+                        any_function = true;
                         let all = 0..module.functions.len() as u32;
                         let device = all.filter(|f| {
                             module.functions[*f as usize].kind

@@ -122,7 +122,7 @@ impl Translator<'_> {
         }
         let (start, _) = self.frame.offset(symbol).ok_or(NoPlace)?;
         let slot = self.temporary(Bank::Doubles);
-        let immediate = i64::from(start) + offset;
+        let immediate = i64::from(start).wrapping_add(offset);
         self.emit(Op { d: slot, immediate, ..op(Code::FrameAddress) });
         Ok((slot, Some(Bank::Doubles)))
     }
@@ -131,7 +131,7 @@ impl Translator<'_> {
         let Symbol::Parameter(index) = symbol else { return None };
         let function = &self.module.functions[self.id.0 as usize];
         let parameter = function.parameters.get(index as usize)?;
-        self.is_entry().then_some(parameter.offset as i64 + offset)
+        self.is_entry().then_some((parameter.offset as i64).wrapping_add(offset))
     }
 
     /// A result; what is dropped goes to a slot that nobody reads.
@@ -197,7 +197,7 @@ impl Translator<'_> {
                     return Ok((BaseKind::Wide, slot, 0));
                 }
                 let (start, _) = self.frame.offset(symbol).ok_or(NoPlace)?;
-                Ok((BaseKind::Frame, Slot::NONE, i64::from(start) + address.offset))
+                Ok((BaseKind::Frame, Slot::NONE, i64::from(start).wrapping_add(address.offset)))
             }
         }
     }

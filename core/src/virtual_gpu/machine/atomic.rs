@@ -7,7 +7,7 @@ use super::super::lower::code::{Code, Op};
 use super::super::semantics::atomic as s;
 use super::super::semantics::half::{HalfFormat, pair};
 use super::super::semantics::{Extreme, Negative, integer};
-use super::access::{Part, Spot, read_bytes, write_bytes};
+use super::access::{Part, Spot};
 use super::race::WriteOutcome;
 use super::run::Worker;
 use super::warp::{Frame, LANES};
@@ -111,6 +111,8 @@ impl Worker<'_, '_> {
         let (mut addresses, mask) = self.addresses(pc, op, base, frame, active);
         let spaces = Self::spaces(atomic.space, base, &mut addresses, mask);
         let element = bytes(atomic.update);
+        let part = Part { pc, addresses: &addresses, mask, element, count: 1 };
+        self.count_atomic(&part, spaces.global, spaces.shared);
         let wide = element == 8;
         let lanes = self.lanes(frame, active);
         let (b, b_undefined) = lanes.any(op.b, wide);
@@ -121,6 +123,7 @@ impl Worker<'_, '_> {
         }
         let mut old = [0_u64; LANES];
         let mut undefined = 0;
+        let mut changes = false;
         for lane in (0..LANES).filter(|lane| mask >> lane & 1 == 1) {
             let shared = spaces.shared >> lane & 1 == 1;
             let part = Part { pc, addresses: &addresses, mask: 1 << lane, element, count: 1 };
@@ -131,10 +134,16 @@ impl Worker<'_, '_> {
             let outcome = if failed { WriteOutcome::Read } else { WriteOutcome::Wrote };
             self.race_atomic(&part, lane, &spot, atomic, outcome);
             old[lane] = value;
+            let memory = if shared { s::Memory::Shared } else { s::Memory::Global };
+            changes |= updated(atomic.update, value, b[lane], c[lane], memory) != value;
             if !known {
                 undefined |= 1 << lane;
                 self.warp.undefined_load[lane] = Some(pc);
             }
+        }
+        if !changes {
+            // An addition of zero is a way to look at what others change.
+            self.poll(pc);
         }
         if undefined != 0 && !matches!(atomic.update, Update::Exchange(_)) {
             self.report_undefined(pc, undefined, "what an atomic operation changes");
@@ -151,25 +160,28 @@ impl Worker<'_, '_> {
 
     /// Changes one value; gives the old one, and whether something wrote it.
     fn swap(&mut self, spot: &Spot, atomic: Atomic, b: u64, c: u64, size: usize) -> (u64, bool) {
+        let new = |old, memory| updated(atomic.update, old, b, c, memory);
         match *spot {
             Spot::Region(place) => {
-                let known = self.launch.memory.written(place, size);
-                let region = &mut self.launch.memory.regions[place.region];
-                let old = read_bytes(&region.bytes, place.offset, size);
-                let new = updated(atomic.update, old, b, c, s::Memory::Global);
-                write_bytes(&mut region.bytes, place.offset, size, new);
-                if !region.written.is_empty() {
-                    region.written[place.offset..place.offset + size].fill(1);
-                }
+                let content = &self.launch.memory.regions[place.region].content;
+                let known = content.written(place.offset, size);
+                let old = if size == 8 {
+                    let old = content.read(place.offset, 8);
+                    content.write(place.offset, 8, new(old, s::Memory::Global));
+                    old
+                } else {
+                    let new = |old: u32| new(u64::from(old), s::Memory::Global) as u32;
+                    u64::from(content.update(place.offset, size, new))
+                };
+                content.mark_written(place.offset, size);
                 (old, known)
             }
             Spot::Shared(offset) => {
-                let written = &mut self.block.shared_written[offset..offset + size];
-                let known = written.contains(&1);
-                written.fill(1);
-                let old = read_bytes(&self.block.shared, offset, size);
-                let new = updated(atomic.update, old, b, c, s::Memory::Shared);
-                write_bytes(&mut self.block.shared, offset, size, new);
+                let shared = &mut self.block.shared;
+                let known = shared.written(offset, size);
+                let old = shared.read(offset, size);
+                shared.write(offset, size, new(old, s::Memory::Shared));
+                shared.mark_written(offset, size);
                 (old, known)
             }
         }

@@ -11,6 +11,9 @@ use super::warp::{Frame, Split, SplitState, Warp};
 /// How many barriers a block has. PTX ISA 9.7.13.1 "bar, barrier".
 pub(super) const BARRIERS: usize = 16;
 
+/// Threads of the largest block.
+const MOST_THREADS: u32 = 1024;
+
 /// One arrival of a warp.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
@@ -57,6 +60,12 @@ impl Worker<'_, '_> {
             self.report(pc, Finding::new(FaultKind::BarrierDivergence, lane, text));
             return Some(Stop::Launch);
         };
+        // PTX ISA, "bar, barrier": a number of threads is not zero, and no block has more than 1024.
+        if let Some(wanted) = expected.filter(|wanted| !(1..=MOST_THREADS).contains(wanted)) {
+            let text = format!("barrier {number} for {wanted} threads; a block has at most 1024");
+            self.report(pc, Finding::new(FaultKind::BarrierDivergence, lane, text));
+            return Some(Stop::Launch);
+        }
         if let Some(counts) = self.launch.count(pc) {
             counts.barriers += 1;
         }

@@ -3,6 +3,7 @@
 use super::super::lower::LARGEST_FRAME;
 use super::super::lower::code::{Builtin, Target};
 use super::super::module::FunctionId;
+use super::content::Content;
 use super::fault::{FaultKind, Finding};
 use super::memory::{
     Access, FUNCTION_WINDOW, LOCAL_WINDOW, Memory, Region, RegionKind, SHARED_WINDOW, WINDOW_BYTES,
@@ -13,6 +14,8 @@ use super::warp::{Frame, LANES, Split, SplitState};
 
 /// Frames of a thread beyond which a recursion is taken for endless.
 const MOST_CALLERS: usize = 4096;
+/// Bytes that the registers of all frames of a thread take: deeper recursion of large functions is taken for endless too.
+const MOST_REGISTER_BYTES: u64 = 1 << 20;
 /// Characters that kernels may print.
 const MOST_PRINTED: usize = 1 << 20;
 
@@ -90,7 +93,12 @@ impl Worker<'_, '_> {
             return_pc: split.pc + 1,
             call: site,
         };
-        if split.callers.len() >= MOST_CALLERS || u64::from(frame.local_end) > LARGEST_FRAME {
+        let end = |base: u32, more: u32| u64::from(base) + u64::from(more);
+        let registers = 4 * end(frame.words, callee.words) + 8 * end(frame.doubles, callee.doubles);
+        if split.callers.len() >= MOST_CALLERS
+            || u64::from(frame.local_end) > LARGEST_FRAME
+            || registers > MOST_REGISTER_BYTES
+        {
             let depth = split.callers.len();
             let text = format!("a call at depth {depth}, for which the thread has no memory left");
             self.report(split.pc, Finding::new(FaultKind::Call, mask.trailing_zeros(), text));
@@ -193,9 +201,9 @@ impl Worker<'_, '_> {
             return 0;
         }
         let name = format!("malloc({bytes}) number {}", self.launch.heap.len() + 1);
-        let region =
-            Region::new(name, RegionKind::Heap, Access::ReadWrite, vec![0; bytes as usize]);
-        let Some(index) = self.launch.memory.add(region.unwritten()) else { return 0 };
+        let content = Content::unwritten(bytes as usize);
+        let region = Region::new(name, RegionKind::Heap, Access::ReadWrite, content);
+        let Some(index) = self.launch.memory.add(region) else { return 0 };
         self.launch.heap_left -= bytes;
         self.launch.heap.insert(Memory::address(index), index);
         Memory::address(index)
@@ -216,17 +224,16 @@ impl Worker<'_, '_> {
             return;
         };
         let region = &mut self.launch.memory.regions[index];
-        self.launch.heap_left += region.bytes.len() as u64;
+        self.launch.heap_left += region.content.len() as u64;
         region.kind = RegionKind::Freed;
-        region.bytes = Vec::new();
-        region.written = Vec::new();
+        region.content = Content::unwritten(0);
     }
 
     /// One byte at a generic address, if there is one.
     fn byte(&self, lane: usize, frame: Frame, address: u64) -> Option<u8> {
         if address.wrapping_sub(SHARED_WINDOW) < WINDOW_BYTES {
             let offset = self.launch.shared.place(address - SHARED_WINDOW, 1)?;
-            return self.block.shared.get(offset).copied();
+            return Some(self.block.shared.read(offset, 1) as u8);
         }
         if address.wrapping_sub(LOCAL_WINDOW) < WINDOW_BYTES {
             let offset = (address - LOCAL_WINDOW) as u32;
@@ -234,7 +241,7 @@ impl Worker<'_, '_> {
                 .then(|| self.warp.local.read(lane, offset, 1).0 as u8);
         }
         let place = self.launch.memory.place(address, 1)?;
-        Some(self.launch.memory.regions[place.region].bytes[place.offset])
+        Some(self.launch.memory.regions[place.region].content.read(place.offset, 1) as u8)
     }
 
     fn text(&self, lane: usize, frame: Frame, address: u64) -> Vec<u8> {
@@ -257,6 +264,10 @@ impl Worker<'_, '_> {
         };
         let (text, count) =
             super::print::format(&format, &mut argument, |address| self.text(lane, frame, address));
+        // Long texts count as steps, so that the limit of steps bounds printing as well.
+        let steps = text.len() / 256;
+        self.launch.steps += steps as u64;
+        self.budget -= steps as i64;
         if self.launch.printed.len() + text.len() <= MOST_PRINTED {
             self.launch.printed.push_str(&text);
         }

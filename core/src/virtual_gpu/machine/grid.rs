@@ -3,9 +3,11 @@
 
 use std::collections::VecDeque;
 
+use super::super::lower::code::LoweredFunction;
 use super::barrier::{self, BARRIERS, BlockBarrier};
 use super::fault::{FaultKind, Finding};
 use super::run::{BlockState, Launch, Worker};
+use super::shared::SharedMemory;
 use super::step::Turn;
 use super::warp::{LANES, LocalMemory, Registers, Split, SplitState, Warp};
 
@@ -13,6 +15,8 @@ use super::warp::{LANES, LocalMemory, Registers, Split, SplitState, Warp};
 const WARP_TURN: i64 = 1 << 14;
 /// Turns of warps until the next block has its turn.
 const BLOCK_TURNS: u32 = 1 << 12;
+/// Bytes of registers and own memory of all threads that are resident: fewer blocks are where each takes much.
+const MOST_RESIDENT_BYTES: u64 = 1 << 30;
 /// Turns of a block in which it only waited for others.
 const WAITING_TURNS: u32 = 16;
 
@@ -32,7 +36,7 @@ enum BlockStop {
 impl Launch<'_> {
     /// Runs all blocks.
     pub(super) fn run(&mut self) {
-        let total: u64 = self.grid.iter().map(|size| u64::from(*size)).product();
+        let total = self.blocks.run;
         let most = self.resident_blocks();
         let mut next = 0;
         let mut resident: VecDeque<Block> = VecDeque::new();
@@ -40,7 +44,7 @@ impl Launch<'_> {
             // A new block goes first, as long as there is room: most end in their first turn.
             let mut block = if next < total && resident.len() < most {
                 next += 1;
-                self.create(next - 1)
+                self.create(self.blocks.nth(next - 1))
             } else {
                 match resident.pop_front() {
                     Some(block) => block,
@@ -61,7 +65,21 @@ impl Launch<'_> {
         let shared = self.shared.bytes.max(1);
         let by_shared = self.shape.shared_per_multiprocessor / shared;
         let each = by_warps.min(by_shared).clamp(1, self.shape.blocks_per_multiprocessor.max(1));
-        (each as usize * self.shape.multiprocessors as usize).max(1)
+        let on_device = u64::from(each) * u64::from(self.shape.multiprocessors);
+        let by_memory = MOST_RESIDENT_BYTES / (u64::from(warps) * self.warp_bytes()).max(1);
+        on_device.min(by_memory).max(1) as usize
+    }
+
+    /// Bytes that a warp takes before it calls anything.
+    fn warp_bytes(&self) -> u64 {
+        let function = self.program.functions.get(&self.program.kernel);
+        let bytes = |function: &LoweredFunction| {
+            let (words, doubles) = (u64::from(function.words), u64::from(function.doubles));
+            4 * LANES as u64 * words
+                + 8 * LANES as u64 * doubles
+                + 40 * u64::from(function.frame_bytes)
+        };
+        function.map_or(0, bytes)
     }
 
     fn create(&mut self, linear: u64) -> Block {
@@ -72,8 +90,7 @@ impl Launch<'_> {
             index,
             linear,
             threads,
-            shared: vec![0; self.shared.bytes as usize],
-            shared_written: vec![0; self.shared.bytes as usize],
+            shared: SharedMemory::new(self.shared.bytes as usize),
             barriers: vec![BlockBarrier::default(); BARRIERS],
             exited: 0,
             races: self.races.as_ref().map(|races| races.block(linear, threads)),
@@ -109,6 +126,7 @@ impl Launch<'_> {
             splits: vec![split],
             live: mask,
             undefined_load,
+            awaited: 0,
             last_poll: None,
         }
     }
@@ -150,12 +168,14 @@ impl Launch<'_> {
     /// One turn of a warp; whether it looked at what others write.
     fn turn(&mut self, block: &mut Block, index: usize, forced: bool) -> bool {
         let warp = &mut block.warps[index];
+        let (budget, withheld) = if self.watch.is_some() { (0, WARP_TURN) } else { (WARP_TURN, 0) };
         let mut worker = Worker {
             launch: self,
             block: &mut block.state,
             warp,
             forced,
-            budget: WARP_TURN,
+            budget,
+            withheld,
             polled: false,
         };
         let turn = worker.turn();
@@ -180,8 +200,15 @@ impl Launch<'_> {
     fn report_for(&mut self, block: &mut Block, index: usize, pc: u32, finding: Finding) {
         let warp = &mut block.warps[index];
         let state = &mut block.state;
-        let mut worker =
-            Worker { launch: self, block: state, warp, forced: false, budget: 0, polled: false };
+        let mut worker = Worker {
+            launch: self,
+            block: state,
+            warp,
+            forced: false,
+            budget: 0,
+            withheld: 0,
+            polled: false,
+        };
         worker.report(pc, finding);
     }
 

@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::super::cost::{Counters, Counts};
+use super::super::cost::{Blocks, BlocksRun, CacheSizes, Caches, Counters, Counts};
+use super::super::error::Place;
 use super::super::isa::memory::Space;
 use super::super::lower::Unsupported;
 use super::super::lower::code::{Object, PoolValue};
 use super::super::lower::{self, Program, variable};
 use super::super::module::{Function, FunctionId, FunctionKind, Module, RelocationTarget};
+use super::content::Content;
 use super::fault::Fault;
 use super::lanes::Pool;
 use super::memory::{
@@ -16,6 +18,7 @@ use super::memory::{
 use super::race::{self, Accepted, LaunchRaces};
 use super::run::Launch;
 use super::shared::SharedLayout;
+use super::watch::{Found, Watch};
 use super::{BufferId, Machine};
 
 /// One argument of a kernel.
@@ -92,6 +95,10 @@ pub struct LaunchConfig {
     pub on_fault: OnFault,
     /// Whether instructions and accesses are counted.
     pub counters: bool,
+    /// Caches whose traffic is counted too, which takes about half as long again; nothing without `counters`.
+    pub caches: Option<CacheSizes>,
+    /// Which blocks run.
+    pub blocks: Blocks,
     /// Warp instructions after which the launch is ended.
     pub max_steps: u64,
 }
@@ -109,6 +116,8 @@ impl LaunchConfig {
             schedule: Schedule::Deterministic,
             on_fault: OnFault::Continue,
             counters: true,
+            caches: None,
+            blocks: Blocks::All,
             max_steps: 1 << 36,
         }
     }
@@ -127,6 +136,8 @@ pub struct Report {
     pub printed: String,
     /// Warp instructions.
     pub steps: u64,
+    /// How much of the grid ran; with a sample, buffers hold a part of the result.
+    pub blocks: BlocksRun,
     /// Whether a fault ended it early.
     pub stopped: bool,
 }
@@ -181,6 +192,11 @@ pub enum LaunchError {
     /// Something of the launch that this machine cannot do.
     #[error("{0} is not supported")]
     Unavailable(&'static str),
+    /// A part of the grid was asked for, but blocks may wait for each other.
+    #[error(
+        "the kernel cannot run on a sample of its blocks: the load at PTX {0} looks at what other blocks write"
+    )]
+    Sample(Place),
     /// Instructions that this machine does not execute.
     #[error("{} instructions are not supported, the first at line {}: {}", .0.len(), .0.first().map_or(0, |u| u.place.line), .0.first().map_or("", |u| &u.operation))]
     Unsupported(Vec<Unsupported>),
@@ -213,6 +229,19 @@ impl Machine {
         kernel: &str,
         config: &LaunchConfig,
     ) -> Result<Report, LaunchError> {
+        self.watched_launch(module, kernel, config, None).map(|done| done.report)
+    }
+
+    /// Runs a kernel until it ends or what is watched for happens.
+    ///
+    /// A launch that pauses leaves its variables among the buffers, to be looked at; its machine ends with it.
+    pub(super) fn watched_launch(
+        &mut self,
+        module: &Module,
+        kernel: &str,
+        config: &LaunchConfig,
+        watch: Option<Watch>,
+    ) -> Result<Watched, LaunchError> {
         let (id, function) = find_kernel(module, kernel)?;
         check_sizes(function, config)?;
         match config.schedule {
@@ -225,6 +254,7 @@ impl Machine {
             }
         }
         let program = lower::lower(module, id).map_err(LaunchError::Unsupported)?;
+        check_counting(module, &program, config)?;
         race::refuse(config, &program)?;
         let too_much = |bytes| LaunchError::Shared { bytes, limit: self.shape.shared_per_block };
         let Some(shared) = SharedLayout::new(module, &program, config.dynamic_shared) else {
@@ -255,9 +285,13 @@ impl Machine {
             }
         };
         let pool = pool(&program, &addresses, &parameters);
-        let report = self.run(module, &program, kernel, config, Prepared { pool, shared });
-        self.memory.regions.truncate(buffers);
-        Ok(report)
+        let shared_bytes = shared.bytes;
+        let prepared = Prepared { pool, shared, watch: watch.map(Box::new) };
+        let (report, found) = self.run(module, &program, kernel, config, prepared);
+        if found.is_none() {
+            self.memory.regions.truncate(buffers);
+        }
+        Ok(Watched { report, found, program, addresses, shared_bytes })
     }
 
     fn run(
@@ -267,8 +301,9 @@ impl Machine {
         kernel: &str,
         config: &LaunchConfig,
         prepared: Prepared,
-    ) -> Report {
+    ) -> (Report, Option<Found>) {
         let counts = if config.counters { program.ops.len() } else { 0 };
+        let blocks = config.blocks.of(config.grid.iter().map(|size| u64::from(*size)).product());
         let mut launch = Launch {
             module,
             program,
@@ -285,6 +320,8 @@ impl Machine {
             on_fault: config.on_fault,
             environment: [0; 32],
             counts: vec![Counts::default(); counts],
+            caches: config.caches.filter(|_| config.counters).map(Caches::new),
+            blocks,
             faults: Vec::new(),
             seen: BTreeSet::new(),
             steps: 0,
@@ -293,15 +330,19 @@ impl Machine {
             printed: String::new(),
             heap: HashMap::new(),
             races: LaunchRaces::new(config.checks.races, program),
+            watch: prepared.watch,
         };
         launch.run();
         let accepted = launch.finish_races();
         let (counts, faults) =
             (std::mem::take(&mut launch.counts), std::mem::take(&mut launch.faults));
         let (steps, stopped) = (launch.steps, launch.stopped);
+        let found = launch.watch.take().and_then(|watch| watch.found);
+        let caches = launch.caches.take().map(|caches| caches.traffic());
         let printed = std::mem::take(&mut launch.printed);
         let counters = config.counters.then(|| {
             let mut counters = Counters::gather(module, program, &counts);
+            (counters.caches, counters.blocks) = (caches, blocks);
             let sectors =
                 |bits: &[u64]| bits.iter().map(|b| u64::from(b.count_ones())).sum::<u64>();
             for region in &self.memory.regions {
@@ -310,7 +351,7 @@ impl Machine {
             }
             counters
         });
-        Report { faults, accepted, counters, printed, steps, stopped }
+        (Report { faults, accepted, counters, printed, steps, blocks, stopped }, found)
     }
 
     /// The bytes of all parameters, at their offsets.
@@ -355,6 +396,18 @@ impl Machine {
 struct Prepared {
     pool: Pool,
     shared: SharedLayout,
+    watch: Option<Box<Watch>>,
+}
+
+/// What came of a launch that may have been watched.
+pub(super) struct Watched {
+    pub(super) report: Report,
+    /// The pause, if there was one.
+    pub(super) found: Option<Found>,
+    pub(super) program: Program,
+    pub(super) addresses: Addresses,
+    /// Bytes of shared memory of a block.
+    pub(super) shared_bytes: u32,
 }
 
 fn find_kernel<'m>(
@@ -369,6 +422,11 @@ fn find_kernel<'m>(
         .ok_or_else(|| LaunchError::UnknownKernel(name.to_owned()))
 }
 
+/// How many there are of something in three dimensions.
+fn product(size: [u32; 3]) -> u64 {
+    size.iter().fold(1, |all, side| all.saturating_mul(u64::from(*side)))
+}
+
 fn check_sizes(function: &Function, config: &LaunchConfig) -> Result<(), LaunchError> {
     let refuse = |what, size, reason: String| Err(LaunchError::Size { what, size, reason });
     let beyond = |size: [u32; 3], limit: [u32; 3]| {
@@ -381,7 +439,7 @@ fn check_sizes(function: &Function, config: &LaunchConfig) -> Result<(), LaunchE
             format!("each side is between 1 and {LARGEST_GRID:?}"),
         );
     }
-    let threads: u64 = config.block.iter().map(|size| u64::from(*size)).product();
+    let threads = product(config.block);
     if beyond(config.block, LARGEST_BLOCK) || threads > MOST_THREADS {
         let reason = format!("a block has 1 to {MOST_THREADS} threads, at most {LARGEST_BLOCK:?}");
         return refuse("a block", config.block, reason);
@@ -392,12 +450,30 @@ fn check_sizes(function: &Function, config: &LaunchConfig) -> Result<(), LaunchE
         return refuse("a block", config.block, format!("the kernel requires {required:?}"));
     }
     if let Some(most) = function.bounds.max_threads {
-        let most: u64 = most.iter().map(|size| u64::from(*size)).product();
+        let most = product(most);
         if threads > most {
             return refuse("a block", config.block, format!("the kernel allows {most} threads"));
         }
     }
     Ok(())
+}
+
+/// Blocks that wait for a block that is left out would wait for ever; caches need an order of blocks.
+fn check_counting(
+    module: &Module,
+    program: &Program,
+    config: &LaunchConfig,
+) -> Result<(), LaunchError> {
+    if config.caches.is_some() && matches!(config.schedule, Schedule::Parallel { .. }) {
+        return Err(LaunchError::Unavailable("a cache model on a parallel schedule"));
+    }
+    match config.blocks {
+        Blocks::All => Ok(()),
+        Blocks::Sampled { .. } => match super::traffic::first_poll(program) {
+            Some(pc) => Err(LaunchError::Sample(program.place(module, pc).0)),
+            None => Ok(()),
+        },
+    }
 }
 
 /// Gives every object an address, and variables their initial bytes.
@@ -423,7 +499,8 @@ fn place_objects(
         }
         let region = if *object == Object::Parameters {
             let name = "kernel parameters".to_owned();
-            Region::new(name, RegionKind::Parameters, Access::ReadOnly, parameters.to_vec())
+            let content = Content::new(parameters);
+            Region::new(name, RegionKind::Parameters, Access::ReadOnly, content)
         } else if let Some(variable) = variable(module, *object) {
             let bytes = variable.bytes.unwrap_or(0);
             total = total.saturating_add(bytes);
@@ -438,7 +515,7 @@ fn place_objects(
                     (RegionKind::Global, Access::ReadWrite)
                 }
             };
-            Region::new(variable.name.clone(), kind, access, content)
+            Region::new(variable.name.clone(), kind, access, Content::new(&content))
         } else {
             continue;
         };
@@ -473,8 +550,9 @@ fn relocate(
         let value = (value >> relocation.shift).to_le_bytes();
         let start = relocation.offset as usize;
         let length = usize::from(relocation.bytes).min(8);
-        if let Some(bytes) = memory.regions[index].bytes.get_mut(start..start + length) {
-            bytes.copy_from_slice(&value[..length]);
+        let content = &memory.regions[index].content;
+        for (offset, byte) in (start..content.len()).zip(&value[..length]) {
+            content.write(offset, 1, u64::from(*byte));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Global memory: every buffer has an address range of its own, so that no wrong index reaches another buffer.
 
 use super::super::lower::code::Object;
+use super::content::Content;
 
 /// Bits of an address that count within a region.
 const REGION_BITS: u32 = 40;
@@ -37,37 +38,39 @@ pub(super) enum RegionKind {
 }
 
 /// A range of addresses with its bytes.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Region {
     pub(super) name: String,
     pub(super) kind: RegionKind,
     pub(super) access: Access,
-    pub(super) bytes: Vec<u8>,
-    /// One byte for each byte, one where something was written; empty where all are.
-    pub(super) written: Vec<u8>,
+    pub(super) content: Content,
     /// One bit for each sector of 32 bytes that was read, and written.
     pub(super) read_sectors: Vec<u64>,
     pub(super) written_sectors: Vec<u64>,
 }
 
 impl Region {
-    pub(super) fn new(name: String, kind: RegionKind, access: Access, bytes: Vec<u8>) -> Self {
-        let written = Vec::new();
-        Self {
-            name,
-            kind,
-            access,
-            bytes,
-            written,
-            read_sectors: Vec::new(),
-            written_sectors: Vec::new(),
-        }
+    pub(super) const fn new(
+        name: String,
+        kind: RegionKind,
+        access: Access,
+        content: Content,
+    ) -> Self {
+        Self { name, kind, access, content, read_sectors: Vec::new(), written_sectors: Vec::new() }
     }
+}
 
-    /// The same with bytes that nothing wrote.
-    pub(super) fn unwritten(mut self) -> Self {
-        self.written = vec![0; self.bytes.len()];
-        self
+impl Clone for Region {
+    /// A region of its own: the bytes are not shared.
+    fn clone(&self) -> Self {
+        Self {
+            name: self.name.clone(),
+            kind: self.kind,
+            access: self.access,
+            content: self.content.copy(),
+            read_sectors: self.read_sectors.clone(),
+            written_sectors: self.written_sectors.clone(),
+        }
     }
 }
 
@@ -110,7 +113,7 @@ impl Memory {
     #[inline]
     pub(super) fn place(&self, address: u64, bytes: u64) -> Option<RegionPlace> {
         let (region, offset) = self.region_of(address)?;
-        let length = self.regions[region].bytes.len() as u64;
+        let length = self.regions[region].content.len() as u64;
         let fits = offset + bytes <= length && self.regions[region].kind != RegionKind::Freed;
         fits.then_some(RegionPlace { region, offset: offset as usize })
     }
@@ -128,7 +131,7 @@ impl Memory {
         };
         let region_number = region;
         let region = &self.regions[region];
-        let length = region.bytes.len();
+        let length = region.content.len();
         if region.kind == RegionKind::Freed {
             let text = format!("{bytes} bytes at offset {offset} of memory that was freed");
             return (Some(region.name.clone()), text);

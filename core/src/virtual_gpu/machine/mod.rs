@@ -9,29 +9,40 @@ mod atomic;
 mod barrier;
 mod call;
 mod compute;
+mod content;
 mod fault;
 mod grid;
 mod lanes;
 mod launch;
+mod load;
 mod memory;
+mod paused;
 mod print;
 mod quick;
 mod race;
 mod run;
+mod session;
 mod shared;
 mod special;
 mod step;
+mod store;
 mod sync;
 #[cfg(test)]
 mod tests;
+mod traffic;
 mod warp;
+mod watch;
 
 pub use super::lower::Unsupported;
 pub use fault::{Fault, FaultKind, OtherSide};
 pub use launch::{Argument, Checks, LaunchConfig, LaunchError, OnFault, Races, Report, Schedule};
 pub use memory::Access;
+pub use paused::{CallSite, LanePlace, LaneState, Paused, RegisterView, Value};
 pub use race::Accepted;
+pub use session::{Ended, Session, State, Until};
+pub use watch::Thread;
 
+use content::Content;
 use memory::{Memory, Region, RegionKind};
 
 /// What looking at another's write costs of a warp's turn, in steps.
@@ -129,37 +140,52 @@ impl Machine {
         access: Access,
         initial: Initial,
     ) -> Result<BufferId, BufferError> {
-        let used: u64 = self.memory.regions.iter().map(|region| region.bytes.len() as u64).sum();
+        let used: u64 = self.memory.regions.iter().map(|region| region.content.len() as u64).sum();
         let left = self.shape.memory_bytes.saturating_sub(used);
         if bytes > left {
             return Err(BufferError::NoMemory { name: name.to_owned(), bytes, left });
         }
-        let content = vec![0; bytes as usize];
-        let mut region = Region::new(name.to_owned(), RegionKind::Buffer, access, content);
-        match initial {
-            Initial::Unwritten => region = region.unwritten(),
+        let content = match initial {
+            Initial::Bytes(given) if given.len() as u64 == bytes => Content::new(&given),
             Initial::Bytes(given) => {
-                let length = given.len().min(region.bytes.len());
-                if length < region.bytes.len() {
-                    region = region.unwritten();
-                    region.written[..length].fill(1);
-                }
-                region.bytes[..length].copy_from_slice(&given[..length]);
+                let content = Content::unwritten(bytes as usize);
+                content.fill_front(&given);
+                content
             }
-        }
+            Initial::Unwritten => Content::unwritten(bytes as usize),
+        };
+        let region = Region::new(name.to_owned(), RegionKind::Buffer, access, content);
         self.memory.add(region).map(BufferId).ok_or(BufferError::TooMany(Memory::MOST_REGIONS))
     }
 
     /// The bytes of a buffer; those that nothing wrote are zero.
     #[must_use]
-    pub fn read(&self, buffer: BufferId) -> &[u8] {
-        self.memory.regions.get(buffer.0).map_or(&[], |region| &region.bytes)
+    pub fn read(&self, buffer: BufferId) -> Vec<u8> {
+        self.memory.regions.get(buffer.0).map_or(Vec::new(), |region| region.content.to_vec())
     }
 
     /// The first byte of a buffer that nothing wrote.
     #[must_use]
     pub fn first_unwritten(&self, buffer: BufferId) -> Option<usize> {
-        self.memory.regions.get(buffer.0)?.written.iter().position(|written| *written == 0)
+        self.memory.regions.get(buffer.0)?.content.first_unwritten()
+    }
+
+    /// The ranges of bytes of a buffer that nothing wrote, ascending.
+    #[must_use]
+    pub fn unwritten(&self, buffer: BufferId) -> Vec<std::ops::Range<usize>> {
+        let Some(region) = self.memory.regions.get(buffer.0) else { return Vec::new() };
+        let mut ranges: Vec<std::ops::Range<usize>> = Vec::new();
+        let Some(first) = region.content.first_unwritten() else { return ranges };
+        for offset in first..region.content.len() {
+            if region.content.written(offset, 1) {
+                continue;
+            }
+            match ranges.last_mut() {
+                Some(last) if last.end == offset => last.end += 1,
+                _ => ranges.push(offset..offset + 1),
+            }
+        }
+        ranges
     }
 
     /// The address of a buffer as kernels see it.

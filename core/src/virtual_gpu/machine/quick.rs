@@ -8,7 +8,8 @@ use super::memory::Access as Rights;
 use super::run::Worker;
 use super::warp::{Frame, LANES};
 
-const ONES: [u8; 4] = [1; 4];
+/// All bytes of a word are written.
+const WHOLE: u32 = 0b1111;
 
 impl Worker<'_, '_> {
     /// Loads a word for each lane from shared memory; false if anything is not in order.
@@ -31,16 +32,10 @@ impl Worker<'_, '_> {
                 continue;
             }
             let Some(offset) = self.launch.shared.place(address, 4) else { return false };
-            if offset % 4 != 0
-                || self.block.shared_written.get(offset..offset + 4) != Some(&ONES[..])
-            {
+            if offset % 4 != 0 || self.block.shared.written_bits(offset, 4) != WHOLE {
                 return false;
             }
-            let Some(bytes) = self.block.shared.get(offset..).and_then(|bytes| bytes.first_chunk())
-            else {
-                return false;
-            };
-            result[lane] = u32::from_le_bytes(*bytes);
+            result[lane] = self.block.shared.read(offset, 4) as u32;
             last = (address, result[lane]);
         }
         self.lanes(frame, mask).set_word(slot, &result, 0);
@@ -66,15 +61,13 @@ impl Worker<'_, '_> {
             }
             let offset = addresses[lane].wrapping_sub(start) as usize;
             let Some(end) = offset.checked_add(4) else { return false };
-            let Some(bytes) = region.bytes.get(offset..end).and_then(|bytes| bytes.first_chunk())
-            else {
-                return false;
-            };
-            let known = region.written.is_empty() || region.written[offset..end] == ONES;
-            if !offset.is_multiple_of(4) || !known {
+            if end > region.content.len()
+                || !offset.is_multiple_of(4)
+                || region.content.written_bits(offset, 4) != WHOLE
+            {
                 return false;
             }
-            result[lane] = u32::from_le_bytes(*bytes);
+            result[lane] = region.content.read(offset, 4) as u32;
         }
         self.lanes(frame, mask).set_word(slot, &result, 0);
         true
@@ -96,8 +89,8 @@ impl Worker<'_, '_> {
         }
         for lane in (0..LANES).filter(|lane| mask >> lane & 1 == 1) {
             let offset = offsets[lane];
-            self.block.shared[offset..offset + 4].copy_from_slice(&values[lane].to_le_bytes());
-            self.block.shared_written[offset..offset + 4].copy_from_slice(&ONES);
+            self.block.shared.write(offset, 4, u64::from(values[lane]));
+            self.block.shared.mark_written(offset, 4);
         }
         true
     }
@@ -112,8 +105,8 @@ impl Worker<'_, '_> {
         let first = addresses[mask.trailing_zeros() as usize % LANES];
         let Some((number, _)) = self.launch.memory.region_of(first) else { return false };
         let start = super::memory::Memory::address(number);
-        let region = &mut self.launch.memory.regions[number];
-        let length = region.bytes.len() as u64;
+        let region = &self.launch.memory.regions[number];
+        let length = region.content.len() as u64;
         let fine = |address: u64| {
             let offset = address.wrapping_sub(start);
             offset.checked_add(4).is_some_and(|end| end <= length) && offset.is_multiple_of(4)
@@ -124,10 +117,8 @@ impl Worker<'_, '_> {
         }
         for lane in active() {
             let offset = (addresses[lane] - start) as usize;
-            region.bytes[offset..offset + 4].copy_from_slice(&values[lane].to_le_bytes());
-            if !region.written.is_empty() {
-                region.written[offset..offset + 4].copy_from_slice(&ONES);
-            }
+            region.content.write(offset, 4, u64::from(values[lane]));
+            region.content.mark_written(offset, 4);
         }
         true
     }

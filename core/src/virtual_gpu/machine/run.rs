@@ -2,15 +2,18 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::super::cost::Counts;
+use super::super::cost::{BlocksRun, Caches, Counts};
+use super::super::isa::warp::Warp as Operation;
 use super::super::lower::Program;
+use super::super::lower::code::Code;
 use super::super::module::Module;
 use super::fault::{Fault, FaultKind, Finding};
 use super::lanes::{Lanes, Pool};
 use super::memory::Memory;
 use super::race::{BlockRaces, LaunchRaces};
-use super::shared::SharedLayout;
+use super::shared::{SharedLayout, SharedMemory};
 use super::warp::{Frame, LANES, Warp};
+use super::watch::Watch;
 use super::{Checks, DeviceShape, OnFault};
 
 /// What all blocks share.
@@ -30,6 +33,10 @@ pub(super) struct Launch<'m> {
     pub(super) environment: [u32; 32],
     /// Counts of every operation; empty if nothing is counted.
     pub(super) counts: Vec<Counts>,
+    /// What the caches hold, if they are modelled.
+    pub(super) caches: Option<Caches>,
+    /// Which blocks run.
+    pub(super) blocks: BlocksRun,
     pub(super) faults: Vec<Fault>,
     pub(super) seen: BTreeSet<(FaultKind, u32)>,
     /// Warp instructions so far, which are also the clock.
@@ -41,10 +48,12 @@ pub(super) struct Launch<'m> {
     pub(super) heap: HashMap<u64, usize>,
     /// Who accessed global memory, if races are looked for.
     pub(super) races: Option<Box<LaunchRaces>>,
+    /// Where it pauses, if somebody looks.
+    pub(super) watch: Option<Box<Watch>>,
 }
 
 /// More faults than this are not kept: there is one for each rule and instruction.
-const MOST_FAULTS: usize = 256;
+pub(super) const MOST_FAULTS: usize = 256;
 
 /// A block without its warps.
 #[derive(Clone, Debug)]
@@ -52,9 +61,7 @@ pub(super) struct BlockState {
     pub(super) index: [u32; 3],
     pub(super) linear: u64,
     pub(super) threads: u32,
-    pub(super) shared: Vec<u8>,
-    /// One byte for each byte that was written.
-    pub(super) shared_written: Vec<u8>,
+    pub(super) shared: SharedMemory,
     pub(super) barriers: Vec<super::barrier::BlockBarrier>,
     /// Threads that have ended.
     pub(super) exited: u32,
@@ -71,6 +78,8 @@ pub(super) struct Worker<'w, 'm> {
     pub(super) forced: bool,
     /// Steps until another warp has its turn; waiting for others costs many.
     pub(super) budget: i64,
+    /// Steps that a watched launch gives one by one; zero in all others.
+    pub(super) withheld: i64,
     /// Whether this turn waited for others.
     pub(super) polled: bool,
 }
@@ -132,14 +141,24 @@ impl Worker<'_, '_> {
         let lane = lanes.trailing_zeros().min(31);
         let details = match self.warp.undefined_load[lane as usize] {
             Some(load) => {
+                self.report_absent_source(load, lane);
                 let (place, line) = self.launch.program.place(self.launch.module, load);
                 let line = line.map(|line| format!(" ({line})")).unwrap_or_default();
                 format!(
-                    "{what} is a value that nothing wrote; the thread loaded one at PTX {place}{line}"
+                    "{what} is a value that nothing wrote; the thread got one at PTX {place}{line}"
                 )
             }
             None => format!("{what} is a value that nothing wrote"),
         };
         self.report(pc, Finding::new(FaultKind::UninitializedRead, lane, details));
+    }
+
+    /// The value came from a lane that did not take part in a shuffle.
+    fn report_absent_source(&mut self, pc: u32, lane: u32) {
+        let op = self.launch.program.ops.get(pc as usize);
+        if op.is_some_and(|op| matches!(op.code, Code::Warp(Operation::Shuffle(_)))) {
+            let text = "a value that is used comes from a lane that is not here";
+            self.report(pc, Finding::new(FaultKind::WarpSync, lane, text));
+        }
     }
 }

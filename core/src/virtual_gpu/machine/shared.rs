@@ -113,3 +113,75 @@ impl SharedLayout {
         (Some(name), text)
     }
 }
+
+/// Bytes whose bits share a word of the mask.
+const MASKED: usize = 64;
+
+/// The shared memory of one block, with a bit for each byte that was written.
+///
+/// Accesses of 1, 2, 4 or 8 bytes are aligned to their size and end within the bytes: the caller has checked.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SharedMemory {
+    pub(super) words: Vec<u32>,
+    written: Vec<u64>,
+}
+
+impl SharedMemory {
+    /// Zeros that nothing wrote.
+    pub(super) fn new(bytes: usize) -> Self {
+        Self { words: vec![0; bytes.div_ceil(4)], written: vec![0; bytes.div_ceil(MASKED)] }
+    }
+
+    /// Up to eight bytes, zero-extended.
+    #[inline]
+    pub(super) fn read(&self, offset: usize, bytes: usize) -> u64 {
+        let word = u64::from(self.words[offset / 4]);
+        match bytes {
+            4 => word,
+            8 => word | u64::from(self.words[offset / 4 + 1]) << 32,
+            _ => word >> (8 * (offset % 4)) & ((1 << (8 * bytes)) - 1),
+        }
+    }
+
+    /// Writes up to eight bytes; what is known about them stays.
+    #[inline]
+    pub(super) fn write(&mut self, offset: usize, bytes: usize, value: u64) {
+        let word = &mut self.words[offset / 4];
+        match bytes {
+            4 => *word = value as u32,
+            8 => {
+                *word = value as u32;
+                self.words[offset / 4 + 1] = (value >> 32) as u32;
+            }
+            _ => {
+                let shift = 8 * (offset % 4);
+                let mask = ((1_u32 << (8 * bytes)) - 1) << shift;
+                *word = *word & !mask | (value as u32) << shift & mask;
+            }
+        }
+    }
+
+    /// One bit for each of up to sixteen bytes that was written, the first one lowest.
+    #[inline]
+    pub(super) fn written_bits(&self, offset: usize, bytes: usize) -> u32 {
+        (self.written[offset / MASKED] >> (offset % MASKED)) as u32 & u32::MAX >> (32 - bytes)
+    }
+
+    /// Whether any of up to sixteen bytes was written. A value of which a part is known may be padded.
+    #[inline]
+    pub(super) fn written(&self, offset: usize, bytes: usize) -> bool {
+        self.written_bits(offset, bytes) != 0
+    }
+
+    /// Remembers that up to sixteen bytes were written.
+    #[inline]
+    pub(super) fn mark_written(&mut self, offset: usize, bytes: usize) {
+        self.written[offset / MASKED] |= u64::from(u32::MAX >> (32 - bytes)) << (offset % MASKED);
+    }
+
+    /// Forgets that up to sixteen bytes were written: what was stored there is a value that nothing wrote.
+    pub(super) fn mark_unwritten(&mut self, offset: usize, bytes: usize) {
+        self.written[offset / MASKED] &=
+            !(u64::from(u32::MAX >> (32 - bytes)) << (offset % MASKED));
+    }
+}

@@ -115,8 +115,8 @@ impl Worker<'_, '_> {
             if split.pc >= stop_at {
                 return Stop::Choose;
             }
-            if self.budget <= 0 {
-                return Stop::Budget;
+            if self.budget <= 0 && !self.goes_on(split) {
+                return if self.launch.stopped { Stop::Launch } else { Stop::Budget };
             }
             let pc = split.pc;
             let op = &program.ops[pc as usize];
@@ -129,6 +129,7 @@ impl Worker<'_, '_> {
             if let Some(counts) = self.launch.counts.get_mut(pc as usize) {
                 counts.warp_instructions += 1;
                 counts.thread_instructions += u64::from(mask.count_ones());
+                counts.active_threads += u64::from(split.mask.count_ones());
             }
             if mask == 0 {
                 split.pc += 1;
@@ -301,6 +302,7 @@ impl Worker<'_, '_> {
     pub(super) fn exit(&mut self, split: &mut Split, mask: u32) -> Stop {
         split.mask &= !mask;
         self.warp.live &= !mask;
+        self.stop_waiting_for(mask);
         self.block.exited += mask.count_ones();
         split.pc += 1;
         Stop::Choose

@@ -46,17 +46,19 @@ impl Worker<'_, '_> {
         }
         let missing = members & self.warp.live & !split.mask;
         if missing != 0 && !self.forced {
+            self.warp.awaited |= missing & !self.about_to_end();
             split.state = SplitState::WarpSync(members);
             return true;
         }
+        self.forced = false;
+        self.warp.awaited &= !split.mask;
         if missing != 0 {
-            self.forced = false;
             let text = format!(
                 "the mask {members:#010x} names lanes {missing:#010x}, which are elsewhere"
             );
             self.report(pc, Finding::new(FaultKind::WarpSync, missing.trailing_zeros(), text));
         }
-        self.perform(op, split.frame, split.mask, members & split.mask);
+        self.perform(pc, op, split.frame, split.mask, members & split.mask);
         false
     }
 
@@ -71,7 +73,7 @@ impl Worker<'_, '_> {
                 let lane = split.mask.trailing_zeros();
                 self.report(split.pc, Finding::new(FaultKind::WarpSync, lane, text));
             }
-            self.perform(op, split.frame, split.mask, split.mask);
+            self.perform(split.pc, op, split.frame, split.mask, split.mask);
             split.pc += 1;
             self.warp.splits.push(rest);
             return true;
@@ -112,6 +114,7 @@ impl Worker<'_, '_> {
                 let waits = split.state == SplitState::WarpSync(members)
                     && program.ops[split.pc as usize].code == Code::SynchroniseWarp;
                 if waits {
+                    self.warp.awaited &= !split.mask;
                     split.state = SplitState::Ready;
                     split.pc += 1;
                     released = true;
@@ -121,13 +124,41 @@ impl Worker<'_, '_> {
         released
     }
 
-    fn perform(&mut self, op: &Op, frame: Frame, mask: u32, members: u32) {
+    /// Lanes with nothing left to do but to end. They count as ended: the scheduler alone decides when they are.
+    fn about_to_end(&self) -> u32 {
+        let ends = |split: &&Split| {
+            split.callers.is_empty() && self.launch.program.ends_at(split.pc as usize)
+        };
+        self.warp.splits.iter().filter(ends).fold(0, |mask, split| mask | split.mask)
+    }
+
+    /// Lanes end; others that wait for them need not any more.
+    pub(super) fn stop_waiting_for(&mut self, ending: u32) {
+        let absent = self.warp.awaited & ending;
+        self.warp.awaited &= !ending;
+        let mut named = None;
+        for split in &mut self.warp.splits {
+            let SplitState::WarpSync(members) = split.state else { continue };
+            if members & absent != 0 {
+                named.get_or_insert((split.pc, split.mask, members));
+            }
+            if members & ending != 0 {
+                split.state = SplitState::Ready;
+            }
+        }
+        let Some((pc, waiting, members)) = named else { return };
+        let text =
+            format!("the mask {members:#010x} names lanes {absent:#010x}, which end elsewhere");
+        self.report(pc, Finding::new(FaultKind::WarpSync, waiting.trailing_zeros(), text));
+    }
+
+    fn perform(&mut self, pc: u32, op: &Op, frame: Frame, mask: u32, members: u32) {
         if op.code == Code::SynchroniseWarp {
             self.race_warp_barrier(members);
         }
         let Code::Warp(what) = op.code else { return };
         match what {
-            Operation::Shuffle(kind) => self.shuffle(op, kind, frame, mask),
+            Operation::Shuffle(kind) => self.shuffle(pc, op, kind, frame, mask),
             Operation::Vote(kind) => {
                 let mut lanes = self.lanes(frame, mask);
                 let (votes, undefined) = (lanes.predicate(op.a), lanes.predicate_undefined(op.a));
@@ -193,7 +224,7 @@ impl Worker<'_, '_> {
         }
     }
 
-    fn shuffle(&mut self, op: &Op, kind: Shuffle, frame: Frame, mask: u32) {
+    fn shuffle(&mut self, pc: u32, op: &Op, kind: Shuffle, frame: Frame, mask: u32) {
         let kind = match kind {
             Shuffle::Up => s::Shuffle::Up,
             Shuffle::Down => s::Shuffle::Down,
@@ -208,14 +239,18 @@ impl Worker<'_, '_> {
             std::array::from_fn(|lane| s::shuffle_source(lane as u32, b[lane], c[lane], kind));
         let result = std::array::from_fn(|lane| a[usize::from(sources[lane].lane)]);
         // What a lane that is not here would give is undefined.
-        let undefined = super::lanes::bits(|lane| {
-            let source = sources[lane].lane;
-            unknown >> source & 1 == 1 || mask >> source & 1 == 0
-        });
+        let absent = super::lanes::bits(|lane| mask >> sources[lane].lane & 1 == 0);
+        let undefined = absent | super::lanes::bits(|lane| unknown >> sources[lane].lane & 1 == 1);
         lanes.set_word(op.d, &result, undefined | unknown_where);
         if !op.e.is_none() {
             let in_range = super::lanes::bits(|lane| sources[lane].in_range);
             lanes.set_predicate(op.e, in_range, unknown_where);
+        }
+        let origins = self.warp.undefined_load;
+        for lane in (0..LANES).filter(|lane| undefined & mask >> lane & 1 == 1) {
+            let from_elsewhere = origins[usize::from(sources[lane].lane)];
+            self.warp.undefined_load[lane] =
+                if absent >> lane & 1 == 1 { Some(pc) } else { from_elsewhere };
         }
     }
 

@@ -134,6 +134,8 @@ pub(super) struct Warp {
     pub(super) live: u32,
     /// The last load of each lane that brought a value which nothing wrote.
     pub(super) undefined_load: [Option<u32>; LANES],
+    /// Lanes that others wait for at a warp-wide operation, and that had something else to do.
+    pub(super) awaited: u32,
     /// The last instruction that looked at what others write.
     pub(super) last_poll: Option<u32>,
 }

@@ -8,7 +8,7 @@ use super::locations::Locations;
 use super::{Module, body};
 
 /// Longer texts are refused unread.
-const MAX_BYTES: usize = 256 << 20;
+const MAX_BYTES: usize = 64 << 20;
 
 pub(super) fn load(text: &str) -> Result<Module, Vec<LoadError>> {
     if text.len() > MAX_BYTES {

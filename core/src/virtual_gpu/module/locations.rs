@@ -58,6 +58,16 @@ pub(super) fn source_line(files: &[(u32, String)], location: &Location) -> Sourc
     }
 }
 
+/// Whether a file is in the folder of another one or below it.
+pub(super) fn lies_beside(file: &str, other: &str) -> bool {
+    match other.rsplit_once(['/', '\\']) {
+        Some((folder, _)) => {
+            file.strip_prefix(folder).is_some_and(|rest| rest.starts_with(['/', '\\']))
+        }
+        None => !file.starts_with('/'),
+    }
+}
+
 /// Collects locations while a module is read.
 pub(super) struct Locations<'a> {
     all: Vec<Location>,

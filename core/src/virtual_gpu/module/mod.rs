@@ -103,6 +103,29 @@ impl Module {
         let location = self.locations.get(location.0 as usize)?;
         Some(locations::source_line(&self.files, location))
     }
+
+    /// The source line of a location as who wrote a kernel knows it: where a header of somebody else was inlined, the
+    /// line that called it. Own files are those in the folder of the kernel's file and below.
+    #[must_use]
+    pub fn own_source_line(&self, location: LocationId, kernel: FunctionId) -> Option<SourceLine> {
+        let innermost = self.source_line(location)?;
+        let body = self.functions.get(kernel.0 as usize)?.body.as_ref();
+        let first = body?.instructions.iter().find_map(|instruction| instruction.location);
+        let home = first.and_then(|first| self.callers(first).last());
+        let Some(home) = home else { return Some(innermost) };
+        let own =
+            self.callers(location).find(|line| locations::lies_beside(&line.file, &home.file));
+        Some(own.unwrap_or(innermost))
+    }
+
+    /// The line itself, then the lines that it was inlined into.
+    fn callers(&self, location: LocationId) -> impl Iterator<Item = SourceLine> {
+        let of = |id: LocationId| self.locations.get(id.0 as usize);
+        let chain = std::iter::successors(of(location), move |location| {
+            of(location.inlined.as_ref()?.caller)
+        });
+        chain.map(|location| locations::source_line(&self.files, location))
+    }
 }
 
 /// An entry or a device function.

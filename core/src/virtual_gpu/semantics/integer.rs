@@ -1,12 +1,14 @@
 //! Integer arithmetic. PTX ISA 9.7.1 "Integer Arithmetic Instructions" and 9.7.2 "Extended-Precision Integer
 //! Arithmetic Instructions".
 
+mod bytes;
 mod carry;
 mod dot;
 mod packed;
 #[cfg(test)]
 mod tests;
 
+pub use bytes::{BytePairs, Join, absolute_differences};
 pub use carry::{
     Carried, Limb, ProductPart, add_with_carry, multiply_add_with_carry, subtract_with_borrow,
 };

@@ -15,7 +15,7 @@ pub mod exact;
 pub mod float;
 pub mod half;
 #[cfg(test)]
-mod hardware;
+pub(crate) mod hardware;
 pub mod integer;
 pub mod matrix;
 pub mod shuffle;

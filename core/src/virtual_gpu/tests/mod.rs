@@ -1,11 +1,15 @@
 //! Tests of the front end as a whole.
 
+mod generated;
+mod hostile;
+mod random_programs;
 mod real_modules;
 mod refuse;
 mod resolve;
 mod robust;
 
 use super::Module;
+use crate::virtual_gpu;
 use std::path::PathBuf;
 
 /// A folder of `tests/ptx` at the top of the repository.

@@ -95,7 +95,8 @@ pub(super) fn execute(lanes: &mut Lanes<'_>, op: &Op, what: Integer) {
         | Integer::MultiplyAdd24(..)
         | Integer::SumOfAbsoluteDifferences(_)
         | Integer::DotProduct4(..)
-        | Integer::DotProduct2(..) => rare(lanes, op, what),
+        | Integer::DotProduct2(..)
+        | Integer::AbsoluteDifferences(_) => rare(lanes, op, what),
     }
 }
 
@@ -171,6 +172,10 @@ fn rare(lanes: &mut Lanes<'_>, op: &Op, what: Integer) {
                 Part::High => s::DotPart::High,
             };
             lanes.words_3(op, |a, b, c| s::dot_product_2([a, b, c], part, a_type, b_type));
+        }
+        Integer::AbsoluteDifferences(pairs) => {
+            let pairs = modes::byte_pairs(pairs);
+            lanes.words_3(op, |a, b, c| s::absolute_differences(a, b, c, pairs));
         }
         Integer::Add(..)
         | Integer::Subtract(..)

@@ -4,7 +4,7 @@ use super::super::super::isa::atomic::AtomicOrder;
 use super::super::super::isa::memory::Ordering;
 use super::clock::Thread;
 use super::judge::{Judge, MemoryKind, Verdict};
-use super::order::BlockOrder;
+use super::order::{BlockOrder, Reach};
 use super::shadow::{Entry, Record, Shadow, Strength, What};
 use super::{reach, releases};
 
@@ -98,8 +98,13 @@ pub(super) fn access(
     let mut outcome = Outcome::default();
     let fence =
         if visit.role.writes() && rules.lenient { order.take_fresh_fence(me) } else { None };
-    let flag = fence.filter(|_| visit.strength == Strength::Weak && visit.count == 1);
-    visit.strength = flag.map_or(visit.strength, Strength::Relaxed);
+    let flag = fence == Some(Reach::Device)
+        && visit.strength == Strength::Weak
+        && visit.count == 1
+        && element.bytes >= 4;
+    if flag {
+        visit.strength = Strength::Flag;
+    }
     if visit.role.reads()
         && let Some(reach) = visit.strength.reach()
         && let Some(location) = shadow.locations.get(&element.offset)
@@ -121,7 +126,7 @@ pub(super) fn access(
         let entry =
             Entry { record, lanes, writes: visit.role.writes(), sees: visit.role == Role::Read };
         let verdict = judge.access(shadow, word, entry, &mut is_same);
-        if flag.is_some() && verdict.strong_together {
+        if flag && verdict.strong_together {
             outcome.accepted.push(22);
         }
         if verdict.matters() {

@@ -4,7 +4,7 @@ use super::super::super::isa::atomic::Atomic;
 use super::super::super::isa::barrier::FenceOrder;
 use super::super::super::isa::memory::{Ordering, Scope};
 use super::super::super::lower::code::Op;
-use super::super::access::{Part, Spaces, Spot, read_bytes};
+use super::super::access::{Part, Spaces, Spot};
 use super::super::memory::{Access as Rights, RegionKind};
 use super::super::run::Worker;
 use super::super::warp::Frame;
@@ -215,9 +215,9 @@ impl Worker<'_, '_> {
         let there = match (before, element.region) {
             (Some(other), _) => values[other] & mask,
             (None, Some(region)) => {
-                read_bytes(&self.launch.memory.regions[region].bytes, element.offset, size)
+                self.launch.memory.regions[region].content.read(element.offset, size)
             }
-            (None, None) => read_bytes(&self.block.shared, element.offset, size),
+            (None, None) => self.block.shared.read(element.offset, size),
         };
         values[lane] & mask == there
     }

@@ -2,7 +2,7 @@
 
 use super::clock::Thread;
 use super::order::{BlockOrder, Reach, lanes_of};
-use super::shadow::{Entry, SETTLED, Shadow, Strength};
+use super::shadow::{Entry, FORGETFUL, SETTLED, Shadow, Strength};
 
 /// What is judged: an access, in its block, in one memory.
 pub(super) struct Judge<'a> {
@@ -55,6 +55,7 @@ impl Judge<'_> {
     ) -> Verdict {
         let me = new.record.thread;
         let mut verdict = Verdict::default();
+        let forgetful = shadow.cell(word).flags & FORGETFUL;
         let mut entries = shadow.take(word);
         for entry in &entries {
             let Some(other) = self.unordered(entry, &new) else { continue };
@@ -62,7 +63,9 @@ impl Judge<'_> {
                 verdict.strong_together = true;
                 continue;
             }
-            if self.was_observed(&entries, entry, me) {
+            // Who observed it may be among what was forgotten.
+            let strong = entry.record.what.strength().reach().is_some();
+            if self.was_observed(&entries, entry, me) || forgetful != 0 && strong {
                 continue;
             }
             let weak = |entry: &Entry| entry.record.what.strength().reach().is_none();
@@ -87,9 +90,13 @@ impl Judge<'_> {
         let observed: Vec<bool> =
             entries.iter().map(|entry| self.was_observed(&entries, entry, me)).collect();
         let mut index = 0;
+        let needed: Vec<bool> =
+            entries.iter().map(|entry| !new.writes && is_first_witness(&entries, entry)).collect();
         entries.retain(|entry| {
             index += 1;
-            !self.covers(&new, entry) || !observed[index - 1] && !self.follows(&new, entry)
+            needed[index - 1]
+                || !self.covers(&new, entry)
+                || !observed[index - 1] && !self.follows(&new, entry)
         });
         if new.writes {
             entries.iter_mut().for_each(|entry| entry.sees = false);
@@ -97,7 +104,7 @@ impl Judge<'_> {
         if !settled {
             remember(&mut entries, new);
         }
-        shadow.put(word, entries, if settled { SETTLED } else { 0 });
+        shadow.put(word, entries, forgetful | if settled { SETTLED } else { 0 });
         verdict
     }
 
@@ -126,6 +133,8 @@ impl Judge<'_> {
     fn strong_together(&self, entry: &Entry, other: Thread, new: &Entry) -> bool {
         let me = new.record.thread;
         let (a, b) = (entry.record.what.strength(), new.record.what.strength());
+        // A store that is none of the atomics may be lost between their read and their write.
+        let lost = a == Strength::Flag && b.is_atomic() || a.is_atomic() && b == Strength::Flag;
         let (Some(a_reach), Some(b_reach)) = (a.reach(), b.reach()) else { return false };
         let reaches = match self.memory {
             MemoryKind::Shared => true,
@@ -137,7 +146,7 @@ impl Judge<'_> {
             && a == Strength::Volatile
             && b == Strength::Volatile
             && other.same_warp(me);
-        reaches && !by_lockstep && same_bytes(entry, new)
+        reaches && !by_lockstep && !lost && same_bytes(entry, new)
     }
 
     /// Rule 16.
@@ -160,10 +169,6 @@ impl Judge<'_> {
     /// Whether all that races with the old access, and is behind neither, races with the new one.
     fn covers(&self, new: &Entry, old: &Entry) -> bool {
         let (o, n) = (old.record.what, new.record.what);
-        let witness = !old.writes && old.sees && o.strength().reach().is_some();
-        if witness && !new.writes && n.strength().reach().is_none() {
-            return false;
-        }
         (new.writes || !old.writes)
             && o.bytes() & !n.bytes() == 0
             && n.strength().rank(self.memory) <= o.strength().rank(self.memory)
@@ -187,7 +192,10 @@ impl Judge<'_> {
             (strength, MemoryKind::Global) if strength.reach() == Some(Reach::Block) => {
                 old.thread.block() == new.thread.block()
             }
-            (Strength::Volatile | Strength::Relaxed(_) | Strength::Atomic(_), _) => true,
+            (
+                Strength::Volatile | Strength::Relaxed(_) | Strength::Atomic(_) | Strength::Flag,
+                _,
+            ) => true,
         }
     }
 
@@ -206,6 +214,21 @@ impl Judge<'_> {
 fn same_bytes(a: &Entry, b: &Entry) -> bool {
     let (a, b) = (a.record.what, b.record.what);
     a.bytes() == b.bytes() && a.wide() == b.wide()
+}
+
+/// Whether a read is the first of its thread that observed the last strong write (rule 16): what is behind it may be
+/// before a later read.
+fn is_first_witness(entries: &[Entry], read: &Entry) -> bool {
+    let witness = |entry: &Entry| {
+        !entry.writes && entry.sees && entry.record.what.strength().reach().is_some()
+    };
+    let earlier = |entry: &Entry| {
+        witness(entry)
+            && same_bytes(entry, read)
+            && entry.record.thread == read.record.thread
+            && entry.record.time < read.record.time
+    };
+    witness(read) && !entries.iter().any(earlier)
 }
 
 /// The thread's own plain reads were attempts: its atomic decides.

@@ -1,7 +1,7 @@
 //! Races as faults, with both sides.
 
 use super::super::fault::{FaultKind, Finding, OtherSide};
-use super::super::run::{Launch, Worker};
+use super::super::run::{Launch, MOST_FAULTS, Worker};
 use super::clock::Thread;
 use super::element::Element;
 use super::judge::{MemoryKind, Verdict};
@@ -20,8 +20,12 @@ const fn word(entry: &Entry) -> &'static str {
     match (entry.record.what.strength(), entry.writes) {
         (Strength::Atomic(_), _) => "atomic",
         (Strength::Copy, _) => "asynchronous copy",
-        (Strength::Weak | Strength::Volatile | Strength::Relaxed(_), false) => "read",
-        (Strength::Weak | Strength::Volatile | Strength::Relaxed(_), true) => "write",
+        (Strength::Weak | Strength::Volatile | Strength::Relaxed(_) | Strength::Flag, false) => {
+            "read"
+        }
+        (Strength::Weak | Strength::Volatile | Strength::Relaxed(_) | Strength::Flag, true) => {
+            "write"
+        }
     }
 }
 
@@ -42,7 +46,9 @@ impl Launch<'_> {
         for doubt in std::mem::take(&mut races.doubts) {
             if races.attempts.contains(&doubt.read) {
                 races.accepted.insert((23, doubt.read));
-            } else if self.seen.insert((FaultKind::DataRace, doubt.pc)) {
+            } else if self.faults.len() < MOST_FAULTS
+                && self.seen.insert((FaultKind::DataRace, doubt.pc))
+            {
                 self.faults.push(doubt.fault);
             }
         }

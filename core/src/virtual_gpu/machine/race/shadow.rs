@@ -18,6 +18,8 @@ pub(super) enum Strength {
     Atomic(Reach),
     /// A weak access that an asynchronous copy made.
     Copy,
+    /// A plain store behind a fence of the device, which counts as strong for loads (rule 22).
+    Flag,
 }
 
 impl Strength {
@@ -30,6 +32,7 @@ impl Strength {
             Self::Atomic(Reach::Block) => 4,
             Self::Atomic(Reach::Device) => 5,
             Self::Copy => 6,
+            Self::Flag => 7,
         }
     }
 
@@ -41,6 +44,7 @@ impl Strength {
             4 => Self::Atomic(Reach::Block),
             5 => Self::Atomic(Reach::Device),
             6 => Self::Copy,
+            7 => Self::Flag,
             _ => Self::Weak,
         }
     }
@@ -49,7 +53,7 @@ impl Strength {
     pub(super) const fn reach(self) -> Option<Reach> {
         match self {
             Self::Weak | Self::Copy => None,
-            Self::Volatile => Some(Reach::Device),
+            Self::Volatile | Self::Flag => Some(Reach::Device),
             Self::Relaxed(reach) | Self::Atomic(reach) => Some(reach),
         }
     }
@@ -57,7 +61,7 @@ impl Strength {
     pub(super) const fn is_atomic(self) -> bool {
         match self {
             Self::Atomic(_) => true,
-            Self::Weak | Self::Volatile | Self::Relaxed(_) | Self::Copy => false,
+            Self::Weak | Self::Volatile | Self::Relaxed(_) | Self::Copy | Self::Flag => false,
         }
     }
 
@@ -67,7 +71,8 @@ impl Strength {
             (Self::Weak | Self::Copy, _) => 0,
             // Rule 5 makes it weak for some.
             (Self::Volatile, MemoryKind::Shared) => 1,
-            (Self::Relaxed(Reach::Block) | Self::Atomic(Reach::Block), MemoryKind::Global) => 2,
+            (Self::Flag, _)
+            | (Self::Relaxed(Reach::Block) | Self::Atomic(Reach::Block), MemoryKind::Global) => 2,
             (Self::Volatile | Self::Relaxed(_) | Self::Atomic(_), _) => 3,
         }
     }
@@ -133,6 +138,8 @@ pub(super) const LISTED: u32 = 1;
 pub(super) const SETTLED: u32 = 2;
 /// The read saw the write.
 pub(super) const SEES: u32 = 4;
+/// Something was forgotten.
+pub(super) const FORGETFUL: u32 = 8;
 
 /// One access of the list of all that a word remembers.
 #[derive(Clone, Copy, Debug)]
@@ -195,10 +202,11 @@ impl Shadow {
     }
 
     pub(super) fn put(&mut self, word: usize, mut entries: Vec<Entry>, flags: u32) {
+        let mut cell = Cell { flags, ..Cell::default() };
         if entries.len() > MOST_OF_A_WORD {
             entries.remove(0);
+            cell.flags |= FORGETFUL;
         }
-        let mut cell = Cell { flags, ..Cell::default() };
         if let Some(last) = entries.iter().rposition(|entry| entry.writes) {
             cell.write = entries.remove(last).record;
         }
@@ -208,7 +216,11 @@ impl Shadow {
             cell.read_lanes = read.lanes;
             cell.flags |= if read.sees { SEES } else { 0 };
         }
-        if !entries.is_empty() && self.listed + entries.len() <= MOST_LISTED {
+        if self.listed + entries.len() > MOST_LISTED {
+            entries.clear();
+            cell.flags |= FORGETFUL;
+        }
+        if !entries.is_empty() {
             self.listed += entries.len();
             cell.flags |= LISTED;
             self.lists.insert(word, entries);

@@ -3,7 +3,7 @@
 use super::harness::{folder, launch};
 use crate::virtual_gpu::machine::Races;
 
-fn texts(name: &str) -> Vec<(String, String)> {
+pub(super) fn texts(name: &str) -> Vec<(String, String)> {
     let mut all: Vec<_> = std::fs::read_dir(folder(name))
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -37,7 +37,7 @@ fn every_passing_file_gives_its_results_and_no_fault() {
             }
             let (_, id) = done.buffers.iter().find(|(known, _)| known == buffer).unwrap();
             let found = done.machine.read(*id);
-            if found != expected {
+            if found != *expected {
                 wrong.push(format!("{name}: `{buffer}` is {found:02x?}, not {expected:02x?}"));
             }
         }

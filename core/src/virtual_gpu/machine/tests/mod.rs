@@ -1,7 +1,11 @@
 //! Tests of the machine: files with their launch and results in comments, and real modules against the host.
 
+mod counting;
 mod files;
 mod harness;
 mod limits;
-mod random;
+mod modelled;
+mod opcodes;
 mod real;
+mod session;
+mod spellings;

@@ -7,6 +7,7 @@
 
 mod arithmetic;
 mod conversion;
+pub(crate) mod kernel;
 mod matrix;
 mod operands;
 mod other;

@@ -47,7 +47,7 @@ pub fn dot_product_2(
 }
 
 #[inline]
-fn byte(word: u32, index: u32, signedness: Signedness) -> u32 {
+pub(super) fn byte(word: u32, index: u32, signedness: Signedness) -> u32 {
     let bits = (word >> (8 * index)) as u8;
     match signedness {
         Signedness::Unsigned => u32::from(bits),

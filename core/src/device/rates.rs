@@ -1,0 +1,87 @@
+//! A sheet as rates for modelled time; what no document states stays unknown.
+
+use super::peaks::Pipe;
+use super::sheet::DeviceSheet;
+use crate::units::Seconds;
+use crate::virtual_gpu::cost::CacheSizes;
+use crate::virtual_gpu::cost::time::{Latencies, Rates, TensorRates};
+
+/// What a kernel takes that does nothing: an assumption, as no document states it. Launches in a row take between two
+/// and three microseconds on devices of these years.
+const LAUNCH: Seconds = Seconds(2e-6);
+
+impl DeviceSheet {
+    /// The rates, unless the multiprocessors or their clock are not known.
+    ///
+    /// The clock is the highest, as a bound needs it. Sheets state neither integer and special-function lanes nor the
+    /// rate of L2.
+    #[must_use]
+    pub fn rates(&self) -> Option<Rates> {
+        let peak = |pipe| self.peaks.get(pipe);
+        Some(Rates {
+            multiprocessors: self.sms.get()?,
+            // One warp instruction in each part.
+            issue_per_cycle: self.capability.sub_partitions_per_sm.get().map(f64::from),
+            clock: self.boost_clock.get()?,
+            single: peak(Pipe::Fp32),
+            double: peak(Pipe::Fp64),
+            half: peak(Pipe::Fp16),
+            integer_lanes: None,
+            special_lanes: None,
+            tensor: TensorRates {
+                f16: peak(Pipe::TensorFp16),
+                bf16: peak(Pipe::TensorBf16),
+                tf32: peak(Pipe::TensorTf32),
+                f64: peak(Pipe::TensorFp64),
+                f8: peak(Pipe::TensorFp8),
+                int8: peak(Pipe::TensorInt8),
+            },
+            l2: None,
+            dram: self.dram_bandwidth.get(),
+            launch: LAUNCH,
+            latencies: Latencies::default(),
+        })
+    }
+
+    /// The caches that a block with so much shared memory on each multiprocessor leaves, unless a size is not known.
+    #[must_use]
+    pub fn cache_sizes(&self, shared_per_sm: crate::units::Bytes) -> Option<CacheSizes> {
+        let whole = self.capability.l1.get()?;
+        // The system sets shared memory to the smallest size that is enough.
+        let carveouts = self.capability.shared_carveouts.value()?;
+        let shared = carveouts.iter().copied().find(|size| *size >= shared_per_sm);
+        Some(CacheSizes {
+            l1: whole.checked_sub(shared.unwrap_or(shared_per_sm)).unwrap_or_default(),
+            l2: self.l2.get()?,
+            multiprocessors: self.sms.get()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Bytes;
+
+    #[test]
+    fn every_sheet_with_a_clock_gives_rates() {
+        for sheet in DeviceSheet::all().unwrap() {
+            let known = sheet.sms.get().is_some() && sheet.boost_clock.get().is_some();
+            assert_eq!(sheet.rates().is_some(), known, "{}", sheet.name);
+        }
+    }
+
+    #[test]
+    fn l1_is_what_shared_memory_leaves() {
+        let sheet = DeviceSheet::named("h200").unwrap();
+        let check = |shared, l1| {
+            let sizes = sheet.cache_sizes(Bytes::from_kib(shared)).unwrap();
+            assert_eq!(sizes.l1, Bytes::from_kib(l1), "{shared}");
+            assert_eq!(sizes.l2, Bytes::from_kib(61_440));
+        };
+        check(0, 256);
+        check(5, 248);
+        check(33, 192);
+        check(228, 28);
+    }
+}

@@ -1,0 +1,256 @@
+//! Kinds of operations that stand for about as many machine instructions each: the columns of the calibration.
+
+use super::super::isa::approximate::Approximate;
+use super::super::isa::convert::Convert;
+use super::super::isa::float::{Float, FloatFormat};
+use super::super::isa::integer::Integer;
+use super::super::isa::logic::Logic;
+use super::super::isa::memory::Space;
+use super::super::isa::scalar::ScalarType;
+use super::super::lower::code::Code;
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $name:ident = $key:literal,)*) => {
+        /// What an operation costs a machine of, roughly.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Kind {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Kind {
+            /// All kinds, in the order of the calibration's columns.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// The name in files.
+            #[must_use]
+            pub const fn key(self) -> &'static str {
+                match self {
+                    $(Self::$name => $key,)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// Sums and extremes of up to 32 bits.
+    Integer32 = "integer_32",
+    /// The same of 64 bits.
+    Integer64 = "integer_64",
+    /// Products of up to 32 bits, dot products.
+    Multiply32 = "multiply_32",
+    /// Products twice as wide as their operands.
+    MultiplyWide = "multiply_wide",
+    /// Products of 64 bits.
+    Multiply64 = "multiply_64",
+    /// Quotients and remainders of up to 32 bits.
+    Divide32 = "divide_32",
+    /// The same of 64 bits.
+    Divide64 = "divide_64",
+    /// Arithmetic with carries.
+    Carry = "carry",
+    /// Bits of up to 32.
+    Logic32 = "logic_32",
+    /// Bits of 64.
+    Logic64 = "logic_64",
+    /// Comparisons and selections.
+    Compare = "compare",
+    /// f32 sums, products, multiply-adds, extremes.
+    Single = "single",
+    /// Pairs of f32.
+    SinglePair = "single_pair",
+    /// f32 division, reciprocal, root with exact rounding.
+    SingleDivide = "single_divide",
+    /// f64 sums, products, multiply-adds, extremes.
+    Double = "double",
+    /// f64 division, reciprocal, root with exact rounding.
+    DoubleDivide = "double_divide",
+    /// f16 and bf16.
+    Half = "half",
+    /// Approximated functions.
+    Special = "special",
+    /// Approximated division with two operands, and approximations of f64.
+    SpecialDivide = "special_divide",
+    /// Conversions between whole numbers.
+    ConvertInteger = "convert_integer",
+    /// Conversions from or to real numbers.
+    ConvertReal = "convert_real",
+    /// Moves, and addresses of other windows.
+    Move = "move",
+    /// Special registers.
+    SpecialRegister = "special_register",
+    /// Global and generic memory.
+    Global = "global",
+    /// Constants at addresses in registers.
+    Constant = "constant",
+    /// Shared memory.
+    Shared = "shared",
+    /// A thread's own memory.
+    Local = "local",
+    /// Read-modify-writes.
+    Atomic = "atomic",
+    /// Branches, returns, ends.
+    Branch = "branch",
+    /// Calls.
+    Call = "call",
+    /// Barriers and fences.
+    Barrier = "barrier",
+    /// Shuffles, votes, matches, reductions.
+    Warp = "warp",
+    /// Sleeping.
+    Other = "other",
+    /// Hints without an instruction.
+    Hint = "hint",
+}
+
+impl Kind {
+    /// The kind that a name in files stands for.
+    #[must_use]
+    pub fn from_key(key: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|kind| kind.key() == key)
+    }
+}
+
+/// What kind an operation is.
+pub(crate) fn kind(code: Code) -> Kind {
+    match code {
+        Code::Integer(what) => integer(what),
+        Code::Extended(_) => Kind::Carry,
+        Code::Logic(what) => by_width(logic_type(what), Kind::Logic32, Kind::Logic64),
+        Code::Compare(_) => Kind::Compare,
+        Code::Float(what) => float(what),
+        Code::Half(_) => Kind::Half,
+        Code::Approximate(what) => special(what),
+        Code::Convert { convert, .. } => match convert {
+            Convert::IntegerToInteger { .. } | Convert::PackIntegers { .. } => Kind::ConvertInteger,
+            Convert::IntegerToReal { .. }
+            | Convert::RealToInteger { .. }
+            | Convert::RealToReal { .. }
+            | Convert::ToTf32 { .. }
+            | Convert::PackHalves { .. }
+            | Convert::PackNarrow { .. }
+            | Convert::UnpackNarrow { .. } => Kind::ConvertReal,
+        },
+        Code::Copy32
+        | Code::Copy64
+        | Code::CopyPredicate
+        | Code::Pack { .. }
+        | Code::Unpack { .. }
+        | Code::FrameAddress
+        | Code::ToGeneric(_)
+        | Code::FromGeneric(_)
+        | Code::IsInSpace(_) => Kind::Move,
+        Code::Special(_) => Kind::SpecialRegister,
+        Code::Load { access, .. } | Code::Store { access, .. } => match access.space {
+            Space::Generic | Space::Global => Kind::Global,
+            Space::Const => Kind::Constant,
+            Space::Shared => Kind::Shared,
+            Space::Local | Space::Param => Kind::Local,
+        },
+        Code::Atomic { .. } => Kind::Atomic,
+        Code::Branch { .. } | Code::BranchIndexed | Code::Return | Code::Exit | Code::Trap => {
+            Kind::Branch
+        }
+        Code::Call(_) => Kind::Call,
+        Code::Synchronise(_)
+        | Code::Arrive(_)
+        | Code::Reduce(..)
+        | Code::SynchroniseWarp
+        | Code::Fence(..) => Kind::Barrier,
+        Code::Warp(_) => Kind::Warp,
+        Code::Sleep => Kind::Other,
+        Code::Hint => Kind::Hint,
+    }
+}
+
+fn by_width(ty: ScalarType, narrow: Kind, wide: Kind) -> Kind {
+    if ty.bits() > 32 { wide } else { narrow }
+}
+
+fn integer(what: Integer) -> Kind {
+    match what {
+        Integer::Add(ty, _) | Integer::Subtract(ty, _) | Integer::SumOfAbsoluteDifferences(ty) => {
+            by_width(ty.into(), Kind::Integer32, Kind::Integer64)
+        }
+        Integer::Minimum(ty, _) | Integer::Maximum(ty, _) => {
+            by_width(ty.into(), Kind::Integer32, Kind::Integer64)
+        }
+        Integer::Absolute(ty) | Integer::Negate(ty) => {
+            by_width(ty.into(), Kind::Integer32, Kind::Integer64)
+        }
+        // Several machine instructions since Volta; as one of them it stays a bound.
+        Integer::AddPacked(_) | Integer::AbsoluteDifferences(_) => Kind::Integer32,
+        Integer::Multiply(_, ty) | Integer::MultiplyAdd(_, ty, _) => {
+            by_width(ty.into(), Kind::Multiply32, Kind::Multiply64)
+        }
+        Integer::MultiplyWide(_) | Integer::MultiplyAddWide(_) => Kind::MultiplyWide,
+        Integer::Multiply24(..)
+        | Integer::MultiplyAdd24(..)
+        | Integer::DotProduct4(..)
+        | Integer::DotProduct2(..) => Kind::Multiply32,
+        Integer::Divide(ty) | Integer::Remainder(ty) => {
+            by_width(ty.into(), Kind::Divide32, Kind::Divide64)
+        }
+    }
+}
+
+fn logic_type(what: Logic) -> ScalarType {
+    match what {
+        Logic::And(ty) | Logic::Or(ty) | Logic::Xor(ty) | Logic::Not(ty) => ty.into(),
+        Logic::LogicalNot(ty) | Logic::ShiftLeft(ty) => ty.into(),
+        Logic::ShiftRight(ty) => ty.into(),
+        Logic::PopulationCount(ty)
+        | Logic::LeadingZeros(ty)
+        | Logic::Reverse(ty)
+        | Logic::Insert(ty) => ty.into(),
+        Logic::FindLeading(ty, _) | Logic::Extract(ty) => ty.into(),
+        Logic::Table3
+        | Logic::Table3Predicate(_)
+        | Logic::Funnel(..)
+        | Logic::Mask(_)
+        | Logic::Extend(..)
+        | Logic::FindNth
+        | Logic::Permute(_) => ScalarType::B32,
+    }
+}
+
+fn float(what: Float) -> Kind {
+    let by_format = |format, single, pair, double| match format {
+        FloatFormat::F32(..) => single,
+        FloatFormat::F32x2(_) => pair,
+        FloatFormat::F64 => double,
+    };
+    match what {
+        Float::Add(format, _)
+        | Float::Subtract(format, _)
+        | Float::Multiply(format, _)
+        | Float::MultiplyAdd(format, _)
+        | Float::Absolute(format)
+        | Float::Negate(format)
+        | Float::Minimum(format, _)
+        | Float::Maximum(format, _) => {
+            by_format(format, Kind::Single, Kind::SinglePair, Kind::Double)
+        }
+        Float::Divide(format, _) | Float::Reciprocal(format, _) | Float::SquareRoot(format, _) => {
+            by_format(format, Kind::SingleDivide, Kind::SingleDivide, Kind::DoubleDivide)
+        }
+        Float::CopySign(ty) | Float::Test(_, ty) => by_width(ty.into(), Kind::Single, Kind::Double),
+    }
+}
+
+const fn special(what: Approximate) -> Kind {
+    match what {
+        Approximate::Divide(_)
+        | Approximate::DivideFull(_)
+        | Approximate::ReciprocalDouble
+        | Approximate::ReciprocalSquareRootDouble(_) => Kind::SpecialDivide,
+        Approximate::Reciprocal(_)
+        | Approximate::SquareRoot(_)
+        | Approximate::ReciprocalSquareRoot(_)
+        | Approximate::Sine(_)
+        | Approximate::Cosine(_)
+        | Approximate::BinaryLogarithm(_)
+        | Approximate::BinaryExponential(..)
+        | Approximate::HyperbolicTangent(_) => Kind::Special,
+    }
+}

@@ -1,0 +1,199 @@
+//! The bytes of a region of global memory: words that several threads of the host may access at once, with a bit for
+//! each byte that was written.
+//!
+//! Loads and stores are relaxed: they are plain moves of the host, and what a racing kernel sees is what some order of
+//! its accesses gives, never undefined behaviour of ours.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+/// Bytes whose bits share a word of the mask.
+const MASKED: usize = 64;
+
+/// Bytes with what is known about them. Clones share them.
+///
+/// Accesses of 1, 2, 4 or 8 bytes are aligned to their size and end within the bytes: the caller has checked.
+#[derive(Clone, Debug)]
+pub(super) struct Content {
+    words: Arc<[AtomicU32]>,
+    /// One bit for each byte that was written; none where all are.
+    written: Option<Arc<[AtomicU64]>>,
+    bytes: usize,
+}
+
+impl Content {
+    /// These bytes, all of them written.
+    pub(super) fn new(bytes: &[u8]) -> Self {
+        let words = bytes.chunks(4).map(|chunk| {
+            let mut word = [0; 4];
+            word[..chunk.len()].copy_from_slice(chunk);
+            AtomicU32::new(u32::from_le_bytes(word))
+        });
+        Self { words: words.collect(), written: None, bytes: bytes.len() }
+    }
+
+    /// Zeros that nothing wrote.
+    pub(super) fn unwritten(bytes: usize) -> Self {
+        let words = (0..bytes.div_ceil(4)).map(|_| AtomicU32::new(0)).collect();
+        let written = (0..bytes.div_ceil(MASKED)).map(|_| AtomicU64::new(0)).collect();
+        Self { words, written: Some(written), bytes }
+    }
+
+    /// The same bytes, apart.
+    pub(super) fn copy(&self) -> Self {
+        let words = self.words.iter().map(|word| AtomicU32::new(word.load(Relaxed))).collect();
+        let written = self
+            .written
+            .as_ref()
+            .map(|written| written.iter().map(|bits| AtomicU64::new(bits.load(Relaxed))).collect());
+        Self { words, written, bytes: self.bytes }
+    }
+
+    /// How many bytes.
+    #[inline]
+    pub(super) const fn len(&self) -> usize {
+        self.bytes
+    }
+
+    /// All bytes.
+    pub(super) fn to_vec(&self) -> Vec<u8> {
+        let mut bytes: Vec<u8> =
+            self.words.iter().flat_map(|word| word.load(Relaxed).to_le_bytes()).collect();
+        bytes.truncate(self.bytes);
+        bytes
+    }
+
+    /// Up to eight bytes, zero-extended.
+    #[inline]
+    pub(super) fn read(&self, offset: usize, bytes: usize) -> u64 {
+        let word = u64::from(self.words[offset / 4].load(Relaxed));
+        match bytes {
+            4 => word,
+            8 => word | u64::from(self.words[offset / 4 + 1].load(Relaxed)) << 32,
+            _ => word >> (8 * (offset % 4)) & ((1 << (8 * bytes)) - 1),
+        }
+    }
+
+    /// Writes up to eight bytes; what is known about them stays.
+    #[inline]
+    pub(super) fn write(&self, offset: usize, bytes: usize, value: u64) {
+        let word = &self.words[offset / 4];
+        match bytes {
+            4 => word.store(value as u32, Relaxed),
+            8 => {
+                word.store(value as u32, Relaxed);
+                self.words[offset / 4 + 1].store((value >> 32) as u32, Relaxed);
+            }
+            _ => {
+                let shift = 8 * (offset % 4);
+                let mask = ((1_u32 << (8 * bytes)) - 1) << shift;
+                let new = (value as u32) << shift & mask;
+                // The other bytes of the word may be another thread's.
+                let _old = word.fetch_update(Relaxed, Relaxed, |old| Some(old & !mask | new));
+            }
+        }
+    }
+
+    /// Changes up to four bytes at once; gives the old ones.
+    pub(super) fn update(&self, offset: usize, bytes: usize, f: impl Fn(u32) -> u32) -> u32 {
+        let shift = 8 * (offset % 4);
+        let mask = u32::MAX >> (32 - 8 * bytes.min(4)) << shift;
+        let change = |old: u32| old & !mask | f((old & mask) >> shift) << shift & mask;
+        let old = self.words[offset / 4].fetch_update(Relaxed, Relaxed, |old| Some(change(old)));
+        let (Ok(old) | Err(old)) = old;
+        (old & mask) >> shift
+    }
+
+    /// One bit for each of up to sixteen bytes that was written, the first one lowest.
+    #[inline]
+    pub(super) fn written_bits(&self, offset: usize, bytes: usize) -> u32 {
+        let all = u32::MAX >> (32 - bytes);
+        let Some(written) = &self.written else { return all };
+        (written[offset / MASKED].load(Relaxed) >> (offset % MASKED)) as u32 & all
+    }
+
+    /// Whether any of up to sixteen bytes was written. A value of which a part is known may be padded.
+    #[inline]
+    pub(super) fn written(&self, offset: usize, bytes: usize) -> bool {
+        self.written_bits(offset, bytes) != 0
+    }
+
+    /// Remembers that up to sixteen bytes were written.
+    #[inline]
+    pub(super) fn mark_written(&self, offset: usize, bytes: usize) {
+        let Some(written) = &self.written else { return };
+        let bits = u64::from(u32::MAX >> (32 - bytes)) << (offset % MASKED);
+        let word = &written[offset / MASKED];
+        // Most writes are not the first.
+        if word.load(Relaxed) & bits != bits {
+            word.fetch_or(bits, Relaxed);
+        }
+    }
+
+    /// Forgets that up to sixteen bytes were written: what was stored there is a value that nothing wrote.
+    pub(super) fn mark_unwritten(&self, offset: usize, bytes: usize) {
+        let Some(written) = &self.written else { return };
+        let bits = u64::from(u32::MAX >> (32 - bytes)) << (offset % MASKED);
+        written[offset / MASKED].fetch_and(!bits, Relaxed);
+    }
+
+    /// Replaces the first bytes, which are written then.
+    pub(super) fn fill_front(&self, bytes: &[u8]) {
+        for (offset, byte) in bytes.iter().take(self.bytes).enumerate() {
+            self.write(offset, 1, u64::from(*byte));
+            self.mark_written(offset, 1);
+        }
+    }
+
+    /// The first byte that nothing wrote.
+    pub(super) fn first_unwritten(&self) -> Option<usize> {
+        let written = self.written.as_ref()?;
+        let words = written.iter().map(|bits| bits.load(Relaxed)).enumerate();
+        let (index, bits) = words.clone().find(|(_, bits)| *bits != u64::MAX)?;
+        let first = index * MASKED + bits.trailing_ones() as usize;
+        (first < self.bytes).then_some(first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Content;
+
+    #[test]
+    fn narrow_writes_leave_their_neighbours() {
+        let content = Content::new(&[1, 2, 3, 4, 5, 6, 7, 8, 9]);
+        content.write(1, 1, 0xff);
+        content.write(6, 2, 0xabcd);
+        assert_eq!(content.to_vec(), [1, 0xff, 3, 4, 5, 6, 0xcd, 0xab, 9]);
+        assert_eq!(content.read(0, 8), 0xabcd_0605_0403_ff01);
+        assert_eq!(content.update(2, 2, |old| old + 1), 0x0403);
+        assert_eq!(content.read(2, 2), 0x0404);
+        assert_eq!(content.len(), 9);
+    }
+
+    #[test]
+    fn every_byte_is_remembered() {
+        let content = Content::unwritten(130);
+        assert_eq!(content.first_unwritten(), Some(0));
+        content.fill_front(&[7; 67]);
+        assert_eq!(content.first_unwritten(), Some(67));
+        assert_eq!(content.written_bits(64, 8), 0b0000_0111);
+        content.mark_unwritten(65, 1);
+        assert_eq!(content.written_bits(64, 4), 0b0101);
+        assert!(content.written(66, 2) && !content.written(68, 4));
+        for offset in 65..130 {
+            content.mark_written(offset, 1);
+        }
+        assert_eq!(content.first_unwritten(), None);
+    }
+
+    #[test]
+    fn copies_are_apart_and_clones_are_not() {
+        let content = Content::unwritten(16);
+        let (copy, clone) = (content.copy(), content.clone());
+        content.write(8, 8, 5 << 50);
+        content.mark_written(0, 16);
+        assert_eq!((copy.read(8, 8), clone.read(8, 8)), (0, 5 << 50));
+        assert!(!copy.written(0, 16) && clone.written(0, 16));
+    }
+}

@@ -1,0 +1,136 @@
+//! Loads: values come from memory for all lanes at once, and with them what nothing wrote.
+
+use super::super::cost::Direction;
+use super::super::isa::memory::{Access, ElementType, Ordering};
+use super::super::isa::scalar::ScalarType;
+use super::super::lower::code::{Code, Op};
+use super::access::{Moved, Part};
+use super::run::Worker;
+use super::warp::{Frame, LANES};
+
+/// How waiting for others shows: accesses that others' writes may change.
+pub(super) fn polls(ordering: Ordering) -> bool {
+    match ordering {
+        Ordering::Weak | Ordering::Release(_) => false,
+        Ordering::Volatile | Ordering::Relaxed(_) | Ordering::Acquire(_) => true,
+    }
+}
+
+pub(super) fn is_signed(element: ElementType) -> bool {
+    matches!(element, ElementType::S8 | ElementType::S16 | ElementType::S32 | ElementType::S64)
+}
+
+impl Worker<'_, '_> {
+    pub(super) fn load(&mut self, pc: u32, op: &Op, frame: Frame, active: u32) {
+        let Code::Load { access, base, register_bits, read_only: _ } = op.code else { return };
+        if polls(access.ordering) {
+            self.poll(pc);
+        }
+        let (mut addresses, mask) = self.addresses(pc, op, base, frame, active);
+        let spaces = Self::spaces(access.space, base, &mut addresses, mask);
+        let element = ScalarType::from(access.element).bytes();
+        let count = usize::from(op.list.1);
+        let part = |mask| Part { pc, addresses: &addresses, mask, element, count };
+        self.race_load(&part(mask), access.ordering, &spaces);
+        if count == 1 && element == 4 && register_bits == 32 && mask == active {
+            let slot = self.launch.program.lists[op.list.0 as usize];
+            if spaces.shared == mask && self.quick_load_shared(&addresses, mask, slot, frame) {
+                self.count_shared(&part(mask));
+                return;
+            }
+            if spaces.global == mask && self.quick_load_global(&addresses, mask, slot, frame) {
+                self.count_global(&part(mask), true);
+                return;
+            }
+        }
+        let mut moved = Moved { values: [[0; LANES]; 8], undefined: [0; 8] };
+        if spaces.global != 0 {
+            self.load_global(&part(spaces.global), &mut moved);
+        }
+        if spaces.shared != 0 {
+            self.load_shared(&part(spaces.shared), &mut moved);
+        }
+        if spaces.local != 0 {
+            self.load_local(&part(spaces.local), frame, &mut moved);
+        }
+        let any = moved.undefined[..count].iter().fold(0, |all, bits| all | bits);
+        for lane in (0..LANES).filter(|lane| any >> lane & 1 == 1) {
+            self.warp.undefined_load[lane] = Some(pc);
+        }
+        self.write_back(op, (access, register_bits), (frame, active), &moved);
+    }
+
+    fn write_back(
+        &mut self,
+        op: &Op,
+        (access, register_bits): (Access, u8),
+        (frame, mask): (Frame, u32),
+        moved: &Moved,
+    ) {
+        let shift = 64 - 8 * ScalarType::from(access.element).bytes();
+        let signed = is_signed(access.element);
+        let register_mask = u64::MAX >> (64 - u32::from(register_bits));
+        let (start, count) = (op.list.0 as usize, usize::from(op.list.1));
+        for index in 0..count {
+            let slot = self.launch.program.lists[start + index];
+            let mut values = moved.values[index];
+            if signed {
+                for value in &mut values {
+                    *value = ((*value << shift) as i64 >> shift) as u64;
+                }
+            }
+            let undefined = moved.undefined[index];
+            let mut lanes = self.lanes(frame, mask);
+            if register_bits == 64 {
+                lanes.set_double(slot, &values, undefined);
+            } else {
+                lanes.set_word(
+                    slot,
+                    &values.map(|value| (value & register_mask) as u32),
+                    undefined,
+                );
+            }
+        }
+    }
+
+    fn load_global(&mut self, part: &Part<'_>, moved: &mut Moved) {
+        self.count_global(part, true);
+        let element = part.element as usize;
+        for lane in part.lanes() {
+            let Some(place) = self.place_global(part, lane) else { continue };
+            let content = &self.launch.memory.regions[place.region].content;
+            for index in 0..part.count {
+                let start = place.offset + index * element;
+                moved.values[index][lane] = content.read(start, element);
+                moved.undefined[index] |= u32::from(!content.written(start, element)) << lane;
+            }
+        }
+    }
+
+    fn load_shared(&mut self, part: &Part<'_>, moved: &mut Moved) {
+        self.count_shared(part);
+        let element = part.element as usize;
+        for lane in part.lanes() {
+            let Some(offset) = self.place_shared(part, lane) else { continue };
+            let shared = &self.block.shared;
+            for index in 0..part.count {
+                let start = offset + index * element;
+                moved.values[index][lane] = shared.read(start, element);
+                moved.undefined[index] |= u32::from(!shared.written(start, element)) << lane;
+            }
+        }
+    }
+
+    fn load_local(&mut self, part: &Part<'_>, frame: Frame, moved: &mut Moved) {
+        self.count_local(part, Direction::Load);
+        for lane in part.lanes() {
+            let Some(offset) = self.place_local(part, frame, lane) else { continue };
+            for index in 0..part.count {
+                let start = offset + index as u32 * part.element;
+                let (value, written) = self.warp.local.read(lane, start, part.element);
+                moved.values[index][lane] = value;
+                moved.undefined[index] |= u32::from(!written) << lane;
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Stores: values go to memory lane by lane, in order.
+
+use super::super::cost::Direction;
+use super::super::isa::scalar::ScalarType;
+use super::super::lower::code::{Code, Op};
+use super::access::{Moved, Part};
+use super::run::Worker;
+use super::warp::{Frame, LANES};
+
+impl Worker<'_, '_> {
+    pub(super) fn store(&mut self, pc: u32, op: &Op, frame: Frame, active: u32) {
+        let Code::Store { access, base } = op.code else { return };
+        let (mut addresses, mask) = self.addresses(pc, op, base, frame, active);
+        let spaces = Self::spaces(access.space, base, &mut addresses, mask);
+        let element = ScalarType::from(access.element).bytes();
+        let (start, count) = (op.list.0 as usize, usize::from(op.list.1));
+        let from_doubles = op.b.index() == 1;
+        let all = Part { pc, addresses: &addresses, mask, element, count };
+        self.race_store(&all, access.ordering, &spaces, (op, frame));
+        if count == 1 && element == 4 && !from_doubles {
+            let slot = self.launch.program.lists[start];
+            let lanes = self.lanes(frame, mask);
+            let (values, undefined) = (lanes.word(slot), lanes.word_undefined(slot) & mask);
+            let part = Part { pc, addresses: &addresses, mask, element, count };
+            let defined = undefined == 0 && mask != 0;
+            if defined
+                && spaces.shared == mask
+                && self.quick_store_shared(&addresses, mask, &values)
+            {
+                self.count_shared(&part);
+                return;
+            }
+            if defined
+                && spaces.global == mask
+                && self.quick_store_global(&addresses, mask, &values)
+            {
+                self.count_global(&part, false);
+                return;
+            }
+        }
+        let mut moved = Moved { values: [[0; LANES]; 8], undefined: [0; 8] };
+        let value_mask = u64::MAX >> (64 - 8 * element);
+        for index in 0..count {
+            let slot = self.launch.program.lists[start + index];
+            let (values, undefined) = self.lanes(frame, mask).any(slot, from_doubles);
+            moved.values[index] = values.map(|value| value & value_mask);
+            moved.undefined[index] = undefined & mask;
+        }
+        let part = |mask| Part { pc, addresses: &addresses, mask, element, count };
+        if spaces.global != 0 {
+            self.store_global(&part(spaces.global), &moved);
+        }
+        if spaces.shared != 0 {
+            self.store_shared(&part(spaces.shared), &moved);
+        }
+        if spaces.local != 0 {
+            self.store_local(&part(spaces.local), frame, &moved);
+        }
+    }
+
+    fn store_global(&mut self, part: &Part<'_>, moved: &Moved) {
+        self.count_global(part, false);
+        let element = part.element as usize;
+        // What is undefined in part may be padding that is copied along; the whole is no output.
+        let undefined =
+            moved.undefined[..part.count].iter().fold(part.mask, |all, bits| all & bits);
+        if undefined != 0 {
+            self.report_undefined(part.pc, undefined, "what is stored to global memory");
+        }
+        for lane in part.lanes() {
+            let Some(place) = self.place_global(part, lane) else { continue };
+            if !self.may_write(part.pc, lane, place, part.addresses[lane]) {
+                continue;
+            }
+            let content = &self.launch.memory.regions[place.region].content;
+            for index in 0..part.count {
+                let start = place.offset + index * element;
+                content.write(start, element, moved.values[index][lane]);
+                if moved.undefined[index] >> lane & 1 == 0 {
+                    content.mark_written(start, element);
+                } else {
+                    content.mark_unwritten(start, element);
+                }
+            }
+        }
+    }
+
+    fn store_shared(&mut self, part: &Part<'_>, moved: &Moved) {
+        self.count_shared(part);
+        let element = part.element as usize;
+        for lane in part.lanes() {
+            let Some(offset) = self.place_shared(part, lane) else { continue };
+            let shared = &mut self.block.shared;
+            for index in 0..part.count {
+                let start = offset + index * element;
+                shared.write(start, element, moved.values[index][lane]);
+                if moved.undefined[index] >> lane & 1 == 0 {
+                    shared.mark_written(start, element);
+                } else {
+                    shared.mark_unwritten(start, element);
+                }
+            }
+        }
+    }
+
+    fn store_local(&mut self, part: &Part<'_>, frame: Frame, moved: &Moved) {
+        self.count_local(part, Direction::Store);
+        for lane in part.lanes() {
+            let Some(offset) = self.place_local(part, frame, lane) else { continue };
+            for index in 0..part.count {
+                let start = offset + index as u32 * part.element;
+                let defined = moved.undefined[index] >> lane & 1 == 0;
+                let value = moved.values[index][lane];
+                self.warp.local.write(lane, start, part.element, value, defined);
+            }
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! What accesses cost, counted: requests, sectors, lines, passes over the banks, traffic of the caches.
+
+use super::super::cost::{CacheAccess, Direction, Request, shared_wavefronts};
+use super::super::isa::memory::{Access, CacheOperator, Space};
+use super::super::lower::Program;
+use super::super::lower::code::Code;
+use super::access::Part;
+use super::load::polls;
+use super::run::Worker;
+
+/// The first load by which a block may wait for another one.
+pub(super) fn first_poll(program: &Program) -> Option<u32> {
+    let waits = |code: Code| {
+        let Code::Load { access, .. } = code else { return false };
+        matches!(access.space, Space::Global | Space::Generic) && polls(access.ordering)
+    };
+    program.ops.iter().position(|op| waits(op.code)).map(|pc| pc as u32)
+}
+
+fn request<'a>(part: &Part<'a>) -> Request<'a> {
+    Request { addresses: part.addresses, mask: part.mask, bytes: part.bytes() }
+}
+
+impl Worker<'_, '_> {
+    /// What the instruction accesses, if it is a load or a store.
+    fn access_of(&self, pc: u32) -> Option<Access> {
+        let code = self.launch.program.ops.get(pc as usize)?.code;
+        if let Code::Load { access, .. } | Code::Store { access, .. } = code {
+            return Some(access);
+        }
+        None
+    }
+
+    pub(super) fn count_global(&mut self, part: &Part<'_>, is_load: bool) {
+        if self.launch.counts.is_empty() {
+            return;
+        }
+        let access = self.access_of(part.pc);
+        let request = request(part);
+        if access.is_some_and(|access| matches!(access.space, Space::Const | Space::Param)) {
+            let Some(counts) = self.launch.count(part.pc) else { return };
+            counts.constant_requests += 1;
+            counts.constant_passes += request.different_addresses();
+            return;
+        }
+        let through = access.is_some_and(|access| {
+            polls(access.ordering) || access.hints.operator == Some(CacheOperator::CacheGlobal)
+        });
+        let cached = match (is_load, through) {
+            (true, false) => CacheAccess::Load,
+            (true, true) => CacheAccess::LoadThrough,
+            (false, _) => CacheAccess::Store,
+        };
+        self.touch(part, cached);
+        let touched = request.touched();
+        let Some(counts) = self.launch.count(part.pc) else { return };
+        counts.global_wavefronts += touched.wavefronts();
+        if is_load {
+            counts.global_load_requests += 1;
+            counts.global_load_sectors += touched.sectors;
+            counts.global_load_lines += touched.lines;
+            counts.global_load_bytes += touched.bytes;
+            counts.global_load_distinct_bytes += touched.distinct_bytes;
+        } else {
+            counts.global_store_requests += 1;
+            counts.global_store_sectors += touched.sectors;
+            counts.global_store_lines += touched.lines;
+            counts.global_store_bytes += touched.bytes;
+            counts.global_store_distinct_bytes += touched.distinct_bytes;
+        }
+    }
+
+    /// Marks the sectors that are touched at all, and tells the caches of each.
+    fn touch(&mut self, part: &Part<'_>, cached: CacheAccess) {
+        let bytes = u64::from(part.bytes());
+        let (reads, writes) = match cached {
+            CacheAccess::Load | CacheAccess::LoadThrough => (true, false),
+            CacheAccess::Store => (false, true),
+            CacheAccess::ReadModifyWrite => (true, true),
+        };
+        let mut last = u64::MAX;
+        for lane in part.lanes() {
+            let address = part.addresses[lane];
+            let Some(place) = self.launch.memory.place(address, bytes) else { continue };
+            if address >> 5 == last && (address + bytes - 1) >> 5 == last {
+                continue;
+            }
+            last = (address + bytes - 1) >> 5;
+            let region = &mut self.launch.memory.regions[place.region];
+            let words = region.content.len().div_ceil(32 * 64);
+            let bits = [(reads, &mut region.read_sectors), (writes, &mut region.written_sectors)];
+            for (_, bits) in bits.into_iter().filter(|(touched, _)| *touched) {
+                if bits.is_empty() {
+                    bits.resize(words, 0);
+                }
+                for sector in place.offset / 32..=(place.offset + bytes as usize - 1) / 32 {
+                    bits[sector / 64] |= 1 << (sector % 64);
+                }
+            }
+        }
+        self.tell_caches(part, cached);
+    }
+
+    /// Each sector of a request once, in the order of lanes.
+    fn tell_caches(&mut self, part: &Part<'_>, cached: CacheAccess) {
+        let Some(caches) = &mut self.launch.caches else { return };
+        let bytes = u64::from(part.bytes());
+        let mut told = [0; 64];
+        let mut count = 0;
+        for lane in part.lanes() {
+            let address = part.addresses[lane];
+            if self.launch.memory.place(address, bytes).is_none() {
+                continue;
+            }
+            for sector in address >> 5..=(address + bytes - 1) >> 5 {
+                if told[..count].contains(&sector) {
+                    continue;
+                }
+                // An access of a lane is aligned, so that it touches no more than two.
+                if let Some(slot) = told.get_mut(count) {
+                    *slot = sector;
+                    count += 1;
+                }
+                caches.access(self.block.linear, sector << 5, cached);
+            }
+        }
+    }
+
+    pub(super) fn count_shared(&mut self, part: &Part<'_>) {
+        if self.launch.counts.is_empty() {
+            return;
+        }
+        let op = self.launch.program.ops.get(part.pc as usize);
+        let is_store = op.is_some_and(|op| matches!(op.code, Code::Store { .. }));
+        let direction = if is_store { Direction::Store } else { Direction::Load };
+        let (wavefronts, conflicts) = shared_wavefronts(&request(part), direction);
+        let Some(counts) = self.launch.count(part.pc) else { return };
+        counts.shared_requests += 1;
+        counts.shared_wavefronts += wavefronts;
+        counts.shared_bank_conflicts += conflicts;
+    }
+
+    /// Counts what goes to the thread's own memory; parameters of calls are registers on a GPU.
+    pub(super) fn count_local(&mut self, part: &Part<'_>, direction: Direction) {
+        if self.launch.counts.is_empty()
+            || self.access_of(part.pc).is_none_or(|access| access.space == Space::Param)
+        {
+            return;
+        }
+        let sectors = request(part).local_sectors();
+        let Some(counts) = self.launch.count(part.pc) else { return };
+        match direction {
+            Direction::Load => {
+                counts.local_load_requests += 1;
+                counts.local_load_sectors += sectors;
+            }
+            Direction::Store => {
+                counts.local_store_requests += 1;
+                counts.local_store_sectors += sectors;
+            }
+        }
+    }
+
+    /// Counts a read-modify-write: of global memory these lanes, of shared memory those.
+    pub(super) fn count_atomic(&mut self, part: &Part<'_>, global: u32, shared: u32) {
+        if self.launch.counts.is_empty() {
+            return;
+        }
+        for (mask, is_global) in [(global, true), (shared, false)] {
+            if mask == 0 {
+                continue;
+            }
+            let part = Part { mask, ..*part };
+            let request = request(&part);
+            if is_global {
+                self.touch(&part, CacheAccess::ReadModifyWrite);
+            }
+            let sectors = if is_global { request.touched().sectors } else { 0 };
+            let most = request.most_at_one_address();
+            let Some(counts) = self.launch.count(part.pc) else { return };
+            counts.atomic_requests += 1;
+            counts.atomic_sectors += sectors;
+            counts.atomic_passes += most;
+            counts.atomic_most_lanes = counts.atomic_most_lanes.max(most);
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Small kernels with a known defect, each next to its corrected twin: the defect is found, the twin is not accused.
+//!
+//! Each file of these folders has a kernel `defect` and a kernel `fixed` and says in comments how both are launched
+//! (`specimen.rs`). A folder is a test, so that folders run beside each other.
+
+mod specimen;
+mod values;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use lightbench_core::cancellation::Cancellation;
+use lightbench_core::compile::{Build, CompileJob, Compiler};
+use lightbench_core::device::ComputeCapability;
+use lightbench_core::project::launch::Architecture;
+use lightbench_core::project::{Candidate, Kernel, Selection};
+use lightbench_core::virtual_gpu::Module;
+use lightbench_core::virtual_gpu::machine::{
+    BufferId, Checks, DeviceShape, FaultKind, LaunchConfig, Machine, Races, Report, Schedule,
+};
+use lightbench_core::worker::command::WorkerCommand;
+
+use crate::compiler;
+use crate::program::{repository, shared_cache};
+use specimen::Specimen;
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// What the machine cannot find yet: such kernels are compiled and loaded only.
+const NOT_JUDGED_YET: &[FaultKind] = &[FaultKind::MissingWait];
+
+macro_rules! folders {
+    ($($name:ident: $at_least:literal),* $(,)?) => {
+        $(#[test]
+        fn $name() {
+            check(stringify!($name), $at_least);
+        })*
+
+        #[test]
+        fn every_folder_is_tested() {
+            let entries = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+            let mut found: Vec<String> =
+                entries.filter(|path| path.is_dir()).map(|path| name_of(&path)).collect();
+            found.sort();
+            assert_eq!(found, [$(stringify!($name)),*]);
+        }
+    };
+}
+
+// How many kernels each has at least, in the order of the alphabet.
+folders! {
+    alignment: 5,
+    async_copies: 5,
+    barriers: 8,
+    bounds: 20,
+    endings: 10,
+    global_races: 15,
+    read_only: 4,
+    shared_races: 15,
+    unwritten: 12,
+    warps: 8,
+}
+
+fn folder() -> PathBuf {
+    repository().join("tests/defects")
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_stem().unwrap().to_str().unwrap().to_owned()
+}
+
+/// Judges every kernel of a folder and reports all that went wrong.
+fn check(name: &str, at_least: usize) {
+    let Some(found) = compiler::required() else { return };
+    let command = WorkerCommand::new(env!("CARGO_BIN_EXE_lightbench"), ["worker"]);
+    let cache = Some(shared_cache().to_owned());
+    let mut compiler = Compiler::new(found.toolchain.clone(), command, cache);
+    let files = kernels(&folder().join(name));
+    assert!(files.len() >= at_least, "{} kernels in {name}", files.len());
+    let mut problems = Vec::new();
+    for file in files {
+        let specimen = Specimen::read(&file);
+        for capability in specimen.capabilities() {
+            let module = compile(&mut compiler, &file, capability, specimen.build);
+            for problem in judge(&specimen, &module) {
+                problems.push(format!("{name}/{}.cu for {capability}: {problem}", specimen.name));
+            }
+        }
+    }
+    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+}
+
+fn kernels(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "cu"));
+    files.sort();
+    files
+}
+
+fn compile(
+    compiler: &mut Compiler,
+    file: &Path,
+    capability: ComputeCapability,
+    build: Build,
+) -> Module {
+    let kernel = Kernel::load_standalone(file).unwrap();
+    let selection = Selection {
+        parameters: Vec::new(),
+        constants: Vec::new(),
+        options: Vec::new(),
+        architecture: Architecture::Portable,
+        name_expressions: Vec::new(),
+    };
+    let candidate = Candidate::standalone(&kernel, selection).unwrap();
+    let job = CompileJob::of(&candidate, capability, build);
+    let compiled = compiler.compile(&job, LIMIT, &Cancellation::new());
+    let artifact = compiled.unwrap_or_else(|error| panic!("{}: {error}", kernel.name)).artifact;
+    Module::load(&artifact.ptx).unwrap_or_else(|errors| panic!("{}: {}", kernel.name, errors[0]))
+}
+
+/// What went otherwise than the file says.
+fn judge(specimen: &Specimen, module: &Module) -> Vec<String> {
+    if specimen.faults.iter().any(|fault| NOT_JUDGED_YET.contains(&fault.kind)) {
+        return Vec::new();
+    }
+    let mut problems = Vec::new();
+    match launch(specimen, module, "defect") {
+        Ok(run) if !specimen.finds(&run.report) => problems.push(format!(
+            "the defect is not found at {}; {}",
+            specimen.wanted(),
+            said(&run.report)
+        )),
+        Ok(_) => {}
+        Err(error) => problems.push(error),
+    }
+    match launch(specimen, module, "fixed") {
+        Ok(run) if !run.report.faults.is_empty() => {
+            problems.push(format!("the twin is accused; {}", said(&run.report)));
+        }
+        Ok(run) => problems.extend(specimen.unexpected(&run.machine, &run.buffers)),
+        Err(error) => problems.push(error),
+    }
+    problems
+}
+
+fn said(report: &Report) -> String {
+    let faults: Vec<String> = report.faults.iter().map(|fault| format!("\n    {fault}")).collect();
+    if faults.is_empty() { "no fault".to_owned() } else { format!("found:{}", faults.concat()) }
+}
+
+/// A launch that is over.
+struct Run {
+    machine: Machine,
+    report: Report,
+    /// One for each argument.
+    buffers: Vec<Option<BufferId>>,
+}
+
+fn launch(specimen: &Specimen, module: &Module, kernel: &str) -> Result<Run, String> {
+    let mut machine = Machine::new(DeviceShape::default());
+    let (arguments, buffers) = specimen.arguments(&mut machine);
+    let unjudged = NOT_JUDGED_YET.contains(&FaultKind::DataRace);
+    let races = if unjudged { Races::Ignored } else { Races::CudaIdiom };
+    let config = LaunchConfig {
+        dynamic_shared: specimen.shared,
+        max_steps: specimen.steps,
+        checks: Checks { uninitialized: true, races },
+        schedule: Schedule::Deterministic,
+        ..LaunchConfig::new(specimen.grid, specimen.block, arguments)
+    };
+    let report = machine.launch(module, kernel, &config);
+    let report = report.map_err(|error| format!("`{kernel}` is not launched: {error}"))?;
+    Ok(Run { machine, report, buffers })
+}
