@@ -29,12 +29,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 
 /// Folders and files that the machine cannot judge yet: they are compiled and loaded only. Until the list is empty, no
 /// data races are looked for.
-const NOT_JUDGED_YET: &[&str] = &[
-    "async_copies/no_barrier_after_wait",
-    "async_copies/stage_refilled_too_early",
-    "global_races",
-    "shared_races",
-];
+const NOT_JUDGED_YET: &[&str] = &[];
 
 macro_rules! folders {
     ($($name:ident: $at_least:literal),* $(,)?) => {

@@ -96,7 +96,7 @@ pub(crate) fn class(code: Code) -> InstructionClass {
         | Code::Arrive(_)
         | Code::Reduce(..)
         | Code::SynchroniseWarp
-        | Code::Fence => InstructionClass::Barrier,
+        | Code::Fence(..) => InstructionClass::Barrier,
         Code::Warp(_) => InstructionClass::Warp,
         Code::Sleep | Code::Hint => InstructionClass::Other,
     }

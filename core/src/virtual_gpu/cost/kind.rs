@@ -170,7 +170,7 @@ pub(crate) fn kind(code: Code) -> Kind {
         | Code::Arrive(_)
         | Code::Reduce(..)
         | Code::SynchroniseWarp
-        | Code::Fence => Kind::Barrier,
+        | Code::Fence(..) => Kind::Barrier,
         Code::Warp(_) => Kind::Warp,
         Code::Sleep => Kind::Other,
         Code::Hint => Kind::Hint,

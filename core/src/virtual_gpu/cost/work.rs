@@ -50,7 +50,7 @@ pub(super) fn add_work(counts: &mut Counts, code: Code) {
         | Code::Reduce(..)
         | Code::SynchroniseWarp
         | Code::Warp(_)
-        | Code::Fence
+        | Code::Fence(..)
         | Code::Sleep
         | Code::Hint => {}
     }

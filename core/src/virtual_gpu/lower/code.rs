@@ -3,8 +3,7 @@
 use super::super::isa::approximate::Approximate;
 use super::super::isa::async_copy::Pending;
 use super::super::isa::atomic::Atomic;
-use super::super::isa::barrier::Alignment;
-use super::super::isa::barrier::Vote;
+use super::super::isa::barrier::{Alignment, FenceOrder, Vote};
 use super::super::isa::compare::Compare;
 use super::super::isa::convert::Convert;
 use super::super::isa::extended::Extended;
@@ -14,7 +13,7 @@ use super::super::isa::integer::Integer;
 use super::super::isa::logic::Logic;
 use super::super::isa::matrix::Matrix;
 use super::super::isa::mbarrier::Mbarrier;
-use super::super::isa::memory::{Access, Space};
+use super::super::isa::memory::{Access, Scope, Space};
 use super::super::isa::special_register::SpecialRegister;
 use super::super::isa::warp::Warp;
 use super::super::module::{FunctionId, VariableId};
@@ -192,8 +191,8 @@ pub(crate) enum Code {
     Reduce(Vote, Alignment),
     SynchroniseWarp,
     Warp(Warp),
-    /// Order of memory accesses: the deterministic schedule has a total one.
-    Fence,
+    /// Order of memory accesses: schedules have a total one, races are judged by it.
+    Fence(FenceOrder, Scope),
     Sleep,
     /// A hint without effect on values.
     Hint,

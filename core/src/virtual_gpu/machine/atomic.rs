@@ -8,6 +8,7 @@ use super::super::semantics::atomic as s;
 use super::super::semantics::half::{HalfFormat, pair};
 use super::super::semantics::{Extreme, Negative, integer};
 use super::access::{Part, Spot};
+use super::race::WriteOutcome;
 use super::run::Worker;
 use super::warp::{Frame, LANES};
 
@@ -129,6 +130,10 @@ impl Worker<'_, '_> {
             let part = Part { pc, addresses: &addresses, mask: 1 << lane, element, count: 1 };
             let Some(spot) = self.spot(&part, lane, shared) else { continue };
             let (value, known) = self.swap(&spot, atomic, b[lane], c[lane], element as usize);
+            let compares = matches!(atomic.update, Update::CompareAndSwap(_));
+            let failed = compares && value != b[lane];
+            let outcome = if failed { WriteOutcome::Read } else { WriteOutcome::Wrote };
+            self.race_atomic(pc, (lane, element), &spot, atomic, outcome);
             old[lane] = value;
             let memory = if shared { s::Memory::Shared } else { s::Memory::Global };
             changes |= updated(atomic.update, value, b[lane], c[lane], memory) != value;

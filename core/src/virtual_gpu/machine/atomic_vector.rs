@@ -5,6 +5,7 @@ use super::super::isa::atomic::{Atomic, ExchangeType, OldValue, SwapType, Update
 use super::super::lower::code::{BaseKind, Op};
 use super::access::{Part, Spot};
 use super::atomic::bytes;
+use super::race::WriteOutcome;
 use super::run::Worker;
 use super::warp::{Frame, LANES};
 
@@ -60,9 +61,9 @@ impl Worker<'_, '_> {
             let part = Part { pc, addresses: &addresses, mask: 1 << lane, element, count };
             let Some(spot) = self.spot(&part, lane, shared) else { continue };
             let known = if quad {
-                self.swap_quad(&spot, atomic.update, &given.values, lane, &mut old)
+                self.swap_quad(&spot, atomic, &given.values, (pc, lane), &mut old)
             } else {
-                self.swap_each(&spot, atomic, &given.values, (lane, element as usize), &mut old)
+                self.swap_each(&spot, atomic, &given.values, (pc, lane, element as usize), &mut old)
             };
             if !known {
                 undefined |= 1 << lane;
@@ -89,13 +90,14 @@ impl Worker<'_, '_> {
         spot: &Spot,
         atomic: Atomic,
         values: &[[u64; LANES]],
-        (lane, size): (usize, usize),
+        (pc, lane, size): (u32, usize, usize),
         old: &mut [[u64; LANES]],
     ) -> bool {
         let mut known = true;
         for (index, (old, value)) in old.iter_mut().zip(values).enumerate() {
             let at = spot.behind(index * size);
             let (before, was_known) = self.swap(&at, atomic, value[lane], 0, size);
+            self.race_atomic(pc, (lane, size as u32), &at, atomic, WriteOutcome::Wrote);
             old[lane] = before;
             known &= was_known;
         }
@@ -106,9 +108,9 @@ impl Worker<'_, '_> {
     fn swap_quad(
         &mut self,
         spot: &Spot,
-        update: Update,
+        atomic: Atomic,
         values: &[[u64; LANES]],
-        lane: usize,
+        (pc, lane): (u32, usize),
         old: &mut [[u64; LANES]],
     ) -> bool {
         let (known, before) = match *spot {
@@ -124,9 +126,13 @@ impl Worker<'_, '_> {
             }
         };
         let given: Vec<u64> = values.iter().map(|value| value[lane]).collect();
-        let new = match (update, &given[..]) {
+        let mut outcome = WriteOutcome::Wrote;
+        let new = match (atomic.update, &given[..]) {
             (Update::CompareAndSwap(_), [a, b, c, d]) if before == [*a, *b] => [*c, *d],
-            (Update::CompareAndSwap(_), _) => before,
+            (Update::CompareAndSwap(_), _) => {
+                outcome = WriteOutcome::Read;
+                before
+            }
             (_, [low, high, ..]) => [*low, *high],
             (_, _) => before,
         };
@@ -143,6 +149,7 @@ impl Worker<'_, '_> {
                 }
             }
         }
+        self.race_atomic(pc, (lane, 16), spot, atomic, outcome);
         for (old, before) in old.iter_mut().zip(before) {
             old[lane] = before;
         }

@@ -3,6 +3,7 @@
 use super::super::isa::barrier::{Alignment, Vote};
 use super::super::lower::code::{Code, Op, Slot};
 use super::fault::{FaultKind, Finding};
+use super::race::Waits;
 use super::run::{BlockState, Worker};
 use super::step::Stop;
 use super::warp::{Frame, Split, SplitState, Warp};
@@ -96,6 +97,7 @@ impl Worker<'_, '_> {
         barrier.waits |= waits;
         let (warp, mask, frame) = (self.warp.index, split.mask, split.frame);
         barrier.arrivals.push(Arrival { warp, mask, pc, frame, vote });
+        self.race_arrive(index, mask, if waits { Waits::Yes } else { Waits::No });
         split.pc += 1;
         if waits {
             split.state = SplitState::Barrier(index as u8);
@@ -155,6 +157,9 @@ pub(super) fn release(block: &mut BlockState, warps: &mut [Warp]) -> (bool, Opti
             });
         }
         vote(&barrier, warps);
+        if let Some(races) = &mut block.races {
+            races.complete(index);
+        }
         for split in warps.iter_mut().flat_map(|warp| &mut warp.splits) {
             if split.state == SplitState::Barrier(index as u8) {
                 split.state = SplitState::Ready;

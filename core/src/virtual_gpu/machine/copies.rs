@@ -5,9 +5,9 @@
 //! thread complete it.
 
 use super::super::isa::async_copy::Pending;
-use super::super::isa::memory::Space;
+use super::super::isa::memory::{Ordering, Space};
 use super::super::lower::code::{BaseKind, CopyLength, CopySite, Op};
-use super::access::{Moved, Part};
+use super::access::{Moved, Part, Spaces};
 use super::fault::{FaultKind, Finding, OtherSide};
 use super::lanes::Doubles;
 use super::run::Worker;
@@ -225,7 +225,10 @@ impl Worker<'_, '_> {
                 let bad = self.place_global(&part, lane).is_none();
                 failed |= u32::from(bad) << lane;
             }
-            self.load_global(&Part { mask: all & !failed, ..part }, &mut moved);
+            let part = Part { mask: all & !failed, ..part };
+            let spaces = Spaces { global: part.mask, shared: 0, local: 0 };
+            self.race_load(&part, Ordering::Weak, &spaces);
+            self.load_global(&part, &mut moved);
         }
         let some = super::lanes::bits(|lane| (1..whole).contains(&lengths[lane])) & mask;
         for lane in (0..LANES).filter(|lane| some >> lane & 1 == 1) {
@@ -238,6 +241,8 @@ impl Worker<'_, '_> {
                     break;
                 }
                 let mut one = Moved { values: [[0; LANES]; 8], undefined: [0; 8] };
+                let spaces = Spaces { global: part.mask, shared: 0, local: 0 };
+                self.race_load(&part, Ordering::Weak, &spaces);
                 self.load_global(&part, &mut one);
                 let (word, shift) = ((byte / 4) as usize, 8 * (byte % 4));
                 moved.values[word][lane] |= one.values[0][lane] << shift;
@@ -327,6 +332,7 @@ impl Worker<'_, '_> {
             return;
         }
         for arrival in self.block.copies.due() {
+            self.race_arrival(arrival.thread, arrival.pc, arrival.barrier);
             self.arrive_at(arrival.pc, arrival.thread.1, arrival.barrier, 1);
         }
     }
@@ -341,6 +347,7 @@ impl Worker<'_, '_> {
         self.block.copies.pending = rest;
         for copy in due {
             let size = usize::from(copy.size);
+            self.race_copy(copy.thread, copy.pc, (copy.offset, size));
             let shared = &mut self.block.shared;
             for (word, bytes) in copy.bytes[..size].as_chunks::<4>().0.iter().enumerate() {
                 let offset = copy.offset + 4 * word;

@@ -117,6 +117,7 @@ impl Launch<'_> {
             exited: 0,
             copies: Copies::default(),
             mbarriers: BTreeSet::new(),
+            races: self.races.as_ref().map(|races| races.block(linear, threads)),
         };
         let warps = (0..threads.div_ceil(LANES as u32)).map(|warp| self.warp(warp, threads));
         let warps = warps.collect();

@@ -15,6 +15,7 @@ use super::layout::{place_objects, pool};
 use super::memory::Addresses;
 use super::order::{Order, Random};
 use super::parallel::{self, Common};
+use super::race::{self, Accepted, LaunchRaces};
 use super::run::Launch;
 use super::shared::SharedLayout;
 use super::tensor::TensorModel;
@@ -135,6 +136,8 @@ impl LaunchConfig {
 pub struct Report {
     /// What was found wrong, in the order in which it happened.
     pub faults: Vec<Fault>,
+    /// What [`Races::CudaIdiom`] accepted that [`Races::Strict`] would not, by rule and instruction.
+    pub accepted: Vec<Accepted>,
     /// What was done, if it was counted.
     pub counters: Option<Counters>,
     /// What the kernel printed.
@@ -259,21 +262,9 @@ impl Machine {
     ) -> Result<Watched, LaunchError> {
         let (id, function) = find_kernel(module, kernel)?;
         check_sizes(function, config)?;
-        if let Schedule::Parallel { .. } = config.schedule
-            && config.checks.races != Races::Ignored
-        {
-            return Err(LaunchError::Unavailable(
-                "looking for data races with the parallel schedule, whose order is not repeatable,",
-            ));
-        }
-        match config.checks.races {
-            Races::Ignored => {}
-            Races::CudaIdiom | Races::Strict => {
-                return Err(LaunchError::Unavailable("looking for data races"));
-            }
-        }
         let program = lower::lower(module, id).map_err(LaunchError::Unsupported)?;
         check_counting(module, &program, config)?;
+        race::refuse(config, &program)?;
         let too_much = |bytes| LaunchError::Shared { bytes, limit: self.shape.shared_per_block };
         let Some(shared) = SharedLayout::new(module, &program, config.dynamic_shared) else {
             return Err(too_much(super::shared::LARGEST));
@@ -352,6 +343,7 @@ impl Machine {
             stopped: false,
             printed: String::new(),
             heap: HashMap::new(),
+            races: LaunchRaces::new(config.checks.races, program),
             order: order(config.schedule),
             common,
             counted_steps: 0,
@@ -373,6 +365,7 @@ impl Machine {
             let mut launch = new(&mut self.memory, None);
             launch.watch = watch;
             launch.run();
+            report.accepted = launch.finish_races();
             found = launch.watch.take().and_then(|watch| watch.found);
             caches = launch.caches.take().map(|caches| caches.traffic());
             (report.steps, report.stopped) = (launch.steps, launch.stopped);

@@ -33,6 +33,7 @@ impl Worker<'_, '_> {
         let count = usize::from(op.list.1);
         let part = |mask| Part { pc, addresses: &addresses, mask, element, count };
         let mut moved = Moved { values: [[0; LANES]; 8], undefined: [0; 8] };
+        self.race_load(&part(mask), access.ordering, &spaces);
         self.bring(&part(mask), &spaces, frame, &mut moved);
         if spaces.global != 0 && access.ordering != Ordering::Weak {
             self.launch.order_memory();

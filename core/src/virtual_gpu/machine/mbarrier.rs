@@ -118,6 +118,7 @@ impl Worker<'_, '_> {
             self.report(pc, Finding::new(FaultKind::BarrierDivergence, lane, text));
             return;
         }
+        self.race_initialisation((self.warp.index, lane), pc, offset);
         self.block.mbarriers.insert(offset);
         self.block.shared.mark_written(offset, 8);
         self.set_barrier(offset, State { pending: count, expected: count, phase: 0 });
@@ -162,6 +163,7 @@ impl Worker<'_, '_> {
                 let finding = Finding::new(FaultKind::BarrierDivergence, lane as u32, text);
                 self.report(part.pc, finding);
             }
+            self.race_arrival((self.warp.index, lane as u32), part.pc, offset);
             self.arrive_at(part.pc, lane as u32, offset, counts[lane]);
         }
         if !op.d.is_none() {
@@ -221,7 +223,9 @@ impl Worker<'_, '_> {
                 Phase::State => State::from_word(wanted[lane]).phase != state.phase,
                 Phase::Parity => wanted[lane] & 1 != u64::from(state.phase & 1),
             };
-            if !done {
+            if done {
+                self.race_passing((self.warp.index, lane as u32), part.pc, offset);
+            } else {
                 complete &= !(1 << lane);
             }
         }

@@ -13,6 +13,7 @@ use super::lanes::{Lanes, Pool};
 use super::memory::Memory;
 use super::order::Order;
 use super::parallel::Common;
+use super::race::{BlockRaces, LaunchRaces};
 use super::shared::{SharedLayout, SharedMemory};
 use super::warp::{Frame, LANES, Warp};
 use super::watch::Watch;
@@ -51,6 +52,8 @@ pub(super) struct Launch<'m> {
     pub(super) printed: String,
     pub(super) heap_left: u64,
     pub(super) heap: HashMap<u64, usize>,
+    /// Who accessed global memory, if races are looked for.
+    pub(super) races: Option<Box<LaunchRaces>>,
     /// Whose turn it is.
     pub(super) order: Order,
     /// What the threads of a parallel launch share.
@@ -71,7 +74,7 @@ pub(super) struct Recorded {
 }
 
 /// More faults than this are not kept: there is one for each rule and instruction.
-const MOST_FAULTS: usize = 256;
+pub(super) const MOST_FAULTS: usize = 256;
 
 /// A block without its warps.
 #[derive(Clone, Debug)]
@@ -87,6 +90,8 @@ pub(super) struct BlockState {
     pub(super) copies: super::copies::Copies,
     /// Where barriers in shared memory are.
     pub(super) mbarriers: BTreeSet<usize>,
+    /// The order of its threads, if races are looked for.
+    pub(super) races: Option<Box<BlockRaces>>,
 }
 
 /// One warp at work.
@@ -124,6 +129,11 @@ impl Worker<'_, '_> {
 
     /// Reports a fault, once for each rule and instruction.
     pub(super) fn report(&mut self, pc: u32, finding: Finding) {
+        self.report_of(pc, self.thread(finding.lane), finding);
+    }
+
+    /// The same of any thread of the block.
+    pub(super) fn report_of(&mut self, pc: u32, thread: [u32; 3], finding: Finding) {
         let kind = finding.kind;
         if kind.is_fatal() || self.launch.on_fault == OnFault::Stop {
             self.launch.stopped = true;
@@ -138,10 +148,21 @@ impl Worker<'_, '_> {
         if !counts {
             return;
         }
+        let recorded = self.recorded(pc, thread, finding);
+        match known {
+            Some(index) => self.launch.faults[index] = recorded,
+            None => {
+                self.launch.seen.insert((kind, pc), self.launch.faults.len());
+                self.launch.faults.push(recorded);
+            }
+        }
+    }
+
+    /// A finding with where it happened.
+    pub(super) fn recorded(&self, pc: u32, thread: [u32; 3], finding: Finding) -> Recorded {
         let (place, source_line) = self.launch.program.place(self.launch.module, pc);
-        let thread = self.thread(finding.lane);
         let fault = Fault {
-            kind,
+            kind: finding.kind,
             kernel: self.launch.kernel.clone(),
             block: self.block.index,
             thread,
@@ -152,14 +173,7 @@ impl Worker<'_, '_> {
             other: finding.other,
             details: finding.details,
         };
-        let recorded = Recorded { fault, block, pc };
-        match known {
-            Some(index) => self.launch.faults[index] = recorded,
-            None => {
-                self.launch.seen.insert((kind, pc), self.launch.faults.len());
-                self.launch.faults.push(recorded);
-            }
-        }
+        Recorded { fault, block: self.block.linear, pc }
     }
 
     /// Reports the use of a value that nothing wrote, with the load that brought it.

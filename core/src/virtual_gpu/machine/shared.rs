@@ -104,6 +104,14 @@ impl SharedLayout {
         Some((address >> SPACING_BITS << SPACING_BITS, variable.start..variable.end))
     }
 
+    /// The address of an offset in storage, where a variable is.
+    pub(super) fn address(&self, offset: usize) -> u64 {
+        let offset = offset as u64;
+        let inside = |v: &SharedVariable| (u64::from(v.start)..u64::from(v.end)).contains(&offset);
+        let number = self.variables.iter().position(inside).unwrap_or(0) as u64;
+        (number + 1) << SPACING_BITS | offset
+    }
+
     /// What an address that is wrong was probably meant to be in.
     pub(super) fn describe(&self, address: u64, bytes: u32) -> (Option<String>, String) {
         let number = (address >> SPACING_BITS).wrapping_sub(1);

@@ -266,7 +266,10 @@ impl Worker<'_, '_> {
                 }
             }
             Code::Sleep => self.sleep(pc),
-            Code::Fence => self.launch.order_memory(),
+            Code::Fence(order, scope) => {
+                self.launch.order_memory();
+                self.race_fence(mask, order, scope);
+            }
             // What concerns registers alone was done before.
             Code::Hint
             | Code::Integer(_)

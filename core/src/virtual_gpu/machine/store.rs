@@ -31,6 +31,7 @@ impl Worker<'_, '_> {
         if spaces.global != 0 && access.ordering != Ordering::Weak {
             self.launch.order_memory();
         }
+        self.race_store(&part, access.ordering, &spaces, &moved);
         self.put(&part, &spaces, frame, &moved);
     }
 

@@ -112,6 +112,7 @@ impl Worker<'_, '_> {
             if members & self.warp.live & !here != 0 || !at_barrier(&self.warp.splits[index]) {
                 continue;
             }
+            self.race_warp_barrier(here);
             for split in &mut self.warp.splits {
                 let waits = split.state == SplitState::WarpSync(members)
                     && program.ops[split.pc as usize].code == Code::SynchroniseWarp;
@@ -157,6 +158,9 @@ impl Worker<'_, '_> {
     }
 
     fn perform(&mut self, pc: u32, op: &Op, frame: Frame, mask: u32, members: u32) {
+        if op.code == Code::SynchroniseWarp {
+            self.race_warp_barrier(members);
+        }
         let Code::Warp(what) = op.code else { return };
         match what {
             Operation::Shuffle(kind) => self.shuffle(pc, op, kind, frame, mask),

@@ -36,8 +36,8 @@ impl Translator<'_> {
                 Ok(())
             }
             Barrier::SynchroniseWarp => self.compute(instruction, Code::SynchroniseWarp),
-            Barrier::Fence(..) => {
-                self.emit(op(Code::Fence));
+            Barrier::Fence(order, scope) => {
+                self.emit(op(Code::Fence(order, scope)));
                 Ok(())
             }
         }

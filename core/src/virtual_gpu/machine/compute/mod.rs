@@ -100,7 +100,7 @@ pub(super) fn execute(
         | Code::Reduce(..)
         | Code::SynchroniseWarp
         | Code::Warp(_)
-        | Code::Fence
+        | Code::Fence(..)
         | Code::Sleep
         | Code::Hint => return false,
     }

@@ -2,9 +2,9 @@
 //! lanes gives the address of a row of 16 bytes. PTX ISA, sections "ldmatrix" and "stmatrix".
 
 use super::super::super::isa::matrix::{MatrixCount, Orientation};
-use super::super::super::isa::memory::Space;
+use super::super::super::isa::memory::{Ordering, Space};
 use super::super::super::lower::code::{BaseKind, Op};
-use super::super::access::{Moved, Part};
+use super::super::access::{Moved, Part, Spaces};
 use super::super::lanes::Doubles;
 use super::super::run::Worker;
 use super::super::warp::{Frame, LANES};
@@ -36,6 +36,7 @@ impl Worker<'_, '_> {
         let (addresses, rows) = self.row_addresses(pc, op, (count, space, base), (frame, mask));
         let mut moved = Moved { values: [[0; LANES]; 8], undefined: [0; 8] };
         let part = Part { pc, addresses: &addresses, mask: rows, element: 4, count: WORDS };
+        self.race_load(&part, Ordering::Weak, &Spaces { global: 0, shared: rows, local: 0 });
         self.load_shared(&part, &mut moved);
         // A row without an address brings nothing.
         moved.undefined.iter_mut().for_each(|undefined| *undefined |= !rows);
@@ -81,10 +82,10 @@ impl Worker<'_, '_> {
                 }
             }
         }
-        self.store_shared(
-            &Part { pc, addresses: &addresses, mask: rows, element: 4, count: WORDS },
-            &moved,
-        );
+        let part = Part { pc, addresses: &addresses, mask: rows, element: 4, count: WORDS };
+        let spaces = Spaces { global: 0, shared: rows, local: 0 };
+        self.race_store(&part, Ordering::Weak, &spaces, &moved);
+        self.store_shared(&part, &moved);
     }
 
     /// The addresses of the rows, in the lanes that give them.

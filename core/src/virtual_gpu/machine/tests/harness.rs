@@ -8,7 +8,8 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use crate::virtual_gpu::machine::{
-    Access, Argument, BufferId, DeviceShape, Initial, LaunchConfig, Machine, Report, Schedule,
+    Access, Argument, BufferId, DeviceShape, Initial, LaunchConfig, Machine, Races, Report,
+    Schedule,
 };
 use crate::virtual_gpu::module::Module;
 
@@ -78,18 +79,19 @@ fn size(text: &str) -> [u32; 3] {
     size
 }
 
-/// Does what the comments of a file say.
-pub(super) fn launch(text: &str) -> Done {
-    launch_by(text, Schedule::Deterministic)
+/// Does what the comments of a file say, and looks for races.
+pub(super) fn launch(text: &str, races: Races) -> Done {
+    launch_by(text, Schedule::Deterministic, races)
 }
 
 /// The same by a schedule.
-pub(super) fn launch_by(text: &str, schedule: Schedule) -> Done {
+pub(super) fn launch_by(text: &str, schedule: Schedule, races: Races) -> Done {
     let module = module(text);
     let mut machine = Machine::new(DeviceShape::default());
     let mut config = LaunchConfig::new([1; 3], [32, 1, 1], Vec::new());
     config.schedule = schedule;
     config.max_steps = 1 << 20;
+    config.checks.races = races;
     let mut kernel = String::new();
     let mut buffers: Vec<(String, BufferId)> = Vec::new();
     let mut expected = Vec::new();

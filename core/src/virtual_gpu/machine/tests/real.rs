@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use super::harness::{folder, module, other_schedules};
 use crate::virtual_gpu::machine::{
-    Access, Argument, BufferId, DeviceShape, Initial, LaunchConfig, Machine, Report, Schedule,
+    Access, Argument, BufferId, DeviceShape, Initial, LaunchConfig, Machine, Races, Report,
+    Schedule,
 };
 use crate::virtual_gpu::module::Module;
 
@@ -56,6 +57,10 @@ impl Bench {
         config.max_steps = 1 << 26;
         let before = self.machine.clone();
         let module = load(file);
+        config.checks.races = Races::CudaIdiom;
+        let idiom = before.clone().launch(&module, kernel, &config).unwrap();
+        expect_no_fault(&idiom, Schedule::Deterministic);
+        config.checks.races = Races::Strict;
         let report = self.machine.launch(&module, kernel, &config).unwrap();
         expect_no_fault(&report, Schedule::Deterministic);
         // Short turns and parted lanes take more steps.
@@ -63,6 +68,9 @@ impl Bench {
         for schedule in other_schedules() {
             let mut other = before.clone();
             config.schedule = schedule;
+            if let Schedule::Parallel { .. } = schedule {
+                config.checks.races = Races::Ignored;
+            }
             let report = other.launch(&module, kernel, &config).unwrap();
             expect_no_fault(&report, schedule);
             for region in 0..before.memory.regions.len() {
@@ -171,7 +179,15 @@ fn counters_of_tiled_gemm_are_those_of_its_tiles() {
 #[test]
 #[ignore = "a measurement"]
 fn speed_of_tiled_gemm() {
-    for (counters, checks) in [(false, false), (false, true), (true, true)] {
+    use Races::{CudaIdiom, Ignored};
+    let all = [
+        (false, false, Ignored),
+        (false, true, Ignored),
+        (true, true, Ignored),
+        (false, true, CudaIdiom),
+        (true, true, CudaIdiom),
+    ];
+    for (counters, checks, races) in all {
         let size = 256_usize;
         let bench = Bench::new()
             .input("a", float_bytes(&numbers(size * size, 1)))
@@ -183,12 +199,13 @@ fn speed_of_tiled_gemm() {
         let mut config = LaunchConfig::new([16, 16, 1], [16, 16, 1], bench.arguments.clone());
         config.counters = counters;
         config.checks.uninitialized = checks;
+        config.checks.races = races;
         let start = std::time::Instant::now();
         let report = bench.machine.launch(&module, "gemm_tiled", &config).unwrap();
         let seconds = start.elapsed().as_secs_f64();
         let rate = report.steps as f64 * 32.0 / seconds / 1e9;
         println!(
-            "counters {counters}, checks {checks}: {} steps, {seconds:.3} s, {rate:.3} G/s",
+            "counters {counters}, checks {checks}, races {races:?}: {} steps, {seconds:.3} s, {rate:.3} G/s",
             report.steps
         );
     }

@@ -1,0 +1,181 @@
+//! One lane's access of one element: what it does to the order of threads, and with whom it races.
+
+use super::super::super::isa::atomic::AtomicOrder;
+use super::super::super::isa::memory::Ordering;
+use super::clock::Thread;
+use super::judge::{Judge, MemoryKind, Verdict};
+use super::order::{BlockOrder, Reach};
+use super::shadow::{Entry, Record, Shadow, Strength, What};
+use super::{reach, releases};
+
+/// What an access does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Read,
+    Write,
+    /// Both: a read-modify-write.
+    Update,
+}
+
+impl Role {
+    pub(super) const fn writes(self) -> bool {
+        match self {
+            Self::Read => false,
+            Self::Write | Self::Update => true,
+        }
+    }
+
+    const fn reads(self) -> bool {
+        match self {
+            Self::Write => false,
+            Self::Read | Self::Update => true,
+        }
+    }
+}
+
+/// An instruction's accesses.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Visit {
+    pub(super) pc: u32,
+    pub(super) strength: Strength,
+    pub(super) role: Role,
+    pub(super) order: AtomicOrder,
+    /// Elements of a lane.
+    pub(super) count: usize,
+}
+
+/// One lane's access of one element.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Element {
+    pub(super) thread: Thread,
+    pub(super) address: u64,
+    pub(super) bytes: u32,
+    pub(super) region: Option<usize>,
+    pub(super) offset: usize,
+}
+
+impl Visit {
+    /// A load or store.
+    pub(super) fn new(pc: u32, ordering: Ordering, role: Role, count: usize) -> Self {
+        let (strength, order) = match ordering {
+            Ordering::Weak => (Strength::Weak, AtomicOrder::Relaxed),
+            Ordering::Volatile => (Strength::Volatile, AtomicOrder::Relaxed),
+            Ordering::Relaxed(scope) => (Strength::Relaxed(reach(scope)), AtomicOrder::Relaxed),
+            Ordering::Acquire(scope) => (Strength::Relaxed(reach(scope)), AtomicOrder::Acquire),
+            Ordering::Release(scope) => (Strength::Relaxed(reach(scope)), AtomicOrder::Release),
+        };
+        Self { pc, strength, role, order, count }
+    }
+}
+
+/// Which rules hold.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules {
+    /// Rules 20 to 24 do.
+    pub(super) lenient: bool,
+    /// Whether anything in the program can order blocks.
+    pub(super) orders_blocks: bool,
+}
+
+/// What came of an access.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    /// Those of its words of which there is something to say.
+    pub(super) verdicts: Vec<(Entry, Verdict)>,
+    /// Rules of the idiom that it needed.
+    pub(super) accepted: Vec<u8>,
+}
+
+/// Judges an access and remembers it.
+pub(super) fn access(
+    order: &mut BlockOrder,
+    shadow: &mut Shadow,
+    rules: Rules,
+    mut visit: Visit,
+    element: &Element,
+    mut is_same: impl FnMut() -> bool,
+) -> Outcome {
+    let mut outcome = Outcome::default();
+    let me = element.thread;
+    let fence =
+        if visit.role.writes() && rules.lenient { order.take_fresh_fence(me) } else { None };
+    let flag = fence == Some(Reach::Device)
+        && visit.strength == Strength::Weak
+        && visit.count == 1
+        && element.bytes >= 4;
+    if flag {
+        visit.strength = Strength::Flag;
+    }
+    if visit.role.reads()
+        && let Some(reach) = visit.strength.reach()
+        && let Some(location) = shadow.locations.get(&element.offset)
+        && order.observe(me, location, reach, visit.order)
+    {
+        outcome.accepted.push(21);
+    }
+    let time = order.now(me.warp());
+    let judge = Judge {
+        order,
+        lenient: rules.lenient,
+        memory: if element.region.is_some() { MemoryKind::Global } else { MemoryKind::Shared },
+        orders_blocks: rules.orders_blocks,
+    };
+    for (word, bytes) in element.words() {
+        let what = What::new(visit.pc, bytes, visit.strength, element.wide());
+        let record = Record { thread: me, time, what };
+        let lanes = 1 << me.lane();
+        let entry =
+            Entry { record, lanes, writes: visit.role.writes(), sees: visit.role == Role::Read };
+        let verdict = judge.access(shadow, word, entry, &mut is_same);
+        if flag && verdict.strong_together {
+            outcome.accepted.push(22);
+        }
+        if verdict.matters() {
+            outcome.verdicts.push((entry, verdict));
+        }
+    }
+    if visit.role.writes() {
+        publish(order, shadow, me, visit, element);
+    }
+    outcome
+}
+
+impl Element {
+    /// How often 4 bytes double to the size.
+    fn wide(&self) -> u32 {
+        (self.bytes / 4).max(1).trailing_zeros()
+    }
+
+    /// The words, and which bytes of each.
+    fn words(&self) -> impl Iterator<Item = (usize, u32)> + use<> {
+        let (first, bytes) = (self.offset / 4, self.bytes);
+        let part = ((1 << bytes.min(4)) - 1) << (self.offset % 4);
+        (first..first + (bytes as usize).div_ceil(4)).map(move |word| (word, part))
+    }
+}
+
+/// What a write does to its location (rules 11 and 13).
+fn publish(
+    order: &mut BlockOrder,
+    shadow: &mut Shadow,
+    me: Thread,
+    visit: Visit,
+    element: &Element,
+) {
+    let Some(reach) = visit.strength.reach() else {
+        shadow.forget_locations(element.offset, element.bytes);
+        return;
+    };
+    if !order.learned && !releases(visit.order) && shadow.locations.is_empty() {
+        return;
+    }
+    let mut location = shadow.locations.remove(&element.offset).unwrap_or_default();
+    location.bytes = element.bytes;
+    if visit.role == Role::Write {
+        location.restart();
+    }
+    order.publish(me, &mut location, reach, visit.order);
+    if !location.is_forgettable() {
+        shadow.locations.insert(element.offset, location);
+    }
+}

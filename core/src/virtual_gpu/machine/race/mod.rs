@@ -1,0 +1,171 @@
+//! Data races, by the rules of `docs/races.md`, whose numbers the comments cite.
+//!
+//! `order` says what is before what, `shadow` remembers who accessed each word, `judge` compares; `hooks` is what the
+//! machine calls.
+
+mod clock;
+mod element;
+mod hooks;
+mod judge;
+mod location;
+mod order;
+mod quick;
+mod report;
+mod shadow;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+
+use super::super::error::Place;
+use super::super::isa::atomic::AtomicOrder;
+use super::super::isa::barrier::FenceOrder;
+use super::super::isa::memory::{Ordering, Scope};
+use super::super::lower::Program;
+use super::super::lower::code::{Code, Op};
+use super::super::module::SourceLine;
+use super::launch::{LaunchConfig, LaunchError, Races, Schedule};
+use super::run::Recorded;
+use order::{BlockOrder, Reach};
+use shadow::Shadow;
+
+/// Something that the CUDA idiom accepts and the memory model does not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Accepted {
+    /// The rule of `docs/races.md` by which it is accepted.
+    pub rule: u8,
+    /// Where in the PTX.
+    pub place: Place,
+    /// Where in the source, if the PTX says so.
+    pub source_line: Option<SourceLine>,
+}
+
+/// What a launch knows of races.
+#[derive(Debug)]
+pub(super) struct LaunchRaces {
+    /// Whether rules 20 to 24 hold.
+    lenient: bool,
+    /// Whether anything in the program can order blocks.
+    orders_blocks: bool,
+    /// Whether the program has read-modify-writes.
+    has_atomics: bool,
+    /// By the number of their region.
+    global: Vec<Option<Shadow>>,
+    /// Races of plain reads with atomics, until it is known whether they were attempts (rule 23).
+    doubts: Vec<Doubt>,
+    /// Reads that were.
+    attempts: BTreeSet<u32>,
+    /// Rules of the idiom and the instructions that needed them.
+    accepted: BTreeSet<(u8, u32)>,
+}
+
+#[derive(Debug)]
+struct Doubt {
+    /// The instruction that read.
+    read: u32,
+    /// The instruction of the fault.
+    pc: u32,
+    recorded: Recorded,
+}
+
+/// What a block knows of races.
+#[derive(Clone, Debug)]
+pub(super) struct BlockRaces {
+    order: BlockOrder,
+    shared: Shadow,
+}
+
+pub(super) use hooks::WriteOutcome;
+pub(super) use order::Waits;
+
+/// Refuses launches whose races cannot be looked for.
+pub(super) fn refuse(config: &LaunchConfig, program: &Program) -> Result<(), LaunchError> {
+    if config.checks.races == Races::Ignored {
+        return Ok(());
+    }
+    let blocks: u64 = config.grid.iter().map(|size| u64::from(*size)).product();
+    if blocks > clock::MOST_BLOCKS {
+        let what = "looking for data races in a grid of more than 4,194,304 blocks";
+        return Err(LaunchError::Unavailable(what));
+    }
+    if program.ops.len() > shadow::MOST_INSTRUCTIONS {
+        let what = "looking for data races in a kernel of more than 8,388,608 instructions";
+        return Err(LaunchError::Unavailable(what));
+    }
+    match config.schedule {
+        Schedule::Deterministic | Schedule::Adversarial { .. } => Ok(()),
+        Schedule::Parallel { .. } => Err(LaunchError::Unavailable(
+            "looking for data races with the parallel schedule, whose order is not repeatable,",
+        )),
+    }
+}
+
+impl LaunchRaces {
+    /// Nothing if races are ignored.
+    pub(super) fn new(races: Races, program: &Program) -> Option<Box<Self>> {
+        let lenient = match races {
+            Races::Ignored => return None,
+            Races::CudaIdiom => true,
+            Races::Strict => false,
+        };
+        Some(Box::new(Self {
+            lenient,
+            orders_blocks: program.ops.iter().any(releases_beyond_the_block),
+            has_atomics: program.ops.iter().any(|op| matches!(op.code, Code::Atomic { .. })),
+            global: Vec::new(),
+            doubts: Vec::new(),
+            attempts: BTreeSet::new(),
+            accepted: BTreeSet::new(),
+        }))
+    }
+
+    /// A new block.
+    pub(super) fn block(&self, linear: u64, threads: u32) -> Box<BlockRaces> {
+        let order = BlockOrder::new(linear as u32, threads, self.lenient);
+        Box::new(BlockRaces { order, shared: Shadow::default() })
+    }
+}
+
+impl BlockRaces {
+    /// Lanes that waited at a barrier go on.
+    pub(super) fn complete(&mut self, barrier: usize) {
+        self.order.complete(barrier);
+    }
+}
+
+/// Who is included in a scope; a launch has no clusters, so that each block is one.
+const fn reach(scope: Scope) -> Reach {
+    match scope {
+        Scope::Cta | Scope::Cluster => Reach::Block,
+        Scope::Gpu | Scope::System => Reach::Device,
+    }
+}
+
+fn releases_beyond_the_block(op: &Op) -> bool {
+    let scope = if let Code::Fence(order, scope) = op.code {
+        (order != FenceOrder::Acquire).then_some(scope)
+    } else if let Code::Atomic { atomic, .. } = op.code {
+        releases(atomic.order).then_some(atomic.scope)
+    } else if let Code::Store { access, .. } = op.code
+        && let Ordering::Release(scope) = access.ordering
+    {
+        Some(scope)
+    } else {
+        None
+    };
+    scope.is_some_and(|scope| reach(scope) == Reach::Device)
+}
+
+const fn releases(order: AtomicOrder) -> bool {
+    match order {
+        AtomicOrder::Release | AtomicOrder::AcquireRelease => true,
+        AtomicOrder::Relaxed | AtomicOrder::Acquire => false,
+    }
+}
+
+const fn acquires(order: AtomicOrder) -> bool {
+    match order {
+        AtomicOrder::Acquire | AtomicOrder::AcquireRelease => true,
+        AtomicOrder::Relaxed | AtomicOrder::Release => false,
+    }
+}

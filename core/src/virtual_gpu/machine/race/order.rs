@@ -1,0 +1,438 @@
+//! What is before what within a block: barriers, warp barriers and fences move the threads' times on.
+//!
+//! One counter gives all times of a block, so that "everything up to now" is one number for a barrier of the block
+//! and one for a barrier of the warp; only what threads learn through memory needs clocks.
+
+use std::sync::Arc;
+
+use super::super::super::isa::atomic::AtomicOrder;
+use super::super::super::isa::barrier::FenceOrder;
+use super::super::barrier::BARRIERS;
+use super::clock::{Clock, Key, Known, Thread, learn};
+use super::location::Location;
+use super::shadow::Record;
+use super::{acquires, releases};
+
+const LANES: usize = 32;
+
+/// Which threads a scope includes (rule 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Reach {
+    Block,
+    Device,
+}
+
+/// Something for each scope.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ByReach<T> {
+    pub(super) block: T,
+    pub(super) device: T,
+}
+
+impl ByReach<Known> {
+    fn set(&mut self, reach: Reach, clock: &Arc<Clock>) {
+        self.block = Some(Arc::clone(clock));
+        if reach == Reach::Device {
+            self.device = Some(Arc::clone(clock));
+        }
+    }
+
+    fn learn(&mut self, other: &Self) {
+        learn(&mut self.block, &other.block);
+        learn(&mut self.device, &other.device);
+    }
+
+    const fn is_empty(&self) -> bool {
+        self.block.is_none() && self.device.is_none()
+    }
+}
+
+/// What a lane knows beyond the barriers of its block and warp, and what its fences did.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LaneOrder {
+    known: Known,
+    fences: Option<Box<Fences>>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Fences {
+    /// What was before the last releasing fence of each scope.
+    pub(super) release: ByReach<Known>,
+    /// The same of `fence.sc`, also those of others before a barrier (rule 14).
+    pub(super) sequential: ByReach<Known>,
+    /// What was observed and waits for an acquiring fence.
+    observed: ByReach<Known>,
+    observed_sequential: ByReach<Known>,
+    /// The scope of a fence behind which nothing was stored yet (rule 22).
+    fresh: Option<Reach>,
+}
+
+#[derive(Clone, Debug)]
+struct WarpOrder {
+    /// Lanes that exist.
+    lanes: u32,
+    /// The time of its accesses.
+    now: u32,
+    /// Accesses of all lanes up to it are before all lanes.
+    synced: u32,
+    /// The same for one lane (first index) about another, where only some came to a barrier.
+    pairs: Option<Box<[[u32; LANES]; LANES]>>,
+    orders: Vec<LaneOrder>,
+}
+
+/// Whether a thread that comes to a barrier waits there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Waits {
+    Yes,
+    No,
+}
+
+/// Who came to a barrier since it last completed.
+#[derive(Clone, Debug, Default)]
+struct Gathering {
+    parts: Vec<Came>,
+    known: Known,
+    sequential: ByReach<Known>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Came {
+    warp: u32,
+    mask: u32,
+    time: u32,
+    waits: Waits,
+}
+
+/// The order of one block.
+#[derive(Clone, Debug)]
+pub(super) struct BlockOrder {
+    pub(super) block: u32,
+    threads: u32,
+    time: u32,
+    /// Accesses of all threads of the block up to it are before all of them.
+    pub(super) barrier: u32,
+    warps: Vec<WarpOrder>,
+    gatherings: Vec<Gathering>,
+    /// Whether any lane has fences or knows more than barriers say.
+    pub(super) learned: bool,
+    /// Every observation acquires, and every fence is sequential (rules 21 and 24).
+    lenient: bool,
+}
+
+/// The lanes of a mask.
+pub(super) fn lanes_of(mask: u32) -> impl Iterator<Item = u32> {
+    (0..32).filter(move |lane| mask >> lane & 1 == 1)
+}
+
+impl BlockOrder {
+    pub(super) fn new(block: u32, threads: u32, lenient: bool) -> Self {
+        let warp = |index: u32| WarpOrder {
+            lanes: u32::MAX >> (32 - (threads - index * 32).min(32)),
+            now: 1,
+            synced: 0,
+            pairs: None,
+            orders: vec![LaneOrder::default(); LANES],
+        };
+        Self {
+            block,
+            threads,
+            time: 1,
+            barrier: 0,
+            warps: (0..threads.div_ceil(32)).map(warp).collect(),
+            gatherings: vec![Gathering::default(); BARRIERS],
+            learned: false,
+            lenient,
+        }
+    }
+
+    /// The time of a warp's accesses.
+    pub(super) fn now(&self, warp: u32) -> u32 {
+        self.warps[warp as usize].now
+    }
+
+    /// Up to when accesses of all lanes are before all lanes of the warp.
+    pub(super) fn synced(&self, warp: u32) -> u32 {
+        self.warps[warp as usize].synced
+    }
+
+    /// Whether an access of a thread is before what another does now.
+    pub(super) fn before(&self, record: &Record, thread: Thread, me: Thread) -> bool {
+        let time = record.time;
+        let warp = &self.warps[me.warp() as usize];
+        let lane = me.lane() as usize;
+        if thread.block() == self.block
+            && (thread == me
+                || time <= self.barrier
+                || thread.same_warp(me)
+                    && (time <= warp.synced
+                        || warp
+                            .pairs
+                            .as_ref()
+                            .is_some_and(|pairs| time <= pairs[lane][thread.lane() as usize])))
+        {
+            return true;
+        }
+        warp.orders[lane].known.as_ref().is_some_and(|known| known.knows(thread, time))
+    }
+
+    fn advance(&mut self, warp: u32) {
+        self.time = self.time.saturating_add(1);
+        self.warps[warp as usize].now = self.time;
+    }
+
+    /// Everything that is before what a thread does now, and what it did.
+    fn snapshot(&self, me: Thread) -> Arc<Clock> {
+        let warp = &self.warps[me.warp() as usize];
+        let lane = me.lane() as usize;
+        let mut clock =
+            warp.orders[lane].known.as_ref().map_or_else(Clock::default, |known| (**known).clone());
+        clock.raise(Key::block(self.block), self.barrier);
+        clock.raise(Key::warp(me), warp.synced);
+        if let Some(pairs) = &warp.pairs {
+            for other in 0..32 {
+                clock.raise(Key::thread(me.with_lane(other)), pairs[lane][other as usize]);
+            }
+        }
+        clock.raise(Key::thread(me), warp.now);
+        Arc::new(clock)
+    }
+
+    fn lane(&mut self, me: Thread) -> &mut LaneOrder {
+        &mut self.warps[me.warp() as usize].orders[me.lane() as usize]
+    }
+
+    /// A fence (rules 11 and 12).
+    pub(super) fn fence(&mut self, warp: u32, mask: u32, order: FenceOrder, reach: Reach) {
+        let (acquires, releases) = match order {
+            FenceOrder::SequentiallyConsistent | FenceOrder::AcquireRelease => (true, true),
+            FenceOrder::Acquire => (true, false),
+            FenceOrder::Release => (false, true),
+        };
+        let sequential = self.lenient || order == FenceOrder::SequentiallyConsistent;
+        self.learned = true;
+        for lane in lanes_of(mask) {
+            let me = Thread::new(self.block, warp * 32 + lane);
+            let LaneOrder { known, fences } = self.lane(me);
+            let fences = fences.get_or_insert_default();
+            fences.fresh = Some(reach);
+            if acquires {
+                learn_within(known, &fences.observed, reach);
+                if sequential {
+                    learn_within(known, &fences.observed_sequential, reach);
+                }
+            }
+            if releases {
+                let clock = self.snapshot(me);
+                let fences = self.lane(me).fences.get_or_insert_default();
+                fences.release.set(reach, &clock);
+                if sequential {
+                    fences.sequential.set(reach, &clock);
+                }
+            }
+        }
+        self.advance(warp);
+    }
+
+    /// The scope of a fence that the thread made and stored nothing behind, which it now does.
+    pub(super) fn take_fresh_fence(&mut self, me: Thread) -> Option<Reach> {
+        self.lane(me).fences.as_mut()?.fresh.take()
+    }
+
+    /// A strong read observes a location (rules 12, 13 and 21); whether it acquired without saying so.
+    pub(super) fn observe(
+        &mut self,
+        me: Thread,
+        location: &Location,
+        reach: Reach,
+        order: AtomicOrder,
+    ) -> bool {
+        if location.is_empty() {
+            return false;
+        }
+        let (lenient, acquires) = (self.lenient, acquires(order));
+        self.learned = true;
+        let LaneOrder { known, fences } = self.lane(me);
+        let fences = fences.get_or_insert_default();
+        let released = location.released.visible(me.block(), reach);
+        let sequential = location.sequential.visible(me.block(), reach);
+        if acquires || lenient {
+            learn_within(known, &released, reach);
+        }
+        if lenient {
+            learn_within(known, &sequential, reach);
+        }
+        fences.observed.learn(&released);
+        fences.observed_sequential.learn(&sequential);
+        lenient && !acquires && !(released.is_empty() && sequential.is_empty())
+    }
+
+    /// A strong write publishes what fences released; a releasing one, all that is before it (rule 11).
+    pub(super) fn publish(
+        &mut self,
+        me: Thread,
+        location: &mut Location,
+        reach: Reach,
+        order: AtomicOrder,
+    ) {
+        location.repeat(me, reach);
+        if let Some(fences) = &self.lane(me).fences {
+            location.released.add(me.block(), reach, &fences.release);
+            location.sequential.add(me.block(), reach, &fences.sequential);
+        }
+        if releases(order) {
+            let clock = self.snapshot(me);
+            let mut all = ByReach::default();
+            all.set(reach, &clock);
+            location.released.add(me.block(), reach, &all);
+            location.sequential.add(me.block(), reach, &all);
+            location.remember(me, reach, clock);
+            self.advance(me.warp());
+        }
+    }
+
+    /// Lanes pass a barrier of the warp (rule 10).
+    pub(super) fn warp_barrier(&mut self, index: u32, mask: u32) {
+        if self.learned {
+            self.share(index, mask);
+        }
+        let warp = &mut self.warps[index as usize];
+        if warp.lanes & !mask == 0 {
+            warp.synced = warp.now;
+            warp.pairs = None;
+        } else {
+            let synced = warp.synced;
+            let pairs = warp.pairs.get_or_insert_with(|| Box::new([[synced; LANES]; LANES]));
+            let mut together = [0; LANES];
+            for lane in lanes_of(mask) {
+                for (all, one) in together.iter_mut().zip(pairs[lane as usize]) {
+                    *all = one.max(*all);
+                }
+            }
+            for lane in lanes_of(mask) {
+                together[lane as usize] = warp.now;
+            }
+            for lane in lanes_of(mask) {
+                pairs[lane as usize] = together;
+            }
+        }
+        self.advance(index);
+    }
+
+    /// What one of the lanes knows, all do.
+    fn share(&mut self, index: u32, mask: u32) {
+        let (known, sequential) = self.gather(index, mask);
+        for lane in lanes_of(mask) {
+            self.give(Thread::new(self.block, index * 32 + lane), &known, &sequential);
+        }
+    }
+
+    fn gather(&self, index: u32, mask: u32) -> (Known, ByReach<Known>) {
+        let mut known = None;
+        let mut sequential = ByReach::default();
+        for lane in lanes_of(mask) {
+            let order = &self.warps[index as usize].orders[lane as usize];
+            learn(&mut known, &order.known);
+            if let Some(fences) = &order.fences {
+                sequential.learn(&fences.sequential);
+            }
+        }
+        (known, sequential)
+    }
+
+    fn give(&mut self, thread: Thread, known: &Known, sequential: &ByReach<Known>) {
+        let order = self.lane(thread);
+        learn(&mut order.known, known);
+        if !sequential.is_empty() {
+            order.fences.get_or_insert_default().sequential.learn(sequential);
+        }
+    }
+
+    /// Lanes come to a barrier of the block.
+    pub(super) fn arrive(&mut self, index: usize, warp: u32, mask: u32, waits: Waits) {
+        let time = self.now(warp);
+        if self.learned {
+            let (known, sequential) = self.gather(warp, mask);
+            let Some(gathering) = self.gatherings.get_mut(index) else { return };
+            learn(&mut gathering.known, &known);
+            gathering.sequential.learn(&sequential);
+        }
+        let Some(gathering) = self.gatherings.get_mut(index) else { return };
+        gathering.parts.push(Came { warp, mask, time, waits });
+        if waits == Waits::No {
+            self.advance(warp);
+        }
+    }
+
+    /// The barrier completes (rules 8 and 9).
+    pub(super) fn complete(&mut self, index: usize) {
+        let Some(gathering) = self.gatherings.get_mut(index) else { return };
+        let gathering = std::mem::take(gathering);
+        let threads: u32 = gathering.parts.iter().map(|came| came.mask.count_ones()).sum();
+        if threads == self.threads && gathering.parts.iter().all(|came| came.waits == Waits::Yes) {
+            self.complete_block(gathering);
+        } else {
+            self.complete_some(&gathering);
+        }
+    }
+
+    fn complete_block(&mut self, gathering: Gathering) {
+        self.barrier = self.time;
+        self.time = self.time.saturating_add(1);
+        for warp in &mut self.warps {
+            warp.now = self.time;
+            warp.pairs = None;
+        }
+        if !self.learned {
+            return;
+        }
+        let mut known = gathering.known;
+        if let Some(clock) = &mut known {
+            Arc::make_mut(clock).forget_block(self.block);
+        }
+        let known = known.filter(|clock| !clock.is_empty());
+        for order in self.warps.iter_mut().flat_map(|warp| &mut warp.orders) {
+            order.known.clone_from(&known);
+            if !gathering.sequential.is_empty() {
+                order.fences.get_or_insert_default().sequential.learn(&gathering.sequential);
+            }
+        }
+    }
+
+    fn complete_some(&mut self, gathering: &Gathering) {
+        self.learned = true;
+        let mut clock =
+            gathering.known.as_ref().map_or_else(Clock::default, |known| (**known).clone());
+        for came in &gathering.parts {
+            let warp = &self.warps[came.warp as usize];
+            let first = Thread::new(self.block, came.warp * 32);
+            if warp.lanes & !came.mask == 0 {
+                clock.raise(Key::warp(first), came.time);
+                continue;
+            }
+            clock.raise(Key::warp(first), warp.synced);
+            for lane in lanes_of(came.mask) {
+                clock.raise(Key::thread(first.with_lane(lane)), came.time);
+                let Some(pairs) = &warp.pairs else { continue };
+                for other in 0..32 {
+                    let time = pairs[lane as usize][other as usize];
+                    clock.raise(Key::thread(first.with_lane(other)), time);
+                }
+            }
+        }
+        let known = Some(Arc::new(clock));
+        for came in gathering.parts.iter().filter(|came| came.waits == Waits::Yes) {
+            for lane in lanes_of(came.mask) {
+                let thread = Thread::new(self.block, came.warp * 32 + lane);
+                self.give(thread, &known, &gathering.sequential);
+            }
+            self.advance(came.warp);
+        }
+    }
+}
+
+fn learn_within(known: &mut Known, from: &ByReach<Known>, reach: Reach) {
+    learn(known, &from.block);
+    if reach == Reach::Device {
+        learn(known, &from.device);
+    }
+}

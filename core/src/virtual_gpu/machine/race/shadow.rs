@@ -1,0 +1,245 @@
+//! What memory remembers of its accesses: the last write and read of every word of 4 bytes, and a list where those
+//! are not enough.
+
+use std::collections::HashMap;
+
+use super::clock::Thread;
+use super::judge::MemoryKind;
+use super::location::Location;
+use super::order::Reach;
+
+/// How an access takes part in the memory model (rule 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Strength {
+    Weak,
+    Volatile,
+    Relaxed(Reach),
+    /// A read-modify-write.
+    Atomic(Reach),
+    /// A weak access that an asynchronous copy made.
+    Copy,
+    /// A plain store behind a fence of the device, which counts as strong for loads (rule 22).
+    Flag,
+}
+
+impl Strength {
+    const fn code(self) -> u32 {
+        match self {
+            Self::Weak => 0,
+            Self::Volatile => 1,
+            Self::Relaxed(Reach::Block) => 2,
+            Self::Relaxed(Reach::Device) => 3,
+            Self::Atomic(Reach::Block) => 4,
+            Self::Atomic(Reach::Device) => 5,
+            Self::Copy => 6,
+            Self::Flag => 7,
+        }
+    }
+
+    const fn from_code(code: u32) -> Self {
+        match code {
+            1 => Self::Volatile,
+            2 => Self::Relaxed(Reach::Block),
+            3 => Self::Relaxed(Reach::Device),
+            4 => Self::Atomic(Reach::Block),
+            5 => Self::Atomic(Reach::Device),
+            6 => Self::Copy,
+            7 => Self::Flag,
+            _ => Self::Weak,
+        }
+    }
+
+    /// Whom it reaches, if it is strong.
+    pub(super) const fn reach(self) -> Option<Reach> {
+        match self {
+            Self::Weak | Self::Copy => None,
+            Self::Volatile | Self::Flag => Some(Reach::Device),
+            Self::Relaxed(reach) | Self::Atomic(reach) => Some(reach),
+        }
+    }
+
+    pub(super) const fn is_atomic(self) -> bool {
+        match self {
+            Self::Atomic(_) => true,
+            Self::Weak | Self::Volatile | Self::Relaxed(_) | Self::Copy | Self::Flag => false,
+        }
+    }
+
+    /// A weaker access in the place of another hides no race of it.
+    pub(super) const fn rank(self, memory: MemoryKind) -> u32 {
+        match (self, memory) {
+            (Self::Weak | Self::Copy, _) => 0,
+            // Rule 5 makes it weak for some.
+            (Self::Volatile, MemoryKind::Shared) => 1,
+            (Self::Flag, _)
+            | (Self::Relaxed(Reach::Block) | Self::Atomic(Reach::Block), MemoryKind::Global) => 2,
+            (Self::Volatile | Self::Relaxed(_) | Self::Atomic(_), _) => 3,
+        }
+    }
+}
+
+/// Instructions beyond this cannot be told apart.
+pub(in super::super) const MOST_INSTRUCTIONS: usize = 1 << 23;
+/// All bytes of a word.
+pub(super) const WORD: u32 = 0xf;
+
+/// What an access is, packed: instruction, bytes of the word, strength, size.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct What(u32);
+
+impl What {
+    /// `wide`: how often 4 bytes double to the size of the access.
+    pub(super) const fn new(pc: u32, bytes: u32, strength: Strength, wide: u32) -> Self {
+        Self(pc << 9 | bytes << 5 | strength.code() << 2 | wide)
+    }
+
+    pub(super) const fn pc(self) -> u32 {
+        self.0 >> 9
+    }
+
+    pub(super) const fn bytes(self) -> u32 {
+        self.0 >> 5 & WORD
+    }
+
+    pub(super) const fn strength(self) -> Strength {
+        Strength::from_code(self.0 >> 2 & 7)
+    }
+
+    pub(super) const fn wide(self) -> u32 {
+        self.0 & 3
+    }
+
+    pub(super) const fn is_weak(self) -> bool {
+        self.0 & 0x1c == 0
+    }
+}
+
+/// One access. No access has time zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Record {
+    pub(super) thread: Thread,
+    pub(super) time: u32,
+    pub(super) what: What,
+}
+
+/// What a word remembers without a list.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Cell {
+    pub(super) write: Record,
+    /// The last of the lanes below.
+    pub(super) read: Record,
+    pub(super) read_lanes: u32,
+    pub(super) flags: u32,
+}
+
+/// There is a list.
+pub(super) const LISTED: u32 = 1;
+/// Readers of two blocks are known, and nothing orders blocks.
+pub(super) const SETTLED: u32 = 2;
+/// The read saw the write.
+pub(super) const SEES: u32 = 4;
+/// Something was forgotten.
+pub(super) const FORGETFUL: u32 = 8;
+
+/// One access of the list of all that a word remembers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    pub(super) record: Record,
+    /// Lanes of the record's warp that did the same.
+    pub(super) lanes: u32,
+    pub(super) writes: bool,
+    /// A read behind the last write.
+    pub(super) sees: bool,
+}
+
+const PAGE: usize = 256;
+/// More accesses of a word than this are not remembered.
+const MOST_OF_A_WORD: usize = 64;
+/// More accesses in lists than this are not remembered.
+const MOST_LISTED: usize = 1 << 22;
+
+/// The memory of one buffer, or of a block.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shadow {
+    pages: Vec<Option<Box<[Cell; PAGE]>>>,
+    lists: HashMap<usize, Vec<Entry>>,
+    listed: usize,
+    /// By the offset of their first byte.
+    pub(super) locations: HashMap<usize, Location>,
+}
+
+impl Shadow {
+    #[inline]
+    pub(super) fn cell(&mut self, word: usize) -> &mut Cell {
+        let page = word / PAGE;
+        if page >= self.pages.len() {
+            self.pages.resize_with(page + 1, || None);
+        }
+        let cells = self.pages[page].get_or_insert_with(|| Box::new([Cell::default(); PAGE]));
+        &mut cells[word % PAGE]
+    }
+
+    /// Everything that a word remembers, oldest first; it is to be put back.
+    pub(super) fn take(&mut self, word: usize) -> Vec<Entry> {
+        let cell = *self.cell(word);
+        let mut entries = Vec::new();
+        if cell.flags & LISTED != 0
+            && let Some(list) = self.lists.remove(&word)
+        {
+            self.listed -= list.len();
+            entries = list;
+        }
+        let lanes = |record: Record| 1 << record.thread.lane();
+        if cell.read.time != 0 {
+            let (record, sees) = (cell.read, cell.flags & SEES != 0);
+            entries.push(Entry { record, lanes: cell.read_lanes, writes: false, sees });
+        }
+        if cell.write.time != 0 {
+            let record = cell.write;
+            entries.push(Entry { record, lanes: lanes(record), writes: true, sees: false });
+        }
+        entries
+    }
+
+    pub(super) fn put(&mut self, word: usize, mut entries: Vec<Entry>, flags: u32) {
+        let mut cell = Cell { flags, ..Cell::default() };
+        if entries.len() > MOST_OF_A_WORD {
+            entries.remove(0);
+            cell.flags |= FORGETFUL;
+        }
+        if let Some(last) = entries.iter().rposition(|entry| entry.writes) {
+            cell.write = entries.remove(last).record;
+        }
+        if let Some(last) = entries.iter().rposition(|entry| !entry.writes) {
+            let read = entries.remove(last);
+            cell.read = read.record;
+            cell.read_lanes = read.lanes;
+            cell.flags |= if read.sees { SEES } else { 0 };
+        }
+        if self.listed + entries.len() > MOST_LISTED {
+            entries.clear();
+            cell.flags |= FORGETFUL;
+        }
+        if !entries.is_empty() {
+            self.listed += entries.len();
+            cell.flags |= LISTED;
+            self.lists.insert(word, entries);
+        }
+        *self.cell(word) = cell;
+    }
+
+    /// A weak write ends what strong ones published (rule 13).
+    pub(super) fn forget_locations(&mut self, start: usize, bytes: u32) {
+        if self.locations.is_empty() {
+            return;
+        }
+        // No location has more than 16 bytes.
+        for offset in start.saturating_sub(15)..start + bytes as usize {
+            if let Some(location) = self.locations.get_mut(&offset)
+                && offset + location.bytes as usize > start
+            {
+                location.restart();
+            }
+        }
+    }
+}
