@@ -38,6 +38,12 @@ impl SourceNames {
         [told(&self.main)].into_iter().chain(self.headers.iter().cloned()).collect()
     }
 
+    /// A sentence with the names that people know.
+    #[must_use]
+    pub fn in_text(&self, text: &str) -> String {
+        text.replace(FOLDER, "")
+    }
+
     /// The name that people know, for a path in messages or line tables.
     #[must_use]
     pub fn known<'a>(&'a self, path: &'a str) -> &'a str {

@@ -6,6 +6,7 @@
 use super::capability::ComputeCapability;
 use super::error::DeviceError;
 use crate::virtual_gpu::cost::Counters;
+use crate::virtual_gpu::machine::Accepted;
 use crate::virtual_gpu::{Access, Fault, FaultKind, Initial};
 
 /// Something that loads, holds and runs.
@@ -135,6 +136,8 @@ pub struct Outcome {
     pub counters: Option<Counters>,
     /// What the kernel printed, where the device catches it; a GPU's driver writes it to standard output.
     pub printed: String,
+    /// What the idiom of CUDA accepts and the memory model does not, by the rules of `docs/races.md`.
+    pub accepted: Vec<Accepted>,
     /// What nobody looked for, so that finding nothing says nothing about it.
     pub not_checked: Vec<&'static str>,
 }

@@ -142,7 +142,7 @@ impl Device for VirtualDevice {
     }
 }
 
-/// Runs a kernel with the checks that are asked for, as far as the machine has them.
+/// Runs a kernel with the checks that are asked for, as far as a launch can have them.
 fn run(
     machine: &mut Machine,
     module: &Module,
@@ -150,8 +150,7 @@ fn run(
     config: LaunchConfig,
 ) -> Result<Outcome, DeviceError> {
     match machine.launch(module, kernel, &config) {
-        // The machine may be one that does not judge races: then all else is checked, and that is said. This is the
-        // only place that knows.
+        // Blocks on several host threads are not judged: then all else is checked, and that is said.
         Err(LaunchError::Unavailable(_)) if config.checks.races != Races::Ignored => {
             let checks = Checks { races: Races::Ignored, ..config.checks };
             let done = machine.launch(module, kernel, &LaunchConfig { checks, ..config })?;
@@ -167,6 +166,7 @@ fn outcome(report: machine::Report, not_checked: Vec<&'static str>) -> Outcome {
         faults: faults.collect(),
         counters: report.counters,
         printed: report.printed,
+        accepted: report.accepted,
         not_checked,
     }
 }

@@ -1,6 +1,7 @@
 //! Faults below the source lines that committed them.
 
 use lightbench_core::compile::diagnostics::SourcePlace;
+use lightbench_core::compile::signature::with_readable_names;
 use lightbench_core::device::LaunchFault;
 use lightbench_core::virtual_gpu::module::SourceLine;
 use lightbench_core::virtual_gpu::{Fault, OtherSide};
@@ -8,6 +9,9 @@ use lightbench_core::virtual_gpu::{Fault, OtherSide};
 use super::code::Code;
 use crate::commands::check::kernel_file;
 use crate::diagnostics;
+
+/// Letters of a source line that a note quotes.
+const MOST_SOURCE: usize = 80;
 
 /// A fault as a person reads it.
 pub(super) fn of(fault: &LaunchFault, code: &Code) -> String {
@@ -21,17 +25,40 @@ pub(super) fn of(fault: &LaunchFault, code: &Code) -> String {
 }
 
 fn seen(fault: &Fault, code: &Code) -> String {
-    let mut notes = vec![format!(
-        "kernel {}, block {}, thread {}",
-        fault.kernel,
-        position(fault.block),
-        position(fault.thread)
-    )];
+    let kernel = with_readable_names(&fault.kernel);
+    let (block, thread) = (position(fault.block), position(fault.thread));
+    let mut notes = vec![format!("kernel {kernel}, block {block}, thread {thread}")];
     notes.extend(instruction(fault.place.line, code));
     notes.extend(fault.other.as_ref().map(|other| other_side(other, code)));
     let place = source_place(fault.place.line, fault.source_line.as_ref(), code);
-    let title = (fault.kind.word(), fault.details.as_str());
+    let details = sentence(&fault.details, code);
+    let title = (fault.kind.word(), details.as_str());
     diagnostics::of_fault(title, place.as_ref(), &notes, &code.sources())
+}
+
+/// What happened, with the names of variables and files that people gave them.
+pub(super) fn sentence(details: &str, code: &Code) -> String {
+    with_readable_names(&code.artifact.names.in_text(details))
+}
+
+/// Faults of the same kind on the same line, or between the same two lines, say the same: the first of them, and how
+/// many others there are.
+pub(super) fn grouped<'f>(faults: &'f [LaunchFault], code: &Code) -> Vec<(&'f LaunchFault, usize)> {
+    let mut groups: Vec<(_, &LaunchFault, usize)> = Vec::new();
+    for fault in faults {
+        let LaunchFault::Seen(seen) = fault else {
+            groups.push((None, fault, 0));
+            continue;
+        };
+        let line = |ptx_line| code.own_line(ptx_line).map_or((0, ptx_line), |own| (own.line, 0));
+        let other = seen.other.as_ref().map(|other| (line(other.place.line), other.access));
+        let key = Some((seen.kind, line(seen.place.line), seen.buffer.as_deref(), other));
+        match groups.iter_mut().find(|(known, ..)| *known == key) {
+            Some((_, _, others)) => *others += 1,
+            None => groups.push((key, fault, 0)),
+        }
+    }
+    groups.into_iter().map(|(_, first, others)| (first, others)).collect()
 }
 
 /// Something about a line of PTX.
@@ -55,7 +82,9 @@ fn other_side(other: &OtherSide, code: &Code) -> String {
     let place = line.unwrap_or_else(|| format!("PTX line {}", other.place.line));
     let text = code.own_line(other.place.line).and_then(|at| {
         let index = usize::try_from(at.line).ok()?.checked_sub(1)?;
-        code.file.source.lines().nth(index).map(|text| format!(": {}", text.trim()))
+        let text = code.file.source.lines().nth(index)?.trim();
+        let short: String = text.chars().take(MOST_SOURCE).collect();
+        Some(format!(": {short}{}", if short.len() < text.len() { "…" } else { "" }))
     });
     format!(
         "the other side: {} by block {}, thread {} at {place}{}",
@@ -70,7 +99,7 @@ fn other_side(other: &OtherSide, code: &Code) -> String {
 fn instruction(line: u32, code: &Code) -> Option<String> {
     match code.file.language {
         lightbench_core::project::Language::Cuda => {
-            Some(format!("PTX line {line}: {}", code.ptx_text(line)?))
+            Some(format!("PTX line {line}: {}", code.ptx_text(line)?.replace('\t', " ")))
         }
         lightbench_core::project::Language::Ptx => None,
     }

@@ -1,12 +1,15 @@
 //! A launch for scripts.
 
 use lightbench_core::arguments::{Element, element};
+use lightbench_core::compile::signature::with_readable_names;
 use lightbench_core::device::{DeviceKind, LaunchFault};
 use lightbench_core::virtual_gpu::cost::{Counters, Counts, metrics};
+use lightbench_core::virtual_gpu::machine::Accepted;
 use lightbench_core::virtual_gpu::{Fault, OtherSide, Races, Schedule};
 use serde_json::{Value, json};
 
 use super::code::Code;
+use super::faults::sentence;
 use super::{Done, Printed, counters};
 use crate::commands::check::kernel_file;
 
@@ -38,6 +41,7 @@ pub(super) fn of(done: &Done<'_>) -> Value {
         "seed": arguments.seed,
         "watch": if is_virtual { watch(request) } else { Value::Null },
         "not_checked": outcome.not_checked,
+        "accepted": outcome.accepted.iter().map(|one| of_accepted(one, code)).collect::<Vec<_>>(),
         "faults": faults,
         "printed": outcome.printed,
         "buffers": printed.iter().map(of_buffer).collect::<Vec<_>>(),
@@ -92,16 +96,23 @@ fn of_fault(fault: &LaunchFault, code: &Code) -> Value {
 fn of_seen(fault: &Fault, code: &Code) -> Value {
     let mut value = json!({
         "kind": fault.kind.word(),
-        "kernel": fault.kernel,
+        "kernel": with_readable_names(&fault.kernel),
         "block": fault.block,
         "thread": fault.thread,
         "ptx_line": fault.place.line,
         "address": fault.address.map(|address| format!("{address:#x}")),
-        "buffer": fault.buffer,
-        "details": fault.details,
+        "buffer": fault.buffer.as_deref().map(with_readable_names),
+        "details": sentence(&fault.details, code),
         "other": fault.other.as_ref().map(|other| of_other(other, code)),
     });
     add_place(&mut value, fault.place.line, code);
+    value
+}
+
+/// What the memory model alone would call a race.
+fn of_accepted(accepted: &Accepted, code: &Code) -> Value {
+    let mut value = json!({ "rule": accepted.rule, "ptx_line": accepted.place.line });
+    add_place(&mut value, accepted.place.line, code);
     value
 }
 

@@ -1,5 +1,6 @@
 //! What a launch did, for people: faults first, then buffers, then what was counted.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use lightbench_core::display_text::{visible, visible_lines};
@@ -14,11 +15,17 @@ const MOST_FAULTS: usize = 20;
 
 pub(super) fn of(done: &Done<'_>) -> String {
     let mut text = head(done);
-    for fault in done.outcome.faults.iter().take(MOST_FAULTS) {
+    let groups = faults::grouped(&done.outcome.faults, done.code);
+    for (fault, others) in groups.iter().take(MOST_FAULTS) {
         text.push_str(&faults::of(fault, done.code));
+        if *others > 0 {
+            let instructions = if *others == 1 { "instruction" } else { "instructions" };
+            writeln!(text, "  and the same at {others} more {instructions} of this line").ok();
+        }
         text.push('\n');
     }
-    let more = done.outcome.faults.len().saturating_sub(MOST_FAULTS);
+    let shown = groups.iter().take(MOST_FAULTS).map(|(_, others)| 1 + others).sum();
+    let more = done.outcome.faults.len().saturating_sub(shown);
     if more > 0 {
         writeln!(text, "… and {more} more, in `--json`\n").ok();
     }
@@ -66,10 +73,32 @@ fn verdict(done: &Done<'_>) -> String {
     } else {
         format!("{NOTE}note{NOTE:#}: not looked for: {}\n", skipped.join(", "))
     };
+    let accepted = accepted(done);
     let verdict = match done.outcome.faults.len() {
         0 => format!("{GOOD}no fault{GOOD:#}\n"),
         1 => format!("{ERROR}1 fault{ERROR:#}\n"),
         count => format!("{ERROR}{count} faults{ERROR:#}\n"),
     };
-    unseen + &verdict
+    unseen + &accepted + &verdict
+}
+
+/// What the memory model alone would call a race.
+fn accepted(done: &Done<'_>) -> String {
+    let mut lines: BTreeMap<u8, BTreeSet<u32>> = BTreeMap::new();
+    for accepted in &done.outcome.accepted {
+        let own = done.code.own_line(accepted.place.line);
+        lines.entry(accepted.rule).or_default().extend(own.map(|own| own.line));
+    }
+    let mut text = String::new();
+    for (rule, lines) in lines {
+        let lines: Vec<String> = lines.iter().map(u32::to_string).collect();
+        let place =
+            if lines.is_empty() { String::new() } else { format!(" at line {}", lines.join(", ")) };
+        writeln!(
+            text,
+            "{NOTE}note{NOTE:#}: accepted because CUDA code relies on it (docs/races.md, rule {rule}){place}"
+        )
+        .ok();
+    }
+    text
 }

@@ -181,6 +181,32 @@ pub fn function_name(symbol: &str) -> Option<String> {
     demangled(symbol, DemangleOptions::new().no_params().no_return_type())
 }
 
+/// The name of a function, or of a variable without the function that it is local to; none if it is not mangled.
+fn readable_name(symbol: &str) -> Option<String> {
+    let whole = function_name(symbol)?;
+    // What is local to a function is `_ZZ`, the function, `E`, the name.
+    let is_local = symbol.starts_with("_ZZ");
+    whole.rsplit("::").next().filter(|_| is_local).map(str::to_owned).or(Some(whole))
+}
+
+/// The same text with mangled names of functions and variables as people wrote them.
+#[must_use]
+pub fn with_readable_names(text: &str) -> String {
+    let is_name =
+        |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '$' | '.');
+    let mut readable = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find("_Z") {
+        let (before, symbol) = rest.split_at(start);
+        let end = symbol.find(|letter| !is_name(letter)).unwrap_or(symbol.len());
+        let (symbol, after) = symbol.split_at(end);
+        readable.push_str(before);
+        readable.push_str(&readable_name(symbol).unwrap_or_else(|| symbol.to_owned()));
+        rest = after;
+    }
+    readable + rest
+}
+
 /// Longest demangled name that is read: substitutions can make short symbols explode.
 const MAX_DEMANGLED: usize = 64 << 10;
 

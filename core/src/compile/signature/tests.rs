@@ -218,3 +218,13 @@ fn symbols_that_explode_are_given_up() {
     drop(parameters(&format!("_Z1f{}i", "P".repeat(60_000))));
     assert!(begun.elapsed().as_secs_f64() < 2.0);
 }
+
+#[test]
+fn sentences_name_things_as_people_wrote_them() {
+    let check = |text, expected: &str| assert_eq!(with_readable_names(text), expected);
+    check("offset 0 of `_ZZ1kPKfPfiE1s`, which", "offset 0 of `s`, which");
+    check("_Z1kPKfPfi", "k");
+    check("`_ZN4work5stepsE` and `plain`", "`work::steps` and `plain`");
+    check("_Zwhat is this", "_Zwhat is this");
+    check("no name", "no name");
+}

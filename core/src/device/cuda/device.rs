@@ -146,7 +146,7 @@ impl Device for CudaDevice {
             Err(code) => vec![reported(code, &launch.kernel)?],
         };
         let not_checked = NOT_CHECKED.to_vec();
-        Ok(Outcome { faults, counters: None, printed: String::new(), not_checked })
+        Ok(Outcome { faults, not_checked, ..Outcome::default() })
     }
 
     fn read(&mut self, buffer: BufferId) -> Result<Content, DeviceError> {

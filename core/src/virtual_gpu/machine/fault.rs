@@ -135,7 +135,13 @@ impl fmt::Display for Fault {
         if let Some(line) = &self.source_line {
             write!(formatter, " ({line})")?;
         }
-        write!(formatter, ", block ({bx}, {by}, {bz}), thread ({x}, {y}, {z}): {}", self.details)
+        write!(formatter, ", block ({bx}, {by}, {bz}), thread ({x}, {y}, {z}): {}", self.details)?;
+        let Some(other) = &self.other else { return Ok(()) };
+        write!(formatter, "; the {} is at PTX {}", other.access, other.place)?;
+        match &other.source_line {
+            Some(line) => write!(formatter, " ({line})"),
+            None => Ok(()),
+        }
     }
 }
 

@@ -98,11 +98,8 @@ impl Worker<'_, '_> {
         let pc = other.record.what.pc();
         let (place, source_line) = self.launch.program.place(self.launch.module, pc);
         let access = word(other);
-        let line = source_line.as_ref().map(|line| format!(" ({line})")).unwrap_or_default();
         let ([bx, by, bz], [x, y, z]) = (block, thread);
-        let side = format!(
-            "the {access} at PTX {place}{line} by block ({bx}, {by}, {bz}), thread ({x}, {y}, {z})"
-        );
+        let side = format!("the {access} by block ({bx}, {by}, {bz}), thread ({x}, {y}, {z})");
         let (name, offset) = self.name_of(judged);
         let name_text = name.as_deref().unwrap_or("memory");
         let details = format!(
