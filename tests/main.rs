@@ -20,6 +20,9 @@ mod docs;
 /// Machine instructions that PTX stands for.
 #[cfg(test)]
 mod expansion;
+/// One kernel with given buffers.
+#[cfg(test)]
+mod launch;
 /// Projects that the program begins.
 #[cfg(test)]
 mod new;

@@ -56,6 +56,7 @@ const LAYERS: &[Layer] = &[
 /// Modules that compute: no files, no network, no clock.
 const PURE: &[&str] = &[
     "core/src/units.rs",
+    "core/src/arguments/",
     "core/src/project/expression/",
     "core/src/compile/occupancy",
     "core/src/compile/prelude.rs",

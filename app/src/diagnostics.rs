@@ -59,6 +59,25 @@ pub fn of_refusal(refusal: &Refusal, sources: &Sources<'_>) -> String {
     )])
 }
 
+/// Something that a kernel did or is, by the word of its kind; notes stand below the line.
+pub fn of_fault(
+    (kind, message): (&str, &str),
+    place: Option<&SourcePlace>,
+    notes: &[String],
+    sources: &Sources<'_>,
+) -> String {
+    let message = visible_lines(message);
+    let group = Group::with_title(Level::ERROR.primary_title(message.as_str()).id(kind));
+    let group = match place {
+        Some(place) => placed(group, place, sources),
+        None => group,
+    };
+    let notes: Vec<String> = notes.iter().map(|note| visible_lines(note)).collect();
+    let group =
+        notes.iter().fold(group, |group, note| group.element(Level::NOTE.message(note.as_str())));
+    rendered(&[group])
+}
+
 /// Something wrong with a project.
 pub fn of_problem(problem: &Problem, root: &Path) -> String {
     let title = if problem.field.is_empty() {

@@ -4,8 +4,9 @@
 //!  project folder ──► Project::load ──► Project, Kernel
 //!                                           │ Candidate::of
 //!  toolchain::discover ──► Toolchain ──► compile (in a worker process) ──► Artifact ──► Facts
-//!                                           ▲
-//!                                   device sheets
+//!                                           ▲            │
+//!                                   device sheets        ▼
+//!                   arguments ──► device::Launch ──► device::Device ──► Outcome
 //! ```
 //!
 //! Modules in reading order.
@@ -19,6 +20,8 @@ pub mod compile;
 pub mod worker;
 
 pub mod device;
+
+pub mod arguments;
 
 pub mod virtual_gpu;
 

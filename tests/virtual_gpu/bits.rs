@@ -162,14 +162,14 @@ fn wide_integers() -> Case {
     };
     let low = |a: u64| a & 0xffff_ffff;
     let parts: [Vec<u64>; 14] = [
-        all(&|a, b| (u128::from(a) * u128::from(b) >> 64) as u64),
+        all(&|a, b| ((u128::from(a) * u128::from(b)) >> 64) as u64),
         all(&|a, b| a / (b | 1)),
         all(&|a, b| a % (b | 1)),
         all(&|a, b| a.wrapping_mul(b)),
         all(&|a, b| a << (b & 63)),
         all(&|a, b| {
-            let high = (low(a) * low(b) >> 32) as u32;
-            let signed = (i64::from(a as i32) * i64::from(b as i32) >> 32) as u32;
+            let high = ((low(a) * low(b)) >> 32) as u32;
+            let signed = ((i64::from(a as i32) * i64::from(b as i32)) >> 32) as u32;
             u64::from(high.wrapping_add(signed))
         }),
         all(&|a, b| p(a, b) as u64),
@@ -182,11 +182,11 @@ fn wide_integers() -> Case {
         all(&|a, b| {
             let sum = low(a) * low(b) % (1 << 32) + (a >> 32);
             // The high word of the product takes the carry out of the low one.
-            ((low(a) * low(b) >> 32) + (sum >> 32)) << 32 | low(sum)
+            (((low(a) * low(b)) >> 32) + (sum >> 32)) << 32 | low(sum)
         }),
     ];
     let signed: [Vec<u64>; 5] = [
-        all(&|a, b| (big(a) * big(b) >> 64) as u64),
+        all(&|a, b| ((big(a) * big(b)) >> 64) as u64),
         all(&|a, b| (a as i64).wrapping_div(b as i64 | 1) as u64),
         all(&|a, b| (a as i64).wrapping_rem(b as i64 | 1) as u64),
         all(&|a, b| (a as i64 >> (b & 63)) as u64),
@@ -298,7 +298,7 @@ fn murmur3() -> Case {
             let k = key.wrapping_mul(0xcc9e_2d51).rotate_left(15).wrapping_mul(0x1b87_3593);
             (h ^ k).rotate_left(13).wrapping_mul(5).wrapping_add(0xe654_6b64)
         });
-        let h = mix(mix(body ^ keys.len() as u32 * 4, 0x85eb_ca6b, 16), 0xc2b2_ae35, 13);
+        let h = mix(mix(body ^ (keys.len() as u32 * 4), 0x85eb_ca6b, 16), 0xc2b2_ae35, 13);
         h ^ h >> 16
     };
     assert_eq!(hash(&[], 1), 0x514e_28b7, "a published value");
@@ -318,7 +318,7 @@ fn murmur3() -> Case {
 fn miller_rabin() -> Case {
     let mut candidates: Vec<u64> =
         below(1 << 20, 27, 17).into_iter().map(|x| u64::from(x | 1) + 20).collect();
-    let is_prime = |n: u64| (2..n).take_while(|d| d * d <= n).all(|d| n % d != 0);
+    let is_prime = |n: u64| (2..n).take_while(|d| d * d <= n).all(|d| !n.is_multiple_of(d));
     let mut prime: Vec<u8> = candidates.iter().map(|n| u8::from(is_prime(*n))).collect();
     candidates.extend([u64::MAX - 58, (1 << 61) - 1, (1 << 59) - 1, 3_215_031_751, u64::MAX]);
     prime.extend([1, 1, 0, 0, 0]);

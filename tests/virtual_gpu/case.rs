@@ -32,7 +32,7 @@ pub(super) enum Given {
     Value(Vec<u8>),
     Input(Vec<u8>),
     /// A structure whose members are these, one behind the other; all have eight bytes.
-    Record(Vec<Given>),
+    Record(Vec<Self>),
     /// Read and written.
     Buffer {
         initial: Initially,
@@ -56,8 +56,11 @@ pub(super) enum Expected {
         parts: Vec<Part>,
     },
     /// Results that depend on the order of threads: a check says what is wrong with them.
-    Judged(Box<dyn Fn(&[u8]) -> Result<(), String>>),
+    Judged(Judge),
 }
+
+/// What is wrong with a buffer, if anything is.
+pub(super) type Judge = Box<dyn Fn(&[u8]) -> Result<(), String>>;
 
 /// Values in f64, and how near results must be to them.
 pub(super) type Part = (Vec<f64>, Tolerance);
@@ -239,7 +242,7 @@ impl Expected {
                 let at = found.iter().zip(expected).position(|(found, byte)| found != byte)?;
                 let near = |bytes: &[u8]| {
                     let from = at / 8 * 8;
-                    format!("{:02x?}", bytes.get(from..bytes.len().min(from + 8)).unwrap())
+                    format!("{:02x?}", &bytes[from..bytes.len().min(from + 8)])
                 };
                 Some(format!("byte {at}: {} instead of {}", near(found), near(expected)))
             }

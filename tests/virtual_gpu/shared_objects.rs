@@ -198,10 +198,10 @@ fn unite() -> Case {
         }
     }
     let judge = move |parents: &[i32]| {
-        for node in 0..100 {
+        for (node, lowest) in lowest.iter().enumerate() {
             let root = (0..100).fold(node, |at, _| parents[at] as usize);
-            if root != lowest[node] as usize {
-                return Err(format!("node {node} leads to {root}, not {}", lowest[node]));
+            if root != *lowest as usize {
+                return Err(format!("node {node} leads to {root}, not {lowest}"));
             }
         }
         Ok(())

@@ -3,5 +3,6 @@
 pub mod check;
 pub mod devices;
 pub mod doctor;
+pub mod launch;
 pub mod new;
 pub mod worker;

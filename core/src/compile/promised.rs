@@ -77,7 +77,8 @@ impl Buffers<'_> {
     }
 }
 
-fn element(dtype: Dtype) -> Element {
+/// A dtype, as far as a kernel's parameters can tell it.
+pub(crate) fn element(dtype: Dtype) -> Element {
     let class = match dtype.family() {
         _ if dtype.is_packed() => Class::Packed,
         Family::Float => Class::Float,

@@ -1,7 +1,13 @@
-//! Devices: the sheets that describe GPUs.
+//! Devices: what runs kernels, and the sheets that describe GPUs.
 //!
-//! A sheet says what a GPU is: how many of everything, how fast, and which document says so. What
+//! [`Device`] is the contract; the virtual GPU and a CUDA GPU keep it. A sheet says what a GPU is: how many of everything, how fast, and which document says so. What
 //! depends on the compute capability alone stands in one table that the sheets share.
+
+pub mod cuda;
+pub mod error;
+pub mod execution;
+pub mod name;
+pub mod virtual_device;
 
 pub mod capability;
 pub mod facts;
@@ -12,12 +18,21 @@ pub mod sourced;
 
 mod check;
 mod rates;
+#[cfg(test)]
+mod tests;
 mod written;
 
 pub use capability::{Capability, ComputeCapability};
 pub use check::Problem;
+pub use error::{DeviceError, DriverError, OpenError};
+pub use execution::{
+    Argument, BufferId, Content, Description, Device, DeviceKind, Image, Launch, LaunchFault,
+    ModuleId, Outcome, POISON,
+};
 pub use facts::{Evidence, Fact};
+pub use name::DeviceName;
 pub use peaks::{Peaks, Pipe};
 pub use sheet::{DeviceSheet, SheetError};
 pub use sm_limits::SmLimits;
 pub use sourced::Sourced;
+pub use virtual_device::{VirtualDevice, Watch};

@@ -10,7 +10,7 @@ use crate::outcome::Status;
 use crate::report::{self, Sources};
 
 /// Whose fault it is.
-pub(super) fn status(error: &FactsError) -> Status {
+pub(in crate::commands) fn status(error: &FactsError) -> Status {
     match error {
         FactsError::Plan(_) => Status::BadRequest,
         FactsError::Include(_) | FactsError::Arguments { .. } | FactsError::NoSuchKernel { .. } => {
@@ -21,7 +21,7 @@ pub(super) fn status(error: &FactsError) -> Status {
 }
 
 /// Whose fault it is.
-pub(super) fn compile_status(error: &CompileError) -> Status {
+pub(in crate::commands) fn compile_status(error: &CompileError) -> Status {
     match error {
         CompileError::Rejected(_) | CompileError::TimedOut { .. } => Status::KernelFailed,
         CompileError::Cancelled => Status::Interrupted,
@@ -55,12 +55,12 @@ fn kind(error: &FactsError) -> &'static str {
 }
 
 /// The same word as people read it.
-pub(super) fn word(error: &FactsError) -> String {
+pub(in crate::commands) fn word(error: &FactsError) -> String {
     kind(error).replace('_', " ")
 }
 
 /// For scripts.
-pub(super) fn to_json(error: &FactsError) -> Value {
+pub(in crate::commands) fn to_json(error: &FactsError) -> Value {
     let mut value = json!({ "kind": kind(error), "message": error.to_string() });
     match error {
         FactsError::Compile(CompileError::Rejected(rejection)) => {
@@ -86,7 +86,11 @@ pub(super) fn to_json(error: &FactsError) -> Value {
 }
 
 /// For people: diagnostics stand below the source lines that they are about.
-pub(super) fn to_text(name: &str, error: &FactsError, sources: &Sources<'_>) -> String {
+pub(in crate::commands) fn to_text(
+    name: &str,
+    error: &FactsError,
+    sources: &Sources<'_>,
+) -> String {
     match error {
         FactsError::Compile(CompileError::Rejected(rejection)) => {
             let shown: Vec<_> = rejection

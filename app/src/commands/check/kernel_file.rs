@@ -71,7 +71,7 @@ pub(super) fn check(
     Outcome { output, errors, status }
 }
 
-fn no_kernel(kernel: &StandaloneKernel) -> String {
+pub(in crate::commands) fn no_kernel(kernel: &StandaloneKernel) -> String {
     format!(
         "{} compiles to no kernel: it needs a `__global__` function; a template counts only where a launch block or an \
          explicit instantiation names its arguments",
@@ -80,7 +80,7 @@ fn no_kernel(kernel: &StandaloneKernel) -> String {
 }
 
 /// Files from elsewhere often have their host code beside the kernel.
-fn host_hint(error: &FactsError, kernel: &StandaloneKernel) -> String {
+pub(in crate::commands) fn host_hint(error: &FactsError, kernel: &StandaloneKernel) -> String {
     let rejected = matches!(error, FactsError::Compile(CompileError::Rejected(_)));
     let has_host_code = [" main(", "<<<", "<iostream>", "<vector>", "cudaMalloc"]
         .iter()
@@ -95,7 +95,7 @@ fn host_hint(error: &FactsError, kernel: &StandaloneKernel) -> String {
     report::notices(&[note])
 }
 
-fn shown_name(kernel: &StandaloneKernel) -> String {
+pub(in crate::commands) fn shown_name(kernel: &StandaloneKernel) -> String {
     kernel.file.file_name().map_or_else(String::new, |name| name.display().to_string())
 }
 
@@ -114,7 +114,7 @@ fn compile(
 }
 
 /// Without a project there are no sizes; names without parameters can still be asked for.
-fn selection(kernel: &StandaloneKernel) -> Selection {
+pub(in crate::commands) fn selection(kernel: &StandaloneKernel) -> Selection {
     let launched = kernel.launch.iter().flat_map(|launch| launch.kernels());
     let plain = launched.filter(|name| !name.is_template());
     Selection {
@@ -134,12 +134,7 @@ fn wanted<'a>(
     kernels: &'a [KernelFacts],
 ) -> Result<Vec<&'a KernelFacts>, String> {
     let Some(wanted) = &checker.arguments.kernel else { return Ok(kernels.iter().collect()) };
-    let named = |kernel: &&KernelFacts| {
-        kernel.symbol == *wanted
-            || kernel.expression.as_ref() == Some(wanted)
-            || readable(kernel) == *wanted
-    };
-    let found: Vec<_> = kernels.iter().filter(named).collect();
+    let found: Vec<_> = kernels.iter().filter(|kernel| is_named(kernel, wanted)).collect();
     if found.is_empty() {
         let known: Vec<_> = kernels.iter().map(readable).collect();
         return Err(format!("no kernel `{wanted}` here; there is {}", known.join(", ")));
@@ -147,8 +142,15 @@ fn wanted<'a>(
     Ok(found)
 }
 
+/// Whether somebody who says this name means this kernel.
+pub(in crate::commands) fn is_named(kernel: &KernelFacts, wanted: &str) -> bool {
+    kernel.symbol == wanted
+        || kernel.expression.as_deref() == Some(wanted)
+        || readable(kernel) == wanted
+}
+
 /// The function's name without its parameter list.
-fn readable(kernel: &KernelFacts) -> String {
+pub(in crate::commands) fn readable(kernel: &KernelFacts) -> String {
     lightbench_core::compile::signature::function_name(&kernel.symbol)
         .unwrap_or_else(|| kernel.symbol.clone())
 }

@@ -1,12 +1,12 @@
 //! `lightbench check`: compile facts of a project's kernels, or of one file, with no GPU.
 
-mod failure;
+pub(super) mod failure;
 mod json;
-mod kernel_file;
+pub(super) mod kernel_file;
 mod listing;
 mod project;
 mod target;
-mod text;
+pub(super) mod text;
 
 use lightbench_core::compile::{Build, Compiler};
 use lightbench_core::device::DeviceSheet;

@@ -96,7 +96,7 @@ fn cells(row: &Row<'_>, facts: &Facts, launch: &LaunchFacts, index: usize) -> Ve
 }
 
 /// `256`, `16×16`
-fn dimensions(sizes: [u32; 3]) -> String {
+pub(in crate::commands) fn dimensions(sizes: [u32; 3]) -> String {
     let used = sizes.iter().rposition(|&size| size != 1).map_or(1, |last| last + 1);
     sizes[..used].iter().map(u32::to_string).collect::<Vec<_>>().join("×")
 }
@@ -207,7 +207,7 @@ fn advice(checker: &Checker<'_>, launch: &LaunchFacts) -> Option<String> {
 }
 
 /// Warnings, and messages that no rule understood.
-pub(super) fn warnings(artifact: &Artifact, sources: &Sources<'_>) -> String {
+pub(in crate::commands) fn warnings(artifact: &Artifact, sources: &Sources<'_>) -> String {
     let shown: Vec<_> =
         artifact.diagnostics.iter().map(|each| diagnostics::of_compiler(each, sources)).collect();
     shown.join("\n") + &report::other_messages(&artifact.other)

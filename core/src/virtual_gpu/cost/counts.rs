@@ -42,7 +42,7 @@ macro_rules! counters {
 
         impl Counts {
             /// Joins in the counts of another part.
-            pub(crate) fn add(&mut self, other: &Self) {
+            pub fn add(&mut self, other: &Self) {
                 $(self.$field = Joined::$joined.of(self.$field, other.$field);)*
             }
 

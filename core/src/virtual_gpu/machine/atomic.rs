@@ -12,7 +12,7 @@ use super::run::Worker;
 use super::warp::{Frame, LANES};
 
 /// Bytes of the value.
-fn bytes(update: Update) -> u32 {
+pub(super) fn bytes(update: Update) -> u32 {
     match update {
         Update::And(ty) | Update::Or(ty) | Update::Xor(ty) => match ty {
             BitwiseType::B32 => 4,
@@ -136,7 +136,9 @@ impl Worker<'_, '_> {
                 self.warp.undefined_load[lane] = Some(pc);
             }
         }
-        if !changes {
+        if changes {
+            self.warp.idle_polls = 0;
+        } else {
             // An addition of zero is a way to look at what others change.
             self.poll(pc);
         }
@@ -154,7 +156,14 @@ impl Worker<'_, '_> {
     }
 
     /// Changes one value; gives the old one, and whether something wrote it.
-    fn swap(&mut self, spot: &Spot, atomic: Atomic, b: u64, c: u64, size: usize) -> (u64, bool) {
+    pub(super) fn swap(
+        &mut self,
+        spot: &Spot,
+        atomic: Atomic,
+        b: u64,
+        c: u64,
+        size: usize,
+    ) -> (u64, bool) {
         let new = |old, memory| updated(atomic.update, old, b, c, memory);
         match *spot {
             Spot::Region(place) => {

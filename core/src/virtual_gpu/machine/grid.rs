@@ -1,10 +1,10 @@
 //! The deterministic schedule: blocks in order, each until it ends or its turn is over; those that are resident
 //! go on in turns, so that blocks may wait for each other.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
-use super::super::lower::code::LoweredFunction;
 use super::barrier::{self, BARRIERS, BlockBarrier};
+use super::copies::Copies;
 use super::fault::{FaultKind, Finding};
 use super::run::{BlockState, Launch, Worker};
 use super::shared::SharedMemory;
@@ -15,10 +15,11 @@ use super::warp::{LANES, LocalMemory, Registers, Split, SplitState, Warp};
 const WARP_TURN: i64 = 1 << 14;
 /// Turns of warps until the next block has its turn.
 const BLOCK_TURNS: u32 = 1 << 12;
-/// Bytes of registers and own memory of all threads that are resident: fewer blocks are where each takes much.
-const MOST_RESIDENT_BYTES: u64 = 1 << 30;
 /// Turns of a block in which it only waited for others.
 const WAITING_TURNS: u32 = 16;
+
+/// A warp that looked so often at what others write, and wrote nothing itself, waits for them.
+const IDLE_POLLS: u32 = 8;
 
 /// A block with its warps.
 struct Block {
@@ -37,7 +38,11 @@ impl Launch<'_> {
     /// Runs all blocks.
     pub(super) fn run(&mut self) {
         let total = self.blocks.run;
-        let most = self.resident_blocks();
+        let most = self.shape.resident_blocks(
+            self.program,
+            self.block.iter().product(),
+            self.shared.bytes,
+        );
         let mut next = 0;
         let mut resident: VecDeque<Block> = VecDeque::new();
         while !self.stopped && (next < total || !resident.is_empty()) {
@@ -58,30 +63,6 @@ impl Launch<'_> {
         }
     }
 
-    fn resident_blocks(&self) -> usize {
-        let threads: u32 = self.block.iter().product();
-        let warps = threads.div_ceil(LANES as u32).max(1);
-        let by_warps = self.shape.warps_per_multiprocessor / warps;
-        let shared = self.shared.bytes.max(1);
-        let by_shared = self.shape.shared_per_multiprocessor / shared;
-        let each = by_warps.min(by_shared).clamp(1, self.shape.blocks_per_multiprocessor.max(1));
-        let on_device = u64::from(each) * u64::from(self.shape.multiprocessors);
-        let by_memory = MOST_RESIDENT_BYTES / (u64::from(warps) * self.warp_bytes()).max(1);
-        on_device.min(by_memory).max(1) as usize
-    }
-
-    /// Bytes that a warp takes before it calls anything.
-    fn warp_bytes(&self) -> u64 {
-        let function = self.program.functions.get(&self.program.kernel);
-        let bytes = |function: &LoweredFunction| {
-            let (words, doubles) = (u64::from(function.words), u64::from(function.doubles));
-            4 * LANES as u64 * words
-                + 8 * LANES as u64 * doubles
-                + 40 * u64::from(function.frame_bytes)
-        };
-        function.map_or(0, bytes)
-    }
-
     fn create(&mut self, linear: u64) -> Block {
         let [x, y, _] = self.grid.map(u64::from);
         let index = [linear % x, linear / x % y, linear / (x * y)].map(|i| i as u32);
@@ -93,6 +74,8 @@ impl Launch<'_> {
             shared: SharedMemory::new(self.shared.bytes as usize),
             barriers: vec![BlockBarrier::default(); BARRIERS],
             exited: 0,
+            copies: Copies::default(),
+            mbarriers: BTreeSet::new(),
         };
         let warps = (0..threads.div_ceil(LANES as u32)).map(|warp| self.warp(warp, threads));
         let warps = warps.collect();
@@ -127,6 +110,7 @@ impl Launch<'_> {
             undefined_load,
             awaited: 0,
             last_poll: None,
+            idle_polls: 0,
         }
     }
 
@@ -255,7 +239,8 @@ impl Launch<'_> {
         let split = block.warps[index].splits.first();
         let (pc, lane) = split.map_or((0, 0), |split| (split.pc, split.mask.trailing_zeros()));
         let steps = self.max_steps;
-        let poll = block.warps[index].last_poll.filter(|_| block.polled);
+        let waits = block.polled && block.warps[index].idle_polls >= IDLE_POLLS;
+        let poll = block.warps[index].last_poll.filter(|_| waits);
         let pc = poll.unwrap_or(pc);
         let (kind, text) = if poll.is_some() {
             (

@@ -10,6 +10,7 @@ use super::super::lower::code::{Object, PoolValue};
 use super::super::lower::{self, Program, variable};
 use super::super::module::{Function, FunctionId, FunctionKind, Module, RelocationTarget};
 use super::content::Content;
+use super::cooperative;
 use super::fault::Fault;
 use super::lanes::Pool;
 use super::memory::{
@@ -17,6 +18,7 @@ use super::memory::{
 };
 use super::run::Launch;
 use super::shared::SharedLayout;
+use super::tensor::TensorModel;
 use super::watch::{Found, Watch};
 use super::{BufferId, Machine};
 
@@ -90,6 +92,10 @@ pub struct LaunchConfig {
     pub checks: Checks,
     /// In which order threads go.
     pub schedule: Schedule,
+    /// How tensor cores round.
+    pub tensor: TensorModel,
+    /// Whether all blocks must be there at once, and may wait for each other (`cudaLaunchCooperativeKernel`).
+    pub cooperative: bool,
     /// What happens after a fault.
     pub on_fault: OnFault,
     /// Whether instructions and accesses are counted.
@@ -113,6 +119,8 @@ impl LaunchConfig {
             arguments,
             checks: Checks { uninitialized: true, races: Races::Ignored },
             schedule: Schedule::Deterministic,
+            tensor: TensorModel::OfTarget,
+            cooperative: false,
             on_fault: OnFault::Continue,
             counters: true,
             caches: None,
@@ -265,6 +273,7 @@ impl Machine {
         if shared.bytes > self.shape.shared_per_block {
             return Err(too_much(u64::from(shared.bytes)));
         }
+        cooperative::check(self.shape, &program, shared.bytes, config)?;
         let parameters = self.parameters(function, config)?;
         let buffers = self.memory.regions.len();
         for region in &mut self.memory.regions {
@@ -288,7 +297,8 @@ impl Machine {
         };
         let pool = pool(&program, &addresses, &parameters);
         let shared_bytes = shared.bytes;
-        let prepared = Prepared { pool, shared, watch: watch.map(Box::new) };
+        let environment = cooperative::environment(&mut self.memory, config);
+        let prepared = Prepared { pool, shared, environment, watch: watch.map(Box::new) };
         let (report, found) = self.run(module, &program, kernel, config, prepared);
         if found.is_none() {
             self.memory.regions.truncate(buffers);
@@ -320,7 +330,8 @@ impl Machine {
             dynamic_shared: config.dynamic_shared,
             checks: config.checks,
             on_fault: config.on_fault,
-            environment: [0; 32],
+            environment: prepared.environment,
+            accumulation: super::tensor::accumulation(config.tensor, module),
             counts: vec![Counts::default(); counts],
             caches: config.caches.filter(|_| config.counters).map(Caches::new),
             blocks,
@@ -396,6 +407,7 @@ impl Machine {
 struct Prepared {
     pool: Pool,
     shared: SharedLayout,
+    environment: [u32; 32],
     watch: Option<Box<Watch>>,
 }
 

@@ -4,7 +4,7 @@ use super::super::cost::Direction;
 use super::super::isa::memory::{Access, ElementType, Ordering};
 use super::super::isa::scalar::ScalarType;
 use super::super::lower::code::{Code, Op};
-use super::access::{Moved, Part};
+use super::access::{Moved, Part, Spaces};
 use super::run::Worker;
 use super::warp::{Frame, LANES};
 
@@ -43,20 +43,31 @@ impl Worker<'_, '_> {
             }
         }
         let mut moved = Moved { values: [[0; LANES]; 8], undefined: [0; 8] };
-        if spaces.global != 0 {
-            self.load_global(&part(spaces.global), &mut moved);
-        }
-        if spaces.shared != 0 {
-            self.load_shared(&part(spaces.shared), &mut moved);
-        }
-        if spaces.local != 0 {
-            self.load_local(&part(spaces.local), frame, &mut moved);
-        }
+        self.bring(&part(mask), &spaces, frame, &mut moved);
         let any = moved.undefined[..count].iter().fold(0, |all, bits| all | bits);
         for lane in (0..LANES).filter(|lane| any >> lane & 1 == 1) {
             self.warp.undefined_load[lane] = Some(pc);
         }
         self.write_back(op, (access, register_bits), (frame, active), &moved);
+    }
+
+    /// Loads from whatever memory each lane means.
+    pub(super) fn bring(
+        &mut self,
+        part: &Part<'_>,
+        spaces: &Spaces,
+        frame: Frame,
+        moved: &mut Moved,
+    ) {
+        if spaces.global != 0 {
+            self.load_global(&Part { mask: spaces.global, ..*part }, moved);
+        }
+        if spaces.shared != 0 {
+            self.load_shared(&Part { mask: spaces.shared, ..*part }, moved);
+        }
+        if spaces.local != 0 {
+            self.load_local(&Part { mask: spaces.local, ..*part }, frame, moved);
+        }
     }
 
     fn write_back(
@@ -92,7 +103,7 @@ impl Worker<'_, '_> {
         }
     }
 
-    fn load_global(&mut self, part: &Part<'_>, moved: &mut Moved) {
+    pub(super) fn load_global(&mut self, part: &Part<'_>, moved: &mut Moved) {
         self.count_global(part, true);
         let element = part.element as usize;
         for lane in part.lanes() {
@@ -106,7 +117,7 @@ impl Worker<'_, '_> {
         }
     }
 
-    fn load_shared(&mut self, part: &Part<'_>, moved: &mut Moved) {
+    pub(super) fn load_shared(&mut self, part: &Part<'_>, moved: &mut Moved) {
         self.count_shared(part);
         let element = part.element as usize;
         for lane in part.lanes() {

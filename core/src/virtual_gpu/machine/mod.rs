@@ -6,15 +6,19 @@
 
 mod access;
 mod atomic;
+mod atomic_vector;
 mod barrier;
 mod call;
 mod compute;
 mod content;
+mod cooperative;
+mod copies;
 mod fault;
 mod grid;
 mod lanes;
 mod launch;
 mod load;
+mod mbarrier;
 mod memory;
 mod paused;
 mod print;
@@ -26,6 +30,7 @@ mod special;
 mod step;
 mod store;
 mod sync;
+mod tensor;
 #[cfg(test)]
 mod tests;
 mod traffic;
@@ -33,11 +38,13 @@ mod warp;
 mod watch;
 
 pub use super::lower::Unsupported;
+pub use super::semantics::matrix::Architecture;
 pub use fault::{Fault, FaultKind, OtherSide};
 pub use launch::{Argument, Checks, LaunchConfig, LaunchError, OnFault, Races, Report, Schedule};
 pub use memory::Access;
 pub use paused::{CallSite, LanePlace, LaneState, Paused, RegisterView, Value};
 pub use session::{Ended, Session, State, Until};
+pub use tensor::TensorModel;
 pub use watch::Thread;
 
 use content::Content;
@@ -166,6 +173,24 @@ impl Machine {
     #[must_use]
     pub fn first_unwritten(&self, buffer: BufferId) -> Option<usize> {
         self.memory.regions.get(buffer.0)?.content.first_unwritten()
+    }
+
+    /// The ranges of bytes of a buffer that nothing wrote, ascending.
+    #[must_use]
+    pub fn unwritten(&self, buffer: BufferId) -> Vec<std::ops::Range<usize>> {
+        let Some(region) = self.memory.regions.get(buffer.0) else { return Vec::new() };
+        let mut ranges: Vec<std::ops::Range<usize>> = Vec::new();
+        let Some(first) = region.content.first_unwritten() else { return ranges };
+        for offset in first..region.content.len() {
+            if region.content.written(offset, 1) {
+                continue;
+            }
+            match ranges.last_mut() {
+                Some(last) if last.end == offset => last.end += 1,
+                _ => ranges.push(offset..offset + 1),
+            }
+        }
+        ranges
     }
 
     /// The address of a buffer as kernels see it.

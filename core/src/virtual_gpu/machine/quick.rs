@@ -32,7 +32,10 @@ impl Worker<'_, '_> {
                 continue;
             }
             let Some(offset) = self.launch.shared.place(address, 4) else { return false };
-            if offset % 4 != 0 || self.block.shared.written_bits(offset, 4) != WHOLE {
+            if offset % 4 != 0
+                || self.block.copies.covers(offset, 4)
+                || self.block.shared.written_bits(offset, 4) != WHOLE
+            {
                 return false;
             }
             result[lane] = self.block.shared.read(offset, 4) as u32;
@@ -83,7 +86,9 @@ impl Worker<'_, '_> {
         let mut offsets = [0_usize; LANES];
         for lane in (0..LANES).filter(|lane| mask >> lane & 1 == 1) {
             match self.launch.shared.place(addresses[lane], 4) {
-                Some(offset) if offset % 4 == 0 => offsets[lane] = offset,
+                Some(offset) if offset % 4 == 0 && !self.block.copies.covers(offset, 4) => {
+                    offsets[lane] = offset;
+                }
                 Some(_) | None => return false,
             }
         }

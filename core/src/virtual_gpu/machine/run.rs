@@ -7,6 +7,7 @@ use super::super::isa::warp::Warp as Operation;
 use super::super::lower::Program;
 use super::super::lower::code::Code;
 use super::super::module::Module;
+use super::super::semantics::matrix::Accumulation;
 use super::fault::{Fault, FaultKind, Finding};
 use super::lanes::{Lanes, Pool};
 use super::memory::Memory;
@@ -30,6 +31,8 @@ pub(super) struct Launch<'m> {
     pub(super) checks: Checks,
     pub(super) on_fault: OnFault,
     pub(super) environment: [u32; 32],
+    /// How tensor cores add up.
+    pub(super) accumulation: Accumulation,
     /// Counts of every operation; empty if nothing is counted.
     pub(super) counts: Vec<Counts>,
     /// What the caches hold, if they are modelled.
@@ -62,6 +65,10 @@ pub(super) struct BlockState {
     pub(super) barriers: Vec<super::barrier::BlockBarrier>,
     /// Threads that have ended.
     pub(super) exited: u32,
+    /// Asynchronous copies that nothing waited for yet.
+    pub(super) copies: super::copies::Copies,
+    /// Where barriers in shared memory are.
+    pub(super) mbarriers: BTreeSet<usize>,
 }
 
 /// One warp at work.

@@ -173,6 +173,27 @@ impl Worker<'_, '_> {
             Code::Load { .. } => self.load(pc, op, frame, mask),
             Code::Store { .. } => self.store(pc, op, frame, mask),
             Code::Atomic { .. } => self.atomic(pc, op, frame, mask),
+            Code::AtomicVector { atomic, base } => {
+                self.atomic_vector(op, (atomic, base), pc, (frame, mask));
+            }
+            Code::Matrix { matrix, base } => {
+                if self.separate(split, mask) {
+                    return Some(Stop::Choose);
+                }
+                if self.tensor(op, (matrix, base), split) {
+                    return Some(Stop::Choose);
+                }
+            }
+            Code::CopyAsync(site) => self.copy_async(op, site, pc, frame, mask),
+            Code::CommitCopies => self.commit_copies(mask),
+            Code::WaitCopies(pending) => self.wait_for_groups(mask, pending),
+            Code::WaitAllCopies => self.wait_for_all_copies(mask),
+            Code::ArriveAfterCopies { space, pending, base } => {
+                self.arrive_after(op, (space, pending, base), pc, (frame, mask));
+            }
+            Code::Mbarrier { mbarrier, base } => {
+                self.mbarrier(op, (mbarrier, base), pc, (frame, mask));
+            }
             Code::Special(register) => special::read(self, op, register, frame, mask),
             Code::IsInSpace(space) => special::is_in_space(self, op, space, frame, mask),
             Code::Branch { target } => return self.branch(split, mask, target),
@@ -300,6 +321,7 @@ impl Worker<'_, '_> {
 
     /// Lanes end.
     pub(super) fn exit(&mut self, split: &mut Split, mask: u32) -> Stop {
+        self.end_copies(mask);
         split.mask &= !mask;
         self.warp.live &= !mask;
         self.stop_waiting_for(mask);

@@ -3,7 +3,7 @@
 use super::super::cost::Direction;
 use super::super::isa::scalar::ScalarType;
 use super::super::lower::code::{Code, Op};
-use super::access::{Moved, Part};
+use super::access::{Moved, Part, Spaces};
 use super::run::Worker;
 use super::warp::{Frame, LANES};
 
@@ -12,6 +12,9 @@ impl Worker<'_, '_> {
         let Code::Store { access, base } = op.code else { return };
         let (mut addresses, mask) = self.addresses(pc, op, base, frame, active);
         let spaces = Self::spaces(access.space, base, &mut addresses, mask);
+        if spaces.global | spaces.shared != 0 {
+            self.warp.idle_polls = 0;
+        }
         let element = ScalarType::from(access.element).bytes();
         let (start, count) = (op.list.0 as usize, usize::from(op.list.1));
         let from_doubles = op.b.index() == 1;
@@ -44,15 +47,20 @@ impl Worker<'_, '_> {
             moved.values[index] = values.map(|value| value & value_mask);
             moved.undefined[index] = undefined & mask;
         }
-        let part = |mask| Part { pc, addresses: &addresses, mask, element, count };
+        let part = Part { pc, addresses: &addresses, mask, element, count };
+        self.put(&part, &spaces, frame, &moved);
+    }
+
+    /// Stores to whatever memory each lane means.
+    pub(super) fn put(&mut self, part: &Part<'_>, spaces: &Spaces, frame: Frame, moved: &Moved) {
         if spaces.global != 0 {
-            self.store_global(&part(spaces.global), &moved);
+            self.store_global(&Part { mask: spaces.global, ..*part }, moved);
         }
         if spaces.shared != 0 {
-            self.store_shared(&part(spaces.shared), &moved);
+            self.store_shared(&Part { mask: spaces.shared, ..*part }, moved);
         }
         if spaces.local != 0 {
-            self.store_local(&part(spaces.local), frame, &moved);
+            self.store_local(&Part { mask: spaces.local, ..*part }, frame, moved);
         }
     }
 
@@ -83,7 +91,7 @@ impl Worker<'_, '_> {
         }
     }
 
-    fn store_shared(&mut self, part: &Part<'_>, moved: &Moved) {
+    pub(super) fn store_shared(&mut self, part: &Part<'_>, moved: &Moved) {
         self.count_shared(part);
         let element = part.element as usize;
         for lane in part.lanes() {

@@ -94,7 +94,7 @@ impl HalfFormat {
     /// The half nearest to a value that is exact or rounded to odd; NaN becomes the canonical one.
     #[inline]
     #[must_use]
-    pub(super) fn nearest(self, value: f64) -> u16 {
+    pub fn nearest(self, value: f64) -> u16 {
         if value.is_nan() {
             return CANONICAL_NAN;
         }

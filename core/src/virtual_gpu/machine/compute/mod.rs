@@ -54,6 +54,14 @@ pub(super) fn execute(
         | Code::Load { .. }
         | Code::Store { .. }
         | Code::Atomic { .. }
+        | Code::AtomicVector { .. }
+        | Code::Matrix { .. }
+        | Code::CopyAsync(_)
+        | Code::CommitCopies
+        | Code::WaitCopies(_)
+        | Code::WaitAllCopies
+        | Code::ArriveAfterCopies { .. }
+        | Code::Mbarrier { .. }
         | Code::Branch { .. }
         | Code::BranchIndexed
         | Code::Call(_)

@@ -8,4 +8,4 @@ mod modelled;
 mod opcodes;
 mod real;
 mod session;
-mod spellings;
+mod tensor;

@@ -1,0 +1,210 @@
+//! A launch for scripts.
+
+use lightbench_core::arguments::{Element, element};
+use lightbench_core::device::{DeviceKind, LaunchFault};
+use lightbench_core::virtual_gpu::cost::{Counters, Counts, metrics};
+use lightbench_core::virtual_gpu::{Fault, OtherSide, Races, Schedule};
+use serde_json::{Value, json};
+
+use super::code::Code;
+use super::{Done, Printed, counters};
+use crate::commands::check::kernel_file;
+
+/// Raised when a field changes its meaning.
+const SCHEMA: &str = "lightbench.launch/1";
+
+pub(super) fn of(done: &Done<'_>) -> Value {
+    let Done { arguments, request, description, code, kernel, outcome, printed } = done;
+    let faults: Vec<Value> = outcome.faults.iter().map(|fault| of_fault(fault, code)).collect();
+    let is_virtual = matches!(description.kind, DeviceKind::Virtual);
+    let arguments_of: Vec<&str> = request.specs.iter().map(|spec| spec.text.as_str()).collect();
+    json!({
+        "schema": SCHEMA,
+        "device": {
+            "name": description.name,
+            "title": description.title,
+            "compute_capability": description.capability.to_string(),
+            "driver": driver(&description.kind),
+        },
+        "compiler": code.compiler,
+        "file": code.file.file,
+        "kernel": { "name": kernel_file::readable(kernel), "symbol": kernel.symbol },
+        "as_written": arguments.as_written,
+        "grid": arguments.grid,
+        "block": arguments.block,
+        "dynamic_shared_bytes": arguments.shared,
+        "cooperative": arguments.cooperative,
+        "arguments": arguments_of,
+        "seed": arguments.seed,
+        "watch": if is_virtual { watch(request) } else { Value::Null },
+        "not_checked": outcome.not_checked,
+        "faults": faults,
+        "printed": outcome.printed,
+        "buffers": printed.iter().map(of_buffer).collect::<Vec<_>>(),
+        "counters": outcome.counters.as_ref().map(|counted| of_counters(counted, code)),
+    })
+}
+
+fn driver(kind: &DeviceKind) -> Value {
+    match kind {
+        DeviceKind::Virtual => Value::Null,
+        DeviceKind::Cuda { uuid, driver: (major, minor) } => {
+            json!({ "cuda": format!("{major}.{minor}"), "uuid": uuid })
+        }
+    }
+}
+
+fn watch(request: &super::request::Request) -> Value {
+    let watch = &request.watch;
+    let races = match watch.checks.races {
+        Races::Ignored => "ignored",
+        Races::CudaIdiom => "cuda_idiom",
+        Races::Strict => "strict",
+    };
+    let schedule = match watch.schedule {
+        Schedule::Deterministic => json!("deterministic"),
+        Schedule::Parallel { threads } => json!({ "parallel": threads }),
+        Schedule::Adversarial { seed } => json!({ "adversarial": seed }),
+    };
+    json!({
+        "uninitialized": watch.checks.uninitialized,
+        "races": races,
+        "schedule": schedule,
+        "counters": watch.counters,
+        "max_steps": watch.max_steps,
+    })
+}
+
+fn of_fault(fault: &LaunchFault, code: &Code) -> Value {
+    match fault {
+        LaunchFault::Seen(fault) => of_seen(fault, code),
+        LaunchFault::Reported { kind, kernel, buffer, details } => json!({
+            "kind": kind.word(),
+            "kernel": kernel,
+            "buffer": buffer,
+            "details": details,
+            "block": null, "thread": null, "ptx_line": null, "file": null, "line": null,
+            "column": null, "address": null, "other": null,
+        }),
+    }
+}
+
+fn of_seen(fault: &Fault, code: &Code) -> Value {
+    let mut value = json!({
+        "kind": fault.kind.word(),
+        "kernel": fault.kernel,
+        "block": fault.block,
+        "thread": fault.thread,
+        "ptx_line": fault.place.line,
+        "address": fault.address.map(|address| format!("{address:#x}")),
+        "buffer": fault.buffer,
+        "details": fault.details,
+        "other": fault.other.as_ref().map(|other| of_other(other, code)),
+    });
+    add_place(&mut value, fault.place.line, code);
+    value
+}
+
+fn of_other(other: &OtherSide, code: &Code) -> Value {
+    let mut value = json!({
+        "access": other.access,
+        "block": other.block,
+        "thread": other.thread,
+        "ptx_line": other.place.line,
+    });
+    add_place(&mut value, other.place.line, code);
+    value
+}
+
+/// File, line and column of the launched file; null where the PTX does not say.
+fn add_place(value: &mut Value, ptx_line: u32, code: &Code) {
+    let own = code.own_line(ptx_line);
+    value["file"] = json!(own.map(|_| &code.file.file));
+    value["line"] = json!(own.map(|own| own.line));
+    value["column"] = json!(own.map(|own| own.column).filter(|column| *column > 0));
+}
+
+fn of_buffer(printed: &Printed<'_>) -> Value {
+    let Printed { index, buffer, name, content } = printed;
+    let mut value = json!({ "index": index, "name": name, "dtype": buffer.c_type.name() });
+    let content = match content {
+        Ok(content) => content,
+        Err(error) => {
+            value["error"] = json!(error.to_string());
+            return value;
+        }
+    };
+    let size = usize::try_from(buffer.c_type.bytes()).unwrap_or(1);
+    let values = content.bytes.chunks_exact(size).enumerate().map(|(position, bytes)| {
+        let range = position * size..(position + 1) * size;
+        // What nothing wrote has no value.
+        let written = content.is_written(&range);
+        let element = element(buffer.c_type, bytes).filter(|_| written);
+        element.map_or(Value::Null, |element| of_element(element, bytes))
+    });
+    value["values"] = values.collect();
+    value
+}
+
+/// A number as it is; what JSON lacks with its bits.
+fn of_element(element: Element, bytes: &[u8]) -> Value {
+    match element {
+        Element::Boolean(value) => json!(value),
+        Element::Integer(value) => i64::try_from(value).map_or_else(
+            |_| u64::try_from(value).map_or(Value::Null, |value| json!(value)),
+            |value| json!(value),
+        ),
+        Element::Real(value) if value.is_finite() => json!(value),
+        Element::Real(value) => {
+            let name = if value.is_nan() { "nan".to_owned() } else { value.to_string() };
+            let digits: String = bytes.iter().rev().map(|byte| format!("{byte:02x}")).collect();
+            json!({ "value": name, "bits": format!("0x{digits}") })
+        }
+    }
+}
+
+fn of_counters(counted: &Counters, code: &Code) -> Value {
+    let lines: Vec<Value> = counters::by_line(counted, code)
+        .iter()
+        .map(|(line, counts)| {
+            let mut value = of_counts(counts);
+            value["line"] = json!(Some(*line).filter(|line| *line > 0));
+            value
+        })
+        .collect();
+    let ptx_lines: Vec<Value> = counted
+        .ptx_lines
+        .iter()
+        .map(|(line, counts)| {
+            let mut value = of_counts(counts);
+            value["line"] = json!(line);
+            value
+        })
+        .collect();
+    json!({
+        "by": "virtual_gpu",
+        "level": "ptx",
+        "total": of_counts(&counted.total),
+        "flop": {
+            "half": counted.flops.half,
+            "single": counted.flops.single,
+            "double": counted.flops.double,
+        },
+        "compulsory_read_bytes": counted.compulsory_read_bytes,
+        "compulsory_written_bytes": counted.compulsory_written_bytes,
+        "lines": lines,
+        "ptx_lines": ptx_lines,
+    })
+}
+
+/// Every counter and ratio under its name; ratios of nothing are left out.
+fn of_counts(counts: &Counts) -> Value {
+    let counted = metrics().filter_map(|metric| {
+        let value = (metric.value)(counts)?;
+        // Counts are whole; what is behind a point would suggest otherwise.
+        let whole = value.fract() == 0.0 && metric.unit != "1" && value < 9e15;
+        let value = if whole { json!(value as u64) } else { json!(value) };
+        Some((metric.name.to_owned(), value))
+    });
+    Value::Object(counted.collect())
+}

@@ -1,0 +1,161 @@
+//! `lightbench launch`: one kernel, given buffers, any device.
+
+mod code;
+mod counters;
+mod faults;
+mod json;
+mod lines;
+mod print;
+mod request;
+mod text;
+
+use lightbench_core::arguments::{Buffer, SpecKind, match_specs};
+use lightbench_core::compile::KernelFacts;
+use lightbench_core::device::execution::{self, Argument};
+use lightbench_core::device::{BufferId, Content, Description, Device, DeviceError, Image};
+use lightbench_core::virtual_gpu::{LoadError, Place};
+use serde_json::json;
+
+use crate::args::Launch;
+use crate::outcome::{Outcome, Status, document};
+use crate::report;
+use crate::session::Session;
+use code::Code;
+use request::Request;
+
+/// Compiles, launches and reports.
+pub fn run(session: &Session, arguments: &Launch) -> Outcome {
+    launch(session, arguments).unwrap_or_else(|failed| failed)
+}
+
+/// Everything that came of a launch.
+struct Done<'a> {
+    arguments: &'a Launch,
+    request: &'a Request,
+    description: &'a Description,
+    code: &'a Code,
+    kernel: &'a KernelFacts,
+    outcome: &'a execution::Outcome,
+    printed: Vec<Printed<'a>>,
+}
+
+/// A buffer after the launch.
+struct Printed<'a> {
+    index: usize,
+    buffer: &'a Buffer,
+    name: &'a str,
+    content: Result<Content, DeviceError>,
+}
+
+fn launch(session: &Session, arguments: &Launch) -> Result<Outcome, Outcome> {
+    let request = Request::of(arguments)?;
+    let file = code::File::read(arguments)?;
+    let mut device = request.open(arguments)?;
+    let code = file.compile(session, arguments, device.description().capability)?;
+    let kernel = code.kernel(arguments)?;
+    let misfits = match_specs(&request.specs, kernel);
+    if !misfits.is_empty() {
+        let lines: Vec<String> = misfits.iter().map(ToString::to_string).collect();
+        return Err(refused("arguments", &lines.join("\n"), arguments));
+    }
+    let names = code.parameter_names(kernel);
+    let image = Image { ptx: &code.artifact.ptx, cubin: code.artifact.cubin.as_deref() };
+    let module = device.load(image).map_err(|error| unloaded(&error, &code, arguments))?;
+    let (values, buffers) = make(device.as_mut(), &request, &names, arguments)?;
+    let launch = execution::Launch {
+        module,
+        kernel: kernel.symbol.clone(),
+        grid: arguments.grid,
+        block: arguments.block,
+        dynamic_shared: arguments.shared,
+        cooperative: arguments.cooperative,
+        arguments: values,
+    };
+    let outcome = device.launch(&launch).map_err(|error| unlaunched(&error, arguments))?;
+    let printed = request.prints(arguments, &names, |index| {
+        let buffer = buffers.get(index).copied().flatten();
+        buffer.map_or(Err(DeviceError::Unknown("buffer")), |buffer| device.read(buffer))
+    });
+    let description = device.description();
+    let done = Done {
+        arguments,
+        request: &request,
+        description,
+        code: &code,
+        kernel,
+        outcome: &outcome,
+        printed,
+    };
+    Ok(report_on(&done))
+}
+
+/// The arguments as the device takes them, and the buffers among them.
+fn make(
+    device: &mut dyn Device,
+    request: &Request,
+    names: &[String],
+    arguments: &Launch,
+) -> Result<(Vec<Argument>, Vec<Option<BufferId>>), Outcome> {
+    let (mut values, mut buffers) = (Vec::new(), Vec::new());
+    let limit = device.description().memory_bytes;
+    if request.buffer_bytes() > limit {
+        let message = format!(
+            "the buffers have {} bytes together; {} has {limit}",
+            request.buffer_bytes(),
+            device.description().name
+        );
+        return Err(refused("launch", &message, arguments));
+    }
+    for (index, (spec, name)) in request.specs.iter().zip(names).enumerate() {
+        let (value, buffer) = match &spec.kind {
+            SpecKind::Value { bytes, .. } | SpecKind::Bytes(bytes) => {
+                (Argument::Bytes(bytes.clone()), None)
+            }
+            SpecKind::Buffer(buffer) => {
+                let position = u32::try_from(index).unwrap_or(u32::MAX);
+                let initial = buffer
+                    .initial(arguments.seed, position, request::read_bytes)
+                    .map_err(|error| refused("arguments", &error.to_string(), arguments))?;
+                let id = device
+                    .allocate(name, buffer.size(), buffer.access, initial)
+                    .map_err(|error| unlaunched(&error, arguments))?;
+                (Argument::Buffer(id), Some(id))
+            }
+        };
+        values.push(value);
+        buffers.push(buffer);
+    }
+    Ok((values, buffers))
+}
+
+fn report_on(done: &Done<'_>) -> Outcome {
+    let status = if done.outcome.faults.is_empty() { Status::Passed } else { Status::KernelFailed };
+    let notes = done.code.notices.clone() + &done.code.warnings();
+    if done.arguments.json {
+        return Outcome { output: document(&json::of(done)), errors: notes, status };
+    }
+    Outcome { output: text::of(done), errors: notes, status }
+}
+
+/// A launch that cannot be.
+fn refused(kind: &str, message: &str, arguments: &Launch) -> Outcome {
+    report::failed(Status::BadRequest, message, json!({ "kind": kind }), arguments.json)
+}
+
+fn unlaunched(error: &DeviceError, arguments: &Launch) -> Outcome {
+    refused("launch", &error.to_string(), arguments)
+}
+
+/// A module that the device does not take: each problem below its line of PTX.
+fn unloaded(error: &DeviceError, code: &Code, arguments: &Launch) -> Outcome {
+    let mut outcome = refused("load", &error.to_string(), arguments);
+    if let DeviceError::Load(problems) = error {
+        outcome.errors = problems.iter().map(|problem| load_problem(problem, code)).collect();
+    }
+    outcome
+}
+
+fn load_problem(problem: &LoadError, code: &Code) -> String {
+    let Place { line, column, .. } = problem.place;
+    faults::at_ptx(&problem.problem.to_string(), (line, column), problem.source_line.as_ref(), code)
+}

@@ -1,0 +1,152 @@
+//! What was asked for, read and held against the device.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::num::NonZeroUsize;
+use std::thread::available_parallelism;
+
+use lightbench_core::arguments::{Spec, SpecKind};
+use lightbench_core::device::{Content, Device, DeviceError, DeviceName, Watch};
+use lightbench_core::virtual_gpu::{Checks, Races, Schedule};
+
+use super::{Printed, refused};
+use crate::args::{CheckSet, Launch, Order};
+use crate::outcome::Outcome;
+use crate::report;
+
+/// What was asked for.
+pub(super) struct Request {
+    pub(super) specs: Vec<Spec>,
+    device: DeviceName,
+    pub(super) watch: Watch,
+}
+
+impl Request {
+    /// Reads everything that needs neither the file nor the device.
+    pub(super) fn of(arguments: &Launch) -> Result<Self, Outcome> {
+        let device = DeviceName::parse(&arguments.device)
+            .map_err(|error| report::request(&error, arguments.json))?;
+        let mut specs = Vec::new();
+        let mut wrong = Vec::new();
+        for text in &arguments.arguments {
+            match Spec::parse(text) {
+                Ok(spec) => specs.push(spec),
+                Err(error) => wrong.push(error.to_string()),
+            }
+        }
+        if !wrong.is_empty() {
+            return Err(refused("arguments", &wrong.join("\n"), arguments));
+        }
+        let request = Self { specs, device, watch: watch(arguments) };
+        for index in &arguments.prints {
+            if request.buffer(*index).is_none() {
+                let message = request.no_buffer(*index);
+                return Err(refused("arguments", &message, arguments));
+            }
+        }
+        request.only_virtual(arguments)?;
+        Ok(request)
+    }
+
+    /// Opens the device.
+    pub(super) fn open(&self, arguments: &Launch) -> Result<Box<dyn Device>, Outcome> {
+        self.device.open(self.watch).map_err(|error| {
+            if error.is_environment() {
+                report::environment(&error, arguments.json)
+            } else {
+                report::request(&error, arguments.json)
+            }
+        })
+    }
+
+    /// Bytes of all buffers together.
+    pub(super) fn buffer_bytes(&self) -> u64 {
+        let sizes = (0..self.specs.len()).filter_map(|index| self.buffer(index));
+        sizes.fold(0, |sum, buffer| sum.saturating_add(buffer.size()))
+    }
+
+    /// The buffers that are to be printed, with what they hold.
+    pub(super) fn prints<'a>(
+        &'a self,
+        arguments: &Launch,
+        names: &'a [String],
+        mut read: impl FnMut(usize) -> Result<Content, DeviceError>,
+    ) -> Vec<Printed<'a>> {
+        let print = |index: &usize| {
+            let (buffer, name) = (self.buffer(*index)?, names.get(*index)?);
+            Some(Printed { index: *index, buffer, name, content: read(*index) })
+        };
+        arguments.prints.iter().filter_map(print).collect()
+    }
+
+    fn buffer(&self, index: usize) -> Option<&lightbench_core::arguments::Buffer> {
+        match &self.specs.get(index)?.kind {
+            SpecKind::Buffer(buffer) => Some(buffer),
+            SpecKind::Value { .. } | SpecKind::Bytes(_) => None,
+        }
+    }
+
+    fn no_buffer(&self, index: usize) -> String {
+        match self.specs.get(index) {
+            Some(spec) => format!(
+                "`--print {index}`: argument {index} is `{}`, which is no buffer (arguments count from 0)",
+                spec.text
+            ),
+            None => format!(
+                "`--print {index}`: there are {} arguments, counted from 0",
+                self.specs.len()
+            ),
+        }
+    }
+
+    /// A GPU neither counts nor watches, and saying nothing about that would look like a clean result.
+    fn only_virtual(&self, arguments: &Launch) -> Result<(), Outcome> {
+        let DeviceName::Cuda(_) = self.device else { return Ok(()) };
+        let given = [
+            ("--checks", arguments.checks.is_some()),
+            ("--schedule", arguments.schedule.is_some()),
+            ("--counters", arguments.counters),
+            ("--max-steps", arguments.max_steps.is_some()),
+        ];
+        match given.iter().find(|(_, given)| *given) {
+            None => Ok(()),
+            Some((option, _)) => {
+                let message = format!("`{option}` needs a virtual device: a GPU cannot do that");
+                Err(report::request(&message, arguments.json))
+            }
+        }
+    }
+}
+
+fn watch(arguments: &Launch) -> Watch {
+    let (uninitialized, races) = match arguments.checks.unwrap_or(CheckSet::All) {
+        CheckSet::All => (true, Races::CudaIdiom),
+        CheckSet::Memory => (true, Races::Ignored),
+        CheckSet::None => (false, Races::Ignored),
+    };
+    let schedule = match arguments.schedule.unwrap_or(Order::Deterministic) {
+        Order::Deterministic => Schedule::Deterministic,
+        Order::Parallel => {
+            Schedule::Parallel { threads: available_parallelism().unwrap_or(NonZeroUsize::MIN) }
+        }
+        Order::Adversarial(seed) => Schedule::Adversarial { seed },
+    };
+    Watch {
+        checks: Checks { uninitialized, races },
+        schedule,
+        counters: arguments.counters,
+        max_steps: arguments.max_steps.unwrap_or(Watch::MOST_STEPS),
+    }
+}
+
+/// The bytes of a file, at most `limit` of them: a pipe or a device has no end.
+pub(super) fn read_bytes(path: &str, limit: u64) -> Result<Vec<u8>, String> {
+    let is_file = std::fs::metadata(path).map_err(|error| error.to_string())?.is_file();
+    if !is_file {
+        return Err("not a file".to_owned());
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    file.take(limit).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    Ok(bytes)
+}

@@ -1,0 +1,75 @@
+//! What a launch did, for people: faults first, then buffers, then what was counted.
+
+use std::fmt::Write as _;
+
+use lightbench_core::display_text::{visible, visible_lines};
+
+use super::{Done, counters, faults, print};
+use crate::commands::check::kernel_file;
+use crate::commands::check::text::dimensions;
+use crate::style::{DIM, ERROR, GOOD, NOTE, STRONG};
+
+/// Faults beyond these say the same again.
+const MOST_FAULTS: usize = 20;
+
+pub(super) fn of(done: &Done<'_>) -> String {
+    let mut text = head(done);
+    for fault in done.outcome.faults.iter().take(MOST_FAULTS) {
+        text.push_str(&faults::of(fault, done.code));
+        text.push('\n');
+    }
+    let more = done.outcome.faults.len().saturating_sub(MOST_FAULTS);
+    if more > 0 {
+        writeln!(text, "… and {more} more, in `--json`\n").ok();
+    }
+    if !done.outcome.printed.is_empty() {
+        writeln!(text, "{DIM}the kernel printed{DIM:#}").ok();
+        writeln!(text, "{}\n", visible_lines(done.outcome.printed.trim_end())).ok();
+    }
+    for printed in &done.printed {
+        text.push_str(&print::of(printed));
+        text.push('\n');
+    }
+    if let Some(counted) = &done.outcome.counters {
+        text.push_str(&counters::of(counted, done.code));
+        text.push('\n');
+    }
+    text + &verdict(done)
+}
+
+fn head(done: &Done<'_>) -> String {
+    let device = done.description;
+    let mut text = format!(
+        "{STRONG}{}{STRONG:#} · grid {} × block {}",
+        visible(&kernel_file::readable(done.kernel)),
+        dimensions(done.arguments.grid),
+        dimensions(done.arguments.block)
+    );
+    if done.arguments.shared > 0 {
+        write!(text, " · {} B of dynamic shared memory", done.arguments.shared).ok();
+    }
+    write!(text, "\n{DIM}{} ({})", visible(&device.title), device.capability.architecture()).ok();
+    if let Some(compiler) = &done.code.compiler {
+        write!(text, " · {compiler}").ok();
+        if done.arguments.as_written {
+            text.push_str(" · as written (-G)");
+        }
+    }
+    writeln!(text, "{DIM:#}\n").ok();
+    text
+}
+
+fn verdict(done: &Done<'_>) -> String {
+    let skipped = &done.outcome.not_checked;
+    let unseen = if skipped.is_empty() {
+        String::new()
+    } else {
+        format!("{NOTE}note{NOTE:#}: not looked for: {}\n", skipped.join(", "))
+    };
+    let verdict = match done.outcome.faults.len() {
+        0 => format!("{GOOD}no fault{GOOD:#}\n"),
+        1 => format!("{ERROR}1 fault{ERROR:#}\n"),
+        count => format!("{ERROR}{count} faults{ERROR:#}\n"),
+    };
+    unseen + &verdict
+}

@@ -1,0 +1,110 @@
+//! The bytes that a buffer begins with: the same for the same seed on every machine and device.
+
+use super::element::real_bits;
+use super::random::Stream;
+use super::{Buffer, Content};
+use crate::project::dtype::CType;
+use crate::virtual_gpu::Initial;
+
+/// Why a buffer has no bytes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ContentError {
+    /// The file has another size.
+    #[error("`{file}` has {found} bytes; the buffer has {expected}")]
+    FileSize {
+        /// The file.
+        file: String,
+        /// Its size.
+        found: u64,
+        /// That of the buffer.
+        expected: u64,
+    },
+    /// The file cannot be read.
+    #[error("`{file}` cannot be read: {reason}")]
+    Unreadable {
+        /// The file.
+        file: String,
+        /// Why not.
+        reason: String,
+    },
+}
+
+impl Buffer {
+    /// What the buffer holds at first. Random numbers are Philox4x32-10 with the seed as its key, the element's index
+    /// and the argument's position as its counter; normal ones are sums of twelve even ones, within six deviations.
+    ///
+    /// `read` gives the bytes of a file, at most as many as it is told.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read, or has another size.
+    pub fn initial(
+        &self,
+        seed: u64,
+        position: u32,
+        read: impl FnOnce(&str, u64) -> Result<Vec<u8>, String>,
+    ) -> Result<Initial, ContentError> {
+        let stream = Stream::new(seed, position);
+        let c_type = self.c_type;
+        Ok(Initial::Bytes(match &self.content {
+            Content::Unwritten => return Ok(Initial::Unwritten),
+            Content::Zeros => self.each(|_| 0),
+            Content::Ones => self.each(|_| real_bits(c_type, 1.0)),
+            Content::Iota => self.each(|index| iota(c_type, index)),
+            Content::Constant(bytes) => bytes.repeat(usize::try_from(self.count).unwrap_or(0)),
+            Content::Values(bytes) => bytes.clone(),
+            Content::Normal { mean, std } => {
+                self.each(|index| real_bits(c_type, mean + std * stream.normal(index)))
+            }
+            Content::Uniform { low, high } if c_type.dtype().is_float() => {
+                self.each(|index| real_bits(c_type, low + (high - low) * stream.unit(index)))
+            }
+            Content::Uniform { low, high } => {
+                let (low, high) = (*low as i128, *high as i128);
+                self.each(|index| whole(low, high, stream.bits(index)))
+            }
+            Content::File(file) => {
+                let expected = self.size();
+                let bytes = read(file, expected.saturating_add(1))
+                    .map_err(|reason| ContentError::Unreadable { file: file.clone(), reason })?;
+                let found = bytes.len() as u64;
+                if found != expected {
+                    return Err(ContentError::FileSize { file: file.clone(), found, expected });
+                }
+                bytes
+            }
+        }))
+    }
+
+    fn each(&self, bits: impl Fn(u64) -> u64) -> Vec<u8> {
+        let length = usize::try_from(self.c_type.bytes()).unwrap_or(8);
+        let mut bytes = Vec::with_capacity(usize::try_from(self.size()).unwrap_or(0));
+        for index in 0..self.count {
+            bytes.extend_from_slice(&bits(index).to_le_bytes()[..length]);
+        }
+        bytes
+    }
+}
+
+/// 0, 1, 2 …; integers wrap around, booleans alternate.
+fn iota(c_type: CType, index: u64) -> u64 {
+    match c_type {
+        CType::Bool => index & 1,
+        CType::F16 | CType::Bf16 | CType::F32 | CType::F64 => real_bits(c_type, index as f64),
+        CType::I8
+        | CType::U8
+        | CType::I16
+        | CType::U16
+        | CType::I32
+        | CType::U32
+        | CType::I64
+        | CType::U64 => index,
+    }
+}
+
+/// One of the integers between two, both included; the bias is below 2⁻⁶⁴ of their number.
+fn whole(low: i128, high: i128, bits: u64) -> u64 {
+    let count = (high - low + 1).unsigned_abs();
+    let offset = (count * u128::from(bits)) >> 64;
+    low.wrapping_add(offset as i128) as u64
+}

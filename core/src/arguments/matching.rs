@@ -1,0 +1,102 @@
+//! Whether the compiled kernel takes the arguments that somebody wrote, said in the words of the specs.
+
+use super::{Spec, SpecKind};
+use crate::compile::KernelFacts;
+use crate::compile::promised::element;
+use crate::compile::signature::{self, Mismatch, Promised, PromisedKind};
+
+/// An argument that the kernel does not take.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ArgumentError {
+    /// Too few or too many.
+    #[error("the kernel takes {expected} arguments ({list}); {found} were given")]
+    Count {
+        /// Parameters.
+        expected: usize,
+        /// Specs.
+        found: usize,
+        /// The parameters, as specs would begin.
+        list: String,
+    },
+    /// One that does not fit.
+    #[error("argument {index} is `{spec}`; the kernel takes {declared} there (counted from 0)")]
+    Misfit {
+        /// From 0.
+        index: usize,
+        /// The spec.
+        spec: String,
+        /// What the kernel takes there.
+        declared: String,
+    },
+}
+
+/// Every argument that does not fit; a wrong count alone, because all that follows from it would mislead.
+#[must_use]
+pub fn match_specs(specs: &[Spec], kernel: &KernelFacts) -> Vec<ArgumentError> {
+    let types = signature::parameters(&kernel.symbol);
+    let types = types.filter(|types| types.len() == kernel.parameters.len());
+    let declared: Vec<String> = kernel
+        .parameters
+        .iter()
+        .enumerate()
+        .map(|(index, parameter)| {
+            let spelled = types.as_ref().map(|types| types[index].to_string());
+            spelled.unwrap_or_else(|| format!("{} bytes", parameter.size))
+        })
+        .collect();
+    if specs.len() != declared.len() {
+        let (expected, found) = (declared.len(), specs.len());
+        let list = if declared.is_empty() { "none".to_owned() } else { declared.join(", ") };
+        return vec![ArgumentError::Count { expected, found, list }];
+    }
+    let promised: Vec<Promised> = specs
+        .iter()
+        .zip(&kernel.parameters)
+        .map(|(spec, parameter)| Promised {
+            name: spec.text.clone(),
+            kind: match &spec.kind {
+                SpecKind::Value { c_type, .. } => PromisedKind::Scalar(element(c_type.dtype())),
+                // Bytes have no alignment of their own.
+                SpecKind::Bytes(bytes) => {
+                    PromisedKind::Bytes { size: bytes.len() as u64, align: parameter.alignment }
+                }
+                SpecKind::Buffer(buffer) => PromisedKind::Buffer(element(buffer.c_type.dtype())),
+            },
+        })
+        .collect();
+    let mismatches = signature::match_arguments(&promised, &kernel.parameters, types.as_deref());
+    let misfit = |mismatch: &Mismatch| {
+        let index = position(mismatch)?.checked_sub(1)?;
+        let parameter = kernel.parameters.get(index)?;
+        let (spec, declared) = (specs.get(index)?, declared.get(index)?);
+        let declared = match mismatch {
+            Mismatch::Pointee { .. } | Mismatch::PointerExpected { .. } => declared.clone(),
+            Mismatch::Count { .. }
+            | Mismatch::Size { .. }
+            | Mismatch::Alignment { .. }
+            | Mismatch::Kind { .. }
+            | Mismatch::PointerUnexpected { .. } => {
+                if declared.ends_with("bytes") {
+                    declared.clone()
+                } else {
+                    format!("{declared} of {} bytes", parameter.size)
+                }
+            }
+        };
+        Some(ArgumentError::Misfit { index, spec: spec.text.clone(), declared })
+    };
+    mismatches.iter().filter_map(misfit).collect()
+}
+
+/// Which argument a mismatch is about.
+const fn position(mismatch: &Mismatch) -> Option<usize> {
+    match mismatch {
+        Mismatch::Count { .. } => None,
+        Mismatch::Size { position, .. }
+        | Mismatch::Alignment { position, .. }
+        | Mismatch::Kind { position, .. }
+        | Mismatch::PointerExpected { position, .. }
+        | Mismatch::PointerUnexpected { position, .. }
+        | Mismatch::Pointee { position, .. } => Some(*position),
+    }
+}

@@ -1,0 +1,110 @@
+//! The arguments of one launch as people write them: `u32:5`, `buf:f32[1024]=normal`.
+//!
+//! ```text
+//!  VALUE   TYPE ":" number                       u32:5   f32:-1.5   bool:true   f16:inf
+//!          "bytes:" hexadecimal digits           bytes:0100000000000000      (a struct by value)
+//!  BUFFER  ("buf:" | "in:") TYPE "[" count "]" ( "=" CONTENT )?
+//!  CONTENT "zeros" | "ones" | "iota" | "normal" ( "(" mean "," deviation ")" )?
+//!          | "uniform" ( "(" low "," high ")" )? | "constant(" number ")"
+//!          | number ("," number)* | "@" file
+//!  TYPE    i8 u8 i16 u16 i32 u32 i64 u64 f16 bf16 f32 f64 bool
+//! ```
+//!
+//! Reading is pure; a file that a spec names is read by whoever asks for the bytes. The names of fills are those of
+//! project files.
+
+mod content;
+mod element;
+mod error;
+mod matching;
+mod parse;
+mod random;
+#[cfg(test)]
+mod tests;
+
+pub use content::ContentError;
+pub use element::{Element, element};
+pub use error::{Reason, SpecError};
+pub use matching::{ArgumentError, match_specs};
+
+use crate::project::dtype::CType;
+use crate::virtual_gpu::Access;
+
+/// One argument as somebody wrote it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spec {
+    /// The text.
+    pub text: String,
+    /// What it means.
+    pub kind: SpecKind,
+}
+
+/// What a spec means.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SpecKind {
+    /// A number by value.
+    Value {
+        /// Its type.
+        c_type: CType,
+        /// Its bits, little-endian.
+        bytes: Vec<u8>,
+    },
+    /// Bytes by value: a struct.
+    Bytes(Vec<u8>),
+    /// The address of a buffer.
+    Buffer(Buffer),
+}
+
+/// A buffer before it is made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Buffer {
+    /// The type of its elements.
+    pub c_type: CType,
+    /// How many.
+    pub count: u64,
+    /// Who may write to it.
+    pub access: Access,
+    /// What it holds at first.
+    pub content: Content,
+}
+
+/// What a buffer holds at first.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Content {
+    /// Nothing that was written.
+    Unwritten,
+    /// 0.
+    Zeros,
+    /// 1.
+    Ones,
+    /// 0, 1, 2 … in the order of memory, rounded to the type.
+    Iota,
+    /// The same element again and again, by its bits.
+    Constant(Vec<u8>),
+    /// Normally distributed: see [`Content::bytes`](Buffer::bytes).
+    Normal {
+        /// Mean.
+        mean: f64,
+        /// Standard deviation.
+        std: f64,
+    },
+    /// Evenly distributed; integers include both ends.
+    Uniform {
+        /// Smallest value.
+        low: f64,
+        /// Floating-point values lie below this, integers up to it.
+        high: f64,
+    },
+    /// All elements, by their bits.
+    Values(Vec<u8>),
+    /// The bytes of a file.
+    File(String),
+}
+
+impl Buffer {
+    /// Its size in bytes.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.count.saturating_mul(self.c_type.bytes())
+    }
+}

@@ -1,0 +1,169 @@
+//! A GPU as a device: a context of its own, its modules and its buffers.
+
+use cudarc::driver::sys::{CUdevice_attribute, CUresult};
+
+use super::driver::{Context, Driver, Gpu, LoadedModule, Memory, error};
+use super::{fault, function};
+use crate::device::capability::ComputeCapability;
+use crate::device::error::{DeviceError, OpenError};
+use crate::device::execution::{
+    Argument, BufferId, Content, Description, Device, DeviceKind, Image, Launch, LaunchFault,
+    ModuleId, Outcome, POISON,
+};
+use crate::virtual_gpu::{Access, FaultKind, Initial, LaunchError};
+
+/// What a GPU does not look for.
+const NOT_CHECKED: [&str; 3] = ["exact bounds", "values that nothing wrote", "data races"];
+
+/// One CUDA GPU. Fields are dropped in this order: the context last.
+#[derive(Debug)]
+pub struct CudaDevice {
+    description: Description,
+    gpu: Gpu,
+    buffers: Vec<Buffer>,
+    modules: Vec<LoadedModule>,
+    context: Context,
+}
+
+#[derive(Debug)]
+struct Buffer {
+    name: String,
+    memory: Memory,
+    /// What an input held at first, to see whether a kernel wrote to it.
+    guarded: Option<Vec<u8>>,
+}
+
+impl CudaDevice {
+    /// Opens the GPU of that number, in the driver's order.
+    ///
+    /// # Errors
+    ///
+    /// There is no driver, it is too old, or it has no such GPU.
+    pub fn open(ordinal: u32) -> Result<Self, OpenError> {
+        let driver = Driver::load()?;
+        let gpu = driver.gpu(ordinal)?;
+        let major =
+            gpu.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
+        let minor =
+            gpu.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
+        let description = Description {
+            name: format!("cuda:{ordinal}"),
+            title: gpu.name()?,
+            capability: ComputeCapability(major, minor),
+            memory_bytes: gpu.memory_bytes()?,
+            kind: DeviceKind::Cuda { uuid: gpu.uuid()?, driver: driver.version },
+        };
+        let context = Context::new(gpu)?;
+        Ok(Self { description, gpu, buffers: Vec::new(), modules: Vec::new(), context })
+    }
+
+    fn values(&self, arguments: &[Argument]) -> Result<Vec<Vec<u8>>, LaunchError> {
+        let value = |(index, argument): (usize, &Argument)| match argument {
+            Argument::Bytes(bytes) => Ok(bytes.clone()),
+            Argument::Buffer(buffer) => {
+                let buffer = self.buffers.get(buffer.0);
+                let buffer = buffer.ok_or(LaunchError::UnknownBuffer(index + 1))?;
+                Ok(buffer.memory.address.to_le_bytes().to_vec())
+            }
+        };
+        arguments.iter().enumerate().map(value).collect()
+    }
+
+    /// Inputs that a kernel changed.
+    fn changed_inputs(&self, kernel: &str) -> Result<Vec<LaunchFault>, DeviceError> {
+        let mut faults = Vec::new();
+        for buffer in &self.buffers {
+            let Some(guarded) = &buffer.guarded else { continue };
+            let now = buffer.memory.read()?;
+            let Some(offset) = now.iter().zip(guarded).position(|(now, then)| now != then) else {
+                continue;
+            };
+            faults.push(LaunchFault::Reported {
+                kind: FaultKind::ReadOnlyWrite,
+                kernel: kernel.to_owned(),
+                buffer: Some(buffer.name.clone()),
+                details: format!(
+                    "the input `{}` is not what it was before the launch, from byte {offset} on",
+                    buffer.name
+                ),
+            });
+        }
+        Ok(faults)
+    }
+}
+
+impl Device for CudaDevice {
+    fn description(&self) -> &Description {
+        &self.description
+    }
+
+    fn load(&mut self, image: Image<'_>) -> Result<ModuleId, DeviceError> {
+        self.context.enter()?;
+        self.modules.push(match image.cubin {
+            Some(cubin) => LoadedModule::of_cubin(cubin)?,
+            None => LoadedModule::of_ptx(image.ptx)?,
+        });
+        Ok(ModuleId(self.modules.len() - 1))
+    }
+
+    fn allocate(
+        &mut self,
+        name: &str,
+        bytes: u64,
+        access: Access,
+        initial: Initial,
+    ) -> Result<BufferId, DeviceError> {
+        self.context.enter()?;
+        let length = usize::try_from(bytes).unwrap_or(usize::MAX);
+        let mut memory = Memory::new(length)?;
+        let given = match initial {
+            Initial::Unwritten => Vec::new(),
+            Initial::Bytes(given) => given,
+        };
+        if given.len() < length {
+            memory.fill(POISON)?;
+        }
+        memory.write(&given)?;
+        let guarded = match access {
+            Access::ReadWrite => None,
+            Access::ReadOnly => Some(given),
+        };
+        self.buffers.push(Buffer { name: name.to_owned(), memory, guarded });
+        Ok(BufferId(self.buffers.len() - 1))
+    }
+
+    fn launch(&mut self, launch: &Launch) -> Result<Outcome, DeviceError> {
+        self.context.enter()?;
+        let values = self.values(&launch.arguments)?;
+        let module = self.modules.get(launch.module.0).ok_or(DeviceError::Unknown("module"))?;
+        let unknown = || LaunchError::UnknownKernel(launch.kernel.clone());
+        let kernel = module.kernel(&launch.kernel)?.ok_or_else(unknown)?;
+        function::prepare(self.gpu, kernel, launch)?;
+        let mut parameters = function::parameters(kernel, &values)?;
+        kernel.start(launch, &mut parameters).map_err(|code| error("cuLaunchKernelEx", code))?;
+        let faults = match self.context.synchronise() {
+            Ok(()) => self.changed_inputs(&launch.kernel)?,
+            Err(code) => vec![reported(code, &launch.kernel)?],
+        };
+        let not_checked = NOT_CHECKED.to_vec();
+        Ok(Outcome { faults, counters: None, printed: String::new(), not_checked })
+    }
+
+    fn read(&mut self, buffer: BufferId) -> Result<Content, DeviceError> {
+        self.context.enter()?;
+        let buffer = self.buffers.get(buffer.0).ok_or(DeviceError::Unknown("buffer"))?;
+        Ok(Content { bytes: buffer.memory.read()?, unwritten: Vec::new() })
+    }
+}
+
+/// What a kernel did, if that is what the code says.
+fn reported(code: CUresult, kernel: &str) -> Result<LaunchFault, DeviceError> {
+    let said = error("cuCtxSynchronize", code);
+    let Some(kind) = fault::kind(code) else { return Err(said.into()) };
+    Ok(LaunchFault::Reported {
+        kind,
+        kernel: kernel.to_owned(),
+        buffer: None,
+        details: format!("{}: {}", said.name, said.description),
+    })
+}

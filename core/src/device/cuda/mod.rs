@@ -1,0 +1,12 @@
+//! A CUDA GPU through its driver. The only folder that names `cudarc`; with `compile/nvrtc.rs` the only one that may be
+//! unsafe.
+//!
+//! The driver's library is loaded when a GPU is asked for and linked to nothing, so that the program runs where there is
+//! none. `driver.rs` holds the calls, each checked; the rest is safe.
+
+mod device;
+mod driver;
+mod fault;
+mod function;
+
+pub use device::CudaDevice;

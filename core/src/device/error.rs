@@ -1,0 +1,112 @@
+//! Why a device cannot do what it is asked.
+
+use std::fmt;
+
+use crate::virtual_gpu::machine::BufferError;
+use crate::virtual_gpu::{LaunchError, LoadError};
+
+/// Why a device cannot do what it is asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DeviceError {
+    /// The virtual GPU does not take the module.
+    #[error("{}", lines(.0))]
+    Load(Vec<LoadError>),
+    /// A kernel cannot be launched like this.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    /// There is no room for a buffer.
+    #[error(transparent)]
+    Buffer(#[from] BufferError),
+    /// A module or a buffer of another device.
+    #[error("the device has no such {0}")]
+    Unknown(&'static str),
+    /// The CUDA driver refuses a call.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+}
+
+/// A call that the CUDA driver refuses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DriverError {
+    /// The function.
+    pub call: &'static str,
+    /// The driver's name of the error: `CUDA_ERROR_INVALID_VALUE`.
+    pub name: String,
+    /// The driver's sentence about it.
+    pub description: String,
+    /// What else the driver says, such as the messages of its assembler.
+    pub log: String,
+}
+
+impl fmt::Display for DriverError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { call, name, description, log } = self;
+        write!(formatter, "the CUDA driver refuses {call}: {name} ({description})")?;
+        if log.is_empty() { Ok(()) } else { write!(formatter, "\n{log}") }
+    }
+}
+
+impl std::error::Error for DriverError {}
+
+/// Why a device cannot be opened.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum OpenError {
+    /// Not the name of a device.
+    #[error("`{0}` names no device; expected `virtual:` and a sheet, or `cuda:` and a number")]
+    Name(String),
+    /// No sheet has this name.
+    #[error(transparent)]
+    Sheet(#[from] super::SheetError),
+    /// A sheet lacks a number that running needs.
+    #[error("the sheet `{sheet}` does not state {}", missing.join(", "))]
+    Incomplete {
+        /// The sheet.
+        sheet: String,
+        /// The fields.
+        missing: Vec<&'static str>,
+    },
+    /// There is no driver.
+    #[error(
+        "no CUDA driver on this machine: its library ({0}) is not there; `--device virtual:h200` needs no GPU"
+    )]
+    NoDriver(&'static str),
+    /// The driver does not take what the compiler makes.
+    #[error(
+        "the driver is that of CUDA {}.{}; kernels compiled here need the one of CUDA {}.{}", found.0, found.1, oldest.0, oldest.1
+    )]
+    OldDriver {
+        /// The version that is there.
+        found: (u32, u32),
+        /// The oldest one that will do.
+        oldest: (u32, u32),
+    },
+    /// There are fewer GPUs.
+    #[error("there is no `cuda:{ordinal}`: the driver knows {count} GPUs")]
+    NoSuchGpu {
+        /// The number that was asked for.
+        ordinal: u32,
+        /// How many there are.
+        count: u32,
+    },
+    /// The driver does not give the GPU.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+}
+
+impl OpenError {
+    /// Whether the machine lacks something, rather than the request being wrong.
+    #[must_use]
+    pub const fn is_environment(&self) -> bool {
+        match self {
+            Self::NoDriver(_)
+            | Self::OldDriver { .. }
+            | Self::NoSuchGpu { .. }
+            | Self::Driver(_) => true,
+            Self::Name(_) | Self::Sheet(_) | Self::Incomplete { .. } => false,
+        }
+    }
+}
+
+fn lines(errors: &[LoadError]) -> String {
+    errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,187 @@
+//! What every device can do: load a module, hold buffers, launch a kernel, give back what came of it.
+//!
+//! A launch is data. The same value runs on the virtual GPU and on a real one; what a device looks for while it runs is
+//! decided when the device is opened.
+
+use super::capability::ComputeCapability;
+use super::error::DeviceError;
+use crate::virtual_gpu::cost::Counters;
+use crate::virtual_gpu::{Access, Fault, FaultKind, Initial};
+
+/// Something that loads, holds and runs.
+pub trait Device {
+    /// What it is.
+    fn description(&self) -> &Description;
+
+    /// Loads a module.
+    ///
+    /// # Errors
+    ///
+    /// The device does not take it.
+    fn load(&mut self, image: Image<'_>) -> Result<ModuleId, DeviceError>;
+
+    /// Makes a buffer. What is not initial was never written: a device that cannot watch fills it with [`POISON`].
+    ///
+    /// # Errors
+    ///
+    /// The device has no room for it.
+    fn allocate(
+        &mut self,
+        name: &str,
+        bytes: u64,
+        access: Access,
+        initial: Initial,
+    ) -> Result<BufferId, DeviceError>;
+
+    /// Runs a kernel to its end.
+    ///
+    /// # Errors
+    ///
+    /// The launch is impossible. What a kernel does wrong is no error: it is in the outcome.
+    fn launch(&mut self, launch: &Launch) -> Result<Outcome, DeviceError>;
+
+    /// What a buffer holds now.
+    ///
+    /// # Errors
+    ///
+    /// The buffer is another device's, or the device was lost.
+    fn read(&mut self, buffer: BufferId) -> Result<Content, DeviceError>;
+}
+
+/// What never-written bytes hold on a device that cannot tell them apart: as f32, f16 and bf16 a NaN, as an address none
+/// that is valid.
+pub const POISON: u8 = 0xff;
+
+/// What a device is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Description {
+    /// The name that people type: `virtual:h200`, `cuda:0`.
+    pub name: String,
+    /// The name that people read.
+    pub title: String,
+    /// What code must be compiled for.
+    pub capability: ComputeCapability,
+    /// Bytes that all buffers together may have.
+    pub memory_bytes: u64,
+    /// How it runs kernels.
+    pub kind: DeviceKind,
+}
+
+/// How a device runs kernels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeviceKind {
+    /// On the host, instruction by instruction, checked and counted.
+    Virtual,
+    /// On a GPU.
+    Cuda {
+        /// The GPU's own identity, as 32 hexadecimal digits.
+        uuid: String,
+        /// The newest CUDA version that the driver knows, such as (13, 0).
+        driver: (u32, u32),
+    },
+}
+
+/// A compiled module, in both of its forms.
+#[derive(Clone, Copy, Debug)]
+pub struct Image<'a> {
+    /// What the virtual GPU reads.
+    pub ptx: &'a str,
+    /// What a GPU runs; where there is none, its driver assembles the PTX.
+    pub cubin: Option<&'a [u8]>,
+}
+
+/// A module that a device has loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ModuleId(pub(super) usize);
+
+/// A buffer that a device has made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BufferId(pub(super) usize);
+
+/// One launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// Where the kernel is.
+    pub module: ModuleId,
+    /// Its symbol.
+    pub kernel: String,
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// Bytes of shared memory beyond what the kernel declares.
+    pub dynamic_shared: u32,
+    /// Whether all blocks are on the device at once, so that they may wait for each other.
+    pub cooperative: bool,
+    /// One for each parameter.
+    pub arguments: Vec<Argument>,
+}
+
+/// One argument of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Argument {
+    /// The address of a buffer.
+    Buffer(BufferId),
+    /// The bytes of a value, as many as the parameter has.
+    Bytes(Vec<u8>),
+}
+
+/// What came of a launch.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// What the kernel did wrong.
+    pub faults: Vec<LaunchFault>,
+    /// What the virtual GPU counted, if it was asked to.
+    pub counters: Option<Counters>,
+    /// What the kernel printed, where the device catches it; a GPU's driver writes it to standard output.
+    pub printed: String,
+    /// What nobody looked for, so that finding nothing says nothing about it.
+    pub not_checked: Vec<&'static str>,
+}
+
+/// What a kernel did wrong, as exactly as the device knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LaunchFault {
+    /// The virtual GPU saw it happen.
+    Seen(Box<Fault>),
+    /// A GPU only says that it happened.
+    Reported {
+        /// Which rule.
+        kind: FaultKind,
+        /// The kernel.
+        kernel: String,
+        /// The buffer, where it is known.
+        buffer: Option<String>,
+        /// What is known, in a sentence.
+        details: String,
+    },
+}
+
+impl LaunchFault {
+    /// Which rule the kernel broke.
+    #[must_use]
+    pub fn kind(&self) -> FaultKind {
+        match self {
+            Self::Seen(fault) => fault.kind,
+            Self::Reported { kind, .. } => *kind,
+        }
+    }
+}
+
+/// What a buffer holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Content {
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// Ranges of bytes that nothing wrote, ascending; none on a device that cannot tell.
+    pub unwritten: Vec<std::ops::Range<usize>>,
+}
+
+impl Content {
+    /// Whether all bytes of a range were written, as far as the device knows.
+    #[must_use]
+    pub fn is_written(&self, range: &std::ops::Range<usize>) -> bool {
+        let after = self.unwritten.partition_point(|hole| hole.end <= range.start);
+        self.unwritten.get(after).is_none_or(|hole| hole.start >= range.end)
+    }
+}

@@ -1,0 +1,191 @@
+//! A device that is played on the host: the virtual GPU with the numbers of a device sheet.
+
+use super::error::{DeviceError, OpenError};
+use super::execution::{
+    Argument, BufferId, Content, Description, Device, DeviceKind, Image, Launch, LaunchFault,
+    ModuleId, Outcome,
+};
+use super::sheet::DeviceSheet;
+use crate::units::Bytes;
+use crate::virtual_gpu::machine::{self, OnFault, TensorModel};
+use crate::virtual_gpu::{
+    Access, Blocks, Checks, DeviceShape, Initial, LaunchConfig, LaunchError, Machine, Module,
+    Races, Schedule,
+};
+
+/// Buffers live in the host's memory, so a device has at most this much, whatever its sheet says.
+const MOST_MEMORY: u64 = 4 << 30;
+
+/// Device-side `malloc` gives this much unless a program asks for more (CUDA C++ Programming Guide, "Heap Memory
+/// Allocation").
+const HEAP_BYTES: u64 = 8 << 20;
+
+/// What a virtual device looks at while a kernel runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Watch {
+    /// What is looked for beyond bounds, alignment and rights, which always are.
+    pub checks: Checks,
+    /// In which order threads go.
+    pub schedule: Schedule,
+    /// Whether instructions and accesses are counted.
+    pub counters: bool,
+    /// Warp instructions after which a launch is ended.
+    pub max_steps: u64,
+}
+
+impl Watch {
+    /// Warp instructions that nobody waits for: hours.
+    pub const MOST_STEPS: u64 = 1 << 36;
+
+    /// Every check, and counters.
+    pub const ALL: Self = Self {
+        checks: Checks { uninitialized: true, races: Races::CudaIdiom },
+        schedule: Schedule::Deterministic,
+        counters: true,
+        max_steps: Self::MOST_STEPS,
+    };
+}
+
+/// The virtual GPU playing a device sheet.
+#[derive(Debug)]
+pub struct VirtualDevice {
+    description: Description,
+    watch: Watch,
+    machine: Machine,
+    modules: Vec<Module>,
+    buffers: Vec<machine::BufferId>,
+}
+
+impl VirtualDevice {
+    /// A device without buffers.
+    ///
+    /// # Errors
+    ///
+    /// The sheet lacks a number that running needs.
+    pub fn new(sheet: &DeviceSheet, watch: Watch) -> Result<Self, OpenError> {
+        let shape = shape(sheet)?;
+        let description = Description {
+            name: sheet.virtual_name(),
+            title: format!("virtual {}", sheet.title),
+            capability: sheet.capability.compute_capability,
+            memory_bytes: shape.memory_bytes,
+            kind: DeviceKind::Virtual,
+        };
+        let machine = Machine::new(shape);
+        Ok(Self { description, watch, machine, modules: Vec::new(), buffers: Vec::new() })
+    }
+
+    fn argument(
+        &self,
+        position: usize,
+        argument: &Argument,
+    ) -> Result<machine::Argument, LaunchError> {
+        Ok(match argument {
+            Argument::Bytes(bytes) => machine::Argument::Bytes(bytes.clone()),
+            Argument::Buffer(buffer) => {
+                let known = self.buffers.get(buffer.0);
+                machine::Argument::Buffer(*known.ok_or(LaunchError::UnknownBuffer(position))?)
+            }
+        })
+    }
+}
+
+impl Device for VirtualDevice {
+    fn description(&self) -> &Description {
+        &self.description
+    }
+
+    fn load(&mut self, image: Image<'_>) -> Result<ModuleId, DeviceError> {
+        self.modules.push(Module::load(image.ptx).map_err(DeviceError::Load)?);
+        Ok(ModuleId(self.modules.len() - 1))
+    }
+
+    fn allocate(
+        &mut self,
+        name: &str,
+        bytes: u64,
+        access: Access,
+        initial: Initial,
+    ) -> Result<BufferId, DeviceError> {
+        self.buffers.push(self.machine.buffer(name, bytes, access, initial)?);
+        Ok(BufferId(self.buffers.len() - 1))
+    }
+
+    fn launch(&mut self, launch: &Launch) -> Result<Outcome, DeviceError> {
+        let arguments = launch.arguments.iter().enumerate();
+        let arguments = arguments
+            .map(|(index, argument)| self.argument(index + 1, argument))
+            .collect::<Result<_, _>>()?;
+        let module = self.modules.get(launch.module.0).ok_or(DeviceError::Unknown("module"))?;
+        let config = LaunchConfig {
+            grid: launch.grid,
+            block: launch.block,
+            dynamic_shared: launch.dynamic_shared,
+            cooperative: launch.cooperative,
+            tensor: TensorModel::OfTarget,
+            arguments,
+            checks: self.watch.checks,
+            schedule: self.watch.schedule,
+            on_fault: OnFault::Continue,
+            counters: self.watch.counters,
+            caches: None,
+            blocks: Blocks::All,
+            max_steps: self.watch.max_steps,
+        };
+        run(&mut self.machine, module, &launch.kernel, config)
+    }
+
+    fn read(&mut self, buffer: BufferId) -> Result<Content, DeviceError> {
+        let buffer = *self.buffers.get(buffer.0).ok_or(DeviceError::Unknown("buffer"))?;
+        let unwritten = self.machine.unwritten(buffer);
+        Ok(Content { bytes: self.machine.read(buffer), unwritten })
+    }
+}
+
+/// Runs a kernel with the checks that are asked for, as far as the machine has them.
+fn run(
+    machine: &mut Machine,
+    module: &Module,
+    kernel: &str,
+    config: LaunchConfig,
+) -> Result<Outcome, DeviceError> {
+    match machine.launch(module, kernel, &config) {
+        // The machine may be one that does not judge races: then all else is checked, and that is said. This is the
+        // only place that knows.
+        Err(LaunchError::Unavailable(_)) if config.checks.races != Races::Ignored => {
+            let checks = Checks { races: Races::Ignored, ..config.checks };
+            let done = machine.launch(module, kernel, &LaunchConfig { checks, ..config })?;
+            Ok(outcome(done, vec!["data races"]))
+        }
+        done => Ok(outcome(done?, Vec::new())),
+    }
+}
+
+fn outcome(report: machine::Report, not_checked: Vec<&'static str>) -> Outcome {
+    let faults = report.faults.into_iter().map(|fault| LaunchFault::Seen(Box::new(fault)));
+    Outcome {
+        faults: faults.collect(),
+        counters: report.counters,
+        printed: report.printed,
+        not_checked,
+    }
+}
+
+/// The numbers of a sheet that decide how a kernel runs.
+fn shape(sheet: &DeviceSheet) -> Result<DeviceShape, OpenError> {
+    let incomplete = |missing| OpenError::Incomplete { sheet: sheet.name.clone(), missing };
+    let limits = sheet.capability.sm_limits().map_err(incomplete)?;
+    let sms = sheet.sms.get().ok_or_else(|| incomplete(vec!["sms"]))?;
+    let dram = sheet.dram.get().ok_or_else(|| incomplete(vec!["dram"]))?;
+    let whole = limits.carveouts.last().copied().unwrap_or(limits.max_shared_per_block);
+    let small = |bytes: Bytes| u32::try_from(bytes.0).unwrap_or(u32::MAX);
+    Ok(DeviceShape {
+        multiprocessors: sms,
+        warps_per_multiprocessor: limits.max_warps,
+        blocks_per_multiprocessor: limits.max_blocks,
+        shared_per_multiprocessor: small(whole),
+        shared_per_block: small(limits.max_shared_per_block),
+        memory_bytes: dram.0.min(MOST_MEMORY),
+        heap_bytes: HEAP_BYTES,
+    })
+}

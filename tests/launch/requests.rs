@@ -1,0 +1,137 @@
+//! What cannot be launched is said in a sentence, with the right status, and never runs.
+
+use super::*;
+
+/// Arguments, exit status, and what must be said. None needs a compiler.
+const WITHOUT_COMPILER: &[(&str, i32, &str)] = &[
+    ("copy.ptx --grid 1 --block 4 --arg in:u32[4]=iota --arg buf:u32[4]", 0, "no fault"),
+    (
+        "copy.ptx --grid 1 --block 4 --arg in:u32[4] --arg buf:u32[4]",
+        2,
+        "column 10: nobody can write to an input",
+    ),
+    (
+        "copy.ptx --grid 1 --block 4 --arg u33:1 --arg buf:u32[4]",
+        2,
+        "`u33` is no type; expected i8, u8",
+    ),
+    (
+        "copy.ptx --grid 1 --block 4 --arg in:u32[4]=iota",
+        2,
+        "takes 2 arguments (8 bytes, 8 bytes); 1 were given",
+    ),
+    (
+        "copy.ptx --grid 1 --block 4 --arg u32:1 --arg buf:u32[4]",
+        2,
+        "argument 0 is `u32:1`; the kernel takes 8 bytes",
+    ),
+    ("copy.ptx --grid 0 --block 4 --arg in:u32[4]=iota --arg buf:u32[4]", 2, "a grid of [0, 1, 1]"),
+    (
+        "copy.ptx --grid 1 --block 2048 --arg in:u32[4]=iota --arg buf:u32[4]",
+        2,
+        "a block of [2048, 1, 1]",
+    ),
+    ("copy.ptx --grid 1,2,3,4 --block 4", 2, "at most three sizes"),
+    ("copy.ptx --grid x --block 4", 2, "invalid digit"),
+    ("copy.ptx --grid 1", 2, "--block"),
+    ("copy.ptx --kernel paste --grid 1 --block 4", 2, "no kernel `paste` here; there is copy"),
+    (
+        "copy.ptx --shared 9999999 --grid 1 --block 4 --arg in:u32[4]=iota --arg buf:u32[4]",
+        2,
+        "bytes of shared memory in a block; the device has 232448",
+    ),
+    ("missing.ptx --grid 1 --block 4", 2, "missing.ptx"),
+    ("missing.cu --grid 1 --block 4", 2, "missing.cu"),
+    ("scale --grid 1 --block 4", 2, "scale"),
+    (
+        "copy.ptx --grid 1 --block 4 --print 2 --arg in:u32[4]=iota --arg buf:u32[4]",
+        2,
+        "there are 2 arguments, counted from 0",
+    ),
+    (
+        "copy.ptx --grid 1 --block 4 --print 0 --arg u32:1 --arg buf:u32[4]",
+        2,
+        "argument 0 is `u32:1`, which is no buffer",
+    ),
+    (
+        "copy.ptx --grid 1 --block 4 --arg in:u32[4]=@none.bin --arg buf:u32[4]",
+        2,
+        "`none.bin` cannot be read",
+    ),
+    (
+        "copy.ptx --grid 1 --block 4 --arg in:u32[4]=@copy.ptx --arg buf:u32[4]",
+        2,
+        "the buffer has 16",
+    ),
+    ("copy.ptx --grid 1 --block 4 --arg in:u32[4]=@/dev/zero --arg buf:u32[4]", 2, "not a file"),
+    (
+        "copy.ptx --grid 1 --block 4 --arg in:u32[9999999999]=zeros --arg buf:u32[4]",
+        2,
+        "virtual:h200 has 4294967296",
+    ),
+    ("copy.ptx --grid 1 --block 4 --device virtual:h300", 2, "did you mean `h200`?"),
+    ("copy.ptx --grid 1 --block 4 --device cuda:x", 2, "`cuda:x` names no device"),
+    (
+        "copy.ptx --grid 1 --block 4 --device cuda:0 --counters",
+        2,
+        "`--counters` needs a virtual device",
+    ),
+    ("copy.ptx --grid 1 --block 4 --schedule sometimes", 2, "adversarial:SEED"),
+    ("half.ptx --grid 1 --block 4 --arg in:u32[4]=iota --arg buf:u32[4]", 2, "half.ptx"),
+    ("random.ptx --grid 1 --block 4", 2, "random.ptx"),
+    ("words.ptx --grid 1 --block 4", 2, "compiles to no kernel"),
+];
+
+#[test]
+fn what_cannot_be_launched_is_said() {
+    let bench = bench();
+    fs::write(bench.path().join("half.ptx"), &COPY_PTX[..COPY_PTX.len() / 2]).unwrap();
+    fs::write(bench.path().join("words.ptx"), "these are words\n").unwrap();
+    let random: Vec<u8> =
+        (0..4096_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    fs::write(bench.path().join("random.ptx"), random).unwrap();
+    for (line, status, message) in WITHOUT_COMPILER {
+        let said = launch(&bench, line);
+        assert_eq!(said.status, *status, "{line}\n{}", said.everything());
+        assert!(
+            said.everything().contains(message),
+            "{message:?} of {line}\n{}",
+            said.everything()
+        );
+        let document = launch(&bench, &format!("{line} --json"));
+        assert_eq!(document.status, *status, "{line} --json");
+    }
+}
+
+#[test]
+fn a_gpu_without_a_driver_is_the_machine_s_lack() {
+    let bench = bench();
+    let said = launch(
+        &bench,
+        "copy.ptx --grid 1 --block 4 --device cuda:0 --arg in:u32[4]=iota --arg buf:u32[4]",
+    );
+    if said.status == 0 {
+        println!("a GPU is here: the launch went through");
+        return;
+    }
+    said.expect(3, &["CUDA driver"]);
+}
+
+#[test]
+fn a_file_that_does_not_compile_is_not_launched() {
+    if compiler::required().is_none() {
+        return;
+    }
+    let bench = bench();
+    fs::write(bench.path().join("wrong.cu"), "__global__ void f() { nonsense; }\n").unwrap();
+    launch(&bench, "wrong.cu --grid 1 --block 1")
+        .expect(2, &["identifier \"nonsense\" is undefined"]);
+    fs::write(bench.path().join("empty.cu"), "template <int N> __global__ void f() {}\n").unwrap();
+    launch(&bench, "empty.cu --grid 1 --block 1").expect(2, &["compiles to no kernel", "--kernel"]);
+    launch(&bench, "empty.cu --kernel f<3> --grid 1 --block 1").expect(0, &["f<3>", "no fault"]);
+    fs::write(bench.path().join("two.cu"), "__global__ void f() {}\n__global__ void g() {}\n")
+        .unwrap();
+    launch(&bench, "two.cu --grid 1 --block 1").expect(2, &["which kernel?", "f, g"]);
+    let wrong = "add.cu --grid 1 --block 4 --arg in:f32[4]=ones --arg buf:f32[4] --arg";
+    launch(&bench, &format!("{wrong} i64:4")).expect(2, &["argument 2 is `i64:4`", "4 bytes"]);
+}
