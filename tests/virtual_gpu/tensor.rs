@@ -219,7 +219,6 @@ fn barrier_copy() -> Case {
     let y: Vec<i32> = x.chunks(100).flat_map(|part| part.iter().rev().copied()).collect();
     Case::new("pipeline_stages", 2, 64)
         .kernel("barrier_copy")
-        .also(&[Variant::AsWritten])
         .shared(400)
         .input(&x)
         .output(&y)
@@ -231,7 +230,7 @@ fn groups() -> Case {
     let tiles: Vec<i32> = x.chunks(8).map(|tile| tile.iter().sum()).collect();
     let odd = x.iter().filter(|x| *x % 2 == 1).count() as i32;
     Case::new("groups", 4, 64)
-        .also(&[Variant::AsWritten])
+        .cooperative()
         .input(&x)
         .output(&tiles)
         .updated(&[0], &[odd])
@@ -248,6 +247,7 @@ fn grid_steps() -> Case {
         sweeps.push((0..200).map(|i: usize| 0.5 * (at(i.wrapping_sub(1)) + at(i + 1))).collect());
     }
     Case::new("grid_steps", 3, 64)
+        .cooperative()
         .also(&[Variant::AsWritten])
         .updated(&a, &sweeps[6])
         .output(&sweeps[5])
