@@ -6,6 +6,7 @@
 pub(crate) mod code;
 mod flow;
 mod frame;
+pub(crate) mod hot;
 mod limits;
 mod liveness;
 mod operands;
@@ -44,6 +45,8 @@ pub struct Unsupported {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Program {
     pub(crate) ops: Vec<Op>,
+    /// Which of the operations are frequent ones, one for each.
+    pub(crate) hot: Vec<hot::Hot>,
     pub(crate) origins: Vec<Origin>,
     pub(crate) pool: Vec<PoolValue>,
     /// Slots of vector elements, and targets of indexed branches.
@@ -113,6 +116,7 @@ pub(crate) fn lower(module: &Module, kernel: FunctionId) -> Result<Program, Vec<
             break;
         }
     }
+    program.hot = program.ops.iter().map(|op| hot::hot(op.code)).collect();
     collect_objects(module, &mut program);
     if errors.is_empty() { Ok(program) } else { Err(errors) }
 }

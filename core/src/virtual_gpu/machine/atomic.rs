@@ -107,6 +107,7 @@ impl Worker<'_, '_> {
         if let Some(counts) = self.launch.count(pc) {
             counts.atomics += u64::from(active.count_ones());
         }
+        self.launch.order_memory();
         let (mut addresses, mask) = self.addresses(pc, op, base, frame, active);
         let spaces = Self::spaces(atomic.space, base, &mut addresses, mask);
         let element = bytes(atomic.update);
@@ -170,6 +171,7 @@ impl Worker<'_, '_> {
                 let content = &self.launch.memory.regions[place.region].content;
                 let known = content.written(place.offset, size);
                 let old = if size == 8 {
+                    let _held = self.launch.hold(place);
                     let old = content.read(place.offset, 8);
                     content.write(place.offset, 8, new(old, s::Memory::Global));
                     old

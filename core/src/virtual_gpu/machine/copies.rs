@@ -67,6 +67,13 @@ impl Copies {
         })
     }
 
+    /// Whether any of these accesses may meet a copy that is on its way.
+    #[inline(always)]
+    pub(super) fn covers_any(&self, offsets: &[u32; LANES], bytes: usize) -> bool {
+        !self.covered.is_empty()
+            && offsets.iter().any(|offset| self.covers(*offset as usize, bytes))
+    }
+
     fn touching(&self, offset: usize, bytes: usize) -> Option<&PendingCopy> {
         self.pending.iter().find(|copy| {
             copy.offset < offset + bytes && offset < copy.offset + usize::from(copy.size)

@@ -25,25 +25,18 @@ impl Worker<'_, '_> {
         let Code::Load { access, base, register_bits, read_only: _ } = op.code else { return };
         if polls(access.ordering) {
             self.poll(pc);
+            self.launch.order_memory();
         }
         let (mut addresses, mask) = self.addresses(pc, op, base, frame, active);
         let spaces = Self::spaces(access.space, base, &mut addresses, mask);
         let element = ScalarType::from(access.element).bytes();
         let count = usize::from(op.list.1);
         let part = |mask| Part { pc, addresses: &addresses, mask, element, count };
-        if count == 1 && element == 4 && register_bits == 32 && mask == active {
-            let slot = self.launch.program.lists[op.list.0 as usize];
-            if spaces.shared == mask && self.quick_load_shared(&addresses, mask, slot, frame) {
-                self.count_shared(&part(mask));
-                return;
-            }
-            if spaces.global == mask && self.quick_load_global(&addresses, mask, slot, frame) {
-                self.count_global(&part(mask), true);
-                return;
-            }
-        }
         let mut moved = Moved { values: [[0; LANES]; 8], undefined: [0; 8] };
         self.bring(&part(mask), &spaces, frame, &mut moved);
+        if spaces.global != 0 && access.ordering != Ordering::Weak {
+            self.launch.order_memory();
+        }
         let any = moved.undefined[..count].iter().fold(0, |all, bits| all | bits);
         for lane in (0..LANES).filter(|lane| any >> lane & 1 == 1) {
             self.warp.undefined_load[lane] = Some(pc);
@@ -109,6 +102,7 @@ impl Worker<'_, '_> {
         for lane in part.lanes() {
             let Some(place) = self.place_global(part, lane) else { continue };
             let content = &self.launch.memory.regions[place.region].content;
+            let _held = if element == 8 { self.launch.hold(place) } else { None };
             for index in 0..part.count {
                 let start = place.offset + index * element;
                 moved.values[index][lane] = content.read(start, element);

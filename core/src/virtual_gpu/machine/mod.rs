@@ -20,6 +20,8 @@ mod launch;
 mod load;
 mod mbarrier;
 mod memory;
+mod order;
+mod parallel;
 mod paused;
 mod print;
 mod quick;

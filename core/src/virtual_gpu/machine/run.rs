@@ -1,6 +1,6 @@
 //! What all blocks of a launch share while it runs, and what a block and a warp are.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::super::cost::{BlocksRun, Caches, Counts};
 use super::super::isa::warp::Warp as Operation;
@@ -11,6 +11,8 @@ use super::super::semantics::matrix::Accumulation;
 use super::fault::{Fault, FaultKind, Finding};
 use super::lanes::{Lanes, Pool};
 use super::memory::Memory;
+use super::order::Order;
+use super::parallel::Common;
 use super::shared::{SharedLayout, SharedMemory};
 use super::warp::{Frame, LANES, Warp};
 use super::watch::Watch;
@@ -39,8 +41,9 @@ pub(super) struct Launch<'m> {
     pub(super) caches: Option<Caches>,
     /// Which blocks run.
     pub(super) blocks: BlocksRun,
-    pub(super) faults: Vec<Fault>,
-    pub(super) seen: BTreeSet<(FaultKind, u32)>,
+    pub(super) faults: Vec<Recorded>,
+    /// Which of the faults it is, for each rule and instruction.
+    pub(super) seen: BTreeMap<(FaultKind, u32), usize>,
     /// Warp instructions so far, which are also the clock.
     pub(super) steps: u64,
     pub(super) max_steps: u64,
@@ -48,8 +51,23 @@ pub(super) struct Launch<'m> {
     pub(super) printed: String,
     pub(super) heap_left: u64,
     pub(super) heap: HashMap<u64, usize>,
+    /// Whose turn it is.
+    pub(super) order: Order,
+    /// What the threads of a parallel launch share.
+    pub(super) common: Option<&'m Common>,
+    /// Steps that are counted among those of all threads.
+    pub(super) counted_steps: u64,
     /// Where it pauses, if somebody looks.
     pub(super) watch: Option<Box<Watch>>,
+}
+
+/// A fault, and where it happened.
+#[derive(Debug)]
+pub(super) struct Recorded {
+    pub(super) fault: Fault,
+    /// The block's number.
+    pub(super) block: u64,
+    pub(super) pc: u32,
 }
 
 /// More faults than this are not kept: there is one for each rule and instruction.
@@ -110,12 +128,19 @@ impl Worker<'_, '_> {
         if kind.is_fatal() || self.launch.on_fault == OnFault::Stop {
             self.launch.stopped = true;
         }
-        if self.launch.faults.len() >= MOST_FAULTS || !self.launch.seen.insert((kind, pc)) {
+        let block = self.block.linear;
+        let known = self.launch.seen.get(&(kind, pc)).copied();
+        // Of blocks that run at once the lowest counts, whichever was first.
+        let counts = match known {
+            Some(index) => self.launch.common.is_some() && block < self.launch.faults[index].block,
+            None => self.launch.faults.len() < MOST_FAULTS,
+        };
+        if !counts {
             return;
         }
         let (place, source_line) = self.launch.program.place(self.launch.module, pc);
         let thread = self.thread(finding.lane);
-        self.launch.faults.push(Fault {
+        let fault = Fault {
             kind,
             kernel: self.launch.kernel.clone(),
             block: self.block.index,
@@ -126,7 +151,15 @@ impl Worker<'_, '_> {
             buffer: finding.buffer,
             other: finding.other,
             details: finding.details,
-        });
+        };
+        let recorded = Recorded { fault, block, pc };
+        match known {
+            Some(index) => self.launch.faults[index] = recorded,
+            None => {
+                self.launch.seen.insert((kind, pc), self.launch.faults.len());
+                self.launch.faults.push(recorded);
+            }
+        }
     }
 
     /// Reports the use of a value that nothing wrote, with the load that brought it.

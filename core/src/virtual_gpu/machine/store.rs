@@ -1,6 +1,7 @@
 //! Stores: values go to memory lane by lane, in order.
 
 use super::super::cost::Direction;
+use super::super::isa::memory::Ordering;
 use super::super::isa::scalar::ScalarType;
 use super::super::lower::code::{Code, Op};
 use super::access::{Moved, Part, Spaces};
@@ -18,27 +19,6 @@ impl Worker<'_, '_> {
         let element = ScalarType::from(access.element).bytes();
         let (start, count) = (op.list.0 as usize, usize::from(op.list.1));
         let from_doubles = op.b.index() == 1;
-        if count == 1 && element == 4 && !from_doubles {
-            let slot = self.launch.program.lists[start];
-            let lanes = self.lanes(frame, mask);
-            let (values, undefined) = (lanes.word(slot), lanes.word_undefined(slot) & mask);
-            let part = Part { pc, addresses: &addresses, mask, element, count };
-            let defined = undefined == 0 && mask != 0;
-            if defined
-                && spaces.shared == mask
-                && self.quick_store_shared(&addresses, mask, &values)
-            {
-                self.count_shared(&part);
-                return;
-            }
-            if defined
-                && spaces.global == mask
-                && self.quick_store_global(&addresses, mask, &values)
-            {
-                self.count_global(&part, false);
-                return;
-            }
-        }
         let mut moved = Moved { values: [[0; LANES]; 8], undefined: [0; 8] };
         let value_mask = u64::MAX >> (64 - 8 * element);
         for index in 0..count {
@@ -48,6 +28,9 @@ impl Worker<'_, '_> {
             moved.undefined[index] = undefined & mask;
         }
         let part = Part { pc, addresses: &addresses, mask, element, count };
+        if spaces.global != 0 && access.ordering != Ordering::Weak {
+            self.launch.order_memory();
+        }
         self.put(&part, &spaces, frame, &moved);
     }
 
@@ -79,6 +62,7 @@ impl Worker<'_, '_> {
                 continue;
             }
             let content = &self.launch.memory.regions[place.region].content;
+            let _held = if element == 8 { self.launch.hold(place) } else { None };
             for index in 0..part.count {
                 let start = place.offset + index * element;
                 content.write(start, element, moved.values[index][lane]);

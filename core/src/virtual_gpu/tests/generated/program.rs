@@ -1,6 +1,5 @@
 //! Bytes → a kernel of straight and structured code, in which every value is defined and every loop ends.
 
-
 /// Statements of a program at most.
 const MOST_STATEMENTS: u32 = 80;
 /// Branches and loops inside each other.
