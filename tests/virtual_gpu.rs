@@ -32,6 +32,7 @@ mod science;
 mod shared_objects;
 mod sorting;
 mod sums;
+mod tensor;
 mod training;
 
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);

@@ -7,7 +7,7 @@ extern "C" __global__ void memory_widths(const unsigned char* b, const short* h,
     __stcs(&qo[t], k); __stcg(&qo[t + n], l); __stwt(&qo[t + 2 * n], m); __stwb(&qo[t + 3 * n], p);
     v[t] = (int)sum;
     int local[16];
-    for (int i = 0; i < 16; i++) local[i] = (int)sum * i;
+    for (int i = 0; i < 16; i++) local[i] = (int)(sum & 0xffff) * i;
     int index = (int)(sum & 15);
     sum += local[index] + local[15 - index];
     out[t] = sum;

@@ -247,8 +247,8 @@ fn memory_widths() -> Case {
         fifth + pairs + (d[2 * t] + d[2 * t + 1]) as i64 + quad + i64::from(v[t])
     };
     let out = |t: usize| {
-        let local = |index: i32| i64::from((sum(t) as i32).wrapping_mul(index));
-        let index = (sum(t) & 15) as i32;
+        let local = |index: i64| (sum(t) & 0xffff) * index;
+        let index = sum(t) & 15;
         sum(t) + local(index) + local(15 - index)
     };
     let sums: Vec<i64> = (0..N).map(out).collect();

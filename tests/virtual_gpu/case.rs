@@ -11,6 +11,8 @@ pub(super) struct Case {
     pub(super) block: [u32; 3],
     /// Bytes of dynamic shared memory.
     pub(super) shared: u32,
+    /// Whether blocks may wait for each other.
+    pub(super) cooperative: bool,
     pub(super) arguments: Vec<Given>,
     /// Builds beyond the optimised ones for every architecture.
     pub(super) variants: Vec<Variant>,
@@ -107,6 +109,7 @@ impl Case {
             grid: grid.size(),
             block: block.size(),
             shared: 0,
+            cooperative: false,
             arguments: Vec::new(),
             variants: Vec::new(),
             printed: String::new(),
@@ -120,6 +123,11 @@ impl Case {
 
     pub(super) fn shared(self, shared: u32) -> Self {
         Self { shared, ..self }
+    }
+
+    /// All blocks are there at once.
+    pub(super) fn cooperative(self) -> Self {
+        Self { cooperative: true, ..self }
     }
 
     pub(super) fn prints(self, text: impl Into<String>) -> Self {

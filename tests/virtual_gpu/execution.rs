@@ -117,6 +117,7 @@ fn run(case: &Case, module: &Module) -> Vec<String> {
         .collect();
     let mut config = LaunchConfig::new(case.grid, case.block, arguments);
     config.dynamic_shared = case.shared;
+    config.cooperative = case.cooperative;
     config.max_steps = MOST_STEPS;
     config.checks = Checks { uninitialized: true, races: Races::Ignored };
     let report = match machine.launch(module, case.kernel, &config) {

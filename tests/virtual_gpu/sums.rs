@@ -207,7 +207,6 @@ fn filter_positive() -> Case {
     };
     Case::new("tiles", 2, 64)
         .kernel("filter_positive")
-        .also(&[Variant::AsWritten])
         .input(&x)
         .updated_judged(&[0; 300], judge)
         .updated(&[0], &[count as i32])

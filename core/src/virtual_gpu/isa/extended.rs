@@ -47,7 +47,7 @@ pub struct Extended {
 pub enum ExtendedOperator {
     /// `a + b`.
     Add,
-    /// `a - b`; the carry is a borrow.
+    /// `a - b`; the carry is the complement of the borrow.
     Subtract,
     /// Half of `a * b`, plus `c`.
     MultiplyAdd(Part),

@@ -1,4 +1,8 @@
 //! Integers of several registers: the carry flag is a predicate of the frame.
+//!
+//! A difference is the sum with the complement, so it leaves the carry of that sum: one where nothing was borrowed.
+//! 9.7.2.3 "sub.cc" says "borrow-out" and leaves open how it is stored; an H200 stores it so, and the 128-bit division
+//! of NVRTC asks for it by `addc` behind `subc.cc`.
 
 use super::super::super::isa::extended::{
     CarryIn, CarryOut, CarryType, Extended, ExtendedOperator,
@@ -20,7 +24,7 @@ pub(super) fn execute(lanes: &mut Lanes<'_>, op: &Op, what: Extended) {
             let (a, b) = (lanes.word(op.a), lanes.word(op.b));
             let c = if has_c { lanes.word(op.c) } else { [0; 32] };
             let results: [s::Carried<u32>; 32] = std::array::from_fn(|lane| {
-                one(what.operator, sign, [a[lane], b[lane], c[lane]], carry >> lane & 1 == 1)
+                one(what, sign, [a[lane], b[lane], c[lane]], carry >> lane & 1 == 1)
             });
             let mut undefined =
                 carry_undefined | lanes.word_undefined(op.a) | lanes.word_undefined(op.b);
@@ -35,7 +39,7 @@ pub(super) fn execute(lanes: &mut Lanes<'_>, op: &Op, what: Extended) {
             let (a, b) = (lanes.double(op.a), lanes.double(op.b));
             let c = if has_c { lanes.double(op.c) } else { [0; 32] };
             let results: [s::Carried<u64>; 32] = std::array::from_fn(|lane| {
-                one(what.operator, sign, [a[lane], b[lane], c[lane]], carry >> lane & 1 == 1)
+                one(what, sign, [a[lane], b[lane], c[lane]], carry >> lane & 1 == 1)
             });
             let mut undefined =
                 carry_undefined | lanes.double_undefined(op.a) | lanes.double_undefined(op.b);
@@ -58,15 +62,14 @@ enum Sign {
     Unsigned,
 }
 
-fn one<T: s::Limb>(
-    operator: ExtendedOperator,
-    sign: Sign,
-    [a, b, c]: [T; 3],
-    carry: bool,
-) -> s::Carried<T> {
-    match operator {
+fn one<T: s::Limb>(what: Extended, sign: Sign, [a, b, c]: [T; 3], carry: bool) -> s::Carried<T> {
+    match what.operator {
         ExtendedOperator::Add => s::add_with_carry(a, b, carry),
-        ExtendedOperator::Subtract => s::subtract_with_borrow(a, b, carry),
+        ExtendedOperator::Subtract => {
+            let borrow = what.carry_in == CarryIn::Use && !carry;
+            let difference = s::subtract_with_borrow(a, b, borrow);
+            s::Carried { carry: !difference.carry, ..difference }
+        }
         ExtendedOperator::MultiplyAdd(part) => {
             let part = match (part, sign) {
                 (Part::Low, _) => s::ProductPart::Low,

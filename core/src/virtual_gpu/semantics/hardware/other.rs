@@ -32,7 +32,7 @@ fn carried<T: Limb + Default + From<bool> + Copy>(
     };
     if s.has("subtract") {
         let borrow = integer::subtract_with_borrow(a, b, false).carry;
-        return Some(integer::add_with_carry(c, d, borrow).value);
+        return Some(integer::add_with_carry(c, d, !borrow).value);
     }
     Some(match s.opcode() {
         "addc" => {
@@ -41,7 +41,8 @@ fn carried<T: Limb + Default + From<bool> + Copy>(
         }
         "subc" => {
             let borrow = integer::subtract_with_borrow(a, b, false).carry;
-            close(integer::subtract_with_borrow(c, d, borrow))
+            let last = integer::subtract_with_borrow(c, d, borrow);
+            close(Carried { carry: !last.carry, ..last })
         }
         _ => {
             let high = if s.ty().starts_with('s') {

@@ -1,8 +1,7 @@
 //! Integers of several registers. PTX ISA 9.7.2 "Extended-Precision Integer Arithmetic Instructions".
 //!
-//! Signed and unsigned forms give the same bits; the carry is that of the unsigned sum. For `subtract` the
-//! carry flag holds the borrow, as 9.7.2.3 "sub.cc" says. (Code that adds with the carry of a difference gets the
-//! complement of the borrow on an H200; compilers do not emit it.)
+//! Signed and unsigned forms give the same bits; the carry is that of the unsigned sum. Differences
+//! take and give a borrow here; the carry flag holds its complement, which is the machine's affair.
 
 use super::Part;
 

@@ -176,12 +176,16 @@ pub(super) fn extended(what: Extended, s: &[u64], carry: bool) -> (u64, bool) {
     let come = i128::from(carry && what.carry_in == CarryIn::Use);
     let value = match what.operator {
         ExtendedOperator::Add => raw(s[0]) + raw(s[1]) + come,
-        ExtendedOperator::Subtract => raw(s[0]) - raw(s[1]) - come,
+        // The sum with the complement, and one more unless something was borrowed before.
+        ExtendedOperator::Subtract => {
+            let more = if what.carry_in == CarryIn::Use { come } else { 1 };
+            raw(s[0]) + raw(!s[1]) + more
+        }
         ExtendedOperator::MultiplyAdd(half) => {
             i128::from(wrap(part(s[0], s[1], ty, half), width)) + raw(s[2]) + come
         }
     };
-    let goes = value < 0 || value >> width != 0;
+    let goes = value >> width != 0;
     (wrap(value, width), if what.carry_out == CarryOut::Write { goes } else { carry })
 }
 
