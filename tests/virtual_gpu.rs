@@ -15,6 +15,25 @@ use lightbench_core::worker::command::WorkerCommand;
 use crate::compiler;
 use crate::program::{repository, shared_cache};
 
+mod bits;
+mod case;
+mod execution;
+mod fields;
+mod functions;
+mod language;
+mod library;
+mod number;
+mod pictures;
+mod products;
+mod quantised;
+mod reals;
+mod rows;
+mod science;
+mod shared_objects;
+mod sorting;
+mod sums;
+mod training;
+
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 
 #[test]

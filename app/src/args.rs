@@ -111,6 +111,7 @@ pub struct Listings {
 /// `uniform(LOW,HIGH)`, `constant(VALUE)`, as many values as it has elements, or the bytes of a file.
 ///
 /// Exit status: 0 clean, 1 a fault was found, 2 it could not be loaded or launched, 3 the machine lacks something.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch that people type")]
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example: lightbench launch add.cu --grid 4 --block 256 --arg in:f32[1024]=normal \\
@@ -136,6 +137,10 @@ pub struct Launch {
     /// Dynamic shared memory of a block.
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     pub shared: u32,
+
+    /// All blocks are on the device at once, so that `grid.sync()` works.
+    #[arg(long)]
+    pub cooperative: bool,
 
     /// The next argument of the kernel; see above.
     #[arg(long = "arg", value_name = "SPEC", allow_hyphen_values = true)]

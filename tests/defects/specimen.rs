@@ -30,7 +30,7 @@ pub(super) struct Specimen {
     pub(super) shared: u32,
     pub(super) steps: u64,
     pub(super) build: Build,
-    pub(super) faults: Vec<Marked>,
+    faults: Vec<Marked>,
     also: Vec<ComputeCapability>,
     others: Vec<u32>,
     arguments: Vec<Spec>,
@@ -38,8 +38,8 @@ pub(super) struct Specimen {
 }
 
 /// A line where the defect shows.
-pub(super) struct Marked {
-    pub(super) kind: FaultKind,
+struct Marked {
+    kind: FaultKind,
     line: u32,
 }
 

@@ -7,12 +7,10 @@ extern "C" __global__ void wide_integers(const unsigned long long* x, const unsi
     sout[3 * n + t] = (long long)a >> (b & 63); out[4 * n + t] = a << (b & 63);
     out[5 * n + t] = __umulhi((unsigned)a, (unsigned)b) + (unsigned)__mulhi((int)a, (int)b);
     sout[4 * n + t] = min((long long)a, (long long)b) - max((long long)a, (long long)b) + llabs((long long)a);
-#ifdef __SIZEOF_INT128__
     unsigned __int128 p = (unsigned __int128)a * b + ((unsigned __int128)b << 64 | a);
     __int128 q = (__int128)(long long)a * (long long)b - (__int128)a;
     out[6 * n + t] = (unsigned long long)p; out[7 * n + t] = (unsigned long long)(p >> 64);
     out[8 * n + t] = (unsigned long long)(q >> 17); out[9 * n + t] = (unsigned long long)(p / (b | 1));
-#endif
     unsigned r0, r1, r2;
     asm("{ add.cc.u32 %0, %3, %4; addc.cc.u32 %1, %5, %6; addc.u32 %2, 0, 0; }" : "=r"(r0), "=r"(r1), "=r"(r2) : "r"((unsigned)a), "r"((unsigned)b), "r"((unsigned)(a >> 32)), "r"((unsigned)(b >> 32)));
     out[10 * n + t] = (unsigned long long)r1 << 32 | r0; out[11 * n + t] = r2;

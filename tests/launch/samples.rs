@@ -7,7 +7,7 @@ use lightbench_core::cancellation::Cancellation;
 use lightbench_core::compile::facts::{Facts, LaunchFacts, Setting, facts};
 use lightbench_core::compile::{Build, Compiler};
 use lightbench_core::device::{
-    Argument, BufferId, Device, DeviceSheet, Image, Launch, VirtualDevice, Watch,
+    Argument, BufferId, Device as _, DeviceSheet, Image, Launch, VirtualDevice, Watch,
 };
 use lightbench_core::project::launch::Buffer;
 use lightbench_core::project::scalar::ScalarValue;
@@ -79,7 +79,10 @@ fn run(
                 let SpecKind::Value { bytes, .. } = spec.kind else { panic!("a value") };
                 Argument::Bytes(bytes)
             }
-            other => panic!("no sample passes {other:?}"),
+            PlannedArgument::TensorMap(_)
+            | PlannedArgument::Texture(_)
+            | PlannedArgument::Struct { .. }
+            | PlannedArgument::Outside(_) => panic!("no sample passes {argument:?}"),
         });
         let launch = Launch {
             module,
@@ -87,6 +90,7 @@ fn run(
             grid: planned.grid,
             block: planned.block,
             dynamic_shared: u32::try_from(planned.shared_bytes).unwrap(),
+            cooperative: planned.cooperative,
             arguments: arguments.collect(),
         };
         let outcome = match device.launch(&launch) {

@@ -105,6 +105,6 @@ fn iota(c_type: CType, index: u64) -> u64 {
 /// One of the integers between two, both included; the bias is below 2⁻⁶⁴ of their number.
 fn whole(low: i128, high: i128, bits: u64) -> u64 {
     let count = (high - low + 1).unsigned_abs();
-    let offset = count * u128::from(bits) >> 64;
+    let offset = (count * u128::from(bits)) >> 64;
     low.wrapping_add(offset as i128) as u64
 }

@@ -28,7 +28,7 @@ fn texts(spec: &str, seed: u64) -> Vec<String> {
 fn values_have_the_bits_of_their_type() {
     let check = |spec: &str, expected: &[u8]| match Spec::parse(spec).unwrap().kind {
         SpecKind::Value { bytes, .. } | SpecKind::Bytes(bytes) => {
-            assert_eq!(bytes, expected, "{spec}")
+            assert_eq!(bytes, expected, "{spec}");
         }
         SpecKind::Buffer(_) => panic!("{spec} is a value"),
     };

@@ -111,6 +111,8 @@ pub struct Launch {
     pub block: [u32; 3],
     /// Bytes of shared memory beyond what the kernel declares.
     pub dynamic_shared: u32,
+    /// Whether all blocks are on the device at once, so that they may wait for each other.
+    pub cooperative: bool,
     /// One for each parameter.
     pub arguments: Vec<Argument>,
 }

@@ -1,5 +1,7 @@
 //! The same suite against every device that is present: the virtual GPU always, a CUDA GPU where there is one.
 
+mod spellings;
+
 use super::*;
 use crate::virtual_gpu::{Access, Initial};
 
@@ -63,7 +65,15 @@ fn load(device: &mut dyn Device) -> ModuleId {
 
 fn plain(module: ModuleId, kernel: &str, arguments: Vec<Argument>) -> Launch {
     let kernel = kernel.to_owned();
-    Launch { module, kernel, grid: [1; 3], block: [4, 1, 1], dynamic_shared: 16, arguments }
+    Launch {
+        module,
+        kernel,
+        grid: [1; 3],
+        block: [4, 1, 1],
+        dynamic_shared: 16,
+        cooperative: false,
+        arguments,
+    }
 }
 
 /// A launch of `add` over four elements, and its output.

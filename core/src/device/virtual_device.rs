@@ -7,7 +7,7 @@ use super::execution::{
 };
 use super::sheet::DeviceSheet;
 use crate::units::Bytes;
-use crate::virtual_gpu::machine::{self, OnFault};
+use crate::virtual_gpu::machine::{self, OnFault, TensorModel};
 use crate::virtual_gpu::{
     Access, Blocks, Checks, DeviceShape, Initial, LaunchConfig, LaunchError, Machine, Module,
     Races, Schedule,
@@ -121,6 +121,8 @@ impl Device for VirtualDevice {
             grid: launch.grid,
             block: launch.block,
             dynamic_shared: launch.dynamic_shared,
+            cooperative: launch.cooperative,
+            tensor: TensorModel::OfTarget,
             arguments,
             checks: self.watch.checks,
             schedule: self.watch.schedule,

@@ -22,8 +22,8 @@ mod tests;
 pub use cost::Blocks;
 pub use error::{LoadError, Place, Problem};
 pub use machine::{
-    Access, Argument, BufferId, Checks, DeviceShape, Fault, FaultKind, Initial, LaunchConfig,
-    LaunchError, Machine, OtherSide, Paused, Races, Report, Schedule, Session, State, Thread,
-    Until,
+    Access, Architecture, Argument, BufferId, Checks, DeviceShape, Fault, FaultKind, Initial,
+    LaunchConfig, LaunchError, Machine, OtherSide, Paused, Races, Report, Schedule, Session, State,
+    TensorModel, Thread, Until,
 };
 pub use module::Module;

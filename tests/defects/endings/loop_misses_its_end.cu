@@ -1,5 +1,5 @@
 // A loop steps by two and waits for an odd number to be hit exactly.
-// launch: grid=1 block=32 steps=200000 also=80,100
+// launch: grid=1 block=32 steps=200000 also=80
 // arg: buf:u32[32]
 // arg: u32:7
 // expect: 0[0] = 12

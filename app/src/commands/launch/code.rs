@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use lightbench_core::compile::facts::FactsError;
 use lightbench_core::compile::{
-    Artifact, Build, CompileJob, Compiler, KernelFacts, SourceNames, artifact,
+    Artifact, Build, CompileError, CompileJob, Compiler, KernelFacts, SourceNames, artifact,
 };
 use lightbench_core::device::ComputeCapability;
 use lightbench_core::project::policy::Limits;
@@ -70,8 +70,8 @@ impl File {
     fn take_ptx(self, arguments: &Launch) -> Result<Code, Outcome> {
         let file = self.0;
         let names = SourceNames::new(&kernel_file::shown_name(&file), []);
-        let artifact = artifact::from_assembler(file.source.clone(), None, names);
-        let artifact = artifact.map_err(|_| refused("load", "the PTX was rejected", arguments))?;
+        let artifact = artifact::from_assembler(file.source.clone(), None, names)
+            .map_err(|said| rejected(&file, &CompileError::Rejected(said).into(), arguments))?;
         Ok(Code { file, artifact, compiler: None, notices: String::new() })
     }
 }

@@ -44,7 +44,7 @@ fn total(counters: &Counters) -> String {
     let counts = &counters.total;
     let mut text = String::new();
     let mut row = |name: &str, value: String| {
-        writeln!(text, "  {name:<14}{value}").ok();
+        writeln!(text, "  {name:<16}{value}").ok();
     };
     let lanes = counts.active_lanes().unwrap_or(0.0);
     row(

@@ -33,6 +33,7 @@ pub(super) fn of(done: &Done<'_>) -> Value {
         "grid": arguments.grid,
         "block": arguments.block,
         "dynamic_shared_bytes": arguments.shared,
+        "cooperative": arguments.cooperative,
         "arguments": arguments_of,
         "seed": arguments.seed,
         "watch": if is_virtual { watch(request) } else { Value::Null },

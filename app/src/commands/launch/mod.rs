@@ -68,6 +68,7 @@ fn launch(session: &Session, arguments: &Launch) -> Result<Outcome, Outcome> {
         grid: arguments.grid,
         block: arguments.block,
         dynamic_shared: arguments.shared,
+        cooperative: arguments.cooperative,
         arguments: values,
     };
     let outcome = device.launch(&launch).map_err(|error| unlaunched(&error, arguments))?;

@@ -140,9 +140,7 @@ impl Device for CudaDevice {
         let kernel = module.kernel(&launch.kernel)?.ok_or_else(unknown)?;
         function::prepare(self.gpu, kernel, launch)?;
         let mut parameters = function::parameters(kernel, &values)?;
-        kernel
-            .start(launch.grid, launch.block, launch.dynamic_shared, &mut parameters)
-            .map_err(|code| error("cuLaunchKernel", code))?;
+        kernel.start(launch, &mut parameters).map_err(|code| error("cuLaunchKernelEx", code))?;
         let faults = match self.context.synchronise() {
             Ok(()) => self.changed_inputs(&launch.kernel)?,
             Err(code) => vec![reported(code, &launch.kernel)?],

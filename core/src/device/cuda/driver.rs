@@ -9,10 +9,12 @@ use std::ptr;
 
 use cudarc::driver::sys::{
     self, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUfunction, CUfunction_attribute,
-    CUjit_option, CUmodule, CUresult, CUuuid,
+    CUjit_option, CUlaunchAttribute, CUlaunchAttributeID, CUlaunchAttributeValue, CUlaunchConfig,
+    CUmodule, CUresult, CUuuid,
 };
 
 use crate::device::error::{DriverError, OpenError};
+use crate::device::execution::Launch;
 
 /// How the library is called on this platform.
 const LIBRARY: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" };
@@ -126,10 +128,8 @@ impl Context {
     /// Waits for everything that was launched.
     pub(super) fn synchronise(&self) -> Result<(), CUresult> {
         // SAFETY: takes no pointer.
-        match unsafe { sys::cuCtxSynchronize() } {
-            CUresult::CUDA_SUCCESS => Ok(()),
-            code => Err(code),
-        }
+        let code = unsafe { sys::cuCtxSynchronize() };
+        if code == CUresult::CUDA_SUCCESS { Ok(()) } else { Err(code) }
     }
 }
 
@@ -281,13 +281,7 @@ impl Kernel {
     }
 
     /// Starts the kernel. `parameters` is exactly as long as the kernel's own, which the driver copies from it.
-    pub(super) fn start(
-        self,
-        grid: [u32; 3],
-        block: [u32; 3],
-        dynamic_shared: u32,
-        parameters: &mut [u8],
-    ) -> Result<(), CUresult> {
+    pub(super) fn start(self, launch: &Launch, parameters: &mut [u8]) -> Result<(), CUresult> {
         let mut size = parameters.len();
         let tag = |value: u32| ptr::without_provenance_mut::<c_void>(value as usize);
         let mut extra = [
@@ -297,13 +291,28 @@ impl Kernel {
             (&raw mut size).cast::<c_void>(),
             tag(sys::CU_LAUNCH_PARAM_END_AS_INT),
         ];
-        let ([x, y, z], [bx, by, bz]) = (grid, block);
-        let (function, none, extra) = (self.0, ptr::null_mut(), extra.as_mut_ptr());
-        let stream = ptr::null_mut();
-        // SAFETY: the buffer has `size` bytes, which is what the kernel takes; it is copied before the call returns.
-        let code = unsafe {
-            sys::cuLaunchKernel(function, x, y, z, bx, by, bz, dynamic_shared, stream, none, extra)
+        let cooperative = c_int::from(launch.cooperative);
+        let mut attribute = CUlaunchAttribute {
+            id: CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+            pad: [0; 4],
+            value: CUlaunchAttributeValue { cooperative },
         };
+        let config = CUlaunchConfig {
+            gridDimX: launch.grid[0],
+            gridDimY: launch.grid[1],
+            gridDimZ: launch.grid[2],
+            blockDimX: launch.block[0],
+            blockDimY: launch.block[1],
+            blockDimZ: launch.block[2],
+            sharedMemBytes: launch.dynamic_shared,
+            hStream: ptr::null_mut(),
+            attrs: &raw mut attribute,
+            numAttrs: 1,
+        };
+        let (function, none, extra) = (self.0, ptr::null_mut(), extra.as_mut_ptr());
+        // SAFETY: the buffer has `size` bytes, which is what the kernel takes; it and the one attribute are copied before
+        // the call returns.
+        let code = unsafe { sys::cuLaunchKernelEx(&raw const config, function, none, extra) };
         if code == CUresult::CUDA_SUCCESS { Ok(()) } else { Err(code) }
     }
 }

@@ -1,5 +1,6 @@
 //! What kind of instruction an operation is, as tables show it.
 
+use super::super::isa::matrix::Matrix;
 use super::super::isa::memory::Space;
 use super::super::lower::code::Code;
 
@@ -28,6 +29,10 @@ pub enum InstructionClass {
     Local,
     /// Read-modify-writes.
     Atomic,
+    /// Products of matrices.
+    Tensor,
+    /// Copies that complete later, and waiting for them.
+    AsyncCopy,
     /// Branches, calls, ends.
     Control,
     /// Barriers and fences.
@@ -66,7 +71,21 @@ pub(crate) fn class(code: Code) -> InstructionClass {
             Space::Shared => InstructionClass::Shared,
             Space::Local | Space::Param => InstructionClass::Local,
         },
-        Code::Atomic { .. } => InstructionClass::Atomic,
+        Code::Atomic { .. } | Code::AtomicVector { .. } => InstructionClass::Atomic,
+        Code::Matrix { matrix, .. } => match matrix {
+            Matrix::Multiply(_) | Matrix::WarpMultiply(_) => InstructionClass::Tensor,
+            Matrix::Transpose => InstructionClass::Warp,
+            Matrix::Load(..)
+            | Matrix::Store(..)
+            | Matrix::WarpLoad(_, _, _, Space::Shared)
+            | Matrix::WarpStore(_, _, _, Space::Shared) => InstructionClass::Shared,
+            Matrix::WarpLoad(..) => InstructionClass::GlobalLoad,
+            Matrix::WarpStore(..) => InstructionClass::GlobalStore,
+        },
+        Code::CopyAsync(_) | Code::CommitCopies | Code::WaitCopies(_) | Code::WaitAllCopies => {
+            InstructionClass::AsyncCopy
+        }
+        Code::ArriveAfterCopies { .. } | Code::Mbarrier { .. } => InstructionClass::Barrier,
         Code::Branch { .. }
         | Code::BranchIndexed
         | Code::Call(_)

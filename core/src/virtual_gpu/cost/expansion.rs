@@ -18,7 +18,8 @@ const TEXT: &str = include_str!("../../../../assets/expansion.ron");
 pub struct Expansion {
     /// Its compute capability: 9.0.
     pub compute_capability: (u32, u32),
-    /// Machine instructions for one of PTX, by [`Kind::key`].
+    /// Machine instructions for one of PTX, by [`Kind::key`]. Kinds that kernels use together are not told apart, so
+    /// that only the sum over a kernel means something.
     pub factors: BTreeMap<String, f64>,
     /// Kernels that it was fitted to.
     pub kernels: usize,

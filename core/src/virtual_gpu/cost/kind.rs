@@ -5,6 +5,7 @@ use super::super::isa::convert::Convert;
 use super::super::isa::float::{Float, FloatFormat};
 use super::super::isa::integer::Integer;
 use super::super::isa::logic::Logic;
+use super::super::isa::matrix::Matrix;
 use super::super::isa::memory::Space;
 use super::super::isa::scalar::ScalarType;
 use super::super::lower::code::Code;
@@ -147,7 +148,20 @@ pub(crate) fn kind(code: Code) -> Kind {
             Space::Shared => Kind::Shared,
             Space::Local | Space::Param => Kind::Local,
         },
-        Code::Atomic { .. } => Kind::Atomic,
+        Code::Atomic { .. } | Code::AtomicVector { .. } => Kind::Atomic,
+        // No machine instruction of a product or of an asynchronous copy is calibrated yet: each counts as one.
+        Code::Matrix { matrix, .. } => match matrix {
+            Matrix::Multiply(_) | Matrix::WarpMultiply(_) => Kind::Other,
+            Matrix::Transpose => Kind::Warp,
+            Matrix::Load(..)
+            | Matrix::Store(..)
+            | Matrix::WarpLoad(_, _, _, Space::Shared)
+            | Matrix::WarpStore(_, _, _, Space::Shared) => Kind::Shared,
+            Matrix::WarpLoad(..) | Matrix::WarpStore(..) => Kind::Global,
+        },
+        Code::CopyAsync(_) => Kind::Global,
+        Code::CommitCopies | Code::WaitCopies(_) | Code::WaitAllCopies => Kind::Other,
+        Code::ArriveAfterCopies { .. } | Code::Mbarrier { .. } => Kind::Atomic,
         Code::Branch { .. } | Code::BranchIndexed | Code::Return | Code::Exit | Code::Trap => {
             Kind::Branch
         }

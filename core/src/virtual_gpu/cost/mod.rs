@@ -12,7 +12,7 @@ mod sample;
 pub mod time;
 mod work;
 
-pub(crate) use access::{Direction, Request, shared_wavefronts};
+pub(crate) use access::{Direction, Request, Touched, shared_wavefronts};
 pub(crate) use cache::{CacheAccess, Caches};
 pub use cache::{CacheSizes, CacheTraffic};
 pub use class::InstructionClass;

@@ -31,6 +31,14 @@ pub(super) fn add_work(counts: &mut Counts, code: Code) {
         | Code::Load { .. }
         | Code::Store { .. }
         | Code::Atomic { .. }
+        | Code::AtomicVector { .. }
+        | Code::Matrix { .. }
+        | Code::CopyAsync(_)
+        | Code::CommitCopies
+        | Code::WaitCopies(_)
+        | Code::WaitAllCopies
+        | Code::ArriveAfterCopies { .. }
+        | Code::Mbarrier { .. }
         | Code::Branch { .. }
         | Code::BranchIndexed
         | Code::Call(_)

@@ -75,7 +75,7 @@ fn copy(m: &mut Modifiers<'_>) -> Decoded {
     let policy = m.flag("L2::cache_hint");
     let operation = AsyncCopy::Copy(cache, m.optional());
     let size = Role::Constant { largest: 16 };
-    let read = Role::Read(ScalarType::U32, Fit::Exact);
+    let read = Role::ReadOrPredicate(ScalarType::U32);
     let policy_value = Role::Read(ScalarType::B64, Fit::Exact);
     let (to, from) = (Role::Address(Space::Shared), Role::Address(Space::Global));
     match (policy, m.operands()) {

@@ -18,6 +18,8 @@ pub(crate) enum Role {
     Read(ScalarType, Fit),
     /// A vector that is read, in the same forms.
     ReadVector { count: u8, ty: ScalarType, fit: Fit },
+    /// A value, or in its place `p` or `!p`.
+    ReadOrPredicate(ScalarType),
     /// `p` or `!p`.
     ReadPredicate,
     /// Any of what `mov` takes: a register, a constant, a special register, an address, a vector.
@@ -40,6 +42,7 @@ impl Role {
             | Self::MoveDestination(_) => true,
             Self::Read(..)
             | Self::ReadVector { .. }
+            | Self::ReadOrPredicate(_)
             | Self::ReadPredicate
             | Self::MoveSource(_)
             | Self::Address(_)

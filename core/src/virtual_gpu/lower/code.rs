@@ -1,6 +1,7 @@
 //! The flat program: one entry per instruction, with operands resolved to slots.
 
 use super::super::isa::approximate::Approximate;
+use super::super::isa::async_copy::Pending;
 use super::super::isa::atomic::Atomic;
 use super::super::isa::barrier::{Alignment, FenceOrder, Vote};
 use super::super::isa::compare::Compare;
@@ -10,6 +11,8 @@ use super::super::isa::float::Float;
 use super::super::isa::half::Half;
 use super::super::isa::integer::Integer;
 use super::super::isa::logic::Logic;
+use super::super::isa::matrix::Matrix;
+use super::super::isa::mbarrier::Mbarrier;
 use super::super::isa::memory::{Access, Scope, Space};
 use super::super::isa::special_register::SpecialRegister;
 use super::super::isa::warp::Warp;
@@ -145,6 +148,34 @@ pub(crate) enum Code {
         atomic: Atomic,
         base: BaseKind,
     },
+    /// Several values, or one of 128 bits: the list holds results and operands, 64 bits or a word each.
+    AtomicVector {
+        atomic: Atomic,
+        base: BaseKind,
+    },
+    /// The list holds the registers of all fragments; `immediate` of a product is its place among the program's.
+    Matrix {
+        matrix: Matrix,
+        base: BaseKind,
+    },
+    /// A place among the program's asynchronous copies.
+    CopyAsync(u32),
+    /// The copies since the last group are one.
+    CommitCopies,
+    /// Until at most so many groups are pending.
+    WaitCopies(u32),
+    /// Until no copy is pending.
+    WaitAllCopies,
+    /// The copies so far arrive at a barrier in memory when they complete.
+    ArriveAfterCopies {
+        space: Space,
+        pending: Pending,
+        base: BaseKind,
+    },
+    Mbarrier {
+        mbarrier: Mbarrier,
+        base: BaseKind,
+    },
     Branch {
         target: u32,
     },
@@ -165,6 +196,35 @@ pub(crate) enum Code {
     Sleep,
     /// A hint without effect on values.
     Hint,
+}
+
+/// A copy from global to shared memory that completes later.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CopySite {
+    pub(crate) to: AddressSlot,
+    pub(crate) from: AddressSlot,
+    /// Bytes that are written: 4, 8 or 16.
+    pub(crate) bytes: u8,
+    pub(crate) length: CopyLength,
+}
+
+/// The parts of an address.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AddressSlot {
+    pub(crate) base: BaseKind,
+    pub(crate) slot: Slot,
+    pub(crate) offset: i64,
+}
+
+/// How many bytes of a copy are read; the others are zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CopyLength {
+    /// All of them.
+    Whole,
+    /// As many as a word says.
+    Bytes(Slot),
+    /// All, or none where a predicate holds.
+    Unless(Slot),
 }
 
 /// A value that all lanes share and that the launch makes.

@@ -1,14 +1,16 @@
 //! A kernel of a module → a flat program: blocks in reconvergence order, registers in few slots, operands resolved.
 //!
 //! Each pass is a file: `flow` (blocks and their order), `liveness`, `slots`, `frame` (where a function's own
-//! memory lies), `translate` (instructions → operations).
+//! memory lies), `translate` (instructions → operations), `product` (where the elements of tensor products lie).
 
 pub(crate) mod code;
 mod flow;
 mod frame;
+pub(crate) mod hot;
 mod limits;
 mod liveness;
 mod operands;
+pub(crate) mod product;
 pub(crate) mod registers;
 mod slots;
 #[cfg(test)]
@@ -19,7 +21,8 @@ use std::collections::{BTreeSet, HashMap};
 
 pub(crate) use frame::{FIRST_FRAME, LARGEST_FRAME};
 
-use code::{CallSite, Code, LoweredFunction, Object, Op, Origin, PoolValue, Slot};
+use code::{CallSite, Code, CopySite, LoweredFunction, Object, Op, Origin, PoolValue, Slot};
+use product::Product;
 
 use super::error::Place;
 use super::isa::Operation;
@@ -42,12 +45,16 @@ pub struct Unsupported {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Program {
     pub(crate) ops: Vec<Op>,
+    /// Which of the operations are frequent ones, one for each.
+    pub(crate) hot: Vec<hot::Hot>,
     pub(crate) origins: Vec<Origin>,
     pub(crate) pool: Vec<PoolValue>,
     /// Slots of vector elements, and targets of indexed branches.
     pub(crate) lists: Vec<Slot>,
     pub(crate) targets: Vec<u32>,
     pub(crate) calls: Vec<CallSite>,
+    pub(crate) copies: Vec<CopySite>,
+    pub(crate) products: Vec<Product>,
     pub(crate) functions: HashMap<FunctionId, LoweredFunction>,
     pub(crate) kernel: FunctionId,
     /// Variables of the module that the launch must lay out.
@@ -81,6 +88,12 @@ impl Program {
         let Some(instruction) = instruction else { return Default::default() };
         let own = |location| module.own_source_line(location, self.kernel);
         let line = instruction.location.and_then(own);
+        if line.as_ref().is_some_and(|line| line.line == 0) {
+            // The compiler made the instruction up, for what stands before it: the loop of a `memset` for example.
+            let before = body.instructions.iter().take(origin.instruction as usize).rev();
+            let mut lines = before.filter_map(|instruction| instruction.location.and_then(own));
+            return (instruction.place, lines.find(|line| line.line != 0).or(line));
+        }
         (instruction.place, line)
     }
 }
@@ -103,6 +116,7 @@ pub(crate) fn lower(module: &Module, kernel: FunctionId) -> Result<Program, Vec<
             break;
         }
     }
+    program.hot = program.ops.iter().map(|op| hot::hot(op.code)).collect();
     collect_objects(module, &mut program);
     if errors.is_empty() { Ok(program) } else { Err(errors) }
 }

@@ -160,6 +160,45 @@ impl Translator<'_> {
         })
     }
 
+    /// Both halves of a value of 128 bits, the low one first.
+    pub(super) fn halves(&mut self, operand: &Operand) -> Result<[Slot; 2], NoPlace> {
+        match operand {
+            Operand::Register(register) if self.ty(*register).bits() == 128 => {
+                let low = self.slots.of_register[register.0 as usize];
+                Ok([Slot::register(low), Slot::register(low + 1)])
+            }
+            Operand::Immediate(immediate) => {
+                let low = self.pool(PoolValue::Bits(immediate.bits()));
+                Ok([low, self.pool(PoolValue::Bits(0))])
+            }
+            Operand::Sink => Ok([self.temporary(Bank::Doubles), self.temporary(Bank::Doubles)]),
+            Operand::Vector(parts) => match &**parts {
+                [only] => self.halves(only),
+                [low, high] => Ok([self.half(low)?, self.half(high)?]),
+                _ => Err(NoPlace),
+            },
+            Operand::Register(_)
+            | Operand::Special(_)
+            | Operand::Symbol(..)
+            | Operand::Address(_)
+            | Operand::Pair(..)
+            | Operand::Not(_)
+            | Operand::Label(_)
+            | Operand::Targets(_)
+            | Operand::Call(_) => Err(NoPlace),
+        }
+    }
+
+    fn half(&mut self, operand: &Operand) -> Result<Slot, NoPlace> {
+        if let Operand::Sink = operand {
+            return Ok(self.temporary(Bank::Doubles));
+        }
+        match self.source(operand)? {
+            (slot, Some(Bank::Doubles) | None) => Ok(slot),
+            (_, Some(Bank::Words | Bank::Predicates)) => Err(NoPlace),
+        }
+    }
+
     /// The second side of `d|p`.
     pub(super) fn second_destination(&self, operand: &Operand) -> Slot {
         if let Operand::Pair(_, Some(second)) = operand {

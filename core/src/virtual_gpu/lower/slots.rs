@@ -17,7 +17,7 @@ pub(super) struct Slots {
     pub(super) predicates: u32,
 }
 
-/// The bank of a register type; none for those of 128 bits.
+/// The bank of a register type; none for those of 128 bits, which are two neighbours among the doubles.
 pub(super) fn bank(ty: ScalarType) -> Option<Bank> {
     match ty.bits() {
         1 => Some(Bank::Predicates),
@@ -30,17 +30,25 @@ pub(super) fn bank(ty: ScalarType) -> Option<Bank> {
 /// Gives every register a slot.
 pub(super) fn run(body: &Body, ranges: &Ranges) -> Slots {
     let mut slots = Slots { of_register: vec![0; body.registers.len()], ..Slots::default() };
-    slots.words = scan(body, ranges, Bank::Words, &mut slots.of_register);
-    slots.doubles = scan(body, ranges, Bank::Doubles, &mut slots.of_register);
-    slots.predicates = scan(body, ranges, Bank::Predicates, &mut slots.of_register);
+    slots.words = scan(body, ranges, Some(Bank::Words), &mut slots.of_register);
+    slots.doubles = scan(body, ranges, Some(Bank::Doubles), &mut slots.of_register);
+    slots.predicates = scan(body, ranges, Some(Bank::Predicates), &mut slots.of_register);
+    // Pairs stand behind the doubles, so that they never split a free one.
+    let pairs = scan(body, ranges, None, &mut slots.of_register);
+    for (slot, register) in slots.of_register.iter_mut().zip(&body.registers) {
+        if bank(register.ty).is_none() {
+            *slot = slots.doubles + 2 * *slot;
+        }
+    }
+    slots.doubles += 2 * pairs;
     slots
 }
 
-fn scan(body: &Body, ranges: &Ranges, wanted: Bank, of_register: &mut [u32]) -> u32 {
+fn scan(body: &Body, ranges: &Ranges, wanted: Option<Bank>, of_register: &mut [u32]) -> u32 {
     let mut by_start: Vec<(u32, u32, usize)> = ranges
         .iter()
         .enumerate()
-        .filter(|(register, _)| bank(body.registers[*register].ty) == Some(wanted))
+        .filter(|(register, _)| bank(body.registers[*register].ty) == wanted)
         .filter_map(|(register, range)| range.map(|(first, last)| (first, last, register)))
         .collect();
     by_start.sort_unstable();

@@ -1,8 +1,10 @@
 //! Instructions → operations, in layout order; each family of instructions in a file.
 
+mod asynchronous;
 mod barrier;
 mod compute;
 mod control;
+mod matrix;
 mod memory;
 mod moves;
 
@@ -164,7 +166,9 @@ impl Translator<'_> {
                 self.emit(op(Code::Hint));
                 Ok(())
             }
-            Operation::Matrix(_) | Operation::AsyncCopy(_) | Operation::Mbarrier(_) => Err(NoPlace),
+            Operation::Matrix(what) => self.matrix(instruction, what),
+            Operation::AsyncCopy(what) => self.copy_async(instruction, what),
+            Operation::Mbarrier(what) => self.mbarrier(instruction, what),
         }
     }
 }

@@ -138,7 +138,10 @@ impl Worker<'_, '_> {
         let address = part.addresses[lane];
         let bytes = part.bytes();
         let place = self.launch.shared.place(address, bytes);
-        if place.is_some() && address.is_multiple_of(u64::from(bytes)) {
+        if let Some(offset) = place
+            && address.is_multiple_of(u64::from(bytes))
+        {
+            self.check_pending(part, lane, offset);
             return place;
         }
         let (kind, buffer, details) = if place.is_some() {
@@ -237,6 +240,7 @@ impl Worker<'_, '_> {
     /// Looking at what others write costs more of the turn, so that they get theirs soon.
     pub(super) fn poll(&mut self, pc: u32) {
         self.warp.last_poll = Some(pc);
+        self.warp.idle_polls = self.warp.idle_polls.saturating_add(1);
         self.polled = true;
         self.budget -= super::POLL_COST;
     }

@@ -13,7 +13,7 @@ use super::run::Worker;
 use super::warp::{Frame, LANES};
 
 /// Bytes of the value.
-fn bytes(update: Update) -> u32 {
+pub(super) fn bytes(update: Update) -> u32 {
     match update {
         Update::And(ty) | Update::Or(ty) | Update::Xor(ty) => match ty {
             BitwiseType::B32 => 4,
@@ -108,6 +108,7 @@ impl Worker<'_, '_> {
         if let Some(counts) = self.launch.count(pc) {
             counts.atomics += u64::from(active.count_ones());
         }
+        self.launch.order_memory();
         let (mut addresses, mask) = self.addresses(pc, op, base, frame, active);
         let spaces = Self::spaces(atomic.space, base, &mut addresses, mask);
         let element = bytes(atomic.update);
@@ -132,7 +133,7 @@ impl Worker<'_, '_> {
             let compares = matches!(atomic.update, Update::CompareAndSwap(_));
             let failed = compares && value != b[lane];
             let outcome = if failed { WriteOutcome::Read } else { WriteOutcome::Wrote };
-            self.race_atomic(&part, lane, &spot, atomic, outcome);
+            self.race_atomic(pc, (lane, element), &spot, atomic, outcome);
             old[lane] = value;
             let memory = if shared { s::Memory::Shared } else { s::Memory::Global };
             changes |= updated(atomic.update, value, b[lane], c[lane], memory) != value;
@@ -141,7 +142,9 @@ impl Worker<'_, '_> {
                 self.warp.undefined_load[lane] = Some(pc);
             }
         }
-        if !changes {
+        if changes {
+            self.warp.idle_polls = 0;
+        } else {
             // An addition of zero is a way to look at what others change.
             self.poll(pc);
         }
@@ -159,13 +162,21 @@ impl Worker<'_, '_> {
     }
 
     /// Changes one value; gives the old one, and whether something wrote it.
-    fn swap(&mut self, spot: &Spot, atomic: Atomic, b: u64, c: u64, size: usize) -> (u64, bool) {
+    pub(super) fn swap(
+        &mut self,
+        spot: &Spot,
+        atomic: Atomic,
+        b: u64,
+        c: u64,
+        size: usize,
+    ) -> (u64, bool) {
         let new = |old, memory| updated(atomic.update, old, b, c, memory);
         match *spot {
             Spot::Region(place) => {
                 let content = &self.launch.memory.regions[place.region].content;
                 let known = content.written(place.offset, size);
                 let old = if size == 8 {
+                    let _held = self.launch.hold(place);
                     let old = content.read(place.offset, 8);
                     content.write(place.offset, 8, new(old, s::Memory::Global));
                     old

@@ -72,10 +72,18 @@ impl Worker<'_, '_> {
         if alignment == Alignment::Aligned {
             self.check_together(pc, index, split);
         }
-        let whole_warp = split.mask == self.warp.live && alignment == Alignment::Aligned;
         let barrier = &mut self.block.barriers[index];
-        // With a number of threads, a warp counts as a whole one.
-        let threads = if expected.is_some() && whole_warp { 32 } else { split.mask.count_ones() };
+        let before = barrier.arrivals.iter().filter(|arrival| arrival.warp == self.warp.index);
+        let before = before.fold(0, |all, arrival| all | arrival.mask);
+        // With a number of threads, a warp counts as a whole one, with its last lanes that come.
+        let whole_warp = alignment == Alignment::Aligned
+            && before & split.mask == 0
+            && before | split.mask == self.warp.live;
+        let threads = if expected.is_some() && whole_warp {
+            32 - before.count_ones()
+        } else {
+            split.mask.count_ones()
+        };
         barrier.threads += threads;
         barrier.expected = expected.or(barrier.expected);
         barrier.waits |= waits;
@@ -89,11 +97,14 @@ impl Worker<'_, '_> {
         Some(Stop::Choose)
     }
 
-    /// All lanes of a warp come to an aligned barrier by the same instruction.
+    /// All lanes of a warp come to an aligned barrier by the same instruction. The same lanes may come again: they
+    /// arrive first and wait later.
     fn check_together(&mut self, pc: u32, index: usize, split: &Split) {
         let warp = self.warp.index;
-        let other =
-            self.block.barriers[index].arrivals.iter().find(|a| a.warp == warp && a.pc != pc);
+        let other = self.block.barriers[index]
+            .arrivals
+            .iter()
+            .find(|a| a.warp == warp && a.pc != pc && a.mask & split.mask == 0);
         if let Some(other) = other {
             let (place, _) = self.launch.program.place(self.launch.module, other.pc);
             let text = format!("lanes of one warp came to this barrier at PTX {place} as well");
@@ -104,6 +115,13 @@ impl Worker<'_, '_> {
 }
 
 /// A barrier that completed although threads of the block had ended.
+///
+/// Since compute capability 7.0 the hardware waits for the threads that have not ended (PTX ISA 9.7.13.1: the barrier
+/// waits "for all non-exited threads"; CUDA C++ Programming Guide, "Compute Capability 7.x"), so that the others go on.
+/// It is reported all the same: `__syncthreads` stands in conditional code only where the condition is the same for the
+/// whole block (Programming Guide, "Synchronization Functions"), and the synccheck tool reports "Divergent thread(s) in
+/// block" for threads that leave without the barrier. `if (i < n) { … __syncthreads(); }` at the end of a kernel and
+/// `if (i >= n) return; … __syncthreads();` are the same PTX, and the first is the classic defect.
 pub(super) struct Missed {
     pub(super) warp: u32,
     pub(super) pc: u32,

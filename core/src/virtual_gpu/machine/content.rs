@@ -8,7 +8,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// Bytes whose bits share a word of the mask.
-const MASKED: usize = 64;
+pub(super) const MASKED: usize = 64;
+
+/// The words of the mask over a range that is not empty, each with the bits of the range.
+#[inline]
+pub(super) fn mask_words(start: usize, end: usize) -> impl Iterator<Item = (usize, u64)> {
+    let (first, last) = (start / MASKED, (end - 1) / MASKED);
+    (first..=last).map(move |word| {
+        let low = if word == first { u64::MAX << (start % MASKED) } else { u64::MAX };
+        let high =
+            if word == last { u64::MAX >> (MASKED - 1 - (end - 1) % MASKED) } else { u64::MAX };
+        (word, low & high)
+    })
+}
 
 /// Bytes with what is known about them. Clones share them.
 ///
@@ -94,6 +106,36 @@ impl Content {
         }
     }
 
+    /// The word of that number.
+    #[inline(always)]
+    pub(super) fn load_word(&self, index: usize) -> u32 {
+        self.words[index].load(Relaxed)
+    }
+
+    /// Words one behind the other.
+    #[inline(always)]
+    pub(super) fn load_row<const N: usize>(&self, start: usize) -> [u32; N] {
+        let mut row = [0; N];
+        for (value, word) in row.iter_mut().zip(&self.words[start..start + N]) {
+            *value = word.load(Relaxed);
+        }
+        row
+    }
+
+    /// Replaces the word of that number; what is known about it stays.
+    #[inline(always)]
+    pub(super) fn store_word(&self, index: usize, value: u32) {
+        self.words[index].store(value, Relaxed);
+    }
+
+    /// Replaces words one behind the other; what is known about them stays.
+    #[inline(always)]
+    pub(super) fn store_row(&self, start: usize, values: &[u32]) {
+        for (word, value) in self.words[start..start + values.len()].iter().zip(values) {
+            word.store(*value, Relaxed);
+        }
+    }
+
     /// Changes up to four bytes at once; gives the old ones.
     pub(super) fn update(&self, offset: usize, bytes: usize, f: impl Fn(u32) -> u32) -> u32 {
         let shift = 8 * (offset % 4);
@@ -127,6 +169,25 @@ impl Content {
         // Most writes are not the first.
         if word.load(Relaxed) & bits != bits {
             word.fetch_or(bits, Relaxed);
+        }
+    }
+
+    /// Whether all bytes of a range were written.
+    #[inline]
+    pub(super) fn is_range_written(&self, start: usize, end: usize) -> bool {
+        let Some(written) = &self.written else { return true };
+        mask_words(start, end).all(|(word, bits)| written[word].load(Relaxed) & bits == bits)
+    }
+
+    /// Remembers that all bytes of a range were written.
+    #[inline]
+    pub(super) fn mark_range(&self, start: usize, end: usize) {
+        let Some(written) = &self.written else { return };
+        for (word, bits) in mask_words(start, end) {
+            // Most writes are not the first.
+            if written[word].load(Relaxed) & bits != bits {
+                written[word].fetch_or(bits, Relaxed);
+            }
         }
     }
 
@@ -184,6 +245,17 @@ mod tests {
         for offset in 65..130 {
             content.mark_written(offset, 1);
         }
+        assert_eq!(content.first_unwritten(), None);
+    }
+
+    #[test]
+    fn ranges_are_all_or_not() {
+        let content = Content::unwritten(300);
+        content.mark_range(3, 200);
+        assert!(content.is_range_written(3, 200) && content.is_range_written(64, 128));
+        assert!(!content.is_range_written(2, 64) && !content.is_range_written(100, 201));
+        assert_eq!(content.written_bits(0, 4), 0b1000);
+        content.mark_range(0, 300);
         assert_eq!(content.first_unwritten(), None);
     }
 

@@ -1,11 +1,13 @@
-//! The deterministic schedule: blocks in order, each until it ends or its turn is over; those that are resident
-//! go on in turns, so that blocks may wait for each other.
+//! The blocks of a grid: in order, each until it ends or its turn is over; those that are resident go on in turns, so that
+//! blocks may wait for each other.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
-use super::super::lower::code::LoweredFunction;
 use super::barrier::{self, BARRIERS, BlockBarrier};
+use super::copies::Copies;
 use super::fault::{FaultKind, Finding};
+use super::order::Order;
+use super::parallel::Common;
 use super::run::{BlockState, Launch, Worker};
 use super::shared::SharedMemory;
 use super::step::Turn;
@@ -14,17 +16,25 @@ use super::warp::{LANES, LocalMemory, Registers, Split, SplitState, Warp};
 /// Steps of a warp until the next one of its block has its turn.
 const WARP_TURN: i64 = 1 << 14;
 /// Turns of warps until the next block has its turn.
-const BLOCK_TURNS: u32 = 1 << 12;
-/// Bytes of registers and own memory of all threads that are resident: fewer blocks are where each takes much.
-const MOST_RESIDENT_BYTES: u64 = 1 << 30;
+const BLOCK_TURNS: i64 = 1 << 12;
 /// Turns of a block in which it only waited for others.
 const WAITING_TURNS: u32 = 16;
+
+/// A warp that looked so often at what others write, and wrote nothing itself, waits for them.
+const IDLE_POLLS: u32 = 8;
 
 /// A block with its warps.
 struct Block {
     state: BlockState,
     warps: Vec<Warp>,
     polled: bool,
+}
+
+/// Blocks that are still to begin.
+struct Starts {
+    next: u64,
+    total: u64,
+    shuffled: Option<Vec<usize>>,
 }
 
 enum BlockStop {
@@ -34,52 +44,64 @@ enum BlockStop {
 }
 
 impl Launch<'_> {
-    /// Runs all blocks.
+    /// Runs all blocks, or those that this thread gets.
     pub(super) fn run(&mut self) {
         let total = self.blocks.run;
-        let most = self.resident_blocks();
-        let mut next = 0;
+        let threads = self.block.iter().product();
+        let most = self.common.map_or_else(
+            || self.shape.resident_blocks(self.program, threads, self.shared.bytes),
+            |common| common.resident,
+        );
+        let mut starts = Starts { next: 0, total, shuffled: self.shuffled(total, most) };
         let mut resident: VecDeque<Block> = VecDeque::new();
-        while !self.stopped && (next < total || !resident.is_empty()) {
+        while !self.stopped {
             // A new block goes first, as long as there is room: most end in their first turn.
-            let mut block = if next < total && resident.len() < most {
-                next += 1;
-                self.create(self.blocks.nth(next - 1))
-            } else {
-                match resident.pop_front() {
+            let fresh = resident.len() < most && self.order.pick(0, 2) == 0;
+            let started = if fresh || resident.is_empty() { self.start(&mut starts) } else { None };
+            let chosen = self.order.pick(0, resident.len());
+            let mut block = match started {
+                Some(number) => self.create(self.blocks.nth(number)),
+                None => match resident.remove(chosen) {
                     Some(block) => block,
-                    None => return,
-                }
+                    None if fresh => return,
+                    None => continue,
+                },
             };
-            match self.run_block(&mut block) {
+            let linear = block.state.linear;
+            let stop = self.run_block(&mut block);
+            if let Some(common) = self.common
+                && self.stopped
+            {
+                // Blocks before it go on.
+                common.end_with(linear);
+                self.stopped = false;
+            }
+            match stop {
                 BlockStop::Ended => {}
                 BlockStop::Suspended => resident.push_back(block),
             }
         }
     }
 
-    fn resident_blocks(&self) -> usize {
-        let threads: u32 = self.block.iter().product();
-        let warps = threads.div_ceil(LANES as u32).max(1);
-        let by_warps = self.shape.warps_per_multiprocessor / warps;
-        let shared = self.shared.bytes.max(1);
-        let by_shared = self.shape.shared_per_multiprocessor / shared;
-        let each = by_warps.min(by_shared).clamp(1, self.shape.blocks_per_multiprocessor.max(1));
-        let on_device = u64::from(each) * u64::from(self.shape.multiprocessors);
-        let by_memory = MOST_RESIDENT_BYTES / (u64::from(warps) * self.warp_bytes()).max(1);
-        on_device.min(by_memory).max(1) as usize
+    /// An order of blocks that may differ from that of their numbers: only where all of them are there at once, since
+    /// otherwise waiting for a lower block may take for ever.
+    fn shuffled(&mut self, total: u64, most: usize) -> Option<Vec<usize>> {
+        match &self.order {
+            Order::Seeded(_) if total <= most as u64 => Some(self.order.round(total as usize)),
+            Order::Seeded(_) | Order::Fixed => None,
+        }
     }
 
-    /// Bytes that a warp takes before it calls anything.
-    fn warp_bytes(&self) -> u64 {
-        let function = self.program.functions.get(&self.program.kernel);
-        let bytes = |function: &LoweredFunction| {
-            let (words, doubles) = (u64::from(function.words), u64::from(function.doubles));
-            4 * LANES as u64 * words
-                + 8 * LANES as u64 * doubles
-                + 40 * u64::from(function.frame_bytes)
-        };
-        function.map_or(0, bytes)
+    fn start(&self, starts: &mut Starts) -> Option<u64> {
+        if let Some(common) = self.common {
+            return common.take(starts.total);
+        }
+        let next = (starts.next < starts.total).then_some(starts.next)?;
+        starts.next += 1;
+        match &starts.shuffled {
+            Some(shuffled) => shuffled.get(next as usize).map(|block| *block as u64),
+            None => Some(next),
+        }
     }
 
     fn create(&mut self, linear: u64) -> Block {
@@ -93,6 +115,8 @@ impl Launch<'_> {
             shared: SharedMemory::new(self.shared.bytes as usize),
             barriers: vec![BlockBarrier::default(); BARRIERS],
             exited: 0,
+            copies: Copies::default(),
+            mbarriers: BTreeSet::new(),
             races: self.races.as_ref().map(|races| races.block(linear, threads)),
         };
         let warps = (0..threads.div_ceil(LANES as u32)).map(|warp| self.warp(warp, threads));
@@ -128,15 +152,20 @@ impl Launch<'_> {
             undefined_load,
             awaited: 0,
             last_poll: None,
+            idle_polls: 0,
         }
     }
 
     fn run_block(&mut self, block: &mut Block) -> BlockStop {
         let (mut turns, mut waiting) = (0, 0);
+        let most_turns = self.order.turn_length(BLOCK_TURNS);
         loop {
             let mut ran = false;
             block.polled = false;
-            for index in 0..block.warps.len() {
+            if self.common.is_some_and(|common| common.is_beyond(block.state.linear)) {
+                return BlockStop::Ended;
+            }
+            for index in self.order.round(block.warps.len()) {
                 if !can_run(&block.warps[index]) {
                     continue;
                 }
@@ -146,7 +175,7 @@ impl Launch<'_> {
                 if self.stopped {
                     return BlockStop::Ended;
                 }
-                if self.steps >= self.max_steps {
+                if self.is_out_of_steps() {
                     self.out_of_steps(block, index);
                     return BlockStop::Ended;
                 }
@@ -159,7 +188,12 @@ impl Launch<'_> {
                 return BlockStop::Ended;
             }
             waiting = if block.polled { waiting + 1 } else { 0 };
-            if turns >= BLOCK_TURNS || waiting >= WAITING_TURNS {
+            if waiting >= self.order.patience(WAITING_TURNS) {
+                let ending = self.common.is_some_and(Common::is_ending);
+                // What it waits for may be a block that the end of the launch has stopped.
+                return if ending { BlockStop::Ended } else { BlockStop::Suspended };
+            }
+            if turns >= most_turns {
                 return BlockStop::Suspended;
             }
         }
@@ -167,8 +201,9 @@ impl Launch<'_> {
 
     /// One turn of a warp; whether it looked at what others write.
     fn turn(&mut self, block: &mut Block, index: usize, forced: bool) -> bool {
+        let budget = self.order.turn_length(WARP_TURN);
         let warp = &mut block.warps[index];
-        let (budget, withheld) = if self.watch.is_some() { (0, WARP_TURN) } else { (WARP_TURN, 0) };
+        let (budget, withheld) = if self.watch.is_some() { (0, budget) } else { (budget, 0) };
         let mut worker = Worker {
             launch: self,
             block: &mut block.state,
@@ -256,7 +291,8 @@ impl Launch<'_> {
         let split = block.warps[index].splits.first();
         let (pc, lane) = split.map_or((0, 0), |split| (split.pc, split.mask.trailing_zeros()));
         let steps = self.max_steps;
-        let poll = block.warps[index].last_poll.filter(|_| block.polled);
+        let waits = block.polled && block.warps[index].idle_polls >= IDLE_POLLS;
+        let poll = block.warps[index].last_poll.filter(|_| waits);
         let pc = poll.unwrap_or(pc);
         let (kind, text) = if poll.is_some() {
             (

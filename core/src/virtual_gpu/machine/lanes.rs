@@ -23,21 +23,31 @@ pub(super) struct Lanes<'l> {
 
 impl Lanes<'_> {
     #[inline(always)]
-    pub(super) fn word(&self, slot: Slot) -> Words {
+    pub(super) fn word_ref(&self, slot: Slot) -> &Words {
         if slot.is_pool() {
-            self.pool.words[slot.index()]
+            &self.pool.words[slot.index()]
         } else {
-            self.registers.words[self.frame.words as usize + slot.index()]
+            &self.registers.words[self.frame.words as usize + slot.index()]
         }
     }
 
     #[inline(always)]
-    pub(super) fn double(&self, slot: Slot) -> Doubles {
+    pub(super) fn double_ref(&self, slot: Slot) -> &Doubles {
         if slot.is_pool() {
-            self.pool.doubles[slot.index()]
+            &self.pool.doubles[slot.index()]
         } else {
-            self.registers.doubles[self.frame.doubles as usize + slot.index()]
+            &self.registers.doubles[self.frame.doubles as usize + slot.index()]
         }
+    }
+
+    #[inline(always)]
+    pub(super) fn word(&self, slot: Slot) -> Words {
+        *self.word_ref(slot)
+    }
+
+    #[inline(always)]
+    pub(super) fn double(&self, slot: Slot) -> Doubles {
+        *self.double_ref(slot)
     }
 
     /// A bit for each lane.
@@ -102,23 +112,23 @@ impl Lanes<'_> {
 
     #[inline(always)]
     pub(super) fn words_1(&mut self, op: &Op, f: impl Fn(u32) -> u32) {
-        let a = self.word(op.a);
-        let result = std::array::from_fn(|lane| f(a[lane]));
+        let a = self.word_ref(op.a);
+        let result = each(|lane| f(a[lane]));
         self.set_word(op.d, &result, self.word_undefined(op.a));
     }
 
     #[inline(always)]
     pub(super) fn words_2(&mut self, op: &Op, f: impl Fn(u32, u32) -> u32) {
-        let (a, b) = (self.word(op.a), self.word(op.b));
-        let result = std::array::from_fn(|lane| f(a[lane], b[lane]));
+        let (a, b) = (self.word_ref(op.a), self.word_ref(op.b));
+        let result = each(|lane| f(a[lane], b[lane]));
         let undefined = self.word_undefined(op.a) | self.word_undefined(op.b);
         self.set_word(op.d, &result, undefined);
     }
 
     #[inline(always)]
     pub(super) fn words_3(&mut self, op: &Op, f: impl Fn(u32, u32, u32) -> u32) {
-        let (a, b, c) = (self.word(op.a), self.word(op.b), self.word(op.c));
-        let result = std::array::from_fn(|lane| f(a[lane], b[lane], c[lane]));
+        let (a, b, c) = (self.word_ref(op.a), self.word_ref(op.b), self.word_ref(op.c));
+        let result = each(|lane| f(a[lane], b[lane], c[lane]));
         let undefined =
             self.word_undefined(op.a) | self.word_undefined(op.b) | self.word_undefined(op.c);
         self.set_word(op.d, &result, undefined);
@@ -126,23 +136,23 @@ impl Lanes<'_> {
 
     #[inline(always)]
     pub(super) fn doubles_1(&mut self, op: &Op, f: impl Fn(u64) -> u64) {
-        let a = self.double(op.a);
-        let result = std::array::from_fn(|lane| f(a[lane]));
+        let a = self.double_ref(op.a);
+        let result = each(|lane| f(a[lane]));
         self.set_double(op.d, &result, self.double_undefined(op.a));
     }
 
     #[inline(always)]
     pub(super) fn doubles_2(&mut self, op: &Op, f: impl Fn(u64, u64) -> u64) {
-        let (a, b) = (self.double(op.a), self.double(op.b));
-        let result = std::array::from_fn(|lane| f(a[lane], b[lane]));
+        let (a, b) = (self.double_ref(op.a), self.double_ref(op.b));
+        let result = each(|lane| f(a[lane], b[lane]));
         let undefined = self.double_undefined(op.a) | self.double_undefined(op.b);
         self.set_double(op.d, &result, undefined);
     }
 
     #[inline(always)]
     pub(super) fn doubles_3(&mut self, op: &Op, f: impl Fn(u64, u64, u64) -> u64) {
-        let (a, b, c) = (self.double(op.a), self.double(op.b), self.double(op.c));
-        let result = std::array::from_fn(|lane| f(a[lane], b[lane], c[lane]));
+        let (a, b, c) = (self.double_ref(op.a), self.double_ref(op.b), self.double_ref(op.c));
+        let result = each(|lane| f(a[lane], b[lane], c[lane]));
         let undefined =
             self.double_undefined(op.a) | self.double_undefined(op.b) | self.double_undefined(op.c);
         self.set_double(op.d, &result, undefined);
@@ -151,8 +161,8 @@ impl Lanes<'_> {
     /// Words in, a double out: `mul.wide`.
     #[inline(always)]
     pub(super) fn widening_2(&mut self, op: &Op, f: impl Fn(u32, u32) -> u64) {
-        let (a, b) = (self.word(op.a), self.word(op.b));
-        let result = std::array::from_fn(|lane| f(a[lane], b[lane]));
+        let (a, b) = (self.word_ref(op.a), self.word_ref(op.b));
+        let result = each(|lane| f(a[lane], b[lane]));
         let undefined = self.word_undefined(op.a) | self.word_undefined(op.b);
         self.set_double(op.d, &result, undefined);
     }
@@ -160,8 +170,8 @@ impl Lanes<'_> {
     /// Words and a double in, a double out: `mad.wide`.
     #[inline(always)]
     pub(super) fn widening_3(&mut self, op: &Op, f: impl Fn(u32, u32, u64) -> u64) {
-        let (a, b, c) = (self.word(op.a), self.word(op.b), self.double(op.c));
-        let result = std::array::from_fn(|lane| f(a[lane], b[lane], c[lane]));
+        let (a, b, c) = (self.word_ref(op.a), self.word_ref(op.b), self.double_ref(op.c));
+        let result = each(|lane| f(a[lane], b[lane], c[lane]));
         let undefined =
             self.word_undefined(op.a) | self.word_undefined(op.b) | self.double_undefined(op.c);
         self.set_double(op.d, &result, undefined);
@@ -170,16 +180,16 @@ impl Lanes<'_> {
     /// A double in, a word out: counts.
     #[inline(always)]
     pub(super) fn narrowing_1(&mut self, op: &Op, f: impl Fn(u64) -> u32) {
-        let a = self.double(op.a);
-        let result = std::array::from_fn(|lane| f(a[lane]));
+        let a = self.double_ref(op.a);
+        let result = each(|lane| f(a[lane]));
         self.set_word(op.d, &result, self.double_undefined(op.a));
     }
 
     /// A double and a count: shifts.
     #[inline(always)]
     pub(super) fn shift_double(&mut self, op: &Op, f: impl Fn(u64, u32) -> u64) {
-        let (a, b) = (self.double(op.a), self.word(op.b));
-        let result = std::array::from_fn(|lane| f(a[lane], b[lane]));
+        let (a, b) = (self.double_ref(op.a), self.word_ref(op.b));
+        let result = each(|lane| f(a[lane], b[lane]));
         let undefined = self.double_undefined(op.a) | self.word_undefined(op.b);
         self.set_double(op.d, &result, undefined);
     }
@@ -187,14 +197,14 @@ impl Lanes<'_> {
     /// A question about two words: a bit for each lane, and where it is undefined.
     #[inline(always)]
     pub(super) fn test_words(&self, op: &Op, f: impl Fn(u32, u32) -> bool) -> (u32, u32) {
-        let (a, b) = (self.word(op.a), self.word(op.b));
+        let (a, b) = (self.word_ref(op.a), self.word_ref(op.b));
         let undefined = self.word_undefined(op.a) | self.word_undefined(op.b);
         (bits(|lane| f(a[lane], b[lane])), undefined)
     }
 
     #[inline(always)]
     pub(super) fn test_doubles(&self, op: &Op, f: impl Fn(u64, u64) -> bool) -> (u32, u32) {
-        let (a, b) = (self.double(op.a), self.double(op.b));
+        let (a, b) = (self.double_ref(op.a), self.double_ref(op.b));
         let undefined = self.double_undefined(op.a) | self.double_undefined(op.b);
         (bits(|lane| f(a[lane], b[lane])), undefined)
     }
@@ -206,6 +216,16 @@ impl Lanes<'_> {
         }
         (self.word(slot).map(u64::from), self.word_undefined(slot))
     }
+}
+
+/// A value for each lane.
+#[inline(always)]
+fn each<T: Copy + Default>(f: impl Fn(usize) -> T) -> [T; LANES] {
+    let mut values = [T::default(); LANES];
+    for (lane, value) in values.iter_mut().enumerate() {
+        *value = f(lane);
+    }
+    values
 }
 
 /// One bit for each lane.
@@ -224,9 +244,7 @@ fn select<T: Copy>(target: &mut [T; LANES], values: &[T; LANES], mask: u32) {
         *target = *values;
         return;
     }
-    for lane in 0..LANES {
-        if mask >> lane & 1 == 1 {
-            target[lane] = values[lane];
-        }
+    for (lane, (target, value)) in target.iter_mut().zip(values).enumerate() {
+        *target = if mask >> lane & 1 == 1 { *value } else { *target };
     }
 }

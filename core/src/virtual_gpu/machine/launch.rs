@@ -1,6 +1,7 @@
 //! One launch: what is asked for, what is refused, what comes of it.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
+use std::num::NonZeroUsize;
 
 use super::super::cost::{Blocks, BlocksRun, CacheSizes, Caches, Counters, Counts};
 use super::super::error::Place;
@@ -10,14 +11,18 @@ use super::super::lower::code::{Object, PoolValue};
 use super::super::lower::{self, Program, variable};
 use super::super::module::{Function, FunctionId, FunctionKind, Module, RelocationTarget};
 use super::content::Content;
+use super::cooperative;
 use super::fault::Fault;
 use super::lanes::Pool;
 use super::memory::{
     Access, Addresses, FUNCTION_WINDOW, Memory, Region, RegionKind, SHARED_WINDOW,
 };
+use super::order::{Order, Random};
+use super::parallel::{self, Common};
 use super::race::{self, Accepted, LaunchRaces};
 use super::run::Launch;
 use super::shared::SharedLayout;
+use super::tensor::TensorModel;
 use super::watch::{Found, Watch};
 use super::{BufferId, Machine};
 
@@ -51,9 +56,10 @@ pub enum Races {
 }
 
 /// In which order blocks, warps and diverged lanes go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Schedule {
     /// Always the same: blocks in their order.
+    #[default]
     Deterministic,
     /// Blocks on several threads of the host; results are the same unless the kernel can observe the order.
     Parallel {
@@ -91,6 +97,10 @@ pub struct LaunchConfig {
     pub checks: Checks,
     /// In which order threads go.
     pub schedule: Schedule,
+    /// How tensor cores round.
+    pub tensor: TensorModel,
+    /// Whether all blocks must be there at once, and may wait for each other (`cudaLaunchCooperativeKernel`).
+    pub cooperative: bool,
     /// What happens after a fault.
     pub on_fault: OnFault,
     /// Whether instructions and accesses are counted.
@@ -114,6 +124,8 @@ impl LaunchConfig {
             arguments,
             checks: Checks { uninitialized: true, races: Races::Ignored },
             schedule: Schedule::Deterministic,
+            tensor: TensorModel::OfTarget,
+            cooperative: false,
             on_fault: OnFault::Continue,
             counters: true,
             caches: None,
@@ -140,6 +152,10 @@ pub struct Report {
     pub blocks: BlocksRun,
     /// Whether a fault ended it early.
     pub stopped: bool,
+    /// In which order threads really went.
+    pub schedule: Schedule,
+    /// Why that is not the order that was asked for.
+    pub schedule_note: Option<&'static str>,
 }
 
 /// Why a launch is refused.
@@ -210,6 +226,12 @@ pub enum LaunchError {
     },
 }
 
+/// Threads of the host that a launch starts at most, whatever it asks for.
+const MOST_HOST_THREADS: NonZeroUsize = match NonZeroUsize::new(256) {
+    Some(threads) => threads,
+    None => NonZeroUsize::MIN,
+};
+
 /// Limits of all devices since compute capability 3.0 (CUDA C++ Programming Guide, "Technical Specifications per
 /// Compute Capability").
 const MOST_THREADS: u64 = 1024;
@@ -244,15 +266,6 @@ impl Machine {
     ) -> Result<Watched, LaunchError> {
         let (id, function) = find_kernel(module, kernel)?;
         check_sizes(function, config)?;
-        match config.schedule {
-            Schedule::Deterministic => {}
-            Schedule::Parallel { .. } => {
-                return Err(LaunchError::Unavailable("a parallel schedule"));
-            }
-            Schedule::Adversarial { .. } => {
-                return Err(LaunchError::Unavailable("an adversarial schedule"));
-            }
-        }
         let program = lower::lower(module, id).map_err(LaunchError::Unsupported)?;
         check_counting(module, &program, config)?;
         race::refuse(config, &program)?;
@@ -263,6 +276,7 @@ impl Machine {
         if shared.bytes > self.shape.shared_per_block {
             return Err(too_much(u64::from(shared.bytes)));
         }
+        cooperative::check(self.shape, &program, shared.bytes, config)?;
         let parameters = self.parameters(function, config)?;
         let buffers = self.memory.regions.len();
         for region in &mut self.memory.regions {
@@ -286,7 +300,8 @@ impl Machine {
         };
         let pool = pool(&program, &addresses, &parameters);
         let shared_bytes = shared.bytes;
-        let prepared = Prepared { pool, shared, watch: watch.map(Box::new) };
+        let environment = cooperative::environment(&mut self.memory, config);
+        let prepared = Prepared { pool, shared, environment, watch: watch.map(Box::new) };
         let (report, found) = self.run(module, &program, kernel, config, prepared);
         if found.is_none() {
             self.memory.regions.truncate(buffers);
@@ -304,54 +319,79 @@ impl Machine {
     ) -> (Report, Option<Found>) {
         let counts = if config.counters { program.ops.len() } else { 0 };
         let blocks = config.blocks.of(config.grid.iter().map(|size| u64::from(*size)).product());
-        let mut launch = Launch {
+        let (shape, Prepared { pool, shared, environment, watch }) = (self.shape, prepared);
+        let resident = shape.resident_blocks(program, config.block.iter().product(), shared.bytes);
+        let new = |memory, common| Launch {
             module,
             program,
             kernel: kernel.to_owned(),
-            heap_left: self.shape.heap_bytes,
-            memory: &mut self.memory,
-            pool: prepared.pool,
-            shared: prepared.shared,
-            shape: self.shape,
+            heap_left: shape.heap_bytes,
+            memory,
+            pool: pool.clone(),
+            shared: shared.clone(),
+            shape,
             grid: config.grid,
             block: config.block,
             dynamic_shared: config.dynamic_shared,
             checks: config.checks,
             on_fault: config.on_fault,
-            environment: [0; 32],
+            environment,
+            accumulation: super::tensor::accumulation(config.tensor, module),
             counts: vec![Counts::default(); counts],
             caches: config.caches.filter(|_| config.counters).map(Caches::new),
             blocks,
             faults: Vec::new(),
-            seen: BTreeSet::new(),
+            seen: BTreeMap::new(),
             steps: 0,
             max_steps: config.max_steps,
             stopped: false,
             printed: String::new(),
             heap: HashMap::new(),
             races: LaunchRaces::new(config.checks.races, program),
-            watch: prepared.watch,
+            order: order(config.schedule),
+            common,
+            counted_steps: 0,
+            watch: None,
         };
-        launch.run();
-        let accepted = launch.finish_races();
-        let (counts, faults) =
-            (std::mem::take(&mut launch.counts), std::mem::take(&mut launch.faults));
-        let (steps, stopped) = (launch.steps, launch.stopped);
-        let found = launch.watch.take().and_then(|watch| watch.found);
-        let caches = launch.caches.take().map(|caches| caches.traffic());
-        let printed = std::mem::take(&mut launch.printed);
-        let counters = config.counters.then(|| {
-            let mut counters = Counters::gather(module, program, &counts);
-            (counters.caches, counters.blocks) = (caches, blocks);
-            let sectors =
-                |bits: &[u64]| bits.iter().map(|b| u64::from(b.count_ones())).sum::<u64>();
-            for region in &self.memory.regions {
-                counters.compulsory_read_bytes += 32 * sectors(&region.read_sectors);
-                counters.compulsory_written_bytes += 32 * sectors(&region.written_sectors);
-            }
-            counters
+        let mut report = Report { schedule: config.schedule, blocks, ..Report::default() };
+        let (mut caches, mut found) = (None, None);
+        let counts;
+        let threads = threads(config.schedule, program, &mut report);
+        if let Some(threads) = threads {
+            let common = Common::new(resident.div_ceil(threads.get()));
+            let mut memories: Vec<_> = (0..threads.get()).map(|_| self.memory.share()).collect();
+            let outcome = parallel::run(new, &common, &mut memories);
+            memories.iter().for_each(|memory| self.memory.add_touched(memory));
+            (report.steps, report.stopped) = (outcome.steps, outcome.stopped);
+            report.faults = outcome.faults.into_iter().map(|recorded| recorded.fault).collect();
+            counts = outcome.counts;
+        } else {
+            let mut launch = new(&mut self.memory, None);
+            launch.watch = watch;
+            launch.run();
+            report.accepted = launch.finish_races();
+            found = launch.watch.take().and_then(|watch| watch.found);
+            caches = launch.caches.take().map(|caches| caches.traffic());
+            (report.steps, report.stopped) = (launch.steps, launch.stopped);
+            report.faults = launch.faults.into_iter().map(|recorded| recorded.fault).collect();
+            report.printed = launch.printed;
+            counts = launch.counts;
+        }
+        report.counters = config.counters.then(|| {
+            let counters = self.counters(module, program, &counts);
+            Counters { caches, blocks, ..counters }
         });
-        (Report { faults, accepted, counters, printed, steps, blocks, stopped }, found)
+        (report, found)
+    }
+
+    fn counters(&self, module: &Module, program: &Program, counts: &[Counts]) -> Counters {
+        let mut counters = Counters::gather(module, program, counts);
+        let sectors = |bits: &[u64]| bits.iter().map(|b| u64::from(b.count_ones())).sum::<u64>();
+        for region in &self.memory.regions {
+            counters.compulsory_read_bytes += 32 * sectors(&region.read_sectors);
+            counters.compulsory_written_bytes += 32 * sectors(&region.written_sectors);
+        }
+        counters
     }
 
     /// The bytes of all parameters, at their offsets.
@@ -392,10 +432,30 @@ impl Machine {
     }
 }
 
+/// Whose turn it is, by the schedule.
+fn order(schedule: Schedule) -> Order {
+    match schedule {
+        Schedule::Deterministic | Schedule::Parallel { .. } => Order::Fixed,
+        Schedule::Adversarial { seed } => Order::Seeded(Random::new(seed)),
+    }
+}
+
+/// Threads of a launch that runs on several; where that is asked for and cannot be, the report says so.
+fn threads(schedule: Schedule, program: &Program, report: &mut Report) -> Option<NonZeroUsize> {
+    let Schedule::Parallel { threads } = schedule else { return None };
+    report.schedule_note = parallel::needs_one_thread(program);
+    if report.schedule_note.is_some() {
+        report.schedule = Schedule::Deterministic;
+        return None;
+    }
+    Some(threads.min(MOST_HOST_THREADS))
+}
+
 /// What is made from the arguments before the launch.
 struct Prepared {
     pool: Pool,
     shared: SharedLayout,
+    environment: [u32; 32],
     watch: Option<Box<Watch>>,
 }
 

@@ -4,7 +4,7 @@ use super::super::cost::Direction;
 use super::super::isa::memory::{Access, ElementType, Ordering};
 use super::super::isa::scalar::ScalarType;
 use super::super::lower::code::{Code, Op};
-use super::access::{Moved, Part};
+use super::access::{Moved, Part, Spaces};
 use super::run::Worker;
 use super::warp::{Frame, LANES};
 
@@ -25,39 +25,43 @@ impl Worker<'_, '_> {
         let Code::Load { access, base, register_bits, read_only: _ } = op.code else { return };
         if polls(access.ordering) {
             self.poll(pc);
+            self.launch.order_memory();
         }
         let (mut addresses, mask) = self.addresses(pc, op, base, frame, active);
         let spaces = Self::spaces(access.space, base, &mut addresses, mask);
         let element = ScalarType::from(access.element).bytes();
         let count = usize::from(op.list.1);
         let part = |mask| Part { pc, addresses: &addresses, mask, element, count };
-        self.race_load(&part(mask), access.ordering, &spaces);
-        if count == 1 && element == 4 && register_bits == 32 && mask == active {
-            let slot = self.launch.program.lists[op.list.0 as usize];
-            if spaces.shared == mask && self.quick_load_shared(&addresses, mask, slot, frame) {
-                self.count_shared(&part(mask));
-                return;
-            }
-            if spaces.global == mask && self.quick_load_global(&addresses, mask, slot, frame) {
-                self.count_global(&part(mask), true);
-                return;
-            }
-        }
         let mut moved = Moved { values: [[0; LANES]; 8], undefined: [0; 8] };
-        if spaces.global != 0 {
-            self.load_global(&part(spaces.global), &mut moved);
-        }
-        if spaces.shared != 0 {
-            self.load_shared(&part(spaces.shared), &mut moved);
-        }
-        if spaces.local != 0 {
-            self.load_local(&part(spaces.local), frame, &mut moved);
+        self.race_load(&part(mask), access.ordering, &spaces);
+        self.bring(&part(mask), &spaces, frame, &mut moved);
+        if spaces.global != 0 && access.ordering != Ordering::Weak {
+            self.launch.order_memory();
         }
         let any = moved.undefined[..count].iter().fold(0, |all, bits| all | bits);
         for lane in (0..LANES).filter(|lane| any >> lane & 1 == 1) {
             self.warp.undefined_load[lane] = Some(pc);
         }
         self.write_back(op, (access, register_bits), (frame, active), &moved);
+    }
+
+    /// Loads from whatever memory each lane means.
+    pub(super) fn bring(
+        &mut self,
+        part: &Part<'_>,
+        spaces: &Spaces,
+        frame: Frame,
+        moved: &mut Moved,
+    ) {
+        if spaces.global != 0 {
+            self.load_global(&Part { mask: spaces.global, ..*part }, moved);
+        }
+        if spaces.shared != 0 {
+            self.load_shared(&Part { mask: spaces.shared, ..*part }, moved);
+        }
+        if spaces.local != 0 {
+            self.load_local(&Part { mask: spaces.local, ..*part }, frame, moved);
+        }
     }
 
     fn write_back(
@@ -93,12 +97,13 @@ impl Worker<'_, '_> {
         }
     }
 
-    fn load_global(&mut self, part: &Part<'_>, moved: &mut Moved) {
+    pub(super) fn load_global(&mut self, part: &Part<'_>, moved: &mut Moved) {
         self.count_global(part, true);
         let element = part.element as usize;
         for lane in part.lanes() {
             let Some(place) = self.place_global(part, lane) else { continue };
             let content = &self.launch.memory.regions[place.region].content;
+            let _held = if element == 8 { self.launch.hold(place) } else { None };
             for index in 0..part.count {
                 let start = place.offset + index * element;
                 moved.values[index][lane] = content.read(start, element);
@@ -107,7 +112,7 @@ impl Worker<'_, '_> {
         }
     }
 
-    fn load_shared(&mut self, part: &Part<'_>, moved: &mut Moved) {
+    pub(super) fn load_shared(&mut self, part: &Part<'_>, moved: &mut Moved) {
         self.count_shared(part);
         let element = part.element as usize;
         for lane in part.lanes() {

@@ -98,6 +98,31 @@ impl Memory {
         Some(self.regions.len() - 1)
     }
 
+    /// The same bytes for another thread; what it touches is counted apart.
+    pub(super) fn share(&self) -> Self {
+        let share = |region: &Region| Region {
+            name: region.name.clone(),
+            kind: region.kind,
+            access: region.access,
+            content: region.content.clone(),
+            read_sectors: Vec::new(),
+            written_sectors: Vec::new(),
+        };
+        Self { regions: self.regions.iter().map(share).collect() }
+    }
+
+    /// Adds what another thread touched.
+    pub(super) fn add_touched(&mut self, other: &Self) {
+        let add = |all: &mut Vec<u64>, part: &[u64]| {
+            all.resize(all.len().max(part.len()), 0);
+            all.iter_mut().zip(part).for_each(|(all, part)| *all |= part);
+        };
+        for (region, other) in self.regions.iter_mut().zip(&other.regions) {
+            add(&mut region.read_sectors, &other.read_sectors);
+            add(&mut region.written_sectors, &other.written_sectors);
+        }
+    }
+
     pub(super) const fn address(region: usize) -> u64 {
         (region as u64 + 1) << REGION_BITS
     }

@@ -6,16 +6,22 @@
 
 mod access;
 mod atomic;
+mod atomic_vector;
 mod barrier;
 mod call;
 mod compute;
 mod content;
+mod cooperative;
+mod copies;
 mod fault;
 mod grid;
 mod lanes;
 mod launch;
 mod load;
+mod mbarrier;
 mod memory;
+mod order;
+mod parallel;
 mod paused;
 mod print;
 mod quick;
@@ -27,6 +33,7 @@ mod special;
 mod step;
 mod store;
 mod sync;
+mod tensor;
 #[cfg(test)]
 mod tests;
 mod traffic;
@@ -34,12 +41,14 @@ mod warp;
 mod watch;
 
 pub use super::lower::Unsupported;
+pub use super::semantics::matrix::Architecture;
 pub use fault::{Fault, FaultKind, OtherSide};
 pub use launch::{Argument, Checks, LaunchConfig, LaunchError, OnFault, Races, Report, Schedule};
 pub use memory::Access;
 pub use paused::{CallSite, LanePlace, LaneState, Paused, RegisterView, Value};
 pub use race::Accepted;
 pub use session::{Ended, Session, State, Until};
+pub use tensor::TensorModel;
 pub use watch::Thread;
 
 use content::Content;

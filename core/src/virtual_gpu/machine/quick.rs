@@ -1,125 +1,462 @@
-//! The accesses that kernels make most, without detours: one word of 32 bits for each lane, all of it in order.
+//! The accesses that kernels make most, without detours: whole words, all lanes in one variable, all in order.
 //!
-//! Whatever is not quite in order is left to `access`, which checks again and reports.
+//! Whatever is not quite in order is left to `load` and `store`, which check again and report. All of it is inlined
+//! where a warp is stepped, and so compiled for the instruction sets that are chosen there.
 
-use super::super::lower::code::Slot;
-use super::lanes::Doubles;
-use super::memory::Access as Rights;
+use super::super::isa::memory::{Access, Ordering, Space};
+use super::super::isa::scalar::ScalarType;
+use super::super::lower::code::{BaseKind, Code, Op, Slot};
+use super::Races;
+use super::content::Content;
+use super::lanes::{Lanes, Words};
+use super::load::polls;
+use super::memory::{Access as Rights, Memory};
 use super::run::Worker;
+use super::shared::SharedMemory;
 use super::warp::{Frame, LANES};
 
-/// All bytes of a word are written.
-const WHOLE: u32 = 0b1111;
+const HALF: usize = LANES / 2;
+
+/// Where all lanes access one variable, aligned: the offset of each, how those of each half lie to each other, and the
+/// bytes within which all of them lie. Lanes that do nothing stand where the first one is that does something.
+pub(super) struct Places {
+    pub(super) offsets: Words,
+    pub(super) halves: [Pattern; 2],
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+/// How the lanes of half a warp lie to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pattern {
+    /// All at one place.
+    Same,
+    /// One access behind the other.
+    Row,
+    Scattered,
+}
+
+#[inline(always)]
+fn pattern(offsets: &[u32], bytes: u32) -> Pattern {
+    let first = offsets[0];
+    let (mut same, mut row) = (0, 0);
+    for (lane, offset) in offsets.iter().enumerate() {
+        let ahead = offset.wrapping_sub(first);
+        same |= ahead;
+        row |= ahead ^ (lane as u32 * bytes);
+    }
+    if same == 0 {
+        Pattern::Same
+    } else if row == 0 {
+        Pattern::Row
+    } else {
+        Pattern::Scattered
+    }
+}
+
+impl Places {
+    /// The places of accesses of so many bytes, which are a power of two; none if one of them is not aligned.
+    #[inline(always)]
+    fn new(offsets: Words, bytes: u32) -> Option<Self> {
+        let mut halves = [Pattern::Scattered; 2];
+        let (mut start, mut last, mut all) = (u32::MAX, 0, 0);
+        for (half, found) in halves.iter_mut().enumerate() {
+            let lanes = &offsets[half * HALF..(half + 1) * HALF];
+            *found = pattern(lanes, bytes);
+            let (low, high) = match found {
+                Pattern::Same => (lanes[0], lanes[0]),
+                Pattern::Row => (lanes[0], lanes[0].checked_add((HALF as u32 - 1) * bytes)?),
+                Pattern::Scattered => {
+                    let (mut low, mut high) = (u32::MAX, 0);
+                    for offset in lanes {
+                        low = low.min(*offset);
+                        high = high.max(*offset);
+                        all |= offset;
+                    }
+                    (low, high)
+                }
+            };
+            start = start.min(low);
+            last = last.max(high);
+            all |= low;
+        }
+        let end = last as usize + bytes as usize;
+        (all & (bytes - 1) == 0).then_some(Self { offsets, halves, start: start as usize, end })
+    }
+
+    /// The ranges of bytes that the halves of the warp access, if each accesses all of its range.
+    #[inline(always)]
+    pub(super) fn ranges(&self, bytes: u32) -> Option<[(u64, u64); 2]> {
+        let range = |half: usize| {
+            let first = u64::from(self.offsets[half * HALF]);
+            match self.halves[half] {
+                Pattern::Same => Some((first, first + u64::from(bytes))),
+                Pattern::Row => Some((first, first + HALF as u64 * u64::from(bytes))),
+                Pattern::Scattered => None,
+            }
+        };
+        Some([range(0)?, range(1)?])
+    }
+}
+
+/// Addresses with those of lanes that do nothing replaced by the first that counts.
+#[inline(always)]
+fn spread(values: &mut Words, mask: u32) {
+    if mask != u32::MAX {
+        let first = values[mask.trailing_zeros() as usize % LANES];
+        for (lane, value) in values.iter_mut().enumerate() {
+            *value = if mask >> lane & 1 == 1 { *value } else { first };
+        }
+    }
+}
+
+/// Words of a memory; the places were checked.
+trait Words32 {
+    fn get(&self, index: usize) -> u32;
+    fn get_row(&self, start: usize) -> [u32; HALF];
+    fn set(&mut self, index: usize, value: u32);
+    fn set_row(&mut self, start: usize, values: &[u32]);
+    /// Remembers that a range of bytes was written.
+    fn mark_range(&mut self, start: usize, end: usize);
+}
+
+impl Words32 for SharedMemory {
+    #[inline(always)]
+    fn get(&self, index: usize) -> u32 {
+        self.words[index]
+    }
+
+    #[inline(always)]
+    fn get_row(&self, start: usize) -> [u32; HALF] {
+        let mut row = [0; HALF];
+        row.copy_from_slice(&self.words[start..start + HALF]);
+        row
+    }
+
+    #[inline(always)]
+    fn set(&mut self, index: usize, value: u32) {
+        self.words[index] = value;
+    }
+
+    #[inline(always)]
+    fn set_row(&mut self, start: usize, values: &[u32]) {
+        self.words[start..start + values.len()].copy_from_slice(values);
+    }
+
+    #[inline(always)]
+    fn mark_range(&mut self, start: usize, end: usize) {
+        Self::mark_range(self, start, end);
+    }
+}
+
+impl Words32 for &Content {
+    #[inline(always)]
+    fn get(&self, index: usize) -> u32 {
+        self.load_word(index)
+    }
+
+    #[inline(always)]
+    fn get_row(&self, start: usize) -> [u32; HALF] {
+        self.load_row(start)
+    }
+
+    #[inline(always)]
+    fn set(&mut self, index: usize, value: u32) {
+        self.store_word(index, value);
+    }
+
+    #[inline(always)]
+    fn set_row(&mut self, start: usize, values: &[u32]) {
+        self.store_row(start, values);
+    }
+
+    #[inline(always)]
+    fn mark_range(&mut self, start: usize, end: usize) {
+        Content::mark_range(self, start, end);
+    }
+}
+
+/// The word of every lane, `ahead` words further.
+#[inline(always)]
+fn gather(memory: &impl Words32, places: &Places, ahead: usize, single: Single) -> Words {
+    let mut result = [0; LANES];
+    for (half, pattern) in places.halves.iter().enumerate() {
+        let offsets = &places.offsets[half * HALF..(half + 1) * HALF];
+        let result = &mut result[half * HALF..(half + 1) * HALF];
+        let first = offsets[0] as usize / 4 + ahead;
+        match (pattern, single) {
+            (Pattern::Same, _) => result.fill(memory.get(first)),
+            (Pattern::Row, Single::Word) => result.copy_from_slice(&memory.get_row(first)),
+            (Pattern::Row, Single::Several) | (Pattern::Scattered, _) => {
+                for (result, offset) in result.iter_mut().zip(offsets) {
+                    *result = memory.get(*offset as usize / 4 + ahead);
+                }
+            }
+        }
+    }
+    result
+}
+
+/// Whether an access is of one word for each lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Single {
+    Word,
+    Several,
+}
+
+#[inline(always)]
+const fn single(size: usize, elements: usize) -> Single {
+    if size * elements == 1 { Single::Word } else { Single::Several }
+}
+
+/// Whole words in registers of the same size: how many for each lane's element.
+#[inline(always)]
+fn words_of(access: Access, register_bits: u8) -> Option<usize> {
+    let bytes = ScalarType::from(access.element).bytes();
+    (bytes * 8 == u32::from(register_bits) && bytes >= 4).then_some(bytes as usize / 4)
+}
+
+/// What was gathered goes to the registers of an access: words, or pairs of them.
+#[inline(always)]
+fn load_all(
+    memory: &impl Words32,
+    lanes: &mut Lanes<'_>,
+    slots: &[Slot],
+    places: &Places,
+    size: usize,
+) {
+    let single = single(size, slots.len());
+    for (index, slot) in slots.iter().enumerate() {
+        let low = gather(memory, places, index * size, single);
+        if size == 1 {
+            lanes.set_word(*slot, &low, 0);
+            continue;
+        }
+        let high = gather(memory, places, index * size + 1, single);
+        let mut values = [0; LANES];
+        for lane in 0..LANES {
+            values[lane] = u64::from(low[lane]) | u64::from(high[lane]) << 32;
+        }
+        lanes.set_double(*slot, &values, 0);
+    }
+}
+
+/// Words of all lanes go to memory, later lanes last.
+#[inline(always)]
+fn scatter(
+    memory: &mut impl Words32,
+    places: &Places,
+    (ahead, single): (usize, Single),
+    values: &Words,
+    mask: u32,
+) {
+    for (half, pattern) in places.halves.iter().enumerate() {
+        let offsets = &places.offsets[half * HALF..(half + 1) * HALF];
+        let values = &values[half * HALF..(half + 1) * HALF];
+        let first = offsets[0] as usize / 4 + ahead;
+        if mask == u32::MAX && *pattern == Pattern::Row && single == Single::Word {
+            memory.set_row(first, values);
+            memory.mark_range(4 * first, 4 * (first + HALF));
+            continue;
+        }
+        for (lane, (offset, value)) in offsets.iter().zip(values).enumerate() {
+            if mask >> (half * HALF + lane) & 1 == 1 {
+                let word = *offset as usize / 4 + ahead;
+                memory.set(word, *value);
+                memory.mark_range(4 * word, 4 * word + 4);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn store_all(
+    memory: &mut impl Words32,
+    lanes: &Lanes<'_>,
+    slots: &[Slot],
+    places: &Places,
+    size: usize,
+) {
+    let single = single(size, slots.len());
+    for (index, slot) in slots.iter().enumerate() {
+        if size == 1 {
+            scatter(memory, places, (index, single), lanes.word_ref(*slot), lanes.mask);
+            continue;
+        }
+        let values = lanes.double_ref(*slot);
+        let (mut low, mut high) = ([0; LANES], [0; LANES]);
+        for lane in 0..LANES {
+            low[lane] = values[lane] as u32;
+            high[lane] = (values[lane] >> 32) as u32;
+        }
+        scatter(memory, places, (2 * index, single), &low, lanes.mask);
+        scatter(memory, places, (2 * index + 1, single), &high, lanes.mask);
+    }
+}
 
 impl Worker<'_, '_> {
-    /// Loads a word for each lane from shared memory; false if anything is not in order.
-    pub(super) fn quick_load_shared(
-        &mut self,
-        addresses: &Doubles,
-        mask: u32,
-        slot: Slot,
-        frame: Frame,
-    ) -> bool {
-        let mut result = [0_u32; LANES];
-        let mut last = (u64::MAX, 0);
-        for lane in 0..LANES {
-            let address = addresses[lane];
-            if mask >> lane & 1 == 0 {
-                continue;
-            }
-            if address == last.0 {
-                result[lane] = last.1;
-                continue;
-            }
-            let Some(offset) = self.launch.shared.place(address, 4) else { return false };
-            if offset % 4 != 0 || self.block.shared.written_bits(offset, 4) != WHOLE {
-                return false;
-            }
-            result[lane] = self.block.shared.read(offset, 4) as u32;
-            last = (address, result[lane]);
-        }
-        self.lanes(frame, mask).set_word(slot, &result, 0);
-        true
-    }
-
-    /// The same from one region of global memory.
-    pub(super) fn quick_load_global(
-        &mut self,
-        addresses: &Doubles,
-        mask: u32,
-        slot: Slot,
-        frame: Frame,
-    ) -> bool {
-        let first = addresses[mask.trailing_zeros() as usize % LANES];
-        let Some((number, _)) = self.launch.memory.region_of(first) else { return false };
-        let region = &self.launch.memory.regions[number];
-        let start = super::memory::Memory::address(number);
-        let mut result = [0_u32; LANES];
-        for lane in 0..LANES {
-            if mask >> lane & 1 == 0 {
-                continue;
-            }
-            let offset = addresses[lane].wrapping_sub(start) as usize;
-            let Some(end) = offset.checked_add(4) else { return false };
-            if end > region.content.len()
-                || !offset.is_multiple_of(4)
-                || region.content.written_bits(offset, 4) != WHOLE
-            {
-                return false;
-            }
-            result[lane] = region.content.read(offset, 4) as u32;
-        }
-        self.lanes(frame, mask).set_word(slot, &result, 0);
-        true
-    }
-
-    /// Stores a defined word of each lane to shared memory; false if anything is not in order.
-    pub(super) fn quick_store_shared(
-        &mut self,
-        addresses: &Doubles,
-        mask: u32,
-        values: &[u32; LANES],
-    ) -> bool {
-        let mut offsets = [0_usize; LANES];
-        for lane in (0..LANES).filter(|lane| mask >> lane & 1 == 1) {
-            match self.launch.shared.place(addresses[lane], 4) {
-                Some(offset) if offset % 4 == 0 => offsets[lane] = offset,
-                Some(_) | None => return false,
-            }
-        }
-        for lane in (0..LANES).filter(|lane| mask >> lane & 1 == 1) {
-            let offset = offsets[lane];
-            self.block.shared.write(offset, 4, u64::from(values[lane]));
-            self.block.shared.mark_written(offset, 4);
-        }
-        true
-    }
-
-    /// The same to one region of global memory.
-    pub(super) fn quick_store_global(
-        &mut self,
-        addresses: &Doubles,
-        mask: u32,
-        values: &[u32; LANES],
-    ) -> bool {
-        let first = addresses[mask.trailing_zeros() as usize % LANES];
-        let Some((number, _)) = self.launch.memory.region_of(first) else { return false };
-        let start = super::memory::Memory::address(number);
-        let region = &self.launch.memory.regions[number];
-        let length = region.content.len() as u64;
-        let fine = |address: u64| {
-            let offset = address.wrapping_sub(start);
-            offset.checked_add(4).is_some_and(|end| end <= length) && offset.is_multiple_of(4)
+    /// Loads if everything is in order; else nothing has happened.
+    #[inline(always)]
+    pub(super) fn quick_load(&mut self, pc: u32, op: &Op, frame: &Frame, mask: u32) -> bool {
+        let Code::Load { access, base, register_bits, read_only: _ } = op.code else {
+            return false;
         };
-        let active = || (0..LANES).filter(move |lane| mask >> lane & 1 == 1);
-        if region.access != Rights::ReadWrite || !active().all(|lane| fine(addresses[lane])) {
+        let Some(size) = words_of(access, register_bits) else { return false };
+        if polls(access.ordering) || self.launch.checks.races != Races::Ignored {
             return false;
         }
-        for lane in active() {
-            let offset = (addresses[lane] - start) as usize;
-            region.content.write(offset, 4, u64::from(values[lane]));
-            region.content.mark_written(offset, 4);
+        let program = self.launch.program;
+        let slots = &program.lists[op.list.0 as usize..][..usize::from(op.list.1)];
+        let bytes = (size * 4 * slots.len()) as u32;
+        let known = !self.launch.checks.uninitialized;
+        if access.space == Space::Shared && base == BaseKind::Narrow {
+            let Some(places) = self.shared_places(op, frame, mask, bytes) else { return false };
+            if self.block.copies.covers_any(&places.offsets, bytes as usize) {
+                return false;
+            }
+            let shared = &self.block.shared;
+            if !known && !shared.is_range_written(places.start, places.end) {
+                return false;
+            }
+            let registers = &mut self.warp.registers;
+            let mut lanes = Lanes { registers, pool: &self.launch.pool, frame: *frame, mask };
+            load_all(shared, &mut lanes, slots, &places, size);
+            self.count_shared_words(pc, &places, mask, bytes);
+            return true;
         }
+        if base != BaseKind::Wide || !is_global(access.space) {
+            return false;
+        }
+        let Some((region, places)) = self.global_places(op, frame, mask, bytes) else {
+            return false;
+        };
+        let content = &self.launch.memory.regions[region].content;
+        if !known && !content.is_range_written(places.start, places.end) {
+            return false;
+        }
+        let registers = &mut self.warp.registers;
+        let mut lanes = Lanes { registers, pool: &self.launch.pool, frame: *frame, mask };
+        load_all(&content, &mut lanes, slots, &places, size);
+        self.count_global_words(pc, region, &places, (mask, bytes), true);
         true
+    }
+
+    /// Stores if everything is in order; else nothing has happened.
+    #[inline(always)]
+    pub(super) fn quick_store(&mut self, pc: u32, op: &Op, frame: &Frame, mask: u32) -> bool {
+        let Code::Store { access, base } = op.code else { return false };
+        let from_doubles = op.b.index() == 1;
+        let Some(size) = words_of(access, if from_doubles { 64 } else { 32 }) else {
+            return false;
+        };
+        if access.ordering != Ordering::Weak || self.launch.checks.races != Races::Ignored {
+            return false;
+        }
+        let program = self.launch.program;
+        let slots = &program.lists[op.list.0 as usize..][..usize::from(op.list.1)];
+        let bytes = (size * 4 * slots.len()) as u32;
+        let registers = &mut self.warp.registers;
+        let lanes = Lanes { registers, pool: &self.launch.pool, frame: *frame, mask };
+        let undefined = slots.iter().fold(0, |all, slot| {
+            all | if size == 1 {
+                lanes.word_undefined(*slot)
+            } else {
+                lanes.double_undefined(*slot)
+            }
+        });
+        if undefined & mask != 0 {
+            return false;
+        }
+        if access.space == Space::Shared && base == BaseKind::Narrow {
+            let Some(places) = self.shared_places(op, frame, mask, bytes) else { return false };
+            if self.block.copies.covers_any(&places.offsets, bytes as usize) {
+                return false;
+            }
+            let registers = &mut self.warp.registers;
+            let lanes = Lanes { registers, pool: &self.launch.pool, frame: *frame, mask };
+            store_all(&mut self.block.shared, &lanes, slots, &places, size);
+            self.count_shared_words(pc, &places, mask, bytes);
+            return true;
+        }
+        if base != BaseKind::Wide || !is_global(access.space) {
+            return false;
+        }
+        let Some((region, places)) = self.global_places(op, frame, mask, bytes) else {
+            return false;
+        };
+        if self.launch.memory.regions[region].access != Rights::ReadWrite {
+            return false;
+        }
+        let registers = &mut self.warp.registers;
+        let lanes = Lanes { registers, pool: &self.launch.pool, frame: *frame, mask };
+        let mut content = &self.launch.memory.regions[region].content;
+        store_all(&mut content, &lanes, slots, &places, size);
+        self.count_global_words(pc, region, &places, (mask, bytes), false);
+        true
+    }
+
+    /// Where all lanes are in one shared variable, aligned.
+    #[inline(always)]
+    fn shared_places(&mut self, op: &Op, frame: &Frame, mask: u32, bytes: u32) -> Option<Places> {
+        let registers = &mut self.warp.registers;
+        let lanes = Lanes { registers, pool: &self.launch.pool, frame: *frame, mask };
+        if lanes.word_undefined(op.a) & mask != 0 {
+            return None;
+        }
+        let mut offsets = *lanes.word_ref(op.a);
+        let immediate = op.immediate as u32;
+        for offset in &mut offsets {
+            *offset = offset.wrapping_add(immediate);
+        }
+        spread(&mut offsets, mask);
+        let (tag, allowed) = self.launch.shared.variable_of(offsets[0])?;
+        for offset in &mut offsets {
+            *offset = offset.wrapping_sub(tag);
+        }
+        let places = Places::new(offsets, bytes)?;
+        let inside = places.start >= allowed.start as usize && places.end <= allowed.end as usize;
+        inside.then_some(places)
+    }
+
+    /// Where all lanes are in one region, aligned.
+    #[inline(always)]
+    fn global_places(
+        &mut self,
+        op: &Op,
+        frame: &Frame,
+        mask: u32,
+        bytes: u32,
+    ) -> Option<(usize, Places)> {
+        let registers = &mut self.warp.registers;
+        let lanes = Lanes { registers, pool: &self.launch.pool, frame: *frame, mask };
+        if lanes.double_undefined(op.a) & mask != 0 {
+            return None;
+        }
+        let base = lanes.double_ref(op.a);
+        let offset = op.immediate as u64;
+        let first = base[mask.trailing_zeros() as usize % LANES].wrapping_add(offset);
+        let (region, _) = self.launch.memory.region_of(first)?;
+        let offset = offset.wrapping_sub(Memory::address(region));
+        let (mut offsets, mut above) = ([0_u32; LANES], [0_u32; LANES]);
+        for lane in 0..LANES {
+            let offset = base[lane].wrapping_add(offset);
+            offsets[lane] = offset as u32;
+            above[lane] = (offset >> 32) as u32;
+        }
+        spread(&mut offsets, mask);
+        spread(&mut above, mask);
+        if above.iter().fold(0, |all, bits| all | bits) != 0 {
+            return None;
+        }
+        let places = Places::new(offsets, bytes)?;
+        let inside = places.end <= self.launch.memory.regions[region].content.len();
+        inside.then_some((region, places))
+    }
+}
+
+fn is_global(space: Space) -> bool {
+    match space {
+        Space::Global | Space::Const | Space::Generic => true,
+        Space::Shared | Space::Local | Space::Param => false,
     }
 }

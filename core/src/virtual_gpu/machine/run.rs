@@ -1,15 +1,18 @@
 //! What all blocks of a launch share while it runs, and what a block and a warp are.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::super::cost::{BlocksRun, Caches, Counts};
 use super::super::isa::warp::Warp as Operation;
 use super::super::lower::Program;
 use super::super::lower::code::Code;
 use super::super::module::Module;
+use super::super::semantics::matrix::Accumulation;
 use super::fault::{Fault, FaultKind, Finding};
 use super::lanes::{Lanes, Pool};
 use super::memory::Memory;
+use super::order::Order;
+use super::parallel::Common;
 use super::race::{BlockRaces, LaunchRaces};
 use super::shared::{SharedLayout, SharedMemory};
 use super::warp::{Frame, LANES, Warp};
@@ -31,14 +34,17 @@ pub(super) struct Launch<'m> {
     pub(super) checks: Checks,
     pub(super) on_fault: OnFault,
     pub(super) environment: [u32; 32],
+    /// How tensor cores add up.
+    pub(super) accumulation: Accumulation,
     /// Counts of every operation; empty if nothing is counted.
     pub(super) counts: Vec<Counts>,
     /// What the caches hold, if they are modelled.
     pub(super) caches: Option<Caches>,
     /// Which blocks run.
     pub(super) blocks: BlocksRun,
-    pub(super) faults: Vec<Fault>,
-    pub(super) seen: BTreeSet<(FaultKind, u32)>,
+    pub(super) faults: Vec<Recorded>,
+    /// Which of the faults it is, for each rule and instruction.
+    pub(super) seen: BTreeMap<(FaultKind, u32), usize>,
     /// Warp instructions so far, which are also the clock.
     pub(super) steps: u64,
     pub(super) max_steps: u64,
@@ -48,8 +54,23 @@ pub(super) struct Launch<'m> {
     pub(super) heap: HashMap<u64, usize>,
     /// Who accessed global memory, if races are looked for.
     pub(super) races: Option<Box<LaunchRaces>>,
+    /// Whose turn it is.
+    pub(super) order: Order,
+    /// What the threads of a parallel launch share.
+    pub(super) common: Option<&'m Common>,
+    /// Steps that are counted among those of all threads.
+    pub(super) counted_steps: u64,
     /// Where it pauses, if somebody looks.
     pub(super) watch: Option<Box<Watch>>,
+}
+
+/// A fault, and where it happened.
+#[derive(Debug)]
+pub(super) struct Recorded {
+    pub(super) fault: Fault,
+    /// The block's number.
+    pub(super) block: u64,
+    pub(super) pc: u32,
 }
 
 /// More faults than this are not kept: there is one for each rule and instruction.
@@ -65,6 +86,10 @@ pub(super) struct BlockState {
     pub(super) barriers: Vec<super::barrier::BlockBarrier>,
     /// Threads that have ended.
     pub(super) exited: u32,
+    /// Asynchronous copies that nothing waited for yet.
+    pub(super) copies: super::copies::Copies,
+    /// Where barriers in shared memory are.
+    pub(super) mbarriers: BTreeSet<usize>,
     /// The order of its threads, if races are looked for.
     pub(super) races: Option<Box<BlockRaces>>,
 }
@@ -104,22 +129,39 @@ impl Worker<'_, '_> {
 
     /// Reports a fault, once for each rule and instruction.
     pub(super) fn report(&mut self, pc: u32, finding: Finding) {
+        self.report_of(pc, self.thread(finding.lane), finding);
+    }
+
+    /// The same of any thread of the block.
+    pub(super) fn report_of(&mut self, pc: u32, thread: [u32; 3], finding: Finding) {
         let kind = finding.kind;
         if kind.is_fatal() || self.launch.on_fault == OnFault::Stop {
             self.launch.stopped = true;
         }
-        if self.launch.faults.len() >= MOST_FAULTS || !self.launch.seen.insert((kind, pc)) {
+        let block = self.block.linear;
+        let known = self.launch.seen.get(&(kind, pc)).copied();
+        // Of blocks that run at once the lowest counts, whichever was first.
+        let counts = match known {
+            Some(index) => self.launch.common.is_some() && block < self.launch.faults[index].block,
+            None => self.launch.faults.len() < MOST_FAULTS,
+        };
+        if !counts {
             return;
         }
-        let fault = self.fault(pc, finding);
-        self.launch.faults.push(fault);
+        let recorded = self.recorded(pc, thread, finding);
+        match known {
+            Some(index) => self.launch.faults[index] = recorded,
+            None => {
+                self.launch.seen.insert((kind, pc), self.launch.faults.len());
+                self.launch.faults.push(recorded);
+            }
+        }
     }
 
-    /// The fault of a finding, with where it happened.
-    pub(super) fn fault(&self, pc: u32, finding: Finding) -> Fault {
+    /// A finding with where it happened.
+    pub(super) fn recorded(&self, pc: u32, thread: [u32; 3], finding: Finding) -> Recorded {
         let (place, source_line) = self.launch.program.place(self.launch.module, pc);
-        let thread = self.thread(finding.lane);
-        Fault {
+        let fault = Fault {
             kind: finding.kind,
             kernel: self.launch.kernel.clone(),
             block: self.block.index,
@@ -130,7 +172,8 @@ impl Worker<'_, '_> {
             buffer: finding.buffer,
             other: finding.other,
             details: finding.details,
-        }
+        };
+        Recorded { fault, block: self.block.linear, pc }
     }
 
     /// Reports the use of a value that nothing wrote, with the load that brought it.

@@ -7,6 +7,7 @@ use super::super::lower::Program;
 use super::super::lower::code::Object;
 use super::super::lower::variable;
 use super::super::module::Module;
+use super::content::{MASKED, mask_words};
 
 /// Addresses of two variables differ in these bits and above; below are offsets in storage, which decide the bank.
 const SPACING_BITS: u32 = 20;
@@ -95,6 +96,22 @@ impl SharedLayout {
         (offset >= variable.start && offset + bytes <= variable.end).then_some(offset as usize)
     }
 
+    /// What the addresses of a variable have in common above its offsets, and which offsets are its own.
+    #[inline]
+    pub(super) fn variable_of(&self, address: u32) -> Option<(u32, std::ops::Range<u32>)> {
+        let number = (address >> SPACING_BITS).wrapping_sub(1);
+        let variable = self.variables.get(number as usize)?;
+        Some((address >> SPACING_BITS << SPACING_BITS, variable.start..variable.end))
+    }
+
+    /// The address of an offset in storage, where a variable is.
+    pub(super) fn address(&self, offset: usize) -> u64 {
+        let offset = offset as u64;
+        let inside = |v: &SharedVariable| (u64::from(v.start)..u64::from(v.end)).contains(&offset);
+        let number = self.variables.iter().position(inside).unwrap_or(0) as u64;
+        (number + 1) << SPACING_BITS | offset
+    }
+
     /// What an address that is wrong was probably meant to be in.
     pub(super) fn describe(&self, address: u64, bytes: u32) -> (Option<String>, String) {
         let number = (address >> SPACING_BITS).wrapping_sub(1);
@@ -113,9 +130,6 @@ impl SharedLayout {
         (Some(name), text)
     }
 }
-
-/// Bytes whose bits share a word of the mask.
-const MASKED: usize = 64;
 
 /// The shared memory of one block, with a bit for each byte that was written.
 ///
@@ -177,6 +191,20 @@ impl SharedMemory {
     #[inline]
     pub(super) fn mark_written(&mut self, offset: usize, bytes: usize) {
         self.written[offset / MASKED] |= u64::from(u32::MAX >> (32 - bytes)) << (offset % MASKED);
+    }
+
+    /// Whether all bytes of a range were written.
+    #[inline]
+    pub(super) fn is_range_written(&self, start: usize, end: usize) -> bool {
+        mask_words(start, end).all(|(word, bits)| self.written[word] & bits == bits)
+    }
+
+    /// Remembers that all bytes of a range were written.
+    #[inline]
+    pub(super) fn mark_range(&mut self, start: usize, end: usize) {
+        for (word, bits) in mask_words(start, end) {
+            self.written[word] |= bits;
+        }
     }
 
     /// Forgets that up to sixteen bytes were written: what was stored there is a value that nothing wrote.

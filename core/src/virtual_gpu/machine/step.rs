@@ -2,8 +2,14 @@
 
 use std::cmp::Reverse;
 
+use multiversion::multiversion;
+use multiversion::target::selected_target;
+
 use super::super::lower::code::{Code, Op, Slot};
+use super::super::lower::hot::Hot;
+use super::compute::Fused;
 use super::fault::{FaultKind, Finding};
+use super::order::Order;
 use super::run::Worker;
 use super::warp::{Frame, Split, SplitState};
 use super::{compute, special};
@@ -29,6 +35,76 @@ pub(super) enum Turn {
     Ended,
 }
 
+/// Steps a split until it must stop; compiled for the vectors of processors since 2021 and since 2013, and for whatever
+/// else the build is for.
+#[multiversion(targets(
+    "x86_64+avx+avx2+avx512bw+avx512cd+avx512dq+avx512f+avx512vl+avx512vbmi2+bmi1+bmi2+fma+lzcnt+popcnt",
+    "x86_64+avx+avx2+bmi1+bmi2+fma+lzcnt+popcnt"
+))]
+fn run(worker: &mut Worker<'_, '_>, split: &mut Split, stop_at: u32) -> Stop {
+    let fused = Fused::of(selected_target!());
+    let program = worker.launch.program;
+    loop {
+        if split.pc >= stop_at {
+            return Stop::Choose;
+        }
+        if worker.budget <= 0 && !worker.goes_on(split) {
+            return if worker.launch.stopped { Stop::Launch } else { Stop::Budget };
+        }
+        let pc = split.pc;
+        let op = &program.ops[pc as usize];
+        worker.budget -= 1;
+        worker.launch.steps += 1;
+        let mut mask = split.mask;
+        if !op.guard.is_none() {
+            mask = worker.guarded(pc, op.guard, split);
+        }
+        if let Some(counts) = worker.launch.counts.get_mut(pc as usize) {
+            counts.warp_instructions += 1;
+            counts.thread_instructions += u64::from(mask.count_ones());
+            counts.active_threads += u64::from(split.mask.count_ones());
+        }
+        if mask == 0 {
+            split.pc += 1;
+            continue;
+        }
+        let hot = program.hot[pc as usize];
+        let done = match hot {
+            Hot::Load => worker.quick_load(pc, op, &split.frame, mask),
+            Hot::Store => worker.quick_store(pc, op, &split.frame, mask),
+            Hot::MultiplyAdd32
+            | Hot::AddFloat32
+            | Hot::MultiplyFloat32
+            | Hot::Add32
+            | Hot::Add64
+            | Hot::MultiplyAdd32Low
+            | Hot::MultiplyWideSigned
+            | Hot::Copy32
+            | Hot::Copy64
+            | Hot::Other => {
+                let mut lanes = super::lanes::Lanes {
+                    registers: &mut worker.warp.registers,
+                    pool: &worker.launch.pool,
+                    frame: split.frame,
+                    mask,
+                };
+                compute::hot::execute(&mut lanes, op, hot, fused)
+                    || compute::execute(&mut lanes, op, &program.lists, fused)
+            }
+        };
+        if done {
+            split.pc += 1;
+            continue;
+        }
+        if let Some(stop) = worker.other(op, split, mask) {
+            return stop;
+        }
+        if worker.launch.stopped {
+            return Stop::Launch;
+        }
+    }
+}
+
 impl Worker<'_, '_> {
     /// Runs until the budget is spent or no split can go on.
     pub(super) fn turn(&mut self) -> Turn {
@@ -45,8 +121,16 @@ impl Worker<'_, '_> {
             };
             let mut split = self.warp.splits.swap_remove(index);
             split.state = SplitState::Ready;
+            if !self.forced
+                && let Some(some) = self.launch.order.part(split.mask)
+            {
+                let mut others = split.clone();
+                others.mask = split.mask & !some;
+                split.mask = some;
+                self.warp.splits.push(others);
+            }
             let stop_at = self.meeting_point(&split);
-            let stop = self.run(&mut split, stop_at);
+            let stop = run(self, &mut split, stop_at);
             if matches!(stop, Stop::Budget) {
                 split.rounds += 1;
             }
@@ -84,18 +168,23 @@ impl Worker<'_, '_> {
         }
     }
 
-    fn choose(&self) -> Option<usize> {
+    fn choose(&mut self) -> Option<usize> {
         let forced = self.forced;
         let can_run = |split: &Split| match split.state {
             SplitState::Ready => true,
             SplitState::WarpSync(_) => forced,
             SplitState::Barrier(_) => false,
         };
-        let splits = self.warp.splits.iter().enumerate();
-        splits
-            .filter(|(_, split)| can_run(split))
-            .min_by_key(|(_, split)| (split.rounds, Reverse(split.callers.len()), split.pc))
-            .map(|(index, _)| index)
+        let mut splits = self.warp.splits.iter().enumerate().filter(|(_, split)| can_run(split));
+        match &self.launch.order {
+            Order::Fixed => splits
+                .min_by_key(|(_, split)| (split.rounds, Reverse(split.callers.len()), split.pc))
+                .map(|(index, _)| index),
+            Order::Seeded(_) => {
+                let count = splits.clone().count();
+                splits.nth(self.launch.order.pick(0, count)).map(|(index, _)| index)
+            }
+        }
     }
 
     /// The next place at which another split waits to be met.
@@ -107,51 +196,6 @@ impl Worker<'_, '_> {
             .map(|other| other.pc)
             .min()
             .unwrap_or(u32::MAX)
-    }
-
-    fn run(&mut self, split: &mut Split, stop_at: u32) -> Stop {
-        let program = self.launch.program;
-        loop {
-            if split.pc >= stop_at {
-                return Stop::Choose;
-            }
-            if self.budget <= 0 && !self.goes_on(split) {
-                return if self.launch.stopped { Stop::Launch } else { Stop::Budget };
-            }
-            let pc = split.pc;
-            let op = &program.ops[pc as usize];
-            self.budget -= 1;
-            self.launch.steps += 1;
-            let mut mask = split.mask;
-            if !op.guard.is_none() {
-                mask = self.guarded(pc, op.guard, split);
-            }
-            if let Some(counts) = self.launch.counts.get_mut(pc as usize) {
-                counts.warp_instructions += 1;
-                counts.thread_instructions += u64::from(mask.count_ones());
-                counts.active_threads += u64::from(split.mask.count_ones());
-            }
-            if mask == 0 {
-                split.pc += 1;
-                continue;
-            }
-            let mut lanes = super::lanes::Lanes {
-                registers: &mut self.warp.registers,
-                pool: &self.launch.pool,
-                frame: split.frame,
-                mask,
-            };
-            if compute::execute(&mut lanes, op, &program.lists) {
-                split.pc += 1;
-                continue;
-            }
-            if let Some(stop) = self.other(op, split, mask) {
-                return stop;
-            }
-            if self.launch.stopped {
-                return Stop::Launch;
-            }
-        }
     }
 
     /// The lanes whose guard holds.
@@ -173,6 +217,27 @@ impl Worker<'_, '_> {
             Code::Load { .. } => self.load(pc, op, frame, mask),
             Code::Store { .. } => self.store(pc, op, frame, mask),
             Code::Atomic { .. } => self.atomic(pc, op, frame, mask),
+            Code::AtomicVector { atomic, base } => {
+                self.atomic_vector(op, (atomic, base), pc, (frame, mask));
+            }
+            Code::Matrix { matrix, base } => {
+                if self.separate(split, mask) {
+                    return Some(Stop::Choose);
+                }
+                if self.tensor(op, (matrix, base), split) {
+                    return Some(Stop::Choose);
+                }
+            }
+            Code::CopyAsync(site) => self.copy_async(op, site, pc, frame, mask),
+            Code::CommitCopies => self.commit_copies(mask),
+            Code::WaitCopies(pending) => self.wait_for_groups(mask, pending),
+            Code::WaitAllCopies => self.wait_for_all_copies(mask),
+            Code::ArriveAfterCopies { space, pending, base } => {
+                self.arrive_after(op, (space, pending, base), pc, (frame, mask));
+            }
+            Code::Mbarrier { mbarrier, base } => {
+                self.mbarrier(op, (mbarrier, base), pc, (frame, mask));
+            }
             Code::Special(register) => special::read(self, op, register, frame, mask),
             Code::IsInSpace(space) => special::is_in_space(self, op, space, frame, mask),
             Code::Branch { target } => return self.branch(split, mask, target),
@@ -201,7 +266,10 @@ impl Worker<'_, '_> {
                 }
             }
             Code::Sleep => self.poll(pc),
-            Code::Fence(order, scope) => self.race_fence(mask, order, scope),
+            Code::Fence(order, scope) => {
+                self.launch.order_memory();
+                self.race_fence(mask, order, scope);
+            }
             // What concerns registers alone was done before.
             Code::Hint
             | Code::Integer(_)
@@ -300,6 +368,7 @@ impl Worker<'_, '_> {
 
     /// Lanes end.
     pub(super) fn exit(&mut self, split: &mut Split, mask: u32) -> Stop {
+        self.end_copies(mask);
         split.mask &= !mask;
         self.warp.live &= !mask;
         self.stop_waiting_for(mask);

@@ -1,9 +1,10 @@
 //! Stores: values go to memory lane by lane, in order.
 
 use super::super::cost::Direction;
+use super::super::isa::memory::Ordering;
 use super::super::isa::scalar::ScalarType;
 use super::super::lower::code::{Code, Op};
-use super::access::{Moved, Part};
+use super::access::{Moved, Part, Spaces};
 use super::run::Worker;
 use super::warp::{Frame, LANES};
 
@@ -12,32 +13,12 @@ impl Worker<'_, '_> {
         let Code::Store { access, base } = op.code else { return };
         let (mut addresses, mask) = self.addresses(pc, op, base, frame, active);
         let spaces = Self::spaces(access.space, base, &mut addresses, mask);
+        if spaces.global | spaces.shared != 0 {
+            self.warp.idle_polls = 0;
+        }
         let element = ScalarType::from(access.element).bytes();
         let (start, count) = (op.list.0 as usize, usize::from(op.list.1));
         let from_doubles = op.b.index() == 1;
-        let all = Part { pc, addresses: &addresses, mask, element, count };
-        self.race_store(&all, access.ordering, &spaces, (op, frame));
-        if count == 1 && element == 4 && !from_doubles {
-            let slot = self.launch.program.lists[start];
-            let lanes = self.lanes(frame, mask);
-            let (values, undefined) = (lanes.word(slot), lanes.word_undefined(slot) & mask);
-            let part = Part { pc, addresses: &addresses, mask, element, count };
-            let defined = undefined == 0 && mask != 0;
-            if defined
-                && spaces.shared == mask
-                && self.quick_store_shared(&addresses, mask, &values)
-            {
-                self.count_shared(&part);
-                return;
-            }
-            if defined
-                && spaces.global == mask
-                && self.quick_store_global(&addresses, mask, &values)
-            {
-                self.count_global(&part, false);
-                return;
-            }
-        }
         let mut moved = Moved { values: [[0; LANES]; 8], undefined: [0; 8] };
         let value_mask = u64::MAX >> (64 - 8 * element);
         for index in 0..count {
@@ -46,15 +27,24 @@ impl Worker<'_, '_> {
             moved.values[index] = values.map(|value| value & value_mask);
             moved.undefined[index] = undefined & mask;
         }
-        let part = |mask| Part { pc, addresses: &addresses, mask, element, count };
+        let part = Part { pc, addresses: &addresses, mask, element, count };
+        if spaces.global != 0 && access.ordering != Ordering::Weak {
+            self.launch.order_memory();
+        }
+        self.race_store(&part, access.ordering, &spaces, &moved);
+        self.put(&part, &spaces, frame, &moved);
+    }
+
+    /// Stores to whatever memory each lane means.
+    pub(super) fn put(&mut self, part: &Part<'_>, spaces: &Spaces, frame: Frame, moved: &Moved) {
         if spaces.global != 0 {
-            self.store_global(&part(spaces.global), &moved);
+            self.store_global(&Part { mask: spaces.global, ..*part }, moved);
         }
         if spaces.shared != 0 {
-            self.store_shared(&part(spaces.shared), &moved);
+            self.store_shared(&Part { mask: spaces.shared, ..*part }, moved);
         }
         if spaces.local != 0 {
-            self.store_local(&part(spaces.local), frame, &moved);
+            self.store_local(&Part { mask: spaces.local, ..*part }, frame, moved);
         }
     }
 
@@ -73,6 +63,7 @@ impl Worker<'_, '_> {
                 continue;
             }
             let content = &self.launch.memory.regions[place.region].content;
+            let _held = if element == 8 { self.launch.hold(place) } else { None };
             for index in 0..part.count {
                 let start = place.offset + index * element;
                 content.write(start, element, moved.values[index][lane]);
@@ -85,7 +76,7 @@ impl Worker<'_, '_> {
         }
     }
 
-    fn store_shared(&mut self, part: &Part<'_>, moved: &Moved) {
+    pub(super) fn store_shared(&mut self, part: &Part<'_>, moved: &Moved) {
         self.count_shared(part);
         let element = part.element as usize;
         for lane in part.lanes() {

@@ -124,7 +124,9 @@ impl Worker<'_, '_> {
         released
     }
 
-    /// Lanes with nothing left to do but to end. They count as ended: the scheduler alone decides when they are.
+    /// Lanes with nothing left to do but to end. They count as ended, because the scheduler alone decides when they are:
+    /// a mask may name them (CUDA C++ Programming Guide, "Warp Shuffle Functions": all threads named that have not
+    /// ended must execute the operation). Lanes that do something else first are ones that the mask should not name.
     fn about_to_end(&self) -> u32 {
         let ends = |split: &&Split| {
             split.callers.is_empty() && self.launch.program.ends_at(split.pc as usize)
@@ -247,7 +249,7 @@ impl Worker<'_, '_> {
             lanes.set_predicate(op.e, in_range, unknown_where);
         }
         let origins = self.warp.undefined_load;
-        for lane in (0..LANES).filter(|lane| undefined & mask >> lane & 1 == 1) {
+        for lane in (0..LANES).filter(|lane| (undefined & mask) >> lane & 1 == 1) {
             let from_elsewhere = origins[usize::from(sources[lane].lane)];
             self.warp.undefined_load[lane] =
                 if absent >> lane & 1 == 1 { Some(pc) } else { from_elsewhere };

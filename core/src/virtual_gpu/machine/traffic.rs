@@ -1,12 +1,15 @@
 //! What accesses cost, counted: requests, sectors, lines, passes over the banks, traffic of the caches.
 
-use super::super::cost::{CacheAccess, Direction, Request, shared_wavefronts};
+use super::super::cost::{CacheAccess, Direction, Request, Touched, shared_wavefronts};
 use super::super::isa::memory::{Access, CacheOperator, Space};
 use super::super::lower::Program;
 use super::super::lower::code::Code;
 use super::access::Part;
 use super::load::polls;
+use super::memory::Memory;
+use super::quick::Places;
 use super::run::Worker;
+use super::warp::LANES;
 
 /// The first load by which a block may wait for another one.
 pub(super) fn first_poll(program: &Program) -> Option<u32> {
@@ -52,8 +55,11 @@ impl Worker<'_, '_> {
             (false, _) => CacheAccess::Store,
         };
         self.touch(part, cached);
-        let touched = request.touched();
-        let Some(counts) = self.launch.count(part.pc) else { return };
+        self.add_global(part.pc, request.touched(), is_load);
+    }
+
+    fn add_global(&mut self, pc: u32, touched: Touched, is_load: bool) {
+        let Some(counts) = self.launch.count(pc) else { return };
         counts.global_wavefronts += touched.wavefronts();
         if is_load {
             counts.global_load_requests += 1;
@@ -68,6 +74,66 @@ impl Worker<'_, '_> {
             counts.global_store_bytes += touched.bytes;
             counts.global_store_distinct_bytes += touched.distinct_bytes;
         }
+    }
+
+    /// Counts an access to one region whose places were checked.
+    #[inline(always)]
+    pub(super) fn count_global_words(
+        &mut self,
+        pc: u32,
+        region: usize,
+        places: &Places,
+        (mask, bytes): (u32, u32),
+        is_load: bool,
+    ) {
+        if self.launch.counts.is_empty() {
+            return;
+        }
+        let is_constant = self.access_of(pc).is_some_and(|access| access.space == Space::Const);
+        let simple = mask == u32::MAX && self.launch.caches.is_none() && !is_constant;
+        let ranges = if simple { places.ranges(bytes) } else { None };
+        let Some(ranges) = ranges else {
+            let start = Memory::address(region);
+            let addresses = places.offsets.map(|offset| start + u64::from(offset));
+            let part = Part { pc, addresses: &addresses, mask, element: bytes, count: 1 };
+            self.count_global(&part, is_load);
+            return;
+        };
+        let region = &mut self.launch.memory.regions[region];
+        let words = region.content.len().div_ceil(32 * 64);
+        let bits = if is_load { &mut region.read_sectors } else { &mut region.written_sectors };
+        if bits.is_empty() {
+            bits.resize(words, 0);
+        }
+        for (start, end) in ranges {
+            for sector in start / 32..=(end - 1) / 32 {
+                bits[sector as usize / 64] |= 1 << (sector % 64);
+            }
+        }
+        let touched = Touched {
+            sectors: units(ranges, 5),
+            lines: units(ranges, 7),
+            distinct_bytes: units(ranges, 0),
+            bytes: u64::from(bytes) * LANES as u64,
+        };
+        self.add_global(pc, touched, is_load);
+    }
+
+    /// Counts an access to shared memory whose places were checked.
+    #[inline(always)]
+    pub(super) fn count_shared_words(&mut self, pc: u32, places: &Places, mask: u32, bytes: u32) {
+        if self.launch.counts.is_empty() {
+            return;
+        }
+        // Words that lie within one row of the banks have a bank each.
+        if bytes <= 4 && places.end - places.start <= 128 {
+            let Some(counts) = self.launch.count(pc) else { return };
+            counts.shared_requests += 1;
+            counts.shared_wavefronts += 1;
+            return;
+        }
+        let addresses = places.offsets.map(u64::from);
+        self.count_shared(&Part { pc, addresses: &addresses, mask, element: bytes, count: 1 });
     }
 
     /// Marks the sectors that are touched at all, and tells the caches of each.
@@ -184,4 +250,11 @@ impl Worker<'_, '_> {
             counts.atomic_most_lanes = counts.atomic_most_lanes.max(most);
         }
     }
+}
+
+/// How many units of `2^shift` bytes two ranges touch together.
+fn units(ranges: [(u64, u64); 2], shift: u32) -> u64 {
+    let [a, b] = ranges.map(|(start, end)| (start >> shift, ((end - 1) >> shift) + 1));
+    let common = a.1.min(b.1).saturating_sub(a.0.max(b.0));
+    a.1 - a.0 + (b.1 - b.0) - common
 }

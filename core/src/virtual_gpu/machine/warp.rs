@@ -138,6 +138,8 @@ pub(super) struct Warp {
     pub(super) awaited: u32,
     /// The last instruction that looked at what others write.
     pub(super) last_poll: Option<u32>,
+    /// How often it did so since it last changed anything.
+    pub(super) idle_polls: u32,
 }
 
 impl Registers {

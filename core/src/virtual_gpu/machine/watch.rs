@@ -49,16 +49,17 @@ pub(super) struct Found {
     pub(super) block: BlockState,
 }
 
+/// Which warp is looked at.
+struct At {
+    block: [u32; 3],
+    warp: u32,
+    /// Threads of a block.
+    size: [u32; 3],
+}
+
 impl Watch {
-    fn pauses(
-        &self,
-        step: u64,
-        pc: u32,
-        block: [u32; 3],
-        warp: u32,
-        mask: u32,
-        size: [u32; 3],
-    ) -> bool {
+    /// Whether it pauses before `pc`, where the lanes of the mask are about to go in a warp of a block.
+    fn pauses(&self, step: u64, pc: u32, at: &At, mask: u32) -> bool {
         if step >= self.step {
             return true;
         }
@@ -71,8 +72,8 @@ impl Watch {
             return false;
         }
         let Some(Thread { block: of, thread: [x, y, z] }) = self.thread else { return true };
-        let linear = (z * size[1] + y) * size[0] + x;
-        of == block && linear / 32 == warp && mask >> (linear % 32) & 1 == 1
+        let linear = (z * at.size[1] + y) * at.size[0] + x;
+        of == at.block && linear / 32 == at.warp && mask >> (linear % 32) & 1 == 1
     }
 }
 
@@ -87,7 +88,8 @@ impl Worker<'_, '_> {
             return false;
         }
         let (step, pc, mask) = (self.launch.steps, split.pc, split.mask);
-        if watch.pauses(step, pc, self.block.index, self.warp.index, mask, self.launch.block) {
+        let at = At { block: self.block.index, warp: self.warp.index, size: self.launch.block };
+        if watch.pauses(step, pc, &at, mask) {
             let mut warp = self.warp.clone();
             warp.splits.push(split.clone());
             watch.found = Some(Found { step, pc, mask, warp, block: self.block.clone() });

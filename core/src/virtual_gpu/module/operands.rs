@@ -70,6 +70,10 @@ impl<'a> Operands<'_, 'a> {
             Role::ReadVector { count, ty, fit } => {
                 self.vector(written, count, |this, element| this.read(element, ty, fit))
             }
+            Role::ReadOrPredicate(ty) => match self.read(written, ty, Fit::Exact) {
+                Err(OperandError::Mismatch(_)) => self.check(Role::ReadPredicate, written),
+                other => other,
+            },
             Role::ReadPredicate => match written {
                 tree::Operand::Not(name) => {
                     self.register(name, ScalarType::Pred, Fit::Exact).map(Operand::Not)

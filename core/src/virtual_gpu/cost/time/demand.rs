@@ -94,8 +94,9 @@ impl Demand<'_> {
 
     fn issued(&self) -> f64 {
         match self.expansion {
+            // The low end of what the fit says of unseen kernels, so that it remains a bound for most.
             Some(expansion) => {
-                expansion.machine_instructions(&self.counters.kinds)
+                expansion.machine_instructions(&self.counters.kinds) * expansion.band.0
                     / self.counters.blocks.fraction()
             }
             None => self.counts.warp_instructions as f64,

@@ -3,7 +3,7 @@
 use super::super::super::isa::atomic::{Atomic, ExchangeType, SwapType, Update};
 use super::super::super::isa::memory::{Access, ElementType, Memory, Space};
 use super::super::super::isa::scalar::{ScalarClass, ScalarType};
-use super::super::super::module::{Base, Instruction, Operand};
+use super::super::super::module::{Address, Base, Instruction, Operand};
 use super::super::code::{Bank, Code, Op, PoolValue, Slot};
 use super::super::operands::{NoPlace, Translator, op};
 
@@ -27,7 +27,7 @@ impl Translator<'_> {
     }
 
     /// The elements of a load or store.
-    fn elements(operand: &Operand) -> &[Operand] {
+    pub(super) fn elements(operand: &Operand) -> &[Operand] {
         if let Operand::Vector(parts) = operand { parts } else { std::slice::from_ref(operand) }
     }
 
@@ -44,7 +44,7 @@ impl Translator<'_> {
         };
         let element = ScalarType::from(access.element);
         if element.bits() > 64 {
-            return Err(NoPlace);
+            return self.load_halves(to, *address, access, read_only);
         }
         let fallback = if element.bits() == 64 { Bank::Doubles } else { Bank::Words };
         let mut slots = Vec::with_capacity(4);
@@ -71,6 +71,31 @@ impl Translator<'_> {
         let code = Code::Load { access, base, register_bits, read_only };
         self.emit(Op { a, immediate, list, ..op(code) });
         Ok(())
+    }
+
+    /// Values of 128 bits are loaded as two of 64, checked and aligned as a whole.
+    fn load_halves(
+        &mut self,
+        to: &Operand,
+        address: Address,
+        access: Access,
+        read_only: bool,
+    ) -> Result<(), NoPlace> {
+        let slots = self.all_halves(to)?;
+        let (base, a, immediate) = self.address(address)?;
+        let list = self.list(&slots);
+        let access = Access { element: ElementType::B64, lanes: list.1, ..access };
+        let code = Code::Load { access, base, register_bits: 64, read_only };
+        self.emit(Op { a, immediate, list, ..op(code) });
+        Ok(())
+    }
+
+    fn all_halves(&mut self, operand: &Operand) -> Result<Vec<Slot>, NoPlace> {
+        let mut slots = Vec::with_capacity(4);
+        for part in Self::elements(operand) {
+            slots.extend(self.halves(part)?);
+        }
+        Ok(slots)
     }
 
     /// A kernel's parameter is the same for all lanes and known when it is launched.
@@ -101,7 +126,13 @@ impl Translator<'_> {
             return Err(NoPlace);
         };
         if ScalarType::from(access.element).bits() > 64 {
-            return Err(NoPlace);
+            let slots = self.all_halves(from)?;
+            let (base, a, immediate) = self.address(*address)?;
+            let list = self.list(&slots);
+            let access = Access { element: ElementType::B64, lanes: list.1, ..access };
+            let b = Slot::register(1);
+            self.emit(Op { a, b, immediate, list, ..op(Code::Store { access, base }) });
+            return Ok(());
         }
         let mut slots = Vec::with_capacity(4);
         let mut wide = None;
@@ -135,7 +166,7 @@ impl Translator<'_> {
             Update::Exchange(ExchangeType::B128) | Update::CompareAndSwap(SwapType::B128)
         );
         if atomic.lanes > 1 || wide {
-            return Err(NoPlace);
+            return self.atomic_vector(instruction, atomic);
         }
         let mut sources = instruction.sources().iter();
         let Some(Operand::Address(address)) = sources.next() else { return Err(NoPlace) };
@@ -156,5 +187,63 @@ impl Translator<'_> {
         };
         self.emit(Op { d, a, b, c, immediate, ..op(Code::Atomic { atomic, base }) });
         Ok(())
+    }
+    /// Several values, or one of 128 bits: results, then operands, all in one list.
+    fn atomic_vector(&mut self, instruction: &Instruction, atomic: Atomic) -> Result<(), NoPlace> {
+        let [Operand::Address(address), values @ ..] = instruction.sources() else {
+            return Err(NoPlace);
+        };
+        let values = match atomic.update {
+            Update::CompareAndSwap(_) => values.get(..2),
+            Update::And(_)
+            | Update::Or(_)
+            | Update::Xor(_)
+            | Update::Exchange(_)
+            | Update::Add(_)
+            | Update::Increment
+            | Update::Decrement
+            | Update::Minimum(_)
+            | Update::Maximum(_) => values.get(..1),
+        };
+        let mut operands = Vec::with_capacity(12);
+        for value in values.ok_or(NoPlace)? {
+            operands.extend(self.atomic_operand(value, Self::source_slot)?);
+        }
+        let mut slots = match instruction.destinations().first() {
+            Some(Operand::Sink) | None => {
+                vec![Slot::NONE; operands.len() / values.map_or(1, <[Operand]>::len)]
+            }
+            Some(operand) => self.atomic_operand(operand, Self::result_slot)?,
+        };
+        slots.append(&mut operands);
+        let (base, a, immediate) = self.address(*address)?;
+        let list = self.list(&slots);
+        self.emit(Op { a, immediate, list, ..op(Code::AtomicVector { atomic, base }) });
+        Ok(())
+    }
+
+    fn source_slot(&mut self, operand: &Operand) -> Result<Slot, NoPlace> {
+        Ok(self.source(operand)?.0)
+    }
+
+    fn result_slot(&mut self, operand: &Operand) -> Result<Slot, NoPlace> {
+        Ok(self.destination(operand, Bank::Words)?.0)
+    }
+
+    fn atomic_operand(
+        &mut self,
+        operand: &Operand,
+        slot: fn(&mut Self, &Operand) -> Result<Slot, NoPlace>,
+    ) -> Result<Vec<Slot>, NoPlace> {
+        if self.is_quad(operand) {
+            return Ok(self.halves(operand)?.to_vec());
+        }
+        Self::elements(operand).iter().map(|part| slot(self, part)).collect()
+    }
+
+    /// Whether a register holds 128 bits.
+    pub(super) fn is_quad(&self, operand: &Operand) -> bool {
+        matches!(operand, Operand::Register(register)
+            if self.ty(*register).bits() == ScalarType::B128.bits())
     }
 }

@@ -38,7 +38,11 @@ impl Translator<'_> {
 
     fn copy(&mut self, to: &Operand, from: &Operand, ty: ScalarType) -> Result<(), NoPlace> {
         if ty.bits() > 64 {
-            return Err(NoPlace);
+            let (to, from) = (self.halves(to)?, self.halves(from)?);
+            for (d, a) in to.into_iter().zip(from) {
+                self.emit(Op { d, a, ..op(Code::Copy64) });
+            }
+            return Ok(());
         }
         let several = |operand: &Operand| matches!(operand, Operand::Vector(v) if v.len() > 1);
         match (to, from) {

@@ -8,7 +8,7 @@ use super::super::super::lower::code::Op;
 use super::super::super::semantics::Extreme;
 use super::super::super::semantics::float as s;
 use super::super::lanes::Lanes;
-use super::modes;
+use super::{Fused, modes};
 
 /// A rounded operation of one to three sources in every format.
 macro_rules! rounded {
@@ -53,8 +53,12 @@ fn single_mode(rounding: Rounding, subnormals: Subnormals, clamp: Clamp) -> s::S
 }
 
 #[inline(always)]
-pub(super) fn execute(lanes: &mut Lanes<'_>, op: &Op, what: Float) {
+pub(super) fn execute(lanes: &mut Lanes<'_>, op: &Op, what: Float, fused: Fused) {
     match what {
+        Float::MultiplyAdd(
+            FloatFormat::F32(Subnormals::Keep, Clamp::None),
+            Rounding::NearestEven,
+        ) if fused == Fused::Hardware => lanes.words_3(op, s::fused_multiply_add_f32),
         Float::Add(format, rounding) => {
             rounded!(lanes, op, format, rounding; words_2 doubles_2 add_f32 add_f64 [a b]);
         }

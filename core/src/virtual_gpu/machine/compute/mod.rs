@@ -8,13 +8,39 @@ mod convert;
 mod extended;
 mod float;
 mod half;
+pub(super) mod hot;
 mod integer;
 mod logic;
 pub(super) mod modes;
 mod moves;
 
+use multiversion::target_features::{TargetFeatures, x86_64};
+
 use super::super::lower::code::{Code, Op};
 use super::lanes::Lanes;
+
+/// How `a * b + c` is rounded once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fused {
+    /// The processor has an instruction for it.
+    Hardware,
+    /// Longer arithmetic, with the same results.
+    Software,
+}
+
+impl Fused {
+    /// Whether code compiled for these features has the instruction.
+    #[inline(always)]
+    pub(super) const fn of(features: TargetFeatures) -> Self {
+        let hardware = if cfg!(target_arch = "x86_64") {
+            features.contains(x86_64::FMA)
+        } else {
+            // Every processor of this architecture has it.
+            cfg!(target_arch = "aarch64")
+        };
+        if hardware { Self::Hardware } else { Self::Software }
+    }
+}
 
 /// Executes an operation that concerns registers only; false if it is none.
 #[inline(always)]
@@ -22,11 +48,12 @@ pub(super) fn execute(
     lanes: &mut Lanes<'_>,
     op: &Op,
     lists: &[super::super::lower::code::Slot],
+    fused: Fused,
 ) -> bool {
     match op.code {
         Code::Integer(what) => integer::execute(lanes, op, what),
         Code::Extended(what) => extended::execute(lanes, op, what),
-        Code::Float(what) => float::execute(lanes, op, what),
+        Code::Float(what) => float::execute(lanes, op, what, fused),
         Code::Half(what) => half::execute(lanes, op, what),
         Code::Approximate(what) => approximate::execute(lanes, op, what),
         Code::Compare(what) => compare::execute(lanes, op, what),
@@ -54,6 +81,14 @@ pub(super) fn execute(
         | Code::Load { .. }
         | Code::Store { .. }
         | Code::Atomic { .. }
+        | Code::AtomicVector { .. }
+        | Code::Matrix { .. }
+        | Code::CopyAsync(_)
+        | Code::CommitCopies
+        | Code::WaitCopies(_)
+        | Code::WaitAllCopies
+        | Code::ArriveAfterCopies { .. }
+        | Code::Mbarrier { .. }
         | Code::Branch { .. }
         | Code::BranchIndexed
         | Code::Call(_)

@@ -47,7 +47,7 @@ pub(super) struct Visit {
 /// One lane's access of one element.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Element {
-    pub(super) lane: u32,
+    pub(super) thread: Thread,
     pub(super) address: u64,
     pub(super) bytes: u32,
     pub(super) region: Option<usize>,
@@ -92,10 +92,11 @@ pub(super) fn access(
     shadow: &mut Shadow,
     rules: Rules,
     mut visit: Visit,
-    (me, element): (Thread, &Element),
+    element: &Element,
     mut is_same: impl FnMut() -> bool,
 ) -> Outcome {
     let mut outcome = Outcome::default();
+    let me = element.thread;
     let fence =
         if visit.role.writes() && rules.lenient { order.take_fresh_fence(me) } else { None };
     let flag = fence == Some(Reach::Device)

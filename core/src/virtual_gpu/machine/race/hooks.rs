@@ -1,16 +1,15 @@
 //! What the machine calls: every access of shared and global memory, every fence and barrier.
 
-use super::super::super::isa::atomic::Atomic;
+use super::super::super::isa::atomic::{Atomic, AtomicOrder};
 use super::super::super::isa::barrier::FenceOrder;
 use super::super::super::isa::memory::{Ordering, Scope};
-use super::super::super::lower::code::Op;
-use super::super::access::{Part, Spaces, Spot};
-use super::super::memory::{Access as Rights, RegionKind};
+use super::super::access::{Moved, Part, Spaces, Spot};
+use super::super::lanes::Doubles;
+use super::super::memory::{Access as Rights, Memory, RegionKind};
 use super::super::run::Worker;
-use super::super::warp::Frame;
 use super::clock::Thread;
 use super::element::{Element, Role, Rules, Visit, access};
-use super::order::{Waits, lanes_of};
+use super::order::{Reach, Waits, lanes_of};
 use super::quick::Times;
 use super::report::Judged;
 use super::shadow::{Record, Shadow, Strength, WORD, What};
@@ -36,39 +35,94 @@ impl Worker<'_, '_> {
         part: &Part<'_>,
         ordering: Ordering,
         spaces: &Spaces,
-        (op, frame): (&Op, Frame),
+        moved: &Moved,
     ) {
         let visit = Visit::new(part.pc, ordering, Role::Write, part.count);
         self.with_races(|worker, races, block| {
-            let same = |worker: &mut Self, element: &Element, index: usize| {
-                worker.stores_the_same(part, element, index, (op, frame))
+            let same = |worker: &Self, element: &Element, index: usize| {
+                worker.stores_the_same(part, element, &moved.values[index])
             };
             worker.visit(races, block, (part, spaces), visit, &same);
         });
     }
 
-    /// A read-modify-write of one lane; `wrote` is false of a comparison that failed.
+    /// A read-modify-write of one lane and so many bytes.
     pub(in super::super) fn race_atomic(
         &mut self,
-        part: &Part<'_>,
-        lane: usize,
+        pc: u32,
+        (lane, bytes): (usize, u32),
         spot: &Spot,
         atomic: Atomic,
-        wrote: WriteOutcome,
+        outcome: WriteOutcome,
     ) {
         let (region, offset) = match *spot {
             Spot::Region(place) => (Some(place.region), place.offset),
             Spot::Shared(offset) => (None, offset),
         };
-        let role = match wrote {
+        let role = match outcome {
             WriteOutcome::Wrote => Role::Update,
             WriteOutcome::Read => Role::Read,
         };
         let strength = Strength::Atomic(reach(atomic.scope));
-        let visit = Visit { pc: part.pc, strength, role, order: atomic.order, count: 1 };
-        let (lane_number, address) = (lane as u32, part.addresses[lane]);
-        let element = Element { lane: lane_number, address, bytes: part.element, region, offset };
+        let visit = Visit { pc, strength, role, order: atomic.order, count: 1 };
+        self.race_one((self.warp.index, lane as u32), visit, (region, offset), bytes);
+    }
+
+    /// A thread (warp and lane) arrives at a barrier that is a word of shared memory, which releases (rule 18).
+    pub(in super::super) fn race_arrival(&mut self, thread: (u32, u32), pc: u32, offset: usize) {
+        let strength = Strength::Atomic(Reach::Block);
+        let (role, order) = (Role::Update, AtomicOrder::Release);
+        let visit = Visit { pc, strength, role, order, count: 1 };
+        self.race_one(thread, visit, (None, offset), 8);
+    }
+
+    /// A thread sees that a phase of such a barrier is complete, which acquires.
+    pub(in super::super) fn race_passing(&mut self, thread: (u32, u32), pc: u32, offset: usize) {
+        let strength = Strength::Atomic(Reach::Block);
+        let (role, order) = (Role::Read, AtomicOrder::Acquire);
+        let visit = Visit { pc, strength, role, order, count: 1 };
+        self.race_one(thread, visit, (None, offset), 8);
+    }
+
+    /// A thread makes such a barrier.
+    pub(in super::super) fn race_initialisation(
+        &mut self,
+        thread: (u32, u32),
+        pc: u32,
+        offset: usize,
+    ) {
+        let visit = Visit::new(pc, Ordering::Weak, Role::Write, 2);
+        self.race_one(thread, visit, (None, offset), 8);
+    }
+
+    /// An asynchronous copy writes for its thread (rule 18).
+    pub(in super::super) fn race_copy(
+        &mut self,
+        thread: (u32, u32),
+        pc: u32,
+        (offset, bytes): (usize, usize),
+    ) {
+        let visit =
+            Visit { strength: Strength::Copy, ..Visit::new(pc, Ordering::Weak, Role::Write, 2) };
+        for word in 0..bytes / 4 {
+            self.race_one(thread, visit, (None, offset + 4 * word), 4);
+        }
+    }
+
+    fn race_one(
+        &mut self,
+        (warp, lane): (u32, u32),
+        visit: Visit,
+        (region, offset): (Option<usize>, usize),
+        bytes: u32,
+    ) {
+        let address = match region {
+            Some(region) => Memory::address(region) + offset as u64,
+            None => self.launch.shared.address(offset),
+        };
         self.with_races(|worker, races, block| {
+            let thread = Thread::new(block.order.block, warp * 32 + lane);
+            let element = Element { thread, address, bytes, region, offset };
             worker.judge(races, block, visit, &element, &|_| false);
         });
     }
@@ -109,7 +163,7 @@ impl Worker<'_, '_> {
         block: &mut BlockRaces,
         (part, spaces): (&Part<'_>, &Spaces),
         visit: Visit,
-        is_same: &dyn Fn(&mut Self, &Element, usize) -> bool,
+        is_same: &dyn Fn(&Self, &Element, usize) -> bool,
     ) {
         let times = Times {
             block: block.order.block,
@@ -144,7 +198,7 @@ impl Worker<'_, '_> {
                     }
                 }
                 let address = address + distance as u64;
-                let element = Element { lane, address, bytes, region, offset };
+                let element = Element { thread: record.thread, address, bytes, region, offset };
                 self.judge(races, block, visit, &element, &|worker| {
                     is_same(worker, &element, index)
                 });
@@ -159,13 +213,12 @@ impl Worker<'_, '_> {
         block: &mut BlockRaces,
         visit: Visit,
         element: &Element,
-        is_same: &dyn Fn(&mut Self) -> bool,
+        is_same: &dyn Fn(&Self) -> bool,
     ) {
-        let me = Thread::new(block.order.block, self.warp.index * 32 + element.lane);
         let BlockRaces { order, shared } = block;
         let rules = Rules { lenient: races.lenient, orders_blocks: races.orders_blocks };
         let shadow = shadow_of(&mut races.global, shared, element.region);
-        let outcome = access(order, shadow, rules, visit, (me, element), || is_same(self));
+        let outcome = access(order, shadow, rules, visit, element, || is_same(self));
         races.accepted.extend(outcome.accepted.iter().map(|rule| (*rule, visit.pc)));
         for (entry, verdict) in outcome.verdicts {
             let judged = Judged { pc: visit.pc, element: *element, entry };
@@ -193,33 +246,24 @@ impl Worker<'_, '_> {
     }
 
     /// Whether a lane stores what is there, or what a lane before it stores with the same instruction.
-    fn stores_the_same(
-        &mut self,
-        part: &Part<'_>,
-        element: &Element,
-        index: usize,
-        (op, frame): (&Op, Frame),
-    ) -> bool {
+    fn stores_the_same(&self, part: &Part<'_>, element: &Element, values: &Doubles) -> bool {
         let size = part.element as usize;
         if size > 8 {
             return false;
         }
-        let slot = self.launch.program.lists[op.list.0 as usize + index];
-        let (values, _) = self.lanes(frame, part.mask).any(slot, op.b.index() == 1);
-        let mask = u64::MAX >> (64 - 8 * part.element);
-        let lane = element.lane as usize;
+        let lane = element.thread.lane() as usize;
         let address = part.addresses[lane];
         let before = (0..lane)
             .rev()
             .find(|other| part.mask >> other & 1 == 1 && part.addresses[*other] == address);
         let there = match (before, element.region) {
-            (Some(other), _) => values[other] & mask,
+            (Some(other), _) => values[other],
             (None, Some(region)) => {
                 self.launch.memory.regions[region].content.read(element.offset, size)
             }
             (None, None) => self.block.shared.read(element.offset, size),
         };
-        values[lane] & mask == there
+        values[lane] == there
     }
 }
 

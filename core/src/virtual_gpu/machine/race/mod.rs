@@ -24,8 +24,8 @@ use super::super::isa::memory::{Ordering, Scope};
 use super::super::lower::Program;
 use super::super::lower::code::{Code, Op};
 use super::super::module::SourceLine;
-use super::fault::Fault;
 use super::launch::{LaunchConfig, LaunchError, Races, Schedule};
+use super::run::Recorded;
 use order::{BlockOrder, Reach};
 use shadow::Shadow;
 
@@ -65,7 +65,7 @@ struct Doubt {
     read: u32,
     /// The instruction of the fault.
     pc: u32,
-    fault: Fault,
+    recorded: Recorded,
 }
 
 /// What a block knows of races.
@@ -94,9 +94,9 @@ pub(super) fn refuse(config: &LaunchConfig, program: &Program) -> Result<(), Lau
     }
     match config.schedule {
         Schedule::Deterministic | Schedule::Adversarial { .. } => Ok(()),
-        Schedule::Parallel { .. } => {
-            Err(LaunchError::Unavailable("looking for data races in a parallel schedule"))
-        }
+        Schedule::Parallel { .. } => Err(LaunchError::Unavailable(
+            "looking for data races with the parallel schedule, whose order is not repeatable,",
+        )),
     }
 }
 

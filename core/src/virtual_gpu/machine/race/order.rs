@@ -371,7 +371,7 @@ impl BlockOrder {
         if threads == self.threads && gathering.parts.iter().all(|came| came.waits == Waits::Yes) {
             self.complete_block(gathering);
         } else {
-            self.complete_some(gathering);
+            self.complete_some(&gathering);
         }
     }
 
@@ -398,7 +398,7 @@ impl BlockOrder {
         }
     }
 
-    fn complete_some(&mut self, gathering: Gathering) {
+    fn complete_some(&mut self, gathering: &Gathering) {
         self.learned = true;
         let mut clock =
             gathering.known.as_ref().map_or_else(Clock::default, |known| (**known).clone());

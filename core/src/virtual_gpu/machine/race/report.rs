@@ -47,9 +47,10 @@ impl Launch<'_> {
             if races.attempts.contains(&doubt.read) {
                 races.accepted.insert((23, doubt.read));
             } else if self.faults.len() < MOST_FAULTS
-                && self.seen.insert((FaultKind::DataRace, doubt.pc))
+                && !self.seen.contains_key(&(FaultKind::DataRace, doubt.pc))
             {
-                self.faults.push(doubt.fault);
+                self.seen.insert((FaultKind::DataRace, doubt.pc), self.faults.len());
+                self.faults.push(doubt.recorded);
             }
         }
         let accepted = races.accepted.iter().map(|(rule, pc)| {
@@ -73,10 +74,11 @@ impl Worker<'_, '_> {
             races.accepted.insert((20, judged.pc));
         }
         if let Some((other, thread)) = &verdict.race
-            && !self.launch.seen.contains(&(FaultKind::DataRace, judged.pc))
+            && !self.launch.seen.contains_key(&(FaultKind::DataRace, judged.pc))
         {
             let finding = self.finding(judged, other, *thread);
-            self.report(judged.pc, finding);
+            let (_, thread) = self.launch.coordinates(judged.element.thread);
+            self.report_of(judged.pc, thread, finding);
         }
         if let Some((other, thread)) = &verdict.doubt {
             let own = !judged.entry.writes;
@@ -84,8 +86,9 @@ impl Worker<'_, '_> {
             let known = |doubt: &Doubt| (doubt.read, doubt.pc) == (read, judged.pc);
             if !races.doubts.iter().any(known) {
                 let finding = self.finding(judged, other, *thread);
-                let fault = self.fault(judged.pc, finding);
-                races.doubts.push(Doubt { read, pc: judged.pc, fault });
+                let (_, thread) = self.launch.coordinates(judged.element.thread);
+                let recorded = self.recorded(judged.pc, thread, finding);
+                races.doubts.push(Doubt { read, pc: judged.pc, recorded });
             }
         }
     }
@@ -110,7 +113,7 @@ impl Worker<'_, '_> {
         );
         Finding {
             kind: FaultKind::DataRace,
-            lane: judged.element.lane,
+            lane: judged.element.thread.lane(),
             address: Some(judged.element.address),
             buffer: name,
             other: Some(OtherSide { block, thread, place, source_line, access }),

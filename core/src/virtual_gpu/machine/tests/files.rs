@@ -1,7 +1,7 @@
 //! Every file of `tests/ptx/pass` gives its results without a fault, every file of `tests/ptx/fault` its faults.
 
-use super::harness::{folder, launch};
-use crate::virtual_gpu::machine::Races;
+use super::harness::{Done, folder, launch, launch_by, other_schedules};
+use crate::virtual_gpu::machine::{Races, Schedule};
 
 pub(super) fn texts(name: &str) -> Vec<(String, String)> {
     let mut all: Vec<_> = std::fs::read_dir(folder(name))
@@ -19,6 +19,23 @@ pub(super) fn texts(name: &str) -> Vec<(String, String)> {
 
 const MODES: [Races; 2] = [Races::CudaIdiom, Races::Strict];
 
+/// What is wrong with the results of a launch.
+fn differences(name: &str, done: &Done) -> Vec<String> {
+    let faults = done.report.faults.iter().map(|fault| format!("{name}: {fault}"));
+    let mut wrong: Vec<String> = faults.collect();
+    for (buffer, expected) in &done.expected {
+        if buffer == "printed" {
+            continue;
+        }
+        let (_, id) = done.buffers.iter().find(|(known, _)| known == buffer).unwrap();
+        let found = done.machine.read(*id);
+        if found != *expected {
+            wrong.push(format!("{name}: `{buffer}` is {found:02x?}, not {expected:02x?}"));
+        }
+    }
+    wrong
+}
+
 #[test]
 fn every_passing_file_gives_its_results_and_no_fault() {
     let files = texts("pass");
@@ -29,17 +46,24 @@ fn every_passing_file_gives_its_results_and_no_fault() {
         if races == Races::Strict && text.contains("// races: idiom") {
             continue;
         }
-        let done = launch(text, races);
-        wrong.extend(done.report.faults.iter().map(|fault| format!("{name}: {races:?}: {fault}")));
-        for (buffer, expected) in &done.expected {
-            if buffer == "printed" {
-                continue;
-            }
-            let (_, id) = done.buffers.iter().find(|(known, _)| known == buffer).unwrap();
-            let found = done.machine.read(*id);
-            if found != *expected {
-                wrong.push(format!("{name}: `{buffer}` is {found:02x?}, not {expected:02x?}"));
-            }
+        wrong.extend(differences(&format!("{name}: {races:?}"), &launch(text, races)));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_passing_file_gives_its_results_by_every_schedule() {
+    let mut wrong = Vec::new();
+    for schedule in other_schedules() {
+        let races = match schedule {
+            Schedule::Parallel { .. } => Races::Ignored,
+            Schedule::Deterministic | Schedule::Adversarial { .. } => Races::CudaIdiom,
+        };
+        // Which lanes are together is what `activemask` asks: any answer is right.
+        let files = texts("pass").into_iter().filter(|(_, text)| !text.contains("activemask"));
+        for (name, text) in files {
+            let done = launch_by(&text, schedule, races);
+            wrong.extend(differences(&format!("{name} by {schedule:?}"), &done));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -4,10 +4,12 @@
 //! An argument is `u32 5`, or `in NAME u32 1,2,3`, or `out NAME u32 8` (never written), or `zero NAME u32 8`. Values may
 //! be `iota:N`; numbers may be hexadecimal bits.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use crate::virtual_gpu::machine::{
     Access, Argument, BufferId, DeviceShape, Initial, LaunchConfig, Machine, Races, Report,
+    Schedule,
 };
 use crate::virtual_gpu::module::Module;
 
@@ -79,9 +81,15 @@ fn size(text: &str) -> [u32; 3] {
 
 /// Does what the comments of a file say, and looks for races.
 pub(super) fn launch(text: &str, races: Races) -> Done {
+    launch_by(text, Schedule::Deterministic, races)
+}
+
+/// The same by a schedule.
+pub(super) fn launch_by(text: &str, schedule: Schedule, races: Races) -> Done {
     let module = module(text);
     let mut machine = Machine::new(DeviceShape::default());
     let mut config = LaunchConfig::new([1; 3], [32, 1, 1], Vec::new());
+    config.schedule = schedule;
     config.max_steps = 1 << 20;
     config.checks.races = races;
     let mut kernel = String::new();
@@ -136,4 +144,11 @@ pub(super) fn launch(text: &str, races: Races) -> Done {
     let report =
         machine.launch(&module, &kernel, &config).unwrap_or_else(|error| panic!("{error}"));
     Done { machine, report, buffers, expected }
+}
+
+/// Schedules by which every kernel without a defect gives the same: twenty seeds, and several threads.
+pub(super) fn other_schedules() -> Vec<Schedule> {
+    let seeds = (0..20).map(|seed| Schedule::Adversarial { seed });
+    let threads = [1, 2, 5].into_iter().filter_map(NonZeroUsize::new);
+    seeds.chain(threads.map(|threads| Schedule::Parallel { threads })).collect()
 }

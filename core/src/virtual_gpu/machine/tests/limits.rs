@@ -5,7 +5,7 @@ use crate::virtual_gpu::machine::{Argument, DeviceShape, LaunchConfig, Machine};
 
 const TEXT: &str = ".version 8.5\n.target sm_90\n.address_size 64\n.shared .b8 big[200000];\n\
     .visible .entry k(.param .u32 n) { .reg .b32 %r<3>; mov.u32 %r1, big; ret; }\n\
-    .visible .entry m() { .reg .b64 %d<2>; .reg .b32 %r<4>; cp.async.wait_all; ret; }\n\
+    .visible .entry m() { .reg .b64 %d<2>; .reg .b32 %r<4>; cvta.shared.u32 %r1, %r2; ret; }\n\
     .visible .entry small() .reqntid 32 { ret; }\n";
 
 #[track_caller]

@@ -7,5 +7,6 @@ mod limits;
 mod modelled;
 mod opcodes;
 mod real;
+mod schedules;
 mod session;
-mod spellings;
+mod tensor;

@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::harness::{folder, module};
+use super::harness::{folder, module, other_schedules};
 use crate::virtual_gpu::machine::{
     Access, Argument, BufferId, DeviceShape, Initial, LaunchConfig, Machine, Races, Report,
+    Schedule,
 };
 use crate::virtual_gpu::module::Module;
 
@@ -54,16 +55,30 @@ impl Bench {
         let mut config = LaunchConfig::new(grid, block, self.arguments.clone());
         config.dynamic_shared = shared;
         config.max_steps = 1 << 26;
+        let before = self.machine.clone();
+        let module = load(file);
         config.checks.races = Races::CudaIdiom;
-        let idiom = self.machine.clone().launch(&load(file), kernel, &config).unwrap();
-        assert!(idiom.faults.is_empty(), "{:#?}", idiom.faults);
+        let idiom = before.clone().launch(&module, kernel, &config).unwrap();
+        expect_no_fault(&idiom, Schedule::Deterministic);
         config.checks.races = Races::Strict;
-        let report = self.machine.launch(&load(file), kernel, &config).unwrap();
-        let mut text = String::new();
-        for fault in &report.faults {
-            writeln!(text, "{fault}").unwrap();
+        let report = self.machine.launch(&module, kernel, &config).unwrap();
+        expect_no_fault(&report, Schedule::Deterministic);
+        // Short turns and parted lanes take more steps.
+        config.max_steps <<= 6;
+        for schedule in other_schedules() {
+            let mut other = before.clone();
+            config.schedule = schedule;
+            if let Schedule::Parallel { .. } = schedule {
+                config.checks.races = Races::Ignored;
+            }
+            let report = other.launch(&module, kernel, &config).unwrap();
+            expect_no_fault(&report, schedule);
+            for region in 0..before.memory.regions.len() {
+                let (found, expected) =
+                    (other.read(BufferId(region)), self.machine.read(BufferId(region)));
+                assert_eq!(found, expected, "buffer {region} by {schedule:?}");
+            }
         }
-        assert!(report.faults.is_empty(), "{text}");
         report
     }
     pub(super) fn floats(&self, id: BufferId) -> Vec<f32> {
@@ -74,6 +89,14 @@ impl Bench {
         let bytes = self.machine.read(id);
         bytes.chunks_exact(4).map(|b| u32::from_le_bytes(b.try_into().unwrap())).collect()
     }
+}
+
+fn expect_no_fault(report: &Report, schedule: Schedule) {
+    let mut text = String::new();
+    for fault in &report.faults {
+        writeln!(text, "{fault}").unwrap();
+    }
+    assert!(report.faults.is_empty(), "{schedule:?}: {text}");
 }
 
 pub(super) fn float_bytes(values: &[f32]) -> Vec<u8> {

@@ -21,8 +21,8 @@ pub use double::{
 pub(super) use extreme::ordered_key;
 pub use extreme::{Choice, extreme_f32, extreme_f32_of_three, extreme_f64};
 pub use single::{
-    SingleMode, add_f32, divide_f32, multiply_add_f32, multiply_f32, reciprocal_f32,
-    square_root_f32, subtract_f32,
+    SingleMode, add_f32, divide_f32, fused_multiply_add_f32, multiply_add_f32, multiply_f32,
+    reciprocal_f32, square_root_f32, subtract_f32,
 };
 pub(super) use single::{flush_f32, odd_sum};
 

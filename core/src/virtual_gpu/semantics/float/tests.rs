@@ -99,6 +99,9 @@ proptest! {
             prop_assert!(same_f32(divide_f32(a, b, mode), x.div_r(y, oracle).value));
             let fused = x.mul_add_r(y, z, oracle).value;
             prop_assert!(same_f32(multiply_add_f32(a, b, c, mode), fused), "{a:x} {b:x} {c:x}");
+            if rounding == Rounding::NearestEven {
+                prop_assert_eq!(fused_multiply_add_f32(a, b, c), multiply_add_f32(a, b, c, mode));
+            }
         }
     }
 

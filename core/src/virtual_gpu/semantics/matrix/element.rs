@@ -62,7 +62,7 @@ impl Multiplicand {
 
     /// The smallest exponent of a normal number.
     #[inline]
-    const fn smallest_exponent(self) -> i16 {
+    pub(super) const fn smallest_exponent(self) -> i16 {
         match self {
             Self::F16 | Self::E5m2 => -14,
             Self::Bf16 | Self::Tf32 => -126,
@@ -90,11 +90,16 @@ impl Accumulator {
     /// A finite number taken apart.
     #[inline]
     pub(super) fn parts(self, number: f32) -> Parts {
-        let smallest = match self {
+        parts(number, self.smallest_exponent())
+    }
+
+    /// The smallest exponent of a normal number.
+    #[inline]
+    pub(super) const fn smallest_exponent(self) -> i16 {
+        match self {
             Self::F16 => -14,
             Self::F32 => -126,
-        };
-        parts(number, smallest)
+        }
     }
 }
 

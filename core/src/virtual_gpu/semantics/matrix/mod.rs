@@ -5,6 +5,7 @@
 //! D by rows (m × n). A [`Layout`] says where the elements of each lane's registers belong.
 
 mod accumulate;
+mod bounded;
 mod element;
 mod layout;
 mod multiply;

@@ -4,6 +4,7 @@ use super::super::float::{CANONICAL_NAN_F32, SingleMode, multiply_add_f32, multi
 use super::super::half::{CANONICAL_NAN, HalfFormat};
 use super::super::{Overflow, Rounding};
 use super::accumulate::{Accumulation, Architecture, Columns, Summation, WIDTH, add_group};
+use super::bounded::{Bounded, half_bits};
 use super::element::{Accumulator, Multiplicand, Parts};
 use super::layout::Shape;
 
@@ -76,6 +77,21 @@ struct Product {
 
 impl Product {
     fn sum(&self, a: &[f32], b: &[f32], c: &[f32], sums: &mut [u32]) {
+        let FloatTypes { a: a_type, b: b_type, c: c_type, d: d_type } = self.types;
+        let bounded = Bounded::new(self.shape, (a_type, b_type, c_type), (a, b, c));
+        let Some(bounded) = bounded else { return self.sum_any(a, b, c, sums) };
+        let mut numbers = c.to_vec();
+        bounded.add(&mut numbers, (c_type, d_type), self.summation);
+        for (sum, number) in sums.iter_mut().zip(numbers) {
+            *sum = match d_type {
+                Accumulator::F16 => half_bits(number),
+                Accumulator::F32 => number.to_bits(),
+            };
+        }
+    }
+
+    /// The sum of any numbers.
+    fn sum_any(&self, a: &[f32], b: &[f32], c: &[f32], sums: &mut [u32]) {
         let Shape { m, n, k } = self.shape;
         let rows: Vec<Parts> = a.iter().map(|number| self.types.a.parts(*number)).collect();
         for first in (0..n).step_by(WIDTH) {
@@ -230,4 +246,89 @@ pub fn transpose_8x8(registers: &[u32; 32]) -> [u32; 32] {
         let (row, column) = (lane / 4, lane % 4 * 2);
         element(column, row) | element(column + 1, row) << 16
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SHAPE: Shape = Shape { m: 16, n: 8, k: 16 };
+
+    #[derive(Clone, Copy, PartialEq)]
+    enum Pattern {
+        Half,
+        Brain,
+        Eight,
+        Single,
+    }
+
+    /// Bit patterns: any at all, with infinities and NaN, or those whose exponents are bounded, with zeros.
+    fn elements(pattern: Pattern, count: usize) -> impl Strategy<Value = Vec<u32>> {
+        let mask = match pattern {
+            Pattern::Half | Pattern::Brain => 0xffff,
+            Pattern::Eight => 0xff,
+            Pattern::Single => u32::MAX,
+        };
+        let tame = (any::<u32>(), 0_u32..40, 0_u8..9).prop_map(move |(any, by, zero)| {
+            let value = match pattern {
+                Pattern::Half if any & 0x7c00 == 0x7c00 => any ^ 0x4000,
+                Pattern::Half => any,
+                Pattern::Brain => any & 0x807f | (0x3580 + (by << 7)),
+                Pattern::Eight if any & 0x7c >= 0x7c => any ^ 0x40,
+                Pattern::Eight => any,
+                Pattern::Single => any & 0x807f_ffff | (108 + by) << 23,
+            };
+            if zero == 0 { value & mask & !(mask >> 1) } else { value & mask }
+        });
+        let wild = any::<u32>().prop_map(move |any| any & mask);
+        prop_oneof![
+            1 => prop::collection::vec(wild, count),
+            5 => prop::collection::vec(tame, count),
+        ]
+    }
+
+    fn types() -> impl Strategy<Value = FloatTypes> {
+        use Multiplicand::{Bf16, E4m3, E5m2, F16, Tf32};
+        let multiplicands =
+            prop::sample::select(vec![(F16, F16), (Bf16, Bf16), (Tf32, Tf32), (E4m3, E5m2)]);
+        let sums = prop::sample::select(vec![Accumulator::F16, Accumulator::F32]);
+        (multiplicands, sums).prop_map(|((a, b), c)| FloatTypes { a, b, c, d: c })
+    }
+
+    fn matrices() -> impl Strategy<Value = (FloatTypes, Vec<u32>, Vec<u32>, Vec<u32>)> {
+        types().prop_flat_map(|types| {
+            let pattern = match types.a {
+                Multiplicand::F16 => Pattern::Half,
+                Multiplicand::Bf16 => Pattern::Brain,
+                Multiplicand::Tf32 => Pattern::Single,
+                Multiplicand::E4m3 | Multiplicand::E5m2 => Pattern::Eight,
+            };
+            let sum = match types.c {
+                Accumulator::F16 => Pattern::Half,
+                Accumulator::F32 => Pattern::Single,
+            };
+            (Just(types), elements(pattern, 256), elements(pattern, 128), elements(sum, 128))
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+        #[test]
+        fn bounded_sums_are_those_of_any_numbers((types, a, b, c) in matrices()) {
+            let number = |ty: Multiplicand| move |bits: &u32| ty.number(*bits);
+            let a: Vec<f32> = a.iter().map(number(types.a)).collect();
+            let b: Vec<f32> = b.iter().map(number(types.b)).collect();
+            let c: Vec<f32> = c.iter().map(|bits| types.c.number(*bits)).collect();
+            for architecture in [Architecture::Ampere, Architecture::Ada, Architecture::Hopper] {
+                let summation = Summation::new(architecture, types.a, types.d);
+                let product = Product { shape: SHAPE, types, summation };
+                let (mut fast, mut slow) = (vec![0; 128], vec![0; 128]);
+                product.sum(&a, &b, &c, &mut fast);
+                product.sum_any(&a, &b, &c, &mut slow);
+                prop_assert_eq!(fast, slow);
+            }
+        }
+    }
 }

@@ -89,3 +89,27 @@ fn transposing_twice_changes_nothing() {
     assert_ne!(transposed, registers);
     assert_eq!(transpose_8x8(&transposed), registers);
 }
+
+/// Prints how long one product takes: `cargo test --release … speed_of_products -- --ignored --nocapture`.
+#[test]
+#[ignore = "a measurement"]
+fn speed_of_products() {
+    let shape = Shape { m: 16, n: 8, k: 16 };
+    for ty in [Multiplicand::F16, Multiplicand::Bf16] {
+        for d in [Accumulator::F32, Accumulator::F16] {
+            let types = FloatTypes { a: ty, b: ty, c: d, d };
+            let a: Vec<u32> = (0..256).map(|i| 0x3c00 + i * 3 % 0x80).collect();
+            let b: Vec<u32> = (0..128).map(|i| 0x3c00 + i * 7 % 0x80).collect();
+            let times = 20_000;
+            let start = std::time::Instant::now();
+            for _ in 0..times {
+                let mut sums = [0; 128];
+                let model = Accumulation::Exact(Architecture::Hopper);
+                multiply_float(shape, types, &a, &b, &mut sums, model);
+                std::hint::black_box(sums);
+            }
+            let seconds = start.elapsed().as_secs_f64() / f64::from(times);
+            println!("{ty:?} {d:?}: {:.0} ns", seconds * 1e9);
+        }
+    }
+}

@@ -1,7 +1,5 @@
 //! Bytes → a kernel of straight and structured code, in which every value is defined and every loop ends.
 
-use std::fmt::Write as _;
-
 /// Statements of a program at most.
 const MOST_STATEMENTS: u32 = 80;
 /// Branches and loops inside each other.
@@ -499,7 +497,8 @@ impl Writer<'_> {
         let mut line = format!("{guard}{spelling} {result}");
         for kind in &kinds[1..] {
             let operand = self.operand(*kind, constants);
-            let _ = write!(line, ", {operand}");
+            line += ", ";
+            line += &operand;
         }
         line.push(';');
         self.line(&line);

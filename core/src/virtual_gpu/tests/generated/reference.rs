@@ -89,7 +89,24 @@ impl Thread<'_> {
         let outside = || format!("{:?} is outside of the reference", instruction.operation);
         let sources: Vec<u64> = match instruction.operation {
             Operation::Memory(_) | Operation::Control(_) => Vec::new(),
-            _ => instruction.sources().iter().map(|o| self.read(o)).collect::<Result<_, _>>()?,
+            Operation::Integer(_)
+            | Operation::Logic(_)
+            | Operation::Extended(_)
+            | Operation::Float(_)
+            | Operation::Half(_)
+            | Operation::Approximate(_)
+            | Operation::Compare(_)
+            | Operation::Convert(_)
+            | Operation::Move(_)
+            | Operation::Atomic(_)
+            | Operation::Barrier(_)
+            | Operation::Warp(_)
+            | Operation::System(_)
+            | Operation::Matrix(_)
+            | Operation::AsyncCopy(_)
+            | Operation::Mbarrier(_) => {
+                instruction.sources().iter().map(|o| self.read(o)).collect::<Result<_, _>>()?
+            }
         };
         let result = match instruction.operation {
             Operation::Integer(what) => whole::integer(what, &sources).ok_or_else(outside)?,
@@ -115,7 +132,16 @@ impl Thread<'_> {
                 return Ok(Next::Position(*target));
             }
             Operation::Control(Control::Return(_)) => return Ok(Next::End),
-            _ => return Err(outside()),
+            Operation::Control(_)
+            | Operation::Move(_)
+            | Operation::Approximate(_)
+            | Operation::Atomic(_)
+            | Operation::Barrier(_)
+            | Operation::Warp(_)
+            | Operation::System(_)
+            | Operation::Matrix(_)
+            | Operation::AsyncCopy(_)
+            | Operation::Mbarrier(_) => return Err(outside()),
         };
         let Some(Operand::Register(register)) = instruction.operands.first() else {
             return Err(outside());
@@ -135,7 +161,7 @@ impl Thread<'_> {
                 let ty = ScalarType::from(access.element);
                 let bits = match from.base {
                     Base::Symbol(Symbol::Parameter(index)) => self.parameters[index as usize],
-                    _ => {
+                    Base::Absolute | Base::Register(_) | Base::Symbol(_) => {
                         let bytes = memory.at(self.address(*from)?, ty.bytes() as usize)?;
                         bytes.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte))
                     }
@@ -171,7 +197,15 @@ impl Thread<'_> {
             Operand::Special(SpecialRegister::Coordinate(Triple::ThreadIndex, Axis::X)) => {
                 Ok(u64::from(self.index))
             }
-            other => Err(format!("{other:?} is outside of the reference")),
+            other @ (Operand::Special(_)
+            | Operand::Symbol(..)
+            | Operand::Address(_)
+            | Operand::Vector(_)
+            | Operand::Sink
+            | Operand::Pair(..)
+            | Operand::Label(_)
+            | Operand::Targets(_)
+            | Operand::Call(_)) => Err(format!("{other:?} is outside of the reference")),
         }
     }
 

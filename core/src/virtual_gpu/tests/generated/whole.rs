@@ -231,6 +231,22 @@ pub(super) fn logic(what: Logic, s: &[u64]) -> Option<u64> {
                 Direction::Right => wrap(pair >> amount, 32),
             }
         }
+        Logic::PopulationCount(_)
+        | Logic::LeadingZeros(_)
+        | Logic::Reverse(_)
+        | Logic::FindLeading(..)
+        | Logic::Extract(_)
+        | Logic::Insert(_)
+        | Logic::Mask(_)
+        | Logic::Extend(..) => return bit_field(what, s),
+        Logic::FindNth => return None,
+        Logic::Permute(mode) => permute(mode, s),
+    })
+}
+
+/// Operations on single bits of a value.
+fn bit_field(what: Logic, s: &[u64]) -> Option<u64> {
+    Some(match what {
         Logic::PopulationCount(ty) => {
             bits(s[0], ScalarType::from(ty).bits()).iter().filter(|bit| **bit).count() as u64
         }
@@ -266,10 +282,8 @@ pub(super) fn logic(what: Logic, s: &[u64]) -> Option<u64> {
             let width = ScalarType::from(ty).bits();
             let (from, mut into) = (bits(s[0], width), bits(s[1], width));
             let (start, length) = ((s[2] & 0xff) as usize, (s[3] & 0xff) as usize);
-            for index in 0..length.min(from.len()) {
-                if let Some(bit) = into.get_mut(start + index) {
-                    *bit = from[index];
-                }
+            for (bit, given) in into.iter_mut().skip(start).zip(from.into_iter().take(length)) {
+                *bit = given;
             }
             from_bits(into)
         }
@@ -286,8 +300,18 @@ pub(super) fn logic(what: Logic, s: &[u64]) -> Option<u64> {
             let fill = signed && length > 0 && all[length as usize - 1];
             from_bits((0..32).map(|index| if index < length as usize { all[index] } else { fill }))
         }
-        Logic::FindNth => return None,
-        Logic::Permute(mode) => permute(mode, s),
+        Logic::And(_)
+        | Logic::Or(_)
+        | Logic::Xor(_)
+        | Logic::Not(_)
+        | Logic::LogicalNot(_)
+        | Logic::Table3
+        | Logic::Table3Predicate(_)
+        | Logic::ShiftLeft(_)
+        | Logic::ShiftRight(_)
+        | Logic::Funnel(..)
+        | Logic::FindNth
+        | Logic::Permute(_) => return None,
     })
 }
 

@@ -180,9 +180,9 @@ fn races(order: &mut BlockOrder, shadow: &mut Shadow, step: &Step) -> bool {
     let visit =
         Visit { pc: 0, strength: step.strength, role: step.role, order: step.order, count: 1 };
     let region = (step.shared == Place::Global).then_some(0);
-    let lane = step.thread.lane();
-    let element = Element { lane, address: 0, bytes: step.bytes, region, offset: step.offset };
-    let outcome = access(order, shadow, rules, visit, (step.thread, &element), || false);
+    let (thread, offset) = (step.thread, step.offset);
+    let element = Element { thread, address: 0, bytes: step.bytes, region, offset };
+    let outcome = access(order, shadow, rules, visit, &element, || false);
     outcome.verdicts.iter().any(|(_, verdict)| verdict.race.is_some())
 }
 

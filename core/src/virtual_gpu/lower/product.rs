@@ -1,0 +1,174 @@
+//! Where the elements of a tensor product lie in the registers of a warp, worked out once for each form.
+
+use super::super::isa::matrix::{
+    Accumulator, Layout as Order, Multiplicand, MultiplyAccumulate, Shape as IsaShape,
+};
+use super::super::isa::scalar::ScalarType;
+use super::super::semantics::matrix::{Fragment, Layout, MajorOrder, QuadFragment, Shape};
+
+const LANES: usize = 32;
+
+/// A product with its four fragments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Product {
+    pub(crate) multiply: MultiplyAccumulate,
+    /// The extents of each product; single bits count as words of 32 along k.
+    pub(crate) shape: Shape,
+    /// How many products stand side by side: four for `mma.m8n8k4` of f16.
+    pub(crate) products: usize,
+    /// By rows.
+    pub(crate) a: FragmentPlan,
+    /// By columns.
+    pub(crate) b: FragmentPlan,
+    /// By rows.
+    pub(crate) c: FragmentPlan,
+    pub(crate) d: FragmentPlan,
+}
+
+/// Where the registers of one matrix belong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FragmentPlan {
+    /// The width of an element; words of single bits count as one.
+    pub(crate) bits: u32,
+    pub(crate) registers: usize,
+    /// Elements of all products.
+    pub(crate) elements: usize,
+    /// For each register, lane and element within it from the low end: the place in the matrix.
+    pub(crate) places: Vec<u16>,
+}
+
+impl FragmentPlan {
+    /// Elements of a register.
+    pub(crate) fn per_register(&self) -> usize {
+        if self.bits == 64 { 1 } else { 32 / self.bits as usize }
+    }
+}
+
+/// Where a fragment's elements lie, whatever the instruction.
+pub(crate) fn shape(shape: IsaShape) -> Shape {
+    let (m, n, k) = shape.extents();
+    Shape { m: m as usize, n: n as usize, k: k as usize }
+}
+
+/// The width of an element of a multiplicand in a register.
+pub(crate) fn multiplicand_bits(ty: Multiplicand) -> u32 {
+    if ty == Multiplicand::Tf32 { 32 } else { ScalarType::from(ty).bits() }
+}
+
+fn order(order: Order) -> MajorOrder {
+    match order {
+        Order::Row => MajorOrder::Row,
+        Order::Column => MajorOrder::Column,
+    }
+}
+
+impl Product {
+    /// A product whose fragments have so many registers: d, a, b, c.
+    pub(crate) fn new(multiply: MultiplyAccumulate, registers: [usize; 4]) -> Self {
+        let extents = shape(multiply.shape);
+        let quads = multiply.shape == IsaShape::M8N8K4 && multiply.a == Multiplicand::F16;
+        let accumulator = |ty: Accumulator| {
+            let quad = if ty == Accumulator::F16 { QuadFragment::C16 } else { QuadFragment::C32 };
+            let layout = Layout::Tiles(extents, Fragment::C);
+            (if quads { Layout::QuadPairs(quad) } else { layout }, ScalarType::from(ty).bits())
+        };
+        let (a_bits, b_bits) = (multiplicand_bits(multiply.a), multiplicand_bits(multiply.b));
+        let (a, b) = if quads {
+            (
+                Layout::QuadPairs(QuadFragment::A(order(multiply.a_layout))),
+                Layout::QuadPairs(QuadFragment::B(order(multiply.b_layout))),
+            )
+        } else {
+            (
+                Layout::Tiles(extents, Fragment::A(a_bits)),
+                Layout::Tiles(extents, Fragment::B(b_bits)),
+            )
+        };
+        let words = if a_bits == 1 { 32 } else { 1 };
+        let shape = Shape { k: extents.k / words, ..extents };
+        let products = if quads { 4 } else { 1 };
+        let plan = |layout, bits, registers, matrix: Matrix| {
+            fragment(layout, bits, registers, matrix.at(shape, words), products)
+        };
+        let [(c_layout, c_bits), (d_layout, d_bits)] =
+            [accumulator(multiply.c), accumulator(multiply.d)];
+        Self {
+            multiply,
+            shape,
+            products,
+            a: plan(a, a_bits, registers[1], Matrix::A),
+            b: plan(b, b_bits, registers[2], Matrix::B),
+            c: plan(c_layout, c_bits, registers[3], Matrix::C),
+            d: plan(d_layout, d_bits, registers[0], Matrix::C),
+        }
+    }
+}
+
+/// Which matrix, and so how it is stored while it is multiplied.
+#[derive(Clone, Copy)]
+enum Matrix {
+    A,
+    B,
+    C,
+}
+
+/// How a matrix is stored: rows and columns in elements, and which of them lie together.
+#[derive(Clone, Copy)]
+struct Storage {
+    matrix: Matrix,
+    shape: Shape,
+    /// Bits along k that make one element.
+    words: usize,
+}
+
+impl Matrix {
+    fn at(self, shape: Shape, words: usize) -> Storage {
+        Storage { matrix: self, shape, words }
+    }
+}
+
+impl Storage {
+    fn elements(self) -> usize {
+        let Shape { m, n, k } = self.shape;
+        match self.matrix {
+            Matrix::A => m * k,
+            Matrix::B => k * n,
+            Matrix::C => m * n,
+        }
+    }
+
+    fn place(self, row: usize, column: usize) -> usize {
+        let Shape { n, k, .. } = self.shape;
+        match self.matrix {
+            Matrix::A => row * k + column / self.words,
+            Matrix::B => column * k + row / self.words,
+            Matrix::C => row * n + column,
+        }
+    }
+}
+
+fn fragment(
+    layout: Layout,
+    bits: u32,
+    registers: usize,
+    storage: Storage,
+    products: usize,
+) -> FragmentPlan {
+    // A register of single bits is one word of its row or column.
+    let (bits, step) = if bits == 1 { (32, 32) } else { (bits, 1) };
+    let per_register = if bits == 64 { 1 } else { 32 / bits as usize };
+    let each = storage.elements();
+    let mut places = Vec::with_capacity(registers * LANES * per_register);
+    for register in 0..registers {
+        for lane in 0..LANES {
+            for within in 0..per_register {
+                let element = (register * per_register + within) * step;
+                let at = layout.position(lane, element);
+                // Lanes 0–3 and 16–19 hold the first product, 4–7 and 20–23 the second …
+                let product = if products > 1 { lane % 16 / 4 } else { 0 };
+                places.push((product * each + storage.place(at.row, at.column)) as u16);
+            }
+        }
+    }
+    FragmentPlan { bits, registers, elements: products * each, places }
+}

@@ -1,0 +1,171 @@
+//! Read-modify-write of several values, each on its own, and of one value of 128 bits. PTX ISA, sections "atom" and
+//! "red".
+
+use super::super::isa::atomic::{Atomic, ExchangeType, OldValue, SwapType, Update};
+use super::super::lower::code::{BaseKind, Op};
+use super::access::{Part, Spot};
+use super::atomic::bytes;
+use super::race::WriteOutcome;
+use super::run::Worker;
+use super::warp::{Frame, LANES};
+
+/// The lists of one operation: results, operands, and what is swapped in.
+struct Operands {
+    values: Vec<[u64; LANES]>,
+    undefined: u32,
+}
+
+/// Whether the value has 128 bits, which lie in two slots.
+fn is_quad(update: Update) -> bool {
+    matches!(update, Update::Exchange(ExchangeType::B128) | Update::CompareAndSwap(SwapType::B128))
+}
+
+impl Worker<'_, '_> {
+    pub(super) fn atomic_vector(
+        &mut self,
+        op: &Op,
+        (atomic, base): (Atomic, BaseKind),
+        pc: u32,
+        (frame, active): (Frame, u32),
+    ) {
+        let quad = is_quad(atomic.update);
+        if quad {
+            self.poll(pc);
+        }
+        let element = if quad { 8 } else { bytes(atomic.update) };
+        let count = if quad { 2 } else { usize::from(atomic.lanes) };
+        let list = &self.launch.program.lists[op.list.0 as usize..][..usize::from(op.list.1)];
+        let (results, operands) = list.split_at(count.min(list.len()));
+        let (mut addresses, mask) = self.addresses(pc, op, base, frame, active);
+        let spaces = Self::spaces(atomic.space, base, &mut addresses, mask);
+        if let Some(counts) = self.launch.count(pc) {
+            counts.atomics += u64::from(active.count_ones());
+        }
+        let part = Part { pc, addresses: &addresses, mask, element, count };
+        self.count_atomic(&part, spaces.global, spaces.shared);
+        let wide = element == 8;
+        let lanes = self.lanes(frame, active);
+        let mut given = Operands { values: Vec::with_capacity(operands.len()), undefined: 0 };
+        for slot in operands {
+            let (values, undefined) = lanes.any(*slot, wide);
+            given.values.push(values);
+            given.undefined |= undefined & active;
+        }
+        if given.undefined != 0 && spaces.global != 0 {
+            self.report_undefined(pc, given.undefined, "the operand of an atomic operation");
+        }
+        let mut old = vec![[0; LANES]; count];
+        let mut undefined = 0;
+        for lane in (0..LANES).filter(|lane| mask >> lane & 1 == 1) {
+            let shared = spaces.shared >> lane & 1 == 1;
+            let part = Part { pc, addresses: &addresses, mask: 1 << lane, element, count };
+            let Some(spot) = self.spot(&part, lane, shared) else { continue };
+            let known = if quad {
+                self.swap_quad(&spot, atomic, &given.values, (pc, lane), &mut old)
+            } else {
+                self.swap_each(&spot, atomic, &given.values, (pc, lane, element as usize), &mut old)
+            };
+            if !known {
+                undefined |= 1 << lane;
+                self.warp.undefined_load[lane] = Some(pc);
+            }
+        }
+        if undefined != 0 && !matches!(atomic.update, Update::Exchange(_)) {
+            self.report_undefined(pc, undefined, "what an atomic operation changes");
+        }
+        if atomic.old_value == OldValue::Returned {
+            let mut lanes = self.lanes(frame, active);
+            for (slot, old) in results.iter().zip(&old).filter(|(slot, _)| !slot.is_none()) {
+                if wide {
+                    lanes.set_double(*slot, old, undefined);
+                } else {
+                    lanes.set_word(*slot, &old.map(|value| value as u32), undefined);
+                }
+            }
+        }
+    }
+
+    fn swap_each(
+        &mut self,
+        spot: &Spot,
+        atomic: Atomic,
+        values: &[[u64; LANES]],
+        (pc, lane, size): (u32, usize, usize),
+        old: &mut [[u64; LANES]],
+    ) -> bool {
+        let mut known = true;
+        for (index, (old, value)) in old.iter_mut().zip(values).enumerate() {
+            let at = spot.behind(index * size);
+            let (before, was_known) = self.swap(&at, atomic, value[lane], 0, size);
+            self.race_atomic(pc, (lane, size as u32), &at, atomic, WriteOutcome::Wrote);
+            old[lane] = before;
+            known &= was_known;
+        }
+        known
+    }
+
+    /// Exchanges 16 bytes, or compares them and swaps.
+    fn swap_quad(
+        &mut self,
+        spot: &Spot,
+        atomic: Atomic,
+        values: &[[u64; LANES]],
+        (pc, lane): (u32, usize),
+        old: &mut [[u64; LANES]],
+    ) -> bool {
+        let (known, before) = match *spot {
+            Spot::Region(place) => {
+                let content = &self.launch.memory.regions[place.region].content;
+                let before = [content.read(place.offset, 8), content.read(place.offset + 8, 8)];
+                (content.written(place.offset, 16), before)
+            }
+            Spot::Shared(offset) => {
+                let shared = &self.block.shared;
+                let before = [shared.read(offset, 8), shared.read(offset + 8, 8)];
+                (shared.written(offset, 16), before)
+            }
+        };
+        let given: Vec<u64> = values.iter().map(|value| value[lane]).collect();
+        let mut outcome = WriteOutcome::Wrote;
+        let new = match (atomic.update, &given[..]) {
+            (Update::CompareAndSwap(_), [a, b, c, d]) if before == [*a, *b] => [*c, *d],
+            (Update::CompareAndSwap(_), _) => {
+                outcome = WriteOutcome::Read;
+                before
+            }
+            (_, [low, high, ..]) => [*low, *high],
+            (_, _) => before,
+        };
+        for (offset, value) in [(0, new[0]), (8, new[1])] {
+            match *spot {
+                Spot::Region(place) => {
+                    let content = &self.launch.memory.regions[place.region].content;
+                    content.write(place.offset + offset, 8, value);
+                    content.mark_written(place.offset + offset, 8);
+                }
+                Spot::Shared(start) => {
+                    self.block.shared.write(start + offset, 8, value);
+                    self.block.shared.mark_written(start + offset, 8);
+                }
+            }
+        }
+        self.race_atomic(pc, (lane, 16), spot, atomic, outcome);
+        for (old, before) in old.iter_mut().zip(before) {
+            old[lane] = before;
+        }
+        known
+    }
+}
+
+impl Spot {
+    /// So many bytes further on.
+    fn behind(&self, bytes: usize) -> Self {
+        match *self {
+            Self::Region(place) => {
+                let offset = place.offset + bytes;
+                Self::Region(super::memory::RegionPlace { offset, ..place })
+            }
+            Self::Shared(offset) => Self::Shared(offset + bytes),
+        }
+    }
+}

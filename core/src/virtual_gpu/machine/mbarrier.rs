@@ -1,0 +1,234 @@
+//! Barriers that are words of shared memory. PTX ISA 9.7.13.15 "mbarrier".
+//!
+//! PTX leaves the content of such a word open. Here it is: arrivals that the phase lacks, arrivals that every phase
+//! expects, and the number of the phase; an arrival gives the word as it was before.
+
+use super::super::isa::mbarrier::{Completion, Mbarrier, Participation, Patience, Phase};
+use super::super::lower::code::{BaseKind, Op};
+use super::access::Part;
+use super::fault::{FaultKind, Finding};
+use super::run::Worker;
+use super::warp::{Frame, LANES};
+
+const COUNT_BITS: u32 = 20;
+/// The most arrivals that a barrier can expect. PTX ISA 9.7.13.15.9 "mbarrier.init".
+const MOST: u32 = (1 << COUNT_BITS) - 1;
+const PHASE_MASK: u32 = (1 << 23) - 1;
+
+/// The content of a barrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct State {
+    pending: u32,
+    expected: u32,
+    phase: u32,
+}
+
+impl State {
+    fn from_word(word: u64) -> Self {
+        Self {
+            pending: word as u32 & MOST,
+            expected: (word >> COUNT_BITS) as u32 & MOST,
+            phase: (word >> (2 * COUNT_BITS)) as u32 & PHASE_MASK,
+        }
+    }
+
+    fn word(self) -> u64 {
+        u64::from(self.pending)
+            | u64::from(self.expected) << COUNT_BITS
+            | u64::from(self.phase) << (2 * COUNT_BITS)
+    }
+
+    /// After so many arrivals; none if the phase does not expect as many.
+    fn arrived(self, count: u32) -> Option<Self> {
+        let pending = self.pending.checked_sub(count)?;
+        if pending > 0 {
+            return Some(Self { pending, ..self });
+        }
+        let phase = self.phase.wrapping_add(1) & PHASE_MASK;
+        Some(Self { pending: self.expected, phase, ..self })
+    }
+}
+
+impl Worker<'_, '_> {
+    pub(super) fn mbarrier(
+        &mut self,
+        op: &Op,
+        (what, base): (Mbarrier, BaseKind),
+        pc: u32,
+        (frame, active): (Frame, u32),
+    ) {
+        let space = match what {
+            Mbarrier::Initialise(space)
+            | Mbarrier::Invalidate(space)
+            | Mbarrier::Arrive(space, ..)
+            | Mbarrier::Wait(space, ..) => space,
+            Mbarrier::PendingCount => {
+                let mut lanes = self.lanes(frame, active);
+                let (states, undefined) = (lanes.double(op.b), lanes.double_undefined(op.b));
+                let counts = states.map(|state| State::from_word(state).pending);
+                lanes.set_word(op.d, &counts, undefined);
+                return;
+            }
+        };
+        let (mut addresses, mask) = self.addresses(pc, op, base, frame, active);
+        Self::spaces(space, base, &mut addresses, mask);
+        let part = Part { pc, addresses: &addresses, mask, element: 8, count: 1 };
+        match what {
+            Mbarrier::Initialise(_) => {
+                let counts = self.barrier_counts(pc, op, frame, mask);
+                for lane in part.lanes() {
+                    let Some(offset) = self.place_shared(&part, lane) else { continue };
+                    self.initialise(pc, lane as u32, offset, counts[lane]);
+                }
+            }
+            Mbarrier::Invalidate(_) => {
+                for lane in part.lanes() {
+                    let Some(offset) = self.place_shared(&part, lane) else { continue };
+                    if self.barrier_at(pc, lane as u32, offset).is_some() {
+                        self.block.mbarriers.remove(&offset);
+                        self.block.shared.mark_unwritten(offset, 8);
+                    }
+                }
+            }
+            Mbarrier::Arrive(_, participation, completion, _) => {
+                self.arrive(op, &part, (participation, completion), frame);
+            }
+            Mbarrier::Wait(_, patience, phase, _) => {
+                self.wait(op, &part, (patience, phase), (frame, active));
+            }
+            Mbarrier::PendingCount => {}
+        }
+    }
+
+    fn barrier_counts(&mut self, pc: u32, op: &Op, frame: Frame, mask: u32) -> [u32; LANES] {
+        if op.b.is_none() {
+            return [1; LANES];
+        }
+        let lanes = self.lanes(frame, mask);
+        let (counts, undefined) = (lanes.word(op.b), lanes.word_undefined(op.b) & mask);
+        if undefined != 0 {
+            self.report_undefined(pc, undefined, "the count of a barrier in memory");
+        }
+        counts
+    }
+
+    fn initialise(&mut self, pc: u32, lane: u32, offset: usize, count: u32) {
+        if count == 0 || count > MOST {
+            let text = format!("a barrier for {count} arrivals; it takes 1 to {MOST}");
+            self.report(pc, Finding::new(FaultKind::BarrierDivergence, lane, text));
+            return;
+        }
+        self.race_initialisation((self.warp.index, lane), pc, offset);
+        self.block.mbarriers.insert(offset);
+        self.block.shared.mark_written(offset, 8);
+        self.set_barrier(offset, State { pending: count, expected: count, phase: 0 });
+    }
+
+    fn set_barrier(&mut self, offset: usize, state: State) {
+        self.block.shared.write(offset, 8, state.word());
+    }
+
+    /// The barrier in a place, or a report that there is none.
+    fn barrier_at(&mut self, pc: u32, lane: u32, offset: usize) -> Option<State> {
+        if self.block.mbarriers.contains(&offset) {
+            return Some(State::from_word(self.block.shared.read(offset, 8)));
+        }
+        let text = format!(
+            "a barrier at offset {offset} of the block's shared memory that nothing initialised"
+        );
+        self.report(pc, Finding::new(FaultKind::UninitializedRead, lane, text));
+        None
+    }
+
+    fn arrive(
+        &mut self,
+        op: &Op,
+        part: &Part<'_>,
+        (participation, completion): (Participation, Completion),
+        frame: Frame,
+    ) {
+        let counts = self.barrier_counts(part.pc, op, frame, part.mask);
+        let mut states = [0; LANES];
+        for lane in part.lanes() {
+            let Some(offset) = self.place_shared(part, lane) else { continue };
+            let Some(state) = self.barrier_at(part.pc, lane as u32, offset) else { continue };
+            states[lane] = state.word();
+            if participation == Participation::Leave {
+                let expected = state.expected.saturating_sub(counts[lane]);
+                self.set_barrier(offset, State { expected, ..state });
+            }
+            if completion == Completion::Excluded && state.pending <= counts[lane] {
+                let text =
+                    "an arrival that completes the phase, though `.noComplete` says it does not";
+                let finding = Finding::new(FaultKind::BarrierDivergence, lane as u32, text);
+                self.report(part.pc, finding);
+            }
+            self.race_arrival((self.warp.index, lane as u32), part.pc, offset);
+            self.arrive_at(part.pc, lane as u32, offset, counts[lane]);
+        }
+        if !op.d.is_none() {
+            self.lanes(frame, part.mask).set_double(op.d, &states, 0);
+        }
+    }
+
+    /// Counts arrivals at a barrier.
+    pub(super) fn arrive_at(&mut self, pc: u32, lane: u32, offset: usize, count: u32) {
+        let Some(state) = self.barrier_at(pc, lane, offset) else { return };
+        match state.arrived(count) {
+            Some(next) => self.set_barrier(offset, next),
+            None => {
+                let pending = state.pending;
+                let text =
+                    format!("{count} arrivals at a barrier whose phase expects {pending} more");
+                self.report(pc, Finding::new(FaultKind::BarrierDivergence, lane, text));
+            }
+        }
+    }
+
+    /// The phase expects one more arrival; whether there is such a barrier.
+    pub(super) fn expect_one_more(&mut self, pc: u32, lane: u32, offset: usize) -> bool {
+        let Some(state) = self.barrier_at(pc, lane, offset) else { return false };
+        let pending = (state.pending + 1).min(MOST);
+        self.set_barrier(offset, State { pending, ..state });
+        true
+    }
+
+    fn wait(
+        &mut self,
+        op: &Op,
+        part: &Part<'_>,
+        (patience, phase): (Patience, Phase),
+        (frame, active): (Frame, u32),
+    ) {
+        match patience {
+            // A thread that may be suspended may also come back at once.
+            Patience::None | Patience::Bounded => self.poll(part.pc),
+        }
+        let lanes = self.lanes(frame, part.mask);
+        let (wanted, undefined) = match phase {
+            Phase::State => (lanes.double(op.b), lanes.double_undefined(op.b)),
+            Phase::Parity => (lanes.word(op.b).map(u64::from), lanes.word_undefined(op.b)),
+        };
+        let undefined = undefined & part.mask;
+        if undefined != 0 {
+            self.report_undefined(part.pc, undefined, "the phase that is waited for");
+        }
+        // Where there is no barrier nobody should wait for ever.
+        let mut complete = u32::MAX;
+        for lane in part.lanes() {
+            let Some(offset) = self.place_shared(part, lane) else { continue };
+            self.settle(offset);
+            let Some(state) = self.barrier_at(part.pc, lane as u32, offset) else { continue };
+            let done = match phase {
+                Phase::State => State::from_word(wanted[lane]).phase != state.phase,
+                Phase::Parity => wanted[lane] & 1 != u64::from(state.phase & 1),
+            };
+            if done {
+                self.race_passing((self.warp.index, lane as u32), part.pc, offset);
+            } else {
+                complete &= !(1 << lane);
+            }
+        }
+        self.lanes(frame, active).set_predicate(op.d, complete, 0);
+    }
+}

@@ -1,0 +1,105 @@
+//! Tensor cores and what moves their fragments: the whole warp does it together.
+//!
+//! All of these instructions are `.aligned`: every lane of the warp executes the same one. PTX ISA 9.7.15 "Warp Level
+//! Matrix Multiply-Accumulate Instructions".
+
+mod fragment;
+mod product;
+mod rows;
+
+use super::super::isa::matrix::Matrix;
+use super::super::lower::code::{BaseKind, Op};
+use super::super::module::Module;
+use super::super::semantics::matrix::{Accumulation, Architecture, transpose_8x8};
+use super::fault::{FaultKind, Finding};
+use super::run::Worker;
+use super::warp::{Frame, Split, SplitState};
+
+/// How tensor cores round sums, which PTX leaves open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TensorModel {
+    /// Exactly as those of the oldest architecture that the module names as its target.
+    OfTarget,
+    /// Exactly as those of an architecture.
+    Exact(Architecture),
+    /// By fused multiply-adds in f32, one after the other: faster, and close.
+    FusedMultiplyAdd,
+}
+
+/// How sums are rounded: as asked for, or as the tensor cores of the module's target do it.
+pub(super) fn accumulation(model: TensorModel, module: &Module) -> Accumulation {
+    match model {
+        TensorModel::FusedMultiplyAdd => Accumulation::Fma,
+        TensorModel::Exact(architecture) => Accumulation::Exact(architecture),
+        TensorModel::OfTarget => {
+            let number = |target: &String| -> Option<u32> {
+                let digits = target.strip_prefix("sm_")?;
+                digits.trim_end_matches(|c: char| c.is_ascii_alphabetic()).parse().ok()
+            };
+            Accumulation::Exact(match module.targets.iter().find_map(number) {
+                Some(..80) => Architecture::Turing,
+                Some(80..89) => Architecture::Ampere,
+                Some(89) => Architecture::Ada,
+                Some(90..100) | None => Architecture::Hopper,
+                Some(100..) => Architecture::Blackwell,
+            })
+        }
+    }
+}
+
+impl Worker<'_, '_> {
+    /// True if the split waits for the rest of its warp; else the operation is done.
+    pub(super) fn tensor(
+        &mut self,
+        op: &Op,
+        (matrix, base): (Matrix, BaseKind),
+        split: &mut Split,
+    ) -> bool {
+        let elsewhere = self.warp.live & !split.mask;
+        if elsewhere != 0 && !self.forced {
+            split.state = SplitState::WarpSync(u32::MAX);
+            return true;
+        }
+        let missing = !split.mask;
+        if missing != 0 {
+            self.forced = false;
+            let reason =
+                if elsewhere == 0 { "have ended or do not exist" } else { "are elsewhere" };
+            let text = format!("the whole warp must come here; lanes {missing:#010x} {reason}");
+            let lane = split.mask.trailing_zeros();
+            self.report(split.pc, Finding::new(FaultKind::WarpSync, lane, text));
+        }
+        let (pc, frame, mask) = (split.pc, split.frame, split.mask);
+        match matrix {
+            Matrix::Multiply(_) | Matrix::WarpMultiply(_) => self.multiply(pc, op, frame, mask),
+            Matrix::Transpose => self.transpose(op, frame, mask),
+            Matrix::Load(count, orientation, space) => {
+                self.load_rows(pc, op, (count, orientation, space, base), (frame, mask));
+            }
+            Matrix::Store(count, orientation, space) => {
+                self.store_rows(pc, op, (count, orientation, space, base), (frame, mask));
+            }
+            Matrix::WarpLoad(what, shape, order, space) => {
+                let form = fragment::Form::loaded(what, shape, order);
+                self.load_fragment(pc, op, &form, (space, base), (frame, mask));
+            }
+            Matrix::WarpStore(ty, shape, order, space) => {
+                let form = fragment::Form::stored(ty, shape, order);
+                self.store_fragment(pc, op, &form, (space, base), (frame, mask));
+            }
+        }
+        false
+    }
+
+    /// PTX ISA, section "movmatrix".
+    fn transpose(&mut self, op: &Op, frame: Frame, mask: u32) {
+        let mut lanes = self.lanes(frame, mask);
+        let (words, undefined) = (lanes.word(op.a), lanes.word_undefined(op.a) | !mask);
+        // Each half of a result comes from another lane: it is known as soon as one of them is.
+        let spread: [u32; 32] =
+            std::array::from_fn(|lane| if undefined >> lane & 1 == 1 { u32::MAX } else { 0 });
+        let unknown = transpose_8x8(&spread);
+        let unknown = super::lanes::bits(|lane| unknown[lane] == u32::MAX);
+        lanes.set_word(op.d, &transpose_8x8(&words), unknown);
+    }
+}

@@ -1,0 +1,292 @@
+//! Products: registers → matrices → `semantics` → registers.
+
+use super::super::super::cost::Counts;
+use super::super::super::isa::matrix::{Accumulator, BitProduct, Multiplicand, MultiplyAccumulate};
+use super::super::super::lower::code::{Op, Slot};
+use super::super::super::lower::product::{FragmentPlan, Product};
+use super::super::super::semantics::matrix as s;
+use super::super::compute::modes;
+use super::super::lanes::Lanes;
+use super::super::run::Worker;
+use super::super::warp::{Frame, LANES};
+
+impl Worker<'_, '_> {
+    pub(super) fn multiply(&mut self, pc: u32, op: &Op, frame: Frame, mask: u32) {
+        let program = self.launch.program;
+        let Some(product) = program.products.get(op.immediate as usize) else { return };
+        let accumulation = self.launch.accumulation;
+        let slots = &program.lists[op.list.0 as usize..][..usize::from(op.list.1)];
+        let (d, rest) = slots.split_at(product.d.registers);
+        let (a, rest) = rest.split_at(product.a.registers);
+        let (b, c) = rest.split_at(product.b.registers);
+        let mut lanes = self.lanes(frame, mask);
+        let result = match kind(&product.multiply) {
+            Kind::Float(types) => {
+                let word = |word: u32| word;
+                let (a, b) =
+                    (gather(&lanes, a, &product.a, word), gather(&lanes, b, &product.b, word));
+                let mut sums = gather(&lanes, c, &product.c, word);
+                each(product, &a, &b, &mut sums, |a, b, sums| {
+                    s::multiply_float(product.shape, types, a, b, sums, accumulation);
+                });
+                Sums::Words(sums)
+            }
+            Kind::Double => {
+                let rounding = modes::rounding(product.multiply.rounding);
+                let (a, b) =
+                    (gather_doubles(&lanes, a, &product.a), gather_doubles(&lanes, b, &product.b));
+                let mut sums = gather_doubles(&lanes, c, &product.c);
+                each(product, &a, &b, &mut sums, |a, b, sums| {
+                    s::multiply_double(product.shape, a, b, sums, rounding);
+                });
+                Sums::Doubles(sums)
+            }
+            Kind::Integer(a_extension, b_extension) => {
+                let overflow = modes::overflow(product.multiply.overflow);
+                let a = gather(&lanes, a, &product.a, |bits| a_extension.extend(bits));
+                let b = gather(&lanes, b, &product.b, |bits| b_extension.extend(bits));
+                let mut sums = gather(&lanes, c, &product.c, |bits| bits as i32);
+                each(product, &a, &b, &mut sums, |a, b, sums| {
+                    s::multiply_integer(product.shape, a, b, sums, overflow);
+                });
+                Sums::Words(sums.into_iter().map(|sum| sum as u32).collect())
+            }
+            Kind::Bits(bits) => {
+                let word = |word: u32| word;
+                let (a, b) =
+                    (gather(&lanes, a, &product.a, word), gather(&lanes, b, &product.b, word));
+                let mut sums = gather(&lanes, c, &product.c, word);
+                each(product, &a, &b, &mut sums, |a, b, sums| {
+                    s::multiply_bits(product.shape, a, b, sums, bits);
+                });
+                Sums::Words(sums)
+            }
+        };
+        let undefined = undefined(&lanes, product, [a, b, c], mask);
+        scatter(&mut lanes, d, &product.d, &result, &undefined);
+        let (rows, columns, length) = product.multiply.shape.extents();
+        let multiply_adds = product.products as u64 * u64::from(rows * columns * length);
+        let ty = product.multiply.a;
+        if let Some(counts) = self.launch.count(pc) {
+            *counter(counts, ty) += multiply_adds;
+        }
+    }
+}
+
+/// What counts the multiply-adds of a type.
+fn counter(counts: &mut Counts, ty: Multiplicand) -> &mut u64 {
+    match ty {
+        Multiplicand::F16 => &mut counts.tensor_f16_multiply_adds,
+        Multiplicand::Bf16 => &mut counts.tensor_bf16_multiply_adds,
+        Multiplicand::Tf32 => &mut counts.tensor_tf32_multiply_adds,
+        Multiplicand::F64 => &mut counts.tensor_f64_multiply_adds,
+        Multiplicand::E4m3 | Multiplicand::E5m2 => &mut counts.tensor_f8_multiply_adds,
+        Multiplicand::U8 | Multiplicand::S8 => &mut counts.tensor_int8_multiply_adds,
+        Multiplicand::U4 | Multiplicand::S4 => &mut counts.tensor_int4_multiply_adds,
+        Multiplicand::B1 => &mut counts.tensor_bit_multiply_adds,
+    }
+}
+
+/// What is multiplied, with what `semantics` needs to know.
+enum Kind {
+    Float(s::FloatTypes),
+    Double,
+    /// How elements of A and B are extended to 32 bits.
+    Integer(Extension, Extension),
+    Bits(s::BitProduct),
+}
+
+/// How a small integer becomes one of 32 bits.
+#[derive(Clone, Copy)]
+enum Extension {
+    Zero,
+    /// The sign bit is the last of so many.
+    Sign(u32),
+}
+
+impl Extension {
+    fn extend(self, bits: u32) -> i32 {
+        match self {
+            Self::Zero => bits as i32,
+            Self::Sign(width) => (bits << (32 - width)) as i32 >> (32 - width),
+        }
+    }
+}
+
+fn kind(multiply: &MultiplyAccumulate) -> Kind {
+    let float = |a, b| {
+        let (c, d) = (sum(multiply.c), sum(multiply.d));
+        Kind::Float(s::FloatTypes { a, b, c, d })
+    };
+    match multiply.a {
+        Multiplicand::F16 => float(s::Multiplicand::F16, s::Multiplicand::F16),
+        Multiplicand::Bf16 => float(s::Multiplicand::Bf16, s::Multiplicand::Bf16),
+        Multiplicand::Tf32 => float(s::Multiplicand::Tf32, s::Multiplicand::Tf32),
+        Multiplicand::E4m3 => float(s::Multiplicand::E4m3, eight_bits(multiply.b)),
+        Multiplicand::E5m2 => float(s::Multiplicand::E5m2, eight_bits(multiply.b)),
+        Multiplicand::F64 => Kind::Double,
+        Multiplicand::U8 | Multiplicand::S8 | Multiplicand::U4 | Multiplicand::S4 => {
+            Kind::Integer(extension(multiply.a), extension(multiply.b))
+        }
+        Multiplicand::B1 => Kind::Bits(match multiply.bits {
+            Some(BitProduct::And) => s::BitProduct::And,
+            Some(BitProduct::Xor) | None => s::BitProduct::Xor,
+        }),
+    }
+}
+
+/// The two formats of eight bits may be mixed, no others.
+fn eight_bits(ty: Multiplicand) -> s::Multiplicand {
+    if ty == Multiplicand::E5m2 { s::Multiplicand::E5m2 } else { s::Multiplicand::E4m3 }
+}
+
+fn extension(ty: Multiplicand) -> Extension {
+    match ty {
+        Multiplicand::S8 => Extension::Sign(8),
+        Multiplicand::S4 => Extension::Sign(4),
+        Multiplicand::U8
+        | Multiplicand::U4
+        | Multiplicand::B1
+        | Multiplicand::F16
+        | Multiplicand::Bf16
+        | Multiplicand::Tf32
+        | Multiplicand::F64
+        | Multiplicand::E4m3
+        | Multiplicand::E5m2 => Extension::Zero,
+    }
+}
+
+fn sum(ty: Accumulator) -> s::Accumulator {
+    if ty == Accumulator::F16 { s::Accumulator::F16 } else { s::Accumulator::F32 }
+}
+
+enum Sums {
+    Words(Vec<u32>),
+    Doubles(Vec<u64>),
+}
+
+/// Runs one product after the other.
+fn each<T>(
+    product: &Product,
+    a: &[T],
+    b: &[T],
+    sums: &mut [T],
+    multiply: impl Fn(&[T], &[T], &mut [T]),
+) {
+    let of = |elements: usize| elements / product.products;
+    let (a, b) = (a.chunks(of(a.len())), b.chunks(of(b.len())));
+    let length = of(sums.len());
+    for ((a, b), sums) in a.zip(b).zip(sums.chunks_mut(length)) {
+        multiply(a, b, sums);
+    }
+}
+
+fn gather<T: Copy + Default>(
+    lanes: &Lanes<'_>,
+    slots: &[Slot],
+    plan: &FragmentPlan,
+    element: impl Fn(u32) -> T,
+) -> Vec<T> {
+    let mut matrix = vec![T::default(); plan.elements];
+    let per_register = plan.per_register();
+    let mask = u32::MAX >> (32 - plan.bits);
+    for (slot, places) in slots.iter().zip(plan.places.chunks_exact(LANES * per_register)) {
+        let words = lanes.word(*slot);
+        for (word, places) in words.iter().zip(places.chunks_exact(per_register)) {
+            let mut rest = u64::from(*word);
+            for place in places {
+                matrix[usize::from(*place)] = element(rest as u32 & mask);
+                rest >>= plan.bits;
+            }
+        }
+    }
+    matrix
+}
+
+fn gather_doubles(lanes: &Lanes<'_>, slots: &[Slot], plan: &FragmentPlan) -> Vec<u64> {
+    let mut matrix = vec![0; plan.elements];
+    for (slot, places) in slots.iter().zip(plan.places.chunks_exact(LANES)) {
+        for (value, place) in lanes.double(*slot).iter().zip(places) {
+            matrix[usize::from(*place)] = *value;
+        }
+    }
+    matrix
+}
+
+/// For each register of the result the lanes whose value depends on one that nothing wrote.
+fn undefined(lanes: &Lanes<'_>, product: &Product, [a, b, c]: [&[Slot]; 3], mask: u32) -> Vec<u32> {
+    let bits = |slot: &Slot, plan: &FragmentPlan| {
+        let bits = if plan.bits == 64 {
+            lanes.double_undefined(*slot)
+        } else {
+            lanes.word_undefined(*slot)
+        };
+        // A lane that is not here brings nothing.
+        if slot.is_pool() { bits } else { bits | !mask }
+    };
+    let fragments = [(a, &product.a), (b, &product.b), (c, &product.c)];
+    let known =
+        fragments.iter().all(|(slots, plan)| slots.iter().all(|slot| bits(slot, plan) == 0));
+    if known {
+        return vec![0; product.d.registers];
+    }
+    let [rows, columns, sums] = fragments.map(|(slots, plan)| {
+        let mut unknown = vec![false; plan.elements];
+        let per_register = plan.per_register();
+        for (slot, places) in slots.iter().zip(plan.places.chunks_exact(LANES * per_register)) {
+            let bits = bits(slot, plan);
+            for (index, place) in places.iter().enumerate() {
+                unknown[usize::from(*place)] |= bits >> (index / per_register) & 1 == 1;
+            }
+        }
+        unknown
+    });
+    let s::Shape { m, n, k } = product.shape;
+    let line = |unknown: &[bool], line: usize| unknown[line * k..(line + 1) * k].contains(&true);
+    let depends = |place: usize| {
+        let (which, place) = (place / (m * n), place % (m * n));
+        line(&rows, which * m + place / n)
+            || line(&columns, which * n + place % n)
+            || sums[which * m * n + place]
+    };
+    let per_register = product.d.per_register();
+    let registers = product.d.places.chunks_exact(LANES * per_register);
+    registers
+        .map(|places| {
+            super::super::lanes::bits(|lane| {
+                // As with packing, a register is known as soon as one of its elements is.
+                let places = &places[lane * per_register..(lane + 1) * per_register];
+                places.iter().all(|place| depends(usize::from(*place)))
+            })
+        })
+        .collect()
+}
+
+fn scatter(
+    lanes: &mut Lanes<'_>,
+    slots: &[Slot],
+    plan: &FragmentPlan,
+    sums: &Sums,
+    undefined: &[u32],
+) {
+    let per_register = plan.per_register();
+    let registers = plan.places.chunks_exact(LANES * per_register);
+    for ((slot, places), undefined) in slots.iter().zip(registers).zip(undefined) {
+        match sums {
+            Sums::Doubles(sums) => {
+                let values = std::array::from_fn(|lane| sums[usize::from(places[lane])]);
+                lanes.set_double(*slot, &values, *undefined);
+            }
+            Sums::Words(sums) => {
+                let values = std::array::from_fn(|lane| {
+                    let places = &places[lane * per_register..(lane + 1) * per_register];
+                    let pieces = places.iter().map(|place| sums[usize::from(*place)]);
+                    pieces
+                        .rev()
+                        .fold(0, |word: u32, piece| (u64::from(word) << plan.bits) as u32 | piece)
+                });
+                lanes.set_word(*slot, &values, *undefined);
+            }
+        }
+    }
+}
