@@ -81,7 +81,7 @@ pub enum Content {
     Iota,
     /// The same element again and again, by its bits.
     Constant(Vec<u8>),
-    /// Normally distributed: see [`Content::bytes`](Buffer::bytes).
+    /// Normally distributed, as nearly as the sum of twelve uniform numbers is.
     Normal {
         /// Mean.
         mean: f64,

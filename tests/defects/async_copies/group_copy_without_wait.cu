@@ -10,7 +10,7 @@ namespace cg = cooperative_groups;
 extern "C" __global__ void defect(const float* in, float* out) {
     __shared__ alignas(16) float s[32];
     auto block = cg::this_thread_block();
-    cg::memcpy_async(block, s, in, sizeof(s));
+    cg::memcpy_async(block, s, in, sizeof(s)); // OTHER
     block.sync();
     out[threadIdx.x] = s[31 - threadIdx.x]; // FAULT: missing_wait
 }

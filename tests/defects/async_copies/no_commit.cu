@@ -6,7 +6,7 @@
 extern "C" __global__ void defect(const int* in, int* out) {
     __shared__ int s[64];
     unsigned to = __cvta_generic_to_shared(&s[threadIdx.x]);
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(in + threadIdx.x) : "memory");
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(in + threadIdx.x) : "memory"); // OTHER
     asm volatile("cp.async.wait_group 0;" ::: "memory");
     __syncthreads();
     out[threadIdx.x] = s[63 - threadIdx.x]; // FAULT: missing_wait

@@ -5,7 +5,7 @@
 // expect: 1[5] = 122
 __device__ void copy16(void* to, const void* from) {
     unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(to));
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from) : "memory");
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from) : "memory"); // OTHER
 }
 
 extern "C" __global__ void defect(const float* in, float* out) {

@@ -7,7 +7,7 @@
 
 extern "C" __global__ void defect(const float* in, float* out) {
     __shared__ float s[32];
-    __pipeline_memcpy_async(&s[threadIdx.x], &in[threadIdx.x], 4);
+    __pipeline_memcpy_async(&s[threadIdx.x], &in[threadIdx.x], 4); // OTHER
     __pipeline_commit();
     float v = s[threadIdx.x]; // FAULT: missing_wait
     __pipeline_wait_prior(0);

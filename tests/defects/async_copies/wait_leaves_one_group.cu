@@ -9,11 +9,11 @@ extern "C" __global__ void defect(const float* in, float* out) {
     __shared__ float stage[2][32];
     int t = threadIdx.x;
     float sum = 0;
-    __pipeline_memcpy_async(&stage[0][t], &in[t], 4);
+    __pipeline_memcpy_async(&stage[0][t], &in[t], 4); // OTHER
     __pipeline_commit();
     for (int k = 0; k < 4; k++) {
         if (k + 1 < 4) {
-            __pipeline_memcpy_async(&stage[(k + 1) & 1][t], &in[(k + 1) * 32 + t], 4);
+            __pipeline_memcpy_async(&stage[(k + 1) & 1][t], &in[(k + 1) * 32 + t], 4); // OTHER
             __pipeline_commit();
         }
         __pipeline_wait_prior(1);

@@ -32,9 +32,10 @@ pub struct Expansion {
 impl Expansion {
     /// All that are known.
     #[must_use]
+    #[expect(clippy::expect_used, reason = "the table is a part of the program; a test reads it")]
     pub fn all() -> &'static [Self] {
         static ALL: LazyLock<Vec<Expansion>> =
-            LazyLock::new(|| ron::from_str(TEXT).unwrap_or_default());
+            LazyLock::new(|| ron::from_str(TEXT).expect("assets/expansion.ron is a table"));
         &ALL
     }
 
@@ -69,4 +70,15 @@ pub fn kinds_of(module: &Module, kernel: &str) -> Option<BTreeMap<Kind, u64>> {
         *kinds.entry(kind(op.code)).or_default() += 1;
     }
     Some(kinds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Expansion;
+
+    #[test]
+    fn the_embedded_table_knows_the_architectures_it_was_fitted_for() {
+        let known: Vec<_> = Expansion::all().iter().map(|one| one.compute_capability).collect();
+        assert_eq!(known, [(8, 0), (9, 0), (10, 0)]);
+    }
 }

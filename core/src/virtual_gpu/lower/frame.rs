@@ -7,6 +7,9 @@ use super::code::LoweredFunction;
 /// The first bytes of a thread's memory belong to nothing, so that what lies before the first frame is invalid.
 pub(crate) const FIRST_FRAME: u32 = 64;
 
+/// Bytes between two variables at least.
+const GAP: u64 = 4;
+
 /// Offsets within a frame.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FrameLayout {
@@ -47,7 +50,9 @@ pub(super) fn run(function: &Function) -> Option<FrameLayout> {
     let mut extents = Vec::new();
     let mut end = 0_u64;
     let mut place = |bytes: u64, align: u32| {
-        let start = end.next_multiple_of(u64::from(align.max(4)));
+        // Between two variables are a few bytes that belong to none.
+        let behind = if end == 0 { 0 } else { end + GAP };
+        let start = behind.next_multiple_of(u64::from(align.max(4)));
         end = start + bytes.next_multiple_of(4);
         let extent = (end <= LARGEST_FRAME).then_some((start as u32, bytes as u32))?;
         extents.push(extent);

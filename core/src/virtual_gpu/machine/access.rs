@@ -244,4 +244,10 @@ impl Worker<'_, '_> {
         self.polled = true;
         self.budget -= super::POLL_COST;
     }
+
+    /// While a warp sleeps, all others have their turn.
+    pub(super) fn sleep(&mut self, pc: u32) {
+        self.poll(pc);
+        self.budget -= super::grid::WARP_TURN;
+    }
 }

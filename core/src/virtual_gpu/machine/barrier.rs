@@ -66,11 +66,19 @@ impl Worker<'_, '_> {
             self.report(pc, Finding::new(FaultKind::BarrierDivergence, lane, text));
             return Some(Stop::Launch);
         }
+        if alignment == Alignment::Aligned {
+            // An order that lets lanes part anywhere brings them together again where the instruction demands it.
+            if self.launch.order.parts_lanes() && split.mask != self.warp.live {
+                if !self.forced {
+                    split.state = SplitState::WarpSync(self.warp.live);
+                    return Some(Stop::Choose);
+                }
+                self.forced = false;
+            }
+            self.check_together(pc, index, split);
+        }
         if let Some(counts) = self.launch.count(pc) {
             counts.barriers += 1;
-        }
-        if alignment == Alignment::Aligned {
-            self.check_together(pc, index, split);
         }
         let barrier = &mut self.block.barriers[index];
         let before = barrier.arrivals.iter().filter(|arrival| arrival.warp == self.warp.index);
@@ -119,8 +127,8 @@ impl Worker<'_, '_> {
 /// Since compute capability 7.0 the hardware waits for the threads that have not ended (PTX ISA 9.7.13.1: the barrier
 /// waits "for all non-exited threads"; CUDA C++ Programming Guide, "Compute Capability 7.x"), so that the others go on.
 /// It is reported all the same: `__syncthreads` stands in conditional code only where the condition is the same for the
-/// whole block (Programming Guide, "Synchronization Functions"), and the synccheck tool reports "Divergent thread(s) in
-/// block" for threads that leave without the barrier. `if (i < n) { … __syncthreads(); }` at the end of a kernel and
+/// whole block (Programming Guide, "Synchronization Functions"), and the synccheck tool has "Divergent thread(s) in
+/// block" for barriers that not all threads of the block reach. `if (i < n) { … __syncthreads(); }` at the end of a kernel and
 /// `if (i >= n) return; … __syncthreads();` are the same PTX, and the first is the classic defect.
 pub(super) struct Missed {
     pub(super) warp: u32,

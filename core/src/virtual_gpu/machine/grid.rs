@@ -14,7 +14,7 @@ use super::step::Turn;
 use super::warp::{LANES, LocalMemory, Registers, Split, SplitState, Warp};
 
 /// Steps of a warp until the next one of its block has its turn.
-const WARP_TURN: i64 = 1 << 14;
+pub(super) const WARP_TURN: i64 = 1 << 14;
 /// Turns of warps until the next block has its turn.
 const BLOCK_TURNS: i64 = 1 << 12;
 /// Turns of a block in which it only waited for others.

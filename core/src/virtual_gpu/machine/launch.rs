@@ -5,18 +5,14 @@ use std::num::NonZeroUsize;
 
 use super::super::cost::{Blocks, BlocksRun, CacheSizes, Caches, Counters, Counts};
 use super::super::error::Place;
-use super::super::isa::memory::Space;
 use super::super::lower::Unsupported;
-use super::super::lower::code::{Object, PoolValue};
-use super::super::lower::{self, Program, variable};
-use super::super::module::{Function, FunctionId, FunctionKind, Module, RelocationTarget};
-use super::content::Content;
+use super::super::lower::{self, Program};
+use super::super::module::{Function, FunctionId, FunctionKind, Module};
 use super::cooperative;
 use super::fault::Fault;
 use super::lanes::Pool;
-use super::memory::{
-    Access, Addresses, FUNCTION_WINDOW, Memory, Region, RegionKind, SHARED_WINDOW,
-};
+use super::layout::{place_objects, pool};
+use super::memory::Addresses;
 use super::order::{Order, Random};
 use super::parallel::{self, Common};
 use super::race::{self, Accepted, LaunchRaces};
@@ -105,7 +101,7 @@ pub struct LaunchConfig {
     pub on_fault: OnFault,
     /// Whether instructions and accesses are counted.
     pub counters: bool,
-    /// Caches whose traffic is counted too, which takes about half as long again; nothing without `counters`.
+    /// Caches whose traffic is counted too, at a price in time; nothing without `counters`.
     pub caches: Option<CacheSizes>,
     /// Which blocks run.
     pub blocks: Blocks,
@@ -534,113 +530,4 @@ fn check_counting(
             None => Ok(()),
         },
     }
-}
-
-/// Gives every object an address, and variables their initial bytes.
-fn place_objects(
-    memory: &mut Memory,
-    module: &Module,
-    program: &Program,
-    shared: &SharedLayout,
-    parameters: &[u8],
-    limit: u64,
-) -> Result<Addresses, LaunchError> {
-    let mut addresses = Addresses::new();
-    let mut regions = Vec::new();
-    let mut total = 0_u64;
-    for object in &program.objects {
-        if let Object::Function(id) = object {
-            addresses.insert(*object, FUNCTION_WINDOW + 16 * u64::from(id.0));
-            continue;
-        }
-        if let Some(address) = shared.address_of.get(object) {
-            addresses.insert(*object, *address);
-            continue;
-        }
-        let region = if *object == Object::Parameters {
-            let name = "kernel parameters".to_owned();
-            let content = Content::new(parameters);
-            Region::new(name, RegionKind::Parameters, Access::ReadOnly, content)
-        } else if let Some(variable) = variable(module, *object) {
-            let bytes = variable.bytes.unwrap_or(0);
-            total = total.saturating_add(bytes);
-            if total > limit {
-                return Err(LaunchError::Variables { bytes: total, limit });
-            }
-            let mut content = variable.initial.bytes.clone();
-            content.resize(bytes as usize, 0);
-            let (kind, access) = match variable.space {
-                Space::Const => (RegionKind::Constant, Access::ReadOnly),
-                Space::Generic | Space::Global | Space::Local | Space::Param | Space::Shared => {
-                    (RegionKind::Global, Access::ReadWrite)
-                }
-            };
-            Region::new(variable.name.clone(), kind, access, Content::new(&content))
-        } else {
-            continue;
-        };
-        let index = memory.add(region).ok_or(LaunchError::Variables { bytes: total, limit })?;
-        addresses.insert(*object, Memory::address(index));
-        regions.push((*object, index));
-    }
-    for (object, index) in regions {
-        relocate(memory, module, object, index, &addresses);
-    }
-    Ok(addresses)
-}
-
-fn relocate(
-    memory: &mut Memory,
-    module: &Module,
-    object: Object,
-    index: usize,
-    addresses: &Addresses,
-) {
-    let Some(variable) = variable(module, object) else { return };
-    for relocation in &variable.initial.relocations {
-        let target = match relocation.target {
-            RelocationTarget::Variable(id) => Object::Variable(id),
-            RelocationTarget::Function(id) => Object::Function(id),
-        };
-        let Some(address) = addresses.get(&target) else { continue };
-        let is_shared = super::super::lower::variable(module, target)
-            .is_some_and(|variable| variable.space == Space::Shared);
-        let window = if relocation.generic && is_shared { SHARED_WINDOW } else { 0 };
-        let value = address.wrapping_add(window).wrapping_add(relocation.addend as u64);
-        let value = (value >> relocation.shift).to_le_bytes();
-        let start = relocation.offset as usize;
-        let length = usize::from(relocation.bytes).min(8);
-        let content = &memory.regions[index].content;
-        for (offset, byte) in (start..content.len()).zip(&value[..length]) {
-            content.write(offset, 1, u64::from(*byte));
-        }
-    }
-}
-
-/// The values that all lanes share.
-fn pool(program: &Program, addresses: &Addresses, parameters: &[u8]) -> Pool {
-    let mut pool = Pool::default();
-    for value in &program.pool {
-        let bits = match *value {
-            PoolValue::Bits(bits) => bits,
-            PoolValue::Address(object, offset) => {
-                addresses.get(&object).copied().unwrap_or(0).wrapping_add(offset as u64)
-            }
-            PoolValue::Parameter { offset, bytes, signed, register_bits } => {
-                let range = offset as usize..offset as usize + usize::from(bytes);
-                let mut raw = [0; 8];
-                if let Some(given) = parameters.get(range) {
-                    raw[..usize::from(bytes)].copy_from_slice(given);
-                }
-                let value = u64::from_le_bytes(raw);
-                let shift = 64 - 8 * u32::from(bytes);
-                let extended =
-                    if signed { ((value << shift) as i64 >> shift) as u64 } else { value };
-                extended & (u64::MAX >> (64 - u32::from(register_bits)))
-            }
-        };
-        pool.words.push([bits as u32; 32]);
-        pool.doubles.push([bits; 32]);
-    }
-    pool
 }

@@ -17,6 +17,7 @@ mod fault;
 mod grid;
 mod lanes;
 mod launch;
+mod layout;
 mod load;
 mod mbarrier;
 mod memory;

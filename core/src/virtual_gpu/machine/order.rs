@@ -19,6 +19,14 @@ impl Order {
         }
     }
 
+    /// Whether lanes that are together may part at any instruction.
+    pub(super) const fn parts_lanes(&self) -> bool {
+        match self {
+            Self::Fixed => false,
+            Self::Seeded(_) => true,
+        }
+    }
+
     /// After how many rounds of waiting a block lets others go on, which are `whole` in the fixed order.
     pub(super) const fn patience(&self, whole: u32) -> u32 {
         match self {

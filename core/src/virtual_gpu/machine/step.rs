@@ -265,7 +265,7 @@ impl Worker<'_, '_> {
                     return Some(Stop::Choose);
                 }
             }
-            Code::Sleep => self.poll(pc),
+            Code::Sleep => self.sleep(pc),
             Code::Fence(order, scope) => {
                 self.launch.order_memory();
                 self.race_fence(mask, order, scope);

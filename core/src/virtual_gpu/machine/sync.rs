@@ -46,7 +46,10 @@ impl Worker<'_, '_> {
         }
         let missing = members & self.warp.live & !split.mask;
         if missing != 0 && !self.forced {
-            self.warp.awaited |= missing & !self.about_to_end();
+            // Where lanes part at random, being elsewhere says nothing of a lane.
+            if !self.launch.order.parts_lanes() {
+                self.warp.awaited |= missing & !self.about_to_end();
+            }
             split.state = SplitState::WarpSync(members);
             return true;
         }

@@ -72,6 +72,9 @@ impl Watch {
             return false;
         }
         let Some(Thread { block: of, thread: [x, y, z] }) = self.thread else { return true };
+        if [x, y, z].iter().zip(at.size).any(|(index, size)| *index >= size) {
+            return false;
+        }
         let linear = (z * at.size[1] + y) * at.size[0] + x;
         of == at.block && linear / 32 == at.warp && mask >> (linear % 32) & 1 == 1
     }

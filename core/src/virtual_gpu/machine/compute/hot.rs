@@ -23,10 +23,10 @@ pub(in super::super) fn execute(lanes: &mut Lanes<'_>, op: &Op, hot: Hot, fused:
         Hot::Add32 => lanes.words_2(op, integer::add::<u32>),
         Hot::Add64 => lanes.doubles_2(op, integer::add::<u64>),
         Hot::MultiplyAdd32Low => {
-            lanes.words_3(op, |a, b, c| integer::multiply_add(a, b, c, integer::Part::Low))
+            lanes.words_3(op, |a, b, c| integer::multiply_add(a, b, c, integer::Part::Low));
         }
         Hot::MultiplyWideSigned => {
-            lanes.widening_2(op, |a, b| integer::multiply_wide(a as i32, b as i32) as u64)
+            lanes.widening_2(op, |a, b| integer::multiply_wide(a as i32, b as i32) as u64);
         }
         Hot::Copy32 => lanes.words_1(op, |a| a),
         Hot::Copy64 => lanes.doubles_1(op, |a| a),
