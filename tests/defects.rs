@@ -27,10 +27,6 @@ use specimen::Specimen;
 
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Folders and files that the machine cannot judge yet: they are compiled and loaded only. Until the list is empty, no
-/// data races are looked for.
-const NOT_JUDGED_YET: &[&str] = &[];
-
 macro_rules! folders {
     ($($name:ident: $at_least:literal),* $(,)?) => {
         $(#[test]
@@ -83,14 +79,10 @@ fn check(name: &str, at_least: usize) {
     for file in files {
         let specimen = Specimen::read(&file);
         let path = format!("{name}/{}", specimen.name);
-        let is_judged = !NOT_JUDGED_YET.iter().any(|other| [name, &path].contains(other));
         for capability in specimen.capabilities() {
             let module = compile(&mut compiler, &file, capability, specimen.build);
-            if is_judged {
-                let found = judge(&specimen, &module);
-                problems
-                    .extend(found.iter().map(|what| format!("{path}.cu for {capability}: {what}")));
-            }
+            let found = judge(&specimen, &module);
+            problems.extend(found.iter().map(|what| format!("{path}.cu for {capability}: {what}")));
         }
     }
     assert!(problems.is_empty(), "\n{}", problems.join("\n"));
@@ -163,11 +155,10 @@ struct Run {
 fn launch(specimen: &Specimen, module: &Module, kernel: &str) -> Result<Run, String> {
     let mut machine = Machine::new(DeviceShape::default());
     let (arguments, buffers) = specimen.arguments(&mut machine);
-    let races = if NOT_JUDGED_YET.is_empty() { Races::CudaIdiom } else { Races::Ignored };
     let config = LaunchConfig {
         dynamic_shared: specimen.shared,
         max_steps: specimen.steps,
-        checks: Checks { uninitialized: true, races },
+        checks: Checks { uninitialized: true, races: Races::CudaIdiom },
         schedule: Schedule::Deterministic,
         ..LaunchConfig::new(specimen.grid, specimen.block, arguments)
     };

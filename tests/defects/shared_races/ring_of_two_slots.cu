@@ -1,4 +1,4 @@
-// A producer warp fills the second slot twice before the consumer has emptied it.
+// A ring of two slots is used as one, which the producer fills again before the consumer has emptied it.
 // launch: grid=1 block=64 also=80,100
 // arg: in:i32[128]=1
 // arg: buf:i32[32]
@@ -11,14 +11,14 @@ extern "C" __global__ void defect(const int* in, int* out) {
     int lane = threadIdx.x % 32;
     if (threadIdx.x < 32) {
         for (int k = 0; k < 4; k++) {
-            ring[k % 2][lane] = in[k * 32 + lane]; // FAULT: data_race
+            ring[k / 2 % 2][lane] = in[k * 32 + lane]; // FAULT: data_race
             await(1 + k % 2);
         }
     } else {
         int sum = 0;
         for (int k = 0; k < 4; k++) {
             await(1 + k % 2);
-            sum += ring[k % 2][31 - lane]; // FAULT: data_race
+            sum += ring[k / 2 % 2][31 - lane]; // FAULT: data_race
         }
         out[lane] = sum;
     }

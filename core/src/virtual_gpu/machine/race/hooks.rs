@@ -23,10 +23,13 @@ impl Worker<'_, '_> {
         ordering: Ordering,
         spaces: &Spaces,
     ) {
-        let visit = Visit::new(part.pc, ordering, Role::Read, part.count);
-        self.with_races(|worker, races, block| {
-            worker.visit(races, block, (part, spaces), visit, &|_, _, _| false);
-        });
+        self.race_read(part, Visit::new(part.pc, ordering, Role::Read, part.count), spaces);
+    }
+
+    /// A load of a fragment, which is the warp's.
+    pub(in super::super) fn race_fragment_load(&mut self, part: &Part<'_>, spaces: &Spaces) {
+        let visit = Visit::new(part.pc, Ordering::Weak, Role::Read, part.count);
+        self.race_read(part, Visit { strength: Strength::Collective, ..visit }, spaces);
     }
 
     /// A store of these lanes, before it is done.
@@ -38,6 +41,28 @@ impl Worker<'_, '_> {
         moved: &Moved,
     ) {
         let visit = Visit::new(part.pc, ordering, Role::Write, part.count);
+        self.race_write(part, visit, spaces, moved);
+    }
+
+    /// A store of a fragment, which is the warp's.
+    pub(in super::super) fn race_fragment_store(
+        &mut self,
+        part: &Part<'_>,
+        spaces: &Spaces,
+        moved: &Moved,
+    ) {
+        let visit = Visit::new(part.pc, Ordering::Weak, Role::Write, part.count);
+        let visit = Visit { strength: Strength::Collective, ..visit };
+        self.race_write(part, visit, spaces, moved);
+    }
+
+    fn race_read(&mut self, part: &Part<'_>, visit: Visit, spaces: &Spaces) {
+        self.with_races(|worker, races, block| {
+            worker.visit(races, block, (part, spaces), visit, &|_, _, _| false);
+        });
+    }
+
+    fn race_write(&mut self, part: &Part<'_>, visit: Visit, spaces: &Spaces, moved: &Moved) {
         self.with_races(|worker, races, block| {
             let same = |worker: &Self, element: &Element, index: usize| {
                 worker.stores_the_same(part, element, &moved.values[index])

@@ -2,7 +2,7 @@
 
 use super::clock::Thread;
 use super::order::{BlockOrder, Reach, lanes_of};
-use super::shadow::{Entry, FORGETFUL, SETTLED, Shadow, Strength};
+use super::shadow::{Entry, FORGETFUL, Record, SETTLED, Shadow, Strength};
 
 /// What is judged: an access, in its block, in one memory.
 pub(super) struct Judge<'a> {
@@ -114,6 +114,10 @@ impl Judge<'_> {
         if !(entry.writes || new.writes) || old.what.bytes() & now.what.bytes() == 0 {
             return None;
         }
+        let collective = |record: &Record| record.what.strength() == Strength::Collective;
+        if collective(old) && collective(now) && old.thread.same_warp(now.thread) {
+            return None;
+        }
         self.not_before(entry, now.thread)
     }
 
@@ -188,6 +192,9 @@ impl Judge<'_> {
         let (old, new) = (&old.record, &new.record);
         match (new.what.strength(), self.memory) {
             (Strength::Weak | Strength::Copy, _) => true,
+            (Strength::Collective, _) => {
+                old.what.strength() == Strength::Collective && old.thread.same_warp(new.thread)
+            }
             (Strength::Volatile, MemoryKind::Shared) => old.thread.same_warp(new.thread),
             (strength, MemoryKind::Global) if strength.reach() == Some(Reach::Block) => {
                 old.thread.block() == new.thread.block()

@@ -89,7 +89,7 @@ pub(super) fn refuse(config: &LaunchConfig, program: &Program) -> Result<(), Lau
         return Err(LaunchError::Unavailable(what));
     }
     if program.ops.len() > shadow::MOST_INSTRUCTIONS {
-        let what = "looking for data races in a kernel of more than 8,388,608 instructions";
+        let what = "looking for data races in a kernel of more than 4,194,304 instructions";
         return Err(LaunchError::Unavailable(what));
     }
     match config.schedule {

@@ -20,11 +20,19 @@ const fn word(entry: &Entry) -> &'static str {
     match (entry.record.what.strength(), entry.writes) {
         (Strength::Atomic(_), _) => "atomic",
         (Strength::Copy, _) => "asynchronous copy",
-        (Strength::Weak | Strength::Volatile | Strength::Relaxed(_) | Strength::Flag, false) => {
-            "read"
-        }
-        (Strength::Weak | Strength::Volatile | Strength::Relaxed(_) | Strength::Flag, true) => {
-            "write"
+        (
+            Strength::Weak
+            | Strength::Volatile
+            | Strength::Relaxed(_)
+            | Strength::Flag
+            | Strength::Collective,
+            writes,
+        ) => {
+            if writes {
+                "write"
+            } else {
+                "read"
+            }
         }
     }
 }

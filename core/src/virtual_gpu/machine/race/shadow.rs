@@ -20,6 +20,8 @@ pub(super) enum Strength {
     Copy,
     /// A plain store behind a fence of the device, which counts as strong for loads (rule 22).
     Flag,
+    /// A weak access of a warp as a whole: `wmma.load` and `wmma.store` (rule 10).
+    Collective,
 }
 
 impl Strength {
@@ -33,6 +35,7 @@ impl Strength {
             Self::Atomic(Reach::Device) => 5,
             Self::Copy => 6,
             Self::Flag => 7,
+            Self::Collective => 8,
         }
     }
 
@@ -45,6 +48,7 @@ impl Strength {
             5 => Self::Atomic(Reach::Device),
             6 => Self::Copy,
             7 => Self::Flag,
+            8 => Self::Collective,
             _ => Self::Weak,
         }
     }
@@ -52,7 +56,7 @@ impl Strength {
     /// Whom it reaches, if it is strong.
     pub(super) const fn reach(self) -> Option<Reach> {
         match self {
-            Self::Weak | Self::Copy => None,
+            Self::Weak | Self::Copy | Self::Collective => None,
             Self::Volatile | Self::Flag => Some(Reach::Device),
             Self::Relaxed(reach) | Self::Atomic(reach) => Some(reach),
         }
@@ -61,14 +65,19 @@ impl Strength {
     pub(super) const fn is_atomic(self) -> bool {
         match self {
             Self::Atomic(_) => true,
-            Self::Weak | Self::Volatile | Self::Relaxed(_) | Self::Copy | Self::Flag => false,
+            Self::Weak
+            | Self::Volatile
+            | Self::Relaxed(_)
+            | Self::Copy
+            | Self::Flag
+            | Self::Collective => false,
         }
     }
 
     /// A weaker access in the place of another hides no race of it.
     pub(super) const fn rank(self, memory: MemoryKind) -> u32 {
         match (self, memory) {
-            (Self::Weak | Self::Copy, _) => 0,
+            (Self::Weak | Self::Copy | Self::Collective, _) => 0,
             // Rule 5 makes it weak for some.
             (Self::Volatile, MemoryKind::Shared) => 1,
             (Self::Flag, _)
@@ -79,7 +88,7 @@ impl Strength {
 }
 
 /// Instructions beyond this cannot be told apart.
-pub(in super::super) const MOST_INSTRUCTIONS: usize = 1 << 23;
+pub(in super::super) const MOST_INSTRUCTIONS: usize = 1 << 22;
 /// All bytes of a word.
 pub(super) const WORD: u32 = 0xf;
 
@@ -90,19 +99,19 @@ pub(super) struct What(u32);
 impl What {
     /// `wide`: how often 4 bytes double to the size of the access.
     pub(super) const fn new(pc: u32, bytes: u32, strength: Strength, wide: u32) -> Self {
-        Self(pc << 9 | bytes << 5 | strength.code() << 2 | wide)
+        Self(pc << 10 | bytes << 6 | strength.code() << 2 | wide)
     }
 
     pub(super) const fn pc(self) -> u32 {
-        self.0 >> 9
+        self.0 >> 10
     }
 
     pub(super) const fn bytes(self) -> u32 {
-        self.0 >> 5 & WORD
+        self.0 >> 6 & WORD
     }
 
     pub(super) const fn strength(self) -> Strength {
-        Strength::from_code(self.0 >> 2 & 7)
+        Strength::from_code(self.0 >> 2 & 0xf)
     }
 
     pub(super) const fn wide(self) -> u32 {
@@ -110,7 +119,7 @@ impl What {
     }
 
     pub(super) const fn is_weak(self) -> bool {
-        self.0 & 0x1c == 0
+        self.0 & 0x3c == 0
     }
 }
 

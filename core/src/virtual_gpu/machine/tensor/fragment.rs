@@ -4,7 +4,7 @@
 use super::super::super::isa::matrix::{
     Accumulator, Fragment as Loaded, Layout as Order, Shape as IsaShape,
 };
-use super::super::super::isa::memory::{Ordering, Space};
+use super::super::super::isa::memory::Space;
 use super::super::super::isa::scalar::ScalarType;
 use super::super::super::lower::code::{BaseKind, Op};
 use super::super::super::lower::product::{multiplicand_bits, shape};
@@ -137,7 +137,7 @@ impl Worker<'_, '_> {
                     element: piece.bytes,
                     count: 1,
                 };
-                self.race_load(&part, Ordering::Weak, &spaces);
+                self.race_fragment_load(&part, &spaces);
                 self.bring(&part, &spaces, frame, &mut moved);
                 for (whole, moved) in whole.iter_mut().zip(moved.values[0]) {
                     *whole |= moved << piece.shift;
@@ -184,7 +184,7 @@ impl Worker<'_, '_> {
                     element: piece.bytes,
                     count: 1,
                 };
-                self.race_store(&part, Ordering::Weak, &spaces, &moved);
+                self.race_fragment_store(&part, &spaces, &moved);
                 self.put(&part, &spaces, frame, &moved);
             }
         }
