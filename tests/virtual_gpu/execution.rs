@@ -119,7 +119,7 @@ fn run(case: &Case, module: &Module) -> Vec<String> {
     config.dynamic_shared = case.shared;
     config.cooperative = case.cooperative;
     config.max_steps = MOST_STEPS;
-    config.checks = Checks { uninitialized: true, races: Races::Ignored };
+    config.checks = Checks { uninitialized: true, races: Races::CudaIdiom };
     let report = match machine.launch(module, case.kernel, &config) {
         Ok(report) => report,
         Err(error) => return vec![error.to_string()],
