@@ -1,8 +1,8 @@
-// cuda::atomic_ref in every order and scope: a counter, a maximum, and a message passed by release and acquire.
+// cuda::atomic_ref in every order and scope: a counter, a maximum of each block, and a message passed by release and acquire.
 #include <cuda/atomic>
 extern "C" __global__ void atomic_ref(int* counter, unsigned* highest, int* data, int* flag, int* seen) {
     cuda::atomic_ref<int, cuda::thread_scope_device> c(*counter);
-    cuda::atomic_ref<unsigned, cuda::thread_scope_block> h(*highest);
+    cuda::atomic_ref<unsigned, cuda::thread_scope_block> h(highest[blockIdx.x]);
     c.fetch_add(1, cuda::memory_order_relaxed);
     c.fetch_add(1, cuda::memory_order_acq_rel);
     h.fetch_max(threadIdx.x, cuda::memory_order_release);

@@ -25,7 +25,7 @@ fn atomic_ref() -> Case {
     Case::new("atomic_ref", 2, 64)
         .also(&[Variant::AsWritten])
         .updated(&[0_i32, 0], &[256, 5])
-        .updated(&[0_u32], &[63])
+        .updated(&[0_u32; 2], &[63; 2])
         .output(&[42_i32])
         .updated(&[0_i32], &[1])
         .output(&[42_i32])
