@@ -13,7 +13,7 @@ use super::order::{Reach, Waits, lanes_of};
 use super::quick::Times;
 use super::report::Judged;
 use super::shadow::{Record, Shadow, Strength, WORD, What};
-use super::{BlockRaces, LaunchRaces, reach};
+use super::{BlockRaces, LaunchRaces, Means, reach};
 
 impl Worker<'_, '_> {
     /// A load of these lanes, before it is done.
@@ -194,7 +194,8 @@ impl Worker<'_, '_> {
             block: block.order.block,
             barrier: block.order.barrier,
             synced: block.order.synced(self.warp.index),
-            merges: !races.has_atomics,
+            merges: races.means != Means::Atomics,
+            plain: races.means == Means::WholeBlock,
         };
         let base = Thread::new(block.order.block, self.warp.index * 32);
         let time = block.order.now(self.warp.index);

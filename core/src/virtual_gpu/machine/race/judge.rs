@@ -2,7 +2,7 @@
 
 use super::clock::Thread;
 use super::order::{BlockOrder, Reach, lanes_of};
-use super::shadow::{Entry, FORGETFUL, Record, SETTLED, Shadow, Strength};
+use super::shadow::{Entry, FORGETFUL, Record, SETTLED, Shadow, Strength, WARPS};
 
 /// What is judged: an access, in its block, in one memory.
 pub(super) struct Judge<'a> {
@@ -104,7 +104,9 @@ impl Judge<'_> {
         if !settled {
             remember(&mut entries, new);
         }
-        shadow.put(word, entries, forgetful | if settled { SETTLED } else { 0 });
+        let settled = if settled { SETTLED } else { 0 };
+        let warps = if new.writes || !self.two_warps_read(&entries, me) { 0 } else { WARPS };
+        shadow.put(word, entries, forgetful | settled | warps);
         verdict
     }
 
@@ -215,6 +217,19 @@ impl Judge<'_> {
         });
         let Some(first) = weak.next() else { return false };
         weak.any(|entry| entry.record.thread.block() != first.record.thread.block())
+    }
+
+    /// Whether two warps of this block have read the whole word since its last barrier.
+    fn two_warps_read(&self, entries: &[Entry], me: Thread) -> bool {
+        let mut reads = entries.iter().filter(|entry| {
+            !entry.writes
+                && entry.record.what.is_weak()
+                && entry.record.what.bytes() == super::shadow::WORD
+                && entry.record.thread.block() == me.block()
+                && entry.record.time > self.order.barrier
+        });
+        let Some(first) = reads.next() else { return false };
+        reads.any(|entry| !entry.record.thread.same_warp(first.record.thread))
     }
 }
 

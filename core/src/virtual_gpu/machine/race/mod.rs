@@ -47,8 +47,8 @@ pub(super) struct LaunchRaces {
     lenient: bool,
     /// Whether anything in the program can order blocks.
     orders_blocks: bool,
-    /// Whether the program has read-modify-writes.
-    has_atomics: bool,
+    /// What in the program orders the threads of a block.
+    means: Means,
     /// By the number of their region.
     global: Vec<Option<Shadow>>,
     /// Races of plain reads with atomics, until it is known whether they were attempts (rule 23).
@@ -57,6 +57,29 @@ pub(super) struct LaunchRaces {
     attempts: BTreeSet<u32>,
     /// Rules of the idiom and the instructions that needed them.
     accepted: BTreeSet<(u8, u32)>,
+}
+
+/// What a program has that orders the threads of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Means {
+    /// Barriers of the whole block, and of warps.
+    WholeBlock,
+    /// Something that may order some of its warps and not others.
+    Partial,
+    /// Read-modify-writes.
+    Atomics,
+}
+
+impl Means {
+    fn of(program: &Program) -> Self {
+        if program.ops.iter().any(|op| matches!(op.code, Code::Atomic { .. })) {
+            Self::Atomics
+        } else if program.ops.iter().any(orders_some) {
+            Self::Partial
+        } else {
+            Self::WholeBlock
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -111,7 +134,7 @@ impl LaunchRaces {
         Some(Box::new(Self {
             lenient,
             orders_blocks: program.ops.iter().any(releases_beyond_the_block),
-            has_atomics: program.ops.iter().any(|op| matches!(op.code, Code::Atomic { .. })),
+            means: Means::of(program),
             global: Vec::new(),
             doubts: Vec::new(),
             attempts: BTreeSet::new(),
@@ -154,6 +177,53 @@ fn releases_beyond_the_block(op: &Op) -> bool {
         None
     };
     scope.is_some_and(|scope| reach(scope) == Reach::Device)
+}
+
+/// Whether an operation may order some warps of a block and not others.
+fn orders_some(op: &Op) -> bool {
+    match op.code {
+        Code::Load { access, .. } | Code::Store { access, .. } => access.ordering != Ordering::Weak,
+        Code::Synchronise(_) | Code::Reduce(..) => !op.b.is_none(),
+        Code::Arrive(_)
+        | Code::Fence(..)
+        | Code::Atomic { .. }
+        | Code::AtomicVector { .. }
+        | Code::Mbarrier { .. }
+        | Code::ArriveAfterCopies { .. } => true,
+        Code::Integer(_)
+        | Code::Extended(_)
+        | Code::Float(_)
+        | Code::Half(_)
+        | Code::Approximate(_)
+        | Code::Compare(_)
+        | Code::Logic(_)
+        | Code::Convert { .. }
+        | Code::Copy32
+        | Code::Copy64
+        | Code::CopyPredicate
+        | Code::Pack { .. }
+        | Code::Unpack { .. }
+        | Code::Special(_)
+        | Code::FrameAddress
+        | Code::ToGeneric(_)
+        | Code::FromGeneric(_)
+        | Code::IsInSpace(_)
+        | Code::Branch { .. }
+        | Code::BranchIndexed
+        | Code::Call(_)
+        | Code::Return
+        | Code::Exit
+        | Code::Trap
+        | Code::SynchroniseWarp
+        | Code::Warp(_)
+        | Code::Matrix { .. }
+        | Code::CopyAsync(_)
+        | Code::CommitCopies
+        | Code::WaitCopies(_)
+        | Code::WaitAllCopies
+        | Code::Sleep
+        | Code::Hint => false,
+    }
 }
 
 const fn releases(order: AtomicOrder) -> bool {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::clock::Thread;
 use super::element::Role;
-use super::shadow::{Cell, LISTED, Record, SEES, SETTLED, Shadow, WORD};
+use super::shadow::{Cell, LISTED, Record, SEES, SETTLED, Shadow, WARPS, WORD};
 
 /// When and by whom a warp accesses memory.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +16,8 @@ pub(super) struct Times {
     pub(super) synced: u32,
     /// Whether reads at several instructions may be one, which loses where some of them were.
     pub(super) merges: bool,
+    /// Whether barriers of the whole block are all that orders its warps.
+    pub(super) plain: bool,
 }
 
 impl Times {
@@ -56,6 +58,9 @@ impl Times {
     #[inline]
     fn read(&self, cell: &mut Cell, new: &Record) -> bool {
         let me = new.thread;
+        if self.plain && self.others_stand_for(cell, me) {
+            return true;
+        }
         if cell.flags & LISTED != 0 || !self.passed(&cell.write, me) || !cell.read.what.is_weak() {
             return false;
         }
@@ -76,6 +81,16 @@ impl Times {
             return true;
         }
         false
+    }
+
+    /// Whether the readers that are known race with whatever a further read would race with.
+    #[inline]
+    fn others_stand_for(&self, cell: &Cell, me: Thread) -> bool {
+        cell.flags & WARPS != 0
+            && cell.read.thread.block() == self.block
+            && cell.read.time > self.barrier
+            && cell.write.what.is_weak()
+            && self.passed(&cell.write, me)
     }
 
     /// The same of a write.

@@ -145,6 +145,9 @@ pub(super) struct Cell {
 pub(super) const LISTED: u32 = 1;
 /// Readers of two blocks are known, and nothing orders blocks.
 pub(super) const SETTLED: u32 = 2;
+/// Reads of two warps of a block since its last barrier are known: any write until the next one conflicts with one of
+/// them, if nothing but barriers of the whole block orders its warps.
+pub(super) const WARPS: u32 = 16;
 /// The read saw the write.
 pub(super) const SEES: u32 = 4;
 /// Something was forgotten.
