@@ -17,6 +17,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 
+use super::super::cost::{InstructionClass, class};
 use super::super::error::Place;
 use super::super::isa::atomic::AtomicOrder;
 use super::super::isa::barrier::FenceOrder;
@@ -181,48 +182,33 @@ fn releases_beyond_the_block(op: &Op) -> bool {
 
 /// Whether an operation may order some warps of a block and not others.
 fn orders_some(op: &Op) -> bool {
-    match op.code {
-        Code::Load { access, .. } | Code::Store { access, .. } => access.ordering != Ordering::Weak,
-        Code::Synchronise(_) | Code::Reduce(..) => !op.b.is_none(),
-        Code::Arrive(_)
-        | Code::Fence(..)
-        | Code::Atomic { .. }
-        | Code::AtomicVector { .. }
-        | Code::Mbarrier { .. }
-        | Code::ArriveAfterCopies { .. } => true,
-        Code::Integer(_)
-        | Code::Extended(_)
-        | Code::Float(_)
-        | Code::Half(_)
-        | Code::Approximate(_)
-        | Code::Compare(_)
-        | Code::Logic(_)
-        | Code::Convert { .. }
-        | Code::Copy32
-        | Code::Copy64
-        | Code::CopyPredicate
-        | Code::Pack { .. }
-        | Code::Unpack { .. }
-        | Code::Special(_)
-        | Code::FrameAddress
-        | Code::ToGeneric(_)
-        | Code::FromGeneric(_)
-        | Code::IsInSpace(_)
-        | Code::Branch { .. }
-        | Code::BranchIndexed
-        | Code::Call(_)
-        | Code::Return
-        | Code::Exit
-        | Code::Trap
-        | Code::SynchroniseWarp
-        | Code::Warp(_)
-        | Code::Matrix { .. }
-        | Code::CopyAsync(_)
-        | Code::CommitCopies
-        | Code::WaitCopies(_)
-        | Code::WaitAllCopies
-        | Code::Sleep
-        | Code::Hint => false,
+    match class(op.code) {
+        InstructionClass::Atomic => true,
+        InstructionClass::Barrier => {
+            let synchronises = matches!(op.code, Code::Synchronise(_) | Code::Reduce(..));
+            let whole_block = synchronises && op.b.is_none();
+            !whole_block && op.code != Code::SynchroniseWarp
+        }
+        InstructionClass::GlobalLoad
+        | InstructionClass::GlobalStore
+        | InstructionClass::Shared
+        | InstructionClass::Local => {
+            let (Code::Load { access, .. } | Code::Store { access, .. }) = op.code else {
+                return false;
+            };
+            access.ordering != Ordering::Weak
+        }
+        InstructionClass::Integer
+        | InstructionClass::Float
+        | InstructionClass::Special
+        | InstructionClass::Conversion
+        | InstructionClass::Move
+        | InstructionClass::Comparison
+        | InstructionClass::Tensor
+        | InstructionClass::AsyncCopy
+        | InstructionClass::Control
+        | InstructionClass::Warp
+        | InstructionClass::Other => false,
     }
 }
 
