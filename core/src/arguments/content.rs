@@ -3,7 +3,7 @@
 use super::element::real_bits;
 use super::random::Stream;
 use super::{Buffer, Content};
-use crate::project::dtype::CType;
+use crate::project::dtype::{CType, Family};
 use crate::virtual_gpu::Initial;
 
 /// Why a buffer has no bytes.
@@ -88,17 +88,10 @@ impl Buffer {
 
 /// 0, 1, 2 …; integers wrap around, booleans alternate.
 fn iota(c_type: CType, index: u64) -> u64 {
-    match c_type {
-        CType::Bool => index & 1,
-        CType::F16 | CType::Bf16 | CType::F32 | CType::F64 => real_bits(c_type, index as f64),
-        CType::I8
-        | CType::U8
-        | CType::I16
-        | CType::U16
-        | CType::I32
-        | CType::U32
-        | CType::I64
-        | CType::U64 => index,
+    match c_type.dtype().family() {
+        Family::Boolean => index & 1,
+        Family::Signed | Family::Unsigned => index,
+        Family::Float => real_bits(c_type, index as f64),
     }
 }
 

@@ -90,6 +90,11 @@ impl Base {
             self.addresses[lane].wrapping_add(bits / 8)
         })
     }
+
+    /// The access of all lanes to a piece at these addresses.
+    const fn part<'a>(&self, pc: u32, addresses: &'a Doubles, piece: &Piece) -> Part<'a> {
+        Part { pc, addresses, mask: self.mask, element: piece.bytes, count: 1 }
+    }
 }
 
 /// What one access of all lanes moves: so many bytes each, beginning with an element of the register.
@@ -130,13 +135,7 @@ impl Worker<'_, '_> {
                 let mut addresses = base_of.at(form, piece.element);
                 let spaces = Self::spaces(space, base, &mut addresses, base_of.mask);
                 let mut moved = Moved { values: [[0; LANES]; 8], undefined: [0; 8] };
-                let part = Part {
-                    pc,
-                    addresses: &addresses,
-                    mask: base_of.mask,
-                    element: piece.bytes,
-                    count: 1,
-                };
+                let part = base_of.part(pc, &addresses, &piece);
                 self.race_fragment_load(&part, &spaces);
                 self.bring(&part, &spaces, frame, &mut moved);
                 for (whole, moved) in whole.iter_mut().zip(moved.values[0]) {
@@ -177,13 +176,7 @@ impl Worker<'_, '_> {
                 let mut moved = Moved { values: [[0; LANES]; 8], undefined: [0; 8] };
                 moved.values[0] = whole.map(|value| value >> piece.shift & cut);
                 moved.undefined[0] = undefined & mask;
-                let part = Part {
-                    pc,
-                    addresses: &addresses,
-                    mask: base_of.mask,
-                    element: piece.bytes,
-                    count: 1,
-                };
+                let part = base_of.part(pc, &addresses, &piece);
                 self.race_fragment_store(&part, &spaces, &moved);
                 self.put(&part, &spaces, frame, &moved);
             }
