@@ -68,6 +68,8 @@ pub struct Module {
     pub files: Vec<(u32, String)>,
     /// Source locations that instructions refer to.
     pub locations: Vec<Location>,
+    /// Another one for each load: a module that is loaded again has variables of its own.
+    pub(super) identity: u64,
 }
 
 impl Module {
