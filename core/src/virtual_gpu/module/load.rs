@@ -1,6 +1,7 @@
 //! Text → module: names first, then bodies, each on its own; what is wrong is collected, not thrown.
 
 use super::super::error::{LoadError, Place, Problem};
+use super::super::lower::programs::Programs;
 use super::super::ptx::parse::{MAX_ERRORS, parse};
 use super::super::ptx::tree::Tree;
 use super::declared::Declared;
@@ -67,6 +68,7 @@ fn resolve(tree: &Tree<'_>, errors: &mut Vec<LoadError>) -> Module {
         variables: declared.variable_list,
         files,
         locations: locations.into_all(),
+        programs: Programs::default(),
     }
 }
 
