@@ -11,6 +11,7 @@ use super::memory::{
     Access, Addresses, FUNCTION_WINDOW, Memory, Region, RegionKind, SHARED_WINDOW,
 };
 use super::shared::SharedLayout;
+use super::warp::Register;
 
 /// Gives every object an address, and variables their initial bytes.
 pub(super) fn place_objects(
@@ -115,8 +116,8 @@ pub(super) fn pool(program: &Program, addresses: &Addresses, parameters: &[u8]) 
                 extended & (u64::MAX >> (64 - u32::from(register_bits)))
             }
         };
-        pool.words.push([bits as u32; 32]);
-        pool.doubles.push([bits; 32]);
+        pool.words.push(Register::shared(bits as u32));
+        pool.doubles.push(Register::shared(bits));
     }
     pool
 }
