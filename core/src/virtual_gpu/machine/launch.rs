@@ -12,7 +12,7 @@ use super::super::module::{Function, FunctionId, FunctionKind, Module};
 use super::cooperative;
 use super::fault::Fault;
 use super::lanes::Pool;
-use super::layout::{place_objects, pool};
+use super::layout::{place_objects, place_parameters, pool};
 use super::memory::Addresses;
 use super::order::{Order, Random};
 use super::parallel::{self, Common};
@@ -275,33 +275,28 @@ impl Machine {
         }
         cooperative::check(self.shape, &program, shared.bytes, config)?;
         let parameters = self.parameters(function, config)?;
-        let buffers = self.memory.regions.len();
+        let mut addresses = place_objects(
+            &mut self.memory,
+            &mut self.variables,
+            module,
+            &program,
+            &shared,
+            self.shape.memory_bytes,
+        )?;
+        // Variables of a module stay as long as it is loaded; what is placed from here on belongs to the launch.
+        let lasting = self.memory.regions.len();
         for region in &mut self.memory.regions {
             region.read_sectors.clear();
             region.written_sectors.clear();
         }
-        let placed = place_objects(
-            &mut self.memory,
-            module,
-            &program,
-            &shared,
-            &parameters,
-            self.shape.memory_bytes,
-        );
-        let addresses = match placed {
-            Ok(addresses) => addresses,
-            Err(error) => {
-                self.memory.regions.truncate(buffers);
-                return Err(error);
-            }
-        };
+        place_parameters(&mut self.memory, &program, &parameters, &mut addresses)?;
         let pool = pool(&program, &addresses, &parameters);
         let shared_bytes = shared.bytes;
         let environment = cooperative::environment(&mut self.memory, config);
         let prepared = Prepared { pool, shared, environment, watch: watch.map(Box::new) };
         let (report, found) = self.run(module, &program, kernel, config, prepared);
         if found.is_none() {
-            self.memory.regions.truncate(buffers);
+            self.memory.regions.truncate(lasting);
         }
         Ok(Watched { report, found, program, addresses, shared_bytes })
     }

@@ -1,5 +1,7 @@
 //! Text → module: names first, then bodies, each on its own; what is wrong is collected, not thrown.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use super::super::error::{LoadError, Place, Problem};
 use super::super::lower::programs::Programs;
 use super::super::ptx::parse::{MAX_ERRORS, parse};
@@ -31,6 +33,9 @@ pub(super) fn load(text: &str) -> Result<Module, Vec<LoadError>> {
     }
     Err(errors)
 }
+
+/// How many modules this process has loaded.
+static LOADED: AtomicU64 = AtomicU64::new(1);
 
 fn resolve(tree: &Tree<'_>, errors: &mut Vec<LoadError>) -> Module {
     header(tree, errors);
@@ -69,6 +74,7 @@ fn resolve(tree: &Tree<'_>, errors: &mut Vec<LoadError>) -> Module {
         files,
         locations: locations.into_all(),
         programs: Programs::default(),
+        identity: LOADED.fetch_add(1, Ordering::Relaxed),
     }
 }
 

@@ -71,6 +71,8 @@ pub struct Module {
     pub locations: Vec<Location>,
     /// What launches made of the kernels. The fields above do not change once there has been one.
     pub(super) programs: Programs,
+    /// Another one for each load: a module that is loaded again has variables of its own.
+    pub(super) identity: u64,
 }
 
 impl Module {
