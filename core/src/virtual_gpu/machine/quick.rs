@@ -291,7 +291,6 @@ impl Worker<'_, '_> {
         if undefined & mask != 0 {
             return false;
         }
-        self.warp.idle_polls = 0;
         if access.space == Space::Shared && base == BaseKind::Narrow {
             let Some(places) = self.shared_places(op, frame, mask, bytes) else { return false };
             if self.block.copies.covers_any(&places.offsets, bytes as usize) {
@@ -304,6 +303,7 @@ impl Worker<'_, '_> {
             let registers = &mut self.warp.registers;
             let lanes = Lanes { registers, pool: &self.launch.pool, frame: *frame, mask };
             store_all(&mut self.block.shared, &lanes, slots, &places, size);
+            self.warp.idle_polls = 0;
             self.count_shared_words(pc, &places, mask, bytes);
             return true;
         }
@@ -323,6 +323,7 @@ impl Worker<'_, '_> {
         let lanes = Lanes { registers, pool: &self.launch.pool, frame: *frame, mask };
         let mut content = &self.launch.memory.regions[region].content;
         store_all(&mut content, &lanes, slots, &places, size);
+        self.warp.idle_polls = 0;
         self.count_global_words(pc, region, &places, (mask, bytes), false);
         true
     }
