@@ -92,7 +92,8 @@ impl Times {
         })
     }
 
-    /// Remembers reads of the same words by several lanes, of which `last` is the last; false if nothing was done.
+    /// Remembers reads of the same words by several lanes, of which `last` is the last; false if a word and those behind
+    /// it must be looked at lane by lane.
     ///
     /// What comes of it is what comes of one lane after the other.
     pub(super) fn read_together(
