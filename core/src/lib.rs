@@ -27,7 +27,12 @@ pub mod virtual_gpu;
 
 pub mod verify;
 
+pub mod evaluate;
+
+pub mod audit;
+
 pub mod units;
 
 pub mod cancellation;
 pub mod display_text;
+mod random;

@@ -18,12 +18,11 @@ mod element;
 mod error;
 mod matching;
 mod parse;
-mod random;
 #[cfg(test)]
 mod tests;
 
 pub use content::ContentError;
-pub use element::{Element, element};
+pub use element::{Element, element, element_bytes};
 pub use error::{Reason, SpecError};
 pub use matching::{ArgumentError, match_specs};
 

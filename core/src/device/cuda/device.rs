@@ -10,6 +10,7 @@ use crate::device::execution::{
     Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Image, Launch,
     LaunchFault, ModuleId, Outcome, POISON,
 };
+use crate::device::virtual_device::Watch;
 use crate::virtual_gpu::{Access, FaultKind, Initial, LaunchError};
 
 /// What a GPU does not look for.
@@ -151,6 +152,8 @@ impl Device for CudaDevice {
         *buffer = None;
         Ok(())
     }
+
+    fn watch(&mut self, _watch: Watch) {}
 
     fn launch(&mut self, launch: &Launch) -> Result<Outcome, DeviceError> {
         self.context.enter()?;
