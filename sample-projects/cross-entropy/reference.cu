@@ -1,8 +1,8 @@
 /*@ lightbench(
-    title: "Reference: one thread per row, two passes, in f64",
+    title: "Reference: one warp per row, two passes, in f64",
     steps: [
         launch(kernel: "cross_entropy_reference", args: ["logits", "labels", "loss", "loss.magnitude", "rows", "classes"],
-               grid: ["ceil_div(rows, 32)"], block: [32]),
+               grid: ["rows"], block: [32]),
     ],
 ) @*/
 
@@ -16,24 +16,39 @@
 // (max + log(sum)) - x[label] pays for large logits with digits that nobody has to give up.
 __global__ void cross_entropy_reference(const __nv_bfloat16* logits, const int* labels, double* loss,
                                         double* magnitude, long long rows, long long classes) {
-    const long long row = blockIdx.x * 32LL + threadIdx.x;
-    if (row >= rows) {
-        return;
-    }
-    const __nv_bfloat16* x_row = logits + row * classes;
+    __shared__ double maxima[32];
+    __shared__ double sums[32];
+    __shared__ double weighted_sums[32];
+    const __nv_bfloat16* x_row = logits + blockIdx.x * classes;
     double max = __bfloat162float(x_row[0]);
-    for (long long col = 1; col < classes; ++col) {
+    for (long long col = threadIdx.x; col < classes; col += 32) {
         max = fmax(max, static_cast<double>(__bfloat162float(x_row[col])));
     }
+    maxima[threadIdx.x] = max;
+    __syncthreads();
+    for (int thread = 0; thread < 32; ++thread) {
+        max = fmax(max, maxima[thread]);
+    }
+
     double sum = 0.0;
     double weighted = 0.0;
-    for (long long col = 0; col < classes; ++col) {
+    for (long long col = threadIdx.x; col < classes; col += 32) {
         const double difference = static_cast<double>(__bfloat162float(x_row[col])) - max;
         const double exponential = exp(difference);
         sum += exponential;
         weighted += exponential * fabs(difference);
     }
-    const double distance = max - static_cast<double>(__bfloat162float(x_row[labels[row]]));
-    loss[row] = log(sum) + distance;
-    magnitude[row] = 1.0 + log(sum) + distance + weighted / sum;
+    sums[threadIdx.x] = sum;
+    weighted_sums[threadIdx.x] = weighted;
+    __syncthreads();
+    if (threadIdx.x != 0) {
+        return;
+    }
+    for (int thread = 1; thread < 32; ++thread) {
+        sum += sums[thread];
+        weighted += weighted_sums[thread];
+    }
+    const double distance = max - static_cast<double>(__bfloat162float(x_row[labels[blockIdx.x]]));
+    loss[blockIdx.x] = log(sum) + distance;
+    magnitude[blockIdx.x] = 1.0 + log(sum) + distance + weighted / sum;
 }

@@ -91,7 +91,8 @@ vector_sum(const float* __restrict__ x, float* __restrict__ total, long long n, 
     }
     float mine = 0.0f;
     for (int index = threadIdx.x; index < gridDim.x; index += BLOCK) {
-        mine += __ldcg(partial + index);  // past L1, which may hold an older value
+        // Volatile: past whatever L1 holds from before the fence.
+        mine += *reinterpret_cast<const volatile float*>(partial + index);
     }
     sum = block_sum<BLOCK>(mine);
     if (threadIdx.x == 0) {
