@@ -1,6 +1,6 @@
 /*@ lightbench(
     title: "One launch for all sweeps",
-    params: { "BLOCK": [512, 256, 128] },
+    params: { "BLOCK": [1024, 512, 256] },
     scratch: [(name: "next", dtype: f32, shape: ["height", "width"], init: undefined)],
     steps: [
         launch(kernel: "relax<PARAM_BLOCK>", args: ["start", "u", "next", "height", "width", "sweeps: i32"],
