@@ -25,6 +25,8 @@ pub mod arguments;
 
 pub mod virtual_gpu;
 
+pub mod verify;
+
 pub mod units;
 
 pub mod cancellation;

@@ -1,7 +1,11 @@
 //! How outputs are judged, checked against what the tensor holds.
 
+use serde::{Deserialize, Serialize};
+
 use super::{
+    PlanError,
     dtype::Family,
+    environment::Environment,
     expression::{Expression, Kind},
     locate::Located,
     manifest::{ComparatorWritten, RoleWritten, TensorWritten},
@@ -9,13 +13,14 @@ use super::{
     tensor::Surroundings,
 };
 
-/// How an output is judged. Tensors are named by their index in the definition.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Comparator {
+/// How an output is judged: as written, or with the counts of one workload as numbers. Tensors are named by their index
+/// in the definition.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Comparator<Count = Expression> {
     /// The error of each element against a bound made of the terms that it sums.
     Elementwise {
         /// Terms of each element's sum.
-        terms: Expression,
+        terms: Count,
         /// Multiple of the bound that is accepted.
         factor: f64,
         /// Whether the root mean square of the errors is tested too.
@@ -42,8 +47,31 @@ pub enum Comparator {
         /// The tensor with the probabilities.
         probabilities: usize,
         /// Draws that are compared with the distribution.
-        draws: Expression,
+        draws: Count,
     },
+}
+
+impl Comparator {
+    /// The same with the numbers of one workload.
+    ///
+    /// # Errors
+    /// An expression without a value from 0 to 2^64.
+    pub fn resolve(&self, environment: &Environment<'_>) -> Result<Comparator<u64>, PlanError> {
+        Ok(match self {
+            Self::Elementwise { terms, factor, rms } => {
+                let terms = terms.count(environment)?;
+                Comparator::Elementwise { terms, factor: *factor, rms: *rms }
+            }
+            Self::IntegerExact => Comparator::IntegerExact,
+            Self::IndexByValue { of, axis } => Comparator::IndexByValue { of: *of, axis: *axis },
+            Self::Permutation { of } => Comparator::Permutation { of: *of },
+            Self::Set => Comparator::Set,
+            Self::Sampling { probabilities, draws } => Comparator::Sampling {
+                probabilities: *probabilities,
+                draws: draws.count(environment)?,
+            },
+        })
+    }
 }
 
 /// The comparator as meant.

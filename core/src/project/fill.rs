@@ -1,6 +1,9 @@
 //! How inputs are made, checked against the dtype and the domain that they must respect.
 
+use serde::{Deserialize, Serialize};
+
 use super::{
+    PlanError,
     dtype::{Dtype, Family},
     environment::Environment,
     expression::{Expression, Kind, Scope},
@@ -12,9 +15,9 @@ use super::{
     tensor::Domain,
 };
 
-/// How the elements of an input are made.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Fill {
+/// How the elements of an input are made: as written, or with the counts of one workload as numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Fill<Count = Expression> {
     /// Normally distributed.
     Normal {
         /// Mean.
@@ -47,14 +50,14 @@ pub enum Fill {
     /// CSR row offsets: first 0, last `total`, never decreasing.
     SortedOffsets {
         /// The last offset.
-        total: Expression,
+        total: Count,
     },
     /// Indices that increase inside each row.
     SortedIndices {
         /// The index of the tensor with the row offsets.
         offsets: usize,
         /// Every index lies below this.
-        below: Expression,
+        below: Count,
     },
     /// 1 or true with this probability.
     Mask {
@@ -71,13 +74,39 @@ pub enum Fill {
     /// Class labels.
     Labels {
         /// Every label lies below this.
-        below: Expression,
+        below: Count,
     },
     /// Random packed 4-bit values.
     PackedWeights,
 }
 
 impl Fill {
+    /// The same with the numbers of one workload.
+    ///
+    /// # Errors
+    /// An expression without a value from 0 to 2^64.
+    pub fn resolve(&self, environment: &Environment<'_>) -> Result<Fill<u64>, PlanError> {
+        let count = |formula: &Expression| formula.count(environment);
+        Ok(match self {
+            Self::Normal { mean, std } => Fill::Normal { mean: *mean, std: *std },
+            Self::Uniform { low, high } => Fill::Uniform { low: *low, high: *high },
+            Self::Integers { low, high } => Fill::Integers { low: *low, high: *high },
+            Self::Ones => Fill::Ones,
+            Self::Zeros => Fill::Zeros,
+            Self::Constant(value) => Fill::Constant(*value),
+            Self::Permutation => Fill::Permutation,
+            Self::SortedOffsets { total } => Fill::SortedOffsets { total: count(total)? },
+            Self::SortedIndices { offsets, below } => {
+                Fill::SortedIndices { offsets: *offsets, below: count(below)? }
+            }
+            Self::Mask { density } => Fill::Mask { density: *density },
+            Self::CausalMask => Fill::CausalMask,
+            Self::HeavyTail { scale } => Fill::HeavyTail { scale: *scale },
+            Self::Labels { below } => Fill::Labels { below: count(below)? },
+            Self::PackedWeights => Fill::PackedWeights,
+        })
+    }
+
     /// What is used when nothing is written: what the format's page says for each dtype and domain.
     pub(super) fn default_for(dtype: Dtype, domain: &Domain) -> Self {
         if let Domain::IndexBelow(below) = domain {

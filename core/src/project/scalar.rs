@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     dtype::{CType, Dtype, Family},
@@ -41,7 +41,7 @@ pub struct Scalar {
 }
 
 /// A number or a boolean that fits the type it is given to.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScalarValue {
     /// True or false.
@@ -49,7 +49,20 @@ pub enum ScalarValue {
     /// An integer.
     Integer(i128),
     /// A floating-point number, not yet rounded to its type.
-    Real(f64),
+    Real(#[serde(with = "as_bits")] f64),
+}
+
+/// JSON has no infinities: a real travels as its bits.
+mod as_bits {
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u64(value.to_bits())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        u64::deserialize(deserializer).map(f64::from_bits)
+    }
 }
 
 impl ScalarValue {

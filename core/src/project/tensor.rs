@@ -1,8 +1,12 @@
 //! What is read and written: dtype, shape, layout and contract of each tensor.
 
+use serde::{Deserialize, Serialize};
+
 use super::{
+    PlanError,
     compare::{self, Comparator},
     dtype::Dtype,
+    environment::Environment,
     expression::{Expression, Kind, Scope},
     fill::{self, Fill},
     locate::Located,
@@ -44,33 +48,33 @@ pub struct Tensor {
     pub scales: Option<Scales>,
 }
 
-/// What a kernel does with a tensor, and what that needs.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Role {
+/// What a kernel does with a tensor, and what that needs: as written, or with the counts of one workload as numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Role<Count = Expression> {
     /// Read.
     Input {
         /// How it is made.
-        fill: Fill,
+        fill: Fill<Count>,
     },
     /// Written.
     Output {
         /// How it begins.
         init: Init,
         /// How it is judged.
-        compare: Comparator,
+        compare: Comparator<Count>,
     },
     /// Read and written.
     Inout {
         /// How it is made.
-        fill: Fill,
+        fill: Fill<Count>,
         /// How it is judged.
-        compare: Comparator,
+        compare: Comparator<Count>,
     },
 }
 
-impl Role {
+impl<Count> Role<Count> {
     /// How the tensor is made, unless it is an output.
-    pub fn fill(&self) -> Option<&Fill> {
+    pub fn fill(&self) -> Option<&Fill<Count>> {
         match self {
             Self::Input { fill } | Self::Inout { fill, .. } => Some(fill),
             Self::Output { .. } => None,
@@ -78,7 +82,7 @@ impl Role {
     }
 
     /// How the tensor is judged, unless it is an input.
-    pub fn compare(&self) -> Option<&Comparator> {
+    pub fn compare(&self) -> Option<&Comparator<Count>> {
         match self {
             Self::Output { compare, .. } | Self::Inout { compare, .. } => Some(compare),
             Self::Input { .. } => None,
@@ -97,10 +101,10 @@ pub enum Layout {
     LeadingDimension(Expression),
 }
 
-/// The values that a tensor may have.
-#[derive(Clone, Debug, PartialEq)]
+/// The values that a tensor may have: as written, or with the counts of one workload as numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names say it")]
-pub enum Domain {
+pub enum Domain<Count = Expression> {
     Any,
     Finite,
     NonZero,
@@ -108,10 +112,27 @@ pub enum Domain {
     NonNegative,
     UnitInterval,
     Probability,
-    IndexBelow(Expression),
+    IndexBelow(Count),
 }
 
 impl Domain {
+    /// The same with the numbers of one workload.
+    ///
+    /// # Errors
+    /// An expression without a value from 0 to 2^64.
+    pub fn resolve(&self, environment: &Environment<'_>) -> Result<Domain<u64>, PlanError> {
+        Ok(match self {
+            Self::Any => Domain::Any,
+            Self::Finite => Domain::Finite,
+            Self::NonZero => Domain::NonZero,
+            Self::Positive => Domain::Positive,
+            Self::NonNegative => Domain::NonNegative,
+            Self::UnitInterval => Domain::UnitInterval,
+            Self::Probability => Domain::Probability,
+            Self::IndexBelow(below) => Domain::IndexBelow(below.count(environment)?),
+        })
+    }
+
     pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Any => "any",
@@ -127,7 +148,7 @@ impl Domain {
 }
 
 /// The scales of a packed tensor: one per block of the last dimension.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scales {
     /// The index of the tensor that holds them.
     pub tensor: usize,

@@ -308,6 +308,16 @@ pub(super) fn with_parameters<'a>(
     environment
 }
 
+impl Expression {
+    /// Its value as a count.
+    pub(in crate::project) fn count(
+        &self,
+        environment: &Environment<'_>,
+    ) -> Result<u64, PlanError> {
+        within("count", self, environment, (0, u64::MAX))
+    }
+}
+
 struct Planner<'a> {
     structs: &'a [StructArgument],
     selection: &'a Selection,

@@ -1,0 +1,15 @@
+//! Whether a candidate computes what its project defines, on fresh inputs, and honestly so.
+//!
+//! ```text
+//!  Workload ──► Case      every size, fill and comparator as a number
+//!                │ inputs::generate(case, recipe)      Philox: the same bytes on every machine
+//!                ▼
+//!          candidate runs ──► outputs ──► compare ◄── reference runs, in another process
+//! ```
+
+pub mod case;
+pub mod compare;
+pub mod evidence;
+pub mod inputs;
+
+pub use case::{Case, TensorCase};
