@@ -1,7 +1,8 @@
 /*@ lightbench(
     title: "Reference: one warp per row, two passes, in f64",
     steps: [
-        launch(kernel: "cross_entropy_reference", args: ["logits", "labels", "loss", "loss.magnitude", "rows", "classes"],
+        launch(kernel: "cross_entropy_reference",
+               args: ["logits", "labels", "loss", "loss.magnitude", "rows", "classes"],
                grid: ["rows"], block: [32]),
     ],
 ) @*/

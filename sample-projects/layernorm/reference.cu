@@ -11,8 +11,8 @@
 // |x| allows; the terms of an element are |x| s, mean(|x|) s and |beta|.
 //
 // The variance adds nothing to that. Computed from differences it is as good as they are, however large the mean;
-// computed as mean(x^2) - mean(x)^2 it loses all digits that the two have in common. That is a mistake of the method, not a
-// rounding error to be allowed for.
+// computed as mean(x^2) - mean(x)^2 it loses all digits that the two have in common. That is a mistake of the method,
+// not a rounding error to be allowed for.
 __global__ void layernorm_reference(const float* x, const float* gamma, const float* beta, double* y,
                                     double* magnitude, long long rows, long long cols, float eps) {
     const long long row = blockIdx.x * 64LL + threadIdx.x;

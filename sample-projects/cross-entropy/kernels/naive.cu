@@ -23,7 +23,8 @@ cross_entropy(const __nv_bfloat16* __restrict__ logits, const int* __restrict__ 
     for (long long col = 1; col < classes; ++col) {
         max = fmaxf(max, __bfloat162float(x_row[col]));
     }
-    // Compensated (Kahan) summation: a chain of 262,144 additions would lose the small terms that come after large ones.
+    // Compensated (Kahan) summation: a chain of 262,144 additions would lose the small terms that come after large
+    // ones.
     float sum = 0.0f;
     float lost = 0.0f;
     for (long long col = 0; col < classes; ++col) {

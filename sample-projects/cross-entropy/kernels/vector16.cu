@@ -9,8 +9,8 @@
 // Against `online`: eight logits per load, and the sum is rescaled once for eight of them, not for each. That is nine
 // exponentials for eight logits instead of sixteen.
 //
-// A row of 50,257 bf16 begins at an odd multiple of two bytes. So up to seven logits at its beginning and at its end are
-// taken one by one, and all between them is vectors: 6,281 of them, whichever row it is.
+// A row of 50,257 bf16 begins at an odd multiple of two bytes. So up to seven logits at its beginning and at its end
+// are taken one by one, and all between them is vectors: 6,281 of them, whichever row it is.
 
 #include <cuda_bf16.h>
 

@@ -7,8 +7,8 @@
 ) @*/
 
 // The mistake: a block takes four rows, and the last block takes them too.
-// How it shows: it reads beyond the logits and the labels and writes beyond the losses. Batches are usually multiples of
-// four.
+// How it shows: it reads beyond the logits and the labels and writes beyond the losses. Batches are usually multiples
+// of four.
 
 #include <cuda_bf16.h>
 

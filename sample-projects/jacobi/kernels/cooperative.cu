@@ -9,9 +9,9 @@
     ],
 ) @*/
 
-// Against `naive`: the blocks stay, and wait for each other between the sweeps (`grid.sync()`), which costs about as much as
-// a launch does on the GPU, and nothing on the CPU. Where a plane fits L2 that is most of the time; where it does not,
-// nothing is gained.
+// Against `naive`: the blocks stay, and wait for each other between the sweeps (`grid.sync()`), which costs about as
+// much as a launch does on the GPU, and nothing on the CPU. Where a plane fits L2 that is most of the time; where it
+// does not, nothing is gained.
 
 #include <cooperative_groups.h>
 

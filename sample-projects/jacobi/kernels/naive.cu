@@ -3,7 +3,8 @@
     params: { "ROWS": [8, 4, 16] },
     scratch: [(name: "next", dtype: f32, shape: ["height", "width"], init: undefined)],
     steps: [
-        launch(kernel: "copy<PARAM_ROWS>", grid: ["ceil_div(width, 32)", "ceil_div(height, ROWS)"], block: [32, "ROWS"]),
+        launch(kernel: "copy<PARAM_ROWS>",
+               grid: ["ceil_div(width, 32)", "ceil_div(height, ROWS)"], block: [32, "ROWS"]),
         repeat(count: "sweeps", swap: [("u", "next")], steps: [
             launch(kernel: "sweep<PARAM_ROWS>", args: ["u", "next", "height", "width"],
                    grid: ["ceil_div(width, 32)", "ceil_div(height, ROWS)"], block: [32, "ROWS"]),

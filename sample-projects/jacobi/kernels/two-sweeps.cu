@@ -14,9 +14,9 @@
     ],
 ) @*/
 
-// Against `row-march`: the plane travels to memory and back once for two sweeps. A block loads a tile with a margin of two
-// points, sweeps it in shared memory to get the tile with a margin of one, and sweeps that into the result. The margin is
-// computed by several blocks: some 10 % more arithmetic for half of the bytes and half of the launches.
+// Against `row-march`: the plane travels to memory and back once for two sweeps. A block loads a tile with a margin of
+// two points, sweeps it in shared memory to get the tile with a margin of one, and sweeps that into the result. The
+// margin is computed by several blocks: some 10 % more arithmetic for half of the bytes and half of the launches.
 
 constexpr int tile_cols = 64;
 constexpr int stride = tile_cols + 4;

@@ -15,8 +15,8 @@
 ) @*/
 
 // The mistake: the border stays, so nobody writes it: but there are two buffers, and neither of them has ever had it.
-// How it shows: the second sweep reads whatever the new buffer held. Where that happens to be zero, and the border too, it
-// is right.
+// How it shows: the second sweep reads whatever the new buffer held. Where that happens to be zero, and the border too,
+// it is right.
 
 __global__ void sweep(const float* __restrict__ from, float* __restrict__ to, int height, int width) {
     const int col = blockIdx.x * 32 + threadIdx.x;

@@ -14,8 +14,8 @@
     ],
 ) @*/
 
-// The mistake: the repetition has no `swap`, so every sweep reads the result of the second one and writes the third over
-// itself.
+// The mistake: the repetition has no `swap`, so every sweep reads the result of the second one and writes the third
+// over itself.
 // How it shows: u has had two sweeps, however many were asked for. A plane that is already smooth hardly changes.
 
 __global__ void sweep(const float* __restrict__ from, float* __restrict__ to, int height, int width) {

@@ -14,8 +14,8 @@
     ],
 ) @*/
 
-// The mistake: only the first and the last row are taken for the border. The left neighbour of a point in column 0 is the
-// last point of the row above.
+// The mistake: only the first and the last row are taken for the border. The left neighbour of a point in column 0 is
+// the last point of the row above.
 // How it shows: the left and right side change, and after n sweeps everything within n points of them.
 
 __global__ void sweep(const float* __restrict__ from, float* __restrict__ to, int height, int width) {

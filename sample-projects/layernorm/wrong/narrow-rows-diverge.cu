@@ -8,8 +8,8 @@
 
 // The mistake: threads beyond the row return early, and the others fetch the partial sums of all 32 lanes in their
 // shuffles. A lane that is gone may be named in the mask, but what is read from it is undefined.
-// How it shows: only for rows of less than 32 elements. There, on most GPUs, the missing lanes hand back the reader's own
-// value, and each element is counted several times.
+// How it shows: only for rows of less than 32 elements. There, on most GPUs, the missing lanes hand back the reader's
+// own value, and each element is counted several times.
 
 __device__ float warp_sum(float value) {
 #pragma unroll

@@ -7,8 +7,8 @@
 ) @*/
 
 // Against `naive`: all heads of a token turn by the same angles. A thread keeps one index of a head and walks over the
-// heads, so it loads the position, its cosine and its sine once, and there is no division: the block is a whole number of
-// half heads, laid side by side.
+// heads, so it loads the position, its cosine and its sine once, and there is no division: the block is a whole number
+// of half heads, laid side by side.
 
 #include <cuda_bf16.h>
 

@@ -7,7 +7,8 @@
 ) @*/
 
 // A thread owns both coordinates of its point, so nobody else reads what it overwrites. It pays for finding out which
-// point that is (two 64-bit divisions), loads the position of its token, two table entries and two bf16, and stores two.
+// point that is (two 64-bit divisions), loads the position of its token, two table entries and two bf16, and stores
+// two.
 
 #include <cuda_bf16.h>
 

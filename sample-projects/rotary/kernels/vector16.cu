@@ -8,9 +8,10 @@
     ],
 ) @*/
 
-// Against `vector8`: eight points per access where half of a head is a multiple of eight, and a warp per token, with all
-// sizes known to the compiler: the division by the width of a head is a shift or a multiplication, the loop over the heads
-// has a known length, and its loads are unrolled. A warp needs no whole number of heads: each lane finds its own.
+// Against `vector8`: eight points per access where half of a head is a multiple of eight, and a warp per token, with
+// all sizes known to the compiler: the division by the width of a head is a shift or a multiplication, the loop over
+// the heads has a known length, and its loads are unrolled. A warp needs no whole number of heads: each lane finds its
+// own.
 
 #include <cuda_bf16.h>
 

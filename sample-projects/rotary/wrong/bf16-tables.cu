@@ -6,8 +6,8 @@
     ],
 ) @*/
 
-// The mistake: cosine and sine are rounded to the type of x before they are used, as code does that casts its tables once
-// to the type of the model.
+// The mistake: cosine and sine are rounded to the type of x before they are used, as code does that casts its tables
+// once to the type of the model.
 // How it shows: many elements are a bf16 step away, and the angles are off by about a tenth of a degree.
 
 #include <cuda_bf16.h>

@@ -6,10 +6,10 @@
     ],
 ) @*/
 
-// The mistake: there are two conventions. GPT-J turns (x[0], x[1]), (x[2], x[3]), …; GPT-NeoX and Llama turn
-// (x[0], x[half]), (x[1], x[half + 1]), … . This is the first, and the project defines the second.
-// How it shows: not in the lengths, not in the products of queries and keys that were both turned this way, and not in any
-// test that the same code wrote. With the weights of the other convention a model talks nonsense.
+// The mistake: there are two conventions. GPT-J turns (x[0], x[1]), (x[2], x[3]), …; GPT-NeoX and Llama turn (x[0],
+// x[half]), (x[1], x[half + 1]), … . This is the first, and the project defines the second.
+// How it shows: not in the lengths, not in the products of queries and keys that were both turned this way, and not in
+// any test that the same code wrote. With the weights of the other convention a model talks nonsense.
 
 #include <cuda_bf16.h>
 

@@ -7,7 +7,8 @@
 ) @*/
 
 // The mistake: the sign of the sine.
-// How it shows: lengths and relative positions come out right; a cache of keys that another kernel has written does not fit.
+// How it shows: lengths and relative positions come out right; a cache of keys that another kernel has written does not
+// fit.
 
 #include <cuda_bf16.h>
 

@@ -10,9 +10,9 @@
     ],
 ) @*/
 
-// Against `three-launches`: as many blocks as fit on the GPU at once, each with one long share of x. A cooperative launch
-// guarantees that all of them are running, so they may wait for each other: add up the share, wait, add up what the
-// blocks before have found, scan the share. Still two reads of x, but no second and third launch, and for a few
+// Against `three-launches`: as many blocks as fit on the GPU at once, each with one long share of x. A cooperative
+// launch guarantees that all of them are running, so they may wait for each other: add up the share, wait, add up what
+// the blocks before have found, scan the share. Still two reads of x, but no second and third launch, and for a few
 // megabytes the second read comes out of L2.
 
 #include <cooperative_groups.h>
@@ -51,7 +51,8 @@ __device__ unsigned int block_scan_exclusive(unsigned int value, unsigned int& t
 }
 
 // Eight neighbours for each thread; zeros behind the end.
-__device__ void load(const int* __restrict__ x, long long first, long long n, unsigned int (&values)[elements_per_thread]) {
+__device__ void load(const int* __restrict__ x, long long first, long long n,
+                     unsigned int (&values)[elements_per_thread]) {
     if (first + elements_per_thread <= n) {
 #pragma unroll
         for (int half = 0; half < elements_per_thread; half += 4) {

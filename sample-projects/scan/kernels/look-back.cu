@@ -56,7 +56,8 @@ __device__ unsigned int block_scan_exclusive(unsigned int value, unsigned int& t
 }
 
 // Eight neighbours for each thread; zeros behind the end.
-__device__ void load(const int* __restrict__ x, long long first, long long n, unsigned int (&values)[elements_per_thread]) {
+__device__ void load(const int* __restrict__ x, long long first, long long n,
+                     unsigned int (&values)[elements_per_thread]) {
     if (first + elements_per_thread <= n) {
 #pragma unroll
         for (int half = 0; half < elements_per_thread; half += 4) {
@@ -114,8 +115,8 @@ constexpr State has_prefix = 2ull << 32;  // the low half is the sum of all tile
 
 __device__ void publish(State* state, State flag, unsigned int sum) { atomicExch(state, flag | sum); }
 
-// The sum of all tiles before this one. The first warp looks at 32 tiles at a time: the sums behind the nearest prefix are
-// all that counts, and if there is none, the 32 tiles before those come next.
+// The sum of all tiles before this one. The first warp looks at 32 tiles at a time: the sums behind the nearest prefix
+// are all that counts, and if there is none, the 32 tiles before those come next.
 __device__ unsigned int look_back(State* states, int tile) {
     const int lane = threadIdx.x % 32;
     unsigned int before = 0;

@@ -52,7 +52,8 @@ __device__ unsigned int block_scan_exclusive(unsigned int value, unsigned int& t
 }
 
 // Eight neighbours for each thread; zeros behind the end.
-__device__ void load(const int* __restrict__ x, long long first, long long n, unsigned int (&values)[elements_per_thread]) {
+__device__ void load(const int* __restrict__ x, long long first, long long n,
+                     unsigned int (&values)[elements_per_thread]) {
     if (first + elements_per_thread <= n) {
 #pragma unroll
         for (int half = 0; half < elements_per_thread; half += 4) {

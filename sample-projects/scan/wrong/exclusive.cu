@@ -7,7 +7,8 @@
 ) @*/
 
 // The mistake: the exclusive prefix sum (what comes before each element), where the inclusive one is asked for.
-// How it shows: everything is shifted by one place. Zero input is right, and so is a comparison that starts one further.
+// How it shows: everything is shifted by one place. Zero input is right, and so is a comparison that starts one
+// further.
 
 __global__ void scan(const int* __restrict__ x, int* __restrict__ y, long long n) {
     __shared__ unsigned int sums[256];

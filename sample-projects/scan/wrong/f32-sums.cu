@@ -6,8 +6,8 @@
     ],
 ) @*/
 
-// The mistake: the sums are floats, `because shuffles are faster in float` (they are not). An f32 holds every whole number
-// up to 16,777,216.
+// The mistake: the sums are floats, `because shuffles are faster in float` (they are not). An f32 holds every whole
+// number up to 16,777,216.
 // How it shows: with small numbers it is right for a long time, and afterwards off by one here and there.
 
 __global__ void scan(const int* __restrict__ x, int* __restrict__ y, long long n) {

@@ -12,9 +12,10 @@
     ],
 ) @*/
 
-// The mistake: sum and flag are two words (in `look-back` they are one), and no `__threadfence()` stands between the two
-// writes, nor between the two reads.
-// How it shows: almost never; both words usually arrive in order. When they do not, everything behind that tile is wrong.
+// The mistake: sum and flag are two words (in `look-back` they are one), and no `__threadfence()` stands between the
+// two writes, nor between the two reads.
+// How it shows: almost never; both words usually arrive in order. When they do not, everything behind that tile is
+// wrong.
 
 __global__ void scan(const int* __restrict__ x, int* __restrict__ y, unsigned int* tickets, unsigned int* prefixes,
                      unsigned int* ready, long long n) {

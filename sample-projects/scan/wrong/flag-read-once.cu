@@ -14,8 +14,8 @@
 
 // The mistake: the flag is neither volatile nor atomic, so nothing in the loop can change it as far as the compiler
 // knows: it is loaded once, in front of the loop, and what remains is an empty loop that may run forever.
-// How it shows: tiles whose turn comes late find the flag set at their only look, and everything is right. A tile that is
-// early never ends. What is wrong in any case: two blocks use one word, and one of them writes, without an order.
+// How it shows: tiles whose turn comes late find the flag set at their only look, and everything is right. A tile that
+// is early never ends. What is wrong in any case: two blocks use one word, and one of them writes, without an order.
 
 __global__ void scan(const int* __restrict__ x, int* __restrict__ y, unsigned int* tickets, unsigned int* prefixes,
                      unsigned int* ready, long long n) {

@@ -7,8 +7,8 @@
 
 // Against all others: another pipe. Tensor cores multiply TF32, which has 11 significant bits where f32 has 24, so
 // simply handing them f32 loses half of each number (`wrong/tf32`). But x = high + low, with high the nearest TF32 and
-// low the nearest TF32 to what is left, holds 22 bits; and a * b = high * high + high * low + low * high, where only the
-// last and smallest product is dropped. Three products at seven times the rate of f32: still ahead.
+// low the nearest TF32 to what is left, holds 22 bits; and a * b = high * high + high * low + low * high, where only
+// the last and smallest product is dropped. Three products at seven times the rate of f32: still ahead.
 //
 // Tensor cores may cut off where they should round, always in the same direction. So each 16 steps along k are added
 // up from zero and then added to the sum by an ordinary, rounded f32 addition.

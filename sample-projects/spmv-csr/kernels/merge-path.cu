@@ -19,8 +19,8 @@
 // every thread takes ITEMS of them, wherever that is (Merrill and Garland, 'Merge-based parallel sparse matrix-vector
 // multiplication', 2016). One row of a million elements or a million empty rows: nobody has more to do than another.
 //
-// A thread finds its place by a binary search. A row that ends in its share it writes; the unfinished one at the end is a
-// carry, which a second launch adds to the row.
+// A thread finds its place by a binary search. A row that ends in its share it writes; the unfinished one at the end is
+// a carry, which a second launch adds to the row.
 
 // How many row ends come before item `diagonal` of the merged list; the rest of it are elements.
 __device__ int rows_before(const int* __restrict__ offsets, int rows, int nnz, int diagonal) {

@@ -2,7 +2,8 @@
     title: "Multiplies in bf16",
     expect: wrong(imprecise),
     steps: [
-        launch(kernel: "spmv", args: ["offsets", "indices", "values", "x", "y", "rows"], grid: ["ceil_div(rows, 128)"], block: [128]),
+        launch(kernel: "spmv", args: ["offsets", "indices", "values", "x", "y", "rows"],
+               grid: ["ceil_div(rows, 128)"], block: [128]),
     ],
 ) @*/
 

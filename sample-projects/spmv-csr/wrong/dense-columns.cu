@@ -2,7 +2,8 @@
     title: "Takes the elements of a row to be its first columns",
     expect: wrong(numeric),
     steps: [
-        launch(kernel: "spmv", args: ["offsets", "indices", "values", "x", "y", "rows"], grid: ["ceil_div(rows, 128)"], block: [128]),
+        launch(kernel: "spmv", args: ["offsets", "indices", "values", "x", "y", "rows"],
+               grid: ["ceil_div(rows, 128)"], block: [128]),
     ],
 ) @*/
 

@@ -2,7 +2,8 @@
     title: "Leaves at once where there is nothing to add",
     expect: wrong(unwritten),
     steps: [
-        launch(kernel: "spmv", args: ["offsets", "indices", "values", "x", "y", "rows"], grid: ["ceil_div(rows, 128)"], block: [128]),
+        launch(kernel: "spmv", args: ["offsets", "indices", "values", "x", "y", "rows"],
+               grid: ["ceil_div(rows, 128)"], block: [128]),
     ],
 ) @*/
 

@@ -2,7 +2,8 @@
     title: "Takes the end of a row to belong to it",
     expect: fault(out_of_bounds),
     steps: [
-        launch(kernel: "spmv", args: ["offsets", "indices", "values", "x", "y", "rows"], grid: ["ceil_div(rows, 128)"], block: [128]),
+        launch(kernel: "spmv", args: ["offsets", "indices", "values", "x", "y", "rows"],
+               grid: ["ceil_div(rows, 128)"], block: [128]),
     ],
 ) @*/
 

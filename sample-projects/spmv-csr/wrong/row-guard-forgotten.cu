@@ -2,7 +2,8 @@
     title: "Every block is full",
     expect: fault(out_of_bounds),
     steps: [
-        launch(kernel: "spmv", args: ["offsets", "indices", "values", "x", "y", "rows"], grid: ["ceil_div(rows, 128)"], block: [128]),
+        launch(kernel: "spmv", args: ["offsets", "indices", "values", "x", "y", "rows"],
+               grid: ["ceil_div(rows, 128)"], block: [128]),
     ],
 ) @*/
 

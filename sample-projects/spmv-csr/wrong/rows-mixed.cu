@@ -2,7 +2,8 @@
     title: "Adds up the whole warp for every row in it",
     expect: wrong(numeric),
     steps: [
-        launch(kernel: "spmv", args: ["offsets", "indices", "values", "x", "y", "rows"], grid: ["ceil_div(rows, 16)"], block: [128]),
+        launch(kernel: "spmv", args: ["offsets", "indices", "values", "x", "y", "rows"],
+               grid: ["ceil_div(rows, 16)"], block: [128]),
     ],
 ) @*/
 

@@ -3,7 +3,8 @@
     expect: fault(data_race),
     steps: [
         fill(buffer: "y", value: 0),
-        launch(kernel: "spmv", args: ["offsets", "indices", "values", "x", "y", "rows"], grid: ["ceil_div(rows, 32)"], block: [128]),
+        launch(kernel: "spmv", args: ["offsets", "indices", "values", "x", "y", "rows"],
+               grid: ["ceil_div(rows, 32)"], block: [128]),
     ],
 ) @*/
 

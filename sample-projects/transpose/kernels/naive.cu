@@ -2,7 +2,8 @@
     title: "One thread per element",
     params: { "BLOCK_ROWS": [8, 16, 4, 32] },
     steps: [
-        launch(kernel: "transpose<PARAM_BLOCK_ROWS>", grid: ["ceil_div(cols, 32)", "min(65535, ceil_div(rows, BLOCK_ROWS))"],
+        launch(kernel: "transpose<PARAM_BLOCK_ROWS>",
+               grid: ["ceil_div(cols, 32)", "min(65535, ceil_div(rows, BLOCK_ROWS))"],
                block: [32, "BLOCK_ROWS"]),
     ],
 ) @*/

@@ -12,7 +12,8 @@
 // they finish: run it twice, and the last bits may differ.
 
 template <int BLOCK>
-__global__ void __launch_bounds__(BLOCK) vector_sum(const float* __restrict__ x, float* __restrict__ total, long long n) {
+__global__ void __launch_bounds__(BLOCK)
+vector_sum(const float* __restrict__ x, float* __restrict__ total, long long n) {
     __shared__ float partial[BLOCK];
     const long long index = static_cast<long long>(blockIdx.x) * BLOCK + threadIdx.x;
     partial[threadIdx.x] = index < n ? x[index] : 0.0f;

@@ -68,7 +68,8 @@ __device__ float thread_sum(const float* __restrict__ x, long long n) {
 }
 
 template <int BLOCK>
-__global__ void __launch_bounds__(BLOCK) vector_sum(const float* __restrict__ x, float* __restrict__ total, long long n) {
+__global__ void __launch_bounds__(BLOCK)
+vector_sum(const float* __restrict__ x, float* __restrict__ total, long long n) {
     const float sum = block_sum<BLOCK>(thread_sum<BLOCK>(x, n));
     if (threadIdx.x == 0) {
         atomicAdd(total, sum);
