@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use super::super::cost::{Blocks, BlocksRun, CacheSizes, Caches, Counters, Counts};
 use super::super::error::Place;
@@ -262,7 +263,7 @@ impl Machine {
     ) -> Result<Watched, LaunchError> {
         let (id, function) = find_kernel(module, kernel)?;
         check_sizes(function, config)?;
-        let program = lower::lower(module, id).map_err(LaunchError::Unsupported)?;
+        let program = lower::program(module, id).map_err(LaunchError::Unsupported)?;
         check_counting(module, &program, config)?;
         race::refuse(config, &program)?;
         let too_much = |bytes| LaunchError::Shared { bytes, limit: self.shape.shared_per_block };
@@ -455,7 +456,7 @@ pub(super) struct Watched {
     pub(super) report: Report,
     /// The pause, if there was one.
     pub(super) found: Option<Found>,
-    pub(super) program: Program,
+    pub(super) program: Arc<Program>,
     pub(super) addresses: Addresses,
     /// Bytes of shared memory of a block.
     pub(super) shared_bytes: u32,

@@ -11,6 +11,7 @@ use super::memory::{
     Access, Addresses, FUNCTION_WINDOW, Kept, Memory, Region, RegionKind, SHARED_WINDOW,
 };
 use super::shared::SharedLayout;
+use super::warp::Register;
 
 /// Gives every object but the parameters an address, and variables their initial bytes when their module is launched for
 /// the first time: what a kernel leaves in a variable is there in the next launch.
@@ -149,8 +150,8 @@ pub(super) fn pool(program: &Program, addresses: &Addresses, parameters: &[u8]) 
                 extended & (u64::MAX >> (64 - u32::from(register_bits)))
             }
         };
-        pool.words.push([bits as u32; 32]);
-        pool.doubles.push([bits; 32]);
+        pool.words.push(Register::shared(bits as u32));
+        pool.doubles.push(Register::shared(bits));
     }
     pool
 }

@@ -24,6 +24,7 @@ mod memory;
 mod order;
 mod parallel;
 mod paused;
+mod places;
 mod print;
 mod quick;
 mod race;

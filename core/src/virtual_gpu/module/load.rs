@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::super::error::{LoadError, Place, Problem};
+use super::super::lower::programs::Programs;
 use super::super::ptx::parse::{MAX_ERRORS, parse};
 use super::super::ptx::tree::Tree;
 use super::declared::Declared;
@@ -72,6 +73,7 @@ fn resolve(tree: &Tree<'_>, errors: &mut Vec<LoadError>) -> Module {
         variables: declared.variable_list,
         files,
         locations: locations.into_all(),
+        programs: Programs::default(),
         identity: LOADED.fetch_add(1, Ordering::Relaxed),
     }
 }
