@@ -31,3 +31,4 @@ pub mod units;
 
 pub mod cancellation;
 pub mod display_text;
+mod random;

@@ -1,9 +1,9 @@
 //! The bytes that a buffer begins with: the same for the same seed on every machine and device.
 
 use super::element::real_bits;
-use super::random::Stream;
 use super::{Buffer, Content};
 use crate::project::dtype::{CType, Family};
+use crate::random::{Stream, whole};
 use crate::virtual_gpu::Initial;
 
 /// Why a buffer has no bytes.
@@ -93,11 +93,4 @@ fn iota(c_type: CType, index: u64) -> u64 {
         Family::Signed | Family::Unsigned => index,
         Family::Float => real_bits(c_type, index as f64),
     }
-}
-
-/// One of the integers between two, both included; the bias is below 2⁻⁶⁴ of their number.
-fn whole(low: i128, high: i128, bits: u64) -> u64 {
-    let count = (high - low + 1).unsigned_abs();
-    let offset = (count * u128::from(bits)) >> 64;
-    low.wrapping_add(offset as i128) as u64
 }

@@ -18,7 +18,6 @@ mod element;
 mod error;
 mod matching;
 mod parse;
-mod random;
 #[cfg(test)]
 mod tests;
 

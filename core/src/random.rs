@@ -1,0 +1,181 @@
+//! Philox4x32-10: a random number for every (seed, stream, index), the same everywhere.
+//!
+//! J. K. Salmon and others, "Parallel random numbers: as easy as 1, 2, 3", SC 2011; multipliers, Weyl constants and the
+//! ten rounds are those of the paper's reference code, whose known answers the tests replay.
+
+use multiversion::multiversion;
+
+const MULTIPLIERS: [u32; 2] = [0xd251_1f53, 0xcd9e_8d57];
+const WEYL: [u32; 2] = [0x9e37_79b9, 0xbb67_ae85];
+const ROUNDS: u32 = 10;
+
+/// Four random words.
+pub(crate) fn philox(counter: [u32; 4], key: [u32; 2]) -> [u32; 4] {
+    let ([mut a, mut b, mut c, mut d], mut key) = (counter, key);
+    for _ in 0..ROUNDS {
+        let first = u64::from(MULTIPLIERS[0]) * u64::from(a);
+        let second = u64::from(MULTIPLIERS[1]) * u64::from(c);
+        (a, b, c, d) = (
+            (second >> 32) as u32 ^ b ^ key[0],
+            second as u32,
+            (first >> 32) as u32 ^ d ^ key[1],
+            first as u32,
+        );
+        key = [key[0].wrapping_add(WEYL[0]), key[1].wrapping_add(WEYL[1])];
+    }
+    [a, b, c, d]
+}
+
+/// How many numbers the batches compute side by side: what the widest vectors of common CPUs hold twice.
+const LANES: usize = 16;
+
+/// Random numbers of one buffer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stream {
+    key: [u32; 2],
+    stream: u32,
+}
+
+impl Stream {
+    /// The numbers of the argument at this position, for this seed.
+    pub(crate) const fn new(seed: u64, position: u32) -> Self {
+        Self { key: [seed as u32, (seed >> 32) as u32], stream: position }
+    }
+
+    /// Four random words; a second `part` gives four more.
+    pub(crate) fn words(self, index: u64, part: u32) -> [u32; 4] {
+        philox([index as u32, (index >> 32) as u32, part, self.stream], self.key)
+    }
+
+    /// Evenly distributed in [0, 1), in steps of 2⁻⁵³.
+    pub(crate) fn unit(self, index: u64) -> f64 {
+        (self.bits(index) >> 11) as f64 * 2.0_f64.powi(-53)
+    }
+
+    /// 64 random bits.
+    pub(crate) fn bits(self, index: u64) -> u64 {
+        let [low, high, ..] = self.words(index, 0);
+        u64::from(high) << 32 | u64::from(low)
+    }
+
+    /// Mean 0, deviation 1, within ±6: the sum of twelve even ones (Irwin and Hall), which needs additions only and so
+    /// is the same on every machine.
+    pub(crate) fn normal(self, index: u64) -> f64 {
+        let words = (0..3).flat_map(|part| self.words(index, part));
+        standard(words.map(u64::from).sum())
+    }
+
+    /// [`Self::normal`] of as many neighbours as there is room for, beginning at `first`.
+    pub(crate) fn normals(self, first: u64, values: &mut [f64]) {
+        normals(self, first, values);
+    }
+
+    /// [`Self::bits`] of as many neighbours as there is room for, beginning at `first`.
+    pub(crate) fn all_bits(self, first: u64, values: &mut [u64]) {
+        all_bits(self, first, values);
+    }
+}
+
+/// One of the integers between two, both included; the bias is below 2⁻⁶⁴ of their number.
+pub(crate) fn whole(low: i128, high: i128, bits: u64) -> u64 {
+    let count = (high - low + 1).unsigned_abs();
+    let offset = (count * u128::from(bits)) >> 64;
+    low.wrapping_add(offset as i128) as u64
+}
+
+/// The sum of twelve even 32-bit words as a number with mean 0 and deviation 1.
+#[inline(always)]
+fn standard(sum: u64) -> f64 {
+    // Half a step for each, so that the mean is exactly 0.
+    (sum as f64 + 6.0) * 2.0_f64.powi(-32) - 6.0
+}
+
+#[multiversion(targets("x86_64+avx+avx2+bmi1+bmi2+fma+lzcnt+popcnt"))]
+fn normals(stream: Stream, first: u64, values: &mut [f64]) {
+    let mut first = first;
+    for values in values.chunks_mut(LANES) {
+        let mut sums = [0_u64; LANES];
+        for part in 0..3 {
+            for words in side_by_side(stream, first, part) {
+                for (sum, word) in sums.iter_mut().zip(words) {
+                    *sum += u64::from(word);
+                }
+            }
+        }
+        for (value, sum) in values.iter_mut().zip(sums) {
+            *value = standard(sum);
+        }
+        first = first.wrapping_add(LANES as u64);
+    }
+}
+
+#[multiversion(targets("x86_64+avx+avx2+bmi1+bmi2+fma+lzcnt+popcnt"))]
+fn all_bits(stream: Stream, first: u64, values: &mut [u64]) {
+    let mut first = first;
+    for values in values.chunks_mut(LANES) {
+        let [low, high, ..] = side_by_side(stream, first, 0);
+        for (value, (low, high)) in values.iter_mut().zip(low.into_iter().zip(high)) {
+            *value = u64::from(high) << 32 | u64::from(low);
+        }
+        first = first.wrapping_add(LANES as u64);
+    }
+}
+
+/// [`philox`] of neighbouring indices, written so that the compiler uses vectors.
+#[inline(always)]
+fn side_by_side(stream: Stream, first: u64, part: u32) -> [[u32; LANES]; 4] {
+    let index = |lane: usize| first.wrapping_add(lane as u64);
+    let mut a: [u32; LANES] = std::array::from_fn(|lane| index(lane) as u32);
+    let mut b: [u32; LANES] = std::array::from_fn(|lane| (index(lane) >> 32) as u32);
+    let mut c = [part; LANES];
+    let mut d = [stream.stream; LANES];
+    let mut key = stream.key;
+    for _ in 0..ROUNDS {
+        for lane in 0..LANES {
+            let first = u64::from(MULTIPLIERS[0]) * u64::from(a[lane]);
+            let second = u64::from(MULTIPLIERS[1]) * u64::from(c[lane]);
+            a[lane] = (second >> 32) as u32 ^ b[lane] ^ key[0];
+            b[lane] = second as u32;
+            c[lane] = (first >> 32) as u32 ^ d[lane] ^ key[1];
+            d[lane] = first as u32;
+        }
+        key = [key[0].wrapping_add(WEYL[0]), key[1].wrapping_add(WEYL[1])];
+    }
+    [a, b, c, d]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Known answers of the paper's reference code (Random123, `kat_vectors`, philox4x32 with 10 rounds).
+    #[test]
+    fn philox_gives_the_known_answers() {
+        let check = |counter, key, expected: [u32; 4]| assert_eq!(philox(counter, key), expected);
+        check([0; 4], [0; 2], [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]);
+        check([u32::MAX; 4], [u32::MAX; 2], [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]);
+        check(
+            [0x243f_6a88, 0x85a3_08d3, 0x1319_8a2e, 0x0370_7344],
+            [0xa409_3822, 0x299f_31d0],
+            [0xd16c_fe09, 0x94fd_cceb, 0x5001_e420, 0x2412_6ea1],
+        );
+    }
+
+    #[test]
+    fn batches_are_the_numbers_one_by_one() {
+        for (seed, first, length) in
+            [(0, 0, 1), (7, 3, 100), (u64::MAX, u64::from(u32::MAX) - 5, 33)]
+        {
+            let stream = Stream::new(seed, 9);
+            let (mut normals, mut bits) = (vec![0.0; length], vec![0; length]);
+            stream.normals(first, &mut normals);
+            stream.all_bits(first, &mut bits);
+            let indices = first..first + length as u64;
+            assert_eq!(
+                normals,
+                indices.clone().map(|index| stream.normal(index)).collect::<Vec<_>>()
+            );
+            assert_eq!(bits, indices.map(|index| stream.bits(index)).collect::<Vec<_>>());
+        }
+    }
+}
