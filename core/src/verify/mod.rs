@@ -11,4 +11,10 @@ pub mod case;
 pub mod compare;
 pub mod inputs;
 
+mod element;
+#[cfg(test)]
+mod fixture;
+mod layout;
+
 pub use case::{Case, TensorCase};
+pub use layout::LayoutError;

@@ -1,11 +1,67 @@
 //! How far outputs are from the reference, and whether that is far enough to be wrong. Pure.
+//!
+//! ```text
+//!  Case, Found, Expected, inputs ──► Output (sizes fit) ──► one file per comparator ──► Tally ──► Comparison
+//! ```
+
+mod elementwise;
+mod error;
+mod index;
+mod integers;
+mod multiset;
+mod output;
+mod root_mean_square;
+mod sampling;
+mod tally;
+#[cfg(test)]
+mod tests;
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use super::case::Case;
+use crate::project::compare::Comparator;
 use crate::project::launch::expectation::WrongKind;
 use crate::project::scalar::ScalarValue;
+
+pub use error::CompareError;
+
+use elementwise::Tolerance;
+use output::Output;
+
+/// Compares one output with the reference. `inputs` holds the bytes of each tensor as [`super::inputs::generate`] made
+/// them: some comparators look values up in them.
+///
+/// An element that holds a part that nothing wrote is wrong whatever its value; one that is wrong and holds poison (all
+/// bits set) counts as unwritten. Gaps between elements are not looked at.
+///
+/// # Errors
+/// A call that does not fit the case, or a reference that is not sound; never anything that the candidate did.
+pub fn compare(
+    case: &Case,
+    tensor: usize,
+    found: Found<'_>,
+    expected: Expected<'_>,
+    inputs: &[Option<Vec<u8>>],
+    strictness: Strictness,
+) -> Result<Comparison, CompareError> {
+    let output = Output::of(case, tensor, found, expected)?;
+    let comparator = output.made.role.compare().ok_or(CompareError::NotAnOutput { tensor })?;
+    match comparator {
+        Comparator::Elementwise { terms, factor, rms } => {
+            let tolerance = Tolerance { terms: *terms, factor: *factor, rms: *rms };
+            elementwise::compare(&output, tolerance, strictness)
+        }
+        Comparator::IntegerExact => integers::compare(&output),
+        Comparator::IndexByValue { of, axis } => index::compare(&output, (*of, *axis), inputs),
+        Comparator::Permutation { of } => multiset::compare_permutation(&output, *of, inputs),
+        Comparator::Set => multiset::compare_set(&output),
+        Comparator::Sampling { probabilities, draws } => {
+            sampling::compare(&output, (*probabilities, *draws), inputs)
+        }
+    }
+}
 
 /// What the reference computed for one output.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +99,8 @@ pub struct Comparison {
     pub compared: u64,
     /// Nothing if the output is right.
     pub wrong: Option<Wrongness>,
-    /// The largest error of an accepted or rejected element, as a fraction of what is accepted; for reports.
+    /// The largest error of an accepted or rejected element, as a fraction of what is accepted; for reports. 0 where all
+    /// are equal, [`f64::MAX`] where there is no limit to compare with.
     pub worst_fraction: f64,
 }
 
@@ -60,7 +117,9 @@ pub struct Wrongness {
     pub worst: Option<Mismatch>,
     /// The root mean square of the errors and its limit, where that is what fails.
     pub root_mean_square: Option<(f64, f64)>,
-    /// Where in the tensor the wrong elements are.
+    /// Samples: how far their distribution is from the right one, and the limit, where that is what fails.
+    pub distribution: Option<(f64, f64)>,
+    /// Where in the tensor the wrong elements are; empty where no single element is wrong.
     pub map: ErrorMap,
 }
 

@@ -1,9 +1,43 @@
 //! The inputs of a case: the same bytes for the same recipe on every machine and device.
+//!
+//! ```text
+//!  Recipe ──► base value (fill) ──► within the fill ──► distribution ──► within the domain ──► nearest element
+//!             Philox: key = seed, counter = (element, part, tensor)
+//! ```
+//!
+//! An element depends on the seed, its tensor and its index alone, so that a device can make it where it is needed;
+//! exceptions are sparse structure (offsets before indices) and probabilities (a row sums to 1). Numbers are made by
+//! additions and multiplications of f64 only, and one division where a row sums to 1, which round the same everywhere.
+//!
+//! Where elements share memory through a stride of 0, they count once. Where they overlap otherwise, all memory from
+//! the first to the last is filled, and what depends on neighbours (masks, probabilities, sorted indices) is refused.
+
+mod bounds;
+mod distribution;
+mod place;
+mod probability;
+mod probe;
+mod reals;
+mod sparse;
+#[cfg(test)]
+mod tests;
+mod wholes;
 
 use serde::{Deserialize, Serialize};
 
-use super::case::Case;
+use super::case::{Case, TensorCase};
+use super::layout::{Layout, LayoutError};
+use crate::project::dtype::Family;
+use crate::project::fill::Fill;
 use crate::project::manifest::Distribution;
+use crate::project::tensor::Domain;
+use crate::random::Stream;
+
+pub use probe::{probe_applies, probed_tensor};
+
+use probability::Probabilities;
+use reals::Reals;
+use wholes::Wholes;
 
 /// All that decides the inputs of a case: what is recorded, and enough to replay them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -20,14 +54,175 @@ pub struct Recipe {
 pub enum Draw {
     /// Every tensor that allows this distribution has it; the others are as declared.
     Distribution(Distribution),
-    /// Odd integers that need every bit of the task's accuracy, times 0 and ±1 with few that are not 0: exact in the
-    /// accuracy of the task, lost in a lower one.
+    /// Odd integers that need more bits than a lower precision has, times 0 and ±1 with few that are not 0: exact in
+    /// the accuracy of the task, lost in a lower one. Where [`probe_applies`] says so, results must be exact.
     PrecisionProbe,
 }
 
-/// The bytes of each tensor, by its index in the case; none for outputs. Gaps between elements hold poison.
-#[must_use]
-pub fn generate(case: &Case, recipe: Recipe) -> Vec<Option<Vec<u8>>> {
-    let _ = (case, recipe);
-    Vec::new()
+/// Why a case has no inputs. None of them can happen with a case of a checked project that fits the machine, but for
+/// [`InputError::SharedMemory`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InputError {
+    /// Sizes that describe no memory, or too much of it.
+    #[error("`{tensor}` cannot be made: {reason}")]
+    Layout {
+        /// The tensor.
+        tensor: String,
+        /// What is wrong with it.
+        reason: LayoutError,
+    },
+    /// The values depend on each other, and some of them would lie in the same place.
+    #[error(
+        "`{tensor}` cannot be made: its elements share memory, and its fill or domain keeps them apart"
+    )]
+    SharedMemory {
+        /// The tensor.
+        tensor: String,
+    },
+    /// No offsets are as long as they should be.
+    #[error("`{tensor}` cannot be made: {rows} rows of at most {longest} do not add up to {total}")]
+    Offsets {
+        /// The tensor.
+        tensor: String,
+        /// Rows that the offsets divide.
+        rows: u64,
+        /// Indices that a row can hold at most.
+        longest: u64,
+        /// What they should add up to.
+        total: u64,
+    },
+    /// Indices refer to a tensor that has no row offsets.
+    #[error(
+        "`{tensor}` cannot be made: the tensor that it refers to is not filled with row offsets"
+    )]
+    NotOffsets {
+        /// The tensor.
+        tensor: String,
+    },
+    /// The fill has no value, or none of this dtype.
+    #[error("`{tensor}` cannot be made: its fill has no value of its dtype")]
+    NoValue {
+        /// The tensor.
+        tensor: String,
+    },
+}
+
+/// The bytes of each tensor, by its index in the case; none for outputs. Gaps between elements hold poison (0xff).
+///
+/// # Errors
+/// A case that cannot have inputs: sizes that no memory holds, or fills that contradict them.
+pub fn generate(case: &Case, recipe: Recipe) -> Result<Vec<Option<Vec<u8>>>, InputError> {
+    (0..case.tensors.len()).map(|tensor| generate_tensor(case, tensor, recipe)).collect()
+}
+
+/// The bytes of one tensor, as [`generate`] makes them; none for outputs and for indices beyond the last tensor.
+///
+/// # Errors
+/// As [`generate`].
+pub fn generate_tensor(
+    case: &Case,
+    tensor: usize,
+    recipe: Recipe,
+) -> Result<Option<Vec<u8>>, InputError> {
+    let Some(made) = case.tensors.get(tensor) else { return Ok(None) };
+    let Some(fill) = made.role.fill() else { return Ok(None) };
+    let plan = Plan::of(case, tensor, fill, recipe)?;
+    plan.bytes().map(Some)
+}
+
+/// One tensor about to be made.
+struct Plan<'a> {
+    case: &'a Case,
+    tensor: usize,
+    made: &'a TensorCase,
+    fill: &'a Fill<u64>,
+    layout: Layout,
+    /// Whether each element has a place of its own, one that others share through a stride of 0 at most.
+    apart: bool,
+    recipe: Recipe,
+    stream: Stream,
+}
+
+impl<'a> Plan<'a> {
+    fn of(
+        case: &'a Case,
+        tensor: usize,
+        fill: &'a Fill<u64>,
+        recipe: Recipe,
+    ) -> Result<Self, InputError> {
+        let made = &case.tensors[tensor];
+        let layout = Layout::of(made)
+            .map_err(|reason| InputError::Layout { tensor: made.name.clone(), reason })?
+            .without_repetition();
+        let apart = !layout.shares_memory();
+        let layout = if apart { layout } else { layout.whole_span() };
+        let stream = Stream::new(recipe.seed, tensor as u32);
+        Ok(Self { case, tensor, made, fill, layout, apart, recipe, stream })
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>, InputError> {
+        let dtype = self.made.dtype;
+        if dtype.is_packed() {
+            let random = matches!(self.fill, Fill::PackedWeights);
+            return self.place(|first, bytes| {
+                if random {
+                    reals::random_bytes(self.stream, first / 2, bytes);
+                } else {
+                    bytes.fill(0);
+                }
+            });
+        }
+        match dtype.family() {
+            Family::Float if self.made.domain == Domain::Probability => {
+                let mut rows = Probabilities::of(self)?;
+                self.place(|first, bytes| rows.chunk(first, bytes))
+            }
+            Family::Float => {
+                let mut reals = Reals::of(self)?;
+                self.place(|first, bytes| reals.chunk(first, bytes))
+            }
+            Family::Signed | Family::Unsigned | Family::Boolean => {
+                let mut wholes = Wholes::of(self)?;
+                self.place(|first, bytes| wholes.chunk(first, bytes))
+            }
+        }
+    }
+
+    fn place(&self, chunk: impl FnMut(u64, &mut [u8])) -> Result<Vec<u8>, InputError> {
+        place::place(&self.layout, self.made.dtype, chunk)
+            .map_err(|reason| self.layout_error(reason))
+    }
+
+    fn layout_error(&self, reason: LayoutError) -> InputError {
+        InputError::Layout { tensor: self.made.name.clone(), reason }
+    }
+
+    /// The last dimensions, if each of them has a place of its own.
+    fn inner_dims<const N: usize>(&self) -> Result<[u64; N], InputError> {
+        let mut inner = [1; N];
+        let sizes = self.made.dims.iter().zip(&self.made.strides);
+        let mut apart = self.apart;
+        for (slot, (dim, stride)) in inner.iter_mut().rev().zip(sizes.rev()) {
+            apart &= *dim == 1 || *stride > 0;
+            *slot = *dim;
+        }
+        if apart { Ok(inner) } else { Err(self.shared()) }
+    }
+
+    /// Refuses tensors whose elements share memory.
+    fn require_apart(&self) -> Result<(), InputError> {
+        if self.apart && self.layout.elements() == self.made.elements {
+            Ok(())
+        } else {
+            Err(self.shared())
+        }
+    }
+
+    fn shared(&self) -> InputError {
+        InputError::SharedMemory { tensor: self.made.name.clone() }
+    }
+
+    fn no_value(&self) -> InputError {
+        InputError::NoValue { tensor: self.made.name.clone() }
+    }
 }

@@ -1,0 +1,60 @@
+//! Puts elements where they belong: chunk by chunk, through a staging buffer where memory has gaps.
+
+use super::super::element::POISON;
+use super::super::layout::{Layout, LayoutError, Run};
+use crate::project::dtype::Dtype;
+
+/// Elements that are made at once: few enough for the nearest cache.
+pub(super) const CHUNK: usize = 1024;
+
+/// The bytes of a tensor. `chunk` makes the elements from an index on, in ascending order.
+pub(super) fn place(
+    layout: &Layout,
+    dtype: Dtype,
+    mut chunk: impl FnMut(u64, &mut [u8]),
+) -> Result<Vec<u8>, LayoutError> {
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(layout.bytes).ok().ok_or(LayoutError::TooLarge)?;
+    bytes.resize(layout.bytes, POISON);
+    let chunk_bytes = CHUNK * dtype.bits() as usize / 8;
+    if layout.is_contiguous() {
+        for (index, slice) in bytes.chunks_mut(chunk_bytes).enumerate() {
+            chunk((index * CHUNK) as u64, slice);
+        }
+        return Ok(bytes);
+    }
+    let size = dtype.address_bytes() as usize;
+    let mut staging = vec![0; chunk_bytes];
+    let (mut first, mut held) = (0_u64, 0);
+    let mut used = 0;
+    for mut run in layout.runs() {
+        while run.length > 0 {
+            if used == held {
+                let remaining = layout.elements() - first;
+                held = remaining.min(CHUNK as u64) as usize;
+                chunk(first, &mut staging[..held * size]);
+                first += held as u64;
+                used = 0;
+            }
+            let count = run.length.min(held - used);
+            scatter(&staging[used * size..(used + count) * size], &mut bytes, run, size);
+            used += count;
+            run.length -= count;
+            run.offset += count * run.step;
+        }
+    }
+    Ok(bytes)
+}
+
+/// Copies neighbours to the beginning of a run.
+fn scatter(elements: &[u8], bytes: &mut [u8], run: Run, size: usize) {
+    let start = run.offset * size;
+    if run.step == 1 {
+        bytes[start..start + elements.len()].copy_from_slice(elements);
+        return;
+    }
+    let places = bytes[start..].chunks_mut(run.step * size);
+    for (element, place) in elements.chunks_exact(size).zip(places) {
+        place[..size].copy_from_slice(element);
+    }
+}
