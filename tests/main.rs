@@ -17,6 +17,9 @@ mod defects;
 /// What the documentation refers to.
 #[cfg(test)]
 mod docs;
+/// What kernels do that a policy may refuse.
+#[cfg(test)]
+mod evidence;
 /// Machine instructions that PTX stands for.
 #[cfg(test)]
 mod expansion;

@@ -30,12 +30,18 @@ fn main() {
         .configure_from_args();
     multiply_matrices(&mut criterion);
     arithmetic(&mut criterion);
+    tensor_products(&mut criterion);
+    launch_often(&mut criterion);
     load_a_module(&mut criterion);
     criterion.final_summary();
 }
 
 fn no_checks() -> Checks {
     Checks { uninitialized: false, races: Races::Ignored }
+}
+
+fn every_check() -> Checks {
+    Checks { uninitialized: true, races: Races::CudaIdiom }
 }
 
 fn multiply_matrices(criterion: &mut Criterion) {
@@ -47,7 +53,9 @@ fn multiply_matrices(criterion: &mut Criterion) {
     for (name, checks, counters) in [
         ("bounds (goal 1.5 G)", no_checks(), false),
         ("bounds and counters (goal 1.0 G)", no_checks(), true),
-        ("bounds, never written, counters (goal 0.5 G)", written, true),
+        ("bounds, never written, counters", written, true),
+        ("every check (goal 0.5 G)", every_check(), false),
+        ("every check, counters", every_check(), true),
     ] {
         let (mut machine, mut config) = gemm();
         config.checks = checks;
@@ -136,6 +144,82 @@ fn arithmetic(criterion: &mut Criterion) {
             bencher.iter(|| machine.launch(&module, "arithmetic", &config).unwrap());
         });
     }
+    group.finish();
+}
+
+/// Products of tensor cores, each bit as the hardware gives it: the time of one is a second divided by the rate.
+fn tensor_products(criterion: &mut Criterion) {
+    const PRODUCTS: u64 = 1_000;
+    let mut group = criterion.benchmark_group("mma.m16n8k16 (goal 1 us)");
+    for (name, types, sums) in [
+        ("f32 from f16", "f32.f16.f16.f32", 4),
+        ("f32 from bf16", "f32.bf16.bf16.f32", 4),
+        ("f16 from f16", "f16.f16.f16.f16", 2),
+    ] {
+        let module = Module::load(&products(types, sums, PRODUCTS)).unwrap();
+        let mut machine = Machine::new(DeviceShape::default());
+        let out = machine.buffer("out", 128, Access::ReadWrite, Initial::Unwritten).unwrap();
+        let mut config = LaunchConfig::new([1; 3], [32, 1, 1], vec![Argument::Buffer(out)]);
+        config.counters = false;
+        config.checks = no_checks();
+        machine.launch(&module, "products", &config).unwrap();
+        group.throughput(Throughput::Elements(PRODUCTS));
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| machine.launch(&module, "products", &config).unwrap());
+        });
+    }
+    group.finish();
+}
+
+/// A loop of products whose elements lie between 1 and 2 and differ from lane to lane; the sums grow.
+fn products(types: &str, sums: usize, products: u64) -> String {
+    let list = |first: usize, count: usize| {
+        let registers = (first..first + count).map(|register| format!("%r{register}"));
+        registers.collect::<Vec<_>>().join(", ")
+    };
+    let mut text = String::from(
+        ".version 8.0\n.target sm_90\n.address_size 64\n\
+         .visible .entry products(.param .u64 out) {\n\
+         .reg .b32 %r<20>;\n.reg .b64 %rd<4>;\n.reg .pred %p<2>;\n\
+         ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\n",
+    );
+    for register in 2..8 {
+        let (factor, start) = (0x0003_0005 * register, 0x3c00_3c00 + register);
+        writeln!(text, "mad.lo.u32 %r{register}, %r1, {factor}, {start};").unwrap();
+    }
+    for register in 8..8 + sums {
+        writeln!(text, "mov.u32 %r{register}, 0;").unwrap();
+    }
+    let d = list(8, sums);
+    write!(
+        text,
+        "mov.u32 %r16, 0;\nagain:\n\
+         mma.sync.aligned.m16n8k16.row.col.{types} {{{d}}}, {{{}}}, {{{}}}, {{{d}}};\n\
+         add.u32 %r16, %r16, 1;\nsetp.lt.u32 %p1, %r16, {products};\n@%p1 bra again;\n\
+         mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\nst.global.u32 [%rd3], %r8;\n\
+         ret;\n}}\n",
+        list(2, 4),
+        list(6, 2),
+    )
+    .unwrap();
+    text
+}
+
+/// What a launch costs beside its instructions: one that is over at once, of a real kernel, with every check.
+fn launch_often(criterion: &mut Criterion) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/ptx/modules");
+    let text = fs::read_to_string(path.join("gemm_tiled-120-o.ptx")).unwrap();
+    let module = Module::load(&text).unwrap();
+    let mut group = criterion.benchmark_group("one launch");
+    let (mut machine, mut config) = gemm();
+    config.grid = [1; 3];
+    config.checks = every_check();
+    for size in config.arguments.iter_mut().skip(3) {
+        *size = Argument::Bytes(0_u32.to_le_bytes().to_vec());
+    }
+    group.bench_function("one block of 256 threads that end at once, every check", |bencher| {
+        bencher.iter(|| machine.launch(&module, "gemm_tiled", &config).unwrap());
+    });
     group.finish();
 }
 

@@ -7,7 +7,8 @@ use lightbench_core::cancellation::Cancellation;
 use lightbench_core::compile::facts::{Facts, LaunchFacts, Setting, facts};
 use lightbench_core::compile::{Build, Compiler};
 use lightbench_core::device::{
-    Argument, BufferId, Device as _, DeviceSheet, Image, Launch, VirtualDevice, Watch,
+    Argument, BufferId, BufferRequest, Device as _, DeviceSheet, Image, Launch, VirtualDevice,
+    Watch,
 };
 use lightbench_core::project::launch::Buffer;
 use lightbench_core::project::scalar::ScalarValue;
@@ -124,12 +125,21 @@ fn allocate(
                 panic!("a buffer")
             };
             let initial = made.initial(1, index as u32, |_, _| Err(String::new())).unwrap();
-            device.allocate(&tensor.name, made.size(), Access::ReadOnly, initial).unwrap()
+            device
+                .allocate(BufferRequest::new(&tensor.name, made.size(), Access::ReadOnly, initial))
+                .unwrap()
         }
         Role::Output { .. } | Role::Inout { .. } => {
             let wide = is_magnitude || (role == KernelRole::Reference && tensor.dtype.is_float());
             let bytes = if wide { 8 * extent.span_elements } else { extent.bytes };
-            device.allocate(&tensor.name, bytes, Access::ReadWrite, Initial::Unwritten).unwrap()
+            device
+                .allocate(BufferRequest::new(
+                    &tensor.name,
+                    bytes,
+                    Access::ReadWrite,
+                    Initial::Unwritten,
+                ))
+                .unwrap()
         }
     }
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 use crate::worker::SCRATCH_PREFIX;
 
 /// The folder of main files, as the compiler is told.
-const FOLDER: &str = "/lightbench/";
+pub(crate) const FOLDER: &str = "/lightbench/";
 
 /// What the compiler is told that the main file is called.
 #[must_use]

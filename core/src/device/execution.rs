@@ -3,6 +3,8 @@
 //! A launch is data. The same value runs on the virtual GPU and on a real one; what a device looks for while it runs is
 //! decided when the device is opened.
 
+use serde::{Deserialize, Serialize};
+
 use super::capability::ComputeCapability;
 use super::error::DeviceError;
 use crate::virtual_gpu::cost::Counters;
@@ -26,13 +28,21 @@ pub trait Device {
     /// # Errors
     ///
     /// The device has no room for it.
-    fn allocate(
-        &mut self,
-        name: &str,
-        bytes: u64,
-        access: Access,
-        initial: Initial,
-    ) -> Result<BufferId, DeviceError>;
+    fn allocate(&mut self, request: BufferRequest) -> Result<BufferId, DeviceError>;
+
+    /// Replaces what a buffer holds; what is not initial was never written.
+    ///
+    /// # Errors
+    ///
+    /// The buffer is another device's, or the device was lost.
+    fn set(&mut self, buffer: BufferId, initial: Initial) -> Result<(), DeviceError>;
+
+    /// Gives a buffer back.
+    ///
+    /// # Errors
+    ///
+    /// The buffer is another device's, or the device was lost.
+    fn free(&mut self, buffer: BufferId) -> Result<(), DeviceError>;
 
     /// Runs a kernel to its end.
     ///
@@ -98,6 +108,42 @@ pub struct ModuleId(pub(super) usize);
 /// A buffer that a device has made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferId(pub(super) usize);
+
+/// A buffer to be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BufferRequest {
+    /// What faults call it.
+    pub name: String,
+    /// Its size.
+    pub bytes: u64,
+    /// Its address is a multiple of this, a power of two.
+    pub align: u64,
+    /// Who may write to it.
+    pub access: Access,
+    /// What it holds at first.
+    pub initial: Initial,
+    /// Which of its ends lies at the edge of what is mapped.
+    pub placement: Placement,
+}
+
+/// Which end of a buffer lies at the edge of what is mapped, on a device whose memory is mapped in pages: an access beyond
+/// that end faults, however near.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Placement {
+    /// The first byte.
+    Left,
+    /// The last byte, as nearly as the alignment permits.
+    Right,
+}
+
+impl BufferRequest {
+    /// A buffer that starts on 256 bytes, as allocations do, at the left edge.
+    #[must_use]
+    pub fn new(name: &str, bytes: u64, access: Access, initial: Initial) -> Self {
+        let name = name.to_owned();
+        Self { name, bytes, align: 256, access, initial, placement: Placement::Left }
+    }
+}
 
 /// One launch.
 #[derive(Clone, Debug, PartialEq, Eq)]

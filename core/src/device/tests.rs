@@ -34,6 +34,17 @@ const PTX: &str = "
     st.global.u32 [%rd5], %r8;
     ret;
 }
+.global .u32 count = 5;
+.visible .entry counts(.param .u64 out) {
+    .reg .b64 %rd<3>;
+    .reg .b32 %r<3>;
+    ld.param.u64 %rd1, [out];
+    ld.global.u32 %r1, [count];
+    add.u32 %r2, %r1, 1;
+    st.global.u32 [count], %r2;
+    st.global.u32 [%rd1], %r2;
+    ret;
+}
 .visible .entry nothing() {
     ret;
 }
@@ -80,8 +91,10 @@ fn plain(module: ModuleId, kernel: &str, arguments: Vec<Argument>) -> Launch {
 fn adding(device: &mut dyn Device, access: Access) -> (Launch, BufferId, BufferId) {
     let module = load(device);
     let x = Initial::Bytes(words(&[1, 2, 3, 4]));
-    let x = device.allocate("x", 16, access, x).unwrap();
-    let y = device.allocate("y", 16, Access::ReadWrite, Initial::Unwritten).unwrap();
+    let x = device.allocate(BufferRequest::new("x", 16, access, x)).unwrap();
+    let y = device
+        .allocate(BufferRequest::new("y", 16, Access::ReadWrite, Initial::Unwritten))
+        .unwrap();
     let values = vec![
         Argument::Buffer(x),
         Argument::Buffer(y),
@@ -116,6 +129,44 @@ fn buffers_live_from_launch_to_launch() {
         launch.arguments[1] = Argument::Buffer(y);
         device.launch(&launch).unwrap();
         assert_eq!(device.read(y).unwrap().bytes[..12], words(&[21, 22, 23]));
+    });
+}
+
+#[test]
+fn variables_live_as_long_as_their_module() {
+    check(|device| {
+        let out = BufferRequest::new("out", 4, Access::ReadWrite, Initial::Unwritten);
+        let out = device.allocate(out).unwrap();
+        let (first, second) = (load(device), load(device));
+        for (module, expected) in [(first, 6), (first, 7), (second, 6), (first, 8)] {
+            let launch = plain(module, "counts", vec![Argument::Buffer(out)]);
+            let launch = Launch { block: [1; 3], ..launch };
+            assert_eq!(device.launch(&launch).unwrap().faults, []);
+            assert_eq!(device.read(out).unwrap().bytes, words(&[expected]));
+        }
+    });
+}
+
+#[test]
+fn a_buffer_is_set_again_and_given_back() {
+    check(|device| {
+        let (launch, x, y) = adding(device, Access::ReadOnly);
+        device.set(x, Initial::Bytes(words(&[5, 6, 7, 8]))).unwrap();
+        device.launch(&launch).unwrap();
+        assert_eq!(device.read(y).unwrap().bytes[..12], words(&[15, 16, 17]));
+        device.set(y, Initial::Unwritten).unwrap();
+        let content = device.read(y).unwrap();
+        match device.description().kind {
+            DeviceKind::Virtual => assert_eq!(content.unwritten, [0..16]),
+            DeviceKind::Cuda { .. } => assert_eq!(content.bytes, [POISON; 16]),
+        }
+        device.free(x).unwrap();
+        // A GPU that faults takes its whole process along.
+        if device.description().kind == DeviceKind::Virtual {
+            let outcome = device.launch(&launch).unwrap();
+            let kinds: Vec<&str> = outcome.faults.iter().map(|fault| fault.kind().word()).collect();
+            assert_eq!(kinds, ["out_of_bounds"]);
+        }
     });
 }
 

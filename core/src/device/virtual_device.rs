@@ -2,15 +2,15 @@
 
 use super::error::{DeviceError, OpenError};
 use super::execution::{
-    Argument, BufferId, Content, Description, Device, DeviceKind, Image, Launch, LaunchFault,
-    ModuleId, Outcome,
+    Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Image, Launch,
+    LaunchFault, ModuleId, Outcome,
 };
 use super::sheet::DeviceSheet;
 use crate::units::Bytes;
 use crate::virtual_gpu::machine::{self, OnFault, TensorModel};
 use crate::virtual_gpu::{
-    Access, Blocks, Checks, DeviceShape, Initial, LaunchConfig, LaunchError, Machine, Module,
-    Races, Schedule,
+    Blocks, Checks, DeviceShape, Initial, LaunchConfig, LaunchError, Machine, Module, Races,
+    Schedule,
 };
 
 /// Buffers live in the host's memory, so a device has at most this much, whatever its sheet says.
@@ -75,6 +75,10 @@ impl VirtualDevice {
         Ok(Self { description, watch, machine, modules: Vec::new(), buffers: Vec::new() })
     }
 
+    fn buffer(&self, buffer: BufferId) -> Result<machine::BufferId, DeviceError> {
+        self.buffers.get(buffer.0).copied().ok_or(DeviceError::Unknown("buffer"))
+    }
+
     fn argument(
         &self,
         position: usize,
@@ -100,15 +104,22 @@ impl Device for VirtualDevice {
         Ok(ModuleId(self.modules.len() - 1))
     }
 
-    fn allocate(
-        &mut self,
-        name: &str,
-        bytes: u64,
-        access: Access,
-        initial: Initial,
-    ) -> Result<BufferId, DeviceError> {
-        self.buffers.push(self.machine.buffer(name, bytes, access, initial)?);
+    fn allocate(&mut self, request: BufferRequest) -> Result<BufferId, DeviceError> {
+        let BufferRequest { name, bytes, access, initial, .. } = request;
+        self.buffers.push(self.machine.buffer(&name, bytes, access, initial)?);
         Ok(BufferId(self.buffers.len() - 1))
+    }
+
+    fn set(&mut self, buffer: BufferId, initial: Initial) -> Result<(), DeviceError> {
+        let buffer = self.buffer(buffer)?;
+        self.machine.set(buffer, initial);
+        Ok(())
+    }
+
+    fn free(&mut self, buffer: BufferId) -> Result<(), DeviceError> {
+        let buffer = self.buffer(buffer)?;
+        self.machine.free(buffer);
+        Ok(())
     }
 
     fn launch(&mut self, launch: &Launch) -> Result<Outcome, DeviceError> {
@@ -136,7 +147,7 @@ impl Device for VirtualDevice {
     }
 
     fn read(&mut self, buffer: BufferId) -> Result<Content, DeviceError> {
-        let buffer = *self.buffers.get(buffer.0).ok_or(DeviceError::Unknown("buffer"))?;
+        let buffer = self.buffer(buffer)?;
         let unwritten = self.machine.unwritten(buffer);
         Ok(Content { bytes: self.machine.read(buffer), unwritten })
     }

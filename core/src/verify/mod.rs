@@ -9,6 +9,7 @@
 
 pub mod case;
 pub mod compare;
+pub mod evidence;
 pub mod inputs;
 
 mod element;

@@ -14,7 +14,7 @@ pub mod isa;
 mod lower;
 pub mod machine;
 pub mod module;
-mod ptx;
+pub(crate) mod ptx;
 pub mod semantics;
 #[cfg(test)]
 mod tests;

@@ -12,7 +12,9 @@ mod text;
 use lightbench_core::arguments::{Buffer, SpecKind, match_specs};
 use lightbench_core::compile::KernelFacts;
 use lightbench_core::device::execution::{self, Argument};
-use lightbench_core::device::{BufferId, Content, Description, Device, DeviceError, Image};
+use lightbench_core::device::{
+    BufferId, BufferRequest, Content, Description, Device, DeviceError, Image,
+};
 use lightbench_core::virtual_gpu::{LoadError, Place};
 use serde_json::json;
 
@@ -117,7 +119,7 @@ fn make(
                     .initial(arguments.seed, position, request::read_bytes)
                     .map_err(|error| refused("arguments", &error.to_string(), arguments))?;
                 let id = device
-                    .allocate(name, buffer.size(), buffer.access, initial)
+                    .allocate(BufferRequest::new(name, buffer.size(), buffer.access, initial))
                     .map_err(|error| unlaunched(&error, arguments))?;
                 (Argument::Buffer(id), Some(id))
             }

@@ -7,6 +7,7 @@
 //! (tokens pasted with `##`) get past any scan: the sandbox of the compile worker is the second wall.
 
 mod directives;
+mod forgery;
 mod lexer;
 mod name;
 mod refusal;
@@ -15,6 +16,7 @@ mod refusal;
 mod tests;
 
 pub use directives::{IncludeDirective, scan};
+pub use forgery::{Forgery, forgery};
 pub use refusal::{Place, Reason, Refusal};
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

@@ -5,10 +5,10 @@ use cudarc::driver::sys::{CUdevice_attribute, CUresult};
 use super::driver::{Context, Driver, Gpu, LoadedModule, Memory, error};
 use super::{fault, function};
 use crate::device::capability::ComputeCapability;
-use crate::device::error::{DeviceError, OpenError};
+use crate::device::error::{DeviceError, DriverError, OpenError};
 use crate::device::execution::{
-    Argument, BufferId, Content, Description, Device, DeviceKind, Image, Launch, LaunchFault,
-    ModuleId, Outcome, POISON,
+    Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Image, Launch,
+    LaunchFault, ModuleId, Outcome, POISON,
 };
 use crate::virtual_gpu::{Access, FaultKind, Initial, LaunchError};
 
@@ -20,7 +20,7 @@ const NOT_CHECKED: [&str; 3] = ["exact bounds", "values that nothing wrote", "da
 pub struct CudaDevice {
     description: Description,
     gpu: Gpu,
-    buffers: Vec<Buffer>,
+    buffers: Vec<Option<Buffer>>,
     modules: Vec<LoadedModule>,
     context: Context,
 }
@@ -28,9 +28,28 @@ pub struct CudaDevice {
 #[derive(Debug)]
 struct Buffer {
     name: String,
+    access: Access,
     memory: Memory,
     /// What an input held at first, to see whether a kernel wrote to it.
     guarded: Option<Vec<u8>>,
+}
+
+impl Buffer {
+    fn set(&mut self, initial: Initial) -> Result<(), DriverError> {
+        let given = match initial {
+            Initial::Unwritten => Vec::new(),
+            Initial::Bytes(given) => given,
+        };
+        if given.len() < self.memory.bytes {
+            self.memory.fill(POISON)?;
+        }
+        self.memory.write(&given)?;
+        self.guarded = match self.access {
+            Access::ReadWrite => None,
+            Access::ReadOnly => Some(given),
+        };
+        Ok(())
+    }
 }
 
 impl CudaDevice {
@@ -61,7 +80,7 @@ impl CudaDevice {
         let value = |(index, argument): (usize, &Argument)| match argument {
             Argument::Bytes(bytes) => Ok(bytes.clone()),
             Argument::Buffer(buffer) => {
-                let buffer = self.buffers.get(buffer.0);
+                let buffer = self.buffers.get(buffer.0).and_then(Option::as_ref);
                 let buffer = buffer.ok_or(LaunchError::UnknownBuffer(index + 1))?;
                 Ok(buffer.memory.address.to_le_bytes().to_vec())
             }
@@ -72,7 +91,7 @@ impl CudaDevice {
     /// Inputs that a kernel changed.
     fn changed_inputs(&self, kernel: &str) -> Result<Vec<LaunchFault>, DeviceError> {
         let mut faults = Vec::new();
-        for buffer in &self.buffers {
+        for buffer in self.buffers.iter().flatten() {
             let Some(guarded) = &buffer.guarded else { continue };
             let now = buffer.memory.read()?;
             let Some(offset) = now.iter().zip(guarded).position(|(now, then)| now != then) else {
@@ -106,30 +125,31 @@ impl Device for CudaDevice {
         Ok(ModuleId(self.modules.len() - 1))
     }
 
-    fn allocate(
-        &mut self,
-        name: &str,
-        bytes: u64,
-        access: Access,
-        initial: Initial,
-    ) -> Result<BufferId, DeviceError> {
+    fn allocate(&mut self, request: BufferRequest) -> Result<BufferId, DeviceError> {
         self.context.enter()?;
-        let length = usize::try_from(bytes).unwrap_or(usize::MAX);
-        let mut memory = Memory::new(length)?;
-        let given = match initial {
-            Initial::Unwritten => Vec::new(),
-            Initial::Bytes(given) => given,
+        let length = usize::try_from(request.bytes).unwrap_or(usize::MAX);
+        let mut buffer = Buffer {
+            name: request.name,
+            access: request.access,
+            memory: Memory::new(length)?,
+            guarded: None,
         };
-        if given.len() < length {
-            memory.fill(POISON)?;
-        }
-        memory.write(&given)?;
-        let guarded = match access {
-            Access::ReadWrite => None,
-            Access::ReadOnly => Some(given),
-        };
-        self.buffers.push(Buffer { name: name.to_owned(), memory, guarded });
+        buffer.set(request.initial)?;
+        self.buffers.push(Some(buffer));
         Ok(BufferId(self.buffers.len() - 1))
+    }
+
+    fn set(&mut self, buffer: BufferId, initial: Initial) -> Result<(), DeviceError> {
+        self.context.enter()?;
+        let buffer = self.buffers.get_mut(buffer.0).and_then(Option::as_mut);
+        Ok(buffer.ok_or(DeviceError::Unknown("buffer"))?.set(initial)?)
+    }
+
+    fn free(&mut self, buffer: BufferId) -> Result<(), DeviceError> {
+        self.context.enter()?;
+        let buffer = self.buffers.get_mut(buffer.0).ok_or(DeviceError::Unknown("buffer"))?;
+        *buffer = None;
+        Ok(())
     }
 
     fn launch(&mut self, launch: &Launch) -> Result<Outcome, DeviceError> {
@@ -151,7 +171,8 @@ impl Device for CudaDevice {
 
     fn read(&mut self, buffer: BufferId) -> Result<Content, DeviceError> {
         self.context.enter()?;
-        let buffer = self.buffers.get(buffer.0).ok_or(DeviceError::Unknown("buffer"))?;
+        let buffer = self.buffers.get(buffer.0).and_then(Option::as_ref);
+        let buffer = buffer.ok_or(DeviceError::Unknown("buffer"))?;
         Ok(Content { bytes: buffer.memory.read()?, unwritten: Vec::new() })
     }
 }

@@ -5,11 +5,13 @@ use crate::virtual_gpu::semantics::hardware::kernel::{self, Case};
 
 fn agrees(device: &mut dyn Device, module: ModuleId, index: usize, case: &Case<'_>) -> bool {
     let results = 8 * u64::from(kernel::GRID * kernel::BLOCK);
-    let out = device.allocate("out", results, Access::ReadWrite, Initial::Unwritten).unwrap();
+    let out = device
+        .allocate(BufferRequest::new("out", results, Access::ReadWrite, Initial::Unwritten))
+        .unwrap();
     let operands = case.operands();
     let length = operands.len() as u64;
     let given = Initial::Bytes(operands);
-    let given = device.allocate("in", length, Access::ReadOnly, given).unwrap();
+    let given = device.allocate(BufferRequest::new("in", length, Access::ReadOnly, given)).unwrap();
     let launch = Launch {
         module,
         kernel: format!("k{index}"),

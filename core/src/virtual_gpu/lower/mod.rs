@@ -11,6 +11,7 @@ mod limits;
 mod liveness;
 mod operands;
 pub(crate) mod product;
+pub(crate) mod programs;
 pub(crate) mod registers;
 mod slots;
 #[cfg(test)]
@@ -20,6 +21,7 @@ mod translate;
 use std::collections::{BTreeSet, HashMap};
 
 pub(crate) use frame::{FIRST_FRAME, LARGEST_FRAME};
+pub(crate) use programs::program;
 
 use code::{CallSite, Code, CopySite, LoweredFunction, Object, Op, Origin, PoolValue, Slot};
 use product::Product;

@@ -176,7 +176,12 @@ impl Content {
     #[inline]
     pub(super) fn is_range_written(&self, start: usize, end: usize) -> bool {
         let Some(written) = &self.written else { return true };
-        mask_words(start, end).all(|(word, bits)| written[word].load(Relaxed) & bits == bits)
+        for (word, bits) in mask_words(start, end) {
+            if written[word].load(Relaxed) & bits != bits {
+                return false;
+            }
+        }
+        true
     }
 
     /// Remembers that all bytes of a range were written.

@@ -1,7 +1,8 @@
 //! The registers that one instruction sees: reading and writing all lanes of a slot at once.
 
 use super::super::lower::code::{Op, Slot};
-use super::warp::{Frame, LANES, Registers};
+use super::places::Shape;
+use super::warp::{Frame, LANES, Register, Registers};
 
 pub(super) type Words = [u32; LANES];
 pub(super) type Doubles = [u64; LANES];
@@ -9,8 +10,8 @@ pub(super) type Doubles = [u64; LANES];
 /// Values that all lanes share, made by the launch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pool {
-    pub(super) words: Vec<Words>,
-    pub(super) doubles: Vec<Doubles>,
+    pub(super) words: Vec<Register<u32>>,
+    pub(super) doubles: Vec<Register<u64>>,
 }
 
 /// The registers of a frame and the active lanes.
@@ -22,8 +23,9 @@ pub(super) struct Lanes<'l> {
 }
 
 impl Lanes<'_> {
+    /// A register of 32 bits, or a value of the launch.
     #[inline(always)]
-    pub(super) fn word_ref(&self, slot: Slot) -> &Words {
+    pub(super) fn word_row(&self, slot: Slot) -> &Register<u32> {
         if slot.is_pool() {
             &self.pool.words[slot.index()]
         } else {
@@ -31,13 +33,41 @@ impl Lanes<'_> {
         }
     }
 
+    /// The same of 64 bits.
     #[inline(always)]
-    pub(super) fn double_ref(&self, slot: Slot) -> &Doubles {
+    pub(super) fn double_row(&self, slot: Slot) -> &Register<u64> {
         if slot.is_pool() {
             &self.pool.doubles[slot.index()]
         } else {
             &self.registers.doubles[self.frame.doubles as usize + slot.index()]
         }
+    }
+
+    /// How the values of a register of 32 bits lie to each other, found out once for each value.
+    #[inline(always)]
+    pub(super) fn word_shape(&mut self, slot: Slot) -> [Option<u32>; 2] {
+        if slot.is_pool() {
+            return [Some(0); 2];
+        }
+        let register = &mut self.registers.words[self.frame.words as usize + slot.index()];
+        match register.shape {
+            Shape::Known(halves) => halves,
+            Shape::Unknown => {
+                let halves = Shape::of(&register.values);
+                register.shape = Shape::Known(halves);
+                halves
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn word_ref(&self, slot: Slot) -> &Words {
+        &self.word_row(slot).values
+    }
+
+    #[inline(always)]
+    pub(super) fn double_ref(&self, slot: Slot) -> &Doubles {
+        &self.double_row(slot).values
     }
 
     #[inline(always)]
@@ -54,7 +84,7 @@ impl Lanes<'_> {
     #[inline(always)]
     pub(super) fn predicate(&self, slot: Slot) -> u32 {
         let bits = if slot.is_pool() {
-            0_u32.wrapping_sub(self.pool.words[slot.index()][0] & 1)
+            0_u32.wrapping_sub(self.pool.words[slot.index()].values[0] & 1)
         } else {
             self.registers.predicates[self.frame.predicates as usize + slot.index()]
         };
@@ -63,18 +93,12 @@ impl Lanes<'_> {
 
     #[inline(always)]
     pub(super) fn word_undefined(&self, slot: Slot) -> u32 {
-        if slot.is_pool() {
-            return 0;
-        }
-        self.registers.words_undefined[self.frame.words as usize + slot.index()]
+        self.word_row(slot).undefined
     }
 
     #[inline(always)]
     pub(super) fn double_undefined(&self, slot: Slot) -> u32 {
-        if slot.is_pool() {
-            return 0;
-        }
-        self.registers.doubles_undefined[self.frame.doubles as usize + slot.index()]
+        self.double_row(slot).undefined
     }
 
     #[inline(always)]
@@ -88,17 +112,23 @@ impl Lanes<'_> {
     #[inline(always)]
     pub(super) fn set_word(&mut self, slot: Slot, values: &Words, undefined: u32) {
         let index = self.frame.words as usize + slot.index();
-        select(&mut self.registers.words[index], values, self.mask);
-        let bits = &mut self.registers.words_undefined[index];
-        *bits = *bits & !self.mask | undefined & self.mask;
+        self.registers.words[index].set(values, undefined, self.mask);
+    }
+
+    /// The values of a register of 32 bits, all of which are replaced.
+    #[inline(always)]
+    pub(super) fn replace_word(&mut self, slot: Slot) -> &mut Words {
+        let index = self.frame.words as usize + slot.index();
+        let register = &mut self.registers.words[index];
+        register.shape = Shape::Unknown;
+        register.undefined = 0;
+        &mut register.values
     }
 
     #[inline(always)]
     pub(super) fn set_double(&mut self, slot: Slot, values: &Doubles, undefined: u32) {
         let index = self.frame.doubles as usize + slot.index();
-        select(&mut self.registers.doubles[index], values, self.mask);
-        let bits = &mut self.registers.doubles_undefined[index];
-        *bits = *bits & !self.mask | undefined & self.mask;
+        self.registers.doubles[index].set(values, undefined, self.mask);
     }
 
     #[inline(always)]
@@ -112,101 +142,98 @@ impl Lanes<'_> {
 
     #[inline(always)]
     pub(super) fn words_1(&mut self, op: &Op, f: impl Fn(u32) -> u32) {
-        let a = self.word_ref(op.a);
-        let result = each(|lane| f(a[lane]));
-        self.set_word(op.d, &result, self.word_undefined(op.a));
+        let a = self.word_row(op.a);
+        let result = each(|lane| f(a.values[lane]));
+        self.set_word(op.d, &result, a.undefined);
     }
 
     #[inline(always)]
     pub(super) fn words_2(&mut self, op: &Op, f: impl Fn(u32, u32) -> u32) {
-        let (a, b) = (self.word_ref(op.a), self.word_ref(op.b));
-        let result = each(|lane| f(a[lane], b[lane]));
-        let undefined = self.word_undefined(op.a) | self.word_undefined(op.b);
+        let (a, b) = (self.word_row(op.a), self.word_row(op.b));
+        let result = each(|lane| f(a.values[lane], b.values[lane]));
+        let undefined = a.undefined | b.undefined;
         self.set_word(op.d, &result, undefined);
     }
 
     #[inline(always)]
     pub(super) fn words_3(&mut self, op: &Op, f: impl Fn(u32, u32, u32) -> u32) {
-        let (a, b, c) = (self.word_ref(op.a), self.word_ref(op.b), self.word_ref(op.c));
-        let result = each(|lane| f(a[lane], b[lane], c[lane]));
-        let undefined =
-            self.word_undefined(op.a) | self.word_undefined(op.b) | self.word_undefined(op.c);
+        let (a, b, c) = (self.word_row(op.a), self.word_row(op.b), self.word_row(op.c));
+        let result = each(|lane| f(a.values[lane], b.values[lane], c.values[lane]));
+        let undefined = a.undefined | b.undefined | c.undefined;
         self.set_word(op.d, &result, undefined);
     }
 
     #[inline(always)]
     pub(super) fn doubles_1(&mut self, op: &Op, f: impl Fn(u64) -> u64) {
-        let a = self.double_ref(op.a);
-        let result = each(|lane| f(a[lane]));
-        self.set_double(op.d, &result, self.double_undefined(op.a));
+        let a = self.double_row(op.a);
+        let result = each(|lane| f(a.values[lane]));
+        self.set_double(op.d, &result, a.undefined);
     }
 
     #[inline(always)]
     pub(super) fn doubles_2(&mut self, op: &Op, f: impl Fn(u64, u64) -> u64) {
-        let (a, b) = (self.double_ref(op.a), self.double_ref(op.b));
-        let result = each(|lane| f(a[lane], b[lane]));
-        let undefined = self.double_undefined(op.a) | self.double_undefined(op.b);
+        let (a, b) = (self.double_row(op.a), self.double_row(op.b));
+        let result = each(|lane| f(a.values[lane], b.values[lane]));
+        let undefined = a.undefined | b.undefined;
         self.set_double(op.d, &result, undefined);
     }
 
     #[inline(always)]
     pub(super) fn doubles_3(&mut self, op: &Op, f: impl Fn(u64, u64, u64) -> u64) {
-        let (a, b, c) = (self.double_ref(op.a), self.double_ref(op.b), self.double_ref(op.c));
-        let result = each(|lane| f(a[lane], b[lane], c[lane]));
-        let undefined =
-            self.double_undefined(op.a) | self.double_undefined(op.b) | self.double_undefined(op.c);
+        let (a, b, c) = (self.double_row(op.a), self.double_row(op.b), self.double_row(op.c));
+        let result = each(|lane| f(a.values[lane], b.values[lane], c.values[lane]));
+        let undefined = a.undefined | b.undefined | c.undefined;
         self.set_double(op.d, &result, undefined);
     }
 
     /// Words in, a double out: `mul.wide`.
     #[inline(always)]
     pub(super) fn widening_2(&mut self, op: &Op, f: impl Fn(u32, u32) -> u64) {
-        let (a, b) = (self.word_ref(op.a), self.word_ref(op.b));
-        let result = each(|lane| f(a[lane], b[lane]));
-        let undefined = self.word_undefined(op.a) | self.word_undefined(op.b);
+        let (a, b) = (self.word_row(op.a), self.word_row(op.b));
+        let result = each(|lane| f(a.values[lane], b.values[lane]));
+        let undefined = a.undefined | b.undefined;
         self.set_double(op.d, &result, undefined);
     }
 
     /// Words and a double in, a double out: `mad.wide`.
     #[inline(always)]
     pub(super) fn widening_3(&mut self, op: &Op, f: impl Fn(u32, u32, u64) -> u64) {
-        let (a, b, c) = (self.word_ref(op.a), self.word_ref(op.b), self.double_ref(op.c));
-        let result = each(|lane| f(a[lane], b[lane], c[lane]));
-        let undefined =
-            self.word_undefined(op.a) | self.word_undefined(op.b) | self.double_undefined(op.c);
+        let (a, b, c) = (self.word_row(op.a), self.word_row(op.b), self.double_row(op.c));
+        let result = each(|lane| f(a.values[lane], b.values[lane], c.values[lane]));
+        let undefined = a.undefined | b.undefined | c.undefined;
         self.set_double(op.d, &result, undefined);
     }
 
     /// A double in, a word out: counts.
     #[inline(always)]
     pub(super) fn narrowing_1(&mut self, op: &Op, f: impl Fn(u64) -> u32) {
-        let a = self.double_ref(op.a);
-        let result = each(|lane| f(a[lane]));
-        self.set_word(op.d, &result, self.double_undefined(op.a));
+        let a = self.double_row(op.a);
+        let result = each(|lane| f(a.values[lane]));
+        self.set_word(op.d, &result, a.undefined);
     }
 
     /// A double and a count: shifts.
     #[inline(always)]
     pub(super) fn shift_double(&mut self, op: &Op, f: impl Fn(u64, u32) -> u64) {
-        let (a, b) = (self.double_ref(op.a), self.word_ref(op.b));
-        let result = each(|lane| f(a[lane], b[lane]));
-        let undefined = self.double_undefined(op.a) | self.word_undefined(op.b);
+        let (a, b) = (self.double_row(op.a), self.word_row(op.b));
+        let result = each(|lane| f(a.values[lane], b.values[lane]));
+        let undefined = a.undefined | b.undefined;
         self.set_double(op.d, &result, undefined);
     }
 
     /// A question about two words: a bit for each lane, and where it is undefined.
     #[inline(always)]
     pub(super) fn test_words(&self, op: &Op, f: impl Fn(u32, u32) -> bool) -> (u32, u32) {
-        let (a, b) = (self.word_ref(op.a), self.word_ref(op.b));
-        let undefined = self.word_undefined(op.a) | self.word_undefined(op.b);
-        (bits(|lane| f(a[lane], b[lane])), undefined)
+        let (a, b) = (self.word_row(op.a), self.word_row(op.b));
+        let undefined = a.undefined | b.undefined;
+        (bits(|lane| f(a.values[lane], b.values[lane])), undefined)
     }
 
     #[inline(always)]
     pub(super) fn test_doubles(&self, op: &Op, f: impl Fn(u64, u64) -> bool) -> (u32, u32) {
-        let (a, b) = (self.double_ref(op.a), self.double_ref(op.b));
-        let undefined = self.double_undefined(op.a) | self.double_undefined(op.b);
-        (bits(|lane| f(a[lane], b[lane])), undefined)
+        let (a, b) = (self.double_row(op.a), self.double_row(op.b));
+        let undefined = a.undefined | b.undefined;
+        (bits(|lane| f(a.values[lane], b.values[lane])), undefined)
     }
 
     /// A source of either bank as 64 bits, zero-extended.
@@ -238,13 +265,19 @@ pub(super) fn bits(f: impl Fn(usize) -> bool) -> u32 {
     flags.iter().fold(0, |all, flag| all | flag)
 }
 
-#[inline(always)]
-fn select<T: Copy>(target: &mut [T; LANES], values: &[T; LANES], mask: u32) {
-    if mask == u32::MAX {
-        *target = *values;
-        return;
-    }
-    for (lane, (target, value)) in target.iter_mut().zip(values).enumerate() {
-        *target = if mask >> lane & 1 == 1 { *value } else { *target };
+impl<T: Copy> Register<T> {
+    /// New values of these lanes.
+    #[inline(always)]
+    fn set(&mut self, values: &[T; LANES], undefined: u32, mask: u32) {
+        self.shape = Shape::Unknown;
+        if mask == u32::MAX {
+            self.values = *values;
+            self.undefined = undefined;
+            return;
+        }
+        for (lane, (target, value)) in self.values.iter_mut().zip(values).enumerate() {
+            *target = if mask >> lane & 1 == 1 { *value } else { *target };
+        }
+        self.undefined = self.undefined & !mask | undefined & mask;
     }
 }

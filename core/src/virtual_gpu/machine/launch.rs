@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use super::super::cost::{Blocks, BlocksRun, CacheSizes, Caches, Counters, Counts};
 use super::super::error::Place;
@@ -11,7 +12,7 @@ use super::super::module::{Function, FunctionId, FunctionKind, Module};
 use super::cooperative;
 use super::fault::Fault;
 use super::lanes::Pool;
-use super::layout::{place_objects, pool};
+use super::layout::{place_objects, place_parameters, pool};
 use super::memory::Addresses;
 use super::order::{Order, Random};
 use super::parallel::{self, Common};
@@ -262,7 +263,7 @@ impl Machine {
     ) -> Result<Watched, LaunchError> {
         let (id, function) = find_kernel(module, kernel)?;
         check_sizes(function, config)?;
-        let program = lower::lower(module, id).map_err(LaunchError::Unsupported)?;
+        let program = lower::program(module, id).map_err(LaunchError::Unsupported)?;
         check_counting(module, &program, config)?;
         race::refuse(config, &program)?;
         let too_much = |bytes| LaunchError::Shared { bytes, limit: self.shape.shared_per_block };
@@ -274,33 +275,28 @@ impl Machine {
         }
         cooperative::check(self.shape, &program, shared.bytes, config)?;
         let parameters = self.parameters(function, config)?;
-        let buffers = self.memory.regions.len();
+        let mut addresses = place_objects(
+            &mut self.memory,
+            &mut self.variables,
+            module,
+            &program,
+            &shared,
+            self.shape.memory_bytes,
+        )?;
+        // Variables of a module stay as long as it is loaded; what is placed from here on belongs to the launch.
+        let lasting = self.memory.regions.len();
         for region in &mut self.memory.regions {
             region.read_sectors.clear();
             region.written_sectors.clear();
         }
-        let placed = place_objects(
-            &mut self.memory,
-            module,
-            &program,
-            &shared,
-            &parameters,
-            self.shape.memory_bytes,
-        );
-        let addresses = match placed {
-            Ok(addresses) => addresses,
-            Err(error) => {
-                self.memory.regions.truncate(buffers);
-                return Err(error);
-            }
-        };
+        place_parameters(&mut self.memory, &program, &parameters, &mut addresses)?;
         let pool = pool(&program, &addresses, &parameters);
         let shared_bytes = shared.bytes;
         let environment = cooperative::environment(&mut self.memory, config);
         let prepared = Prepared { pool, shared, environment, watch: watch.map(Box::new) };
         let (report, found) = self.run(module, &program, kernel, config, prepared);
         if found.is_none() {
-            self.memory.regions.truncate(buffers);
+            self.memory.regions.truncate(lasting);
         }
         Ok(Watched { report, found, program, addresses, shared_bytes })
     }
@@ -460,7 +456,7 @@ pub(super) struct Watched {
     pub(super) report: Report,
     /// The pause, if there was one.
     pub(super) found: Option<Found>,
-    pub(super) program: Program,
+    pub(super) program: Arc<Program>,
     pub(super) addresses: Addresses,
     /// Bytes of shared memory of a block.
     pub(super) shared_bytes: u32,

@@ -3,66 +3,101 @@
 use super::super::isa::memory::Space;
 use super::super::lower::code::{Object, PoolValue};
 use super::super::lower::{Program, variable};
-use super::super::module::{Module, RelocationTarget};
+use super::super::module::{Module, RelocationTarget, Variable};
 use super::content::Content;
 use super::lanes::Pool;
 use super::launch::LaunchError;
 use super::memory::{
-    Access, Addresses, FUNCTION_WINDOW, Memory, Region, RegionKind, SHARED_WINDOW,
+    Access, Addresses, FUNCTION_WINDOW, Kept, Memory, Region, RegionKind, SHARED_WINDOW,
 };
 use super::shared::SharedLayout;
+use super::warp::Register;
 
-/// Gives every object an address, and variables their initial bytes.
+/// Gives every object but the parameters an address, and variables their initial bytes when their module is launched for
+/// the first time: what a kernel leaves in a variable is there in the next launch.
 pub(super) fn place_objects(
     memory: &mut Memory,
+    kept: &mut Kept,
     module: &Module,
     program: &Program,
     shared: &SharedLayout,
-    parameters: &[u8],
+    limit: u64,
+) -> Result<Addresses, LaunchError> {
+    let first = memory.regions.len();
+    place_all(memory, kept, module, program, shared, limit).inspect_err(|_error| {
+        memory.regions.truncate(first);
+        kept.retain(|_object, index| *index < first);
+    })
+}
+
+fn place_all(
+    memory: &mut Memory,
+    kept: &mut Kept,
+    module: &Module,
+    program: &Program,
+    shared: &SharedLayout,
     limit: u64,
 ) -> Result<Addresses, LaunchError> {
     let mut addresses = Addresses::new();
-    let mut regions = Vec::new();
+    let mut placed = Vec::new();
     let mut total = 0_u64;
     for object in &program.objects {
         if let Object::Function(id) = object {
             addresses.insert(*object, FUNCTION_WINDOW + 16 * u64::from(id.0));
-            continue;
-        }
-        if let Some(address) = shared.address_of.get(object) {
+        } else if let Some(address) = shared.address_of.get(object) {
             addresses.insert(*object, *address);
-            continue;
-        }
-        let region = if *object == Object::Parameters {
-            let name = "kernel parameters".to_owned();
-            let content = Content::new(parameters);
-            Region::new(name, RegionKind::Parameters, Access::ReadOnly, content)
+        } else if let Some(index) = kept.get(&(module.identity, *object)) {
+            addresses.insert(*object, Memory::address(*index));
         } else if let Some(variable) = variable(module, *object) {
-            let bytes = variable.bytes.unwrap_or(0);
-            total = total.saturating_add(bytes);
+            total = total.saturating_add(variable.bytes.unwrap_or(0));
             if total > limit {
                 return Err(LaunchError::Variables { bytes: total, limit });
             }
-            let mut content = variable.initial.bytes.clone();
-            content.resize(bytes as usize, 0);
-            let (kind, access) = match variable.space {
-                Space::Const => (RegionKind::Constant, Access::ReadOnly),
-                Space::Generic | Space::Global | Space::Local | Space::Param | Space::Shared => {
-                    (RegionKind::Global, Access::ReadWrite)
-                }
-            };
-            Region::new(variable.name.clone(), kind, access, Content::new(&content))
-        } else {
-            continue;
-        };
-        let index = memory.add(region).ok_or(LaunchError::Variables { bytes: total, limit })?;
-        addresses.insert(*object, Memory::address(index));
-        regions.push((*object, index));
+            let index = memory
+                .add(region_of(variable))
+                .ok_or(LaunchError::Variables { bytes: total, limit })?;
+            kept.insert((module.identity, *object), index);
+            addresses.insert(*object, Memory::address(index));
+            placed.push((*object, index));
+        }
     }
-    for (object, index) in regions {
+    for (object, index) in placed {
         relocate(memory, module, object, index, &addresses);
     }
     Ok(addresses)
+}
+
+/// Where the parameters lie, if the program looks at them in memory.
+pub(super) fn place_parameters(
+    memory: &mut Memory,
+    program: &Program,
+    parameters: &[u8],
+    addresses: &mut Addresses,
+) -> Result<(), LaunchError> {
+    if !program.objects.contains(&Object::Parameters) {
+        return Ok(());
+    }
+    let content = Content::new(parameters);
+    let name = "kernel parameters".to_owned();
+    let region = Region::new(name, RegionKind::Parameters, Access::ReadOnly, content);
+    let bytes = parameters.len() as u64;
+    let too_many = LaunchError::Variables { bytes, limit: Memory::MOST_REGIONS as u64 };
+    let index = memory.add(region).ok_or(too_many)?;
+    addresses.insert(Object::Parameters, Memory::address(index));
+    Ok(())
+}
+
+/// A variable as the module says that it begins.
+fn region_of(variable: &Variable) -> Region {
+    let mut content = variable.initial.bytes.clone();
+    content.resize(variable.bytes.unwrap_or(0) as usize, 0);
+    let (kind, access) = match variable.space {
+        Space::Const => (RegionKind::Constant, Access::ReadOnly),
+        Space::Generic | Space::Global | Space::Local | Space::Param | Space::Shared => {
+            (RegionKind::Global, Access::ReadWrite)
+        }
+    };
+    Region::new(variable.name.clone(), kind, access, Content::new(&content))
 }
 
 fn relocate(
@@ -115,8 +150,8 @@ pub(super) fn pool(program: &Program, addresses: &Addresses, parameters: &[u8]) 
                 extended & (u64::MAX >> (64 - u32::from(register_bits)))
             }
         };
-        pool.words.push([bits as u32; 32]);
-        pool.doubles.push([bits; 32]);
+        pool.words.push(Register::shared(bits as u32));
+        pool.doubles.push(Register::shared(bits));
     }
     pool
 }

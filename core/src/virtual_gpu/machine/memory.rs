@@ -188,5 +188,8 @@ impl Memory {
     }
 }
 
+/// The regions of variables that outlive launches, by the identity of their module.
+pub(super) type Kept = std::collections::BTreeMap<(u64, Object), usize>;
+
 /// Where the objects of a program lie.
 pub(super) type Addresses = std::collections::BTreeMap<Object, u64>;

@@ -24,6 +24,7 @@ mod memory;
 mod order;
 mod parallel;
 mod paused;
+mod places;
 mod print;
 mod quick;
 mod race;
@@ -53,7 +54,7 @@ pub use tensor::TensorModel;
 pub use watch::Thread;
 
 use content::Content;
-use memory::{Memory, Region, RegionKind};
+use memory::{Kept, Memory, Region, RegionKind};
 
 /// What looking at another's write costs of a warp's turn, in steps.
 const POLL_COST: i64 = 64;
@@ -124,18 +125,33 @@ pub enum BufferError {
     TooMany(usize),
 }
 
+/// The bytes of a buffer: the given ones, and behind them what nothing wrote.
+fn content(bytes: usize, initial: Initial) -> Content {
+    match initial {
+        Initial::Bytes(given) if given.len() == bytes => Content::new(&given),
+        Initial::Bytes(given) => {
+            let content = Content::unwritten(bytes);
+            content.fill_front(&given);
+            content
+        }
+        Initial::Unwritten => Content::unwritten(bytes),
+    }
+}
+
 /// A device with its buffers.
 #[derive(Clone, Debug, Default)]
 pub struct Machine {
     shape: DeviceShape,
     memory: Memory,
+    /// Where the variables of modules lie that were launched.
+    variables: Kept,
 }
 
 impl Machine {
     /// A device of that shape without buffers.
     #[must_use]
     pub fn new(shape: DeviceShape) -> Self {
-        Self { shape, memory: Memory::default() }
+        Self { shape, memory: Memory::default(), variables: Kept::default() }
     }
 
     /// Makes a buffer.
@@ -155,17 +171,24 @@ impl Machine {
         if bytes > left {
             return Err(BufferError::NoMemory { name: name.to_owned(), bytes, left });
         }
-        let content = match initial {
-            Initial::Bytes(given) if given.len() as u64 == bytes => Content::new(&given),
-            Initial::Bytes(given) => {
-                let content = Content::unwritten(bytes as usize);
-                content.fill_front(&given);
-                content
-            }
-            Initial::Unwritten => Content::unwritten(bytes as usize),
-        };
+        let content = content(bytes as usize, initial);
         let region = Region::new(name.to_owned(), RegionKind::Buffer, access, content);
         self.memory.add(region).map(BufferId).ok_or(BufferError::TooMany(Memory::MOST_REGIONS))
+    }
+
+    /// Replaces what a buffer holds; what is not initial was never written.
+    pub fn set(&mut self, buffer: BufferId, initial: Initial) {
+        if let Some(region) = self.memory.regions.get_mut(buffer.0) {
+            region.content = content(region.content.len(), initial);
+        }
+    }
+
+    /// Gives the memory of a buffer back. Its addresses are not used again, so that a late access is noticed.
+    pub fn free(&mut self, buffer: BufferId) {
+        if let Some(region) = self.memory.regions.get_mut(buffer.0) {
+            region.kind = RegionKind::Freed;
+            region.content = Content::new(&[]);
+        }
     }
 
     /// The bytes of a buffer; those that nothing wrote are zero.

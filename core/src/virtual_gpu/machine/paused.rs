@@ -1,5 +1,7 @@
 //! A launch that stands before an instruction of one warp: registers, memory, calls, and where each lane is.
 
+use std::sync::Arc;
+
 use super::launch::{LaunchConfig, Watched};
 use super::memory::{Addresses, Memory};
 use super::warp::{Frame, LANES, Split, SplitState};
@@ -16,7 +18,7 @@ use crate::virtual_gpu::module::{FunctionId, Module, SourceLine, VariableId};
 #[derive(Clone, Debug)]
 pub struct Paused {
     machine: Machine,
-    program: Program,
+    program: Arc<Program>,
     addresses: Addresses,
     found: Found,
     block: [u32; 3],
@@ -240,15 +242,16 @@ impl Paused {
         let (bits, undefined) = match place.bank {
             Bank::Words => {
                 let slot = of(frame.words);
-                let values = registers.words.get(slot);
-                let value = values.and_then(|values| values.get(lane as usize));
-                (value.map(|value| u64::from(*value)), registers.words_undefined.get(slot))
+                let register = registers.words.get(slot);
+                let value = register.and_then(|register| register.values.get(lane as usize));
+                let undefined = register.map(|register| &register.undefined);
+                (value.map(|value| u64::from(*value)), undefined)
             }
             Bank::Doubles => {
                 let slot = of(frame.doubles);
-                let values = registers.doubles.get(slot);
-                let value = values.and_then(|values| values.get(lane as usize));
-                (value.copied(), registers.doubles_undefined.get(slot))
+                let register = registers.doubles.get(slot);
+                let value = register.and_then(|register| register.values.get(lane as usize));
+                (value.copied(), register.map(|register| &register.undefined))
             }
             Bank::Predicates => {
                 let slot = of(frame.predicates);

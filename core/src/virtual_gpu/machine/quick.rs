@@ -11,105 +11,11 @@ use super::content::Content;
 use super::lanes::{Lanes, Words};
 use super::load::polls;
 use super::memory::{Access as Rights, Memory};
+use super::places::{HALF, Pattern, Places, Shape, spread};
+use super::race::Role;
 use super::run::Worker;
 use super::shared::SharedMemory;
 use super::warp::{Frame, LANES};
-
-const HALF: usize = LANES / 2;
-
-/// Where all lanes access one variable, aligned: the offset of each, how those of each half lie to each other, and the
-/// bytes within which all of them lie. Lanes that do nothing stand where the first one is that does something.
-pub(super) struct Places {
-    pub(super) offsets: Words,
-    pub(super) halves: [Pattern; 2],
-    pub(super) start: usize,
-    pub(super) end: usize,
-}
-
-/// How the lanes of half a warp lie to each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pattern {
-    /// All at one place.
-    Same,
-    /// One access behind the other.
-    Row,
-    Scattered,
-}
-
-#[inline(always)]
-fn pattern(offsets: &[u32], bytes: u32) -> Pattern {
-    // A compiler that knows that the first lane is like itself leaves it out, and moves the other fifteen in pieces.
-    let first = std::hint::black_box(offsets[0]);
-    let (mut same, mut row) = (0, 0);
-    for (lane, offset) in offsets.iter().enumerate() {
-        let ahead = offset.wrapping_sub(first);
-        same |= ahead;
-        row |= ahead ^ (lane as u32 * bytes);
-    }
-    if same == 0 {
-        Pattern::Same
-    } else if row == 0 {
-        Pattern::Row
-    } else {
-        Pattern::Scattered
-    }
-}
-
-impl Places {
-    /// The places of accesses of so many bytes, which are a power of two; none if one of them is not aligned.
-    #[inline(always)]
-    fn new(offsets: Words, bytes: u32) -> Option<Self> {
-        let mut halves = [Pattern::Scattered; 2];
-        let (mut start, mut last, mut all) = (u32::MAX, 0, 0);
-        for (half, found) in halves.iter_mut().enumerate() {
-            let lanes = &offsets[half * HALF..(half + 1) * HALF];
-            *found = pattern(lanes, bytes);
-            let (low, high) = match found {
-                Pattern::Same => (lanes[0], lanes[0]),
-                Pattern::Row => (lanes[0], lanes[0].checked_add((HALF as u32 - 1) * bytes)?),
-                Pattern::Scattered => {
-                    let (mut low, mut high) = (u32::MAX, 0);
-                    for offset in lanes {
-                        low = low.min(*offset);
-                        high = high.max(*offset);
-                        all |= offset;
-                    }
-                    (low, high)
-                }
-            };
-            start = start.min(low);
-            last = last.max(high);
-            all |= low;
-        }
-        let end = last as usize + bytes as usize;
-        (all & (bytes - 1) == 0).then_some(Self { offsets, halves, start: start as usize, end })
-    }
-
-    /// The ranges of bytes that the halves of the warp access, if each accesses all of its range.
-    #[inline(always)]
-    pub(super) fn ranges(&self, bytes: u32) -> Option<[(u64, u64); 2]> {
-        let range = |half: usize| {
-            let first = u64::from(self.offsets[half * HALF]);
-            match self.halves[half] {
-                Pattern::Same => Some((first, first + u64::from(bytes))),
-                Pattern::Row => Some((first, first + HALF as u64 * u64::from(bytes))),
-                Pattern::Scattered => None,
-            }
-        };
-        Some([range(0)?, range(1)?])
-    }
-}
-
-/// Addresses with those of lanes that do nothing replaced by the first that counts.
-#[inline(always)]
-fn spread(values: &mut Words, mask: u32) {
-    if mask != u32::MAX {
-        let first = values[mask.trailing_zeros() as usize % LANES];
-        for (lane, value) in values.iter_mut().enumerate() {
-            *value = if mask >> lane & 1 == 1 { *value } else { first };
-        }
-    }
-}
 
 /// Words of a memory; the places were checked.
 trait Words32 {
@@ -179,8 +85,12 @@ impl Words32 for &Content {
 
 /// The word of every lane, `ahead` words further.
 #[inline(always)]
-fn gather(memory: &impl Words32, places: &Places, ahead: usize, single: Single) -> Words {
-    let mut result = [0; LANES];
+fn gather(
+    memory: &impl Words32,
+    places: &Places,
+    (ahead, single): (usize, Single),
+    result: &mut Words,
+) {
     for (half, pattern) in places.halves.iter().enumerate() {
         let offsets = &places.offsets[half * HALF..(half + 1) * HALF];
         let result = &mut result[half * HALF..(half + 1) * HALF];
@@ -195,7 +105,6 @@ fn gather(memory: &impl Words32, places: &Places, ahead: usize, single: Single) 
             }
         }
     }
-    result
 }
 
 /// Whether an access is of one word for each lane.
@@ -228,12 +137,17 @@ fn load_all(
 ) {
     let single = single(size, slots.len());
     for (index, slot) in slots.iter().enumerate() {
-        let low = gather(memory, places, index * size, single);
+        if size == 1 && lanes.mask == u32::MAX {
+            gather(memory, places, (index, single), lanes.replace_word(*slot));
+            continue;
+        }
+        let (mut low, mut high) = ([0; LANES], [0; LANES]);
+        gather(memory, places, (index * size, single), &mut low);
         if size == 1 {
             lanes.set_word(*slot, &low, 0);
             continue;
         }
-        let high = gather(memory, places, index * size + 1, single);
+        gather(memory, places, (index * size + 1, single), &mut high);
         let mut values = [0; LANES];
         for lane in 0..LANES {
             values[lane] = u64::from(low[lane]) | u64::from(high[lane]) << 32;
@@ -303,7 +217,7 @@ impl Worker<'_, '_> {
             return false;
         };
         let Some(size) = words_of(access, register_bits) else { return false };
-        if polls(access.ordering) || self.launch.checks.races != Races::Ignored {
+        if polls(access.ordering) {
             return false;
         }
         let program = self.launch.program;
@@ -319,6 +233,11 @@ impl Worker<'_, '_> {
             if !known && !shared.is_range_written(places.start, places.end) {
                 return false;
             }
+            let size_of = (mask, size * 4, bytes);
+            if !self.races_pass((pc, Role::Read), None, &places, size_of) {
+                return false;
+            }
+            let shared = &self.block.shared;
             let registers = &mut self.warp.registers;
             let mut lanes = Lanes { registers, pool: &self.launch.pool, frame: *frame, mask };
             load_all(shared, &mut lanes, slots, &places, size);
@@ -335,6 +254,10 @@ impl Worker<'_, '_> {
         if !known && !content.is_range_written(places.start, places.end) {
             return false;
         }
+        if !self.races_pass((pc, Role::Read), Some(region), &places, (mask, size * 4, bytes)) {
+            return false;
+        }
+        let content = &self.launch.memory.regions[region].content;
         let registers = &mut self.warp.registers;
         let mut lanes = Lanes { registers, pool: &self.launch.pool, frame: *frame, mask };
         load_all(&content, &mut lanes, slots, &places, size);
@@ -350,7 +273,7 @@ impl Worker<'_, '_> {
         let Some(size) = words_of(access, if from_doubles { 64 } else { 32 }) else {
             return false;
         };
-        if access.ordering != Ordering::Weak || self.launch.checks.races != Races::Ignored {
+        if access.ordering != Ordering::Weak {
             return false;
         }
         let program = self.launch.program;
@@ -373,9 +296,14 @@ impl Worker<'_, '_> {
             if self.block.copies.covers_any(&places.offsets, bytes as usize) {
                 return false;
             }
+            let size_of = (mask, size * 4, bytes);
+            if !self.races_pass((pc, Role::Write), None, &places, size_of) {
+                return false;
+            }
             let registers = &mut self.warp.registers;
             let lanes = Lanes { registers, pool: &self.launch.pool, frame: *frame, mask };
             store_all(&mut self.block.shared, &lanes, slots, &places, size);
+            self.warp.idle_polls = 0;
             self.count_shared_words(pc, &places, mask, bytes);
             return true;
         }
@@ -388,33 +316,52 @@ impl Worker<'_, '_> {
         if self.launch.memory.regions[region].access != Rights::ReadWrite {
             return false;
         }
+        if !self.races_pass((pc, Role::Write), Some(region), &places, (mask, size * 4, bytes)) {
+            return false;
+        }
         let registers = &mut self.warp.registers;
         let lanes = Lanes { registers, pool: &self.launch.pool, frame: *frame, mask };
         let mut content = &self.launch.memory.regions[region].content;
         store_all(&mut content, &lanes, slots, &places, size);
+        self.warp.idle_polls = 0;
         self.count_global_words(pc, region, &places, (mask, bytes), false);
         true
+    }
+
+    /// Whether no race is looked for, or the accesses are remembered and none is one.
+    #[inline(always)]
+    fn races_pass(
+        &mut self,
+        access: (u32, Role),
+        region: Option<usize>,
+        places: &Places,
+        lanes: (u32, usize, u32),
+    ) -> bool {
+        self.launch.checks.races == Races::Ignored
+            || self.race_places(access, region, places, lanes)
     }
 
     /// Where all lanes are in one shared variable, aligned.
     #[inline(always)]
     fn shared_places(&mut self, op: &Op, frame: &Frame, mask: u32, bytes: u32) -> Option<Places> {
         let registers = &mut self.warp.registers;
-        let lanes = Lanes { registers, pool: &self.launch.pool, frame: *frame, mask };
-        if lanes.word_undefined(op.a) & mask != 0 {
+        let mut lanes = Lanes { registers, pool: &self.launch.pool, frame: *frame, mask };
+        let known = lanes.word_shape(op.a);
+        let base = lanes.word_row(op.a);
+        if base.undefined & mask != 0 {
             return None;
         }
-        let mut offsets = *lanes.word_ref(op.a);
         let immediate = op.immediate as u32;
+        let first = base.values[mask.trailing_zeros() as usize % LANES].wrapping_add(immediate);
+        let (tag, allowed) = self.launch.shared.variable_of(first)?;
+        let distance = immediate.wrapping_sub(tag);
+        let mut offsets = base.values;
         for offset in &mut offsets {
-            *offset = offset.wrapping_add(immediate);
+            *offset = offset.wrapping_add(distance);
         }
         spread(&mut offsets, mask);
-        let (tag, allowed) = self.launch.shared.variable_of(offsets[0])?;
-        for offset in &mut offsets {
-            *offset = offset.wrapping_sub(tag);
-        }
-        let places = Places::new(offsets, bytes)?;
+        let shape = if mask == u32::MAX { known } else { Shape::of(&offsets) };
+        let places = Places::new(offsets, shape, bytes)?;
         let inside = places.start >= allowed.start as usize && places.end <= allowed.end as usize;
         inside.then_some(places)
     }
@@ -430,10 +377,11 @@ impl Worker<'_, '_> {
     ) -> Option<(usize, Places)> {
         let registers = &mut self.warp.registers;
         let lanes = Lanes { registers, pool: &self.launch.pool, frame: *frame, mask };
-        if lanes.double_undefined(op.a) & mask != 0 {
+        let base = lanes.double_row(op.a);
+        if base.undefined & mask != 0 {
             return None;
         }
-        let base = lanes.double_ref(op.a);
+        let base = &base.values;
         let offset = op.immediate as u64;
         let first = base[mask.trailing_zeros() as usize % LANES].wrapping_add(offset);
         let (region, _) = self.launch.memory.region_of(first)?;
@@ -449,7 +397,8 @@ impl Worker<'_, '_> {
         if above.iter().fold(0, |all, bits| all | bits) != 0 {
             return None;
         }
-        let places = Places::new(offsets, bytes)?;
+        let shape = Shape::of(&offsets);
+        let places = Places::new(offsets, shape, bytes)?;
         let inside = places.end <= self.launch.memory.regions[region].content.len();
         inside.then_some((region, places))
     }

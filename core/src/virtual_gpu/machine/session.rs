@@ -4,6 +4,8 @@
 //! place, which is exact because the deterministic schedule has one order only; so going back to an earlier step is as
 //! easy as going on. The price is the time of the steps before, and a second copy of the buffers.
 
+use std::sync::Arc;
+
 use super::Machine;
 use super::launch::{LaunchConfig, LaunchError, Report, Schedule};
 use super::paused::Paused;
@@ -144,11 +146,11 @@ impl<'m> Session<'m> {
         self.run(&Until::Step(0))
     }
 
-    fn program(&self) -> Result<Program, LaunchError> {
+    fn program(&self) -> Result<Arc<Program>, LaunchError> {
         let functions = self.module.functions.iter();
         let id = functions.zip(0..).find(|(function, _)| function.name == self.kernel);
         let Some((_, id)) = id else { return Err(LaunchError::UnknownKernel(self.kernel.clone())) };
-        lower::lower(self.module, super::super::module::FunctionId(id))
+        lower::program(self.module, super::super::module::FunctionId(id))
             .map_err(LaunchError::Unsupported)
     }
 }

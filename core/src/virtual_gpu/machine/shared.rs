@@ -196,7 +196,13 @@ impl SharedMemory {
     /// Whether all bytes of a range were written.
     #[inline]
     pub(super) fn is_range_written(&self, start: usize, end: usize) -> bool {
-        mask_words(start, end).all(|(word, bits)| self.written[word] & bits == bits)
+        // A loop is inlined where warps are stepped, the closure of an iterator is not.
+        for (word, bits) in mask_words(start, end) {
+            if self.written[word] & bits != bits {
+                return false;
+            }
+        }
+        true
     }
 
     /// Remembers that all bytes of a range were written.

@@ -41,17 +41,26 @@ pub(super) enum Turn {
 fn run(worker: &mut Worker<'_, '_>, split: &mut Split, stop_at: u32) -> Stop {
     let fused = Fused::of(selected_target!());
     let program = worker.launch.program;
+    // Steps that neither the warp nor the launch knows of yet.
+    let mut taken = 0;
+    let mut left = worker.budget;
     loop {
         if split.pc >= stop_at {
+            worker.take_steps(taken);
             return Stop::Choose;
         }
-        if worker.budget <= 0 && !worker.goes_on(split) {
-            return if worker.launch.stopped { Stop::Launch } else { Stop::Budget };
+        if left <= 0 {
+            worker.take_steps(taken);
+            taken = 0;
+            if !worker.goes_on(split) {
+                return if worker.launch.stopped { Stop::Launch } else { Stop::Budget };
+            }
+            left = worker.budget;
         }
         let pc = split.pc;
         let op = &program.ops[pc as usize];
-        worker.budget -= 1;
-        worker.launch.steps += 1;
+        left -= 1;
+        taken += 1;
         let mut mask = split.mask;
         if !op.guard.is_none() {
             mask = worker.guarded(pc, op.guard, split);
@@ -93,16 +102,26 @@ fn run(worker: &mut Worker<'_, '_>, split: &mut Split, stop_at: u32) -> Stop {
             split.pc += 1;
             continue;
         }
+        worker.take_steps(taken);
+        taken = 0;
         if let Some(stop) = worker.other(op, split, mask) {
             return stop;
         }
         if worker.launch.stopped {
             return Stop::Launch;
         }
+        left = worker.budget;
     }
 }
 
 impl Worker<'_, '_> {
+    /// Counts steps of the launch, which are taken from the turn of the warp.
+    #[inline(always)]
+    fn take_steps(&mut self, taken: u32) {
+        self.budget -= i64::from(taken);
+        self.launch.steps += u64::from(taken);
+    }
+
     /// Runs until the budget is spent or no split can go on.
     pub(super) fn turn(&mut self) -> Turn {
         loop {

@@ -7,7 +7,7 @@ use super::super::lower::code::Code;
 use super::access::Part;
 use super::load::polls;
 use super::memory::Memory;
-use super::quick::Places;
+use super::places::Places;
 use super::run::Worker;
 use super::warp::LANES;
 

@@ -2,16 +2,39 @@
 
 use super::super::lower::code::LoweredFunction;
 use super::super::module::FunctionId;
+use super::places::Shape;
 
 pub(super) const LANES: usize = 32;
 
-/// Registers of all frames, one slot for 32 lanes, with a bit for every lane whose value nothing wrote.
+/// A value of each lane, with a bit for every lane whose value nothing wrote.
+///
+/// Both stand side by side, so that an instruction finds them at once.
+#[derive(Clone, Debug)]
+#[repr(align(32))]
+pub(super) struct Register<T> {
+    pub(super) values: [T; LANES],
+    pub(super) undefined: u32,
+    /// How the values lie to each other; nobody asks of registers of 64 bits.
+    pub(super) shape: Shape,
+}
+
+impl<T: Copy + Default> Register<T> {
+    /// A value that all lanes share.
+    pub(super) const fn shared(value: T) -> Self {
+        Self { values: [value; LANES], undefined: 0, shape: Shape::Known([Some(0); 2]) }
+    }
+
+    /// Nothing that was written.
+    fn unwritten() -> Self {
+        Self { values: [T::default(); LANES], undefined: u32::MAX, shape: Shape::Unknown }
+    }
+}
+
+/// Registers of all frames, one slot for 32 lanes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Registers {
-    pub(super) words: Vec<[u32; LANES]>,
-    pub(super) words_undefined: Vec<u32>,
-    pub(super) doubles: Vec<[u64; LANES]>,
-    pub(super) doubles_undefined: Vec<u32>,
+    pub(super) words: Vec<Register<u32>>,
+    pub(super) doubles: Vec<Register<u64>>,
     pub(super) predicates: Vec<u32>,
     pub(super) predicates_undefined: Vec<u32>,
 }
@@ -149,16 +172,14 @@ impl Registers {
         let predicates = frame.predicates as usize;
         let end = words + function.words as usize;
         if self.words.len() < end {
-            self.words.resize(end, [0; LANES]);
-            self.words_undefined.resize(end, u32::MAX);
+            self.words.resize_with(end, Register::unwritten);
         }
-        self.words_undefined[words..end].iter_mut().for_each(|bits| *bits |= mask);
+        self.words[words..end].iter_mut().for_each(|register| register.undefined |= mask);
         let end = doubles + function.doubles as usize;
         if self.doubles.len() < end {
-            self.doubles.resize(end, [0; LANES]);
-            self.doubles_undefined.resize(end, u32::MAX);
+            self.doubles.resize_with(end, Register::unwritten);
         }
-        self.doubles_undefined[doubles..end].iter_mut().for_each(|bits| *bits |= mask);
+        self.doubles[doubles..end].iter_mut().for_each(|register| register.undefined |= mask);
         let end = predicates + function.predicates as usize;
         if self.predicates.len() < end {
             self.predicates.resize(end, 0);

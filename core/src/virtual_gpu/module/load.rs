@@ -1,6 +1,9 @@
 //! Text → module: names first, then bodies, each on its own; what is wrong is collected, not thrown.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use super::super::error::{LoadError, Place, Problem};
+use super::super::lower::programs::Programs;
 use super::super::ptx::parse::{MAX_ERRORS, parse};
 use super::super::ptx::tree::Tree;
 use super::declared::Declared;
@@ -30,6 +33,9 @@ pub(super) fn load(text: &str) -> Result<Module, Vec<LoadError>> {
     }
     Err(errors)
 }
+
+/// How many modules this process has loaded.
+static LOADED: AtomicU64 = AtomicU64::new(1);
 
 fn resolve(tree: &Tree<'_>, errors: &mut Vec<LoadError>) -> Module {
     header(tree, errors);
@@ -67,6 +73,8 @@ fn resolve(tree: &Tree<'_>, errors: &mut Vec<LoadError>) -> Module {
         variables: declared.variable_list,
         files,
         locations: locations.into_all(),
+        programs: Programs::default(),
+        identity: LOADED.fetch_add(1, Ordering::Relaxed),
     }
 }
 

@@ -23,6 +23,7 @@ pub use operand::{Address, Base, Immediate, Operand, Symbol};
 use super::error::LoadError;
 use super::isa::memory::Space;
 use super::isa::scalar::ScalarType;
+use super::lower::programs::Programs;
 pub use super::ptx::tree::{FunctionKind, Linkage};
 
 /// A place among the functions of a module.
@@ -68,6 +69,10 @@ pub struct Module {
     pub files: Vec<(u32, String)>,
     /// Source locations that instructions refer to.
     pub locations: Vec<Location>,
+    /// What launches made of the kernels. The fields above do not change once there has been one.
+    pub(super) programs: Programs,
+    /// Another one for each load: a module that is loaded again has variables of its own.
+    pub(super) identity: u64,
 }
 
 impl Module {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 /// Bits of a thread's number within its block.
-const NUMBER_BITS: u32 = 10;
+pub(super) const NUMBER_BITS: u32 = 10;
 /// More blocks than this cannot be told apart.
 pub(in super::super) const MOST_BLOCKS: u64 = 1 << (32 - NUMBER_BITS);
 
@@ -15,6 +15,17 @@ pub(super) struct Thread(u32);
 impl Thread {
     pub(super) const fn new(block: u32, number: u32) -> Self {
         Self(block << NUMBER_BITS | number)
+    }
+
+    /// Its number in the launch.
+    #[inline]
+    pub(super) const fn bits(self) -> u32 {
+        self.0
+    }
+
+    #[inline]
+    pub(super) const fn from_bits(bits: u32) -> Self {
+        Self(bits)
     }
 
     pub(super) const fn block(self) -> u32 {

@@ -10,7 +10,7 @@ use super::{reach, releases};
 
 /// What an access does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(in super::super) enum Role {
     Read,
     Write,
     /// Both: a read-modify-write.

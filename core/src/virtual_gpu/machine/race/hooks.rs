@@ -5,15 +5,39 @@ use super::super::super::isa::barrier::FenceOrder;
 use super::super::super::isa::memory::{Ordering, Scope};
 use super::super::access::{Moved, Part, Spaces, Spot};
 use super::super::lanes::Doubles;
-use super::super::memory::{Access as Rights, Memory, RegionKind};
+use super::super::memory::Memory;
 use super::super::run::Worker;
 use super::clock::Thread;
 use super::element::{Element, Role, Rules, Visit, access};
+use super::judge::MemoryKind;
+use super::means::Means;
 use super::order::{Reach, Waits, lanes_of};
-use super::quick::Times;
+use super::quick::{Beyond, Times};
 use super::report::Judged;
 use super::shadow::{Record, Shadow, Strength, WORD, What};
-use super::{BlockRaces, LaunchRaces, Means, reach};
+use super::{BlockRaces, LaunchRaces, reach};
+
+impl LaunchRaces {
+    /// When a warp accesses memory now.
+    pub(super) fn times(&self, block: &BlockRaces, warp: u32, memory: MemoryKind) -> Times {
+        let [shared, global] = self.means;
+        let means = match memory {
+            MemoryKind::Shared => shared,
+            MemoryKind::Global => global,
+        };
+        Times {
+            block: block.order.block,
+            barrier: block.order.barrier,
+            synced: block.order.synced(warp),
+            merges: means != Means::Atomics,
+            beyond: match means {
+                Means::WholeBlock => Beyond::Nothing,
+                Means::Partial | Means::Atomics if self.orders_blocks => Beyond::Blocks,
+                Means::Partial | Means::Atomics => Beyond::Warps,
+            },
+        }
+    }
+}
 
 impl Worker<'_, '_> {
     /// A load of these lanes, before it is done.
@@ -130,8 +154,25 @@ impl Worker<'_, '_> {
         let visit =
             Visit { strength: Strength::Copy, ..Visit::new(pc, Ordering::Weak, Role::Write, 2) };
         for word in 0..bytes / 4 {
-            self.race_one(thread, visit, (None, offset + 4 * word), 4);
+            if !self.is_quick_copy(thread, pc, offset / 4 + word) {
+                self.race_one(thread, visit, (None, offset + 4 * word), 4);
+            }
         }
+    }
+
+    /// Whether a copy's write of a word of shared memory is remembered and nothing is to be judged.
+    fn is_quick_copy(&mut self, (warp, lane): (u32, u32), pc: u32, word: usize) -> bool {
+        let (Some(races), Some(block)) = (&self.launch.races, &mut self.block.races) else {
+            return true;
+        };
+        if races.lenient && block.order.learned {
+            return false;
+        }
+        let times = races.times(block, warp, MemoryKind::Shared);
+        let thread = Thread::new(block.order.block, warp * 32 + lane);
+        let what = What::new(pc, WORD, Strength::Copy, 0);
+        let record = Record { thread, time: block.order.now(warp), what };
+        times.all(&mut block.shared, word..word + 1, &record, Role::Write)
     }
 
     fn race_one(
@@ -190,13 +231,8 @@ impl Worker<'_, '_> {
         visit: Visit,
         is_same: &dyn Fn(&Self, &Element, usize) -> bool,
     ) {
-        let times = Times {
-            block: block.order.block,
-            barrier: block.order.barrier,
-            synced: block.order.synced(self.warp.index),
-            merges: races.means != Means::Atomics,
-            plain: races.means == Means::WholeBlock,
-        };
+        let times = |memory| races.times(block, self.warp.index, memory);
+        let (in_shared, in_global) = (times(MemoryKind::Shared), times(MemoryKind::Global));
         let base = Thread::new(block.order.block, self.warp.index * 32);
         let time = block.order.now(self.warp.index);
         // A store that may be the first behind a fence needs looking at (rule 22).
@@ -207,8 +243,9 @@ impl Worker<'_, '_> {
         let what = What::new(visit.pc, WORD, Strength::Weak, wide);
         for lane in lanes_of(part.mask & (spaces.global | spaces.shared)) {
             let address = part.addresses[lane as usize];
-            let in_shared = spaces.shared >> lane & 1 == 1;
-            let Some((region, offset)) = self.placed(address, part.bytes(), in_shared) else {
+            let is_shared = spaces.shared >> lane & 1 == 1;
+            let times = if is_shared { in_shared } else { in_global };
+            let Some((region, offset)) = self.placed(address, part.bytes(), is_shared) else {
                 continue;
             };
             let record = Record { thread: base.with_lane(lane), time, what };
@@ -261,14 +298,7 @@ impl Worker<'_, '_> {
             return self.launch.shared.place(address, bytes).map(|offset| (None, offset));
         }
         let place = self.launch.memory.place(address, u64::from(bytes))?;
-        let region = &self.launch.memory.regions[place.region];
-        let writable = match region.kind {
-            RegionKind::Buffer | RegionKind::Global | RegionKind::Heap => {
-                region.access == Rights::ReadWrite
-            }
-            RegionKind::Constant | RegionKind::Parameters | RegionKind::Freed => false,
-        };
-        writable.then_some((Some(place.region), place.offset))
+        self.is_shared_by_writers(place.region).then_some((Some(place.region), place.offset))
     }
 
     /// Whether a lane stores what is there, or what a lane before it stores with the same instruction.
@@ -293,7 +323,8 @@ impl Worker<'_, '_> {
     }
 }
 
-fn shadow_of<'s>(
+/// What is remembered of a region of global memory, or of the block's own.
+pub(super) fn shadow_of<'s>(
     global: &'s mut Vec<Option<Shadow>>,
     shared: &'s mut Shadow,
     region: Option<usize>,

@@ -55,7 +55,7 @@ impl Judge<'_> {
     ) -> Verdict {
         let me = new.record.thread;
         let mut verdict = Verdict::default();
-        let forgetful = shadow.cell(word).flags & FORGETFUL;
+        let forgetful = shadow.flags(word) & FORGETFUL;
         let mut entries = shadow.take(word);
         for entry in &entries {
             let Some(other) = self.unordered(entry, &new) else { continue };
@@ -90,8 +90,9 @@ impl Judge<'_> {
         let observed: Vec<bool> =
             entries.iter().map(|entry| self.was_observed(&entries, entry, me)).collect();
         let mut index = 0;
-        let needed: Vec<bool> =
-            entries.iter().map(|entry| !new.writes && is_first_witness(&entries, entry)).collect();
+        // Where a read is not remembered, it takes no other's place.
+        let needs = |entry: &Entry| settled || is_first_witness(&entries, entry);
+        let needed: Vec<bool> = entries.iter().map(|entry| !new.writes && needs(entry)).collect();
         entries.retain(|entry| {
             index += 1;
             needed[index - 1]

@@ -8,16 +8,19 @@ mod element;
 mod hooks;
 mod judge;
 mod location;
+mod means;
 mod order;
+mod page;
+mod places;
 mod quick;
 mod report;
+mod row;
 mod shadow;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeSet;
 
-use super::super::cost::{InstructionClass, class};
 use super::super::error::Place;
 use super::super::isa::atomic::AtomicOrder;
 use super::super::isa::barrier::FenceOrder;
@@ -27,6 +30,8 @@ use super::super::lower::code::{Code, Op};
 use super::super::module::SourceLine;
 use super::launch::{LaunchConfig, LaunchError, Races, Schedule};
 use super::run::Recorded;
+use judge::MemoryKind;
+use means::Means;
 use order::{BlockOrder, Reach};
 use shadow::Shadow;
 
@@ -48,8 +53,8 @@ pub(super) struct LaunchRaces {
     lenient: bool,
     /// Whether anything in the program can order blocks.
     orders_blocks: bool,
-    /// What in the program orders the threads of a block.
-    means: Means,
+    /// What in the program orders the threads of a block, as far as it concerns shared and global memory.
+    means: [Means; 2],
     /// By the number of their region.
     global: Vec<Option<Shadow>>,
     /// Races of plain reads with atomics, until it is known whether they were attempts (rule 23).
@@ -58,29 +63,6 @@ pub(super) struct LaunchRaces {
     attempts: BTreeSet<u32>,
     /// Rules of the idiom and the instructions that needed them.
     accepted: BTreeSet<(u8, u32)>,
-}
-
-/// What a program has that orders the threads of a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Means {
-    /// Barriers of the whole block, and of warps.
-    WholeBlock,
-    /// Something that may order some of its warps and not others.
-    Partial,
-    /// Read-modify-writes.
-    Atomics,
-}
-
-impl Means {
-    fn of(program: &Program) -> Self {
-        if program.ops.iter().any(|op| matches!(op.code, Code::Atomic { .. })) {
-            Self::Atomics
-        } else if program.ops.iter().any(orders_some) {
-            Self::Partial
-        } else {
-            Self::WholeBlock
-        }
-    }
 }
 
 #[derive(Debug)]
@@ -99,6 +81,7 @@ pub(super) struct BlockRaces {
     shared: Shadow,
 }
 
+pub(super) use element::Role;
 pub(super) use hooks::WriteOutcome;
 pub(super) use order::Waits;
 
@@ -135,7 +118,8 @@ impl LaunchRaces {
         Some(Box::new(Self {
             lenient,
             orders_blocks: program.ops.iter().any(releases_beyond_the_block),
-            means: Means::of(program),
+            means: [MemoryKind::Shared, MemoryKind::Global]
+                .map(|memory| Means::of(program, memory)),
             global: Vec::new(),
             doubts: Vec::new(),
             attempts: BTreeSet::new(),
@@ -178,38 +162,6 @@ fn releases_beyond_the_block(op: &Op) -> bool {
         None
     };
     scope.is_some_and(|scope| reach(scope) == Reach::Device)
-}
-
-/// Whether an operation may order some warps of a block and not others.
-fn orders_some(op: &Op) -> bool {
-    match class(op.code) {
-        InstructionClass::Atomic => true,
-        InstructionClass::Barrier => {
-            let synchronises = matches!(op.code, Code::Synchronise(_) | Code::Reduce(..));
-            let whole_block = synchronises && op.b.is_none();
-            !whole_block && op.code != Code::SynchroniseWarp
-        }
-        InstructionClass::GlobalLoad
-        | InstructionClass::GlobalStore
-        | InstructionClass::Shared
-        | InstructionClass::Local => {
-            let (Code::Load { access, .. } | Code::Store { access, .. }) = op.code else {
-                return false;
-            };
-            access.ordering != Ordering::Weak
-        }
-        InstructionClass::Integer
-        | InstructionClass::Float
-        | InstructionClass::Special
-        | InstructionClass::Conversion
-        | InstructionClass::Move
-        | InstructionClass::Comparison
-        | InstructionClass::Tensor
-        | InstructionClass::AsyncCopy
-        | InstructionClass::Control
-        | InstructionClass::Warp
-        | InstructionClass::Other => false,
-    }
 }
 
 const fn releases(order: AtomicOrder) -> bool {

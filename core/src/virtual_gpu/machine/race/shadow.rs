@@ -7,6 +7,7 @@ use super::clock::Thread;
 use super::judge::MemoryKind;
 use super::location::Location;
 use super::order::Reach;
+use super::page::{PAGE, Page};
 
 /// How an access takes part in the memory model (rule 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,27 +29,27 @@ impl Strength {
     const fn code(self) -> u32 {
         match self {
             Self::Weak => 0,
-            Self::Volatile => 1,
-            Self::Relaxed(Reach::Block) => 2,
-            Self::Relaxed(Reach::Device) => 3,
-            Self::Atomic(Reach::Block) => 4,
-            Self::Atomic(Reach::Device) => 5,
-            Self::Copy => 6,
-            Self::Flag => 7,
-            Self::Collective => 8,
+            Self::Copy => 1,
+            Self::Collective => 2,
+            Self::Volatile => 3,
+            Self::Relaxed(Reach::Block) => 4,
+            Self::Relaxed(Reach::Device) => 5,
+            Self::Atomic(Reach::Block) => 6,
+            Self::Atomic(Reach::Device) => 7,
+            Self::Flag => 8,
         }
     }
 
     const fn from_code(code: u32) -> Self {
         match code {
-            1 => Self::Volatile,
-            2 => Self::Relaxed(Reach::Block),
-            3 => Self::Relaxed(Reach::Device),
-            4 => Self::Atomic(Reach::Block),
-            5 => Self::Atomic(Reach::Device),
-            6 => Self::Copy,
-            7 => Self::Flag,
-            8 => Self::Collective,
+            1 => Self::Copy,
+            2 => Self::Collective,
+            3 => Self::Volatile,
+            4 => Self::Relaxed(Reach::Block),
+            5 => Self::Relaxed(Reach::Device),
+            6 => Self::Atomic(Reach::Block),
+            7 => Self::Atomic(Reach::Device),
+            8 => Self::Flag,
             _ => Self::Weak,
         }
     }
@@ -96,7 +97,25 @@ pub(super) const WORD: u32 = 0xf;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct What(u32);
 
+/// The bits that say which bytes of the word.
+pub(super) const BYTES: u32 = WORD << 6;
+/// The greatest strength of those that take part in no pattern of release and acquire.
+pub(super) const MOST_PLAIN: u32 = Strength::Collective.code() << 2;
+/// The bits of the strength.
+pub(super) const STRENGTH: u32 = 0x3c;
+
 impl What {
+    /// All of it.
+    #[inline]
+    pub(super) const fn bits(self) -> u32 {
+        self.0
+    }
+
+    #[inline]
+    pub(super) const fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
     /// `wide`: how often 4 bytes double to the size of the access.
     pub(super) const fn new(pc: u32, bytes: u32, strength: Strength, wide: u32) -> Self {
         Self(pc << 10 | bytes << 6 | strength.code() << 2 | wide)
@@ -119,7 +138,13 @@ impl What {
     }
 
     pub(super) const fn is_weak(self) -> bool {
-        self.0 & 0x3c == 0
+        self.0 & STRENGTH == 0
+    }
+
+    /// Whether it is weak by itself, as part of a copy, or of the whole warp: nothing is published and nobody observed.
+    #[inline]
+    pub(super) const fn is_plain(self) -> bool {
+        self.0 & STRENGTH <= MOST_PLAIN
     }
 }
 
@@ -132,13 +157,16 @@ pub(super) struct Record {
 }
 
 /// What a word remembers without a list.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cell {
     pub(super) write: Record,
     /// The last of the lanes below.
     pub(super) read: Record,
     pub(super) read_lanes: u32,
     pub(super) flags: u32,
+    /// A read before that one, where the flags say so.
+    pub(super) earlier: Record,
+    pub(super) earlier_lanes: u32,
 }
 
 /// There is a list.
@@ -152,6 +180,10 @@ pub(super) const WARPS: u32 = 16;
 pub(super) const SEES: u32 = 4;
 /// Something was forgotten.
 pub(super) const FORGETFUL: u32 = 8;
+/// All of the list is one read before the last one.
+pub(super) const EARLIER: u32 = 32;
+/// That read saw the write.
+pub(super) const EARLIER_SEES: u32 = 64;
 
 /// One access of the list of all that a word remembers.
 #[derive(Clone, Copy, Debug)]
@@ -164,7 +196,6 @@ pub(super) struct Entry {
     pub(super) sees: bool,
 }
 
-const PAGE: usize = 256;
 /// More accesses of a word than this are not remembered.
 const MOST_OF_A_WORD: usize = 64;
 /// More accesses in lists than this are not remembered.
@@ -173,7 +204,7 @@ const MOST_LISTED: usize = 1 << 22;
 /// The memory of one buffer, or of a block.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shadow {
-    pages: Vec<Option<Box<[Cell; PAGE]>>>,
+    pages: Vec<Option<Box<Page>>>,
     lists: HashMap<usize, Vec<Entry>>,
     listed: usize,
     /// By the offset of their first byte.
@@ -181,25 +212,34 @@ pub(super) struct Shadow {
 }
 
 impl Shadow {
+    /// The page of a word.
     #[inline]
-    pub(super) fn cell(&mut self, word: usize) -> &mut Cell {
+    pub(super) fn page(&mut self, word: usize) -> &mut Page {
         let page = word / PAGE;
         if page >= self.pages.len() {
             self.pages.resize_with(page + 1, || None);
         }
-        let cells = self.pages[page].get_or_insert_with(|| Box::new([Cell::default(); PAGE]));
-        &mut cells[word % PAGE]
+        self.pages[page].get_or_insert_default()
+    }
+
+    /// What is remembered of a word, without its accesses.
+    pub(super) fn flags(&mut self, word: usize) -> u32 {
+        self.page(word).cell(word % PAGE).flags
     }
 
     /// Everything that a word remembers, oldest first; it is to be put back.
     pub(super) fn take(&mut self, word: usize) -> Vec<Entry> {
-        let cell = *self.cell(word);
+        let cell = self.page(word).cell(word % PAGE);
         let mut entries = Vec::new();
         if cell.flags & LISTED != 0
             && let Some(list) = self.lists.remove(&word)
         {
             self.listed -= list.len();
             entries = list;
+        }
+        if cell.flags & EARLIER != 0 {
+            let (record, sees) = (cell.earlier, cell.flags & EARLIER_SEES != 0);
+            entries.push(Entry { record, lanes: cell.earlier_lanes, writes: false, sees });
         }
         let lanes = |record: Record| 1 << record.thread.lane();
         if cell.read.time != 0 {
@@ -228,6 +268,11 @@ impl Shadow {
             cell.read_lanes = read.lanes;
             cell.flags |= if read.sees { SEES } else { 0 };
         }
+        if let [Entry { record, lanes, writes: false, sees }] = entries[..] {
+            (cell.earlier, cell.earlier_lanes) = (record, lanes);
+            cell.flags |= if sees { EARLIER | EARLIER_SEES } else { EARLIER };
+            entries.clear();
+        }
         if self.listed + entries.len() > MOST_LISTED {
             entries.clear();
             cell.flags |= FORGETFUL;
@@ -237,7 +282,7 @@ impl Shadow {
             cell.flags |= LISTED;
             self.lists.insert(word, entries);
         }
-        *self.cell(word) = cell;
+        self.page(word).set(word % PAGE, &cell);
     }
 
     /// A weak write ends what strong ones published (rule 13).

@@ -1,8 +1,8 @@
-//! The exact sum of `accumulate`, faster, for elements whose exponents are bounded: f32 then holds every product, so
-//! that one factor for each output aligns all of its terms.
+//! The exact sum of `accumulate`, faster, for elements whose exponents are bounded: their significands are prepared
+//! once for all outputs, and products are whole numbers that a shift aligns and truncates.
 //!
-//! Halves and eight-bit elements always are; the others as a rule. Whatever is not is left to `accumulate`, which is
-//! also the oracle of the tests.
+//! Halves and eight-bit elements always are bounded; the others as a rule. Whatever is not is left to `accumulate`,
+//! which is also the oracle of the tests.
 
 use multiversion::multiversion;
 
@@ -10,142 +10,223 @@ use super::accumulate::{SumFormat, Summation, WIDTH};
 use super::element::{Accumulator, Multiplicand, ZERO_EXPONENT};
 use super::layout::Shape;
 
-/// Exponents of elements of A and B that are not zero. Products lie between 2^-76 and 2^122 and are f32.
-const ELEMENTS: std::ops::RangeInclusive<i16> = -38..=60;
+/// Exponents of elements of A and B that are not zero, so that no sum is too large or too small for f32.
+const ELEMENTS: std::ops::RangeInclusive<i32> = -38..=60;
 /// Exponents of C. A sum is a multiple of 2^-102, and so is what is carried from group to group.
-const SUMMANDS: std::ops::RangeInclusive<i16> = -76..=127;
-/// Below this nothing but zeros is added; the factor is still an f32.
-const SMALLEST: i16 = -102;
-/// Terms of which 32 bits hold a sum, with one more of the size of C.
+const SUMMANDS: std::ops::RangeInclusive<i32> = -76..=127;
+/// Below this nothing but zeros is added.
+const SMALLEST: i32 = -102;
+/// Terms of which 32 bits hold a sum: each is below `2^(FRACTION + 2)`.
 const TERMS: usize = 8;
+/// Fractional bits that any summation keeps.
+const FRACTION: u32 = 25;
+/// Fractional bits of an f32.
+const SINGLE: u32 = 23;
+/// More elements of A, of B or of C no product has.
+const MOST: usize = 512;
 
-/// Numbers with their exponents; a zero's is below all others.
+/// How the bits of a type are divided.
+#[derive(Clone, Copy)]
+struct Layout {
+    fraction: u32,
+    exponent: u32,
+    /// Bits below the fraction that do not count.
+    dropped: u32,
+}
+
+const fn layout(ty: Multiplicand) -> Layout {
+    let (fraction, exponent, dropped) = match ty {
+        Multiplicand::F16 => (10, 5, 0),
+        Multiplicand::Bf16 => (7, 8, 0),
+        Multiplicand::Tf32 => (10, 8, 13),
+        Multiplicand::E4m3 => (3, 4, 0),
+        Multiplicand::E5m2 => (2, 5, 0),
+    };
+    Layout { fraction, exponent, dropped }
+}
+
+/// Numbers taken apart: `magnitude * 2^(exponent - …)`, with the sign as a mask. A zero's exponent is below all others.
 struct Numbers {
-    values: Vec<f32>,
-    exponents: Vec<i16>,
-}
-
-/// What is added up, taken apart: A by rows, B in blocks of eight columns, one block after the other.
-pub(super) struct Bounded {
-    shape: Shape,
-    a: Numbers,
-    b: Numbers,
-}
-
-impl Bounded {
-    /// None if an exponent is out of bounds, as those of infinities and NaN are.
-    pub(super) fn new(
-        shape: Shape,
-        (a_type, b_type, c_type): (Multiplicand, Multiplicand, Accumulator),
-        (a, b, c): (&[f32], &[f32], &[f32]),
-    ) -> Option<Self> {
-        let Shape { n, k, .. } = shape;
-        let mut blocks = vec![0.0; b.len()];
-        for (column, line) in b.chunks_exact(k).enumerate() {
-            let (block, lane) = (column / WIDTH, column % WIDTH);
-            let block = &mut blocks[block * k * WIDTH..(block + 1) * k * WIDTH];
-            for (eight, number) in block.chunks_exact_mut(WIDTH).zip(line) {
-                eight[lane] = *number;
-            }
-        }
-        if !n.is_multiple_of(WIDTH) || !within(c, c_type.smallest_exponent(), SUMMANDS) {
-            return None;
-        }
-        let a = Numbers::new(a.to_vec(), a_type.smallest_exponent())?;
-        let b = Numbers::new(blocks, b_type.smallest_exponent())?;
-        Some(Self { shape, a, b })
-    }
-
-    /// `sums` holds C and receives D, as numbers.
-    pub(super) fn add(
-        &self,
-        sums: &mut [f32],
-        (c, d): (Accumulator, Accumulator),
-        summation: Summation,
-    ) {
-        let Shape { n, k, .. } = self.shape;
-        let rows = self.a.values.chunks_exact(k).zip(self.a.exponents.chunks_exact(k));
-        for (row, sums) in rows.zip(sums.chunks_exact_mut(n)) {
-            let values = self.b.values.chunks_exact(k * WIDTH);
-            let blocks = values.zip(self.b.exponents.chunks_exact(k * WIDTH));
-            for (block, eight) in blocks.zip(sums.chunks_exact_mut(WIDTH)) {
-                let Some(eight) = eight.first_chunk_mut() else { return };
-                add_row(
-                    row,
-                    block,
-                    eight,
-                    (c.smallest_exponent(), d.smallest_exponent()),
-                    summation,
-                );
-            }
-        }
-    }
+    magnitudes: [u32; MOST],
+    signs: [u32; MOST],
+    exponents: [i32; MOST],
 }
 
 impl Numbers {
-    fn new(values: Vec<f32>, smallest: i16) -> Option<Self> {
-        if !within(&values, smallest, ELEMENTS) {
-            return None;
+    const fn new() -> Self {
+        Self { magnitudes: [0; MOST], signs: [0; MOST], exponents: [0; MOST] }
+    }
+
+    /// Takes elements apart and moves their significands; whether all are finite and bounded.
+    #[inline(always)]
+    fn take(&mut self, ty: Multiplicand, bits: &[u32], shift: u32) -> bool {
+        let Layout { fraction, exponent, dropped } = layout(ty);
+        let (bias, whole) = ((1 << (exponent - 1)) - 1, (1_u32 << exponent) - 1);
+        let (mut least, mut most, mut special) = (i32::MAX, i32::MIN, 0);
+        let numbers = self.magnitudes.iter_mut().zip(&mut self.signs).zip(&mut self.exponents);
+        for (((magnitude, sign), place), bits) in numbers.zip(bits) {
+            let bits = bits >> dropped;
+            let field = bits >> fraction & whole;
+            let below = bits & ((1 << fraction) - 1);
+            let significand = below | u32::from(field != 0) << fraction;
+            // The hardware sees the smallest normal exponent in a subnormal number.
+            let exponent = field.max(1) as i32 - bias;
+            let is_zero = significand == 0;
+            special |= u32::from(field == whole && (ty != Multiplicand::E4m3 || below == 7));
+            least = least.min(if is_zero { i32::MAX } else { exponent });
+            most = most.max(if is_zero { i32::MIN } else { exponent });
+            *magnitude = significand << shift;
+            *sign = 0_u32.wrapping_sub(bits >> (fraction + layout(ty).exponent) & 1);
+            *place = if is_zero { i32::from(ZERO_EXPONENT) } else { exponent };
         }
-        let exponents = values.iter().map(|value| exponent(*value, smallest)).collect();
-        Some(Self { values, exponents })
+        special == 0 && least >= *ELEMENTS.start() && most <= *ELEMENTS.end()
     }
 }
 
-fn within(values: &[f32], smallest: i16, bounds: std::ops::RangeInclusive<i16>) -> bool {
-    let (least, most) = values.iter().fold((i16::MAX, i16::MIN), |(least, most), value| {
-        let exponent = exponent(*value, smallest);
-        let is_zero = exponent == ZERO_EXPONENT;
-        let floor = if is_zero { i16::MAX } else { exponent };
-        (least.min(floor), most.max(exponent))
-    });
-    least >= *bounds.start() && most <= *bounds.end()
+/// `sums` holds C and receives D, as bit patterns; false if nothing was done, because a number is out of bounds.
+pub(super) fn multiply(
+    shape: Shape,
+    (a_type, b_type): (Multiplicand, Multiplicand),
+    (a, b): (&[u32], &[u32]),
+    sums: &mut [u32],
+    (c_type, summation): (Accumulator, Summation),
+) -> bool {
+    let Shape { m, n, k } = shape;
+    let fits = n.is_multiple_of(WIDTH)
+        && (a.len(), b.len(), sums.len()) == (m * k, n * k, m * n)
+        && a.len().max(b.len()).max(sums.len()) <= MOST;
+    if !fits {
+        return false;
+    }
+    let mut blocks = [0; MOST];
+    for (column, line) in b.chunks_exact(k).enumerate() {
+        let start = column / WIDTH * k * WIDTH + column % WIDTH;
+        for (place, bits) in blocks[start..].iter_mut().step_by(WIDTH).zip(line) {
+            *place = *bits;
+        }
+    }
+    let mut numbers = [0.0; MOST];
+    let numbers = &mut numbers[..sums.len()];
+    for (number, bits) in numbers.iter_mut().zip(&*sums) {
+        *number = c_type.number(*bits);
+    }
+    if !within(numbers, i32::from(c_type.smallest_exponent())) {
+        return false;
+    }
+    if !add_all(shape, (a_type, b_type), (a, &blocks[..b.len()]), numbers, (c_type, summation)) {
+        return false;
+    }
+    for (sum, number) in sums.iter_mut().zip(&*numbers) {
+        *sum = match summation.result {
+            SumFormat::F16 => half_bits(*number),
+            SumFormat::F32 | SumFormat::Short => number.to_bits(),
+        };
+    }
+    true
+}
+
+/// Whether the exponents of summands are bounded.
+fn within(numbers: &[f32], smallest: i32) -> bool {
+    let (mut least, mut most) = (i32::MAX, i32::MIN);
+    for number in numbers {
+        let exponent = exponent(*number, smallest);
+        let is_zero = exponent == i32::from(ZERO_EXPONENT);
+        least = least.min(if is_zero { i32::MAX } else { exponent });
+        most = most.max(exponent);
+    }
+    least >= *SUMMANDS.start() && most <= *SUMMANDS.end()
 }
 
 /// The exponent that hardware sees: of a subnormal number that of the smallest normal one.
 #[inline(always)]
-fn exponent(value: f32, smallest: i16) -> i16 {
+fn exponent(value: f32, smallest: i32) -> i32 {
     let bits = value.to_bits();
-    let exponent = ((bits >> 23 & 0xff) as i16 - 127).max(smallest);
-    if bits << 1 == 0 { ZERO_EXPONENT } else { exponent }
+    let exponent = ((bits >> SINGLE & 0xff) as i32 - 127).max(smallest);
+    if bits << 1 == 0 { i32::from(ZERO_EXPONENT) } else { exponent }
 }
 
-/// One row of A times eight columns of B, group by group.
+/// All rows of A times B, whose columns come in blocks of eight.
 #[multiversion(targets("x86_64+avx+avx2+bmi1+bmi2+fma+lzcnt+popcnt"))]
-fn add_row(
-    row: (&[f32], &[i16]),
-    block: (&[f32], &[i16]),
-    sums: &mut [f32; WIDTH],
-    (mut smallest, later): (i16, i16),
-    summation: Summation,
-) {
-    let group = summation.group;
-    let values = row.0.chunks(group).zip(block.0.chunks(group * WIDTH));
-    let exponents = row.1.chunks(group).zip(block.1.chunks(group * WIDTH));
-    for ((a, b), (a_exponents, b_exponents)) in values.zip(exponents) {
-        let mut largest = sums.map(|sum| exponent(sum, smallest));
-        for (a, b) in a_exponents.iter().zip(b_exponents.as_chunks::<WIDTH>().0) {
-            for lane in 0..WIDTH {
-                largest[lane] = largest[lane].max(a.wrapping_add(b[lane]));
+fn add_all(
+    shape: Shape,
+    (a_type, b_type): (Multiplicand, Multiplicand),
+    (a, b): (&[u32], &[u32]),
+    sums: &mut [f32],
+    (c_type, summation): (Accumulator, Summation),
+) -> bool {
+    let Shape { n, k, .. } = shape;
+    let (mut rows, mut columns) = (Numbers::new(), Numbers::new());
+    // Products have the fraction of a sum.
+    let shift = summation.fraction_bits as u32 - layout(a_type).fraction - layout(b_type).fraction;
+    if !rows.take(a_type, a, shift) || !columns.take(b_type, b, 0) {
+        return false;
+    }
+    let first = i32::from(c_type.smallest_exponent());
+    let later = match summation.result {
+        SumFormat::F16 => i32::from(Accumulator::F16.smallest_exponent()),
+        SumFormat::F32 | SumFormat::Short => i32::from(Accumulator::F32.smallest_exponent()),
+    };
+    for (row, sums) in sums.chunks_exact_mut(n).enumerate() {
+        for (block, eight) in sums.chunks_exact_mut(WIDTH).enumerate() {
+            let Some(eight) = eight.first_chunk_mut() else { return false };
+            let mut smallest = first;
+            for start in (0..k).step_by(summation.group) {
+                let length = summation.group.min(k - start);
+                let terms = Terms {
+                    rows: &rows,
+                    columns: &columns,
+                    row: row * k + start,
+                    column: (block * k + start) * WIDTH,
+                    length,
+                };
+                terms.add(eight, smallest, summation);
+                smallest = later;
             }
         }
-        let largest = largest.map(|exponent| exponent.max(SMALLEST));
-        let factors = largest.map(|exponent| {
-            let biased = i32::from(summation.fraction_bits) - i32::from(exponent) + 127;
-            f32::from_bits((biased as u32) << 23)
-        });
-        let mut totals = [0.0_f64; WIDTH];
-        let mut partial = [0_i32; WIDTH];
-        for lane in 0..WIDTH {
-            // The conversion is what truncates.
-            partial[lane] = (sums[lane] * factors[lane]) as i32;
+    }
+    true
+}
+
+type Eight<T> = [T; WIDTH];
+
+/// The products of one group: a part of a row, and that of eight columns.
+struct Terms<'n> {
+    rows: &'n Numbers,
+    columns: &'n Numbers,
+    row: usize,
+    column: usize,
+    length: usize,
+}
+
+/// Eight values from that one on.
+#[inline(always)]
+fn eight<T: Copy + Default>(values: &[T; MOST], start: usize) -> Eight<T> {
+    values[start..].first_chunk().copied().unwrap_or_default()
+}
+
+impl Terms<'_> {
+    /// Adds them to eight numbers.
+    #[inline(always)]
+    fn add(&self, sums: &mut Eight<f32>, smallest: i32, summation: Summation) {
+        let mut largest = sums.map(|sum| exponent(sum, smallest).max(SMALLEST));
+        for index in 0..self.length {
+            let a = self.rows.exponents[self.row + index];
+            let b = eight(&self.columns.exponents, self.column + index * WIDTH);
+            for lane in 0..WIDTH {
+                largest[lane] = largest[lane].max(a + b[lane]);
+            }
         }
-        for (a, b) in a.chunks(TERMS).zip(b.chunks(TERMS * WIDTH)) {
-            for (a, b) in a.iter().zip(b.as_chunks::<WIDTH>().0) {
-                for lane in 0..WIDTH {
-                    let term = (a * b[lane] * factors[lane]) as i32;
-                    partial[lane] = partial[lane].wrapping_add(term);
-                }
+        let mut partial = [0; WIDTH];
+        for lane in 0..WIDTH {
+            partial[lane] = summand(sums[lane], largest[lane], summation);
+        }
+        let mut totals = [0.0_f64; WIDTH];
+        let mut index = 0;
+        while index < self.length {
+            let end = self.length.min(index + TERMS);
+            while index < end {
+                self.add_one(index, &largest, &mut partial);
+                index += 1;
             }
             for lane in 0..WIDTH {
                 totals[lane] += f64::from(partial[lane]);
@@ -153,13 +234,47 @@ fn add_row(
             partial = [0; WIDTH];
         }
         for lane in 0..WIDTH {
-            let exponent = i32::from(largest[lane]) - i32::from(summation.fraction_bits);
-            let scale = f64::from_bits(((exponent + 1023) as u64) << 52);
-            totals[lane] *= scale;
+            let exponent = largest[lane] - i32::from(summation.fraction_bits);
+            totals[lane] *= f64::from_bits(((exponent + 1023) as u64) << 52);
         }
         *sums = round(totals, summation.result);
-        smallest = later;
     }
+
+    /// Adds the products of one element of the row.
+    #[inline(always)]
+    fn add_one(&self, index: usize, largest: &Eight<i32>, partial: &mut Eight<i32>) {
+        let (row, column) = (self.row + index, self.column + index * WIDTH);
+        let magnitude = self.rows.magnitudes[row];
+        let (sign, exponent) = (self.rows.signs[row], self.rows.exponents[row]);
+        let magnitudes = eight(&self.columns.magnitudes, column);
+        let signs = eight(&self.columns.signs, column);
+        let exponents = eight(&self.columns.exponents, column);
+        for lane in 0..WIDTH {
+            let below = (largest[lane] - exponent - exponents[lane]) as u32;
+            // The shift is what truncates.
+            let term = magnitude.wrapping_mul(magnitudes[lane]) >> below.min(31);
+            let sign = sign ^ signs[lane];
+            partial[lane] = partial[lane].wrapping_add((term ^ sign).wrapping_sub(sign) as i32);
+        }
+    }
+}
+
+/// What is carried, aligned and truncated.
+#[inline(always)]
+fn summand(sum: f32, largest: i32, summation: Summation) -> i32 {
+    let bits = sum.to_bits();
+    let field = bits >> SINGLE & 0xff;
+    let significand = (bits & ((1 << SINGLE) - 1) | 1 << SINGLE) << (FRACTION - SINGLE);
+    // What has become infinite outweighs all that can be added to it.
+    let magnitude = match field {
+        0 => 0,
+        0xff => 1 << 30,
+        _ => significand,
+    };
+    let below =
+        largest - (field as i32 - 127) + (FRACTION as i32 - i32::from(summation.fraction_bits));
+    let sign = 0_u32.wrapping_sub(bits >> 31);
+    ((magnitude >> (below as u32).min(31)) ^ sign).wrapping_sub(sign) as i32
 }
 
 #[inline(always)]
@@ -187,7 +302,7 @@ fn half(value: f64) -> f32 {
 
 /// The f16 of a number that is one.
 #[inline(always)]
-pub(super) fn half_bits(number: f32) -> u32 {
+fn half_bits(number: f32) -> u32 {
     let scaled = number.abs() * f32::from_bits(0x0780_0000); // 2^-112
     (scaled.to_bits() >> 13).min(0x7c00) | number.to_bits() >> 16 & 0x8000
 }

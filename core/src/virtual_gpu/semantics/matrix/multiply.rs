@@ -4,7 +4,7 @@ use super::super::float::{CANONICAL_NAN_F32, SingleMode, multiply_add_f32, multi
 use super::super::half::{CANONICAL_NAN, HalfFormat};
 use super::super::{Overflow, Rounding};
 use super::accumulate::{Accumulation, Architecture, Columns, Summation, WIDTH, add_group};
-use super::bounded::{Bounded, half_bits};
+use super::bounded;
 use super::element::{Accumulator, Multiplicand, Parts};
 use super::layout::Shape;
 
@@ -43,11 +43,6 @@ pub fn multiply_float(
     sums: &mut [u32],
     accumulation: Accumulation,
 ) {
-    let number = |ty: Multiplicand| move |bits: &u32| ty.number(*bits);
-    let a: Vec<f32> = a.iter().map(number(types.a)).collect();
-    let b: Vec<f32> = b.iter().map(number(types.b)).collect();
-    let c: Vec<f32> = sums.iter().map(|bits| types.c.number(*bits)).collect();
-    let finite = a.iter().chain(&b).chain(&c).all(|number| number.is_finite());
     match accumulation {
         Accumulation::Exact(architecture) => {
             let summation = Summation::new(architecture, types.a, types.d);
@@ -56,15 +51,27 @@ pub fn multiply_float(
                 && types.a.bits() == 8
                 && types.d == Accumulator::F32;
             if by_halves {
-                product.sum_by_halves(&a, &b, &c, sums);
-            } else {
-                product.sum(&a, &b, &c, sums);
-            }
-            if !finite {
-                product.mend(&a, &b, &c, sums);
+                product.sum_by_halves(a, b, sums);
+            } else if !product.sum_bounded(a, b, sums) {
+                product.sum_special(a, b, sums);
             }
         }
-        Accumulation::Fma => fused(shape, types.d, [&a, &b, &c], sums),
+        Accumulation::Fma => {
+            let (a, b, c) = types.numbers(a, b, sums);
+            fused(shape, types.d, [&a, &b, &c], sums);
+        }
+    }
+}
+
+impl FloatTypes {
+    /// A, B and C as f32, which holds all of them.
+    fn numbers(self, a: &[u32], b: &[u32], c: &[u32]) -> (Vec<f32>, Vec<f32>, Vec<f32>) {
+        let number = |ty: Multiplicand| move |bits: &u32| ty.number(*bits);
+        (
+            a.iter().map(number(self.a)).collect(),
+            b.iter().map(number(self.b)).collect(),
+            c.iter().map(|bits| self.c.number(*bits)).collect(),
+        )
     }
 }
 
@@ -76,21 +83,23 @@ struct Product {
 }
 
 impl Product {
-    fn sum(&self, a: &[f32], b: &[f32], c: &[f32], sums: &mut [u32]) {
-        let FloatTypes { a: a_type, b: b_type, c: c_type, d: d_type } = self.types;
-        let bounded = Bounded::new(self.shape, (a_type, b_type, c_type), (a, b, c));
-        let Some(bounded) = bounded else { return self.sum_any(a, b, c, sums) };
-        let mut numbers = c.to_vec();
-        bounded.add(&mut numbers, (c_type, d_type), self.summation);
-        for (sum, number) in sums.iter_mut().zip(numbers) {
-            *sum = match d_type {
-                Accumulator::F16 => half_bits(number),
-                Accumulator::F32 => number.to_bits(),
-            };
+    /// False if nothing was done, because numbers are out of bounds.
+    fn sum_bounded(&self, a: &[u32], b: &[u32], sums: &mut [u32]) -> bool {
+        let FloatTypes { a: a_type, b: b_type, c: c_type, d: _ } = self.types;
+        let sum = (c_type, self.summation);
+        bounded::multiply(self.shape, (a_type, b_type), (a, b), sums, sum)
+    }
+
+    /// The sum of any numbers, with infinities and NaN.
+    fn sum_special(&self, a: &[u32], b: &[u32], sums: &mut [u32]) {
+        let (a, b, c) = self.types.numbers(a, b, sums);
+        self.sum_any(&a, &b, &c, sums);
+        if !a.iter().chain(&b).chain(&c).all(|number| number.is_finite()) {
+            self.mend(&a, &b, &c, sums);
         }
     }
 
-    /// The sum of any numbers.
+    /// The sum of any finite numbers.
     fn sum_any(&self, a: &[f32], b: &[f32], c: &[f32], sums: &mut [u32]) {
         let Shape { m, n, k } = self.shape;
         let rows: Vec<Parts> = a.iter().map(|number| self.types.a.parts(*number)).collect();
@@ -124,9 +133,9 @@ impl Product {
 
     /// `mma` of eight-bit elements as an H200 does it, which has no such instruction: elements become halves, those
     /// of the lower register halves are added up first, then the others, and C last, rounded to nearest.
-    fn sum_by_halves(&self, a: &[f32], b: &[f32], c: &[f32], sums: &mut [u32]) {
-        let reordered = |elements: &[f32]| -> Vec<f32> {
-            let line = |line: &[f32]| {
+    fn sum_by_halves(&self, a: &[u32], b: &[u32], sums: &mut [u32]) {
+        let reordered = |elements: &[u32]| -> Vec<u32> {
+            let line = |line: &[u32]| {
                 let half = |upper: bool| {
                     let chosen =
                         line.iter().enumerate().filter(move |(k, _)| (k % 4 >= 2) == upper);
@@ -137,9 +146,17 @@ impl Product {
             elements.chunks(self.shape.k).flat_map(line).collect()
         };
         let halves = Self { summation: Summation { group: 16, ..self.summation }, ..*self };
-        halves.sum(&reordered(a), &reordered(b), &vec![0.0; c.len()], sums);
-        for (sum, c) in sums.iter_mut().zip(c) {
-            *sum = encode(f32::from_bits(*sum) + c, self.types.d);
+        let (left, right, mut products) = (reordered(a), reordered(b), vec![0; sums.len()]);
+        if !halves.sum_bounded(&left, &right, &mut products) {
+            let (left, right, zeros) = self.types.numbers(&left, &right, &products);
+            halves.sum_any(&left, &right, &zeros, &mut products);
+        }
+        let (a, b, c) = self.types.numbers(a, b, sums);
+        for ((sum, product), c) in sums.iter_mut().zip(products).zip(&c) {
+            *sum = encode(f32::from_bits(product) + c, self.types.d);
+        }
+        if !a.iter().chain(&b).chain(&c).all(|number| number.is_finite()) {
+            self.mend(&a, &b, &c, sums);
         }
     }
 
@@ -317,16 +334,19 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(400))]
         #[test]
         fn bounded_sums_are_those_of_any_numbers((types, a, b, c) in matrices()) {
-            let number = |ty: Multiplicand| move |bits: &u32| ty.number(*bits);
-            let a: Vec<f32> = a.iter().map(number(types.a)).collect();
-            let b: Vec<f32> = b.iter().map(number(types.b)).collect();
-            let c: Vec<f32> = c.iter().map(|bits| types.c.number(*bits)).collect();
             for architecture in [Architecture::Ampere, Architecture::Ada, Architecture::Hopper] {
                 let summation = Summation::new(architecture, types.a, types.d);
                 let product = Product { shape: SHAPE, types, summation };
-                let (mut fast, mut slow) = (vec![0; 128], vec![0; 128]);
-                product.sum(&a, &b, &c, &mut fast);
-                product.sum_any(&a, &b, &c, &mut slow);
+                let (mut fast, mut slow) = (c.clone(), c.clone());
+                let bounded = product.sum_bounded(&a, &b, &mut fast);
+                let (x, y, z) = types.numbers(&a, &b, &c);
+                let finite = x.iter().chain(&y).chain(&z).all(|number| number.is_finite());
+                let small = matches!(types.a, Multiplicand::F16 | Multiplicand::E4m3);
+                // Whatever is finite is bounded where the types are small.
+                prop_assert!(bounded || !finite || !small || types.c == Accumulator::F32);
+                if bounded {
+                    product.sum_special(&a, &b, &mut slow);
+                }
                 prop_assert_eq!(fast, slow);
             }
         }

@@ -1,15 +1,17 @@
 //! Random traces of accesses, atomics, fences and barriers: what is reported is what a graph of all events says.
 
 mod oracle;
+mod rows;
 
 use proptest::prelude::*;
 
 use super::super::super::isa::atomic::AtomicOrder;
 use super::super::super::isa::barrier::FenceOrder;
+use super::super::super::isa::memory::Ordering;
 use super::clock::Thread;
 use super::element::{Element, Role, Rules, Visit, access};
 use super::order::{BlockOrder, Reach, Waits};
-use super::quick::Times;
+use super::quick::{Beyond, Times};
 use super::shadow::{Record, Shadow, Strength, WORD, What};
 
 /// One access of a trace.
@@ -182,7 +184,7 @@ fn races(order: &mut BlockOrder, shadow: &mut Shadow, step: &Step, plain: bool) 
             barrier: order.barrier,
             synced: order.synced(warp),
             merges: false,
-            plain,
+            beyond: if plain { Beyond::Nothing } else { Beyond::Blocks },
         };
         let what = What::new(0, WORD, Strength::Weak, 0);
         let record = Record { thread: step.thread, time: order.now(warp), what };

@@ -1,0 +1,117 @@
+//! What in a kernel's own text could make the compiler's line tables lie about whose code stands where.
+//!
+//! Static evidence excuses what the toolkit's headers bring along, and knows them by line tables. A text that can write
+//! into those tables is not believed. This errs towards finding too much: an honest text loses an excuse that few need.
+
+use super::lexer::{Kind, Lexer};
+
+/// What makes line tables doubtful.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Forgery {
+    /// `#line 7 "cuda_fp16.h"`, `# 7 "cuda_fp16.h"`, or `#line` with a macro behind it.
+    RenamedFile,
+    /// `asm`: its text is copied into the PTX, and may hold `.loc`, `.section` or the end of a comment pair.
+    Assembly,
+    /// `##` makes words that no reader of the text sees, `asm` among them.
+    PastedTokens,
+    /// A macro of the toolkit's own, which may paste or hold assembly.
+    ToolkitMacro,
+    /// The text cannot be split into tokens with certainty.
+    Doubtful,
+}
+
+/// How the toolkit's own macros begin, underscores apart. CUDA 13.5: every one of its function-like macros with
+/// `#`, `##` or `asm` in its body is written in capitals and begins like this.
+const TOOLKIT_MACROS: [&str; 11] = [
+    "CCCL",
+    "CCCP",
+    "CG_",
+    "CUB",
+    "CUDA_",
+    "DEFINE_",
+    "LIBCUDACXX",
+    "LOAD_ENVREG",
+    "NV",
+    "THRUST",
+    "WS_",
+];
+
+/// Macros of the compiler's that begin like those of the toolkit and are numbers.
+const NUMBERS: [&str; 4] =
+    ["__CUDA_ARCH__", "__CUDACC_VER_MAJOR__", "__CUDACC_VER_MINOR__", "__NVCC__"];
+
+/// The first thing in a text that could make line tables lie.
+#[must_use]
+pub fn forgery(text: &str) -> Option<Forgery> {
+    let mut lexer = Lexer::new(text);
+    let mut before = Before::Other;
+    loop {
+        let Ok(token) = lexer.next() else { return Some(Forgery::Doubtful) };
+        before = match (before, token.kind) {
+            (_, Kind::End) => return None,
+            (before, Kind::Comment) => before,
+            (Before::Hash, Kind::Hash { .. }) => return Some(Forgery::PastedTokens),
+            (_, Kind::Hash { .. }) => Before::Hash,
+            (Before::Hash, Kind::Number) => return Some(Forgery::RenamedFile),
+            (Before::Hash, Kind::Identifier(word)) if word == "line" => Before::Line,
+            (Before::Line, Kind::Number) => Before::LineNumber,
+            // `#line 7` changes numbers only.
+            (Before::LineNumber, Kind::Newline) => Before::Other,
+            (Before::Line | Before::LineNumber, _) => return Some(Forgery::RenamedFile),
+            (_, Kind::Identifier(word)) => match named(&word) {
+                Some(forgery) => return Some(forgery),
+                None => Before::Other,
+            },
+            (_, Kind::Number | Kind::Text | Kind::Newline | Kind::Other(_)) => Before::Other,
+        };
+    }
+}
+
+/// What stood before a token.
+enum Before {
+    Hash,
+    Line,
+    LineNumber,
+    Other,
+}
+
+fn named(word: &str) -> Option<Forgery> {
+    if matches!(word, "asm" | "__asm" | "__asm__") {
+        return Some(Forgery::Assembly);
+    }
+    let bare = word.trim_start_matches('_');
+    let toolkit = !word.bytes().any(|byte| byte.is_ascii_lowercase())
+        && TOOLKIT_MACROS.iter().any(|prefix| bare.starts_with(prefix))
+        && !NUMBERS.contains(&word);
+    toolkit.then_some(Forgery::ToolkitMacro)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Forgery::{Assembly, Doubtful, PastedTokens, RenamedFile, ToolkitMacro};
+    use super::*;
+
+    #[test]
+    fn a_text_that_can_write_line_tables_is_known() {
+        let check = |text: &str, expected| assert_eq!(forgery(text), expected, "{text}");
+        check("__global__ void f() { g(1, 'a', \"asm\"); } // asm", None);
+        check("#if __CUDA_ARCH__ >= 900\n#define TILE(n) (n)\n#endif\nint nv = INFINITY;", None);
+        check("#line 7\nint x;", None);
+        check("#line 7 // why\nint x;", None);
+        check("#line 7 \"cuda_fp16.h\"", Some(RenamedFile));
+        check("# line 7 /* a */ \"cuda_fp16.h\"", Some(RenamedFile));
+        check("#li\\\nne 7 \"cuda_fp16.h\"", Some(RenamedFile));
+        check("#line HERE", Some(RenamedFile));
+        check("#line 7 FILE", Some(RenamedFile));
+        check("# 7 \"cuda_fp16.h\"", Some(RenamedFile));
+        check("asm(\"trap;\");", Some(Assembly));
+        check("__asm__ volatile(\"trap;\");", Some(Assembly));
+        check("as\\\nm(\"trap;\");", Some(Assembly));
+        check("#define M asm", Some(Assembly));
+        check("#define C(a, b) a##b\n", Some(PastedTokens));
+        check("#define C(a, b) a%:%:b\n", Some(PastedTokens));
+        check("_CCCL_PP_CAT(as, m)(\"trap;\");", Some(ToolkitMacro));
+        check("M(_CUB_LOAD_1, a)", Some(ToolkitMacro));
+        check("u8R\"x(\\\n)x\"", Some(Doubtful));
+    }
+}

@@ -1,0 +1,166 @@
+//! What neighbouring words remember, field by field, so that those of a row are compared and replaced at once.
+
+use super::clock::Thread;
+use super::shadow::{Cell, EARLIER, Record, What};
+
+/// Words of a page.
+pub(super) const PAGE: usize = 256;
+/// Words of a row.
+pub(super) const ROW: usize = 16;
+
+/// One value for each word of a page, or of a row of it.
+type Field<const N: usize> = [u32; N];
+
+/// One access of each word, as in [`Record`].
+#[derive(Clone, Debug)]
+struct Accesses {
+    threads: Field<PAGE>,
+    times: Field<PAGE>,
+    whats: Field<PAGE>,
+}
+
+/// One read of each word by lanes of a warp.
+#[derive(Clone, Debug)]
+struct Reads {
+    last: Accesses,
+    lanes: Field<PAGE>,
+}
+
+/// What 256 words remember without their lists.
+#[derive(Clone, Debug)]
+pub(super) struct Page {
+    write: Accesses,
+    read: Reads,
+    flags: Field<PAGE>,
+    /// Made when the first word needs it.
+    earlier: Option<Box<Reads>>,
+}
+
+/// The accesses of a row.
+pub(super) struct RowAccesses<'p> {
+    pub(super) threads: &'p mut Field<ROW>,
+    pub(super) times: &'p mut Field<ROW>,
+    pub(super) whats: &'p mut Field<ROW>,
+}
+
+/// The reads of a row.
+pub(super) struct RowReads<'p> {
+    pub(super) last: RowAccesses<'p>,
+    pub(super) lanes: &'p mut Field<ROW>,
+}
+
+/// Sixteen words of a page, one behind the other.
+pub(super) struct Row<'p> {
+    pub(super) write: RowAccesses<'p>,
+    pub(super) read: RowReads<'p>,
+    pub(super) flags: &'p mut Field<ROW>,
+    pub(super) earlier: Option<RowReads<'p>>,
+}
+
+impl Default for Accesses {
+    fn default() -> Self {
+        Self { threads: [0; PAGE], times: [0; PAGE], whats: [0; PAGE] }
+    }
+}
+
+impl Default for Reads {
+    fn default() -> Self {
+        Self { last: Accesses::default(), lanes: [0; PAGE] }
+    }
+}
+
+impl Default for Page {
+    fn default() -> Self {
+        let (write, read) = (Accesses::default(), Reads::default());
+        Self { write, read, flags: [0; PAGE], earlier: None }
+    }
+}
+
+impl Accesses {
+    #[inline(always)]
+    fn get(&self, index: usize) -> Record {
+        Record {
+            thread: Thread::from_bits(self.threads[index]),
+            time: self.times[index],
+            what: What::from_bits(self.whats[index]),
+        }
+    }
+
+    #[inline(always)]
+    fn set(&mut self, index: usize, record: &Record) {
+        self.threads[index] = record.thread.bits();
+        self.times[index] = record.time;
+        self.whats[index] = record.what.bits();
+    }
+
+    #[inline(always)]
+    fn row(&mut self, start: usize) -> Option<RowAccesses<'_>> {
+        Some(RowAccesses {
+            threads: row(&mut self.threads, start)?,
+            times: row(&mut self.times, start)?,
+            whats: row(&mut self.whats, start)?,
+        })
+    }
+}
+
+impl Reads {
+    #[inline(always)]
+    fn row(&mut self, start: usize) -> Option<RowReads<'_>> {
+        Some(RowReads { last: self.last.row(start)?, lanes: row(&mut self.lanes, start)? })
+    }
+}
+
+#[inline(always)]
+fn row(field: &mut Field<PAGE>, start: usize) -> Option<&mut Field<ROW>> {
+    field.get_mut(start..)?.first_chunk_mut()
+}
+
+impl Page {
+    /// What the word of that number remembers.
+    #[inline(always)]
+    pub(super) fn cell(&self, index: usize) -> Cell {
+        let flags = self.flags[index];
+        let (earlier, earlier_lanes) = match &self.earlier {
+            Some(earlier) if flags & EARLIER != 0 => {
+                (earlier.last.get(index), earlier.lanes[index])
+            }
+            Some(_) | None => (Record::default(), 0),
+        };
+        let (write, read) = (self.write.get(index), self.read.last.get(index));
+        Cell { write, read, read_lanes: self.read.lanes[index], flags, earlier, earlier_lanes }
+    }
+
+    /// Replaces it.
+    #[inline(always)]
+    pub(super) fn set(&mut self, index: usize, cell: &Cell) {
+        self.write.set(index, &cell.write);
+        self.read.last.set(index, &cell.read);
+        self.read.lanes[index] = cell.read_lanes;
+        self.flags[index] = cell.flags;
+        if cell.flags & EARLIER != 0 {
+            let earlier = self.earlier.get_or_insert_default();
+            earlier.last.set(index, &cell.earlier);
+            earlier.lanes[index] = cell.earlier_lanes;
+        }
+    }
+
+    /// The words from that number on; none if the page ends before.
+    #[inline(always)]
+    pub(super) fn row(&mut self, start: usize) -> Option<Row<'_>> {
+        let earlier = match &mut self.earlier {
+            Some(earlier) => Some(earlier.row(start)?),
+            None => None,
+        };
+        Some(Row {
+            write: self.write.row(start)?,
+            read: self.read.row(start)?,
+            flags: row(&mut self.flags, start)?,
+            earlier,
+        })
+    }
+
+    /// Makes room for earlier reads.
+    pub(super) fn open_earlier(&mut self) {
+        self.earlier.get_or_insert_default();
+    }
+}

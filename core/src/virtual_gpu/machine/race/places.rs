@@ -1,0 +1,158 @@
+//! Races of the accesses whose places `machine/quick` has found: whole words, all lanes in one variable.
+
+use multiversion::multiversion;
+
+use super::super::memory::{Access as Rights, RegionKind};
+use super::super::places::{Pattern, Places};
+use super::super::run::Worker;
+use super::clock::Thread;
+use super::element::Role;
+use super::hooks::shadow_of;
+use super::judge::MemoryKind;
+use super::order::lanes_of;
+use super::page::ROW;
+use super::quick::Times;
+use super::row::NewRow;
+use super::shadow::{Record, Shadow, Strength, WORD, What};
+
+/// Lanes of half a warp, which are as many as words of a row.
+const HALF: usize = ROW;
+
+/// What the lanes of a warp access, and when.
+pub(super) struct Accesses<'p> {
+    pub(super) places: &'p Places,
+    pub(super) mask: u32,
+    /// Words of each lane.
+    pub(super) words: usize,
+    /// The first lane.
+    pub(super) base: Thread,
+    pub(super) time: u32,
+    pub(super) what: What,
+    pub(super) role: Role,
+}
+
+impl Worker<'_, '_> {
+    /// Remembers plain accesses of `bytes` by each lane, in elements of `element`.
+    ///
+    /// False if one of them must be judged; those before it are remembered then, which changes nothing for who judges
+    /// all of them.
+    pub(in super::super) fn race_places(
+        &mut self,
+        (pc, role): (u32, Role),
+        region: Option<usize>,
+        places: &Places,
+        (mask, element, bytes): (u32, usize, u32),
+    ) -> bool {
+        if region.is_some_and(|region| !self.is_shared_by_writers(region)) {
+            return true;
+        }
+        let (Some(races), Some(block)) = (&mut self.launch.races, &mut self.block.races) else {
+            return false;
+        };
+        // A store that may be the first behind a fence needs looking at (rule 22).
+        if role.writes() && races.lenient && block.order.learned {
+            return false;
+        }
+        let memory = if region.is_some() { MemoryKind::Global } else { MemoryKind::Shared };
+        let times = races.times(block, self.warp.index, memory);
+        let wide = (element as u32 / 4).max(1).trailing_zeros();
+        let accesses = Accesses {
+            places,
+            mask,
+            words: bytes as usize / 4,
+            base: Thread::new(block.order.block, self.warp.index * 32),
+            time: block.order.now(self.warp.index),
+            what: What::new(pc, WORD, Strength::Weak, wide),
+            role,
+        };
+        remember(&times, shadow_of(&mut races.global, &mut block.shared, region), &accesses)
+    }
+
+    /// Whether others may write to a region of global memory.
+    pub(super) fn is_shared_by_writers(&self, region: usize) -> bool {
+        let region = &self.launch.memory.regions[region];
+        match region.kind {
+            RegionKind::Buffer | RegionKind::Global | RegionKind::Heap => {
+                region.access == Rights::ReadWrite
+            }
+            RegionKind::Constant | RegionKind::Parameters | RegionKind::Freed => false,
+        }
+    }
+}
+
+/// Remembers all accesses, or those before the first that must be judged; compiled for the same vectors as the steps of
+/// warps.
+#[multiversion(targets("x86_64+avx+avx2+bmi1+bmi2+fma+lzcnt+popcnt"))]
+pub(super) fn remember(times: &Times, shadow: &mut Shadow, accesses: &Accesses<'_>) -> bool {
+    // Closures of iterators are compiled apart, and so not for these vectors.
+    for half in 0..2 {
+        let mask = accesses.mask & 0xffff << (half * HALF);
+        if mask == 0 {
+            continue;
+        }
+        let done = match accesses.places.halves[half] {
+            Pattern::Row if mask == 0xffff << (half * HALF) => {
+                accesses.row(times, shadow, half) || accesses.each(times, shadow, mask)
+            }
+            Pattern::Same if !accesses.role.writes() => accesses.same(times, shadow, mask),
+            Pattern::Row | Pattern::Same | Pattern::Scattered => accesses.each(times, shadow, mask),
+        };
+        if !done {
+            return false;
+        }
+    }
+    true
+}
+
+impl Accesses<'_> {
+    fn record(&self, lane: u32) -> Record {
+        Record { thread: self.base.with_lane(lane), time: self.time, what: self.what }
+    }
+
+    fn first_word(&self, lane: u32) -> usize {
+        self.places.offsets[lane as usize] as usize / 4
+    }
+
+    /// One lane after the other.
+    pub(super) fn each(&self, times: &Times, shadow: &mut Shadow, mask: u32) -> bool {
+        lanes_of(mask).all(|lane| {
+            let first = self.first_word(lane);
+            times.all(shadow, first..first + self.words, &self.record(lane), self.role)
+        })
+    }
+
+    /// All lanes of half a warp, whose words lie one behind the other.
+    #[inline(always)]
+    fn row(&self, times: &Times, shadow: &mut Shadow, half: usize) -> bool {
+        let first = self.first_word((half * HALF) as u32);
+        let shift = self.words.trailing_zeros();
+        let base = self.base.bits();
+        for chunk in 0..self.words {
+            let (mut threads, mut lanes) = ([0; ROW], [0; ROW]);
+            for index in 0..ROW {
+                let lane = (half * HALF + ((chunk * ROW + index) >> shift)) as u32;
+                threads[index] = base | lane;
+                lanes[index] = 1 << lane;
+            }
+            let new = NewRow { threads, lanes, time: self.time, what: self.what };
+            let word = first + chunk * ROW;
+            let done = if self.role.writes() {
+                times.write_row(shadow, word, &new)
+            } else {
+                times.read_row(shadow, word, &new)
+            };
+            if !done {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Reads of the same words by several lanes.
+    fn same(&self, times: &Times, shadow: &mut Shadow, mask: u32) -> bool {
+        let first = self.first_word(mask.trailing_zeros());
+        let words = first..first + self.words;
+        let last = self.record(31 - mask.leading_zeros());
+        times.read_together(shadow, words, &last, mask) || self.each(times, shadow, mask)
+    }
+}
