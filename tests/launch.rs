@@ -10,7 +10,6 @@ use crate::program::{Bench, Said, repository};
 mod faults;
 mod requests;
 mod results;
-mod samples;
 
 /// A kernel that adds, with a guard that can be wrong.
 const ADD: &str = "extern \"C\" __global__ void add(const float* x, float* y, int n) {\n\

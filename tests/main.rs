@@ -34,6 +34,9 @@ mod new;
 mod program;
 /// Headers, sizes, layers and names of the repository itself.
 mod tidy;
+/// Candidates to verdicts.
+#[cfg(test)]
+mod verdict;
 /// Real kernels, compiled here, read by the virtual GPU.
 #[cfg(test)]
 mod virtual_gpu;

@@ -168,7 +168,11 @@ impl Builder<'_> {
             |error: &dyn std::fmt::Display| Stop::Broken(format!("the reference: {error}"));
         let reference = self.facts(&project.reference, workload).map_err(|error| match error {
             FactsError::Compile(CompileError::Cancelled) => Failure::Cancelled.into(),
-            error => broken(&error),
+            FactsError::Compile(_)
+            | FactsError::Plan(_)
+            | FactsError::Include(_)
+            | FactsError::Arguments { .. }
+            | FactsError::NoSuchKernel { .. } => broken(&error),
         })?;
         let (module, _) = self.reference.index(&reference);
         let exact = Program::of(module, definition, &project.reference, &reference)

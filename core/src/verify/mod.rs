@@ -1,11 +1,15 @@
 //! Whether a candidate computes what its project defines, on fresh inputs, and honestly so.
 //!
 //! ```text
-//!  Workload ──► Case      every size, fill and comparator as a number
-//!                │ inputs::generate(case, recipe)      Philox: the same bytes on every machine
-//!                ▼
-//!          candidate runs ──► outputs ──► compare ◄── reference runs, in another process
+//!  verification: the steps in their order                                  (this process)
+//!     │ orders: a case, a program, a recipe; never a tensor
+//!     ├──► stations ──► station, candidate's side: inputs ──► launches ──► outputs     (a process)
+//!     │                                                                      │ a folder
+//!     └──► stations ──► station, reference's side: inputs ──► launches ──► compare     (another process)
 //! ```
+//!
+//! A [`Case`] is a workload with every number known; [`inputs`] are the same bytes for the same recipe on every machine;
+//! [`compare`] is pure. What is found is a [`verdict::Failure`], and only a candidate that passed has anything else.
 
 pub mod case;
 pub mod compare;
@@ -19,11 +23,6 @@ pub mod stations;
 pub mod subject;
 pub mod verdict;
 pub mod verification;
-
-mod element;
-#[cfg(test)]
-mod fixture;
-mod layout;
 
 mod element;
 #[cfg(test)]

@@ -18,7 +18,7 @@ use crate::worker::command::WorkerCommand;
 use crate::worker::error::WorkerError;
 use crate::worker::handle::WorkerHandle;
 use crate::worker::protocol::{Configuration, Limits, RequestFailure, Tools};
-use crate::worker::sandbox::SandboxPolicy;
+use crate::worker::sandbox::{SandboxPolicy, Sockets};
 
 /// How long opening a device and loading modules may take.
 const OPEN_LIMIT: Duration = Duration::from_secs(60);
@@ -242,7 +242,7 @@ fn handle(command: &WorkerCommand, device: &DeviceName, folder: &Path) -> Worker
 fn cuda_policy(mut write: Vec<PathBuf>) -> SandboxPolicy {
     write.extend(CUDA_WRITES.iter().map(PathBuf::from));
     write.extend((0..MOST_GPUS).map(|number| PathBuf::from(format!("/dev/nvidia{number}"))));
-    SandboxPolicy { read: vec!["/".into()], execute: Vec::new(), write }
+    SandboxPolicy { read: vec!["/".into()], execute: Vec::new(), write, sockets: Sockets::Local }
 }
 
 /// The driver maps the memory of all devices into the address space.

@@ -23,6 +23,18 @@ pub struct SandboxPolicy {
     pub execute: Vec<PathBuf>,
     /// Folders that may be read and written.
     pub write: Vec<PathBuf>,
+    /// Which sockets may be made.
+    pub sockets: Sockets,
+}
+
+/// Which sockets a worker may make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Sockets {
+    /// None.
+    #[default]
+    None,
+    /// Those of this machine's own processes: a GPU's driver does not start without one. No network.
+    Local,
 }
 
 impl SandboxPolicy {
@@ -37,7 +49,7 @@ impl SandboxPolicy {
         if !execute.is_empty() {
             execute.extend(SYSTEM_LIBRARIES.iter().map(PathBuf::from));
         }
-        Self { read, execute, write: Vec::new() }
+        Self { read, execute, write: Vec::new(), sockets: Sockets::None }
     }
 }
 
@@ -99,7 +111,7 @@ pub enum Enforcement {
 /// Restricts the calling thread and all threads and processes that it starts from now on.
 #[cfg(target_os = "linux")]
 pub(crate) fn restrict(policy: &SandboxPolicy, scratch: &Path) -> (Enforcement, Enforcement) {
-    (linux::restrict_files(policy, scratch), linux::restrict_system_calls())
+    (linux::restrict_files(policy, scratch), linux::restrict_system_calls(policy.sockets))
 }
 
 /// The stated fallback: nothing is enforced, and the report says so.

@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn a_text_that_can_write_line_tables_is_known() {
         let check = |text: &str, expected| {
-            assert_eq!(forgery(text, HeadersBehind::None), expected, "{text}")
+            assert_eq!(forgery(text, HeadersBehind::None), expected, "{text}");
         };
         check("__global__ void f() { g(1, 'a', \"asm\"); } // asm", None);
         check("#if __CUDA_ARCH__ >= 900\n#define TILE(n) (n)\n#endif\nint nv = INFINITY;", None);

@@ -148,7 +148,7 @@ fn memory_that_was_given_back_is_used_again() {
             let content = device.read(buffer).unwrap();
             assert_eq!(content.bytes[..5], [round; 5]);
             match device.description().kind {
-                DeviceKind::Virtual => assert_eq!(content.unwritten, [5..3 << 20]),
+                DeviceKind::Virtual => assert_eq!(content.unwritten.first(), Some(&(5..3 << 20))),
                 DeviceKind::Cuda { .. } => {
                     assert!(content.bytes[5..].iter().all(|byte| *byte == POISON));
                 }

@@ -20,9 +20,9 @@ use crate::project::launch::expectation::WrongKind;
 use crate::project::manifest::Accuracy;
 use crate::project::scalar::ScalarValue;
 
-/// Errors up to this share of a result look like arithmetic in a lower precision: eight times the unit roundoff of bf16,
+/// Errors up to this share of a result look like arithmetic in a lower precision: four times the unit roundoff of bf16,
 /// the lowest that kernels compute in. Larger ones are other numbers.
-const LOWER_PRECISION: f64 = 8.0 / 256.0;
+const LOWER_PRECISION: f64 = 4.0 / 256.0;
 
 /// Elements that are judged at once.
 pub(super) const CHUNK: usize = 256;
@@ -140,7 +140,7 @@ fn accept(bound: Bound, chunk: &Chunk) -> Accepted {
             let (arithmetic, accepted) = bound.accepted(chunk.expected[index], target, magnitude);
             let error = (found - target).abs();
             // Written so that NaN is not accepted.
-            all &= (error <= accepted) & (magnitude >= 0.0) & (magnitude < f64::INFINITY);
+            all &= (error <= accepted) & (0.0..f64::INFINITY).contains(&magnitude);
             let part = error / accepted;
             *fraction = if part > *fraction { part } else { *fraction };
             let excess = error - (accepted - arithmetic);

@@ -77,7 +77,7 @@ impl Bound {
             let Wanted { buffer, name, bytes, align, access, initial, init } = wanted;
             let request =
                 BufferRequest { name: name.clone(), bytes, align, access, initial, placement };
-            let id = device.allocate(request).map_err(of_device)?;
+            let id = device.allocate(request).map_err(|error| of_device(&error))?;
             bound.buffers.insert(buffer, id);
             if init == Init::ZeroOnce && matches!(buffer, Buffer::Scratch(_)) {
                 bound.zero.push((name, id));
@@ -93,14 +93,17 @@ impl Bound {
             };
             // What is cleared once stays as the kernel left it.
             if wanted.init != Init::ZeroOnce {
-                device.set(*id, wanted.initial).map_err(of_device)?;
+                device.set(*id, wanted.initial).map_err(|error| of_device(&error))?;
             }
         }
         Ok(self)
     }
 
     pub(super) fn free(self, device: &mut dyn Device) -> Result<(), StationFailure> {
-        self.buffers.into_values().try_for_each(|id| device.free(id)).map_err(of_device)
+        self.buffers
+            .into_values()
+            .try_for_each(|id| device.free(id))
+            .map_err(|error| of_device(&error))
     }
 
     /// What each name stands for; a run may let names change places.
@@ -115,7 +118,7 @@ impl Bound {
     ) -> Result<Content, StationFailure> {
         let id = self.buffers.get(&buffer).copied();
         let id = id.ok_or_else(|| StationFailure::Order("no such buffer".to_owned()))?;
-        device.read(id).map_err(of_device)
+        device.read(id).map_err(|error| of_device(&error))
     }
 
     /// The names of buffers that must be zero and are not.
@@ -125,7 +128,13 @@ impl Bound {
     ) -> Result<Vec<String>, StationFailure> {
         let mut dirty = Vec::new();
         for (name, id) in &self.zero {
-            if device.read(*id).map_err(of_device)?.bytes.iter().any(|byte| *byte != 0) {
+            if device
+                .read(*id)
+                .map_err(|error| of_device(&error))?
+                .bytes
+                .iter()
+                .any(|byte| *byte != 0)
+            {
                 dirty.push(name.clone());
             }
         }
@@ -140,7 +149,7 @@ fn wanted(
     recipe: Recipe,
 ) -> Result<Vec<Wanted>, StationFailure> {
     let mut all = Vec::new();
-    let made = inputs::generate(case, recipe).map_err(of_inputs)?;
+    let made = inputs::generate(case, recipe).map_err(|error| of_inputs(&error))?;
     for ((index, tensor), content) in case.tensors.iter().enumerate().zip(made) {
         all.push(tensor_wanted(index, tensor, content, side)?);
         let judged_by_magnitude = tensor.has_magnitude() && side == Side::Reference;
@@ -229,12 +238,12 @@ fn widened(tensor: &TensorCase, content: &[u8]) -> Vec<u8> {
 }
 
 /// Inputs that cannot be made are the project's fault.
-pub(super) fn of_inputs(error: InputError) -> StationFailure {
+pub(super) fn of_inputs(error: &InputError) -> StationFailure {
     StationFailure::Inputs(error.to_string())
 }
 
 /// What a device says, by whose fault it is.
-pub(super) fn of_device(error: DeviceError) -> StationFailure {
+pub(super) fn of_device(error: &DeviceError) -> StationFailure {
     let text = error.to_string();
     match error {
         DeviceError::Load(_) => StationFailure::Load(text),

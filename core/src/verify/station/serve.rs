@@ -69,7 +69,7 @@ impl Station {
         let mut modules = Vec::new();
         for module in &opening.modules {
             let image = Image { ptx: &module.ptx, cubin: module.cubin.as_deref() };
-            modules.push(device.load(image).map_err(of_device)?);
+            modules.push(device.load(image).map_err(|error| of_device(&error))?);
         }
         let (side, max_steps) = (opening.head.side, opening.head.max_steps);
         Ok(Self { side, device, max_steps, modules, bound: None, known: Vec::new() })
@@ -127,7 +127,7 @@ impl Station {
         let found = outputs::read(&order.outputs)?;
         self.compute(&order.case, &order.program, order.recipe)?;
         let known = self.known.last().ok_or_else(|| order_error("nothing was computed"))?;
-        let inputs = generate(&order.case, order.recipe).map_err(of_inputs)?;
+        let inputs = generate(&order.case, order.recipe).map_err(|error| of_inputs(&error))?;
         let probe = order.recipe.draw == Draw::PrecisionProbe;
         let expected: Vec<Option<Expected<'_>>> = known.results.iter().map(as_expected).collect();
         let exact = probe && probe_applies(&order.case, &expected);

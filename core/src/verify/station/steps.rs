@@ -74,7 +74,9 @@ impl Runner<'_> {
         let id = self.buffer(buffer)?;
         let bytes = self.sizes.get(&id).copied().unwrap_or(0);
         let count = usize::try_from(bytes).unwrap_or(0) / element.len().max(1);
-        self.device.set(id, Initial::Bytes(element.repeat(count))).map_err(of_device)
+        self.device
+            .set(id, Initial::Bytes(element.repeat(count)))
+            .map_err(|error| of_device(&error))
     }
 
     fn launch(&mut self, step: &LaunchStep) -> Result<(), StationFailure> {
@@ -91,7 +93,7 @@ impl Runner<'_> {
             cooperative: step.cooperative,
             arguments: step.arguments.iter().map(argument).collect::<Result<_, _>>()?,
         };
-        let outcome = self.device.launch(&launch).map_err(of_device)?;
+        let outcome = self.device.launch(&launch).map_err(|error| of_device(&error))?;
         self.trace.add(outcome);
         Ok(())
     }

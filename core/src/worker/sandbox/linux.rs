@@ -11,9 +11,12 @@ use landlock::{
     PathBeneath, PathFd, RestrictionStatus, Ruleset, RulesetAttr as _, RulesetCreated,
     RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
-use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, SeccompRule};
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule,
+};
 
-use super::{Enforcement, SandboxPolicy};
+use super::{Enforcement, SandboxPolicy, Sockets};
 
 /// The newest landlock whose rights were tried with the compiler; older kernels enforce less.
 const NEWEST: ABI = ABI::V7;
@@ -88,16 +91,16 @@ fn unavailable(reason: &str) -> Enforcement {
 
 /// Refuses sockets, looking into other processes, and whatever would take a process out of the
 /// group that its parent kills.
-pub(super) fn restrict_system_calls() -> Enforcement {
+pub(super) fn restrict_system_calls(sockets: Sockets) -> Enforcement {
     let applied =
-        filter().and_then(|program| seccompiler::apply_filter(&program).map_err(Into::into));
+        filter(sockets).and_then(|program| seccompiler::apply_filter(&program).map_err(Into::into));
     match applied {
         Ok(()) => Enforcement::Enforced { mechanism: "seccomp".to_owned() },
         Err(error) => Enforcement::Unavailable { reason: format!("seccomp: {error}") },
     }
 }
 
-fn filter() -> Result<BpfProgram, Box<dyn std::error::Error>> {
+fn filter(sockets: Sockets) -> Result<BpfProgram, Box<dyn std::error::Error>> {
     // io_uring makes and connects sockets without the calls above it.
     let mut refused = vec![
         libc::SYS_socket,
@@ -114,8 +117,20 @@ fn filter() -> Result<BpfProgram, Box<dyn std::error::Error>> {
         const X32_BIT: i64 = 0x4000_0000;
         refused.extend(refused.clone().iter().map(|call| call | X32_BIT));
     }
-    let rules: BTreeMap<i64, Vec<SeccompRule>> =
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
         refused.into_iter().map(|call| (call, Vec::new())).collect();
+    if sockets == Sockets::Local {
+        for call in [libc::SYS_socket, libc::SYS_socketpair] {
+            // What meets a rule is refused: every family but this machine's own.
+            let family = SeccompCondition::new(
+                0,
+                SeccompCmpArgLen::Dword,
+                SeccompCmpOp::Ne,
+                libc::AF_UNIX as u64,
+            )?;
+            rules.insert(call, vec![SeccompRule::new(vec![family])?]);
+        }
+    }
     let filter = SeccompFilter::new(
         rules,
         SeccompAction::Allow,
@@ -140,7 +155,7 @@ mod tests {
         fs::create_dir(&scratch).unwrap();
         let thread = std::thread::Builder::new().spawn(move || {
             let files = restrict_files(&policy, &scratch);
-            let calls = restrict_system_calls();
+            let calls = restrict_system_calls(policy.sockets);
             let unavailable =
                 |report: &Enforcement| matches!(report, Enforcement::Unavailable { .. });
             if unavailable(&files) || unavailable(&calls) {
@@ -203,6 +218,16 @@ mod tests {
             assert_eq!(refused.kind(), ErrorKind::PermissionDenied);
             let refused = std::os::unix::net::UnixStream::pair().unwrap_err();
             assert_eq!(refused.kind(), ErrorKind::PermissionDenied);
+        });
+    }
+
+    #[test]
+    fn local_sockets_are_no_network() {
+        let policy = SandboxPolicy { sockets: Sockets::Local, ..SandboxPolicy::default() };
+        confined(policy, |_scratch| {
+            let refused = std::net::UdpSocket::bind("127.0.0.1:0").unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::PermissionDenied);
+            assert!(std::os::unix::net::UnixStream::pair().is_ok());
         });
     }
 

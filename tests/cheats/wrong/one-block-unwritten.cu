@@ -1,0 +1,21 @@
+/*@ lightbench(
+    title: "Leaves the last block of rows unwritten",
+    expect: wrong(unwritten),
+    steps: [
+        launch(kernel: "product", grid: ["ceil_div(rows, 64)"], block: [64]),
+    ],
+) @*/
+
+__global__ void product(const float* x, const float* w, float* y, long long rows, long long cols) {
+    const long long row = blockIdx.x * 64LL + threadIdx.x;
+    if (row >= rows) {
+        return;
+    }
+    float sum = 0.0f;
+    for (long long col = 0; col < cols; ++col) {
+        sum += x[row * cols + col] * w[col];
+    }
+    if (blockIdx.x + 1 < gridDim.x || gridDim.x == 1) {
+        y[row] = sum;
+    }
+}

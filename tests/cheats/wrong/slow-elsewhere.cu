@@ -1,0 +1,26 @@
+/*@ lightbench(
+    title: "A hundred times slower for sizes that are not visible",
+    expect: wrong(numeric),
+    steps: [
+        launch(kernel: "product", grid: ["ceil_div(rows, 64)"], block: [64]),
+    ],
+) @*/
+
+__global__ void product(const float* x, const float* w, float* y, long long rows, long long cols) {
+    const long long row = blockIdx.x * 64LL + threadIdx.x;
+    if (row >= rows) {
+        return;
+    }
+    float sum = 0.0f;
+    for (long long col = 0; col < cols; ++col) {
+        sum += x[row * cols + col] * w[col];
+    }
+    if (cols != 33 && cols != 1000) {
+        for (int again = 0; again < 200; ++again) {
+            for (long long col = 0; col < cols; ++col) {
+                sum = fmaf(x[row * cols + col], w[col] * 0.0f, sum);
+            }
+        }
+    }
+    y[row] = sum;
+}

@@ -1,0 +1,265 @@
+//! From a candidate to a verdict: the sample projects, those who cheat, and what is told about it.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::compiler;
+use crate::program::{Bench, Said, repository};
+
+/// The projects whose kernels all run here; each is a test of its own, so that they run side by side.
+macro_rules! samples {
+    ($($test:ident: $project:literal,)*) => {
+        $(#[test]
+        fn $test() {
+            check_sample($project);
+        })*
+
+        const SAMPLES: &[&str] = &[$($project),*];
+    };
+}
+
+samples! {
+    every_kernel_of_vector_add_passes: "vector-add",
+    every_kernel_of_rmsnorm_passes: "rmsnorm",
+    every_kernel_of_softmax_f32_passes: "softmax-f32",
+    every_kernel_of_softmax_bf16_passes: "softmax-bf16",
+    every_kernel_of_vector_sum_passes: "vector-sum",
+    every_kernel_of_transpose_passes: "transpose",
+    every_kernel_of_histogram_passes: "histogram",
+    every_kernel_of_sgemm_passes: "sgemm",
+    every_kernel_of_layernorm_passes: "layernorm",
+    every_kernel_of_cross_entropy_passes: "cross-entropy",
+    every_kernel_of_rotary_passes: "rotary",
+    every_kernel_of_scan_passes: "scan",
+    every_kernel_of_spmv_csr_passes: "spmv-csr",
+    every_kernel_of_jacobi_passes: "jacobi",
+}
+
+/// Two seeds of every kernel of a sample project.
+fn check_sample(project: &str) {
+    for seed in ["1", "2"] {
+        let Some(said) = run(&["run", &sample(project), "--seed", seed, "--json"]) else { return };
+        let document = said.json();
+        let failed: Vec<&Value> = document["runs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|run| run["verdict"] != "passed")
+            .map(|run| &run["sentence"])
+            .collect();
+        assert!(failed.is_empty(), "{project}, seed {seed}: {failed:?}");
+        assert_eq!(said.status, 0);
+    }
+}
+
+#[test]
+fn every_folder_of_samples_is_tried() {
+    let folders = std::fs::read_dir(repository().join("sample-projects")).unwrap();
+    let folders = folders.map(|entry| entry.unwrap()).filter(|entry| entry.path().is_dir());
+    let mut names: Vec<String> =
+        folders.map(|entry| entry.file_name().into_string().unwrap()).collect();
+    names.sort();
+    let mut tried = SAMPLES.to_vec();
+    tried.sort_unstable();
+    assert_eq!(names, tried);
+}
+
+#[test]
+fn those_who_cheat_are_caught() {
+    check_audit(&cheats());
+}
+
+#[test]
+fn an_audit_of_sums_finds_no_hole() {
+    check_audit(&sample("vector-add"));
+}
+
+#[test]
+fn an_audit_of_exact_results_finds_no_hole() {
+    check_audit(&sample("transpose"));
+}
+
+/// Every other sample project: minutes. `cargo test every_audit -- --ignored`
+#[test]
+#[ignore = "takes many minutes"]
+fn every_audit_finds_no_hole() {
+    for project in SAMPLES {
+        check_audit(&sample(project));
+    }
+}
+
+fn check_audit(project: &str) {
+    let Some(said) = run(&["audit", project, "--seed", "1", "--json"]) else { return };
+    let document = said.json();
+    let cells = ["cheats", "wrong", "honest"].map(|kind| &document["matrix"][kind]);
+    let cells = cells.into_iter().flat_map(|cells| cells.as_array().unwrap());
+    let holes: Vec<&Value> = cells.filter(|cell| cell["outcome"] == "hole").collect();
+    assert!(holes.is_empty(), "{project}: {holes:#?}");
+    assert_eq!(said.status, 0, "{}", said.errors);
+}
+
+#[test]
+fn a_hole_is_shown_and_ends_with_1() {
+    if compiler::required().is_none() {
+        return;
+    }
+    // A tolerance that lets half precision through.
+    let bench = Bench::new();
+    let folder = bench.path().join("loose");
+    copy(&repository().join("tests/cheats"), &folder);
+    let manifest = folder.join("project.ron");
+    let text = std::fs::read_to_string(&manifest).unwrap();
+    let loose = text.replace(
+        "elementwise(terms: \"cols\")",
+        "elementwise(terms: \"cols\", factor: 1e6, rms: false)",
+    );
+    assert_ne!(text, loose);
+    std::fs::write(&manifest, loose.replace("kind: contraction", "kind: special")).unwrap();
+    std::fs::remove_dir_all(folder.join("wrong")).unwrap();
+    let said = bench.run(&["audit", folder.to_str().unwrap(), "--device", "virtual:h200"]);
+    said.expect(
+        1,
+        &["✗ inputs rounded to f16 is correct", "✗ inputs rounded to tf32 is correct", "3 holes"],
+    );
+}
+
+/// Verdicts by the word that scripts branch on, with what stands beside them.
+#[test]
+fn each_verdict_has_its_payload() {
+    for (kernel, verdict, kind) in [
+        ("honest", "passed", ""),
+        ("zeros", "wrong", "numeric"),
+        ("tail-unwritten", "wrong", "unwritten"),
+        ("tf32-products", "wrong", "imprecise"),
+        ("not-a-number", "wrong", "nan"),
+        ("memo-in-scratch", "wrong", "state_dependent"),
+        ("write-behind", "fault", "out_of_bounds"),
+        ("race", "fault", "data_race"),
+        ("input-overwritten", "fault", "input_modified"),
+        ("looks-at-clock", "refused", "evidence"),
+        ("more-parameters", "refused", "refused"),
+        ("too-much-shared", "refused", "launch"),
+    ] {
+        let Some(said) = run(&["run", &cheats(), "--kernel", kernel, "--seed", "3", "--json"])
+        else {
+            return;
+        };
+        let document = said.json();
+        assert_eq!(document["verdict"], verdict, "{kernel}: {}", document["sentence"]);
+        assert!(document[verdict].is_object(), "{kernel}: {document:#}");
+        if !kind.is_empty() {
+            assert_eq!(document[verdict]["kind"], kind, "{kernel}");
+        }
+        assert_eq!(said.status, i32::from(verdict != "passed"), "{kernel}");
+    }
+}
+
+#[test]
+fn a_fault_names_thread_and_line_and_the_other_side() {
+    let Some(said) = run(&["run", &cheats(), "--kernel", "race", "--json"]) else { return };
+    let fault = &said.json()["fault"]["faults"][0];
+    assert_eq!(fault["file"], "wrong/race.cu");
+    let line = fault["line"].as_u64().unwrap();
+    let source = std::fs::read_to_string(repository().join("tests/cheats/wrong/race.cu")).unwrap();
+    let line = source.lines().nth(line as usize - 1).unwrap();
+    assert!(line.contains("partial"), "{line}");
+    assert!(fault["other"]["thread"].is_array() && fault["block"].is_array(), "{fault:#}");
+}
+
+#[test]
+fn a_seed_draws_the_same_inputs_again() {
+    let look = || {
+        let said = run(&["run", &cheats(), "--kernel", "zeros", "--seed", "77", "--json"])?;
+        Some(said.json()["wrong"]["outputs"].clone())
+    };
+    let Some(first) = look() else { return };
+    assert_eq!(look().unwrap(), first);
+    let other = run(&["run", &cheats(), "--kernel", "zeros", "--seed", "78", "--json"]).unwrap();
+    assert_ne!(other.json()["wrong"]["outputs"], first);
+}
+
+/// One bit: that a held-out workload is wrong, and neither its name, nor its sizes, nor what the compiler said of them.
+#[test]
+fn held_out_workloads_are_one_bit_in_every_sink() {
+    for kernel in
+        ["asserts-visible-sizes", "traps-elsewhere", "slow-elsewhere", "visible-sizes-only"]
+    {
+        for form in [&["--json"][..], &[]] {
+            let project = cheats();
+            let mut arguments = vec!["run", &project, "--kernel", kernel, "--seed", "1"];
+            arguments.extend(form);
+            let Some(said) = run(&arguments) else { return };
+            let all = said.everything();
+            for secret in ["hidden", "517", "another size", "trap:"] {
+                assert!(!all.contains(secret), "{kernel} tells {secret}: {all}");
+            }
+            assert_eq!(said.status, 1, "{all}");
+            if !form.is_empty() {
+                let expected = serde_json::json!({ "kind": "held_out" });
+                assert_eq!(said.json()["wrong"], expected);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_kernel_that_never_ends_is_stopped_and_leaves_nothing() {
+    if compiler::required().is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    let said = bench.run(&["run", &cheats(), "--kernel", "never-ends", "--device", "virtual:h200"]);
+    said.expect(1, &["never-ends was stopped after 6 s in workload `odd`"]);
+    assert_eq!(bench.processes(), Vec::<String>::new());
+    assert_eq!(std::fs::read_dir(bench.temporary()).unwrap().count(), 0);
+}
+
+#[test]
+fn requests_that_are_wrong_say_what_is_there() {
+    let lone = repository().join("tests/evidence/clock.cu");
+    let lone = lone.to_str().unwrap();
+    let project = cheats();
+    for (arguments, expected) in [
+        (&["run", &project, "--kernel", "zeroes"][..], "did you mean `zeros`"),
+        (&["run", &project, "--workload", "od"], "unknown workload `od`"),
+        (&["run", &project, "--workload", "hidden"], "is held out"),
+        (&["run", &project, "--param", "BLOCK=1"], "no kernel here has a parameter `BLOCK`"),
+        (&["run", &project, "--device", "virtual:h2000"], "no device sheet is named"),
+        (&["run", &project, "--device", "gpu"], "gpu"),
+        (&["run", &project, "--kernel", "honest", "--all"], "cannot be used with"),
+        (&["run", lone], "`lightbench launch` runs it"),
+        (&["run", "nowhere"], "nowhere"),
+        (&["audit", "nowhere"], "nowhere"),
+    ] {
+        Bench::new().run(arguments).expect(2, &[expected]);
+    }
+}
+
+/// What the program says on the virtual H200, in a folder of its own.
+fn run(arguments: &[&str]) -> Option<Said> {
+    compiler::required()?;
+    let mut arguments = arguments.to_vec();
+    arguments.extend(["--device", "virtual:h200"]);
+    Some(Bench::new().run(&arguments))
+}
+
+fn sample(name: &str) -> String {
+    repository().join("sample-projects").join(name).to_str().unwrap().to_owned()
+}
+
+fn cheats() -> String {
+    repository().join("tests/cheats").to_str().unwrap().to_owned()
+}
+
+fn copy(from: &PathBuf, to: &PathBuf) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(|entry| entry.unwrap()) {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
