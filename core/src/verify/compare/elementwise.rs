@@ -127,7 +127,7 @@ fn accept(bound: Bound, chunk: &Chunk) -> Accepted {
             let (arithmetic, accepted) = bound.accepted(chunk.expected[index], target, magnitude);
             let error = (found - target).abs();
             // Written so that NaN is not accepted.
-            all &= (error <= accepted) & (magnitude >= 0.0) & (magnitude < f64::INFINITY);
+            all &= (error <= accepted) & (0.0..f64::INFINITY).contains(&magnitude);
             let part = error / accepted;
             *fraction = if part > *fraction { part } else { *fraction };
             let excess = error - (accepted - arithmetic);

@@ -75,7 +75,8 @@ pub(super) fn compare(
     if comparison.wrong.is_none() {
         let (distance, limit) = distances.worst();
         comparison.worst_fraction = distance / limit;
-        if !(distance <= limit) {
+        let within = distance <= limit;
+        if !within {
             comparison.wrong = Some(biased((distance, limit)));
         }
     }

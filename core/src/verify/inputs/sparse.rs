@@ -89,9 +89,9 @@ pub(super) fn offsets(
 /// eight times that.
 fn weight(bits: u64) -> u64 {
     let even = bits >> 44;
-    let square = even * even >> 20;
+    let square = (even * even) >> 20;
     let long = if bits & 63 == 0 { 3 } else { 0 };
-    ((square * square >> 20) << long) + 1
+    (((square * square) >> 20) << long) + 1
 }
 
 /// Moves what is beyond the longest row to others, from a random one on.
@@ -109,7 +109,7 @@ fn shorten(offsets: &mut [u64], longest: u64, bits: u64) {
         excess += length.saturating_sub(longest);
         *offset = length.min(longest);
     }
-    let start = (u128::from(bits) * rows as u128 >> 64) as usize;
+    let start = ((u128::from(bits) * rows as u128) >> 64) as usize;
     for row in (start..rows).chain(0..start) {
         let given = excess.min(longest - offsets[row + 1]);
         offsets[row + 1] += given;
@@ -163,12 +163,12 @@ impl Indices {
             self.row += 1;
         }
         if self.row == last {
-            return (u128::from(bits) * u128::from(self.below) >> 64) as u64;
+            return ((u128::from(bits) * u128::from(self.below)) >> 64) as u64;
         }
         let length = u128::from(self.offsets[self.row + 1] - self.offsets[self.row]);
         let position = u128::from(element - self.offsets[self.row]);
         let below = u128::from(self.below);
         let (low, high) = (position * below / length, (position + 1) * below / length);
-        (low + (u128::from(bits) * (high - low) >> 64)) as u64
+        (low + ((u128::from(bits) * (high - low)) >> 64)) as u64
     }
 }

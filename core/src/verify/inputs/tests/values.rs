@@ -17,7 +17,7 @@ fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
     (mean, variance.sqrt())
 }
 
-fn check_moments(fill: Fill<u64>, mean: f64, deviation: f64) {
+fn check_moments(fill: &Fill<u64>, mean: f64, deviation: f64) {
     for dtype in FLOATS {
         let values = reals(&input("x", dtype, &[40, 1000], fill.clone()), declared(3));
         let (found, spread) = mean_and_deviation(&values);
@@ -29,11 +29,11 @@ fn check_moments(fill: Fill<u64>, mean: f64, deviation: f64) {
 
 #[test]
 fn fills_have_the_moments_that_they_declare() {
-    check_moments(Fill::Normal { mean: 0.0, std: 1.0 }, 0.0, 1.0);
-    check_moments(Fill::Normal { mean: -3.0, std: 2.0 }, -3.0, 2.0);
-    check_moments(Fill::Uniform { low: -1.0, high: 1.0 }, 0.0, 3.0_f64.sqrt().recip());
-    check_moments(Fill::Integers { low: -2, high: 2 }, 0.0, 2.0_f64.sqrt());
-    check_moments(Fill::Mask { density: 0.25 }, 0.25, 0.1875_f64.sqrt());
+    check_moments(&Fill::Normal { mean: 0.0, std: 1.0 }, 0.0, 1.0);
+    check_moments(&Fill::Normal { mean: -3.0, std: 2.0 }, -3.0, 2.0);
+    check_moments(&Fill::Uniform { low: -1.0, high: 1.0 }, 0.0, 3.0_f64.sqrt().recip());
+    check_moments(&Fill::Integers { low: -2, high: 2 }, 0.0, 2.0_f64.sqrt());
+    check_moments(&Fill::Mask { density: 0.25 }, 0.25, 0.1875_f64.sqrt());
 }
 
 #[test]
