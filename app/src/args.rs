@@ -36,6 +36,8 @@ pub struct Places {
 #[expect(missing_docs, reason = "the help text of each command stands at its arguments")]
 pub enum Command {
     Check(Check),
+    Run(Run),
+    Audit(Audit),
     Launch(Launch),
     New(New),
     Devices(Devices),
@@ -177,6 +179,67 @@ pub struct Launch {
     /// What random buffers begin from.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
+
+    /// Machine-readable result on standard output.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Verify a project's kernels: right results on fresh inputs, no fault, nothing left over, nothing hidden.
+///
+/// Exit status 0 if all passed, 1 if one did not, 2 if the request is wrong, 3 if the machine lacks something.
+#[derive(Debug, Args)]
+pub struct Run {
+    /// A project folder, or a kernel file of one.
+    #[arg(default_value = ".", value_name = "PROJECT")]
+    pub target: PathBuf,
+
+    /// Only this kernel: one below kernels/ or wrong/, or `reference`.
+    #[arg(long, value_name = "NAME", conflicts_with = "all")]
+    pub kernel: Option<String>,
+
+    /// Every kernel below kernels/, as without this option.
+    #[arg(long)]
+    pub all: bool,
+
+    /// `cuda`, `cuda:1`, or `virtual:` and a device sheet (see `lightbench devices`) [default: the first GPU, else
+    /// virtual:h200].
+    #[arg(long, value_name = "DEVICE")]
+    pub device: Option<String>,
+
+    /// Only this workload.
+    #[arg(long, value_name = "NAME")]
+    pub workload: Option<String>,
+
+    /// A parameter's value instead of the first that the kernel allows; may be repeated.
+    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parameter)]
+    pub parameters: Vec<(String, i64)>,
+
+    /// What all inputs come from [default: another one each time].
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+
+    /// Machine-readable result on standard output.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Examine the checker itself: cheats made of a project's definition, its wrong kernels and its honest ones.
+///
+/// Exit status 0 if every cheat is caught, every wrong kernel fails as it says and every honest one passes, 1 otherwise.
+#[derive(Debug, Args)]
+pub struct Audit {
+    /// A project folder.
+    #[arg(default_value = ".", value_name = "PROJECT")]
+    pub project: PathBuf,
+
+    /// As for `run`.
+    #[arg(long, value_name = "DEVICE")]
+    pub device: Option<String>,
+
+    /// What all inputs come from [default: another one each time].
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
 
     /// Machine-readable result on standard output.
     #[arg(long)]

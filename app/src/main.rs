@@ -15,6 +15,8 @@ fn main() -> ExitCode {
         None => Outcome::explained(Arguments::command().render_help().to_string()),
         Some(Command::Worker) => return commands::worker::run(),
         Some(Command::Check(check)) => commands::check::run(&session, check),
+        Some(Command::Run(run)) => commands::run::run(&session, run),
+        Some(Command::Audit(audit)) => commands::audit::run(&session, audit),
         Some(Command::Launch(launch)) => commands::launch::run(&session, launch),
         Some(Command::New(new)) => commands::new::run(new),
         Some(Command::Devices(devices)) => commands::devices::run(devices),

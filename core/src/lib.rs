@@ -27,6 +27,10 @@ pub mod virtual_gpu;
 
 pub mod verify;
 
+pub mod evaluate;
+
+pub mod audit;
+
 pub mod units;
 
 pub mod cancellation;

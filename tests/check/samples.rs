@@ -15,7 +15,22 @@ use super::*;
 use crate::compiler::Found;
 use crate::program::{repository, shared_cache};
 
-const PROJECTS: [&str; 4] = ["vector-add", "rmsnorm", "softmax-f32", "softmax-bf16"];
+const PROJECTS: [&str; 14] = [
+    "vector-add",
+    "rmsnorm",
+    "softmax-f32",
+    "softmax-bf16",
+    "vector-sum",
+    "transpose",
+    "histogram",
+    "sgemm",
+    "layernorm",
+    "cross-entropy",
+    "rotary",
+    "scan",
+    "spmv-csr",
+    "jacobi",
+];
 /// Compute capabilities 7.5, 8.0, 9.0 and 12.0.
 const DEVICES: [&str; 4] = ["t4", "a100-80gb", "h200", "rtx5090"];
 
@@ -37,6 +52,56 @@ fn softmax_f32_has_the_facts_of_its_machine_code() {
 #[test]
 fn softmax_bf16_has_the_facts_of_its_machine_code() {
     check_project(PROJECTS[3]);
+}
+
+#[test]
+fn vector_sum_has_the_facts_of_its_machine_code() {
+    check_project(PROJECTS[4]);
+}
+
+#[test]
+fn transpose_has_the_facts_of_its_machine_code() {
+    check_project(PROJECTS[5]);
+}
+
+#[test]
+fn histogram_has_the_facts_of_its_machine_code() {
+    check_project(PROJECTS[6]);
+}
+
+#[test]
+fn sgemm_has_the_facts_of_its_machine_code() {
+    check_project(PROJECTS[7]);
+}
+
+#[test]
+fn layernorm_has_the_facts_of_its_machine_code() {
+    check_project(PROJECTS[8]);
+}
+
+#[test]
+fn cross_entropy_has_the_facts_of_its_machine_code() {
+    check_project(PROJECTS[9]);
+}
+
+#[test]
+fn rotary_has_the_facts_of_its_machine_code() {
+    check_project(PROJECTS[10]);
+}
+
+#[test]
+fn scan_has_the_facts_of_its_machine_code() {
+    check_project(PROJECTS[11]);
+}
+
+#[test]
+fn spmv_csr_has_the_facts_of_its_machine_code() {
+    check_project(PROJECTS[12]);
+}
+
+#[test]
+fn jacobi_has_the_facts_of_its_machine_code() {
+    check_project(PROJECTS[13]);
 }
 
 /// On every device: passes, spills nothing, and says what NVIDIA's own reader says of the same machine code.

@@ -1,4 +1,5 @@
-//! Every kernel of every sample project, its reference among them, runs without a fault on the virtual H200.
+//! Every kernel of the sample projects that take any numbers as inputs and need neither scratch nor fills, their
+//! references among them, runs without a fault on the virtual H200. The others need what `lightbench run` makes.
 
 use std::collections::BTreeMap;
 
@@ -20,6 +21,9 @@ use lightbench_core::worker::command::WorkerCommand;
 use super::*;
 use crate::program::shared_cache;
 
+const PROJECTS: [&str; 6] =
+    ["vector-add", "rmsnorm", "softmax-f32", "softmax-bf16", "layernorm", "sgemm"];
+
 #[test]
 fn every_sample_kernel_runs_clean() {
     let Some(found) = compiler::required() else { return };
@@ -27,12 +31,8 @@ fn every_sample_kernel_runs_clean() {
     let cache = Some(shared_cache().to_owned());
     let mut compiler = Compiler::new(found.toolchain.clone(), command, cache);
     let (mut problems, mut count) = (Vec::new(), 0);
-    for entry in fs::read_dir(repository().join("sample-projects")).unwrap() {
-        let folder = entry.unwrap().path();
-        if !folder.is_dir() {
-            continue;
-        }
-        let project = Project::load(&folder).unwrap();
+    for name in PROJECTS {
+        let project = Project::load(&repository().join("sample-projects").join(name)).unwrap();
         let small = |workload: &&Workload| workload.purpose == Purpose::Verify;
         let workload = project.workloads.iter().find(small).unwrap();
         for kernel in project.kernels.iter().chain([&project.reference]) {

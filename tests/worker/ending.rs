@@ -74,7 +74,7 @@ fn a_worker_killed_by_somebody_else_has_died() {
 fn a_worker_that_runs_out_of_memory_dies_alone() {
     let Some(toolchain) = Toolchain::find() else { return };
     let mut configuration = toolchain.configuration();
-    configuration.limits.address_space_bytes = 512 << 20;
+    configuration.limits.address_space_bytes = Some(512 << 20);
     let mut handle = WorkerHandle::new(command(), configuration);
     let result = handle.compile(toolchain.request(TEMPLATE_BOMB), LIMIT, &never());
     // The compiler may notice by itself, or die of it.

@@ -1,8 +1,11 @@
 //! Headless commands, one file each.
 
+pub mod audit;
+mod bench;
 pub mod check;
 pub mod devices;
 pub mod doctor;
 pub mod launch;
 pub mod new;
+pub mod run;
 pub mod worker;

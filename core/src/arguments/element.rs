@@ -1,6 +1,7 @@
 //! One element: from text to bits, and from bits to the shortest text that means them.
 
 use crate::project::dtype::{CType, Family};
+use crate::project::scalar::ScalarValue;
 use crate::virtual_gpu::semantics::half::HalfFormat;
 
 /// A number as it is, for a reader that wants the number and not its bits.
@@ -77,6 +78,18 @@ fn shortest(value: f64, format: HalfFormat) -> String {
         (format.nearest(read) == bits).then_some(read)
     });
     format!("{:?}", shorter.unwrap_or(value))
+}
+
+/// The bytes of a value, rounded to the type.
+#[must_use]
+pub fn element_bytes(c_type: CType, value: ScalarValue) -> Vec<u8> {
+    let bits = match value {
+        ScalarValue::Boolean(value) => u64::from(value),
+        ScalarValue::Integer(value) if !c_type.dtype().is_float() => value as u64,
+        ScalarValue::Integer(_) | ScalarValue::Real(_) => real_bits(c_type, value.as_real()),
+    };
+    let length = usize::try_from(c_type.bytes()).unwrap_or(8);
+    bits.to_le_bytes()[..length].to_vec()
 }
 
 /// The bits of a number that the type has.

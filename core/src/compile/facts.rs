@@ -44,6 +44,8 @@ pub struct Facts {
     pub artifact: Artifact,
     /// From the compiler, or from an earlier time.
     pub origin: Origin,
+    /// Its launch block with every number.
+    pub plan: Plan,
     /// Its launches, in order; a repeated launch counts once.
     pub launches: Vec<LaunchFacts>,
 }
@@ -163,8 +165,8 @@ pub fn facts(
     let Compiled { artifact, origin } = compiler.compile(&job, limit, cancellation)?;
 
     let planner = Planner { kernel, setting, environment, device, artifact: &artifact };
-    let launches = planner.launches(&candidate.selection)?;
-    Ok(Facts { candidate, artifact, origin, launches })
+    let (plan, launches) = planner.launches(&candidate.selection)?;
+    Ok(Facts { candidate, artifact, origin, plan, launches })
 }
 
 struct Planner<'a> {
@@ -176,14 +178,17 @@ struct Planner<'a> {
 }
 
 impl Planner<'_> {
-    fn launches(&self, selection: &Selection) -> Result<Vec<LaunchFacts>, FactsError> {
+    fn launches(&self, selection: &Selection) -> Result<(Plan, Vec<LaunchFacts>), FactsError> {
         let launch = &self.kernel.launch;
         let footprints =
             launch.footprints(&self.environment, selection, &self.device).map_err(planless)?;
         let resident = self.resident_blocks(&footprints)?;
         let plan =
             launch.plan(&self.environment, selection, &self.device, &resident).map_err(planless)?;
-        planned_launches(&plan).into_iter().map(|planned| self.launch_facts(planned)).collect()
+        let launches = planned_launches(&plan).into_iter();
+        let launches =
+            launches.map(|planned| self.launch_facts(planned)).collect::<Result<_, _>>()?;
+        Ok((plan, launches))
     }
 
     /// Resident blocks on the whole device, for launches whose size depends on them.

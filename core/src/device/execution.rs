@@ -3,16 +3,19 @@
 //! A launch is data. The same value runs on the virtual GPU and on a real one; what a device looks for while it runs is
 //! decided when the device is opened.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::capability::ComputeCapability;
 use super::error::DeviceError;
+use super::virtual_device::Watch;
 use crate::virtual_gpu::cost::Counters;
 use crate::virtual_gpu::machine::Accepted;
 use crate::virtual_gpu::{Access, Fault, FaultKind, Initial};
 
 /// Something that loads, holds and runs.
-pub trait Device {
+pub trait Device: fmt::Debug {
     /// What it is.
     fn description(&self) -> &Description;
 
@@ -44,6 +47,9 @@ pub trait Device {
     /// The buffer is another device's, or the device was lost.
     fn free(&mut self, buffer: BufferId) -> Result<(), DeviceError>;
 
+    /// What to look for from the next launch on. A device that cannot look says in each outcome what nobody looked for.
+    fn watch(&mut self, watch: Watch);
+
     /// Runs a kernel to its end.
     ///
     /// # Errors
@@ -64,7 +70,7 @@ pub trait Device {
 pub const POISON: u8 = 0xff;
 
 /// What a device is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Description {
     /// The name that people type: `virtual:h200`, `cuda:0`.
     pub name: String,
@@ -79,7 +85,7 @@ pub struct Description {
 }
 
 /// How a device runs kernels.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DeviceKind {
     /// On the host, instruction by instruction, checked and counted.
     Virtual,
@@ -106,7 +112,7 @@ pub struct Image<'a> {
 pub struct ModuleId(pub(super) usize);
 
 /// A buffer that a device has made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BufferId(pub(super) usize);
 
 /// A buffer to be made.

@@ -130,6 +130,27 @@ impl DeviceSheet {
         }
     }
 
+    /// The sheet of a GPU by what its driver says: the same compute capability, and the most words of its title.
+    ///
+    /// # Errors
+    ///
+    /// When no sheet has this compute capability.
+    pub fn of_gpu(title: &str, capability: ComputeCapability) -> Result<&'static Self, SheetError> {
+        let words: Vec<&str> = title.split_whitespace().collect();
+        let shared = |sheet: &&'static Self| {
+            sheet.title.split_whitespace().filter(|word| words.contains(word)).count()
+        };
+        let sheets = Self::all()?;
+        let same = sheets
+            .iter()
+            .copied()
+            .filter(|sheet| sheet.capability.compute_capability == capability);
+        same.max_by_key(shared).ok_or_else(|| SheetError::UnknownCapability {
+            compute_capability: capability,
+            known: sheets.iter().map(|sheet| sheet.capability.compute_capability).collect(),
+        })
+    }
+
     /// All embedded sheets, oldest architecture first.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! The same suite against every device that is present: the virtual GPU always, a CUDA GPU where there is one.
 
+mod memory;
 mod spellings;
 
 use super::*;
@@ -182,21 +183,27 @@ fn a_write_to_an_input_is_a_fault() {
 }
 
 /// A fault leaves the driver unusable for the whole process, other contexts and threads included (seen with driver 580 on
-/// an H200), so that a GPU is only asked where nothing else runs: `LIGHTBENCH_FAULT_A_GPU=1 … --test-threads=1 a_trap`.
-#[test]
-fn a_trap_is_a_fault_and_not_an_error() {
-    let stops = |device: &mut dyn Device| {
-        let launch = plain(load(device), "stops", Vec::new());
-        let outcome = device.launch(&launch).unwrap();
-        let kinds: Vec<&str> = outcome.faults.iter().map(|fault| fault.kind().word()).collect();
-        assert_eq!(kinds, ["trap"]);
-    };
+/// an H200), so that a GPU is only asked where nothing else runs:
+/// `LIGHTBENCH_FAULT_A_GPU=1 … --test-threads=1 --exact NAME`, one test at a time.
+fn check_fault(test: impl Fn(&mut dyn Device)) {
     if std::env::var_os("LIGHTBENCH_FAULT_A_GPU").is_some() {
-        return check(stops);
+        return check(test);
     }
     println!("skipped on a GPU: LIGHTBENCH_FAULT_A_GPU is not set");
     let sheet = DeviceSheet::named("h200").unwrap();
-    stops(&mut VirtualDevice::new(sheet, Watch::ALL).unwrap());
+    test(&mut VirtualDevice::new(sheet, Watch::ALL).unwrap());
+}
+
+fn kinds(outcome: &Outcome) -> Vec<&str> {
+    outcome.faults.iter().map(|fault| fault.kind().word()).collect()
+}
+
+#[test]
+fn a_trap_is_a_fault_and_not_an_error() {
+    check_fault(|device| {
+        let launch = plain(load(device), "stops", Vec::new());
+        assert_eq!(kinds(&device.launch(&launch).unwrap()), ["trap"]);
+    });
 }
 
 #[test]

@@ -122,6 +122,10 @@ impl Device for VirtualDevice {
         Ok(())
     }
 
+    fn watch(&mut self, watch: Watch) {
+        self.watch = watch;
+    }
+
     fn launch(&mut self, launch: &Launch) -> Result<Outcome, DeviceError> {
         let arguments = launch.arguments.iter().enumerate();
         let arguments = arguments

@@ -174,6 +174,11 @@ pub enum CType {
 }
 
 impl CType {
+    /// The type of elements that C has, too; none for 8-bit floats and packed ones.
+    pub fn of(dtype: Dtype) -> Option<Self> {
+        Self::ALL.into_iter().find(|c_type| c_type.dtype() == dtype)
+    }
+
     /// All of them, in the order of the format's page.
     pub const ALL: [Self; 13] = [
         Self::I8,

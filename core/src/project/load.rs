@@ -39,6 +39,16 @@ impl Project {
         if problems.is_empty() { Ok(project) } else { Err(ProjectError::Problems { problems }) }
     }
 
+    /// A kernel of this project from a text that is in no file.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn draft(&self, name: &str, source: String) -> Result<Kernel, Vec<Problem>> {
+        let file = PathBuf::from(format!("kernels/{name}.cu"));
+        let project = Some((&self.definition, self.workloads.as_slice()));
+        kernel::check(&file, source, Surroundings { role: KernelRole::Variant, project })
+    }
+
     /// Loads a folder in which some kernels may be broken: a person is editing them.
     pub fn survey(folder: &Path) -> Result<Survey, ProjectError> {
         let files = Files::read(folder)?;

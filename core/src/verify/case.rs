@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::project::compare::Comparator;
 use crate::project::dtype::Dtype;
 use crate::project::manifest::{Accuracy, Distribution};
 use crate::project::tensor::{Domain, Role, Scales};
@@ -98,5 +99,33 @@ impl Case {
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.tensors.iter().map(|tensor| tensor.bytes).sum()
+    }
+}
+
+impl TensorCase {
+    /// Whether the reference says, beside each element, the sum of the magnitudes of its terms.
+    #[must_use]
+    pub fn has_magnitude(&self) -> bool {
+        matches!(self.role.compare(), Some(Comparator::Elementwise { .. }))
+    }
+
+    /// Where each element lies, counted in elements, in the order of indices.
+    pub fn offsets(&self) -> impl Iterator<Item = u64> {
+        let mut index = vec![0_u64; self.dims.len()];
+        let mut offset = 0;
+        (0..self.elements).map(move |_| {
+            let current = offset;
+            for (dimension, place) in index.iter_mut().enumerate().rev() {
+                let stride = self.strides[dimension];
+                *place += 1;
+                if *place < self.dims[dimension] {
+                    offset += stride;
+                    break;
+                }
+                offset -= stride * (*place - 1);
+                *place = 0;
+            }
+            current
+        })
     }
 }

@@ -10,7 +10,20 @@
 pub mod case;
 pub mod compare;
 pub mod evidence;
+pub mod fault_report;
 pub mod inputs;
+pub mod program;
+pub mod sentence;
+pub mod station;
+pub mod stations;
+pub mod subject;
+pub mod verdict;
+pub mod verification;
+
+mod element;
+#[cfg(test)]
+mod fixture;
+mod layout;
 
 mod element;
 #[cfg(test)]

@@ -108,7 +108,10 @@ impl Worker {
         self.pipes = Some(pipes);
         match reply {
             Reply::Failed(failure) => Err(WorkerError::Failed(failure)),
-            reply @ (Reply::Compiled(_)
+            reply @ (Reply::Opened(_)
+            | Reply::Ran(_)
+            | Reply::Judged(_)
+            | Reply::Compiled(_)
             | Reply::Disassembled(_)
             | Reply::Assembled(_)
             | Reply::HeadersExtracted) => Ok(reply),

@@ -78,7 +78,9 @@ mod unix {
     /// Sets the limits that hold for the whole life of the worker.
     pub(in super::super) fn limit(limits: &Limits) -> Result<(), SetupFailure> {
         let memory = physical_memory_bytes().unwrap_or(u64::MAX);
-        set(Resource::As, "address space", limits.address_space_bytes.min(memory))?;
+        if let Some(bytes) = limits.address_space_bytes {
+            set(Resource::As, "address space", bytes.min(memory))?;
+        }
         set(Resource::Fsize, "file size", limits.file_bytes)?;
         set(Resource::Cpu, "processor time", limits.cpu_secs)
     }

@@ -11,6 +11,8 @@ use super::protocol::{
     DisassembleRequest, Reply, Request,
 };
 use crate::cancellation::Cancellation;
+use crate::device::Description;
+use crate::verify::station::{JudgeOrder, JudgeReport, Opening, RunOrder, RunReport};
 
 /// A way to have a worker, with one method for each request.
 #[derive(Debug)]
@@ -116,6 +118,59 @@ impl WorkerHandle {
         }
     }
 
+    /// Opens a device for one side of a verification.
+    ///
+    /// # Errors
+    ///
+    /// As [`Worker::call`].
+    pub fn open(
+        &mut self,
+        opening: Opening,
+        limit: Duration,
+        cancellation: &Cancellation,
+    ) -> Result<Description, WorkerError> {
+        let reply = self.call(Request::Open(opening), limit, cancellation)?;
+        if let Reply::Opened(device) = reply {
+            Ok(*device)
+        } else {
+            self.unexpected("opened", &reply)
+        }
+    }
+
+    /// Runs a candidate on the device that is open.
+    ///
+    /// # Errors
+    ///
+    /// As [`Worker::call`].
+    pub fn run(
+        &mut self,
+        order: RunOrder,
+        limit: Duration,
+        cancellation: &Cancellation,
+    ) -> Result<RunReport, WorkerError> {
+        let reply = self.call(Request::Run(Box::new(order)), limit, cancellation)?;
+        if let Reply::Ran(report) = reply { Ok(*report) } else { self.unexpected("ran", &reply) }
+    }
+
+    /// Judges what a candidate left.
+    ///
+    /// # Errors
+    ///
+    /// As [`Worker::call`].
+    pub fn judge(
+        &mut self,
+        order: JudgeOrder,
+        limit: Duration,
+        cancellation: &Cancellation,
+    ) -> Result<JudgeReport, WorkerError> {
+        let reply = self.call(Request::Judge(Box::new(order)), limit, cancellation)?;
+        if let Reply::Judged(report) = reply {
+            Ok(*report)
+        } else {
+            self.unexpected("judged", &reply)
+        }
+    }
+
     /// Sends one request and waits for its reply; restarts the worker first if it is gone.
     ///
     /// # Errors
@@ -151,6 +206,9 @@ impl WorkerHandle {
 
 fn kind(reply: &Reply) -> &'static str {
     match reply {
+        Reply::Opened(_) => "opened",
+        Reply::Ran(_) => "ran",
+        Reply::Judged(_) => "judged",
         Reply::Compiled(_) => "compiled",
         Reply::Disassembled(_) => "disassembled",
         Reply::Assembled(_) => "assembled",

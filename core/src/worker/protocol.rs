@@ -12,9 +12,13 @@ use serde::{Deserialize, Serialize};
 
 use super::sandbox::{SandboxPolicy, SandboxReport};
 use crate::compile::nvrtc::{NvrtcError, NvrtcPaths, NvrtcVersion};
+use crate::device::Description;
+use crate::verify::station::{
+    JudgeOrder, JudgeReport, Opening, RunOrder, RunReport, StationFailure,
+};
 
 /// The version of this protocol.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// The worker's first words, before it is told anything.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,12 +39,16 @@ impl Hello {
 
 /// The package version and a hash of the sources that both sides must agree on.
 fn build() -> String {
-    const SOURCES: [&[u8]; 5] = [
+    const SOURCES: [&[u8]; 9] = [
         include_bytes!("frame.rs"),
         include_bytes!("protocol.rs"),
         include_bytes!("wire.rs"),
         include_bytes!("server.rs"),
         include_bytes!("../compile/nvrtc.rs"),
+        include_bytes!("../verify/station/mod.rs"),
+        include_bytes!("../verify/program.rs"),
+        include_bytes!("../verify/case.rs"),
+        include_bytes!("../verify/compare/mod.rs"),
     ];
     const HASH: u64 = hash(&SOURCES);
     format!("{}+{HASH:016x}", env!("CARGO_PKG_VERSION"))
@@ -88,8 +96,9 @@ pub struct Tools {
 pub struct Limits {
     /// How long a worker may take until it is ready.
     pub start: Duration,
-    /// Address space in bytes; never more than the memory of the machine.
-    pub address_space_bytes: u64,
+    /// Address space in bytes, never more than the memory of the machine; none for a GPU's driver, which maps the
+    /// memory of all devices.
+    pub address_space_bytes: Option<u64>,
     /// The largest file that it may write, in bytes.
     pub file_bytes: u64,
     /// Processor time for the worker's whole life, in seconds: a last line behind the parent's own
@@ -101,7 +110,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             start: Duration::from_secs(30),
-            address_space_bytes: 8 << 30,
+            address_space_bytes: Some(8 << 30),
             file_bytes: 1 << 30,
             cpu_secs: 6 * 3600,
         }
@@ -164,8 +173,14 @@ pub enum SetupFailure {
 }
 
 /// What a worker can be asked to do.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Request {
+    /// Open a device for one side of a verification; what was open before is given up.
+    Open(Opening),
+    /// Run a candidate.
+    Run(Box<RunOrder>),
+    /// Judge what a candidate left.
+    Judge(Box<JudgeOrder>),
     /// Compile CUDA C++.
     Compile(CompileRequest),
     /// Disassemble machine code.
@@ -217,8 +232,14 @@ pub struct AssembleRequest {
 }
 
 /// What a worker answers.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Reply {
+    /// To [`Request::Open`].
+    Opened(Box<Description>),
+    /// To [`Request::Run`].
+    Ran(Box<RunReport>),
+    /// To [`Request::Judge`].
+    Judged(Box<JudgeReport>),
     /// To [`Request::Compile`].
     Compiled(CompileReply),
     /// To [`Request::Disassemble`]: the disassembler's listing.
@@ -246,6 +267,9 @@ pub struct AssembleReply {
 /// Why a request could not be carried out, where the kernel is not at fault.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum RequestFailure {
+    /// A station cannot do what it was ordered.
+    #[error(transparent)]
+    Station(StationFailure),
     /// The worker was configured without this tool.
     #[error("this worker has no {tool}: configure its path")]
     NotConfigured {

@@ -14,6 +14,7 @@ use super::protocol::{
 use super::sandbox::{self, SandboxReport};
 use super::tools;
 use crate::compile::nvrtc::{Nvrtc, NvrtcError, NvrtcProgram};
+use crate::verify::station::{Station, StationFailure};
 
 /// Why a worker gave up on its parent.
 #[derive(Debug, thiserror::Error)]
@@ -43,7 +44,7 @@ pub fn serve() -> Result<(), ServeError> {
         Err(error) => return Err(ServeError::Parent(error)),
     };
     match Server::prepare(setup, inherited_descriptors) {
-        Ok((server, ready)) => {
+        Ok((mut server, ready)) => {
             say(&mut streams.to_parent, &Readiness::Ready(ready))?;
             server.answer(streams)
         }
@@ -62,6 +63,7 @@ struct Server {
     nvrtc: Option<Nvrtc>,
     tools: Tools,
     scratch: PathBuf,
+    station: Option<Station>,
 }
 
 impl Server {
@@ -76,12 +78,12 @@ impl Server {
             nvrtc.as_ref().map(compiler_facts).transpose().map_err(SetupFailure::Compiler)?;
         let (filesystem, network) = sandbox::restrict(&configuration.policy, &scratch);
         let sandbox = SandboxReport { filesystem, network, inherited_descriptors: inherited };
-        Ok((Self { nvrtc, tools, scratch }, Ready { compiler, sandbox }))
+        Ok((Self { nvrtc, tools, scratch, station: None }, Ready { compiler, sandbox }))
     }
 
     /// Answers requests one after another. Reading has a thread of its own, so that the end of the
     /// parent is noticed in the middle of a compile.
-    fn answer(&self, streams: Streams) -> Result<(), ServeError> {
+    fn answer(&mut self, streams: Streams) -> Result<(), ServeError> {
         let Streams { from_parent, to_parent } = streams;
         let (sender, receiver) = sync_channel(1);
         let scratch = self.scratch.clone();
@@ -106,8 +108,28 @@ impl Server {
         })
     }
 
-    fn carry_out(&self, request: Request) -> Reply {
+    fn carry_out(&mut self, request: Request) -> Reply {
         let result = match request {
+            Request::Open(opening) => {
+                // The device that was open is closed first: a context of its own for everything that is opened.
+                self.station = None;
+                let opened = Station::open(&opening).map_err(RequestFailure::Station);
+                opened.map(|station| {
+                    let description = station.description().clone();
+                    self.station = Some(station);
+                    Reply::Opened(Box::new(description))
+                })
+            }
+            Request::Run(order) => self
+                .station()
+                .and_then(|station| station.run(&order))
+                .map(|report| Reply::Ran(Box::new(report)))
+                .map_err(RequestFailure::Station),
+            Request::Judge(order) => self
+                .station()
+                .and_then(|station| station.judge(&order))
+                .map(|report| Reply::Judged(Box::new(report)))
+                .map_err(RequestFailure::Station),
             Request::Compile(request) => self.compile(request),
             Request::Disassemble(request) => configured(self.tools.nvdisasm.as_ref(), "nvdisasm")
                 .and_then(|program| tools::disassemble(program, &request, &self.scratch))
@@ -122,6 +144,11 @@ impl Server {
                 .map(|()| Reply::HeadersExtracted),
         };
         result.unwrap_or_else(Reply::Failed)
+    }
+
+    fn station(&mut self) -> Result<&mut Station, StationFailure> {
+        let missing = || StationFailure::Order("no device is open".to_owned());
+        self.station.as_mut().ok_or_else(missing)
     }
 
     fn compile(&self, request: CompileRequest) -> Result<Reply, RequestFailure> {

@@ -11,10 +11,20 @@ use super::protocol::{
     Request, RequestFailure,
 };
 use crate::compile::nvrtc::NvrtcOutcome;
+use crate::device::Description;
+use crate::verify::station::{
+    JudgeOrder, JudgeReport, ModuleImage, Opening, OpeningHead, RunOrder, RunReport,
+};
 
 /// The head of a request.
 #[derive(Serialize, Deserialize)]
 enum RequestHead {
+    /// Blobs: the PTX of each module, then the cubins of those that have one.
+    Open { head: OpeningHead, with_cubin: Vec<bool> },
+    /// No blobs.
+    Run(Box<RunOrder>),
+    /// No blobs.
+    Judge(Box<JudgeOrder>),
     /// Blobs: the source, then one for each header.
     Compile {
         name: String,
@@ -34,6 +44,12 @@ enum RequestHead {
 /// The head of a reply.
 #[derive(Serialize, Deserialize)]
 enum ReplyHead {
+    /// No blobs.
+    Opened(Box<Description>),
+    /// No blobs.
+    Ran(Box<RunReport>),
+    /// No blobs.
+    Judged(Box<JudgeReport>),
     /// Blobs: the log, the PTX, then the cubin if there is one.
     Compiled { elapsed: Duration, lowered_names: Vec<String> },
     /// Blobs: the log.
@@ -52,6 +68,16 @@ impl Request {
     /// The request as a frame; texts are moved, not copied.
     pub(crate) fn into_frame(self) -> Result<Frame, FrameError> {
         match self {
+            Self::Open(Opening { head, modules }) => {
+                let with_cubin = modules.iter().map(|module| module.cubin.is_some()).collect();
+                let (texts, cubins): (Vec<_>, Vec<_>) =
+                    modules.into_iter().map(|module| (module.ptx, module.cubin)).unzip();
+                let texts = texts.into_iter().map(String::into_bytes);
+                let blobs = texts.chain(cubins.into_iter().flatten()).collect();
+                Frame::new(&RequestHead::Open { head, with_cubin }, blobs)
+            }
+            Self::Run(order) => Frame::new(&RequestHead::Run(order), Vec::new()),
+            Self::Judge(order) => Frame::new(&RequestHead::Judge(order), Vec::new()),
             Self::Compile(request) => {
                 let (headers, texts): (Vec<String>, Vec<String>) =
                     request.headers.into_iter().unzip();
@@ -80,6 +106,28 @@ impl Request {
     /// The request that a frame holds.
     pub(crate) fn from_frame(frame: Frame) -> Result<Self, FrameError> {
         match frame.parse()? {
+            RequestHead::Open { head, with_cubin } => {
+                let cubins = with_cubin.iter().filter(|has| **has).count();
+                let (expected, found) = (with_cubin.len() + cubins, frame.blobs.len());
+                if expected != found {
+                    return Err(FrameError::Blobs { expected, found });
+                }
+                let mut texts = frame.blobs;
+                let mut cubins = texts.split_off(with_cubin.len()).into_iter();
+                let modules = texts.into_iter().zip(with_cubin).map(|(text, has)| ModuleImage {
+                    ptx: text_from_bytes(text),
+                    cubin: if has { cubins.next() } else { None },
+                });
+                Ok(Self::Open(Opening { head, modules: modules.collect() }))
+            }
+            RequestHead::Run(order) => {
+                let [] = frame.into_blobs()?;
+                Ok(Self::Run(order))
+            }
+            RequestHead::Judge(order) => {
+                let [] = frame.into_blobs()?;
+                Ok(Self::Judge(order))
+            }
             RequestHead::Compile { name, headers, name_expressions, options, include_folders } => {
                 let (expected, found) = (headers.len() + 1, frame.blobs.len());
                 if expected != found {
@@ -137,6 +185,9 @@ impl Reply {
     /// The reply as a frame.
     pub(crate) fn into_frame(self) -> Result<Frame, FrameError> {
         match self {
+            Self::Opened(device) => Frame::new(&ReplyHead::Opened(device), Vec::new()),
+            Self::Ran(report) => Frame::new(&ReplyHead::Ran(report), Vec::new()),
+            Self::Judged(report) => Frame::new(&ReplyHead::Judged(report), Vec::new()),
             Self::Compiled(CompileReply { outcome, log, elapsed }) => match outcome {
                 NvrtcOutcome::Compiled { ptx, cubin, lowered_names } => {
                     let blobs = [log, ptx].into_iter().chain(cubin).collect();
@@ -159,6 +210,18 @@ impl Reply {
     /// The reply that a frame holds.
     pub(crate) fn from_frame(mut frame: Frame) -> Result<Self, FrameError> {
         match frame.parse()? {
+            ReplyHead::Opened(device) => {
+                let [] = frame.into_blobs()?;
+                Ok(Self::Opened(device))
+            }
+            ReplyHead::Ran(report) => {
+                let [] = frame.into_blobs()?;
+                Ok(Self::Ran(report))
+            }
+            ReplyHead::Judged(report) => {
+                let [] = frame.into_blobs()?;
+                Ok(Self::Judged(report))
+            }
             ReplyHead::Compiled { elapsed, lowered_names } => {
                 let cubin = if frame.blobs.len() > 2 { frame.blobs.pop() } else { None };
                 let [log, ptx] = frame.into_blobs()?;

@@ -5,7 +5,7 @@ mod json;
 pub(super) mod kernel_file;
 mod listing;
 mod project;
-mod target;
+pub(super) mod target;
 pub(super) mod text;
 
 use lightbench_core::compile::{Build, Compiler};
@@ -16,6 +16,8 @@ use crate::outcome::{Outcome, Status};
 use crate::report;
 use crate::session::Session;
 use target::Target;
+
+pub(super) use project::{sources, unknown_parameter};
 
 /// Compiles and reports.
 pub fn run(session: &Session, arguments: &Check) -> Outcome {

@@ -117,7 +117,7 @@ fn has_parameter(kernel: &Kernel, name: &str) -> bool {
     kernel.launch.parameters.iter().any(|parameter| parameter.name == name)
 }
 
-fn unknown_parameter<'a>(
+pub(in crate::commands) fn unknown_parameter<'a>(
     kernels: &[&Kernel],
     chosen: &'a BTreeMap<String, i64>,
 ) -> Option<&'a str> {
@@ -166,7 +166,7 @@ fn outcome(
 }
 
 /// The texts that a kernel's diagnostics may quote.
-fn sources<'a>(project: &'a Project, kernel: &'a Kernel) -> Sources<'a> {
+pub(in crate::commands) fn sources<'a>(project: &'a Project, kernel: &'a Kernel) -> Sources<'a> {
     let mut sources = Sources::default();
     for file in &project.includes {
         let name = file.file.strip_prefix("include").unwrap_or(&file.file);

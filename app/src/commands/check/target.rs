@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use lightbench_core::project::{Kernel, Project, ProjectError, StandaloneKernel};
 
 /// What is checked.
-pub(super) enum Target {
+pub(in crate::commands) enum Target {
     /// A project, or only one of its kernels.
     Project {
         /// The project.
@@ -18,7 +18,7 @@ pub(super) enum Target {
 }
 
 /// A folder is a project; a file in its `kernels/` or `wrong/`, or its reference, is one of its kernels.
-pub(super) fn find(path: &Path) -> Result<Target, ProjectError> {
+pub(in crate::commands) fn find(path: &Path) -> Result<Target, ProjectError> {
     let is_kernel =
         path.extension().is_some_and(|extension| extension == "cu" || extension == "ptx");
     if !path.is_file() && (path.is_dir() || !is_kernel) {

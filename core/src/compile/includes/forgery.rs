@@ -14,6 +14,8 @@ pub enum Forgery {
     Assembly,
     /// `##` makes words that no reader of the text sees, `asm` among them.
     PastedTokens,
+    /// A macro that is defined where a header may still use it: what it stands for then has the header's lines.
+    MacroInHeader,
     /// A macro of the toolkit's own, which may paste or hold assembly.
     ToolkitMacro,
     /// The text cannot be split into tokens with certainty.
@@ -40,15 +42,16 @@ const TOOLKIT_MACROS: [&str; 11] = [
 const NUMBERS: [&str; 4] =
     ["__CUDA_ARCH__", "__CUDACC_VER_MAJOR__", "__CUDACC_VER_MINOR__", "__NVCC__"];
 
-/// The first thing in a text that could make line tables lie.
+/// The first thing in a text that could make line tables lie. `headers` says whether one is included behind this text.
 #[must_use]
-pub fn forgery(text: &str) -> Option<Forgery> {
+pub fn forgery(text: &str, headers: HeadersBehind) -> Option<Forgery> {
     let mut lexer = Lexer::new(text);
     let mut before = Before::Other;
+    let mut defined = false;
     loop {
         let Ok(token) = lexer.next() else { return Some(Forgery::Doubtful) };
         before = match (before, token.kind) {
-            (_, Kind::End) => return None,
+            (_, Kind::End) => break,
             (before, Kind::Comment) => before,
             (Before::Hash, Kind::Hash { .. }) => return Some(Forgery::PastedTokens),
             (_, Kind::Hash { .. }) => Before::Hash,
@@ -58,13 +61,35 @@ pub fn forgery(text: &str) -> Option<Forgery> {
             // `#line 7` changes numbers only.
             (Before::LineNumber, Kind::Newline) => Before::Other,
             (Before::Line | Before::LineNumber, _) => return Some(Forgery::RenamedFile),
-            (_, Kind::Identifier(word)) => match named(&word) {
+            (Before::Hash, Kind::Identifier(word)) if word == "define" => Before::Define,
+            (Before::Hash, Kind::Identifier(word)) if word == "include" && defined => {
+                return Some(Forgery::MacroInHeader);
+            }
+            // A macro that stands for nothing, as in an include guard, brings no code along.
+            (Before::Macro, Kind::Newline) => Before::Other,
+            (before, Kind::Identifier(word)) => match named(&word) {
                 Some(forgery) => return Some(forgery),
-                None => Before::Other,
+                None => {
+                    defined |= matches!(before, Before::Macro);
+                    if matches!(before, Before::Define) { Before::Macro } else { Before::Other }
+                }
             },
-            (_, Kind::Number | Kind::Text | Kind::Newline | Kind::Other(_)) => Before::Other,
+            (before, Kind::Number | Kind::Text | Kind::Newline | Kind::Other(_)) => {
+                defined |= matches!(before, Before::Macro);
+                Before::Other
+            }
         };
     }
+    (defined && headers == HeadersBehind::Some).then_some(Forgery::MacroInHeader)
+}
+
+/// Whether headers may be included behind a text, by what includes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeadersBehind {
+    /// The text is the last.
+    None,
+    /// The text is included itself, and what includes it goes on.
+    Some,
 }
 
 /// What stood before a token.
@@ -72,6 +97,9 @@ enum Before {
     Hash,
     Line,
     LineNumber,
+    Define,
+    /// `#define NAME`.
+    Macro,
     Other,
 }
 
@@ -88,12 +116,16 @@ fn named(word: &str) -> Option<Forgery> {
 
 #[cfg(test)]
 mod tests {
-    use super::Forgery::{Assembly, Doubtful, PastedTokens, RenamedFile, ToolkitMacro};
+    use super::Forgery::{
+        Assembly, Doubtful, MacroInHeader, PastedTokens, RenamedFile, ToolkitMacro,
+    };
     use super::*;
 
     #[test]
     fn a_text_that_can_write_line_tables_is_known() {
-        let check = |text: &str, expected| assert_eq!(forgery(text), expected, "{text}");
+        let check = |text: &str, expected| {
+            assert_eq!(forgery(text, HeadersBehind::None), expected, "{text}")
+        };
         check("__global__ void f() { g(1, 'a', \"asm\"); } // asm", None);
         check("#if __CUDA_ARCH__ >= 900\n#define TILE(n) (n)\n#endif\nint nv = INFINITY;", None);
         check("#line 7\nint x;", None);
@@ -113,5 +145,18 @@ mod tests {
         check("_CCCL_PP_CAT(as, m)(\"trap;\");", Some(ToolkitMacro));
         check("M(_CUB_LOAD_1, a)", Some(ToolkitMacro));
         check("u8R\"x(\\\n)x\"", Some(Doubtful));
+    }
+    #[test]
+    fn a_macro_may_not_reach_a_header() {
+        let check = |text: &str, last, included| {
+            assert_eq!(forgery(text, HeadersBehind::None), last, "{text}");
+            assert_eq!(forgery(text, HeadersBehind::Some), included, "{text}");
+        };
+        let found = Some(MacroInHeader);
+        check("#define __step clock64()\n#include <cuda/atomic>\n", found, found);
+        check("#define now() 7\n#include <cuda/atomic>\n", found, found);
+        check("#include <cuda/atomic>\n#define TILE 16\n", None, found);
+        check("#ifndef A_H\n#define A_H // guard\n#include <cuda/atomic>\n#endif\n", None, None);
+        check("#pragma once\nint define(int include);\n", None, None);
     }
 }

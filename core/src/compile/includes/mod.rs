@@ -16,7 +16,7 @@ mod refusal;
 mod tests;
 
 pub use directives::{IncludeDirective, scan};
-pub use forgery::{Forgery, forgery};
+pub use forgery::{Forgery, HeadersBehind, forgery};
 pub use refusal::{Place, Reason, Refusal};
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

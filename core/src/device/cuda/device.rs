@@ -2,7 +2,8 @@
 
 use cudarc::driver::sys::{CUdevice_attribute, CUresult};
 
-use super::driver::{Context, Driver, Gpu, LoadedModule, Memory, error};
+use super::driver::{Context, Driver, Gpu, LoadedModule, error};
+use super::memory::{Memory, Source, Trespass};
 use super::{fault, function};
 use crate::device::capability::ComputeCapability;
 use crate::device::error::{DeviceError, DriverError, OpenError};
@@ -10,6 +11,7 @@ use crate::device::execution::{
     Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Image, Launch,
     LaunchFault, ModuleId, Outcome, POISON,
 };
+use crate::device::virtual_device::Watch;
 use crate::virtual_gpu::{Access, FaultKind, Initial, LaunchError};
 
 /// What a GPU does not look for.
@@ -20,6 +22,7 @@ const NOT_CHECKED: [&str; 3] = ["exact bounds", "values that nothing wrote", "da
 pub struct CudaDevice {
     description: Description,
     gpu: Gpu,
+    source: Source,
     buffers: Vec<Option<Buffer>>,
     modules: Vec<LoadedModule>,
     context: Context,
@@ -40,7 +43,7 @@ impl Buffer {
             Initial::Unwritten => Vec::new(),
             Initial::Bytes(given) => given,
         };
-        if given.len() < self.memory.bytes {
+        if given.len() < self.memory.length() {
             self.memory.fill(POISON)?;
         }
         self.memory.write(&given)?;
@@ -73,7 +76,8 @@ impl CudaDevice {
             kind: DeviceKind::Cuda { uuid: gpu.uuid()?, driver: driver.version },
         };
         let context = Context::new(gpu)?;
-        Ok(Self { description, gpu, buffers: Vec::new(), modules: Vec::new(), context })
+        let source = Source::of(gpu)?;
+        Ok(Self { description, gpu, source, buffers: Vec::new(), modules: Vec::new(), context })
     }
 
     fn values(&self, arguments: &[Argument]) -> Result<Vec<Vec<u8>>, LaunchError> {
@@ -82,10 +86,29 @@ impl CudaDevice {
             Argument::Buffer(buffer) => {
                 let buffer = self.buffers.get(buffer.0).and_then(Option::as_ref);
                 let buffer = buffer.ok_or(LaunchError::UnknownBuffer(index + 1))?;
-                Ok(buffer.memory.address.to_le_bytes().to_vec())
+                Ok(buffer.memory.address().to_le_bytes().to_vec())
             }
         };
         arguments.iter().enumerate().map(value).collect()
+    }
+
+    /// Writes to what surrounds buffers.
+    fn trespasses(&mut self, kernel: &str) -> Result<Vec<LaunchFault>, DeviceError> {
+        let mut faults = Vec::new();
+        for buffer in self.buffers.iter_mut().flatten() {
+            for Trespass { side, distance } in buffer.memory.trespasses()? {
+                faults.push(LaunchFault::Reported {
+                    kind: FaultKind::OutOfBounds,
+                    kernel: kernel.to_owned(),
+                    buffer: Some(buffer.name.clone()),
+                    details: format!(
+                        "something was written {side} `{}`, the nearest of it {distance} bytes away",
+                        buffer.name
+                    ),
+                });
+            }
+        }
+        Ok(faults)
     }
 
     /// Inputs that a kernel changed.
@@ -127,14 +150,10 @@ impl Device for CudaDevice {
 
     fn allocate(&mut self, request: BufferRequest) -> Result<BufferId, DeviceError> {
         self.context.enter()?;
-        let length = usize::try_from(request.bytes).unwrap_or(usize::MAX);
-        let mut buffer = Buffer {
-            name: request.name,
-            access: request.access,
-            memory: Memory::new(length)?,
-            guarded: None,
-        };
-        buffer.set(request.initial)?;
+        let memory = Memory::new(self.source, &request)?;
+        let BufferRequest { name, access, initial, .. } = request;
+        let mut buffer = Buffer { name, access, memory, guarded: None };
+        buffer.set(initial)?;
         self.buffers.push(Some(buffer));
         Ok(BufferId(self.buffers.len() - 1))
     }
@@ -152,6 +171,8 @@ impl Device for CudaDevice {
         Ok(())
     }
 
+    fn watch(&mut self, _watch: Watch) {}
+
     fn launch(&mut self, launch: &Launch) -> Result<Outcome, DeviceError> {
         self.context.enter()?;
         let values = self.values(&launch.arguments)?;
@@ -162,7 +183,11 @@ impl Device for CudaDevice {
         let mut parameters = function::parameters(kernel, &values)?;
         kernel.start(launch, &mut parameters).map_err(|code| error("cuLaunchKernelEx", code))?;
         let faults = match self.context.synchronise() {
-            Ok(()) => self.changed_inputs(&launch.kernel)?,
+            Ok(()) => {
+                let mut faults = self.trespasses(&launch.kernel)?;
+                faults.extend(self.changed_inputs(&launch.kernel)?);
+                faults
+            }
             Err(code) => vec![reported(code, &launch.kernel)?],
         };
         let not_checked = NOT_CHECKED.to_vec();

@@ -8,9 +8,9 @@ use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::ptr;
 
 use cudarc::driver::sys::{
-    self, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUfunction, CUfunction_attribute,
-    CUjit_option, CUlaunchAttribute, CUlaunchAttributeID, CUlaunchAttributeValue, CUlaunchConfig,
-    CUmodule, CUresult, CUuuid,
+    self, CUcontext, CUdevice, CUdevice_attribute, CUfunction, CUfunction_attribute, CUjit_option,
+    CUlaunchAttribute, CUlaunchAttributeID, CUlaunchAttributeValue, CUlaunchConfig, CUmodule,
+    CUresult, CUuuid,
 };
 
 use crate::device::error::{DriverError, OpenError};
@@ -71,7 +71,7 @@ impl Driver {
 
 /// A GPU that the driver knows.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Gpu(CUdevice);
+pub(super) struct Gpu(pub(super) CUdevice);
 
 impl Gpu {
     pub(super) fn name(self) -> Result<String, DriverError> {
@@ -137,52 +137,6 @@ impl Drop for Context {
     fn drop(&mut self) {
         // SAFETY: the handle came from `cuCtxCreate` and is destroyed once.
         checked("cuCtxDestroy", unsafe { sys::cuCtxDestroy_v2(self.0) }).ok();
-    }
-}
-
-/// Device memory, freed on drop.
-#[derive(Debug)]
-pub(super) struct Memory {
-    pub(super) address: CUdeviceptr,
-    pub(super) bytes: usize,
-}
-
-impl Memory {
-    /// Memory of that size; one byte where none is asked for, because the driver gives no empty one.
-    pub(super) fn new(bytes: usize) -> Result<Self, DriverError> {
-        let mut address: CUdeviceptr = 0;
-        // SAFETY: writes one address through a valid pointer.
-        let code = unsafe { sys::cuMemAlloc_v2(&raw mut address, bytes.max(1)) };
-        checked("cuMemAlloc", code)?;
-        Ok(Self { address, bytes })
-    }
-
-    pub(super) fn fill(&mut self, byte: u8) -> Result<(), DriverError> {
-        // SAFETY: the memory has that many bytes.
-        checked("cuMemsetD8", unsafe { sys::cuMemsetD8_v2(self.address, byte, self.bytes) })
-    }
-
-    /// Copies as many of the bytes as there is memory for to its beginning.
-    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<(), DriverError> {
-        let length = bytes.len().min(self.bytes);
-        let from = bytes.as_ptr().cast::<c_void>();
-        // SAFETY: both sides have `length` bytes.
-        checked("cuMemcpyHtoD", unsafe { sys::cuMemcpyHtoD_v2(self.address, from, length) })
-    }
-
-    pub(super) fn read(&self) -> Result<Vec<u8>, DriverError> {
-        let mut bytes = vec![0_u8; self.bytes];
-        let to = bytes.as_mut_ptr().cast::<c_void>();
-        // SAFETY: both sides have that many bytes.
-        checked("cuMemcpyDtoH", unsafe { sys::cuMemcpyDtoH_v2(to, self.address, self.bytes) })?;
-        Ok(bytes)
-    }
-}
-
-impl Drop for Memory {
-    fn drop(&mut self) {
-        // SAFETY: the address came from `cuMemAlloc` and is freed once.
-        checked("cuMemFree", unsafe { sys::cuMemFree_v2(self.address) }).ok();
     }
 }
 
@@ -318,7 +272,7 @@ impl Kernel {
 }
 
 /// An error for every code but success.
-fn checked(call: &'static str, code: CUresult) -> Result<(), DriverError> {
+pub(super) fn checked(call: &'static str, code: CUresult) -> Result<(), DriverError> {
     if code == CUresult::CUDA_SUCCESS { Ok(()) } else { Err(error(call, code)) }
 }
 

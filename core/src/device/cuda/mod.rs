@@ -2,11 +2,13 @@
 //! unsafe.
 //!
 //! The driver's library is loaded when a GPU is asked for and linked to nothing, so that the program runs where there is
-//! none. `driver.rs` holds the calls, each checked; the rest is safe.
+//! none. `driver.rs` holds the calls, each checked, but for those about memory, which are in `block.rs`; the rest is safe.
 
+mod block;
 mod device;
 mod driver;
 mod fault;
 mod function;
+mod memory;
 
 pub use device::CudaDevice;

@@ -1,5 +1,7 @@
 //! What the names in a step's argument list stand for.
 
+use serde::{Deserialize, Serialize};
+
 use super::{KernelRole, Scratch, written::LaunchBlockWritten};
 use crate::project::{
     argument::{ValueArgument, parse_value},
@@ -14,7 +16,7 @@ use crate::project::{
 };
 
 /// Device memory with an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Buffer {
     /// A tensor, by its index in the definition.
     Tensor(usize),

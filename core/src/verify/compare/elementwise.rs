@@ -20,6 +20,10 @@ use crate::project::launch::expectation::WrongKind;
 use crate::project::manifest::Accuracy;
 use crate::project::scalar::ScalarValue;
 
+/// Errors up to this share of a result look like arithmetic in a lower precision: eight times the unit roundoff of bf16,
+/// the lowest that kernels compute in. Larger ones are other numbers.
+const LOWER_PRECISION: f64 = 8.0 / 256.0;
+
 /// Elements that are judged at once.
 pub(super) const CHUNK: usize = 256;
 
@@ -68,6 +72,8 @@ pub(super) struct Bound {
     saturation: f64,
     /// Times the square root of the terms and the reference, and times the magnitude: the expected error.
     pub(super) typical: (f64, f64),
+    /// The square root of the terms.
+    root: f64,
 }
 
 impl Bound {
@@ -83,7 +89,8 @@ impl Bound {
             (largest + half_ulp.at(largest), f64::INFINITY)
         };
         let arithmetic = tolerance.factor * root * unit;
-        Self { arithmetic, half_ulp, overflow, saturation, typical: (unit * root, unit) }
+        let typical = (unit * root, unit);
+        Self { arithmetic, half_ulp, overflow, saturation, typical, root }
     }
 
     /// The reference as the output can hold it.
@@ -92,6 +99,12 @@ impl Bound {
         let most = self.saturation;
         let cut = if expected > most { most } else { expected };
         if cut < -most { -most } else { cut }
+    }
+
+    /// Whether an error is no larger than a lower precision would explain. The terms of a sum that cancels are about its
+    /// magnitude by the square root of their number, and their errors are of that size.
+    fn looks_imprecise(&self, error: f64, target: f64, magnitude: f64) -> bool {
+        error <= LOWER_PRECISION * (target.abs() + magnitude / self.root.max(1.0))
     }
 
     /// What arithmetic may cost, and that with rounding.
@@ -155,6 +168,7 @@ pub(super) fn compare(
         magnitudes: output.expected.magnitudes.ok_or_else(no_magnitudes)?,
         bound: Bound::of(output.made.dtype, output.case.accuracy, tolerance),
         strictness,
+        imprecise: true,
         tally: Tally::new(&output.made.dims),
         sums: SquareSums::default(),
         chunk: Box::new(Chunk {
@@ -172,11 +186,8 @@ pub(super) fn compare(
             run.length -= count;
         }
     }
-    let Elements { tally, sums, .. } = elements;
-    let merely = match strictness {
-        Strictness::Tolerance => WrongKind::Numeric,
-        Strictness::Exact => WrongKind::Imprecise,
-    };
+    let Elements { tally, sums, imprecise: elements_imprecise, .. } = elements;
+    let merely = if elements_imprecise { WrongKind::Imprecise } else { WrongKind::Numeric };
     let mut comparison = tally.finish(output.tensor, output.made.elements, merely);
     if comparison.wrong.is_none() && tolerance.rms && strictness == Strictness::Tolerance {
         comparison.wrong = sums.beyond(tolerance.factor).map(imprecise);
@@ -202,6 +213,8 @@ struct Elements<'a> {
     magnitudes: &'a [u8],
     bound: Bound,
     strictness: Strictness,
+    /// Whether every error so far is one of precision.
+    imprecise: bool,
     tally: Tally,
     sums: SquareSums,
     chunk: Box<Chunk>,
@@ -296,6 +309,7 @@ impl Elements<'_> {
             Fault::Special
         };
         let exact = self.strictness == Strictness::Exact;
+        self.imprecise &= self.bound.looks_imprecise(error, target, magnitude);
         let bounded = !exact && target.is_finite();
         let fraction = if bounded && error.is_finite() { error / accepted } else { f64::INFINITY };
         self.tally.reject(Rejected {

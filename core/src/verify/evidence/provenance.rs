@@ -13,7 +13,7 @@
 //! All of this rests on line tables, and a text that can write into those is believed nothing ([`Disbelief`]). A file
 //! that is not known to be the toolkit's is the candidate's.
 
-use crate::compile::includes::{Forgery, forgery};
+use crate::compile::includes::{Forgery, HeadersBehind, forgery};
 use crate::compile::ptx::SourceLine;
 use crate::compile::source_names;
 use crate::project::manifest::Evidence;
@@ -71,13 +71,17 @@ impl Provenance {
     #[must_use]
     pub fn of(candidate: &Candidate) -> Self {
         let main = candidate.file.display().to_string();
-        let included = candidate.includes.iter().map(|file| (&file.name, &file.text));
+        let behind = match candidate.system_headers.as_slice() {
+            [] => HeadersBehind::None,
+            [_, ..] => HeadersBehind::Some,
+        };
+        let included = candidate.includes.iter().map(|file| (&file.name, &file.text, behind));
         let disbelief = match candidate.language {
             Language::Ptx => Some(Disbelief::Ptx),
             Language::Cuda => {
-                let mut texts = std::iter::once((&main, &candidate.text)).chain(included);
-                texts.find_map(|(file, text)| {
-                    let forgery = forgery(text)?;
+                let own = (&main, &candidate.text, HeadersBehind::None);
+                std::iter::once(own).chain(included).find_map(|(file, text, behind)| {
+                    let forgery = forgery(text, behind)?;
                     Some(Disbelief::Text { file: file.clone(), forgery })
                 })
             }

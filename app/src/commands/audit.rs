@@ -1,0 +1,112 @@
+//! `lightbench audit`: the checker itself, examined for one project.
+
+use std::fmt::{Display, Write as _};
+use std::io::{IsTerminal as _, Write as _};
+
+use lightbench_core::audit::{Audit, AuditError, Cell, Matrix, Outcome as Found, audit};
+use lightbench_core::compile::signature::with_readable_names;
+use lightbench_core::evaluate::EvaluateError;
+use lightbench_core::project::Project;
+use serde_json::json;
+
+use super::bench::{self, Chosen};
+use crate::args;
+use crate::outcome::{Outcome, Status, document};
+use crate::report;
+use crate::session::Session;
+use crate::style::{DIM, ERROR, GOOD};
+
+/// Tries every cheat and reports.
+pub fn run(session: &Session, arguments: &args::Audit) -> Outcome {
+    audited(session, arguments).unwrap_or_else(|outcome| outcome)
+}
+
+fn audited(session: &Session, arguments: &args::Audit) -> Result<Outcome, Outcome> {
+    let as_json = arguments.json;
+    let project = Project::load(&arguments.project)
+        .map_err(|error| report::project_error(&error, &arguments.project, as_json))?;
+    let seed = match arguments.seed {
+        Some(seed) => seed,
+        None => bench::fresh_seed().map_err(|error| report::environment(&error, as_json))?,
+    };
+    let (mut bench, chosen) = bench::open(session, arguments.device.as_deref(), as_json)?;
+    let examined = Audit { project: &project, device: &chosen.device, sheet: chosen.sheet, seed };
+    let shown = std::io::stderr().is_terminal();
+    let mut progress = |what: &str| {
+        if shown {
+            write!(anstream::stderr(), "\r\x1b[K{what} …").ok();
+        }
+    };
+    let matrix = audit(&examined, &mut bench, &session.cancellation, &mut progress);
+    progress("");
+    let matrix = matrix.map_err(|error| failed(&error, as_json))?;
+    let status = if matrix.holes() == 0 { Status::Passed } else { Status::KernelFailed };
+    let output = if as_json {
+        document(&json!({
+            "schema": "lightbench.audit/1",
+            "project": project.definition.name,
+            "device": chosen.device.to_string(),
+            "seed": seed,
+            "holes": matrix.holes(),
+            "matrix": matrix,
+        }))
+    } else {
+        text(&project, &chosen, seed, &matrix)
+    };
+    Ok(Outcome { output, errors: String::new(), status })
+}
+
+fn failed(error: &AuditError, as_json: bool) -> Outcome {
+    match error {
+        AuditError::Evaluate(EvaluateError::Environment(_)) => report::environment(error, as_json),
+        AuditError::Cancelled => Outcome::failed(Status::Interrupted, error),
+        AuditError::Evaluate(EvaluateError::Request(_))
+        | AuditError::Unsuitable(_)
+        | AuditError::Generated { .. } => report::request(error, as_json),
+    }
+}
+
+fn text(project: &Project, chosen: &Chosen, seed: u64, matrix: &Matrix) -> String {
+    let mut text = format!("{} · {}\n", project.definition.title, chosen.title);
+    section(&mut text, "cheats, each must be caught", &matrix.cheats);
+    section(&mut text, "kernels under wrong/, each must fail as it says", &matrix.wrong);
+    section(&mut text, "honest kernels, each must pass", &matrix.honest);
+    if !matrix.sensitivity.is_empty() {
+        text.push_str("\nsmallest relative error of every element that is still caught\n");
+    }
+    for each in &matrix.sensitivity {
+        let found = match each.exponent {
+            Some(exponent) => format!("2^-{exponent} ({:.1e})", 2.0_f64.powi(-(exponent as i32))),
+            None => "none".to_owned(),
+        };
+        let _infallible = writeln!(text, "  {} ({}): {found}", each.output, each.dtype.name());
+    }
+    let inapplicable = matrix.cheats.iter().filter(|cell| cell.outcome == Found::NotApplicable);
+    let (holes, inapplicable) = (matrix.holes(), inapplicable.count());
+    let summary = match holes {
+        0 => format!("{GOOD}no hole{GOOD:#}"),
+        1 => format!("{ERROR}1 hole{ERROR:#}"),
+        count => format!("{ERROR}{count} holes{ERROR:#}"),
+    };
+    let _infallible = writeln!(
+        text,
+        "\n{summary}; {inapplicable} cheats do what is right bit for bit here; seed {seed}"
+    );
+    text
+}
+
+fn section<Name: Display>(text: &mut String, title: &str, cells: &[Cell<Name>]) {
+    let _infallible = writeln!(text, "\n{title}");
+    for cell in cells {
+        let sentence = with_readable_names(&cell.sentence);
+        let line = match cell.outcome {
+            Found::Good => format!("  {GOOD}✓{GOOD:#} {sentence}"),
+            Found::Hole => format!("  {ERROR}✗ {sentence}{ERROR:#}"),
+            Found::NotApplicable => {
+                format!("  {DIM}- {}: the same as the honest results{DIM:#}", cell.name)
+            }
+        };
+        text.push_str(&line);
+        text.push('\n');
+    }
+}

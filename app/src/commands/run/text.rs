@@ -1,0 +1,277 @@
+//! The verdicts and their evidence for people.
+
+use std::fmt::Write as _;
+
+use lightbench_core::compile::diagnostics::SourcePlace;
+use lightbench_core::compile::signature::with_readable_names;
+use lightbench_core::evaluate::Run;
+use lightbench_core::project::Kernel;
+use lightbench_core::project::launch::expectation::WrongKind;
+use lightbench_core::verify::compare::{ErrorMap, Wrongness};
+use lightbench_core::verify::evidence;
+use lightbench_core::verify::fault_report::FaultReport;
+use lightbench_core::verify::inputs::Recipe;
+use lightbench_core::verify::sentence;
+use lightbench_core::verify::verdict::{Checks, Failure, Fault, Refused, Wrong};
+
+use super::{Report, quoted};
+use crate::commands::check::failure;
+use crate::diagnostics;
+use crate::style::{ERROR, GOOD};
+
+/// Faults that are shown; the sentence counts them all.
+const MOST_FAULTS: usize = 3;
+
+/// Everything.
+pub(super) fn of(report: &Report<'_>) -> String {
+    let mut text = format!("{} · {}", report.project.definition.title, report.chosen.title);
+    if let Some(reason) = &report.chosen.instead {
+        // The rest says what to do about it, which was done.
+        let reason = reason.split(';').next().unwrap_or_default();
+        let _infallible = write!(text, " ({reason})");
+    }
+    text.push_str("\n\n");
+    let mut seeds = Vec::new();
+    for (kernel, run) in &report.runs {
+        text.push_str(&one(report, kernel, run));
+        seeds.push(run.seed);
+    }
+    if let Some(seed) = seeds.first() {
+        let _infallible =
+            writeln!(text, "\nseed {seed}: `--seed {seed}` draws the same inputs again");
+    }
+    text
+}
+
+fn one(report: &Report<'_>, kernel: &Kernel, run: &Run) -> String {
+    let sentence = sentence::verdict(&kernel.name, &run.verdict);
+    let seconds = run.elapsed.as_secs_f64();
+    let sentence = with_readable_names(&sentence);
+    match &run.verdict {
+        Ok(passed) => {
+            format!("{GOOD}✓{GOOD:#} {sentence} ({seconds:.1} s)\n{}", checks(&passed.checks))
+        }
+        Err(failure) => {
+            let mut text = format!("{ERROR}✗{ERROR:#} {sentence} ({seconds:.1} s)\n");
+            text.push_str(&indented(&evidence_of(report, kernel, failure)));
+            text
+        }
+    }
+}
+
+/// What was done beside the plain results, and what was not.
+fn checks(checks: &Checks) -> String {
+    let mut lines = Vec::new();
+    if checks.precision_probed > 0 {
+        lines
+            .push(format!("exact on the precision probe of {} workloads", checks.precision_probed));
+    }
+    if checks.accepted_races > 0 {
+        let count = checks.accepted_races;
+        lines.push(format!(
+            "{count} accesses that the idiom of CUDA accepts and the memory model does not"
+        ));
+    }
+    lines.extend(shown_evidence(&checks.evidence));
+    let hidden = checks.not_run.iter().filter(|each| each.workload.is_none()).count();
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for not_run in &checks.not_run {
+        let Some(name) = not_run.workload.as_deref() else { continue };
+        match reasons.iter_mut().find(|(reason, _)| *reason == not_run.reason) {
+            Some((_, names)) => names.push(name),
+            None => reasons.push((&not_run.reason, vec![name])),
+        }
+    }
+    for (reason, names) in reasons {
+        lines.push(format!("not run: {} ({reason})", names.join(", ")));
+    }
+    if hidden > 0 {
+        lines.push(format!("not run: {hidden} held out (too large for this device)"));
+    }
+    if !checks.not_checked.is_empty() {
+        lines.push(format!("nobody looked for {}", checks.not_checked.join(", ")));
+    }
+    lines.into_iter().map(|line| format!("    {line}\n")).collect()
+}
+
+/// What the code shows and the policy does not refuse: one line for each kind and for each whose code it is.
+fn shown_evidence(all: &[evidence::Found]) -> Vec<String> {
+    let mut groups: Vec<(String, usize)> = Vec::new();
+    for found in all {
+        let whose = match &found.origin {
+            evidence::Origin::Candidate => {
+                let line = found.source.last().map_or(0, |place| place.line);
+                format!("line {line} {}", found.what)
+            }
+            evidence::Origin::Toolkit(_) => format!("a header of the toolkit {}", found.what),
+        };
+        match groups.iter_mut().find(|(known, _)| *known == whose) {
+            Some((_, count)) => *count += 1,
+            None => groups.push((whose, 1)),
+        }
+    }
+    let times = |count| if count == 1 { String::new() } else { format!(", {count} times") };
+    groups
+        .into_iter()
+        .map(|(whose, count)| format!("{whose}{} (not refused)", times(count)))
+        .collect()
+}
+
+fn evidence_of(report: &Report<'_>, kernel: &Kernel, failure: &Failure) -> String {
+    let sources = quoted(report, kernel);
+    match failure {
+        Failure::Compile(error) | Failure::Refused(Refused::Build(error)) => {
+            failure::to_text(&kernel.name, error, &sources)
+        }
+        Failure::Refused(Refused::Evidence(found)) => {
+            found.iter().map(|found| static_evidence(found, kernel, report)).collect()
+        }
+        Failure::Fault(fault) => faults(fault, kernel, report),
+        Failure::Wrong(wrong) => wrongness(wrong),
+        Failure::Refused(
+            Refused::Launch { .. }
+            | Refused::Load(_)
+            | Refused::Unsupported(_)
+            | Refused::Memory(_),
+        )
+        | Failure::TimedOut { .. }
+        | Failure::DeviceLost { .. }
+        | Failure::Cancelled => String::new(),
+    }
+}
+
+fn static_evidence(found: &evidence::Found, kernel: &Kernel, report: &Report<'_>) -> String {
+    let place = found.source.last().map(|place| SourcePlace {
+        file: kernel.file.display().to_string(),
+        line: place.line,
+        column: Some(place.column).filter(|column| *column > 0),
+        excerpt: None,
+        foreign: false,
+    });
+    let kind = serde_json::to_value(found.evidence).unwrap_or_default();
+    let kind = kind.as_str().unwrap_or_default().to_owned();
+    let notes = [format!("PTX line {}: {}", found.ptx_line, found.instruction)];
+    diagnostics::of_fault((&kind, &found.what), place.as_ref(), &notes, &quoted(report, kernel))
+}
+
+fn faults(fault: &Fault, kernel: &Kernel, report: &Report<'_>) -> String {
+    let shown = fault.faults.iter().take(MOST_FAULTS);
+    let mut text: String = shown.map(|each| one_fault(each, kernel, report)).collect();
+    let more = fault.faults.len().saturating_sub(MOST_FAULTS);
+    if more > 0 {
+        let _infallible = writeln!(text, "and {more} more");
+    }
+    text + &inputs(&fault.workload, fault.recipe)
+}
+
+fn one_fault(fault: &FaultReport, kernel: &Kernel, report: &Report<'_>) -> String {
+    let name = with_readable_names(&fault.kernel);
+    let mut notes = Vec::new();
+    let mut place = None;
+    match &fault.seen {
+        Some(seen) => {
+            let (block, thread) = (position(seen.block), position(seen.thread));
+            notes.push(format!("kernel {name}, block {block}, thread {thread}"));
+            place = source_place(seen.place.source.as_ref(), kernel);
+        }
+        None => notes.push(format!("in kernel {name}; a GPU does not say where")),
+    }
+    if let Some(other) = &fault.other {
+        let at = match &other.place.source {
+            Some((file, line, _)) if *file == kernel.file.display().to_string() => {
+                format!("line {line}")
+            }
+            Some((file, line, _)) => format!("{file}:{line}"),
+            None => format!("PTX line {}", other.place.ptx.0),
+        };
+        let (block, thread) = (position(other.block), position(other.thread));
+        notes.push(format!(
+            "the other side: {} by block {block}, thread {thread} at {at}",
+            other.access
+        ));
+    }
+    let kind = serde_json::to_value(fault.kind).unwrap_or_default();
+    let kind = kind.as_str().unwrap_or_default().to_owned();
+    let details = with_readable_names(&fault.details);
+    diagnostics::of_fault((&kind, &details), place.as_ref(), &notes, &quoted(report, kernel))
+}
+
+fn source_place(source: Option<&(String, u32, u32)>, kernel: &Kernel) -> Option<SourcePlace> {
+    let (file, line, column) = source?;
+    Some(SourcePlace {
+        file: file.clone(),
+        line: *line,
+        column: Some(*column).filter(|column| *column > 0),
+        excerpt: None,
+        foreign: *file != kernel.file.display().to_string(),
+    })
+}
+
+fn position([x, y, z]: [u32; 3]) -> String {
+    format!("({x}, {y}, {z})")
+}
+
+fn wrongness(wrong: &Wrong) -> String {
+    let Wrong::Seen { workload, recipe, outputs, details, step, .. } = wrong else {
+        return "nothing more is told about held-out workloads\n".to_owned();
+    };
+    let mut text = String::new();
+    for (name, wrong) in outputs {
+        text.push_str(&output(name, wrong));
+    }
+    if let Some(details) = details {
+        let _infallible = writeln!(text, "{details}");
+    }
+    let _infallible = writeln!(text, "found by: {step}");
+    text + &inputs(workload, *recipe)
+}
+
+fn output(name: &str, wrong: &Wrongness) -> String {
+    let mut text = format!("{}\n", sentence::of_output(name, wrong));
+    if wrong.kind == WrongKind::Unwritten {
+        return text + &map(&wrong.map);
+    }
+    for (which, mismatch) in [("first", &wrong.first), ("worst", &wrong.worst)] {
+        let Some(mismatch) = mismatch else { continue };
+        let _infallible = write!(text, "  {which}  {name}{}", sentence::of_mismatch(mismatch));
+        if let Some(ulps) = mismatch.ulps {
+            let _infallible = write!(text, " ({ulps:.0} ulp)");
+        }
+        if let Some(accepted) = mismatch.accepted {
+            let _infallible = write!(text, ", accepted error {accepted:.3e}");
+        }
+        text.push('\n');
+    }
+    text + &map(&wrong.map)
+}
+
+/// Where in the tensor: a dot for a cell without a wrong element, then the share of wrong ones in tenths.
+fn map(map: &ErrorMap) -> String {
+    if map.columns == 0 || map.counts.len() < 2 {
+        return String::new();
+    }
+    let cell = |(count, size): (&u64, &u64)| match (count * 10).checked_div(*size) {
+        _ if *count == 0 => '·',
+        Some(tenths @ 1..=9) => char::from(b'0' + tenths as u8),
+        Some(0) => '0',
+        Some(_) | None => '█',
+    };
+    let cells: Vec<char> = map.counts.iter().zip(&map.sizes).map(cell).collect();
+    let rows =
+        cells.chunks(map.columns).map(|row| format!("  {}\n", row.iter().collect::<String>()));
+    rows.collect()
+}
+
+/// How to have the same inputs again.
+fn inputs(workload: &str, recipe: Recipe) -> String {
+    let draw = serde_json::to_value(recipe.draw).unwrap_or_default();
+    let draw = match draw.as_str() {
+        Some(word) => word.replace('_', " "),
+        None => draw["distribution"].as_str().unwrap_or_default().replace('_', " "),
+    };
+    format!("inputs: workload `{workload}`, {draw}\n")
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("    {line}\n")).collect()
+}

@@ -1,0 +1,253 @@
+//! The catch matrix: the checker itself, examined for one project.
+//!
+//! Every cheat that can be made of the definition must be caught, every kernel under `wrong/` must fail as it says, and
+//! every honest kernel must pass. Beside it stands the smallest error that is still caught.
+
+mod cheat;
+mod generate;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::cancellation::Cancellation;
+use crate::device::{DeviceName, DeviceSheet};
+use crate::evaluate::{Bench, EvaluateError, Evaluation, PolicyUse, Run, evaluate};
+use crate::project::{Kernel, Project};
+use crate::verify::sentence;
+use crate::verify::verdict::Failure;
+
+pub use cheat::Cheat;
+pub use generate::{Unsuitable, generate};
+
+/// The powers of two between which the smallest caught error is looked for.
+const EXPONENTS: (u32, u32) = (1, 48);
+
+/// What is audited, and where.
+#[derive(Clone, Copy, Debug)]
+pub struct Audit<'a> {
+    /// The project.
+    pub project: &'a Project,
+    /// The device.
+    pub device: &'a DeviceName,
+    /// Its sheet.
+    pub sheet: &'a DeviceSheet,
+    /// What all inputs come from.
+    pub seed: u64,
+}
+
+/// What came of an audit.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Matrix {
+    /// The generated cheats.
+    pub cheats: Vec<Cell<Cheat>>,
+    /// The project's own wrong kernels, by name.
+    pub wrong: Vec<Cell<String>>,
+    /// Honest kernels: the reference rounded once, and the project's own.
+    pub honest: Vec<Cell<String>>,
+    /// The smallest error that is caught.
+    pub sensitivity: Vec<Sensitivity>,
+}
+
+/// One kernel that was tried.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cell<Name> {
+    /// Which.
+    pub name: Name,
+    /// Whether the checker did what it should.
+    pub outcome: Outcome,
+    /// The verdict in a sentence.
+    pub sentence: String,
+}
+
+/// Whether the checker did what it should.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It did.
+    Good,
+    /// A cheat or a wrong kernel came through, or failed otherwise than it says; an honest kernel was rejected.
+    Hole,
+    /// Every output of the cheat equals the honest one bit for bit: there is nothing to catch.
+    NotApplicable,
+}
+
+/// The smallest error of one output that is caught.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Sensitivity {
+    /// The output.
+    pub output: String,
+    /// Its dtype.
+    pub dtype: crate::project::dtype::Dtype,
+    /// Every element too large by one part in two to this power is caught, by the next power it is not; none if nothing is.
+    pub exponent: Option<u32>,
+}
+
+impl Matrix {
+    /// How many holes there are.
+    #[must_use]
+    pub fn holes(&self) -> usize {
+        let outcomes = self.cheats.iter().map(|cell| cell.outcome);
+        let outcomes = outcomes.chain(self.wrong.iter().map(|cell| cell.outcome));
+        let outcomes = outcomes.chain(self.honest.iter().map(|cell| cell.outcome));
+        outcomes.filter(|outcome| *outcome == Outcome::Hole).count()
+    }
+}
+
+/// Why there is no matrix.
+#[derive(Debug, thiserror::Error)]
+pub enum AuditError {
+    /// Something could not be evaluated.
+    #[error(transparent)]
+    Evaluate(#[from] EvaluateError),
+    /// No cheats can be made.
+    #[error(transparent)]
+    Unsuitable(#[from] Unsuitable),
+    /// A generated kernel is not a sound one: the generator is at fault.
+    #[error("the cheat `{cheat}` is no kernel: {problem}")]
+    Generated {
+        /// Which.
+        cheat: Cheat,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// Somebody cancelled.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+/// Tries everything. `watcher` is told what begins.
+///
+/// # Errors
+/// Something could not be tried at all.
+pub fn audit(
+    audit: &Audit<'_>,
+    bench: &mut Bench,
+    cancellation: &Cancellation,
+    watcher: &mut dyn FnMut(&str),
+) -> Result<Matrix, AuditError> {
+    let mut auditor = Auditor { audit, bench, cancellation, watcher };
+    let mut matrix = Matrix::default();
+    let honest = auditor.cheat(Cheat::Honest)?;
+    let digests = digests(&honest);
+    matrix.honest.push(rightness("reference, rounded once".to_owned(), &honest));
+    for kernel in &audit.project.kernels {
+        let run = auditor.run(kernel, PolicyUse::Refuse)?;
+        matrix.honest.push(rightness(kernel.name.clone(), &run));
+    }
+    for kernel in &audit.project.wrong {
+        let run = auditor.run(kernel, PolicyUse::Refuse)?;
+        matrix.wrong.push(wrongness(kernel, &run));
+    }
+    for cheat in Cheat::ALL {
+        let run = auditor.cheat(cheat)?;
+        let same = digests.as_ref().is_some_and(|honest| digests_of(&run) == Some(honest));
+        let outcome = match run.verdict {
+            Err(_) => Outcome::Good,
+            Ok(_) if same => Outcome::NotApplicable,
+            Ok(_) => Outcome::Hole,
+        };
+        let sentence = sentence::verdict(&cheat.to_string(), &run.verdict);
+        matrix.cheats.push(Cell { name: cheat, outcome, sentence });
+    }
+    for (index, tensor) in audit.project.definition.tensors.iter().enumerate() {
+        if tensor.role.compare().is_some() && tensor.dtype.is_float() {
+            let exponent = auditor.smallest_caught(index)?;
+            let (output, dtype) = (tensor.name.clone(), tensor.dtype);
+            matrix.sensitivity.push(Sensitivity { output, dtype, exponent });
+        }
+    }
+    Ok(matrix)
+}
+
+struct Auditor<'a> {
+    audit: &'a Audit<'a>,
+    bench: &'a mut Bench,
+    cancellation: &'a Cancellation,
+    watcher: &'a mut dyn FnMut(&str),
+}
+
+impl Auditor<'_> {
+    /// A generated kernel; what its code shows is not held against it, so that it must be caught while it runs.
+    fn cheat(&mut self, cheat: Cheat) -> Result<Run, AuditError> {
+        let project = self.audit.project;
+        let source = generate(project, cheat)?;
+        let kernel = project.draft("cheat", source).map_err(|problems| {
+            let problem = problems.first().map(ToString::to_string).unwrap_or_default();
+            AuditError::Generated { cheat, problem }
+        })?;
+        (self.watcher)(&cheat.to_string());
+        let run = self.evaluated(&kernel, PolicyUse::Show)?;
+        match &run.verdict {
+            Err(Failure::Compile(error)) => {
+                Err(AuditError::Generated { cheat, problem: error.to_string() })
+            }
+            Err(_) | Ok(_) => Ok(run),
+        }
+    }
+
+    fn run(&mut self, kernel: &Kernel, policy: PolicyUse) -> Result<Run, AuditError> {
+        (self.watcher)(&kernel.name);
+        self.evaluated(kernel, policy)
+    }
+
+    fn evaluated(&mut self, kernel: &Kernel, policy: PolicyUse) -> Result<Run, AuditError> {
+        let Audit { project, device, sheet, seed } = *self.audit;
+        let chosen = BTreeMap::new();
+        let evaluation = Evaluation {
+            project,
+            kernel,
+            chosen: &chosen,
+            device,
+            sheet,
+            workload: None,
+            seed,
+            policy,
+        };
+        let run = evaluate(&evaluation, self.bench, self.cancellation, &mut |_step, _workload| {})?;
+        match run.verdict {
+            Err(Failure::Cancelled) => Err(AuditError::Cancelled),
+            Ok(_) | Err(_) => Ok(run),
+        }
+    }
+
+    /// The largest power whose error is caught, by halving the range.
+    fn smallest_caught(&mut self, tensor: usize) -> Result<Option<u32>, AuditError> {
+        let (mut low, mut high) = EXPONENTS;
+        let mut caught = |exponent| -> Result<bool, AuditError> {
+            Ok(self.cheat(Cheat::OffBy { tensor, exponent })?.verdict.is_err())
+        };
+        if !caught(low)? {
+            return Ok(None);
+        }
+        while high - low > 1 {
+            let middle = low.midpoint(high);
+            if caught(middle)? { low = middle } else { high = middle }
+        }
+        Ok(Some(low))
+    }
+}
+
+fn digests(run: &Run) -> Option<Vec<String>> {
+    digests_of(run).cloned()
+}
+
+fn digests_of(run: &Run) -> Option<&Vec<String>> {
+    run.verdict.as_ref().ok().map(|passed| &passed.checks.digests)
+}
+
+fn rightness(name: String, run: &Run) -> Cell<String> {
+    let outcome = if run.verdict.is_ok() { Outcome::Good } else { Outcome::Hole };
+    let sentence = sentence::verdict(&name, &run.verdict);
+    Cell { name, outcome, sentence }
+}
+
+fn wrongness(kernel: &Kernel, run: &Run) -> Cell<String> {
+    let expected = kernel.launch.expect;
+    let outcome = match (&run.verdict, expected) {
+        (Err(failure), Some(expected)) if failure.is_expected(expected) => Outcome::Good,
+        (Ok(_) | Err(_), _) => Outcome::Hole,
+    };
+    let sentence = sentence::verdict(&kernel.name, &run.verdict);
+    Cell { name: kernel.name.clone(), outcome, sentence }
+}

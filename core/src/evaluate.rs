@@ -1,0 +1,177 @@
+//! The spine: from a candidate to a verdict, one call per stage. Read this first.
+//!
+//! ```text
+//!  Kernel ──► build ──► Subject ──► verify ──► Checks ──► Passed
+//!              │ compiler processes    │ stations: one process for the candidate, one for the reference
+//!              ▼                       ▼
+//!          Failure: compile,       Failure: fault, wrong,
+//!          refused, timed out      refused, timed out, device lost
+//! ```
+//!
+//! What a kernel does wrong is a [`Failure`], which is a result. An [`EvaluateError`] is about the request or the machine.
+
+mod build;
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use crate::cancellation::Cancellation;
+use crate::compile::Compiler;
+use crate::device::{DeviceName, DeviceSheet};
+use crate::project::candidate::CandidateHash;
+use crate::project::{Kernel, Project};
+use crate::verify::stations::Stations;
+use crate::verify::verdict::{Failure, Passed, Screened, Step, Verdict};
+use crate::verify::verification::{Stop, Verification};
+
+/// What is evaluated, on what, how thoroughly.
+#[derive(Clone, Copy, Debug)]
+pub struct Evaluation<'a> {
+    /// The project.
+    pub project: &'a Project,
+    /// One of its kernels.
+    pub kernel: &'a Kernel,
+    /// Parameters that are not to be chosen by the kernel itself.
+    pub chosen: &'a BTreeMap<String, i64>,
+    /// The device.
+    pub device: &'a DeviceName,
+    /// Its sheet.
+    pub sheet: &'a DeviceSheet,
+    /// Only this workload, where one is named.
+    pub workload: Option<&'a str>,
+    /// What all inputs come from.
+    pub seed: u64,
+    /// What the policy refuses is refused, or only shown.
+    pub policy: PolicyUse,
+}
+
+/// Whether static evidence refuses a candidate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PolicyUse {
+    /// As the project says.
+    Refuse,
+    /// It is shown only: to see whether what a kernel does is found while it runs.
+    Show,
+}
+
+/// What an evaluation works with.
+#[derive(Debug)]
+pub struct Bench {
+    /// Compiles, in processes of its own.
+    pub compiler: Compiler,
+    /// Run the candidate and the reference.
+    pub stations: Stations,
+}
+
+/// What came of an evaluation.
+#[derive(Debug)]
+pub struct Run {
+    /// The candidate of the first workload; none where it could not be made.
+    pub candidate: Option<CandidateHash>,
+    /// What all inputs came from.
+    pub seed: u64,
+    /// Whether it is right.
+    pub verdict: Verdict,
+    /// How long everything took.
+    pub elapsed: Duration,
+}
+
+/// Why there is no verdict.
+#[derive(Debug, thiserror::Error)]
+pub enum EvaluateError {
+    /// The request is wrong.
+    #[error("{0}")]
+    Request(String),
+    /// The machine cannot do it, or the project's reference is at fault.
+    #[error("{0}")]
+    Environment(String),
+}
+
+/// Told what begins: the step, and the workload unless it is held out.
+pub type Watcher<'a> = &'a mut dyn FnMut(Step, Option<&str>);
+
+/// From a candidate to a verdict.
+///
+/// # Errors
+/// The request is wrong, or the machine cannot do it.
+pub fn evaluate(
+    evaluation: &Evaluation<'_>,
+    bench: &mut Bench,
+    cancellation: &Cancellation,
+    watcher: Watcher<'_>,
+) -> Result<Run, EvaluateError> {
+    let started = Instant::now();
+    let mut run = Run {
+        candidate: None,
+        seed: evaluation.seed,
+        verdict: Err(Failure::Cancelled),
+        elapsed: Duration::ZERO,
+    };
+    run.verdict = match stages(evaluation, bench, cancellation, watcher, &mut run.candidate) {
+        Ok(passed) => Ok(passed),
+        Err(Stop::Failure(failure)) => Err(failure),
+        Err(Stop::Request(message)) => return Err(EvaluateError::Request(message)),
+        Err(Stop::Broken(message)) => return Err(EvaluateError::Environment(message)),
+    };
+    run.elapsed = started.elapsed();
+    Ok(run)
+}
+
+fn stages(
+    evaluation: &Evaluation<'_>,
+    bench: &mut Bench,
+    cancellation: &Cancellation,
+    watcher: Watcher<'_>,
+    candidate: &mut Option<CandidateHash>,
+) -> Result<Passed, Stop> {
+    watcher(Step::Compile, None);
+    let started = Instant::now();
+    let subject = build::build(evaluation, &mut bench.compiler, cancellation, candidate)?;
+    let compiled = started.elapsed();
+    let verification = Verification {
+        subject: &subject,
+        stations: &mut bench.stations,
+        seed: evaluation.seed,
+        cancellation,
+        watcher,
+        checks: subject.checks(compiled),
+    };
+    let checks = verification.run()?;
+    Ok(Passed { checks })
+}
+
+/// A quick look at one workload: enough to drop a candidate, never enough to call it right.
+///
+/// # Errors
+/// As [`evaluate`].
+pub fn screen(
+    evaluation: &Evaluation<'_>,
+    bench: &mut Bench,
+    cancellation: &Cancellation,
+    watcher: Watcher<'_>,
+) -> Result<Result<Screened, Failure>, EvaluateError> {
+    let mut look = || {
+        watcher(Step::Compile, None);
+        let started = Instant::now();
+        let subject = build::build(evaluation, &mut bench.compiler, cancellation, &mut None)?;
+        let checks = subject.checks(started.elapsed());
+        let trial = subject.trials.first().ok_or_else(|| {
+            Stop::Request("no workload of the project runs on this device".to_owned())
+        })?;
+        let verification = Verification {
+            subject: &subject,
+            stations: &mut bench.stations,
+            seed: evaluation.seed,
+            cancellation,
+            watcher,
+            checks,
+        };
+        verification.screen(trial).map(|checks| Screened { checks })
+    };
+    match look() {
+        Ok(screened) => Ok(Ok(screened)),
+        Err(Stop::Failure(failure)) => Ok(Err(failure)),
+        Err(Stop::Request(message)) => Err(EvaluateError::Request(message)),
+        Err(Stop::Broken(message)) => Err(EvaluateError::Environment(message)),
+    }
+}

@@ -1,0 +1,264 @@
+//! From a kernel to a subject: compiled for every workload that will run, beside the reference.
+
+use crate::cancellation::Cancellation;
+use crate::compile::Compiler;
+use crate::compile::error::CompileError;
+use crate::compile::facts::{Facts, FactsError, Setting, facts};
+use crate::compile::job::Build;
+use crate::compile::occupancy::Occupancy;
+use crate::device::DeviceName;
+use crate::project::candidate::CandidateHash;
+use crate::project::manifest::OperationKind;
+use crate::project::workload::Workload;
+use crate::project::{Kernel, Purpose};
+use crate::verify::case::Case;
+use crate::verify::evidence::{self, Found, Provenance};
+use crate::verify::program::Program;
+use crate::verify::station::ModuleImage;
+use crate::verify::subject::{Origins, Subject, Trial};
+use crate::verify::verdict::{Failure, NotRun, Refused, Step};
+use crate::verify::verification::Stop;
+
+use super::{Evaluation, PolicyUse};
+
+/// What a virtual device runs of one workload, in operations and words moved: seconds, not minutes.
+const VIRTUAL_WORK: f64 = 33_554_432.0;
+
+/// Bytes of all tensors of one workload on a virtual device.
+const VIRTUAL_BYTES: u64 = 256 << 20;
+
+/// The subject, or why the candidate is not run at all.
+pub(super) fn build(
+    evaluation: &Evaluation<'_>,
+    compiler: &mut Compiler,
+    cancellation: &Cancellation,
+    candidate: &mut Option<CandidateHash>,
+) -> Result<Subject, Stop> {
+    let mut builder = Builder {
+        evaluation,
+        compiler,
+        cancellation,
+        candidate: Modules::default(),
+        reference: Modules::default(),
+        evidence: Vec::new(),
+    };
+    let mut subject = Subject {
+        candidate: Vec::new(),
+        origins: Vec::new(),
+        reference: Vec::new(),
+        trials: Vec::new(),
+        held_out: Vec::new(),
+        not_run: Vec::new(),
+        evidence: Vec::new(),
+        limits: evaluation.project.definition.limits,
+    };
+    for workload in selected(evaluation)? {
+        let held_out = workload.purpose == Purpose::HeldOut;
+        if let Some(reason) = unfit(evaluation.device, workload) {
+            let name = (!held_out).then(|| workload.name.clone());
+            subject.not_run.push(NotRun { workload: name, reason });
+            continue;
+        }
+        let trial = builder.trial(workload);
+        match (held_out, trial) {
+            (false, trial) => subject.trials.push(trial?),
+            (true, Ok(trial)) => subject.held_out.push(Some(trial)),
+            (true, Err(Stop::Failure(Failure::Cancelled))) => return Err(Failure::Cancelled.into()),
+            (true, Err(Stop::Failure(_))) => subject.held_out.push(None),
+            (true, Err(_)) => {
+                return Err(Stop::Broken("a held-out workload could not be built".to_owned()));
+            }
+        }
+        *candidate = candidate.or(builder.candidate.hashes.first().copied());
+    }
+    if subject.trials.is_empty() {
+        let message = "no workload of the project runs on this device";
+        return Err(Stop::Request(message.to_owned()));
+    }
+    subject.candidate = builder.candidate.images;
+    subject.origins = builder.candidate.origins;
+    subject.reference = builder.reference.images;
+    subject.evidence = builder.evidence;
+    Ok(subject)
+}
+
+/// The workloads that are asked for, visible ones first.
+fn selected<'a>(evaluation: &Evaluation<'a>) -> Result<Vec<&'a Workload>, Stop> {
+    let project = evaluation.project;
+    if let Some(name) = evaluation.workload {
+        let workload = project.workload(name).map_err(|error| Stop::Request(error.to_string()))?;
+        return match workload.purpose {
+            Purpose::HeldOut => Err(Stop::Request(format!(
+                "`{name}` is held out: it runs with all others, and nobody is told more than one bit of it"
+            ))),
+            Purpose::Verify | Purpose::Measure => Ok(vec![workload]),
+        };
+    }
+    let of = |purpose| project.workloads.iter().filter(move |each| each.purpose == purpose);
+    Ok(of(Purpose::Verify).chain(of(Purpose::Measure)).chain(of(Purpose::HeldOut)).collect())
+}
+
+/// Why a workload does not run on a device; nothing if it does.
+fn unfit(device: &DeviceName, workload: &Workload) -> Option<String> {
+    match (device, workload.purpose) {
+        (DeviceName::Cuda(_), Purpose::Verify | Purpose::HeldOut) => None,
+        (_, Purpose::Measure) => Some("only verified while it is measured".to_owned()),
+        (DeviceName::Virtual(_), Purpose::Verify | Purpose::HeldOut) => {
+            let bytes: u64 = workload.extents.iter().map(|extent| extent.bytes).sum();
+            let too_large = bytes > VIRTUAL_BYTES || least_work(workload) > VIRTUAL_WORK;
+            too_large.then(|| "too large for a virtual device".to_owned())
+        }
+    }
+}
+
+/// Operations and words moved.
+fn least_work(workload: &Workload) -> f64 {
+    let operations: f64 = workload.work.operations.iter().map(|(_, count)| count).sum();
+    operations + workload.work.bytes / 4.0
+}
+
+/// Modules, each once.
+#[derive(Default)]
+struct Modules {
+    hashes: Vec<CandidateHash>,
+    images: Vec<ModuleImage>,
+    origins: Vec<Origins>,
+}
+
+impl Modules {
+    /// The index of what was compiled, and whether it is new.
+    fn index(&mut self, facts: &Facts) -> (usize, bool) {
+        let hash = facts.candidate.hash;
+        if let Some(known) = self.hashes.iter().position(|known| *known == hash) {
+            return (known, false);
+        }
+        self.hashes.push(hash);
+        let (ptx, cubin) = (facts.artifact.ptx.clone(), facts.artifact.cubin.clone());
+        self.images.push(ModuleImage { ptx, cubin });
+        self.origins.push(Origins {
+            file: facts.candidate.file.display().to_string(),
+            names: facts.artifact.names.clone(),
+            lines: facts.artifact.module.line_map.clone(),
+        });
+        (self.hashes.len() - 1, true)
+    }
+}
+
+struct Builder<'a> {
+    evaluation: &'a Evaluation<'a>,
+    compiler: &'a mut Compiler,
+    cancellation: &'a Cancellation,
+    candidate: Modules,
+    reference: Modules,
+    evidence: Vec<Found>,
+}
+
+impl Builder<'_> {
+    fn trial(&mut self, workload: &Workload) -> Result<Trial, Stop> {
+        let Evaluation { project, kernel, .. } = *self.evaluation;
+        let definition = &project.definition;
+        let candidate = self.facts(kernel, workload).map_err(of_candidate)?;
+        permitted(&candidate, workload)?;
+        let (module, is_new) = self.candidate.index(&candidate);
+        if is_new {
+            self.look(&candidate)?;
+        }
+        let program = Program::of(module, definition, kernel, &candidate).map_err(Failure::from)?;
+        let broken =
+            |error: &dyn std::fmt::Display| Stop::Broken(format!("the reference: {error}"));
+        let reference = self.facts(&project.reference, workload).map_err(|error| match error {
+            FactsError::Compile(CompileError::Cancelled) => Failure::Cancelled.into(),
+            error => broken(&error),
+        })?;
+        let (module, _) = self.reference.index(&reference);
+        let exact = Program::of(module, definition, &project.reference, &reference)
+            .map_err(|error| broken(&error))?;
+        let case =
+            Case::of(definition, workload).map_err(|error| Stop::Broken(error.to_string()))?;
+        let kinds = workload.work.operations.iter().map(|(kind, _)| *kind);
+        let trial = Trial {
+            case,
+            candidate: program,
+            reference: exact,
+            work: least_work(workload),
+            adds_and_multiplies: kinds.clone().count() > 0 && kinds.into_iter().all(is_exact),
+        };
+        let (needed, limit) = (trial.bytes(), definition.limits.device_bytes);
+        if needed > limit {
+            let message = format!("{needed} bytes of device memory; the project allows {limit}");
+            return Err(Failure::Refused(Refused::Memory(message)).into());
+        }
+        Ok(trial)
+    }
+
+    fn facts(&mut self, kernel: &Kernel, workload: &Workload) -> Result<Facts, FactsError> {
+        let Evaluation { project, chosen, sheet, .. } = *self.evaluation;
+        let none = std::collections::BTreeMap::new();
+        let is_candidate = kernel.name == self.evaluation.kernel.name;
+        let chosen = if is_candidate { chosen } else { &none };
+        let setting = Setting { project, workload, chosen, sheet, build: Build::Optimised };
+        facts(self.compiler, kernel, &setting, self.cancellation)
+    }
+
+    /// What the code shows without running it.
+    fn look(&mut self, facts: &Facts) -> Result<(), Stop> {
+        let entries: Vec<&str> =
+            facts.launches.iter().map(|launch| launch.kernel.symbol.as_str()).collect();
+        let provenance = Provenance::of(&facts.candidate);
+        let found = evidence::find(&facts.artifact.ptx, &entries, &provenance)
+            .map_err(|error| Failure::Refused(Refused::Load(error.to_string())))?;
+        let policy = &self.evaluation.project.definition.policy;
+        let refused: Vec<Found> = evidence::refusals(&found, policy).cloned().collect();
+        if self.evaluation.policy == PolicyUse::Refuse && !refused.is_empty() {
+            return Err(Failure::Refused(Refused::Evidence(refused)).into());
+        }
+        for each in found {
+            if !self.evidence.contains(&each) {
+                self.evidence.push(each);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether results can be exact: sums and products of integers are, if they are small.
+fn is_exact(kind: OperationKind) -> bool {
+    match kind {
+        OperationKind::Arithmetic | OperationKind::Contraction => true,
+        OperationKind::Special | OperationKind::Integer | OperationKind::Compare => false,
+    }
+}
+
+/// Whose fault it is that there are no facts.
+fn of_candidate(error: FactsError) -> Stop {
+    match error {
+        FactsError::Plan(error) => Stop::Request(error.to_string()),
+        FactsError::Compile(CompileError::Cancelled) => Failure::Cancelled.into(),
+        FactsError::Compile(CompileError::TimedOut { limit }) => {
+            Failure::TimedOut { step: Step::Compile, workload: None, limit }.into()
+        }
+        FactsError::Compile(CompileError::Rejected(_)) | FactsError::NoSuchKernel { .. } => {
+            Failure::Compile(Box::new(error)).into()
+        }
+        FactsError::Include(_) | FactsError::Arguments { .. } => {
+            Failure::Refused(Refused::Build(Box::new(error))).into()
+        }
+        FactsError::Compile(error) => Stop::Broken(error.to_string()),
+    }
+}
+
+/// Whether the compiled kernels and the device permit the launches.
+fn permitted(facts: &Facts, workload: &Workload) -> Result<(), Stop> {
+    let mut problems = Vec::new();
+    for launch in &facts.launches {
+        problems.extend(launch.problems.iter().map(ToString::to_string));
+        if let Some(Occupancy::CannotLaunch(obstacles)) = &launch.occupancy {
+            problems.extend(obstacles.iter().map(ToString::to_string));
+        }
+    }
+    if problems.is_empty() {
+        return Ok(());
+    }
+    let workload = workload.name.clone();
+    Err(Failure::Refused(Refused::Launch { workload, problems }).into())
+}

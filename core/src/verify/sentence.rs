@@ -1,0 +1,134 @@
+//! The verdict in one sentence: the same in the command line, the window and the tests.
+
+use super::compare::{Mismatch, Wrongness};
+use super::verdict::{Failure, Passed, Refused, Wrong};
+use crate::project::launch::expectation::WrongKind;
+
+/// The verdict of a kernel of that name.
+#[must_use]
+pub fn verdict(kernel: &str, verdict: &Result<Passed, Failure>) -> String {
+    match verdict {
+        Ok(passed) => of_passed(kernel, passed),
+        Err(failure) => of_failure(kernel, failure),
+    }
+}
+
+fn of_passed(kernel: &str, passed: &Passed) -> String {
+    let checks = &passed.checks;
+    let runs: usize = checks.workloads.iter().map(|run| run.runs).sum();
+    let workloads = counted(checks.workloads.len(), "workload");
+    let held_out = match checks.held_out {
+        0 => "no held-out one".to_owned(),
+        count => format!("{count} held out"),
+    };
+    let order = if checks.deterministic { "" } else { ", not the same bits in every order" };
+    format!("{kernel} is correct: {workloads} and {held_out}, {runs} runs{order}")
+}
+
+/// A failure of a kernel of that name.
+#[must_use]
+pub fn of_failure(kernel: &str, failure: &Failure) -> String {
+    match failure {
+        Failure::Compile(_) => format!("{kernel} does not compile"),
+        Failure::Refused(refused) => format!("{kernel} is refused: {}", of_refusal(refused)),
+        Failure::Fault(fault) => {
+            let first = fault.faults.first();
+            let kind = first.map_or_else(String::new, |fault| word(fault.kind));
+            let others = match fault.faults.len() {
+                0 | 1 => String::new(),
+                count => format!(" and {} more", count - 1),
+            };
+            format!("{kernel} is faulty: {kind}{others} in workload `{}`", fault.workload)
+        }
+        Failure::Wrong(wrong) => of_wrong(kernel, wrong),
+        Failure::TimedOut { step, workload, limit } => {
+            let place = workload.as_ref().map(|name| format!(" in workload `{name}`"));
+            let (place, seconds) = (place.unwrap_or_default(), limit.as_secs_f64());
+            format!("{kernel} was stopped after {seconds} s{place} ({step})")
+        }
+        Failure::DeviceLost { step, reason } => {
+            format!("{kernel} brought the device down ({step}): {reason}")
+        }
+        Failure::Cancelled => format!("{kernel} was cancelled"),
+    }
+}
+
+fn of_refusal(refused: &Refused) -> String {
+    match refused {
+        Refused::Build(error) => error.to_string().replace('\n', "; "),
+        Refused::Evidence(found) => {
+            let first = found.first().map(|found| found.what.clone()).unwrap_or_default();
+            match found.len() {
+                0 | 1 => format!("it {first}"),
+                count => format!("it {first}, and {} more", count - 1),
+            }
+        }
+        Refused::Launch { workload, problems } => {
+            format!("{}, in workload `{workload}`", problems.join("; "))
+        }
+        Refused::Load(reason) => reason.lines().next().unwrap_or_default().to_owned(),
+        Refused::Unsupported(reason) => reason.to_string(),
+        Refused::Memory(reason) => reason.clone(),
+    }
+}
+
+fn of_wrong(kernel: &str, wrong: &Wrong) -> String {
+    let Wrong::Seen { kind, workload, outputs, details, .. } = wrong else {
+        return format!("{kernel} is wrong in a held-out workload");
+    };
+    let how = match kind {
+        WrongKind::Numeric => "wrong",
+        WrongKind::Unwritten => "wrong: it leaves elements unwritten,",
+        WrongKind::Stale => "wrong: it leaves the results of the run before",
+        WrongKind::StateDependent => "wrong when it runs again",
+        WrongKind::Imprecise => "not precise enough",
+        WrongKind::Nan => "wrong: it computes NaN or infinity where the reference does not",
+    };
+    let what = match (outputs.first(), details) {
+        (Some((name, wrongness)), _) => format!("; {}", of_output(name, wrongness)),
+        (None, Some(details)) => format!("; {details}"),
+        (None, None) => String::new(),
+    };
+    format!("{kernel} is {how} in workload `{workload}`{what}")
+}
+
+/// One wrong output: how much of it, and how far off.
+#[must_use]
+pub fn of_output(name: &str, wrong: &Wrongness) -> String {
+    if let (0, Some((found, accepted))) = (wrong.count, wrong.root_mean_square) {
+        return format!(
+            "the root mean square of the errors of `{name}` is {found:.3}, accepted is {accepted:.3}"
+        );
+    }
+    let all: u64 = wrong.map.sizes.iter().sum();
+    if wrong.kind == WrongKind::Unwritten {
+        let first = wrong.first.as_ref().map(|first| format!(", first at {:?}", first.index));
+        let first = first.unwrap_or_default();
+        return format!(
+            "{} of {all} elements of `{name}` are wrong or were never written{first}",
+            wrong.count
+        );
+    }
+    let elements = if all == 1 { "element" } else { "elements" };
+    let worst = wrong.worst.as_ref().or(wrong.first.as_ref());
+    let worst = worst.map(|worst| format!(", worst at {}", of_mismatch(worst)));
+    format!("{} of {all} {elements} of `{name}`{}", wrong.count, worst.unwrap_or_default())
+}
+
+/// `[3, 17]: 0.5, expected 0.25`
+#[must_use]
+pub fn of_mismatch(mismatch: &Mismatch) -> String {
+    let Mismatch { index, found, expected, .. } = mismatch;
+    format!("{index:?}: {found}, expected {expected}")
+}
+
+fn word(kind: crate::project::launch::expectation::FaultKind) -> String {
+    serde_json::to_value(kind)
+        .ok()
+        .and_then(|value| value.as_str().map(|word| word.replace('_', " ")))
+        .unwrap_or_default()
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}

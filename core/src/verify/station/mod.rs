@@ -1,0 +1,176 @@
+//! A device that runs one side of a verification: the candidate's, or the reference's. Each has a process of its own.
+//!
+//! Orders name cases, programs and recipes; tensors never cross. What a candidate leaves in its outputs goes through a
+//! folder from one station to the other, where it is judged.
+
+mod bound;
+mod outputs;
+mod serve;
+mod steps;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::case::Case;
+use super::compare::Comparison;
+use super::fault_report::FaultReport;
+use super::inputs::Recipe;
+use super::program::Program;
+use crate::device::Placement;
+
+pub use serve::Station;
+
+/// A device with modules, opened anew.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opening {
+    /// Whose code it runs, and on what.
+    pub head: OpeningHead,
+    /// The modules, in the order in which programs count them.
+    pub modules: Vec<ModuleImage>,
+}
+
+/// Whose code a station runs, and on what.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpeningHead {
+    /// Whose code it runs.
+    pub side: Side,
+    /// The name of the device.
+    pub device: String,
+    /// Warp instructions of one launch, on a device that counts them.
+    pub max_steps: u64,
+}
+
+/// A compiled module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModuleImage {
+    /// What the virtual GPU reads.
+    pub ptx: String,
+    /// What a GPU runs.
+    pub cubin: Option<Vec<u8>>,
+}
+
+/// Whose code a station runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Side {
+    /// Not trusted: everything about it is checked.
+    Candidate,
+    /// The project's own: floating-point outputs are f64, and come with magnitudes.
+    Reference,
+}
+
+/// One run of a candidate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunOrder {
+    /// The sizes.
+    pub case: Case,
+    /// What runs.
+    pub program: Program,
+    /// The inputs.
+    pub recipe: Recipe,
+    /// Where they lie.
+    pub memory: MemoryOrder,
+    /// What is looked for.
+    pub scrutiny: Scrutiny,
+    /// An existing folder for what the outputs hold, if anybody wants to judge them.
+    pub outputs: Option<PathBuf>,
+}
+
+/// Where the buffers of a run lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum MemoryOrder {
+    /// Elsewhere than those of the run before.
+    Fresh(Placement),
+    /// Where they lay in the run before, which was of the same case.
+    Same,
+}
+
+/// What is looked for while a kernel runs, where the device can look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Scrutiny {
+    /// Everything, data races too.
+    Full,
+    /// Bounds, rights, alignment, and values that nothing wrote.
+    Memory,
+    /// The same, with threads in an unusual order.
+    Shuffled {
+        /// Which order.
+        seed: u64,
+    },
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunReport {
+    /// What the kernels did wrong; the first launch that does ends the run.
+    pub faults: Vec<FaultReport>,
+    /// A hash of all outputs and of which bytes of them were written.
+    pub digest: String,
+    /// Buffers that must be zero after the run and are not.
+    pub left_dirty: Vec<String>,
+    /// Warp instructions, where the device counts them.
+    pub warp_instructions: Option<u64>,
+    /// What the kernels printed, the beginning.
+    pub printed: String,
+    /// Accesses that the idiom of CUDA accepts and the memory model does not.
+    pub accepted: usize,
+    /// What nobody looked for.
+    pub not_checked: Vec<String>,
+    /// How long all launches together took by the host's clock.
+    pub elapsed: Duration,
+}
+
+/// Judging what a candidate left.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JudgeOrder {
+    /// The sizes.
+    pub case: Case,
+    /// The reference.
+    pub program: Program,
+    /// The inputs.
+    pub recipe: Recipe,
+    /// The folder where the outputs are.
+    pub outputs: PathBuf,
+}
+
+/// How outputs compare with the reference's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JudgeReport {
+    /// One for each output, in the order of the case.
+    pub comparisons: Vec<Comparison>,
+    /// For the precision probe: whether the reference's results show that every honest order of operations is exact.
+    pub exact: bool,
+}
+
+/// Why a station cannot do what it is ordered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub enum StationFailure {
+    /// The machine has no such device.
+    #[error("{0}")]
+    Open(String),
+    /// The device does not take a module.
+    #[error("{0}")]
+    Load(String),
+    /// The device refuses a launch.
+    #[error("{0}")]
+    Launch(String),
+    /// The device has no room.
+    #[error("{0}")]
+    Memory(String),
+    /// The device failed.
+    #[error("the device failed: {0}")]
+    Device(String),
+    /// The inputs of a workload cannot be made.
+    #[error("{0}")]
+    Inputs(String),
+    /// The reference did something wrong.
+    #[error("the reference: {0}")]
+    Reference(String),
+    /// The folder between the stations.
+    #[error("the outputs cannot be handed over: {0}")]
+    Outputs(String),
+    /// An order that does not follow from what was ordered before.
+    #[error("{0}")]
+    Order(String),
+}

@@ -1,0 +1,324 @@
+//! A station at work: it opens a device, and carries out orders.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use super::bound::{Bound, of_device, of_inputs};
+use super::steps::{Runner, Trace};
+use super::{
+    JudgeOrder, JudgeReport, Opening, RunOrder, RunReport, Scrutiny, Side, StationFailure, outputs,
+};
+use crate::device::{BufferId, Content, Description, Device, DeviceName, Image, ModuleId, Watch};
+use crate::project::launch::Buffer;
+use crate::verify::case::{Case, TensorCase};
+use crate::verify::compare::{Expected, Found, Strictness, compare};
+use crate::verify::inputs::{Draw, Recipe, generate, probe_applies};
+use crate::verify::program::Program;
+use crate::virtual_gpu::{Checks, Races, Schedule};
+
+/// Results of the reference that are kept, and their bytes.
+const MOST_KEPT: usize = 32;
+const MOST_KEPT_BYTES: usize = 512 << 20;
+
+/// A device with the modules of one side.
+#[derive(Debug)]
+pub struct Station {
+    side: Side,
+    device: Box<dyn Device>,
+    max_steps: u64,
+    modules: Vec<ModuleId>,
+    bound: Option<Bound>,
+    known: Vec<Known>,
+}
+
+/// What the reference computed for a case.
+#[derive(Debug)]
+struct Known {
+    workload: String,
+    recipe: Recipe,
+    results: Results,
+}
+
+/// One for each tensor of a case; none for inputs.
+type Results = Vec<Option<Exact>>;
+
+/// What the reference computed for an output.
+#[derive(Debug)]
+struct Exact {
+    values: Vec<u8>,
+    magnitudes: Option<Vec<u8>>,
+}
+
+impl Station {
+    /// Opens the device and loads the modules.
+    ///
+    /// # Errors
+    /// There is no such device, or it does not take a module.
+    pub fn open(opening: &Opening) -> Result<Self, StationFailure> {
+        let open = |error: crate::device::OpenError| StationFailure::Open(error.to_string());
+        let name = DeviceName::parse(&opening.head.device).map_err(open)?;
+        let device = name.open(Watch::ALL).map_err(open)?;
+        Self::on(device, opening)
+    }
+
+    /// The same on a device that is open already.
+    ///
+    /// # Errors
+    /// The device does not take a module.
+    pub fn on(mut device: Box<dyn Device>, opening: &Opening) -> Result<Self, StationFailure> {
+        let mut modules = Vec::new();
+        for module in &opening.modules {
+            let image = Image { ptx: &module.ptx, cubin: module.cubin.as_deref() };
+            modules.push(device.load(image).map_err(of_device)?);
+        }
+        let (side, max_steps) = (opening.head.side, opening.head.max_steps);
+        Ok(Self { side, device, max_steps, modules, bound: None, known: Vec::new() })
+    }
+
+    /// What the device is.
+    #[must_use]
+    pub fn description(&self) -> &Description {
+        self.device.description()
+    }
+
+    /// Runs a candidate.
+    ///
+    /// # Errors
+    /// The device cannot run it. What the candidate does wrong is in the report.
+    pub fn run(&mut self, order: &RunOrder) -> Result<RunReport, StationFailure> {
+        self.is(Side::Candidate)?;
+        let before = self.bound.take();
+        let sides = (&order.case, &order.program, Side::Candidate);
+        let device = self.device.as_mut();
+        let bound = Bound::prepare(device, before, sides, order.recipe, order.memory)?;
+        self.device.watch(self.watch(order.scrutiny));
+        let started = Instant::now();
+        let trace = self.steps(&bound, &order.program, &order.case, Side::Candidate)?;
+        let elapsed = started.elapsed();
+        let faulty = !trace.faults.is_empty();
+        let mut report = RunReport {
+            faults: trace.faults.into_iter().map(Into::into).collect(),
+            warp_instructions: trace.warp_instructions,
+            printed: trace.printed,
+            accepted: trace.accepted,
+            not_checked: trace.not_checked.into_iter().map(str::to_owned).collect(),
+            elapsed,
+            ..RunReport::default()
+        };
+        // A GPU that faulted has lost its context, and nothing of it can be read any more.
+        if !faulty {
+            let outputs = self.outputs(&bound, &order.case)?;
+            report.digest = digest(&outputs);
+            report.left_dirty = bound.left_dirty(self.device.as_mut())?;
+            if let Some(folder) = &order.outputs {
+                outputs::write(folder, &outputs)?;
+            }
+            self.bound = Some(bound);
+        }
+        Ok(report)
+    }
+
+    /// Judges what a candidate left in a folder by what the reference computes.
+    ///
+    /// # Errors
+    /// The reference cannot be run, or the outputs are not there.
+    pub fn judge(&mut self, order: &JudgeOrder) -> Result<JudgeReport, StationFailure> {
+        self.is(Side::Reference)?;
+        let found = outputs::read(&order.outputs)?;
+        self.compute(&order.case, &order.program, order.recipe)?;
+        let known = self.known.last().ok_or_else(|| order_error("nothing was computed"))?;
+        let inputs = generate(&order.case, order.recipe).map_err(of_inputs)?;
+        let probe = order.recipe.draw == Draw::PrecisionProbe;
+        let expected: Vec<Option<Expected<'_>>> = known.results.iter().map(as_expected).collect();
+        let exact = probe && probe_applies(&order.case, &expected);
+        let strictness = if exact { Strictness::Exact } else { Strictness::Tolerance };
+        let mut comparisons = Vec::new();
+        for (tensor, content) in &found {
+            let expected = expected.get(*tensor).copied().flatten();
+            let expected = expected.ok_or_else(|| order_error("an output of no tensor"))?;
+            let found = Found { bytes: &content.bytes, unwritten: &content.unwritten };
+            let judged = compare(&order.case, *tensor, found, expected, &inputs, strictness);
+            comparisons.push(judged.map_err(|error| order_error(&error.to_string()))?);
+        }
+        Ok(JudgeReport { comparisons, exact })
+    }
+
+    fn is(&self, side: Side) -> Result<(), StationFailure> {
+        let (ours, theirs) = (self.side, side);
+        let wrong = || StationFailure::Order(format!("an order for {theirs:?} to {ours:?}"));
+        (ours == theirs).then_some(()).ok_or_else(wrong)
+    }
+
+    /// Leaves what the reference computes for these inputs at the back of what is known.
+    fn compute(
+        &mut self,
+        case: &Case,
+        program: &Program,
+        recipe: Recipe,
+    ) -> Result<(), StationFailure> {
+        let same = |known: &Known| known.workload == case.workload && known.recipe == recipe;
+        if let Some(position) = self.known.iter().position(same) {
+            self.known[position..].rotate_left(1);
+            return Ok(());
+        }
+        let before = self.bound.take();
+        let memory = super::MemoryOrder::Fresh(crate::device::Placement::Left);
+        let sides = (case, program, Side::Reference);
+        let bound = Bound::prepare(self.device.as_mut(), before, sides, recipe, memory)?;
+        self.device.watch(self.watch_reference());
+        let trace = self.steps(&bound, program, case, Side::Reference)?;
+        if let Some(fault) = trace.faults.into_iter().next() {
+            let fault = super::FaultReport::from(fault);
+            return Err(StationFailure::Reference(fault.details));
+        }
+        let mut results = Vec::new();
+        for (index, tensor) in case.tensors.iter().enumerate() {
+            results.push(self.exact(&bound, index, tensor)?);
+        }
+        bound.free(self.device.as_mut())?;
+        self.known.push(Known { workload: case.workload.clone(), recipe, results });
+        self.forget();
+        Ok(())
+    }
+
+    fn exact(
+        &mut self,
+        bound: &Bound,
+        index: usize,
+        tensor: &TensorCase,
+    ) -> Result<Option<Exact>, StationFailure> {
+        if tensor.role.compare().is_none() {
+            return Ok(None);
+        }
+        let device = self.device.as_mut();
+        let values = bound.read(device, Buffer::Tensor(index))?;
+        if let Some(hole) = first_hole(tensor, &values) {
+            let message = format!("it does not write element {hole} of `{}`", tensor.name);
+            return Err(StationFailure::Reference(message));
+        }
+        let magnitudes = match tensor.has_magnitude() {
+            true => Some(bound.read(device, Buffer::Magnitude(index))?.bytes),
+            false => None,
+        };
+        Ok(Some(Exact { values: values.bytes, magnitudes }))
+    }
+
+    /// Keeps memory bounded; the newest result stays.
+    fn forget(&mut self) {
+        let bytes = |known: &Known| -> usize {
+            let each = known.results.iter().flatten();
+            each.map(|exact| exact.values.len() + exact.magnitudes.as_ref().map_or(0, Vec::len))
+                .sum()
+        };
+        while self.known.len() > 1
+            && (self.known.len() > MOST_KEPT
+                || self.known.iter().map(bytes).sum::<usize>() > MOST_KEPT_BYTES)
+        {
+            self.known.remove(0);
+        }
+    }
+
+    fn steps(
+        &mut self,
+        bound: &Bound,
+        program: &Program,
+        case: &Case,
+        side: Side,
+    ) -> Result<Trace, StationFailure> {
+        let module = self.modules.get(program.module).copied();
+        let module = module.ok_or_else(|| order_error("no such module"))?;
+        let names = bound.names();
+        let sizes = sizes(&names, program, case, side);
+        let device = self.device.as_mut();
+        let mut runner = Runner { device, module, names, sizes, trace: Trace::default() };
+        runner.run(program)?;
+        Ok(runner.trace)
+    }
+
+    fn outputs(
+        &mut self,
+        bound: &Bound,
+        case: &Case,
+    ) -> Result<Vec<(usize, Content)>, StationFailure> {
+        let written = case.tensors.iter().enumerate();
+        let written = written.filter(|(_, tensor)| tensor.role.compare().is_some());
+        let device = self.device.as_mut();
+        written.map(|(index, _)| Ok((index, bound.read(device, Buffer::Tensor(index))?))).collect()
+    }
+
+    fn watch(&self, scrutiny: Scrutiny) -> Watch {
+        let races = match scrutiny {
+            Scrutiny::Full => Races::CudaIdiom,
+            Scrutiny::Memory | Scrutiny::Shuffled { .. } => Races::Ignored,
+        };
+        let schedule = match scrutiny {
+            Scrutiny::Full | Scrutiny::Memory => Schedule::Deterministic,
+            Scrutiny::Shuffled { seed } => Schedule::Adversarial { seed },
+        };
+        let checks = Checks { uninitialized: true, races };
+        Watch { checks, schedule, counters: true, max_steps: self.max_steps }
+    }
+
+    /// The reference is trusted; that it reads only what was written is cheap to know.
+    fn watch_reference(&self) -> Watch {
+        let checks = Checks { uninitialized: true, races: Races::Ignored };
+        let (schedule, max_steps) = (Schedule::Deterministic, self.max_steps);
+        Watch { checks, schedule, counters: false, max_steps }
+    }
+}
+
+fn order_error(message: &str) -> StationFailure {
+    StationFailure::Order(message.to_owned())
+}
+
+fn as_expected(exact: &Option<Exact>) -> Option<Expected<'_>> {
+    let exact = exact.as_ref()?;
+    Some(Expected { values: &exact.values, magnitudes: exact.magnitudes.as_deref() })
+}
+
+/// Bytes of each buffer that a step may fill.
+fn sizes(
+    names: &BTreeMap<Buffer, BufferId>,
+    program: &Program,
+    case: &Case,
+    side: Side,
+) -> BTreeMap<BufferId, u64> {
+    let bytes = |buffer: &Buffer| match buffer {
+        Buffer::Scratch(index) => program.scratch.get(*index).map(|scratch| scratch.bytes),
+        Buffer::Magnitude(index) => case.tensors.get(*index).map(|tensor| tensor.span * 8),
+        Buffer::Tensor(index) => case.tensors.get(*index).map(|tensor| {
+            let exact = side == Side::Reference
+                && tensor.dtype.is_float()
+                && tensor.role.compare().is_some();
+            if exact { tensor.span * 8 } else { tensor.bytes }
+        }),
+    };
+    names.iter().filter_map(|(buffer, id)| Some((*id, bytes(buffer)?))).collect()
+}
+
+/// The first element that nothing wrote; gaps between elements need not be written.
+fn first_hole(tensor: &TensorCase, content: &Content) -> Option<u64> {
+    content.unwritten.first()?;
+    let size = content.bytes.len() / usize::try_from(tensor.span).unwrap_or(usize::MAX).max(1);
+    let offsets = tensor.offsets().map(|offset| usize::try_from(offset).unwrap_or(usize::MAX));
+    let element = |offset: usize| {
+        let start = offset.saturating_mul(size);
+        start..start.saturating_add(size)
+    };
+    (0..).zip(offsets).find(|(_, offset)| !content.is_written(&element(*offset))).map(|(n, _)| n)
+}
+
+/// A hash of what outputs hold; bytes that nothing wrote differ from zeros.
+fn digest(outputs: &[(usize, Content)]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for (tensor, content) in outputs {
+        hasher.update(&tensor.to_le_bytes());
+        hasher.update(&content.bytes.len().to_le_bytes());
+        hasher.update(&content.bytes);
+        for hole in &content.unwritten {
+            hasher.update(&hole.start.to_le_bytes());
+            hasher.update(&hole.end.to_le_bytes());
+        }
+    }
+    hasher.finalize().to_hex().to_string()
+}

@@ -1,0 +1,277 @@
+//! The processes of a verification, as the parent sees them: one runs the candidate, one the reference.
+//!
+//! Where the candidate runs on a GPU, a third one runs it on a virtual device that sees what a GPU does not.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use super::station::{
+    JudgeOrder, JudgeReport, ModuleImage, Opening, OpeningHead, RunOrder, RunReport, Side,
+    StationFailure,
+};
+use crate::cancellation::Cancellation;
+use crate::device::{Description, DeviceName};
+use crate::worker::command::WorkerCommand;
+use crate::worker::error::WorkerError;
+use crate::worker::handle::WorkerHandle;
+use crate::worker::protocol::{Configuration, Limits, RequestFailure, Tools};
+use crate::worker::sandbox::SandboxPolicy;
+
+/// How long opening a device and loading modules may take.
+const OPEN_LIMIT: Duration = Duration::from_secs(60);
+
+/// Memory where files are never written to a disk, on Linux.
+const SHARED_MEMORY: &str = "/dev/shm";
+
+/// What a process of the driver's needs of the file system besides reading it: the device nodes, and its own threads'
+/// folder, without which the driver does not start.
+const CUDA_WRITES: [&str; 8] = [
+    "/proc/self/task",
+    "/dev/nvidiactl",
+    "/dev/nvidia-uvm",
+    "/dev/nvidia-uvm-tools",
+    "/dev/nvidia-modeset",
+    "/dev/nvidia-caps",
+    "/dev/shm",
+    "/dev/null",
+];
+
+/// GPUs that a machine has at most.
+const MOST_GPUS: usize = 32;
+
+/// The processes of a verification.
+#[derive(Debug)]
+pub struct Stations {
+    device: String,
+    candidate: WorkerHandle,
+    checker: Option<Checker>,
+    reference: WorkerHandle,
+    handover: TempDir,
+}
+
+/// A virtual device beside a GPU.
+#[derive(Debug)]
+struct Checker {
+    device: String,
+    handle: WorkerHandle,
+    /// Not where the candidate has instructions that only the GPU knows.
+    is_open: bool,
+}
+
+/// Which process runs the candidate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Runner {
+    /// The one with the device.
+    Device,
+    /// The one with the virtual device beside a GPU.
+    Checker,
+}
+
+/// Why a station gave no report.
+#[derive(Debug, thiserror::Error)]
+pub enum StationError {
+    /// It exceeded its limit and was killed.
+    #[error("stopped after {} s", .0.as_secs_f64())]
+    TimedOut(Duration),
+    /// The process or the device ended.
+    #[error("{0}")]
+    Lost(String),
+    /// Somebody cancelled.
+    #[error("cancelled")]
+    Cancelled,
+    /// It cannot do what it was ordered.
+    #[error(transparent)]
+    Failed(StationFailure),
+    /// The machine cannot have such a process.
+    #[error("{0}")]
+    Environment(String),
+}
+
+impl Stations {
+    /// Processes that start when they are needed. `checker` is the virtual device beside a GPU.
+    ///
+    /// # Errors
+    /// There is no place for the folder between them.
+    pub fn new(
+        command: &WorkerCommand,
+        device: &DeviceName,
+        checker: Option<&DeviceName>,
+    ) -> io::Result<Self> {
+        let handover = handover_folder()?;
+        let folder = handover.path();
+        let candidate = handle(command, device, folder);
+        let reference = handle(command, device, folder);
+        let checker = checker.map(|name| Checker {
+            device: name.to_string(),
+            handle: handle(command, name, folder),
+            is_open: false,
+        });
+        Ok(Self { device: device.to_string(), candidate, checker, reference, handover })
+    }
+
+    /// Whether a virtual device beside a GPU has taken the candidate.
+    #[must_use]
+    pub fn has_checker(&self) -> bool {
+        self.checker.as_ref().is_some_and(|checker| checker.is_open)
+    }
+
+    /// What the device is.
+    ///
+    /// # Errors
+    /// The machine has no such device.
+    pub fn description(
+        &mut self,
+        cancellation: &Cancellation,
+    ) -> Result<Description, StationError> {
+        let head = OpeningHead { side: Side::Candidate, device: self.device.clone(), max_steps: 0 };
+        let opening = Opening { head, modules: Vec::new() };
+        Ok(self.candidate.open(opening, OPEN_LIMIT, cancellation)?)
+    }
+
+    /// Opens the devices anew and loads both sides.
+    ///
+    /// # Errors
+    /// A device is not there, or does not take a module.
+    pub fn open(
+        &mut self,
+        candidate: &[ModuleImage],
+        reference: &[ModuleImage],
+        max_steps: u64,
+        cancellation: &Cancellation,
+    ) -> Result<(), StationError> {
+        let opening = |side, device: &str, modules: &[ModuleImage]| Opening {
+            head: OpeningHead { side, device: device.to_owned(), max_steps },
+            modules: modules.to_vec(),
+        };
+        let order = opening(Side::Candidate, &self.device, candidate);
+        self.candidate.open(order, OPEN_LIMIT, cancellation)?;
+        if let Some(Checker { device, handle, is_open }) = &mut self.checker {
+            let order = opening(Side::Candidate, device, candidate);
+            *is_open = match handle.open(order, OPEN_LIMIT, cancellation).map_err(Into::into) {
+                Ok(_) => true,
+                Err(StationError::Failed(StationFailure::Load(_))) => false,
+                Err(error) => return Err(error),
+            };
+        }
+        let order = opening(Side::Reference, &self.device, reference);
+        match self.reference.open(order, OPEN_LIMIT, cancellation).map_err(StationError::from) {
+            Err(StationError::Failed(failure)) => {
+                Err(StationError::Environment(format!("the reference: {failure}")))
+            }
+            opened => opened.map(drop),
+        }
+    }
+
+    /// Runs the candidate; what it leaves goes to the folder that [`Stations::judge`] looks at.
+    ///
+    /// # Errors
+    /// The device cannot run it, or it was stopped.
+    pub fn run(
+        &mut self,
+        runner: Runner,
+        mut order: RunOrder,
+        limit: Duration,
+        cancellation: &Cancellation,
+    ) -> Result<RunReport, StationError> {
+        order.outputs = Some(self.folder());
+        let station = match (runner, &mut self.checker) {
+            (Runner::Checker, Some(checker)) => &mut checker.handle,
+            (Runner::Checker | Runner::Device, _) => &mut self.candidate,
+        };
+        let report = station.run(order, limit, cancellation)?;
+        if !report.faults.is_empty() {
+            // A GPU's driver takes no further calls from a process whose kernel faulted.
+            station.stop();
+        }
+        Ok(report)
+    }
+
+    /// Judges what the run before left.
+    ///
+    /// # Errors
+    /// The reference cannot be run, or it was stopped.
+    pub fn judge(
+        &mut self,
+        mut order: JudgeOrder,
+        limit: Duration,
+        cancellation: &Cancellation,
+    ) -> Result<JudgeReport, StationError> {
+        order.outputs = self.folder();
+        Ok(self.reference.judge(order, limit, cancellation)?)
+    }
+
+    /// Ends all processes; the next order starts them again.
+    pub fn stop(&mut self) {
+        self.candidate.stop();
+        self.reference.stop();
+        if let Some(checker) = &mut self.checker {
+            checker.handle.stop();
+        }
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.handover.path().to_owned()
+    }
+}
+
+fn handover_folder() -> io::Result<TempDir> {
+    let builder = || {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix("lightbench-outputs-");
+        builder
+    };
+    builder().tempdir_in(SHARED_MEMORY).or_else(|_no_such_folder| builder().tempdir())
+}
+
+fn handle(command: &WorkerCommand, device: &DeviceName, folder: &Path) -> WorkerHandle {
+    let write = vec![folder.to_owned()];
+    let (policy, limits) = match device {
+        DeviceName::Virtual(_) => {
+            (SandboxPolicy { write, ..SandboxPolicy::default() }, Limits::default())
+        }
+        DeviceName::Cuda(_) => (cuda_policy(write), cuda_limits()),
+    };
+    let configuration = Configuration { tools: Tools::default(), policy, limits };
+    WorkerHandle::new(command.clone(), configuration)
+}
+
+/// The driver reads all over the system: its libraries, the kernel's files about devices.
+fn cuda_policy(mut write: Vec<PathBuf>) -> SandboxPolicy {
+    write.extend(CUDA_WRITES.iter().map(PathBuf::from));
+    write.extend((0..MOST_GPUS).map(|number| PathBuf::from(format!("/dev/nvidia{number}"))));
+    SandboxPolicy { read: vec!["/".into()], execute: Vec::new(), write }
+}
+
+/// The driver maps the memory of all devices into the address space.
+fn cuda_limits() -> Limits {
+    Limits { address_space_bytes: None, ..Limits::default() }
+}
+
+impl From<WorkerError> for StationError {
+    fn from(error: WorkerError) -> Self {
+        let text = error.to_string();
+        match error {
+            WorkerError::TimedOut { limit, .. } => Self::TimedOut(limit),
+            WorkerError::Cancelled => Self::Cancelled,
+            WorkerError::Failed(RequestFailure::Station(StationFailure::Device(reason))) => {
+                Self::Lost(reason)
+            }
+            WorkerError::Failed(RequestFailure::Station(StationFailure::Open(reason))) => {
+                Self::Environment(reason)
+            }
+            WorkerError::Failed(RequestFailure::Station(failure)) => Self::Failed(failure),
+            WorkerError::Died { during: crate::worker::error::Stage::Call, .. } => Self::Lost(text),
+            WorkerError::Died { .. }
+            | WorkerError::Start { .. }
+            | WorkerError::Setup(_)
+            | WorkerError::VersionMismatch { .. }
+            | WorkerError::Protocol(_)
+            | WorkerError::UnexpectedReply { .. }
+            | WorkerError::Request(_)
+            | WorkerError::Failed(_) => Self::Environment(text),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! What is verified: a candidate's compiled code for every workload, beside the reference's.
+
+use std::time::Duration;
+
+use super::case::Case;
+use super::evidence::Found;
+use super::fault_report::CodePlace;
+use super::program::Program;
+use super::station::ModuleImage;
+use super::verdict::{Checks, NotRun, Step};
+use crate::compile::ptx::LineMap;
+use crate::compile::source_names::SourceNames;
+use crate::project::policy::Limits;
+
+/// A candidate and its reference, compiled for every workload that will run.
+#[derive(Debug)]
+pub struct Subject {
+    /// The candidate's modules.
+    pub candidate: Vec<ModuleImage>,
+    /// Where the code of each of them comes from.
+    pub origins: Vec<Origins>,
+    /// The reference's modules.
+    pub reference: Vec<ModuleImage>,
+    /// The workloads that everybody sees.
+    pub trials: Vec<Trial>,
+    /// The workloads that nobody sees: none where the candidate does not even compile for one, or is refused.
+    pub held_out: Vec<Option<Trial>>,
+    /// Workloads that will not run.
+    pub not_run: Vec<NotRun>,
+    /// What the code shows without running it.
+    pub evidence: Vec<Found>,
+    /// Time, memory and steps.
+    pub limits: Limits,
+}
+
+/// One workload with both programs.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// The sizes.
+    pub case: Case,
+    /// The candidate's steps.
+    pub candidate: Program,
+    /// The reference's steps.
+    pub reference: Program,
+    /// The least that any correct kernel does, as operations and words moved: what costs are compared by.
+    pub work: f64,
+    /// Whether the task is made of additions and multiplications alone, so that there are inputs on which it is exact.
+    pub adds_and_multiplies: bool,
+}
+
+/// From lines of PTX to those of the kernel file.
+#[derive(Debug)]
+pub struct Origins {
+    /// The kernel file, as the compiler is told to call it.
+    pub file: String,
+    /// The names of texts.
+    pub names: SourceNames,
+    /// Which source lines each line of PTX came from.
+    pub lines: LineMap,
+}
+
+impl Origins {
+    /// The innermost line of the kernel file itself, else whatever the PTX names: what was inlined from a header counts
+    /// for the line that called it.
+    pub(super) fn settle(&self, place: &mut CodePlace) {
+        let chain = self.lines.at(place.ptx.0);
+        let own = chain.iter().find(|at| self.names.known(&at.file) == self.file);
+        if let Some(own) = own {
+            place.source = Some((self.file.clone(), own.line, own.column));
+        } else if let Some((file, ..)) = &mut place.source {
+            *file = self.names.known(file).to_owned();
+        }
+    }
+}
+
+impl Trial {
+    /// Bytes of all tensors and of the candidate's scratch.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let scratch = self.candidate.scratch.iter().map(|scratch| scratch.bytes);
+        scratch.fold(self.case.bytes(), u64::saturating_add)
+    }
+}
+
+impl Subject {
+    /// What is known before anything runs.
+    #[must_use]
+    pub fn checks(&self, compiling: Duration) -> Checks {
+        let (not_run, evidence) = (self.not_run.clone(), self.evidence.clone());
+        Checks { not_run, evidence, costs: vec![(Step::Compile, compiling)], ..Checks::default() }
+    }
+}

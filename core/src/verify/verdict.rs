@@ -1,0 +1,310 @@
+//! What came of verifying a candidate: a number may exist only for one that passed.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::compare::Wrongness;
+use super::evidence::Found;
+use super::fault_report::FaultReport;
+use super::inputs::Recipe;
+use super::program::Unsupported;
+use crate::compile::facts::FactsError;
+use crate::project::launch::expectation::{Expectation, RefusalKind, WrongKind};
+
+/// Whether a candidate is right.
+pub type Verdict = Result<Passed, Failure>;
+
+/// A candidate that passed everything that its device can look at. Only verification makes one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Passed {
+    /// What was done, and what was not.
+    pub checks: Checks,
+}
+
+/// A candidate that a search may look at further: nothing wrong was found in a part of the checks.
+///
+/// It is another type than [`Passed`], so that what was only screened is never a best, a record or an export.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Screened {
+    /// What was done, and what was not.
+    pub checks: Checks,
+}
+
+/// What was done, and what was not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checks {
+    /// The workloads that ran, with what they cost.
+    pub workloads: Vec<WorkloadRun>,
+    /// How many held-out workloads ran.
+    pub held_out: usize,
+    /// Workloads that did not run, with the reason; held-out ones are not named.
+    pub not_run: Vec<NotRun>,
+    /// What nobody looked for.
+    pub not_checked: Vec<String>,
+    /// What the candidate's code shows without running it, refused or not.
+    pub evidence: Vec<Found>,
+    /// Whether outputs were the same bit for bit in every order of threads.
+    pub deterministic: bool,
+    /// Accesses that the idiom of CUDA accepts and the memory model does not.
+    pub accepted_races: usize,
+    /// Workloads on which the precision probe was exact and passed.
+    pub precision_probed: usize,
+    /// The largest error of any output, as a fraction of what is accepted.
+    pub worst_error: f64,
+    /// A hash of the outputs of each run, in order: two candidates that agree in all of them are the same to anybody.
+    pub digests: Vec<String>,
+    /// How long each step took.
+    pub costs: Vec<(Step, Duration)>,
+}
+
+impl Default for Checks {
+    fn default() -> Self {
+        Self {
+            workloads: Vec::new(),
+            held_out: 0,
+            not_run: Vec::new(),
+            not_checked: Vec::new(),
+            evidence: Vec::new(),
+            deterministic: true,
+            accepted_races: 0,
+            precision_probed: 0,
+            worst_error: 0.0,
+            digests: Vec::new(),
+            costs: Vec::new(),
+        }
+    }
+}
+
+impl Checks {
+    /// Adds to what a step took.
+    pub(super) fn add_cost(&mut self, step: Step, took: Duration) {
+        match self.costs.iter_mut().find(|(known, _)| *known == step) {
+            Some((_, sum)) => *sum += took,
+            None => self.costs.push((step, took)),
+        }
+    }
+}
+
+/// One workload that ran.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkloadRun {
+    /// Its name.
+    pub workload: String,
+    /// The seed that all of its inputs come from.
+    pub seed: u64,
+    /// How often the candidate ran on it.
+    pub runs: usize,
+    /// Warp instructions of one run, where the device counts them.
+    pub warp_instructions: Option<u64>,
+}
+
+/// A workload that did not run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotRun {
+    /// Its name; none for a held-out one.
+    pub workload: Option<String>,
+    /// Why not.
+    pub reason: String,
+}
+
+/// The steps of verification, as people are told about them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    /// Texts to machine code.
+    Compile,
+    /// What the code shows without running it.
+    StaticEvidence,
+    /// Modules onto devices.
+    Load,
+    /// Right results, with every check.
+    Results,
+    /// The other distributions of inputs.
+    Distributions,
+    /// Exact arithmetic where a lower precision shows.
+    PrecisionProbe,
+    /// What is left from one launch to the next.
+    StateProbe,
+    /// The same bits in every order of threads.
+    Determinism,
+    /// Workloads that nobody sees.
+    HeldOut,
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Compile => "compile",
+            Self::StaticEvidence => "static evidence",
+            Self::Load => "load",
+            Self::Results => "results",
+            Self::Distributions => "other inputs",
+            Self::PrecisionProbe => "precision probe",
+            Self::StateProbe => "state probe",
+            Self::Determinism => "determinism",
+            Self::HeldOut => "held-out workloads",
+        })
+    }
+}
+
+/// Why a candidate did not pass: what was seen, never what was meant.
+#[derive(Debug)]
+pub enum Failure {
+    /// It does not compile.
+    Compile(Box<FactsError>),
+    /// It is not run at all.
+    Refused(Refused),
+    /// It did something wrong while it ran.
+    Fault(Box<Fault>),
+    /// Its results are wrong.
+    Wrong(Box<Wrong>),
+    /// It was stopped.
+    TimedOut {
+        /// In which step.
+        step: Step,
+        /// The workload, unless it is held out.
+        workload: Option<String>,
+        /// After how long.
+        limit: Duration,
+    },
+    /// The process or the device ended.
+    DeviceLost {
+        /// In which step.
+        step: Step,
+        /// What is known.
+        reason: String,
+    },
+    /// Somebody cancelled.
+    Cancelled,
+}
+
+/// Why a candidate is not run at all.
+#[derive(Debug)]
+pub enum Refused {
+    /// It includes what must not be compiled, or declares other parameters than it is given.
+    Build(Box<FactsError>),
+    /// Its code does what the policy refuses.
+    Evidence(Vec<Found>),
+    /// A launch that the compiled kernel or the device does not permit.
+    Launch {
+        /// The workload.
+        workload: String,
+        /// Everything that is not permitted.
+        problems: Vec<String>,
+    },
+    /// The device does not take its code.
+    Load(String),
+    /// It asks for something that is not carried out yet.
+    Unsupported(Unsupported),
+    /// It needs more memory than the device has, or than the project allows.
+    Memory(String),
+}
+
+/// A fault, with what led to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fault {
+    /// The workload.
+    pub workload: String,
+    /// The inputs.
+    pub recipe: Recipe,
+    /// In which step it was seen.
+    pub step: Step,
+    /// What was seen, the first first.
+    pub faults: Vec<FaultReport>,
+    /// What the kernel printed, the beginning.
+    pub printed: String,
+}
+
+/// Wrong results, with what led to them.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Wrong {
+    /// A workload that everybody sees.
+    Seen {
+        /// In which way.
+        kind: WrongKind,
+        /// The workload.
+        workload: String,
+        /// The inputs.
+        recipe: Recipe,
+        /// In which step it was seen.
+        step: Step,
+        /// The outputs that are wrong, by name.
+        outputs: Vec<(String, Wrongness)>,
+        /// What is wrong, where the outputs alone do not say.
+        details: Option<String>,
+    },
+    /// One of the held-out workloads: that is all that anybody is told.
+    HeldOut,
+}
+
+impl Failure {
+    /// The word for it in reports for programs.
+    #[must_use]
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Compile(_) => "compile",
+            Self::Refused(_) => "refused",
+            Self::Fault(_) => "fault",
+            Self::Wrong(_) => "wrong",
+            Self::TimedOut { .. } => "timed_out",
+            Self::DeviceLost { .. } => "device_lost",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+impl From<Unsupported> for Failure {
+    fn from(unsupported: Unsupported) -> Self {
+        Self::Refused(Refused::Unsupported(unsupported))
+    }
+}
+
+impl Failure {
+    /// Whether it is the failure that a kernel under `wrong/` must produce.
+    #[must_use]
+    pub fn is_expected(&self, expectation: Expectation) -> bool {
+        match (expectation, self) {
+            (Expectation::Compile, Self::Compile(_))
+            | (Expectation::TimedOut, Self::TimedOut { .. })
+            | (Expectation::Refused(None), Self::Refused(_))
+            | (Expectation::Fault(None), Self::Fault(_))
+            | (Expectation::Wrong(None), Self::Wrong(_)) => true,
+            (Expectation::Refused(Some(kind)), Self::Refused(refused)) => refused.is(kind),
+            (Expectation::Fault(Some(kind)), Self::Fault(fault)) => {
+                fault.faults.iter().any(|fault| fault.kind == kind)
+            }
+            (Expectation::Wrong(Some(expected)), Self::Wrong(wrong)) => match wrong.as_ref() {
+                Wrong::Seen { kind, .. } => *kind == expected,
+                // Nobody is told how.
+                Wrong::HeldOut => true,
+            },
+            (
+                Expectation::Compile
+                | Expectation::TimedOut
+                | Expectation::Refused(_)
+                | Expectation::Fault(_)
+                | Expectation::Wrong(_),
+                _,
+            ) => false,
+        }
+    }
+}
+
+impl Refused {
+    fn is(&self, kind: RefusalKind) -> bool {
+        match (kind, self) {
+            (RefusalKind::Arguments, Self::Build(error)) => {
+                matches!(**error, FactsError::Arguments { .. })
+            }
+            (RefusalKind::Include, Self::Build(error)) => {
+                matches!(**error, FactsError::Include(_))
+            }
+            (RefusalKind::Evidence(evidence), Self::Evidence(found)) => {
+                found.iter().any(|found| found.evidence == evidence)
+            }
+            (RefusalKind::Arguments | RefusalKind::Include | RefusalKind::Evidence(_), _) => false,
+        }
+    }
+}

@@ -1,0 +1,461 @@
+//! The steps of verification in their order; each one can only find the candidate wrong.
+
+use std::time::{Duration, Instant};
+
+use super::case::Case;
+use super::inputs::{Draw, Recipe};
+use super::station::{
+    JudgeOrder, JudgeReport, MemoryOrder, RunOrder, RunReport, Scrutiny, StationFailure,
+};
+use super::stations::{Runner, StationError, Stations};
+use super::subject::{Subject, Trial};
+use super::verdict::{Checks, Failure, Fault, Refused, Step, WorkloadRun, Wrong};
+use crate::cancellation::Cancellation;
+use crate::device::Placement;
+use crate::project::launch::expectation::WrongKind;
+use crate::project::manifest::Distribution;
+
+/// How much slower against its own least work a held-out workload may be than the slowest that everybody sees.
+const HELD_OUT_FACTOR: f64 = 16.0;
+
+/// Below this, time by the host's clock says nothing.
+const SHORTEST: Duration = Duration::from_millis(2);
+
+/// What an order may take beside its launches, and for each of these bytes a second more: making inputs, copying.
+const BESIDE_LAUNCHES: Duration = Duration::from_secs(5);
+const BYTES_A_SECOND: u64 = 16 << 20;
+
+/// What the reference may take: it is trusted, naive, and counts in f64.
+const REFERENCE_LIMIT: Duration = Duration::from_secs(600);
+
+/// The longest that one order may take.
+const LONGEST: Duration = Duration::from_secs(3600);
+
+/// The distributions besides the declared one, in the order in which they are tried.
+const OTHERS: [Distribution; 4] =
+    [Distribution::Scaled, Distribution::Shifted, Distribution::HeavyTail, Distribution::Exact];
+
+/// Why verification ended early.
+#[derive(Debug)]
+pub enum Stop {
+    /// The candidate is not right.
+    Failure(Failure),
+    /// The request is wrong, in words.
+    Request(String),
+    /// The machine or the project is at fault, in words.
+    Broken(String),
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Self {
+        Self::Failure(failure)
+    }
+}
+
+/// One verification.
+pub struct Verification<'a> {
+    /// What is verified.
+    pub subject: &'a Subject,
+    /// Where it runs.
+    pub stations: &'a mut Stations,
+    /// What all inputs come from.
+    pub seed: u64,
+    /// Raised to stop.
+    pub cancellation: &'a Cancellation,
+    /// Told what begins: the step, and the workload unless it is held out.
+    pub watcher: &'a mut dyn FnMut(Step, Option<&str>),
+    /// What was done so far.
+    pub checks: Checks,
+}
+
+impl Verification<'_> {
+    /// Every step.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn run(mut self) -> Result<Checks, Stop> {
+        self.load()?;
+        let trials = &self.subject.trials;
+        let mut seen = Vec::new();
+        for trial in trials {
+            seen.push(self.results(trial)?);
+        }
+        for trial in trials {
+            self.distributions(trial)?;
+        }
+        for trial in trials {
+            self.precision(trial)?;
+        }
+        for (trial, first) in trials.iter().zip(&seen) {
+            self.state(trial, first)?;
+        }
+        let costs = trials.iter().zip(&seen).filter_map(|(trial, report)| cost(trial, report));
+        let slowest = costs.fold(0.0, f64::max);
+        for trial in &self.subject.held_out {
+            self.held_out(trial.as_ref(), slowest)?;
+        }
+        Ok(self.checks)
+    }
+
+    /// One workload, every check, fresh inputs: enough to drop a candidate.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn screen(mut self, trial: &Trial) -> Result<Checks, Stop> {
+        self.load()?;
+        self.results(trial)?;
+        Ok(self.checks)
+    }
+
+    fn load(&mut self) -> Result<(), Stop> {
+        self.timed(Step::Load, None, |this| {
+            let subject = this.subject;
+            let (candidate, reference) = (&subject.candidate, &subject.reference);
+            let steps = subject.limits.virtual_steps;
+            let opened = this.stations.open(candidate, reference, steps, this.cancellation);
+            opened.map_err(|error| stop(error, Step::Load, None))
+        })
+    }
+
+    /// Step by step: the declared inputs, every check, all outputs right.
+    fn results(&mut self, trial: &Trial) -> Result<RunReport, Stop> {
+        let name = trial.case.workload.as_str();
+        self.timed(Step::Results, Some(name), |this| {
+            let recipe =
+                this.recipe(&trial.case, Draw::Distribution(Distribution::AsDeclared), "a");
+            let memory = MemoryOrder::Fresh(Placement::Left);
+            let attempt = Attempt { trial, recipe, step: Step::Results, memory };
+            if this.stations.has_checker() {
+                this.launch(Runner::Checker, &attempt, Scrutiny::Full)?;
+            }
+            let report = this.right(&attempt, Scrutiny::Full)?;
+            this.checks.workloads.push(WorkloadRun {
+                workload: name.to_owned(),
+                seed: recipe.seed,
+                runs: 1,
+                warp_instructions: report.warp_instructions,
+            });
+            Ok(report)
+        })
+    }
+
+    /// Inputs of other sizes and shapes than those declared.
+    fn distributions(&mut self, trial: &Trial) -> Result<(), Stop> {
+        for distribution in OTHERS {
+            let allows = trial.case.tensors.iter();
+            if !allows.clone().any(|tensor| tensor.distributions.contains(&distribution)) {
+                continue;
+            }
+            self.timed(Step::Distributions, Some(&trial.case.workload), |this| {
+                let recipe = this.recipe(&trial.case, Draw::Distribution(distribution), "d");
+                let memory = MemoryOrder::Fresh(Placement::Right);
+                let attempt = Attempt { trial, recipe, step: Step::Distributions, memory };
+                this.right(&attempt, Scrutiny::Memory).map(drop)
+            })?;
+            self.count_run(trial);
+        }
+        Ok(())
+    }
+
+    /// Inputs on which every honest order of operations is exact, where there are such.
+    fn precision(&mut self, trial: &Trial) -> Result<(), Stop> {
+        if !trial.adds_and_multiplies {
+            return Ok(());
+        }
+        self.timed(Step::PrecisionProbe, Some(&trial.case.workload), |this| {
+            let recipe = this.recipe(&trial.case, Draw::PrecisionProbe, "p");
+            let memory = MemoryOrder::Fresh(Placement::Left);
+            let attempt = Attempt { trial, recipe, step: Step::PrecisionProbe, memory };
+            this.launch(Runner::Device, &attempt, Scrutiny::Memory)?;
+            let judged = this.judge(&attempt)?;
+            this.checks.precision_probed += usize::from(judged.exact);
+            this.accept(&attempt, judged, None)
+        })?;
+        self.count_run(trial);
+        Ok(())
+    }
+
+    /// Inputs A again elsewhere, then B where A lay, then A elsewhere in an unusual order of threads.
+    fn state(&mut self, trial: &Trial, first: &RunReport) -> Result<(), Stop> {
+        let name = trial.case.workload.as_str();
+        let declared = Draw::Distribution(Distribution::AsDeclared);
+        let (a, b) =
+            (self.recipe(&trial.case, declared, "a"), self.recipe(&trial.case, declared, "b"));
+        self.timed(Step::StateProbe, Some(name), |this| {
+            let step = Step::StateProbe;
+            let elsewhere = MemoryOrder::Fresh(Placement::Right);
+            let again = Attempt { trial, recipe: a, step, memory: elsewhere };
+            let second = this.right_in_state(&again, Scrutiny::Memory, None)?;
+            this.checks.deterministic &= second.digest == first.digest;
+            let other = Attempt { trial, recipe: b, step, memory: MemoryOrder::Same };
+            this.right_in_state(&other, Scrutiny::Memory, Some(&second.digest)).map(drop)
+        })?;
+        self.timed(Step::Determinism, Some(name), |this| {
+            let step = Step::Determinism;
+            let memory = MemoryOrder::Fresh(Placement::Left);
+            let attempt = Attempt { trial, recipe: a, step, memory };
+            let scrutiny = Scrutiny::Shuffled { seed: this.seed };
+            let third = this.right_in_state(&attempt, scrutiny, None)?;
+            this.checks.deterministic &= third.digest == first.digest;
+            Ok(())
+        })?;
+        for _ in 0..3 {
+            self.count_run(trial);
+        }
+        Ok(())
+    }
+
+    /// One bit: whatever is wrong, nobody is told what.
+    fn held_out(&mut self, trial: Option<&Trial>, slowest: f64) -> Result<(), Stop> {
+        let found = self.timed(Step::HeldOut, None, |this| {
+            let Some(trial) = trial else {
+                return Err(Failure::Wrong(Box::new(Wrong::HeldOut)).into());
+            };
+            let declared = Draw::Distribution(Distribution::AsDeclared);
+            let recipe = this.recipe(&trial.case, declared, "h");
+            let memory = MemoryOrder::Fresh(Placement::Right);
+            let attempt = Attempt { trial, recipe, step: Step::HeldOut, memory };
+            let report = this.right(&attempt, Scrutiny::Memory)?;
+            match cost(trial, &report) {
+                Some(cost) if slowest > 0.0 && cost > slowest * HELD_OUT_FACTOR => {
+                    Err(Failure::Wrong(Box::new(Wrong::HeldOut)).into())
+                }
+                Some(_) | None => Ok(()),
+            }
+        });
+        match found {
+            Ok(()) => {
+                self.checks.held_out += 1;
+                Ok(())
+            }
+            Err(Stop::Failure(Failure::Cancelled)) => Err(Failure::Cancelled.into()),
+            Err(Stop::Failure(_)) => Err(Failure::Wrong(Box::new(Wrong::HeldOut)).into()),
+            // A broken reference says something about the workload too; that it is broken, not where.
+            Err(Stop::Broken(_) | Stop::Request(_)) => {
+                Err(Stop::Broken("a held-out workload could not be judged".to_owned()))
+            }
+        }
+    }
+
+    /// Runs and judges.
+    fn right(&mut self, attempt: &Attempt<'_>, scrutiny: Scrutiny) -> Result<RunReport, Stop> {
+        let report = self.launch(Runner::Device, attempt, scrutiny)?;
+        let judged = self.judge(attempt)?;
+        self.accept(attempt, judged, None)?;
+        Ok(report)
+    }
+
+    /// Runs and judges in a module that ran before: what is wrong now was right then. `before` is what the run before left
+    /// where this one's outputs are.
+    fn right_in_state(
+        &mut self,
+        attempt: &Attempt<'_>,
+        scrutiny: Scrutiny,
+        before: Option<&str>,
+    ) -> Result<RunReport, Stop> {
+        let report = self.launch(Runner::Device, attempt, scrutiny)?;
+        let judged = self.judge(attempt)?;
+        let kind = match before {
+            Some(before) if before == report.digest => WrongKind::Stale,
+            Some(_) | None => WrongKind::StateDependent,
+        };
+        self.accept(attempt, judged, Some(kind))?;
+        Ok(report)
+    }
+
+    fn launch(
+        &mut self,
+        runner: Runner,
+        attempt: &Attempt<'_>,
+        scrutiny: Scrutiny,
+    ) -> Result<RunReport, Stop> {
+        let Attempt { trial, recipe, step, memory } = *attempt;
+        let order = RunOrder {
+            case: trial.case.clone(),
+            program: trial.candidate.clone(),
+            recipe,
+            memory,
+            scrutiny,
+            outputs: None,
+        };
+        let limit = self.limit(trial);
+        let report = self.stations.run(runner, order, limit, self.cancellation);
+        let name = Some(trial.case.workload.as_str());
+        let report = report.map_err(|error| stop(error, step, name))?;
+        for unchecked in &report.not_checked {
+            let looked_at = runner == Runner::Device && self.stations.has_checker();
+            if !looked_at && !self.checks.not_checked.contains(unchecked) {
+                self.checks.not_checked.push(unchecked.clone());
+            }
+        }
+        if runner == Runner::Device {
+            self.checks.digests.push(report.digest.clone());
+        }
+        self.checks.accepted_races = self.checks.accepted_races.max(report.accepted);
+        if !report.faults.is_empty() {
+            let mut report = report;
+            let origins = self.subject.origins.get(trial.candidate.module);
+            for fault in &mut report.faults {
+                fault.name_inputs(&trial.case);
+                if let Some(origins) = origins {
+                    fault.details = origins.names.in_text(&fault.details);
+                    fault.places_mut().for_each(|place| origins.settle(place));
+                }
+            }
+            return Err(Failure::Fault(Box::new(Fault {
+                workload: trial.case.workload.clone(),
+                recipe,
+                step,
+                faults: report.faults,
+                printed: report.printed,
+            }))
+            .into());
+        }
+        if !report.left_dirty.is_empty() {
+            let names = report.left_dirty.join(", ");
+            let details = format!("`{names}` is not left zero, as `zero_once` promises");
+            return Err(self.wrong(attempt, WrongKind::StateDependent, Vec::new(), Some(details)));
+        }
+        Ok(report)
+    }
+
+    fn judge(&mut self, attempt: &Attempt<'_>) -> Result<JudgeReport, Stop> {
+        let trial = attempt.trial;
+        let order = JudgeOrder {
+            case: trial.case.clone(),
+            program: trial.reference.clone(),
+            recipe: attempt.recipe,
+            outputs: std::path::PathBuf::new(),
+        };
+        match self.stations.judge(order, REFERENCE_LIMIT, self.cancellation) {
+            Ok(report) => Ok(report),
+            Err(StationError::Cancelled) => Err(Failure::Cancelled.into()),
+            Err(error) => Err(Stop::Broken(format!(
+                "the reference, workload `{}`: {error}",
+                trial.case.workload
+            ))),
+        }
+    }
+
+    /// What the outputs are found to be; `instead` is the kind of a wrong result whose cause is known.
+    fn accept(
+        &mut self,
+        attempt: &Attempt<'_>,
+        judged: JudgeReport,
+        instead: Option<WrongKind>,
+    ) -> Result<(), Stop> {
+        let mut outputs = Vec::new();
+        for comparison in judged.comparisons {
+            self.checks.worst_error = self.checks.worst_error.max(comparison.worst_fraction);
+            let name = &attempt.trial.case.tensors[comparison.tensor].name;
+            outputs.extend(comparison.wrong.map(|wrong| (name.clone(), wrong)));
+        }
+        let Some((_, first)) = outputs.first() else { return Ok(()) };
+        let kind = match instead {
+            // What was never written is that, whatever ran before.
+            Some(_) if first.kind == WrongKind::Unwritten => WrongKind::Unwritten,
+            Some(kind) => kind,
+            None => first.kind,
+        };
+        Err(self.wrong(attempt, kind, outputs, None))
+    }
+
+    fn wrong(
+        &self,
+        attempt: &Attempt<'_>,
+        kind: WrongKind,
+        outputs: Vec<(String, super::compare::Wrongness)>,
+        details: Option<String>,
+    ) -> Stop {
+        let workload = attempt.trial.case.workload.clone();
+        let (recipe, step) = (attempt.recipe, attempt.step);
+        let wrong = Wrong::Seen { kind, workload, recipe, step, outputs, details };
+        Failure::Wrong(Box::new(wrong)).into()
+    }
+
+    /// The inputs of a workload: all seeds come from one, and none tells another.
+    fn recipe(&self, case: &Case, draw: Draw, which: &str) -> Recipe {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.seed.to_le_bytes());
+        hasher.update(case.workload.as_bytes());
+        hasher.update(&[0]);
+        hasher.update(which.as_bytes());
+        let mut bytes = [0; 8];
+        hasher.finalize_xof().fill(&mut bytes);
+        Recipe { seed: u64::from_le_bytes(bytes), draw }
+    }
+
+    fn limit(&self, trial: &Trial) -> Duration {
+        let each = Duration::from_secs(self.subject.limits.launch_secs);
+        let launches = u32::try_from(trial.candidate.launches()).unwrap_or(u32::MAX);
+        let beside = Duration::from_secs(trial.case.bytes() / BYTES_A_SECOND) + BESIDE_LAUNCHES;
+        each.saturating_mul(launches).saturating_add(beside).min(LONGEST)
+    }
+
+    fn count_run(&mut self, trial: &Trial) {
+        let runs = self.checks.workloads.iter_mut();
+        for run in runs.filter(|run| run.workload == trial.case.workload) {
+            run.runs += 1;
+        }
+    }
+
+    fn timed<T>(
+        &mut self,
+        step: Step,
+        workload: Option<&str>,
+        work: impl FnOnce(&mut Self) -> Result<T, Stop>,
+    ) -> Result<T, Stop> {
+        if self.cancellation.is_cancelled() {
+            return Err(Failure::Cancelled.into());
+        }
+        (self.watcher)(step, workload);
+        let started = Instant::now();
+        let done = work(self);
+        self.checks.add_cost(step, started.elapsed());
+        done
+    }
+}
+
+/// One run of a candidate.
+#[derive(Clone, Copy)]
+struct Attempt<'a> {
+    trial: &'a Trial,
+    recipe: Recipe,
+    step: Step,
+    memory: MemoryOrder,
+}
+
+/// What a run costs against the least that any correct kernel does; none where it is too short to tell.
+fn cost(trial: &Trial, report: &RunReport) -> Option<f64> {
+    let work = trial.work.max(1.0);
+    match report.warp_instructions {
+        Some(instructions) => Some(instructions as f64 / work),
+        None if report.elapsed < SHORTEST => None,
+        None => Some(report.elapsed.as_secs_f64() / work),
+    }
+}
+
+/// What a station's silence says about the candidate.
+fn stop(error: StationError, step: Step, workload: Option<&str>) -> Stop {
+    let workload = || workload.unwrap_or_default().to_owned();
+    let failure = match error {
+        StationError::Cancelled => Failure::Cancelled,
+        StationError::TimedOut(limit) => {
+            let workload = Some(workload()).filter(|name| !name.is_empty());
+            Failure::TimedOut { step, workload, limit }
+        }
+        StationError::Lost(reason) => Failure::DeviceLost { step, reason },
+        StationError::Failed(StationFailure::Load(reason)) => {
+            Failure::Refused(Refused::Load(reason))
+        }
+        StationError::Failed(StationFailure::Launch(reason)) => {
+            Failure::Refused(Refused::Launch { workload: workload(), problems: vec![reason] })
+        }
+        StationError::Failed(StationFailure::Memory(reason)) => {
+            Failure::Refused(Refused::Memory(reason))
+        }
+        StationError::Failed(failure) => return Stop::Broken(failure.to_string()),
+        StationError::Environment(reason) => return Stop::Broken(reason),
+    };
+    Stop::Failure(failure)
+}
