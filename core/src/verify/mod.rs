@@ -25,10 +25,5 @@ mod element;
 mod fixture;
 mod layout;
 
-mod element;
-#[cfg(test)]
-mod fixture;
-mod layout;
-
 pub use case::{Case, TensorCase};
 pub use layout::LayoutError;
