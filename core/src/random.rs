@@ -90,7 +90,10 @@ fn standard(sum: u64) -> f64 {
     (sum as f64 + 6.0) * 2.0_f64.powi(-32) - 6.0
 }
 
-#[multiversion(targets("x86_64+avx+avx2+bmi1+bmi2+fma+lzcnt+popcnt"))]
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl+avx+avx2+bmi1+bmi2+fma+lzcnt+popcnt",
+    "x86_64+avx+avx2+bmi1+bmi2+fma+lzcnt+popcnt",
+))]
 fn normals(stream: Stream, first: u64, values: &mut [f64]) {
     let mut first = first;
     for values in values.chunks_mut(LANES) {
@@ -98,7 +101,7 @@ fn normals(stream: Stream, first: u64, values: &mut [f64]) {
         for part in 0..3 {
             for words in side_by_side(stream, first, part) {
                 for (sum, word) in sums.iter_mut().zip(words) {
-                    *sum += u64::from(word);
+                    *sum += word;
                 }
             }
         }
@@ -109,35 +112,41 @@ fn normals(stream: Stream, first: u64, values: &mut [f64]) {
     }
 }
 
-#[multiversion(targets("x86_64+avx+avx2+bmi1+bmi2+fma+lzcnt+popcnt"))]
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512cd+avx512dq+avx512vl+avx+avx2+bmi1+bmi2+fma+lzcnt+popcnt",
+    "x86_64+avx+avx2+bmi1+bmi2+fma+lzcnt+popcnt",
+))]
 fn all_bits(stream: Stream, first: u64, values: &mut [u64]) {
     let mut first = first;
     for values in values.chunks_mut(LANES) {
         let [low, high, ..] = side_by_side(stream, first, 0);
         for (value, (low, high)) in values.iter_mut().zip(low.into_iter().zip(high)) {
-            *value = u64::from(high) << 32 | u64::from(low);
+            *value = high << 32 | low;
         }
         first = first.wrapping_add(LANES as u64);
     }
 }
 
-/// [`philox`] of neighbouring indices, written so that the compiler uses vectors.
+/// [`philox`] of neighbouring indices, written so that the compiler uses vectors: words lie in 64 bits each, so that a
+/// product needs no rearrangement.
 #[inline(always)]
-fn side_by_side(stream: Stream, first: u64, part: u32) -> [[u32; LANES]; 4] {
+fn side_by_side(stream: Stream, first: u64, part: u32) -> [[u64; LANES]; 4] {
+    const WORD: u64 = 0xffff_ffff;
     let index = |lane: usize| first.wrapping_add(lane as u64);
-    let mut a: [u32; LANES] = std::array::from_fn(|lane| index(lane) as u32);
-    let mut b: [u32; LANES] = std::array::from_fn(|lane| (index(lane) >> 32) as u32);
-    let mut c = [part; LANES];
-    let mut d = [stream.stream; LANES];
+    let mut a: [u64; LANES] = std::array::from_fn(|lane| index(lane) & WORD);
+    let mut b: [u64; LANES] = std::array::from_fn(|lane| index(lane) >> 32);
+    let mut c = [u64::from(part); LANES];
+    let mut d = [u64::from(stream.stream); LANES];
     let mut key = stream.key;
     for _ in 0..ROUNDS {
+        let [even, odd] = key.map(u64::from);
         for lane in 0..LANES {
-            let first = u64::from(MULTIPLIERS[0]) * u64::from(a[lane]);
-            let second = u64::from(MULTIPLIERS[1]) * u64::from(c[lane]);
-            a[lane] = (second >> 32) as u32 ^ b[lane] ^ key[0];
-            b[lane] = second as u32;
-            c[lane] = (first >> 32) as u32 ^ d[lane] ^ key[1];
-            d[lane] = first as u32;
+            let first = u64::from(MULTIPLIERS[0]) * (a[lane] & WORD);
+            let second = u64::from(MULTIPLIERS[1]) * (c[lane] & WORD);
+            a[lane] = (second >> 32) ^ b[lane] ^ even;
+            b[lane] = second & WORD;
+            c[lane] = (first >> 32) ^ d[lane] ^ odd;
+            d[lane] = first & WORD;
         }
         key = [key[0].wrapping_add(WEYL[0]), key[1].wrapping_add(WEYL[1])];
     }

@@ -15,7 +15,7 @@ use crate::verify::case::Case;
 use crate::verify::evidence::{self, Found, Provenance};
 use crate::verify::program::Program;
 use crate::verify::station::ModuleImage;
-use crate::verify::subject::{Origins, Subject, Trial};
+use crate::verify::subject::{Extent, Origins, Subject, Trial};
 use crate::verify::verdict::{Failure, NotRun, Refused, Step};
 use crate::verify::verification::Stop;
 
@@ -103,12 +103,17 @@ fn unfit(device: &DeviceName, workload: &Workload) -> Option<String> {
     match (device, workload.purpose) {
         (DeviceName::Cuda(_), Purpose::Verify | Purpose::HeldOut) => None,
         (_, Purpose::Measure) => Some("only verified while it is measured".to_owned()),
-        (DeviceName::Virtual(_), Purpose::Verify | Purpose::HeldOut) => {
-            let bytes: u64 = workload.extents.iter().map(|extent| extent.bytes).sum();
-            let too_large = bytes > VIRTUAL_BYTES || least_work(workload) > VIRTUAL_WORK;
-            too_large.then(|| "too large for a virtual device".to_owned())
-        }
+        (DeviceName::Virtual(_), Purpose::Verify | Purpose::HeldOut) => match extent(workload) {
+            Extent::Small => None,
+            Extent::Large => Some("too large for a virtual device".to_owned()),
+        },
     }
+}
+
+fn extent(workload: &Workload) -> Extent {
+    let bytes: u64 = workload.extents.iter().map(|extent| extent.bytes).sum();
+    let too_large = bytes > VIRTUAL_BYTES || least_work(workload) > VIRTUAL_WORK;
+    if too_large { Extent::Large } else { Extent::Small }
 }
 
 /// Operations and words moved.
@@ -185,6 +190,7 @@ impl Builder<'_> {
             candidate: program,
             reference: exact,
             work: least_work(workload),
+            extent: extent(workload),
             adds_and_multiplies: kinds.clone().count() > 0 && kinds.into_iter().all(is_exact),
         };
         let (needed, limit) = (trial.bytes(), definition.limits.device_bytes);

@@ -46,6 +46,17 @@ pub struct Trial {
     pub work: f64,
     /// Whether the task is made of additions and multiplications alone, so that there are inputs on which it is exact.
     pub adds_and_multiplies: bool,
+    /// Whether it is small enough for a virtual device.
+    pub extent: Extent,
+}
+
+/// How large a workload is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// A virtual device runs it in seconds.
+    Small,
+    /// Only a GPU runs it in a time that anybody waits for.
+    Large,
 }
 
 /// From lines of PTX to those of the kernel file.

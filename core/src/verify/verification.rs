@@ -8,7 +8,7 @@ use super::station::{
     JudgeOrder, JudgeReport, MemoryOrder, RunOrder, RunReport, Scrutiny, StationFailure,
 };
 use super::stations::{Runner, StationError, Stations};
-use super::subject::{Subject, Trial};
+use super::subject::{Extent, Subject, Trial};
 use super::verdict::{Checks, Failure, Fault, Refused, Step, WorkloadRun, Wrong};
 use crate::cancellation::Cancellation;
 use crate::device::Placement;
@@ -125,10 +125,9 @@ impl Verification<'_> {
                 this.recipe(&trial.case, Draw::Distribution(Distribution::AsDeclared), "a");
             let memory = MemoryOrder::Fresh(Placement::Left);
             let attempt = Attempt { trial, recipe, step: Step::Results, memory };
-            if this.stations.has_checker() {
-                this.launch(Runner::Checker, &attempt, Scrutiny::Full)?;
-            }
-            let report = this.right(&attempt, Scrutiny::Full)?;
+            let counted = this.checked(&attempt, Scrutiny::Full)?;
+            let mut report = this.right(&attempt, Scrutiny::Full)?;
+            report.warp_instructions = report.warp_instructions.or(counted);
             this.checks.workloads.push(WorkloadRun {
                 workload: name.to_owned(),
                 seed: recipe.seed,
@@ -215,7 +214,9 @@ impl Verification<'_> {
             let recipe = this.recipe(&trial.case, declared, "h");
             let memory = MemoryOrder::Fresh(Placement::Right);
             let attempt = Attempt { trial, recipe, step: Step::HeldOut, memory };
-            let report = this.right(&attempt, Scrutiny::Memory)?;
+            let counted = this.checked(&attempt, Scrutiny::Memory)?;
+            let mut report = this.right(&attempt, Scrutiny::Memory)?;
+            report.warp_instructions = report.warp_instructions.or(counted);
             match cost(trial, &report) {
                 Some(cost) if slowest > 0.0 && cost > slowest * HELD_OUT_FACTOR => {
                     Err(Failure::Wrong(Box::new(Wrong::HeldOut)).into())
@@ -235,6 +236,15 @@ impl Verification<'_> {
                 Err(Stop::Broken("a held-out workload could not be judged".to_owned()))
             }
         }
+    }
+
+    /// What a virtual device beside a GPU sees, and the warp instructions that it counts.
+    fn checked(&mut self, attempt: &Attempt<'_>, scrutiny: Scrutiny) -> Result<Option<u64>, Stop> {
+        let is_small = attempt.trial.extent == Extent::Small;
+        if !(is_small && self.stations.has_checker()) {
+            return Ok(None);
+        }
+        Ok(self.launch(Runner::Checker, attempt, scrutiny)?.warp_instructions)
     }
 
     /// Runs and judges.

@@ -104,7 +104,8 @@ impl Bound {
     /// Whether an error is no larger than a lower precision would explain. The terms of a sum that cancels are about its
     /// magnitude by the square root of their number, and their errors are of that size.
     fn looks_imprecise(&self, error: f64, target: f64, magnitude: f64) -> bool {
-        error <= LOWER_PRECISION * (target.abs() + magnitude / self.root.max(1.0))
+        let share = LOWER_PRECISION * (target.abs() + magnitude / self.root.max(1.0));
+        error <= share && error < f64::INFINITY
     }
 
     /// What arithmetic may cost, and that with rounding.

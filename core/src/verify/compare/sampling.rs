@@ -75,8 +75,8 @@ pub(super) fn compare(
     if comparison.wrong.is_none() {
         let (distance, limit) = distances.worst();
         comparison.worst_fraction = distance / limit;
-        // NaN is no distance, and so no acceptance.
-        if distance > limit || distance.is_nan() {
+        let within = distance <= limit;
+        if !within {
             comparison.wrong = Some(biased((distance, limit)));
         }
     }

@@ -53,8 +53,8 @@ impl Sparse {
         while part < parts && start(part) < end {
             let [a, b, c, d] = stream.words(part as u64, 0);
             let (low, high) = (start(part), start(part + 1));
-            let chosen =
-                low + ((wide(u64::from(b) << 32 | u64::from(a)) * wide(high - low)) >> 64) as u64;
+            let random = wide(u64::from(b) << 32 | u64::from(a));
+            let chosen = low + ((random * wide(high - low)) >> 64) as u64;
             if (first..end).contains(&chosen) {
                 values[(chosen - first) as usize] = match self.value {
                     SparseValue::One { negative: false } => 1.0,
@@ -161,7 +161,7 @@ pub(super) fn base(plan: &Plan<'_>) -> Option<Base> {
 }
 
 /// The odd number at or below a positive one.
-const fn odd_count(count: u64) -> u64 {
+fn odd_count(count: u64) -> u64 {
     if count.is_multiple_of(2) { count.saturating_sub(1) } else { count }
 }
 
