@@ -89,8 +89,8 @@ impl Verification<'_> {
         for (trial, first) in trials.iter().zip(&seen) {
             self.state(trial, first)?;
         }
-        let costs = trials.iter().zip(&seen).filter_map(|(trial, report)| cost(trial, report));
-        let slowest = costs.fold(0.0, f64::max);
+        let costs = trials.iter().zip(&seen).map(|(trial, report)| Cost::of(trial, report));
+        let slowest = costs.fold(Cost::default(), Cost::worse);
         for trial in &self.subject.held_out {
             self.held_out(trial.as_ref(), slowest)?;
         }
@@ -205,7 +205,7 @@ impl Verification<'_> {
     }
 
     /// One bit: whatever is wrong, nobody is told what.
-    fn held_out(&mut self, trial: Option<&Trial>, slowest: f64) -> Result<(), Stop> {
+    fn held_out(&mut self, trial: Option<&Trial>, slowest: Cost) -> Result<(), Stop> {
         let found = self.timed(Step::HeldOut, None, |this| {
             let Some(trial) = trial else {
                 return Err(Failure::Wrong(Box::new(Wrong::HeldOut)).into());
@@ -217,12 +217,10 @@ impl Verification<'_> {
             let counted = this.checked(&attempt, Scrutiny::Memory)?;
             let mut report = this.right(&attempt, Scrutiny::Memory)?;
             report.warp_instructions = report.warp_instructions.or(counted);
-            match cost(trial, &report) {
-                Some(cost) if slowest > 0.0 && cost > slowest * HELD_OUT_FACTOR => {
-                    Err(Failure::Wrong(Box::new(Wrong::HeldOut)).into())
-                }
-                Some(_) | None => Ok(()),
+            if Cost::of(trial, &report).is_beyond(slowest) {
+                return Err(Failure::Wrong(Box::new(Wrong::HeldOut)).into());
             }
+            Ok(())
         });
         match found {
             Ok(()) => {
@@ -435,13 +433,43 @@ struct Attempt<'a> {
     memory: MemoryOrder,
 }
 
-/// What a run costs against the least that any correct kernel does; none where it is too short to tell.
-fn cost(trial: &Trial, report: &RunReport) -> Option<f64> {
-    let work = trial.work.max(1.0);
-    match report.warp_instructions {
-        Some(instructions) => Some(instructions as f64 / work),
-        None if report.elapsed < SHORTEST => None,
-        None => Some(report.elapsed.as_secs_f64() / work),
+/// What a run costs against the least that any correct kernel does: in warp instructions where a virtual device counts
+/// them, in seconds where the time is long enough to tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Cost {
+    instructions: Option<f64>,
+    seconds: Option<f64>,
+}
+
+impl Cost {
+    fn of(trial: &Trial, report: &RunReport) -> Self {
+        let work = trial.work.max(1.0);
+        let seconds = (report.elapsed >= SHORTEST).then(|| report.elapsed.as_secs_f64() / work);
+        match report.warp_instructions {
+            Some(instructions) => {
+                Self { instructions: Some(instructions as f64 / work), seconds: None }
+            }
+            None => Self { instructions: None, seconds },
+        }
+    }
+
+    fn worse(self, other: Self) -> Self {
+        let worse = |left: Option<f64>, right: Option<f64>| match (left, right) {
+            (Some(left), Some(right)) => Some(left.max(right)),
+            (left, right) => left.or(right),
+        };
+        Self {
+            instructions: worse(self.instructions, other.instructions),
+            seconds: worse(self.seconds, other.seconds),
+        }
+    }
+
+    /// Like is compared with like; what was not measured on both sides says nothing.
+    fn is_beyond(self, slowest: Self) -> bool {
+        let beyond = |own: Option<f64>, most: Option<f64>| {
+            own.zip(most).is_some_and(|(own, most)| own > most * HELD_OUT_FACTOR)
+        };
+        beyond(self.instructions, slowest.instructions) || beyond(self.seconds, slowest.seconds)
     }
 }
 

@@ -76,7 +76,12 @@ fn evaluated(
     let notices: Vec<String> =
         bench.compiler.take_notices().iter().map(ToString::to_string).collect();
     let report = Report { project, chosen: &chosen, runs };
-    Ok(outcome(&report, &notices, wanted.is_some(), as_json))
+    let form = match (as_json, wanted) {
+        (false, _) => Form::Text,
+        (true, Some(_)) => Form::OneDocument,
+        (true, None) => Form::Documents,
+    };
+    Ok(outcome(&report, &notices, form))
 }
 
 fn one(
@@ -111,17 +116,22 @@ fn failed(error: &EvaluateError, as_json: bool) -> Outcome {
     }
 }
 
-fn outcome(report: &Report<'_>, notices: &[String], single: bool, as_json: bool) -> Outcome {
+/// How the verdicts are told.
+#[derive(Clone, Copy)]
+enum Form {
+    Text,
+    OneDocument,
+    Documents,
+}
+
+fn outcome(report: &Report<'_>, notices: &[String], form: Form) -> Outcome {
     let statuses = report.runs.iter().map(|(_, run)| status(run));
     let status = statuses.max().unwrap_or(Status::Passed);
     let errors = report::notices(notices);
-    let output = if as_json {
-        match (single, report.runs.first()) {
-            (true, Some((kernel, run))) => document(&json::run(report, kernel, run)),
-            (true | false, _) => document(&json::runs(report)),
-        }
-    } else {
-        text::of(report)
+    let output = match (form, report.runs.first()) {
+        (Form::Text, _) => text::of(report),
+        (Form::OneDocument, Some((kernel, run))) => document(&json::run(report, kernel, run)),
+        (Form::OneDocument | Form::Documents, _) => document(&json::runs(report)),
     };
     Outcome { output, errors, status }
 }
