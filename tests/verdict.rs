@@ -138,7 +138,7 @@ fn each_verdict_has_its_payload() {
         ("race", "fault", "data_race"),
         ("input-overwritten", "fault", "input_modified"),
         ("looks-at-clock", "refused", "evidence"),
-        ("more-parameters", "refused", "refused"),
+        ("more-parameters", "refused", "arguments"),
         ("too-much-shared", "refused", "launch"),
     ] {
         let Some(said) = run(&["run", &cheats(), "--kernel", kernel, "--seed", "3", "--json"])

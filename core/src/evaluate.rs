@@ -21,7 +21,8 @@ use crate::device::{DeviceName, DeviceSheet};
 use crate::project::candidate::CandidateHash;
 use crate::project::{Kernel, Project};
 use crate::verify::stations::Stations;
-use crate::verify::verdict::{Failure, Passed, Screened, Step, Verdict};
+use crate::verify::subject::Subject;
+use crate::verify::verdict::{Checks, Failure, Passed, Screened, Step, Verdict};
 use crate::verify::verification::{Stop, Verification};
 
 /// What is evaluated, on what, how thoroughly.
@@ -127,17 +128,21 @@ fn stages(
     watcher(Step::Compile, None);
     let started = Instant::now();
     let subject = build::build(evaluation, &mut bench.compiler, cancellation, candidate)?;
-    let compiled = started.elapsed();
-    let verification = Verification {
-        subject: &subject,
-        stations: &mut bench.stations,
-        seed: evaluation.seed,
-        cancellation,
-        watcher,
-        checks: subject.checks(compiled),
-    };
-    let checks = verification.run()?;
-    Ok(Passed { checks })
+    let checks = subject.checks(started.elapsed());
+    let verification = verification(evaluation, &subject, bench, cancellation, watcher, checks);
+    Ok(Passed { checks: verification.run()? })
+}
+
+fn verification<'a>(
+    evaluation: &Evaluation<'_>,
+    subject: &'a Subject,
+    bench: &'a mut Bench,
+    cancellation: &'a Cancellation,
+    watcher: Watcher<'a>,
+    checks: Checks,
+) -> Verification<'a> {
+    let (stations, seed) = (&mut bench.stations, evaluation.seed);
+    Verification { subject, stations, seed, cancellation, watcher, checks }
 }
 
 /// A quick look at one workload: enough to drop a candidate, never enough to call it right.
@@ -158,15 +163,9 @@ pub fn screen(
         let trial = subject.trials.first().ok_or_else(|| {
             Stop::Request("no workload of the project runs on this device".to_owned())
         })?;
-        let verification = Verification {
-            subject: &subject,
-            stations: &mut bench.stations,
-            seed: evaluation.seed,
-            cancellation,
-            watcher,
-            checks,
-        };
-        verification.screen(trial).map(|checks| Screened { checks })
+        verification(evaluation, &subject, bench, cancellation, watcher, checks)
+            .screen(trial)
+            .map(|checks| Screened { checks })
     };
     match look() {
         Ok(screened) => Ok(Ok(screened)),

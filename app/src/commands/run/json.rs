@@ -1,5 +1,6 @@
 //! The verdicts and their evidence for scripts.
 
+use lightbench_core::compile::facts::FactsError;
 use lightbench_core::evaluate::Run;
 use lightbench_core::project::Kernel;
 use lightbench_core::project::scalar::ScalarValue;
@@ -97,7 +98,17 @@ fn payload(failure: &Failure) -> Value {
 
 fn refusal(refused: &Refused) -> Value {
     match refused {
-        Refused::Build(error) => failure::to_json(error),
+        Refused::Build(error) => {
+            let mut value = failure::to_json(error);
+            value["kind"] = json!(match error.as_ref() {
+                FactsError::Include(_) => "include",
+                FactsError::Arguments { .. } => "arguments",
+                FactsError::Plan(_) | FactsError::NoSuchKernel { .. } | FactsError::Compile(_) => {
+                    "build"
+                }
+            });
+            value
+        }
         Refused::Evidence(all) => json!({
             "kind": "evidence",
             "evidence": all.iter().map(found).collect::<Vec<_>>(),
