@@ -51,6 +51,17 @@ pub enum Comparator<Count = Expression> {
     },
 }
 
+impl<Count> Comparator<Count> {
+    /// The other tensor that it looks at, by its index in the definition.
+    pub const fn reads(&self) -> Option<usize> {
+        match self {
+            Self::IndexByValue { of, .. } | Self::Permutation { of } => Some(*of),
+            Self::Sampling { probabilities, .. } => Some(*probabilities),
+            Self::Elementwise { .. } | Self::IntegerExact | Self::Set => None,
+        }
+    }
+}
+
 impl Comparator {
     /// The same with the numbers of one workload.
     ///

@@ -108,24 +108,4 @@ impl TensorCase {
     pub fn has_magnitude(&self) -> bool {
         matches!(self.role.compare(), Some(Comparator::Elementwise { .. }))
     }
-
-    /// Where each element lies, counted in elements, in the order of indices.
-    pub fn offsets(&self) -> impl Iterator<Item = u64> {
-        let mut index = vec![0_u64; self.dims.len()];
-        let mut offset = 0;
-        (0..self.elements).map(move |_| {
-            let current = offset;
-            for (dimension, place) in index.iter_mut().enumerate().rev() {
-                let stride = self.strides[dimension];
-                *place += 1;
-                if *place < self.dims[dimension] {
-                    offset += stride;
-                    break;
-                }
-                offset -= stride * (*place - 1);
-                *place = 0;
-            }
-            current
-        })
-    }
 }

@@ -11,8 +11,7 @@ use crate::virtual_gpu::semantics::half::HalfFormat;
 #[cfg(test)]
 mod tests;
 
-/// The byte that memory holds where nothing was written.
-pub(super) const POISON: u8 = 0xff;
+pub(super) use crate::device::POISON;
 
 /// How a floating-point dtype divides its bits.
 #[derive(Clone, Copy, Debug)]

@@ -122,6 +122,6 @@ fn source_place(ptx_line: u32, named: Option<&SourceLine>, code: &Code) -> Optio
 }
 
 /// `(3, 0, 0)`
-pub(super) fn position([x, y, z]: [u32; 3]) -> String {
+pub(in crate::commands) fn position([x, y, z]: [u32; 3]) -> String {
     format!("({x}, {y}, {z})")
 }

@@ -2,7 +2,7 @@
 
 mod code;
 mod counters;
-mod faults;
+pub(super) mod faults;
 mod json;
 mod lines;
 mod print;

@@ -16,6 +16,7 @@ use lightbench_core::verify::verdict::{Checks, Failure, Fault, Refused, Wrong};
 
 use super::{Report, quoted};
 use crate::commands::check::failure;
+use crate::commands::launch::faults::position;
 use crate::diagnostics;
 use crate::style::{ERROR, GOOD};
 
@@ -205,10 +206,6 @@ fn source_place(source: Option<&(String, u32, u32)>, kernel: &Kernel) -> Option<
         excerpt: None,
         foreign: *file != kernel.file.display().to_string(),
     })
-}
-
-fn position([x, y, z]: [u32; 3]) -> String {
-    format!("({x}, {y}, {z})")
 }
 
 fn wrongness(wrong: &Wrong) -> String {

@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::{MemoryOrder, Side, StationFailure};
-use crate::arguments::{Element, element};
 use crate::device::{BufferId, BufferRequest, Content, Device, DeviceError, Placement};
-use crate::project::dtype::CType;
 use crate::project::launch::Buffer;
 use crate::project::manifest::Init;
 use crate::project::tensor::Role;
 use crate::verify::case::{Case, TensorCase};
+use crate::verify::element::load_reals;
 use crate::verify::inputs::{self, InputError, Recipe};
 use crate::verify::program::Program;
 use crate::virtual_gpu::{Access, Initial};
@@ -224,17 +223,9 @@ fn initial(init: Init, bytes: u64) -> Result<Initial, StationFailure> {
 
 /// The elements of a float tensor as f64, gaps included.
 fn widened(tensor: &TensorCase, content: &[u8]) -> Vec<u8> {
-    let Some(c_type) = CType::of(tensor.dtype) else { return Vec::new() };
-    let size = usize::try_from(c_type.bytes()).unwrap_or(8);
-    let mut wide = Vec::with_capacity(content.len() / size * 8);
-    for bytes in content.chunks_exact(size) {
-        let value = match element(c_type, bytes) {
-            Some(Element::Real(value)) => value,
-            Some(Element::Boolean(_) | Element::Integer(_)) | None => f64::NAN,
-        };
-        wide.extend_from_slice(&value.to_le_bytes());
-    }
-    wide
+    let mut reals = vec![0.0; usize::try_from(tensor.span).unwrap_or(0)];
+    load_reals(tensor.dtype, content, &mut reals);
+    reals.into_iter().flat_map(f64::to_le_bytes).collect()
 }
 
 /// Inputs that cannot be made are the project's fault.

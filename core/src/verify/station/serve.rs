@@ -9,10 +9,12 @@ use super::{
     JudgeOrder, JudgeReport, Opening, RunOrder, RunReport, Scrutiny, Side, StationFailure, outputs,
 };
 use crate::device::{BufferId, Content, Description, Device, DeviceName, Image, ModuleId, Watch};
+use crate::project::compare::Comparator;
 use crate::project::launch::Buffer;
 use crate::verify::case::{Case, TensorCase};
 use crate::verify::compare::{Expected, Found, Strictness, compare};
-use crate::verify::inputs::{Draw, Recipe, generate, probe_applies};
+use crate::verify::inputs::{Draw, Recipe, generate_tensor, probe_applies};
+use crate::verify::layout::{Layout, Run};
 use crate::verify::program::Program;
 use crate::virtual_gpu::{Checks, Races, Schedule};
 
@@ -127,7 +129,7 @@ impl Station {
         let found = outputs::read(&order.outputs)?;
         self.compute(&order.case, &order.program, order.recipe)?;
         let known = self.known.last().ok_or_else(|| order_error("nothing was computed"))?;
-        let inputs = generate(&order.case, order.recipe).map_err(|error| of_inputs(&error))?;
+        let inputs = read_by_comparators(&order.case, order.recipe)?;
         let probe = order.recipe.draw == Draw::PrecisionProbe;
         let expected: Vec<Option<Expected<'_>>> = known.results.iter().map(as_expected).collect();
         let exact = probe && probe_applies(&order.case, &expected);
@@ -192,7 +194,7 @@ impl Station {
         }
         let device = self.device.as_mut();
         let values = bound.read(device, Buffer::Tensor(index))?;
-        if let Some(hole) = first_hole(tensor, &values) {
+        if let Some(hole) = first_hole(tensor, &values)? {
             let message = format!("it does not write element {hole} of `{}`", tensor.name);
             return Err(StationFailure::Reference(message));
         }
@@ -271,6 +273,20 @@ fn order_error(message: &str) -> StationFailure {
     StationFailure::Order(message.to_owned())
 }
 
+/// The inputs that judging needs, by tensor: most comparators look at none.
+fn read_by_comparators(
+    case: &Case,
+    recipe: Recipe,
+) -> Result<Vec<Option<Vec<u8>>>, StationFailure> {
+    let outputs = case.tensors.iter().filter_map(|tensor| tensor.role.compare());
+    let read: Vec<usize> = outputs.filter_map(Comparator::reads).collect();
+    let made = (0..case.tensors.len()).map(|tensor| match read.contains(&tensor) {
+        true => generate_tensor(case, tensor, recipe),
+        false => Ok(None),
+    });
+    made.collect::<Result<_, _>>().map_err(|error| of_inputs(&error))
+}
+
 fn as_expected(exact: &Option<Exact>) -> Option<Expected<'_>> {
     let exact = exact.as_ref()?;
     Some(Expected { values: &exact.values, magnitudes: exact.magnitudes.as_deref() })
@@ -297,15 +313,15 @@ fn sizes(
 }
 
 /// The first element that nothing wrote; gaps between elements need not be written.
-fn first_hole(tensor: &TensorCase, content: &Content) -> Option<u64> {
-    content.unwritten.first()?;
-    let size = content.bytes.len() / usize::try_from(tensor.span).unwrap_or(usize::MAX).max(1);
-    let offsets = tensor.offsets().map(|offset| usize::try_from(offset).unwrap_or(usize::MAX));
-    let element = |offset: usize| {
-        let start = offset.saturating_mul(size);
-        start..start.saturating_add(size)
-    };
-    (0..).zip(offsets).find(|(_, offset)| !content.is_written(&element(*offset))).map(|(n, _)| n)
+fn first_hole(tensor: &TensorCase, content: &Content) -> Result<Option<u64>, StationFailure> {
+    if content.unwritten.is_empty() {
+        return Ok(None);
+    }
+    let layout = Layout::of(tensor).map_err(|error| order_error(&error.to_string()))?;
+    let size = content.bytes.len() / layout.span;
+    let is_hole = |place: usize| !content.is_written(&(place * size..(place + 1) * size));
+    let places = layout.runs().flat_map(Run::places);
+    Ok((0..).zip(places).find(|(_, place)| is_hole(*place)).map(|(element, _)| element))
 }
 
 /// A hash of what outputs hold; bytes that nothing wrote differ from zeros.
