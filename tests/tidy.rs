@@ -38,12 +38,12 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         word: "thread::Builder",
-        allowed: &["core/src/engine/", "core/src/worker/", "core/src/virtual_gpu/"],
+        allowed: &["core/src/engine/", "core/src/worker/", "core/virtual_gpu/src/"],
         reason: "threads start where they are supervised",
     },
     Layer {
         word: "thread::scope",
-        allowed: &["core/src/engine/", "core/src/worker/", "core/src/virtual_gpu/"],
+        allowed: &["core/src/engine/", "core/src/worker/", "core/virtual_gpu/src/"],
         reason: "threads start where they are supervised",
     },
     Layer {
@@ -55,7 +55,7 @@ const LAYERS: &[Layer] = &[
 
 /// Modules that compute: no files, no network, no clock.
 const PURE: &[&str] = &[
-    "core/src/units.rs",
+    "core/units/src/",
     "core/src/arguments/",
     "core/src/project/expression/",
     "core/src/compile/occupancy",
@@ -70,7 +70,7 @@ const PURE: &[&str] = &[
     "core/src/compile/name_errors.rs",
     "core/src/compile/source_names.rs",
     "core/src/verify/evidence/",
-    "core/src/virtual_gpu/",
+    "core/virtual_gpu/src/",
 ];
 const IMPURE_WORDS: &[&str] =
     &["fs::", "File::", "net::", "Instant", "SystemTime", "process::", "std::{fs"];

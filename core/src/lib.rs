@@ -23,7 +23,7 @@ pub mod device;
 
 pub mod arguments;
 
-pub mod virtual_gpu;
+pub use lightbench_virtual_gpu as virtual_gpu;
 
 pub mod verify;
 
@@ -31,7 +31,7 @@ pub mod evaluate;
 
 pub mod audit;
 
-pub mod units;
+pub use lightbench_units as units;
 
 pub mod cancellation;
 pub mod display_text;

@@ -4,7 +4,7 @@
 use libfuzzer_sys::fuzz_target;
 use lightbench_core::virtual_gpu;
 
-#[path = "../../../core/src/virtual_gpu/tests/generated/mod.rs"]
+#[path = "../../../core/virtual_gpu/src/tests/generated/mod.rs"]
 mod generated;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -1,7 +1,12 @@
 //! Every spelling whose results are recorded, asked of every device that is present.
 
 use super::*;
-use crate::virtual_gpu::semantics::hardware::kernel::{self, Case};
+use kernel::Case;
+
+mod kernel;
+
+#[path = "../../../virtual_gpu/src/semantics/hardware/recorded/mod.rs"]
+mod recorded;
 
 fn agrees(device: &mut dyn Device, module: ModuleId, index: usize, case: &Case<'_>) -> bool {
     let results = 8 * u64::from(kernel::GRID * kernel::BLOCK);

@@ -1,5 +1,0 @@
-//! PTX as text: tokens, and the tree that they make.
-
-pub(crate) mod parse;
-pub(crate) mod token;
-pub(crate) mod tree;

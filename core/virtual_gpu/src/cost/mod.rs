@@ -1,0 +1,141 @@
+//! What a launch did, counted: in total, by PTX line and by source line; and the time that a device would need at
+//! least. `docs/counters.md` explains both.
+
+mod access;
+mod cache;
+mod class;
+mod counts;
+pub mod expansion;
+mod kind;
+mod metric;
+mod sample;
+pub mod time;
+mod work;
+
+pub(crate) use access::{Direction, Request, Touched, shared_wavefronts};
+pub(crate) use cache::{CacheAccess, Caches};
+pub use cache::{CacheSizes, CacheTraffic};
+pub use class::InstructionClass;
+pub(crate) use class::class;
+pub use counts::Counts;
+pub use kind::Kind;
+pub(crate) use kind::kind;
+pub use metric::{Metric, metric, metrics};
+pub use sample::{Blocks, BlocksRun};
+
+use std::collections::BTreeMap;
+
+use super::lower::Program;
+use super::module::{Module, SourceLine};
+use lightbench_units::Bytes;
+
+/// Floating-point operations by the format of their result; a multiply-add is two. Tensor cores are left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlopCounts {
+    /// f16 and bf16.
+    pub half: u64,
+    /// f32.
+    pub single: u64,
+    /// f64.
+    pub double: u64,
+}
+
+/// The least and the most that something can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interval {
+    /// At least.
+    pub least: Bytes,
+    /// At most.
+    pub most: Bytes,
+}
+
+/// All counters of a launch.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Counters {
+    /// Of all instructions.
+    pub total: Counts,
+    /// By what instructions do.
+    pub classes: BTreeMap<InstructionClass, Counts>,
+    /// By line of the PTX.
+    pub ptx_lines: BTreeMap<u32, Counts>,
+    /// By line of the source, innermost; columns are zero.
+    pub source_lines: BTreeMap<SourceLine, Counts>,
+    /// Warp instructions by what they cost a machine.
+    pub kinds: BTreeMap<Kind, u64>,
+    /// Floating-point operations.
+    pub flops: FlopCounts,
+    /// Bytes of distinct sectors of global memory that were read: what no cache can spare.
+    pub compulsory_read_bytes: u64,
+    /// The same of written ones.
+    pub compulsory_written_bytes: u64,
+    /// What each level of the caches moved, if the launch asked for it.
+    pub caches: Option<CacheTraffic>,
+    /// How much of the grid was counted. Nothing here is scaled: [`BlocksRun::scaled`] does that.
+    pub blocks: BlocksRun,
+}
+
+impl Counters {
+    /// Sums up the counts of every operation.
+    pub(crate) fn gather(module: &Module, program: &Program, counts: &[Counts]) -> Self {
+        let mut all = Self::default();
+        for (pc, counts) in counts.iter().enumerate() {
+            let Some(op) = program.ops.get(pc) else { break };
+            if counts.warp_instructions == 0 {
+                continue;
+            }
+            let mut counts = *counts;
+            work::add_work(&mut counts, op.code);
+            let counts = &counts;
+            all.total.add(counts);
+            all.classes.entry(class(op.code)).or_default().add(counts);
+            *all.kinds.entry(kind(op.code)).or_default() += counts.warp_instructions;
+            let (place, line) = program.place(module, pc as u32);
+            all.ptx_lines.entry(place.line).or_default().add(counts);
+            if let Some(line) = line.filter(|line| line.line > 0) {
+                let line = SourceLine { column: 0, ..line };
+                all.source_lines.entry(line).or_default().add(counts);
+            }
+        }
+        all.flops = all.total.flops();
+        all
+    }
+
+    /// What memory has to deliver: every sector once, or at each request again.
+    #[must_use]
+    pub const fn dram_read(&self) -> Interval {
+        let sectors = self.total.global_load_sectors + self.total.atomic_sectors;
+        Interval { least: Bytes(self.compulsory_read_bytes), most: Bytes(32 * sectors) }
+    }
+
+    /// What memory has to take: every sector once, or at each request again. What L2 keeps is not written yet when the
+    /// kernel ends, so that Nsight Compute may show less than the least.
+    #[must_use]
+    pub const fn dram_written(&self) -> Interval {
+        let sectors = self.total.global_store_sectors + self.total.atomic_sectors;
+        Interval { least: Bytes(self.compulsory_written_bytes), most: Bytes(32 * sectors) }
+    }
+}
+
+impl Counts {
+    /// Floating-point operations of all types.
+    #[must_use]
+    pub const fn flops(&self) -> FlopCounts {
+        FlopCounts {
+            half: self.half_adds
+                + self.half_multiplies
+                + 2 * self.half_multiply_adds
+                + self.bfloat_adds
+                + self.bfloat_multiplies
+                + 2 * self.bfloat_multiply_adds,
+            single: self.single_adds
+                + self.single_multiplies
+                + 2 * self.single_multiply_adds
+                + self.single_divisions
+                + self.special_operations,
+            double: self.double_adds
+                + self.double_multiplies
+                + 2 * self.double_multiply_adds
+                + self.double_divisions,
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! The time that a launch needs at least on a device, and what decides it.
+//!
+//! Every pipe and every level of memory gets the time that its work takes at the peak rate; the longest one, with what
+//! a launch costs, is a bound below which no run can be. It is never a prediction: real kernels take 1.2 to 2.5 times
+//! as long. Where waiting decides instead of work there is no number, only the reason.
+
+mod demand;
+mod rates;
+
+use std::fmt;
+
+pub use rates::{Latencies, Rates, TensorRates};
+
+use super::expansion::Expansion;
+use super::{Counters, Counts};
+use lightbench_units::Seconds;
+
+/// How much longer than the bound regular kernels take: published models and measurements agree on no narrower band.
+pub const BAND: (f64, f64) = (1.2, 2.5);
+
+/// What a launch puts on a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaunchShape {
+    /// Blocks of the grid.
+    pub blocks: u64,
+    /// Warps of a block.
+    pub warps_per_block: u32,
+    /// Blocks that a multiprocessor holds at once: registers and shared memory decide, so the compiler knows.
+    pub resident_blocks: u32,
+}
+
+/// What can decide the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Limit {
+    /// What a launch costs by itself.
+    Launch,
+    /// Schedulers that issue instructions.
+    Issue,
+    /// f32 pipe.
+    Single,
+    /// f64 pipe.
+    Double,
+    /// f16 and bf16 pipe.
+    Half,
+    /// Integer pipe.
+    Integer,
+    /// Approximated functions.
+    Special,
+    /// Tensor cores.
+    Tensor,
+    /// Global accesses through L1.
+    GlobalWavefronts,
+    /// Shared memory.
+    Shared,
+    /// L2.
+    L2,
+    /// Memory.
+    Dram,
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Launch => "launch",
+            Self::Issue => "instruction issue",
+            Self::Single => "FP32",
+            Self::Double => "FP64",
+            Self::Half => "FP16",
+            Self::Integer => "integer",
+            Self::Special => "special functions",
+            Self::Tensor => "tensor cores",
+            Self::GlobalWavefronts => "L1",
+            Self::Shared => "shared memory",
+            Self::L2 => "L2",
+            Self::Dram => "DRAM",
+        })
+    }
+}
+
+/// What the model says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Modelled {
+    /// No run can be faster.
+    Bound(Bound),
+    /// Nothing worth a number.
+    Withheld(Withheld),
+}
+
+/// A bound, with all that it rests on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bound {
+    /// At least this long.
+    pub time: Seconds,
+    /// What decides it.
+    pub limit: Limit,
+    /// Real runs are expected between these multiples of the bound.
+    pub band: (f64, f64),
+    /// The time of every pipe and level by itself, the longest first.
+    pub parts: Vec<(Limit, Seconds)>,
+    /// How often every multiprocessor is filled with blocks.
+    pub waves: f64,
+    /// What has to hold.
+    pub assumptions: Vec<Assumption>,
+}
+
+/// Why there is no number.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Withheld {
+    /// Warps wait for their own results, and too few others fill the gap.
+    #[error(
+        "latency decides: with {warps_per_multiprocessor:.1} warps on a multiprocessor, waiting \
+         takes up to {waiting}, work at least {work} ({limit})"
+    )]
+    Latency {
+        /// If each instruction of a warp waited for the one before.
+        waiting: Seconds,
+        /// The bound that would have been said.
+        work: Seconds,
+        /// What would have decided.
+        limit: Limit,
+        /// Warps at once.
+        warps_per_multiprocessor: f64,
+    },
+    /// The grid, the block or the device is empty.
+    #[error("there is nothing to model: {0}")]
+    Nothing(&'static str),
+    /// A fault ended the launch, or nothing was counted.
+    #[error("no instruction was counted")]
+    NotCounted,
+}
+
+/// What has to hold for a bound to mean something.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Assumption {
+    /// The sheet does not say.
+    #[error("the rate of {0} is not known, and left out")]
+    UnknownRate(Limit),
+    /// Always.
+    #[error("all blocks do the same work, spread evenly over multiprocessors")]
+    EqualBlocks,
+    /// Always.
+    #[error("the clock stays at {megahertz:.0} MHz")]
+    Clock {
+        /// In MHz.
+        megahertz: f64,
+    },
+    /// Instructions are counted in PTX.
+    #[error("one machine instruction for each of PTX, as this architecture is not calibrated")]
+    NotExpanded,
+    /// They are translated.
+    #[error("machine instructions as the compiler makes them for calibration, off by {median_error:.0}% in the median", median_error = 100.0 * .0)]
+    Expanded(f64),
+    /// No cache model.
+    #[error("memory moves every sector once, and caches are empty at first")]
+    CompulsoryTraffic,
+    /// With a cache model.
+    #[error("caches as modelled, empty at first")]
+    ModelledCaches,
+    /// Only a part of the grid was counted.
+    #[error("counts of {run} of {all} blocks stand for all; memory traffic is that of the part")]
+    Sample {
+        /// Counted.
+        run: u64,
+        /// Of the grid.
+        all: u64,
+    },
+    /// Always.
+    #[error("a launch costs {0}")]
+    Launch(Seconds),
+}
+
+/// The bound of a launch from what it did.
+#[must_use]
+pub fn modelled(
+    counters: &Counters,
+    shape: &LaunchShape,
+    rates: &Rates,
+    expansion: Option<&Expansion>,
+) -> Modelled {
+    if counters.total.warp_instructions == 0 {
+        return Modelled::Withheld(Withheld::NotCounted);
+    }
+    if shape.blocks == 0 || shape.warps_per_block == 0 || shape.resident_blocks == 0 {
+        return Modelled::Withheld(Withheld::Nothing("no block fits"));
+    }
+    let clock_runs = rates.clock.0 > 0.0;
+    if rates.multiprocessors == 0 || !clock_runs {
+        return Modelled::Withheld(Withheld::Nothing("the device has no multiprocessor or clock"));
+    }
+    let counts = counters.blocks.scaled(&counters.total);
+    let spread = Spread::new(shape, rates);
+    let mut assumptions = vec![
+        Assumption::EqualBlocks,
+        Assumption::Clock { megahertz: rates.clock.0 / 1e6 },
+        Assumption::Launch(rates.launch),
+    ];
+    if counters.blocks.is_sample() {
+        let blocks = counters.blocks;
+        assumptions.push(Assumption::Sample { run: blocks.run, all: blocks.all });
+    }
+    let demand = demand::Demand { counters, counts: &counts, rates, spread: &spread, expansion };
+    let mut parts = demand.times(&mut assumptions);
+    parts.sort_by(|a, b| b.1.0.total_cmp(&a.1.0).then(a.0.cmp(&b.0)));
+    let (busiest, work) = parts.first().copied().unwrap_or((Limit::Launch, Seconds(0.0)));
+    let limit = if rates.launch >= work { Limit::Launch } else { busiest };
+    let time = rates.launch + work;
+    let waiting = rates.clock.time_of(chain(&counts, shape, rates) * spread.rounds);
+    // Something that is no number counts as waiting.
+    let work_decides = waiting.0 <= BAND.1 * time.0;
+    if !work_decides {
+        return Modelled::Withheld(Withheld::Latency {
+            waiting,
+            work: time,
+            limit,
+            warps_per_multiprocessor: spread.warps,
+        });
+    }
+    Modelled::Bound(Bound { time, limit, band: BAND, parts, waves: spread.waves, assumptions })
+}
+
+/// How blocks spread over multiprocessors.
+struct Spread {
+    blocks: f64,
+    /// Blocks of the multiprocessor that has most.
+    busiest: f64,
+    /// Times that the multiprocessors are filled, with a fraction.
+    waves: f64,
+    /// Times that the busiest one is filled.
+    rounds: f64,
+    /// Warps at once.
+    warps: f64,
+}
+
+impl Spread {
+    fn new(shape: &LaunchShape, rates: &Rates) -> Self {
+        let multiprocessors = u64::from(rates.multiprocessors);
+        let resident = u64::from(shape.resident_blocks);
+        let busiest = shape.blocks.div_ceil(multiprocessors);
+        let at_once = busiest.min(resident);
+        Self {
+            blocks: shape.blocks as f64,
+            busiest: busiest as f64,
+            waves: shape.blocks as f64 / (multiprocessors * resident) as f64,
+            rounds: busiest.div_ceil(resident) as f64,
+            warps: (at_once * u64::from(shape.warps_per_block)) as f64,
+        }
+    }
+
+    /// What the busiest multiprocessor does of something that all blocks do together.
+    fn of_busiest(&self, total: f64) -> f64 {
+        total / self.blocks * self.busiest
+    }
+}
+
+/// Cycles of one warp, if every instruction waited for the one before.
+fn chain(counts: &Counts, shape: &LaunchShape, rates: &Rates) -> f64 {
+    let warps = shape.blocks as f64 * f64::from(shape.warps_per_block);
+    let Latencies { arithmetic, shared, global } = rates.latencies;
+    let loads = (counts.global_load_requests + counts.atomic_requests) as f64;
+    let memory = loads * global + counts.shared_requests as f64 * shared;
+    (counts.warp_instructions as f64 * arithmetic + memory) / warps
+}

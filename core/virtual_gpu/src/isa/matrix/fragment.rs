@@ -1,0 +1,108 @@
+//! Shapes, element types, and how many registers of a lane hold its share of a matrix.
+
+use crate::isa::keyword::{keywords, scalar_subset};
+use crate::isa::scalar::{Fit, ScalarType};
+use crate::isa::signature::Role;
+
+scalar_subset! {
+    /// Elements of the matrices that are multiplied.
+    Multiplicand: "the type of a multiplicand" {
+        F16, Bf16, Tf32, F64, E4m3, E5m2, U8, S8, U4, S4, B1
+    }
+}
+scalar_subset! {
+    /// Elements of the matrix that is added to, and of the result.
+    Accumulator: "the type of an accumulator" { F16, F32, F64, S32 }
+}
+keywords! {
+    /// How a matrix lies in memory, or in a fragment.
+    Layout: "`.row` or `.col`" { Row = "row", Column = "col" }
+}
+keywords! {
+    /// Rows, columns, and the length of each sum.
+    Shape: "a shape such as .m16n8k16" {
+        M8N8K4 = "m8n8k4", M8N8K16 = "m8n8k16", M8N8K32 = "m8n8k32", M8N8K128 = "m8n8k128",
+        M16N8K4 = "m16n8k4", M16N8K8 = "m16n8k8", M16N8K16 = "m16n8k16", M16N8K32 = "m16n8k32",
+        M16N8K64 = "m16n8k64", M16N8K128 = "m16n8k128", M16N8K256 = "m16n8k256",
+        M16N16K16 = "m16n16k16", M16N16K8 = "m16n16k8", M8N32K16 = "m8n32k16",
+        M32N8K16 = "m32n8k16",
+    }
+}
+
+impl Shape {
+    /// (m, n, k).
+    #[must_use]
+    pub fn extents(self) -> (u32, u32, u32) {
+        match self {
+            Self::M8N8K4 => (8, 8, 4),
+            Self::M8N8K16 => (8, 8, 16),
+            Self::M8N8K32 => (8, 8, 32),
+            Self::M8N8K128 => (8, 8, 128),
+            Self::M16N8K4 => (16, 8, 4),
+            Self::M16N8K8 => (16, 8, 8),
+            Self::M16N8K16 => (16, 8, 16),
+            Self::M16N8K32 => (16, 8, 32),
+            Self::M16N8K64 => (16, 8, 64),
+            Self::M16N8K128 => (16, 8, 128),
+            Self::M16N8K256 => (16, 8, 256),
+            Self::M16N16K16 => (16, 16, 16),
+            Self::M16N16K8 => (16, 16, 8),
+            Self::M8N32K16 => (8, 32, 16),
+            Self::M32N8K16 => (32, 8, 16),
+        }
+    }
+}
+
+/// One of the three matrices that `wmma.load` brings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fragment {
+    /// The left one, m × k.
+    A(Multiplicand),
+    /// The right one, k × n.
+    B(Multiplicand),
+    /// The one that is added to, m × n.
+    C(Accumulator),
+}
+
+const LANES: u32 = 32;
+
+/// Registers of one lane for a matrix of so many elements: bits in 32-bit registers, doubles as they are.
+pub(super) fn registers(elements: u32, ty: ScalarType) -> u8 {
+    let register = if ty == ScalarType::F64 { 64 } else { 32 };
+    (elements * ty.bits() / (LANES * register)) as u8
+}
+
+/// What registers hold multiplicands.
+pub(super) fn multiplicand_register(ty: Multiplicand) -> ScalarType {
+    match ty {
+        Multiplicand::F64 => ScalarType::F64,
+        Multiplicand::F16
+        | Multiplicand::Bf16
+        | Multiplicand::Tf32
+        | Multiplicand::E4m3
+        | Multiplicand::E5m2
+        | Multiplicand::U8
+        | Multiplicand::S8
+        | Multiplicand::U4
+        | Multiplicand::S4
+        | Multiplicand::B1 => ScalarType::B32,
+    }
+}
+
+/// What registers hold accumulators: halves two in a register.
+pub(super) fn accumulator_register(ty: Accumulator) -> ScalarType {
+    match ty {
+        Accumulator::F16 => ScalarType::F16x2,
+        Accumulator::F32 => ScalarType::F32,
+        Accumulator::F64 => ScalarType::F64,
+        Accumulator::S32 => ScalarType::S32,
+    }
+}
+
+pub(super) fn reads(count: u8, ty: ScalarType) -> Role {
+    Role::ReadVector { count, ty, fit: Fit::Exact }
+}
+
+pub(super) fn writes(count: u8, ty: ScalarType) -> Role {
+    Role::WriteVector { count, ty, fit: Fit::Exact }
+}

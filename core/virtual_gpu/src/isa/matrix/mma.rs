@@ -1,0 +1,190 @@
+//! `mma.sync`: which shapes take which types. PTX ISA, section "Multiply-and-Accumulate Instruction: mma".
+
+use super::Matrix;
+use super::fragment::{
+    Accumulator, Layout, Multiplicand, Shape, accumulator_register, multiplicand_register, reads,
+    registers, writes,
+};
+use crate::isa::float::Rounding;
+use crate::isa::integer::Overflow;
+use crate::isa::keyword::keywords;
+use crate::isa::signature::Signature;
+use crate::isa::{Decoded, Modifiers, Operation, Refusal};
+
+keywords! {
+    /// What stands for a product of single bits; the ones in it are counted.
+    BitProduct: "`.and` or `.xor`" { And = "and", Xor = "xor" }
+}
+
+/// A matrix product that is added to a matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MultiplyAccumulate {
+    /// Rows, columns, length of sums.
+    pub shape: Shape,
+    /// How the left matrix lies in its fragment.
+    pub a_layout: Layout,
+    /// How the right matrix lies in its fragment.
+    pub b_layout: Layout,
+    /// Elements of the left matrix.
+    pub a: Multiplicand,
+    /// Elements of the right matrix.
+    pub b: Multiplicand,
+    /// Elements of what is added to.
+    pub c: Accumulator,
+    /// Elements of the result.
+    pub d: Accumulator,
+    /// What happens to sums beyond s32.
+    pub overflow: Overflow,
+    /// How f64 is rounded.
+    pub rounding: Rounding,
+    /// Single bits only: what a product is.
+    pub bits: Option<BitProduct>,
+}
+
+/// Multiplicands that go together, with the shapes and accumulators that they have.
+struct Combination {
+    multiplicands: &'static [Multiplicand],
+    shapes: &'static [Shape],
+    accumulators: &'static [Accumulator],
+}
+
+const COMBINATIONS: &[Combination] = &[
+    Combination {
+        multiplicands: &[Multiplicand::F16],
+        shapes: &[Shape::M8N8K4, Shape::M16N8K8, Shape::M16N8K16],
+        accumulators: &[Accumulator::F16, Accumulator::F32],
+    },
+    Combination {
+        multiplicands: &[Multiplicand::Bf16],
+        shapes: &[Shape::M16N8K8, Shape::M16N8K16],
+        accumulators: &[Accumulator::F32],
+    },
+    Combination {
+        multiplicands: &[Multiplicand::Tf32],
+        shapes: &[Shape::M16N8K4, Shape::M16N8K8],
+        accumulators: &[Accumulator::F32],
+    },
+    Combination {
+        multiplicands: &[Multiplicand::E4m3, Multiplicand::E5m2],
+        shapes: &[Shape::M16N8K16, Shape::M16N8K32],
+        accumulators: &[Accumulator::F16, Accumulator::F32],
+    },
+    Combination {
+        multiplicands: &[Multiplicand::F64],
+        shapes: &[Shape::M8N8K4, Shape::M16N8K4, Shape::M16N8K8, Shape::M16N8K16],
+        accumulators: &[Accumulator::F64],
+    },
+    Combination {
+        multiplicands: &[Multiplicand::U8, Multiplicand::S8],
+        shapes: &[Shape::M8N8K16, Shape::M16N8K16, Shape::M16N8K32],
+        accumulators: &[Accumulator::S32],
+    },
+    Combination {
+        multiplicands: &[Multiplicand::U4, Multiplicand::S4],
+        shapes: &[Shape::M8N8K32, Shape::M16N8K32, Shape::M16N8K64],
+        accumulators: &[Accumulator::S32],
+    },
+    Combination {
+        multiplicands: &[Multiplicand::B1],
+        shapes: &[Shape::M8N8K128, Shape::M16N8K128, Shape::M16N8K256],
+        accumulators: &[Accumulator::S32],
+    },
+];
+
+pub(super) fn decode(m: &mut Modifiers<'_>) -> Decoded {
+    m.require_flag("sync", "`.sync`")?;
+    m.require_flag("aligned", "`.aligned`")?;
+    let shape: Shape = m.required()?;
+    let (a_layout, b_layout) = (m.required()?, m.required()?);
+    let d: Accumulator = first_accumulator(m)?;
+    let (a, b) = (m.required()?, m.required()?);
+    let c = m.required()?;
+    let product = MultiplyAccumulate {
+        shape,
+        a_layout,
+        b_layout,
+        a,
+        b,
+        c,
+        d,
+        overflow: overflow(m, a)?,
+        rounding: rounding(m, a),
+        bits: bits(m, a)?,
+    };
+    check(m, &product)?;
+    Ok((Operation::Matrix(Matrix::Multiply(product)), signature(&product)))
+}
+
+/// The result's type stands before those of the multiplicands, and `.f16` and `.f64` may be either.
+pub(super) fn first_accumulator(m: &mut Modifiers<'_>) -> Result<Accumulator, Refusal> {
+    m.required()
+}
+
+pub(super) fn overflow(m: &mut Modifiers<'_>, a: Multiplicand) -> Result<Overflow, Refusal> {
+    let integers =
+        matches!(a, Multiplicand::U8 | Multiplicand::S8 | Multiplicand::U4 | Multiplicand::S4);
+    match (m.flag("satfinite"), integers) {
+        (false, _) => Ok(Overflow::Wrap),
+        (true, true) => Ok(Overflow::Saturate),
+        (true, false) => Err(m.combination("`.satfinite` takes 8- and 4-bit integers")),
+    }
+}
+
+pub(super) fn rounding(m: &mut Modifiers<'_>, a: Multiplicand) -> Rounding {
+    let written = if a == Multiplicand::F64 { m.optional() } else { None };
+    written.unwrap_or(Rounding::NearestEven)
+}
+
+pub(super) fn bits(m: &mut Modifiers<'_>, a: Multiplicand) -> Result<Option<BitProduct>, Refusal> {
+    if a != Multiplicand::B1 {
+        return Ok(None);
+    }
+    m.require_flag("popc", "`.popc`")?;
+    m.required().map(Some)
+}
+
+fn check(m: &Modifiers<'_>, product: &MultiplyAccumulate) -> Result<(), Refusal> {
+    let MultiplyAccumulate { shape, a, b, c, d, .. } = *product;
+    let combination = COMBINATIONS
+        .iter()
+        .find(|combination| combination.multiplicands.contains(&a))
+        .filter(|combination| combination.multiplicands.contains(&b))
+        .ok_or_else(|| m.combination("these two types are not multiplied with each other"))?;
+    if !combination.shapes.contains(&shape) {
+        return Err(m.combination("these types do not have this shape"));
+    }
+    let accumulators = combination.accumulators;
+    if !accumulators.contains(&c) || !accumulators.contains(&d) {
+        return Err(m.combination("these types are not accumulated like that"));
+    }
+    let widens = shape == Shape::M8N8K4 && c == Accumulator::F16 && d == Accumulator::F32;
+    if c != d && !widens {
+        return Err(m.combination("the result has the type of what is added to"));
+    }
+    let plain = product.a_layout == Layout::Row && product.b_layout == Layout::Column;
+    let any_layout = shape == Shape::M8N8K4 && a == Multiplicand::F16;
+    if !plain && !any_layout {
+        return Err(m.combination("only .m8n8k4 of .f16 has layouts other than `.row.col`"));
+    }
+    Ok(())
+}
+
+fn signature(product: &MultiplyAccumulate) -> Signature {
+    let (rows, columns, length) = product.shape.extents();
+    // `.m8n8k4` of halves is four products, one for each group of eight lanes.
+    let products =
+        if product.shape == Shape::M8N8K4 && product.a == Multiplicand::F16 { 4 } else { 1 };
+    let accumulator = |ty: Accumulator| registers(products * rows * columns, ty.into());
+    Signature::new(&[
+        writes(accumulator(product.d), accumulator_register(product.d)),
+        reads(
+            registers(products * rows * length, product.a.into()),
+            multiplicand_register(product.a),
+        ),
+        reads(
+            registers(products * length * columns, product.b.into()),
+            multiplicand_register(product.b),
+        ),
+        reads(accumulator(product.c), accumulator_register(product.c)),
+    ])
+}

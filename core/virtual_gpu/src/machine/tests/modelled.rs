@@ -1,0 +1,117 @@
+//! The time modelled from the counters of small kernels, on a device that small launches fill.
+
+use super::counting::{COPY, counters_with};
+use crate::cost::Counters;
+use crate::cost::time::{
+    Assumption, Bound, Latencies, LaunchShape, Limit, Modelled, Rates, TensorRates, Withheld,
+    modelled,
+};
+use crate::machine::LaunchConfig;
+use lightbench_units::{BytesPerSecond, FlopsPerSecond, Hertz, Seconds};
+
+/// A small device, so that small launches fill it.
+fn small() -> Rates {
+    Rates {
+        multiprocessors: 4,
+        issue_per_cycle: Some(4.0),
+        clock: Hertz(1e9),
+        single: Some(FlopsPerSecond(4.0 * 128.0 * 2.0 * 1e9)),
+        double: None,
+        half: None,
+        integer_lanes: Some(64.0),
+        special_lanes: Some(16.0),
+        tensor: TensorRates::default(),
+        l2: None,
+        dram: Some(BytesPerSecond(50e9)),
+        launch: Seconds(2e-6),
+        latencies: Latencies::default(),
+    }
+}
+
+fn shape(blocks: u64) -> LaunchShape {
+    LaunchShape { blocks, warps_per_block: 8, resident_blocks: 8 }
+}
+
+fn bound(counters: &Counters, blocks: u64) -> Bound {
+    match modelled(counters, &shape(blocks), &small(), None) {
+        Modelled::Bound(bound) => bound,
+        Modelled::Withheld(reason) => panic!("{reason}"),
+    }
+}
+
+/// So many independent multiply-adds, eight at a time.
+fn multiply_adds(rounds: u32) -> String {
+    let start: String = (0..8).map(|i| format!("mov.f32 %f{i}, 0f3f800000;\n")).collect::<String>();
+    let round: String =
+        (0..8).map(|i| format!("fma.rn.f32 %f{i}, %f{i}, %f{i}, %f{i};\n")).collect();
+    start + &round.repeat(rounds as usize)
+}
+
+fn wide(launch: &mut LaunchConfig, blocks: u32) {
+    (launch.grid, launch.block) = ([blocks, 1, 1], [256, 1, 1]);
+}
+
+#[test]
+fn a_copy_is_limited_by_memory() {
+    let counters = counters_with(COPY, |launch| wide(launch, 1024));
+    let bound = bound(&counters, 1024);
+    assert_eq!(bound.limit, Limit::Dram);
+    let expected = 2e-6 + (2 << 20) as f64 / 50e9;
+    assert!((bound.time.0 - expected).abs() < 1e-9, "{:?}", bound.time);
+    assert!(bound.assumptions.contains(&Assumption::CompulsoryTraffic));
+    assert!(bound.assumptions.contains(&Assumption::UnknownRate(Limit::L2)));
+}
+
+#[test]
+fn multiply_adds_are_limited_by_their_pipe() {
+    let counters = counters_with(&multiply_adds(100), |launch| wide(launch, 64));
+    let bound = bound(&counters, 64);
+    // As many as are issued, but for what is around them; the pipe does four a cycle, and so does the scheduler.
+    assert!(matches!(bound.limit, Limit::Single | Limit::Issue), "{:?}", bound.limit);
+    let cycles = 64.0 / 4.0 * 8.0 * 800.0 / 4.0;
+    let single = bound.parts.iter().find(|(limit, _)| *limit == Limit::Single).unwrap().1;
+    assert!((single.0 - cycles / 1e9).abs() < 1e-9, "{single:?}");
+    assert!((bound.waves - 2.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_tiny_launch_is_limited_by_launching() {
+    let counters = counters_with("add.u32 %r1, %r0, 1;", |_| {});
+    let shape = LaunchShape { blocks: 1, warps_per_block: 1, resident_blocks: 8 };
+    let Modelled::Bound(bound) = modelled(&counters, &shape, &small(), None) else { panic!() };
+    assert_eq!(bound.limit, Limit::Launch);
+}
+
+#[test]
+fn no_number_where_latency_decides() {
+    let chase = "ld.global.u64 %d1, [%d0];\nadd.u64 %d0, %d0, %d1;\n".repeat(100);
+    let counters = counters_with(&chase, |_| {});
+    let shape = LaunchShape { blocks: 1, warps_per_block: 1, resident_blocks: 8 };
+    let found = modelled(&counters, &shape, &small(), None);
+    assert!(matches!(found, Modelled::Withheld(Withheld::Latency { .. })), "{found:?}");
+}
+
+#[test]
+fn more_work_never_takes_less_time() {
+    let time = |rounds, blocks: u32| {
+        let counters = counters_with(&multiply_adds(rounds), |launch| wide(launch, blocks));
+        bound(&counters, u64::from(blocks)).time
+    };
+    for pair in [1, 2, 3, 5, 8, 13].windows(2) {
+        assert!(time(pair[0] * 10, 32) < time(pair[1] * 10, 32), "{pair:?} rounds");
+        assert!(time(20, 4 * pair[0]) < time(20, 4 * pair[1]), "{pair:?} times four blocks");
+    }
+    // One block beyond a full turn costs as much as a full turn.
+    let (full, one_more) = (time(100, 32), time(100, 33));
+    assert!(one_more.0 > 1.1 * full.0, "{full:?} {one_more:?}");
+}
+
+#[test]
+fn nothing_comes_of_nothing() {
+    let shape = shape(0);
+    let counters = counters_with("add.u32 %r1, %r0, 1;", |_| {});
+    let found = modelled(&counters, &shape, &small(), None);
+    assert!(matches!(found, Modelled::Withheld(Withheld::Nothing(_))), "{found:?}");
+    let found = modelled(&Counters::default(), &shape, &small(), None);
+    assert_eq!(found, Modelled::Withheld(Withheld::NotCounted));
+}

@@ -1,0 +1,308 @@
+//! Tokens → tree. Every error is kept with its place; after one, reading goes on behind the next `;` or `}`.
+//!
+//! No function here calls itself, and each step consumes a token: time is linear in the text, and the
+//! depth of the stack does not depend on it.
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a token of any kind but the wanted ones is the same error"
+)]
+
+mod declarations;
+mod functions;
+mod initialisers;
+mod operands;
+mod sections;
+mod statements;
+
+use super::token::{Place, Token, Tokens};
+use super::tree::{Alias, File, Linkage, Literal, Tree};
+use crate::error::{LoadError, Problem};
+
+/// After so many errors nobody reads on, and neither do we.
+pub(crate) const MAX_ERRORS: usize = 100;
+
+/// What one step of parsing gives; the error has the place where it was noticed.
+type Parsed<T> = Result<T, SyntaxError>;
+
+/// A token that should not be there.
+#[derive(Debug)]
+struct SyntaxError {
+    place: Place,
+    problem: Problem,
+}
+
+/// Reads a whole text; the tree holds what could be read.
+pub fn parse(text: &str) -> (Tree<'_>, Vec<LoadError>) {
+    let mut parser = Parser::new(text);
+    parser.module();
+    (parser.tree, parser.errors)
+}
+
+struct Parser<'a> {
+    tokens: Tokens<'a>,
+    current: (Token<'a>, Place),
+    ahead: (Token<'a>, Place),
+    tree: Tree<'a>,
+    errors: Vec<LoadError>,
+}
+
+impl<'a> Parser<'a> {
+    fn new(text: &'a str) -> Self {
+        let mut tokens = Tokens::new(text);
+        let current = tokens.next_token();
+        let ahead = tokens.next_token();
+        Self { tokens, current, ahead, tree: Tree::default(), errors: Vec::new() }
+    }
+
+    fn module(&mut self) {
+        while self.token() != Token::End && !self.exhausted() {
+            if let Err(error) = self.item() {
+                self.report(error);
+                self.recover_at_module_level();
+            }
+        }
+    }
+
+    fn item(&mut self) -> Parsed<()> {
+        match self.token() {
+            Token::Dotted("version") => self.version(),
+            Token::Dotted("target") => self.target(),
+            Token::Dotted("address_size") => {
+                self.advance();
+                self.tree.address_size = Some(self.unsigned("32 or 64")?);
+                Ok(())
+            }
+            Token::Dotted("file") => self.file(),
+            Token::Dotted("section") => self.section(),
+            Token::Dotted("alias") => self.alias(),
+            Token::Dotted("pragma") => self.pragma(),
+            // Line information outside a function belongs to nothing.
+            Token::Dotted("loc") => self.location().map(|_| ()),
+            Token::Mark(';') => {
+                self.advance();
+                Ok(())
+            }
+            _ => self.linked_item(),
+        }
+    }
+
+    /// `.visible .entry …`, `.extern .shared …`.
+    fn linked_item(&mut self) -> Parsed<()> {
+        let linkage = self.linkage();
+        match self.token() {
+            Token::Dotted("entry" | "func") => self.function(linkage),
+            _ => {
+                let declarations = self.declaration(linkage)?;
+                self.tree.variables.extend(declarations);
+                Ok(())
+            }
+        }
+    }
+
+    fn linkage(&mut self) -> Linkage {
+        let mut linkage = Linkage::Internal;
+        loop {
+            linkage = match self.token() {
+                Token::Dotted("visible") => Linkage::Visible,
+                Token::Dotted("extern") => Linkage::Extern,
+                Token::Dotted("weak") => Linkage::Weak,
+                Token::Dotted("common") => Linkage::Common,
+                _ => return linkage,
+            };
+            self.advance();
+        }
+    }
+
+    fn version(&mut self) -> Parsed<()> {
+        self.advance();
+        let Token::Double(bits) = self.token() else {
+            return Err(self.unexpected("a version such as 8.5"));
+        };
+        self.advance();
+        let version = f64::from_bits(bits);
+        let minor = ((version - version.trunc()) * 10.0).round();
+        self.tree.version = Some((version.trunc() as u32, minor as u32));
+        Ok(())
+    }
+
+    fn target(&mut self) -> Parsed<()> {
+        self.advance();
+        loop {
+            let name = self.word("a target such as sm_90")?;
+            self.tree.targets.push(name);
+            if !self.accept(',') {
+                return Ok(());
+            }
+        }
+    }
+
+    /// `.file 1 "name"`, with a time and a size behind it or not.
+    fn file(&mut self) -> Parsed<()> {
+        self.advance();
+        let index = self.unsigned("the number of the file")? as u32;
+        let Token::Text(path) = self.token() else {
+            return Err(self.unexpected("the name of a file"));
+        };
+        self.advance();
+        self.tree.files.push(File { index, path });
+        while self.accept(',') {
+            self.unsigned("a number")?;
+        }
+        Ok(())
+    }
+
+    fn alias(&mut self) -> Parsed<()> {
+        self.advance();
+        let place = self.place();
+        let name = self.word("the name of a function")?;
+        self.expect(',')?;
+        let target = self.word("the name of a function")?;
+        self.expect(';')?;
+        self.tree.aliases.push(Alias { place, name, target });
+        Ok(())
+    }
+
+    /// Advice for an optimiser that we are not.
+    fn pragma(&mut self) -> Parsed<()> {
+        self.advance();
+        loop {
+            let Token::Text(_) = self.token() else { return Err(self.unexpected("a string")) };
+            self.advance();
+            if !self.accept(',') {
+                break;
+            }
+        }
+        self.expect(';')
+    }
+
+    // The small steps that everything above is made of.
+
+    fn token(&self) -> Token<'a> {
+        self.current.0
+    }
+
+    fn place(&self) -> Place {
+        self.current.1
+    }
+
+    fn advance(&mut self) {
+        self.current = self.ahead;
+        self.ahead = self.tokens.next_token();
+    }
+
+    fn accept(&mut self, mark: char) -> bool {
+        let there = self.token() == Token::Mark(mark);
+        if there {
+            self.advance();
+        }
+        there
+    }
+
+    fn expect(&mut self, mark: char) -> Parsed<()> {
+        if self.accept(mark) {
+            return Ok(());
+        }
+        Err(self.unexpected(match mark {
+            ';' => "`;`",
+            ',' => "`,`",
+            '(' => "`(`",
+            ')' => "`)`",
+            '{' => "`{`",
+            '}' => "`}`",
+            ']' => "`]`",
+            '>' => "`>`",
+            _ => "other punctuation",
+        }))
+    }
+
+    fn word(&mut self, expected: &'static str) -> Parsed<&'a str> {
+        match self.token() {
+            Token::Word(name) => {
+                self.advance();
+                Ok(name)
+            }
+            _ => Err(self.unexpected(expected)),
+        }
+    }
+
+    fn unsigned(&mut self, expected: &'static str) -> Parsed<u64> {
+        match self.token() {
+            Token::Integer(value) => {
+                self.advance();
+                Ok(value)
+            }
+            _ => Err(self.unexpected(expected)),
+        }
+    }
+
+    /// A number with any signs before it.
+    fn literal(&mut self) -> Parsed<Literal> {
+        let mut negative = false;
+        while matches!(self.token(), Token::Mark('-' | '+')) {
+            negative ^= self.token() == Token::Mark('-');
+            self.advance();
+        }
+        let literal = match self.token() {
+            Token::Integer(value) if negative => Literal::Integer((value as i64).wrapping_neg()),
+            Token::Integer(value) => Literal::Integer(value as i64),
+            Token::Single(bits) => Literal::Single(bits ^ (u32::from(negative) << 31)),
+            Token::Double(bits) => Literal::Double(bits ^ (u64::from(negative) << 63)),
+            _ => return Err(self.unexpected("a number")),
+        };
+        self.advance();
+        Ok(literal)
+    }
+
+    /// `+4`, `-4`, `+-4`, or nothing.
+    fn offset(&mut self) -> Parsed<i64> {
+        if !matches!(self.token(), Token::Mark('-' | '+')) {
+            return Ok(0);
+        }
+        match self.literal()? {
+            Literal::Integer(value) => Ok(value),
+            Literal::Single(_) | Literal::Double(_) => Err(self.unexpected("a whole offset")),
+        }
+    }
+
+    fn unexpected(&self, expected: &'static str) -> SyntaxError {
+        let problem = Problem::Syntax { found: self.token().to_string(), expected };
+        SyntaxError { place: self.place(), problem }
+    }
+
+    fn report(&mut self, error: SyntaxError) {
+        let SyntaxError { place, problem } = error;
+        if self.errors.len() == MAX_ERRORS {
+            let problem = Problem::MoreErrors(MAX_ERRORS);
+            self.errors.push(LoadError { place, source_line: None, problem });
+        } else {
+            self.errors.push(LoadError { place, source_line: None, problem });
+        }
+    }
+
+    fn exhausted(&self) -> bool {
+        self.errors.len() > MAX_ERRORS
+    }
+
+    /// Skips what is left of a broken item: up to `;` outside braces, or the `}` that closes it.
+    fn recover_at_module_level(&mut self) {
+        let mut depth = 0_u32;
+        loop {
+            match self.token() {
+                Token::End => return,
+                Token::Mark('{') => depth += 1,
+                Token::Mark('}') if depth <= 1 => {
+                    self.advance();
+                    return;
+                }
+                Token::Mark('}') => depth -= 1,
+                Token::Mark(';') if depth == 0 => {
+                    self.advance();
+                    return;
+                }
+                Token::Dotted("entry" | "func" | "visible") if depth == 0 => return,
+                _ => {}
+            }
+            self.advance();
+        }
+    }
+}
