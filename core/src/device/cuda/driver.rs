@@ -10,7 +10,7 @@ use std::ptr;
 use cudarc::driver::sys::{
     self, CUcontext, CUdevice, CUdevice_attribute, CUfunction, CUfunction_attribute, CUjit_option,
     CUlaunchAttribute, CUlaunchAttributeID, CUlaunchAttributeValue, CUlaunchConfig, CUmodule,
-    CUresult, CUuuid,
+    CUresult, CUstream, CUuuid,
 };
 
 use crate::device::error::{DriverError, OpenError};
@@ -140,6 +140,9 @@ impl Drop for Context {
     }
 }
 
+/// The stream that every context has, which all others wait for.
+pub(super) const DEFAULT_STREAM: CUstream = ptr::null_mut();
+
 /// A loaded module, unloaded on drop.
 #[derive(Debug)]
 pub(super) struct LoadedModule(CUmodule);
@@ -234,8 +237,13 @@ impl Kernel {
         Ok(Some((offset, size)))
     }
 
-    /// Starts the kernel. `parameters` is exactly as long as the kernel's own, which the driver copies from it.
-    pub(super) fn start(self, launch: &Launch, parameters: &mut [u8]) -> Result<(), CUresult> {
+    /// Starts the kernel in a stream. `parameters` is exactly as long as the kernel's own, which the driver copies from it.
+    pub(super) fn start(
+        self,
+        launch: &Launch,
+        parameters: &mut [u8],
+        stream: CUstream,
+    ) -> Result<(), CUresult> {
         let mut size = parameters.len();
         let tag = |value: u32| ptr::without_provenance_mut::<c_void>(value as usize);
         let mut extra = [
@@ -259,7 +267,7 @@ impl Kernel {
             blockDimY: launch.block[1],
             blockDimZ: launch.block[2],
             sharedMemBytes: launch.dynamic_shared,
-            hStream: ptr::null_mut(),
+            hStream: stream,
             attrs: &raw mut attribute,
             numAttrs: 1,
         };
