@@ -18,9 +18,17 @@ use crate::virtual_gpu::{
     Blocks, Checks, FaultKind, LaunchConfig, LaunchError, Machine, Module, Races, Schedule,
 };
 
-/// Blocks of the two parts.
-const PARTS: (NonZeroU64, NonZeroU64) =
-    (NonZeroU64::new(24).unwrap(), NonZeroU64::new(48).unwrap());
+/// Blocks of the smaller part.
+const FEW: NonZeroU64 = match NonZeroU64::new(4) {
+    Some(few) => few,
+    None => NonZeroU64::MIN,
+};
+
+/// Blocks of the larger part, at most.
+const MANY: u64 = 48;
+
+/// Warp instructions that the larger part should have: some tenths of a second.
+const ENOUGH_STEPS: u64 = 1 << 22;
 
 /// Warp instructions of a part, at most: some seconds.
 const MOST_STEPS: u64 = 1 << 26;
@@ -113,20 +121,22 @@ struct Counting<'a> {
 impl Counting<'_> {
     /// Counts of the grid or of a part, with what the whole moves where that is an estimate.
     fn whole(&mut self) -> Result<(Counters, Option<Bytes>), Uncounted> {
-        let (few, many) = PARTS;
         let sides = self.grid.config.grid.iter();
         let all = sides.fold(1_u64, |all, side| all.saturating_mul(u64::from(*side)));
-        if all <= many.get() {
+        if all <= 2 * FEW.get() {
             return Ok((self.count(Blocks::All)?, None));
         }
-        let smaller = match self.count(Blocks::Sampled { most: few }) {
+        let smaller = match self.count(Blocks::Sampled { most: FEW }) {
             // Blocks that may wait for each other run all or not at all.
             Err(Uncounted::Refused(LaunchError::Unavailable(_))) => {
                 return Ok((self.count(Blocks::All)?, None));
             }
             smaller => smaller?,
         };
-        let larger = self.count(Blocks::Sampled { most: many })?;
+        let each = smaller.total.warp_instructions / smaller.blocks.run.max(1);
+        let most = (ENOUGH_STEPS / each.max(1)).clamp(2 * FEW.get(), MANY);
+        let most = NonZeroU64::new(most).unwrap_or(FEW);
+        let larger = self.count(Blocks::Sampled { most })?;
         let dram = extrapolated(&smaller, &larger).min(self.grid.room);
         Ok((larger, Some(dram)))
     }

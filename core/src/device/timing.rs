@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::execution::{BufferId, Launch, LaunchFault};
-use crate::measure::{Clock, Mode};
+use crate::measure::timing::{Clock, Mode, Reading};
 use crate::units::{Bytes, Seconds};
 use crate::virtual_gpu::cost::time::Modelled;
 
@@ -66,6 +66,8 @@ pub enum Timed {
         clock: Clock,
         /// The times of one execution.
         times: Vec<Seconds>,
+        /// What the device did, where it was asked: not each time.
+        reading: Option<Reading>,
     },
     /// It was modelled: each launch once, with how often it is executed.
     Modelled(Vec<(u64, Modelled)>),

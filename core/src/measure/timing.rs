@@ -96,6 +96,71 @@ pub struct Conditions {
     pub other_processes: u32,
 }
 
+/// What was read of a device at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "the driver's flags, each by itself")]
+pub struct Reading {
+    /// The clock of the multiprocessors.
+    pub sm_clock: Hertz,
+    /// Power drawn.
+    pub power: Option<Watts>,
+    /// Degrees Celsius.
+    pub celsius: Option<u32>,
+    /// Whether the power limit holds the clock down.
+    pub is_power_capped: bool,
+    /// Whether heat holds it down.
+    pub is_hot: bool,
+    /// Whether something outside the chip holds it down.
+    pub is_held_down: bool,
+    /// Other processes with a context on the device.
+    pub other_processes: u32,
+}
+
+/// Part of the clock by which it may change before that is said: a step or two.
+const STEADY: f64 = 0.02;
+
+impl Conditions {
+    /// What readings say together.
+    #[must_use]
+    pub fn of(readings: &[Reading]) -> Self {
+        let clocks = readings.iter().map(|reading| reading.sm_clock);
+        let lowest = clocks.clone().min_by(|a, b| a.0.total_cmp(&b.0));
+        let highest = clocks.max_by(|a, b| a.0.total_cmp(&b.0));
+        Self {
+            sm_clock: lowest.zip(highest),
+            power: readings
+                .iter()
+                .filter_map(|reading| reading.power)
+                .max_by(|a, b| a.0.total_cmp(&b.0)),
+            celsius: readings.iter().filter_map(|reading| reading.celsius).max(),
+            power_capped: readings.iter().any(|reading| reading.is_power_capped),
+            other_processes: readings.iter().map(|each| each.other_processes).max().unwrap_or(0),
+        }
+    }
+}
+
+impl Taint {
+    /// What readings say against a number.
+    #[must_use]
+    pub fn of(readings: &[Reading]) -> Vec<Self> {
+        let conditions = Conditions::of(readings);
+        // The power limit moves the clock all the time, and is a condition of its own.
+        let unsteady = !conditions.power_capped
+            && conditions.sm_clock.is_some_and(|(low, high)| low.0 < (1.0 - STEADY) * high.0);
+        let mut all = Vec::new();
+        if readings.iter().any(|reading| reading.is_hot) {
+            all.push(Self::Thermal);
+        }
+        if readings.iter().any(|reading| reading.is_held_down) {
+            all.push(Self::Hardware);
+        }
+        if unsteady {
+            all.push(Self::UnsteadyClock);
+        }
+        all
+    }
+}
+
 /// Why a number is not to be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
@@ -109,9 +174,6 @@ pub enum Taint {
     /// The clock changed by more than a step or two.
     #[error("the clock changed while samples were taken")]
     UnsteadyClock,
-    /// Somebody else used the device.
-    #[error("another process used the device")]
-    Shared,
 }
 
 impl Timing {
@@ -121,8 +183,8 @@ impl Timing {
         clock: Clock,
         mode: Mode,
         rounds: Vec<Vec<Seconds>>,
-        batch: u32,
-        stopped: Stopped,
+        (batch, stopped): (u32, Stopped),
+        readings: &[Reading],
     ) -> Option<Self> {
         let summary = Summary::of(&rounds)?;
         Some(Self {
@@ -130,8 +192,8 @@ impl Timing {
             mode,
             summary,
             basis: Basis::Samples { rounds, batch, stopped },
-            conditions: Conditions::default(),
-            taint: Vec::new(),
+            conditions: Conditions::of(readings),
+            taint: Taint::of(readings),
         })
     }
 
@@ -196,12 +258,40 @@ mod tests {
         let clock = Clock::Events { offset: Seconds(2.2e-6), floor: Seconds(1.1e-6) };
         let check = |time: f64, expected| {
             let rounds = vec![vec![Seconds(time); 5]; 8];
-            let timing = Timing::measured(clock, Mode::Cold, rounds, 1, Stopped::Budget).unwrap();
+            let timing =
+                Timing::measured(clock, Mode::Cold, rounds, (1, Stopped::Budget), &[]).unwrap();
             assert_eq!(timing.is_at_floor(), expected, "{time}");
         };
         check(0.9e-6, true);
         check(1.1e-6, true);
         check(1.3e-6, false);
-        assert!(Timing::measured(clock, Mode::Warm, Vec::new(), 1, Stopped::Budget).is_none());
+        let nothing = Timing::measured(clock, Mode::Warm, Vec::new(), (1, Stopped::Budget), &[]);
+        assert!(nothing.is_none());
+    }
+
+    #[test]
+    fn heat_and_an_unsteady_clock_are_said_and_a_power_limit_is_a_condition() {
+        let calm = Reading {
+            sm_clock: Hertz(1.98e9),
+            power: Some(Watts(300.0)),
+            celsius: Some(50),
+            is_power_capped: false,
+            is_hot: false,
+            is_held_down: false,
+            other_processes: 0,
+        };
+        let slow = Reading { sm_clock: Hertz(1.4e9), ..calm };
+        let check = |readings: &[Reading], expected: &[Taint]| {
+            assert_eq!(Taint::of(readings), expected, "{readings:?}");
+        };
+        check(&[], &[]);
+        check(&[calm, calm], &[]);
+        check(&[calm, slow], &[Taint::UnsteadyClock]);
+        check(&[calm, Reading { is_power_capped: true, ..slow }], &[]);
+        check(&[Reading { is_hot: true, ..calm }], &[Taint::Thermal]);
+        check(&[Reading { is_held_down: true, ..calm }], &[Taint::Hardware]);
+        let conditions = Conditions::of(&[calm, Reading { other_processes: 2, ..slow }]);
+        assert_eq!(conditions.sm_clock, Some((Hertz(1.4e9), Hertz(1.98e9))));
+        assert_eq!(conditions.other_processes, 2);
     }
 }

@@ -6,6 +6,7 @@ use super::driver::{Context, DEFAULT_STREAM, Driver, Gpu, Kernel, LoadedModule, 
 use super::memory::{Memory, Source, Trespass};
 use super::stopwatch::{Action, Prepared, Stopwatch, Trouble};
 use super::stream::Room;
+use super::telemetry::Telemetry;
 use super::{fault, function};
 use crate::device::capability::ComputeCapability;
 use crate::device::error::{DeviceError, DriverError, OpenError};
@@ -30,6 +31,8 @@ pub struct CudaDevice {
     modules: Vec<LoadedModule>,
     /// Made when something is timed.
     stopwatch: Option<Stopwatch>,
+    /// Opened with it.
+    telemetry: Option<Telemetry>,
     context: Context,
 }
 
@@ -82,8 +85,9 @@ impl CudaDevice {
         };
         let context = Context::new(gpu)?;
         let source = Source::of(gpu)?;
-        let (buffers, modules, stopwatch) = (Vec::new(), Vec::new(), None);
-        Ok(Self { description, gpu, source, buffers, modules, stopwatch, context })
+        let (buffers, modules) = (Vec::new(), Vec::new());
+        let (stopwatch, telemetry) = (None, None);
+        Ok(Self { description, gpu, source, buffers, modules, stopwatch, telemetry, context })
     }
 
     fn values(&self, arguments: &[Argument]) -> Result<Vec<Vec<u8>>, LaunchError> {
@@ -235,13 +239,17 @@ impl Device for CudaDevice {
         let prepared = self.prepared_work(work)?;
         if self.stopwatch.is_none() {
             self.stopwatch = Some(Stopwatch::new(self.gpu)?);
+            self.telemetry = Telemetry::open(self.gpu.pci_bus()?);
         }
         let Some(stopwatch) = &mut self.stopwatch else {
             return Err(DeviceError::Unknown("stopwatch"));
         };
         let Sampling { mode, batch, samples } = sampling;
         match stopwatch.samples(&prepared, mode, batch, samples) {
-            Ok(times) => Ok(Timed::Samples { clock: stopwatch.clock(mode), times }),
+            Ok(times) => {
+                let reading = self.telemetry.as_mut().and_then(Telemetry::read);
+                Ok(Timed::Samples { clock: stopwatch.clock(mode), times, reading })
+            }
             Err(Trouble::Driver(error)) => Err(error.into()),
             Err(Trouble::Kernel(code)) => {
                 let kernels = work.timed.iter().find_map(|operation| match operation {

@@ -90,6 +90,16 @@ impl Gpu {
         Ok(uuid.bytes.iter().map(|byte| format!("{:02x}", *byte as u8)).collect())
     }
 
+    /// Domain, bus and device: by these NVML knows it too.
+    pub(super) fn pci_bus(self) -> Result<String, DriverError> {
+        let mut name = [0_u8; 32];
+        let place = name.as_mut_ptr().cast::<c_char>();
+        // SAFETY: the buffer has the 32 bytes that are stated.
+        let code = unsafe { sys::cuDeviceGetPCIBusId(place, 32, self.0) };
+        checked("cuDeviceGetPCIBusId", code)?;
+        Ok(until_zero(&name))
+    }
+
     pub(super) fn attribute(self, which: CUdevice_attribute) -> Result<u32, DriverError> {
         let mut value: c_int = 0;
         // SAFETY: writes one integer through a valid pointer.

@@ -13,5 +13,6 @@ mod function;
 mod memory;
 mod stopwatch;
 mod stream;
+mod telemetry;
 
 pub use device::CudaDevice;
