@@ -11,6 +11,7 @@
 //! What a kernel does wrong is a [`Failure`], which is a result. An [`EvaluateError`] is about the request or the machine.
 
 mod build;
+pub mod compare;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

@@ -2,7 +2,7 @@
 
 mod json;
 mod text;
-mod times;
+pub(super) mod times;
 
 use std::collections::BTreeMap;
 
@@ -107,7 +107,10 @@ fn one(
         workload: arguments.workload.as_deref(),
         seed,
         policy: PolicyUse::Refuse,
-        timing: TimingUse::Measure(Protocol::FINAL),
+        timing: match arguments.no_times {
+            true => TimingUse::Skip,
+            false => TimingUse::Measure(Protocol::FINAL),
+        },
     };
     evaluate(&evaluation, bench, &session.cancellation, &mut |_step, _workload| {})
 }
