@@ -77,7 +77,14 @@ impl Bound {
             let Wanted { buffer, name, bytes, align, access, initial, init } = wanted;
             let request =
                 BufferRequest { name: name.clone(), bytes, align, access, initial, placement };
-            let id = device.allocate(request).map_err(|error| of_device(&error))?;
+            let id = match device.allocate(request) {
+                Ok(id) => id,
+                Err(error) => {
+                    // What was made so far would lie there until the device is opened anew.
+                    bound.free(device)?;
+                    return Err(of_device(&error));
+                }
+            };
             bound.buffers.insert(buffer, id);
             if init == Init::ZeroOnce && matches!(buffer, Buffer::Scratch(_)) {
                 bound.zero.push((name, id));
