@@ -29,6 +29,9 @@ use crate::verify::program::Program;
 use crate::virtual_gpu::cost::time::Modelled;
 use crate::virtual_gpu::{Access, Initial};
 
+/// Buffers begin where memory does, as an allocation would.
+const PLACEMENT: Placement = Placement::Left;
+
 /// A warm sample is of as many executions as take this long.
 const WARM_SAMPLE: Seconds = Seconds(20e-6);
 
@@ -117,9 +120,19 @@ impl Station {
     }
 
     fn measured(&mut self, order: &MeasureOrder) -> Result<MeasureReport, StationFailure> {
-        let mut contenders = Vec::new();
+        let mut contenders: Vec<Contender> = Vec::new();
         for program in &order.programs {
-            contenders.push(self.contender(order, program)?);
+            let contender = match contenders.first() {
+                None => self.contender(order, program)?,
+                Some(first) => {
+                    let bound = first.bound.beside(self.device(), program, PLACEMENT)?;
+                    let mut work = bound.work(&order.case, program);
+                    work.restore.clone_from(&first.work.restore);
+                    work.timed.extend(flattened(self.walk(&bound, program)?, program)?);
+                    Contender { bound, work, pristine: Vec::new() }
+                }
+            };
+            contenders.push(contender);
         }
         match sampled(self.device(), order, &contenders) {
             Ok(mut samples) => match self.last(order, &mut contenders, &mut samples) {
@@ -170,7 +183,7 @@ impl Station {
         program: &Program,
     ) -> Result<Contender, StationFailure> {
         let (sides, memory) =
-            ((&order.case, program, Side::Candidate), MemoryOrder::Fresh(Placement::Left));
+            ((&order.case, program, Side::Candidate), MemoryOrder::Fresh(PLACEMENT));
         let bound = Bound::prepare(self.device(), None, sides, order.recipe, memory)?;
         let mut work = bound.work(&order.case, program);
         let mut pristine = Vec::new();
@@ -283,7 +296,7 @@ fn sampled(
             slowest = if each > slowest { each } else { slowest };
         }
     }
-    let restores = contenders.iter().any(|contender| !contender.pristine.is_empty());
+    let restores = contenders.iter().any(|contender| !contender.work.restore.is_empty());
     let batch = match order.mode {
         Mode::Warm if !restores => (WARM_SAMPLE / slowest).0.ceil().clamp(1.0, MOST_BATCH) as u32,
         // What is read and written is put back before each sample, so that a sample is one execution.
