@@ -1,8 +1,9 @@
 //! A launch for scripts.
 
-use lightbench_core::arguments::{Element, element};
+use lightbench_core::arguments::element;
 use lightbench_core::compile::signature::with_readable_names;
 use lightbench_core::device::{DeviceKind, LaunchFault};
+use lightbench_core::project::scalar::ScalarValue;
 use lightbench_core::virtual_gpu::cost::{Counters, Counts, metrics};
 use lightbench_core::virtual_gpu::machine::Accepted;
 use lightbench_core::virtual_gpu::{Fault, OtherSide, Races, Schedule};
@@ -158,15 +159,15 @@ fn of_buffer(printed: &Printed<'_>) -> Value {
 }
 
 /// A number as it is; what JSON lacks with its bits.
-fn of_element(element: Element, bytes: &[u8]) -> Value {
+fn of_element(element: ScalarValue, bytes: &[u8]) -> Value {
     match element {
-        Element::Boolean(value) => json!(value),
-        Element::Integer(value) => i64::try_from(value).map_or_else(
+        ScalarValue::Boolean(value) => json!(value),
+        ScalarValue::Integer(value) => i64::try_from(value).map_or_else(
             |_| u64::try_from(value).map_or(Value::Null, |value| json!(value)),
             |value| json!(value),
         ),
-        Element::Real(value) if value.is_finite() => json!(value),
-        Element::Real(value) => {
+        ScalarValue::Real(value) if value.is_finite() => json!(value),
+        ScalarValue::Real(value) => {
             let name = if value.is_nan() { "nan".to_owned() } else { value.to_string() };
             let digits: String = bytes.iter().rev().map(|byte| format!("{byte:02x}")).collect();
             json!({ "value": name, "bits": format!("0x{digits}") })

@@ -71,6 +71,7 @@ fn launch(session: &Session, arguments: &Launch) -> Result<Outcome, Outcome> {
         block: arguments.block,
         dynamic_shared: arguments.shared,
         cooperative: arguments.cooperative,
+        cluster: None,
         arguments: values,
     };
     let outcome = device.launch(&launch).map_err(|error| unlaunched(&error, arguments))?;

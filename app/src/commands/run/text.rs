@@ -10,7 +10,7 @@ use lightbench_core::project::launch::expectation::WrongKind;
 use lightbench_core::verify::compare::{ErrorMap, Wrongness};
 use lightbench_core::verify::evidence;
 use lightbench_core::verify::fault_report::FaultReport;
-use lightbench_core::verify::inputs::Recipe;
+use lightbench_core::verify::inputs::{Change, Draw, Echo, Recipe};
 use lightbench_core::verify::sentence;
 use lightbench_core::verify::verdict::{Checks, Failure, Fault, Refused, Wrong};
 
@@ -262,10 +262,17 @@ fn map(map: &ErrorMap) -> String {
 /// How to have the same inputs again.
 fn inputs(workload: &str, recipe: Recipe) -> String {
     let draw = serde_json::to_value(recipe.draw).unwrap_or_default();
-    let draw = match draw.as_str() {
-        Some(word) => word.replace('_', " "),
-        None => draw["distribution"].as_str().unwrap_or_default().replace('_', " "),
+    let draw = match recipe.draw {
+        Draw::Distribution(_) => draw["distribution"].as_str().unwrap_or_default().to_owned(),
+        Draw::PrecisionProbe => draw.as_str().unwrap_or_default().to_owned(),
+        Draw::Echo(Echo { change: Change::Replaced, .. }) => {
+            "as before, but for a few elements of one tensor".to_owned()
+        }
+        Draw::Echo(Echo { change: Change::Moved, .. }) => {
+            "as before, but with a few elements of one tensor exchanged".to_owned()
+        }
     };
+    let draw = draw.replace('_', " ");
     format!("inputs: workload `{workload}`, {draw}\n")
 }
 

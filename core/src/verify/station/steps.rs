@@ -6,7 +6,7 @@ use super::StationFailure;
 use super::bound::of_device;
 use crate::device::{Argument, BufferId, Device, Launch, LaunchFault, ModuleId, Outcome};
 use crate::project::launch::Buffer;
-use crate::verify::program::{ArgumentCase, LaunchStep, Program, Step};
+use crate::verify::program::{ArgumentCase, ConstantCase, LaunchStep, Program, Step};
 use crate::virtual_gpu::Initial;
 
 /// What all launches of a run left behind.
@@ -34,7 +34,17 @@ pub(super) struct Runner<'a> {
 impl Runner<'_> {
     /// Runs all steps, or those up to the first launch that does something wrong.
     pub(super) fn run(&mut self, program: &Program) -> Result<(), StationFailure> {
+        for constant in &program.constants {
+            self.fill_variable(constant)?;
+        }
         self.steps(&program.steps)
+    }
+
+    fn fill_variable(&mut self, constant: &ConstantCase) -> Result<(), StationFailure> {
+        let id = self.buffer(constant.buffer)?;
+        let content = self.device.read(id).map_err(|error| of_device(&error))?;
+        let filled = self.device.fill_variable(self.module, &constant.symbol, &content.bytes);
+        filled.map_err(|error| of_device(&error))
     }
 
     fn steps(&mut self, steps: &[Step]) -> Result<(), StationFailure> {
@@ -91,6 +101,7 @@ impl Runner<'_> {
             block: step.block,
             dynamic_shared: step.dynamic_shared,
             cooperative: step.cooperative,
+            cluster: step.cluster,
             arguments: step.arguments.iter().map(argument).collect::<Result<_, _>>()?,
         };
         let outcome = self.device.launch(&launch).map_err(|error| of_device(&error))?;
