@@ -142,6 +142,7 @@ impl Modules {
         self.images.push(ModuleImage { ptx, cubin });
         self.origins.push(Origins {
             file: facts.candidate.file.display().to_string(),
+            language: facts.candidate.language,
             names: facts.artifact.names.clone(),
             lines: facts.artifact.module.line_map.clone(),
         });

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::case::Case;
-use super::inputs::{self, Change, Draw, Echo, Recipe};
+use super::inputs::{self, Draw, Echo, Recipe};
 use super::station::{
     JudgeOrder, JudgeReport, MemoryOrder, RunOrder, RunReport, Scrutiny, StationFailure,
 };
@@ -175,21 +175,19 @@ impl Verification<'_> {
         Ok(())
     }
 
-    /// What of the inputs of one workload changes a little: every tensor in every way, dealt to the workloads in turn from
-    /// where the seed says.
+    /// Inputs that are hardly other than those of one workload. Each way to change a tensor comes twice, dealt to the
+    /// workloads from where the seed says, and each workload has at least one.
     fn echoes(&self, workload: usize, case: &Case) -> Vec<Echo> {
-        let possible = inputs::echoes(case);
-        let workloads = self.subject.trials.len().max(1);
-        let mut rotated = possible.clone();
-        rotated.rotate_left(self.seed as usize % possible.len().max(1));
-        let dealt = rotated.iter().cycle().take(workloads.max(rotated.len()));
-        let own = dealt.enumerate().filter(|(number, _)| number % workloads == workload);
-        let echo = |(number, (tensor, change)): (usize, &(usize, Change))| Echo {
-            seed: self.input_seed(case, &format!("echo {number}")),
-            tensor: *tensor,
-            change: *change,
-        };
-        own.map(echo).collect()
+        let ways = inputs::changes(case).len();
+        if ways == 0 {
+            return Vec::new();
+        }
+        let workloads = self.subject.trials.len();
+        let links = workloads.max(2 * ways);
+        let (start, end) = (links * workload / workloads, links * (workload + 1) / workloads);
+        let first = start + (self.seed % (2 * ways as u64)) as usize;
+        let seed = self.input_seed(case, "echo");
+        (1..=end - start).map(|links| Echo { seed, first, links }).collect()
     }
 
     /// Inputs A again elsewhere, then some that are hardly other and B where A lay, then A at addresses that are aligned to
@@ -333,8 +331,7 @@ impl Verification<'_> {
             for fault in &mut report.faults {
                 fault.name_inputs(&trial.case);
                 if let Some(origins) = origins {
-                    fault.details = origins.names.in_text(&fault.details);
-                    fault.places_mut().for_each(|place| origins.settle(place));
+                    fault.settle(origins);
                 }
             }
             return Err(Failure::Fault(Box::new(Fault {

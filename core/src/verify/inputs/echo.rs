@@ -2,9 +2,12 @@
 //! for the earlier ones.
 //!
 //! Whatever elements such a kernel looks at, few changes miss them; and a sum over all elements stays when two of them
-//! change places. One tensor changes at a time, because a kernel may look at all of the others. How many elements change is
-//! a power of two, each as probable as the next, up to a fourth of the tensor: a single one evades the closest look, many
-//! show in a result that hardly depends on any one of them.
+//! change places. One tensor changes at a time, because a kernel may look at all of the others, and each change is made to
+//! what the change before it left, because a kernel may have kept those results instead. Every other time a single element
+//! changes, which evades the closest look; otherwise a power of two of them, each as probable as the next, up to a fourth
+//! of the tensor, which shows in a result that hardly depends on any one of them.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -25,18 +28,18 @@ const MOST_TRIES: u64 = 64;
 /// Bytes that a number of the stream gives.
 const BYTES_AT_ONCE: u64 = 16;
 
-/// Which places change: no tensor has this number.
+/// What chooses the places of the first change: no tensor has this number, nor those below it.
 const PLACES: u32 = u32::MAX;
 
-/// The declared inputs of a recipe, but for a few elements of one tensor.
+/// The declared inputs of a recipe after a number of small changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Echo {
     /// What the changes come from.
     pub seed: u64,
-    /// The tensor that changes, by its index in the case.
-    pub tensor: usize,
-    /// How it changes.
-    pub change: Change,
+    /// The number of the first change: they go round what [`changes`] lists.
+    pub first: usize,
+    /// How many there are.
+    pub links: usize,
 }
 
 /// How elements change.
@@ -58,17 +61,15 @@ pub struct Patch {
     pub bytes: Vec<u8>,
 }
 
-/// The changes that the inputs of a case admit, by tensor.
+/// The changes that the inputs of a case admit, each with the index of the tensor that changes.
 #[must_use]
-pub fn echoes(case: &Case) -> Vec<(usize, Change)> {
+pub fn changes(case: &Case) -> Vec<(usize, Change)> {
     let tensors = case.tensors.iter().enumerate();
-    let changes =
-        tensors.flat_map(|(index, tensor)| changes(tensor).iter().map(move |c| (index, *c)));
-    changes.collect()
+    tensors.flat_map(|(index, tensor)| admitted(tensor).iter().map(move |c| (index, *c))).collect()
 }
 
 /// Where each element is drawn by itself, any may be another; where all are as good at any place, two may change places.
-fn changes(tensor: &TensorCase) -> &'static [Change] {
+fn admitted(tensor: &TensorCase) -> &'static [Change] {
     let Some(fill) = tensor.role.fill() else { return &[] };
     match fill {
         Fill::Normal { .. }
@@ -98,70 +99,97 @@ fn changes(tensor: &TensorCase) -> &'static [Change] {
 }
 
 impl Echo {
-    /// What changes of a tensor whose declared content comes from a seed; nothing of the other tensors. Later patches of
-    /// the same bytes count.
+    /// What changes of a tensor whose declared content comes from a seed, each byte at most once.
     ///
     /// # Errors
     /// A tensor that cannot be made.
     pub fn patches(self, case: &Case, tensor: usize, seed: u64) -> Result<Vec<Patch>, InputError> {
-        let made = case.tensors.get(tensor).filter(|_| tensor == self.tensor);
-        let Some(fill) = made.and_then(|made| made.role.fill()) else { return Ok(Vec::new()) };
+        let fill = case.tensors.get(tensor).and_then(|made| made.role.fill());
+        let (Some(fill), all) = (fill, changes(case)) else { return Ok(Vec::new()) };
+        if all.is_empty() {
+            return Ok(Vec::new());
+        }
         let plan = |seed| {
             let draw = Draw::Distribution(Distribution::AsDeclared);
             Plan::of(case, tensor, fill, Recipe { seed, draw })
         };
-        let (declared, other) = (plan(seed)?, plan(self.seed)?);
-        let mut picker = Picker::of(&declared, self.seed);
-        let (mut old, mut new) = (Elements::of(&declared)?, Elements::of(&other)?);
-        let mut patches = Vec::new();
-        for _ in 0..picker.count() {
-            let pair = match self.change {
-                Change::Replaced => replaced(&mut picker, &mut old, &mut new),
-                Change::Moved => moved(&mut picker, &mut old),
-            };
-            patches.extend(pair.into_iter().flatten().map(|(element, bytes)| Patch {
-                offset: declared.layout.place(element) * bytes.len(),
-                bytes,
-            }));
+        let declared = plan(seed)?;
+        let mut now = Now { declared: Elements::of(&declared)?, changed: BTreeMap::new() };
+        for link in self.first..self.first.saturating_add(self.links) {
+            let (round, number) = (link / all.len(), link % all.len());
+            let (changing, change) = all[number];
+            if changing != tensor {
+                continue;
+            }
+            let mut picker = Picker::of(&declared, Stream::new(self.seed, PLACES - link as u32));
+            let count = if (round + number).is_multiple_of(2) { 1 } else { picker.count() };
+            match change {
+                Change::Replaced => {
+                    let mut new = Elements::of(&plan(self.seed.wrapping_add(link as u64))?)?;
+                    (0..count).for_each(|_| now.replace(&mut picker, &mut new));
+                }
+                Change::Moved => (0..count).for_each(|_| now.exchange(&mut picker)),
+            }
         }
-        Ok(patches)
+        let patch = |(element, bytes): (u64, Vec<u8>)| Patch {
+            offset: declared.layout.place(element) * bytes.len(),
+            bytes,
+        };
+        Ok(now.changed.into_iter().map(patch).collect())
     }
 }
 
-type Changed = Option<(u64, Vec<u8>)>;
-
-/// One element that is another now.
-fn replaced(picker: &mut Picker, old: &mut Elements, new: &mut Elements) -> [Changed; 2] {
-    let found = (0..MOST_TRIES).find_map(|_| {
-        let element = picker.element();
-        let bytes = new.at(element);
-        (bytes != old.at(element)).then_some((element, bytes))
-    });
-    [found, None]
+/// The elements as they are after the changes so far.
+struct Now {
+    declared: Elements,
+    changed: BTreeMap<u64, Vec<u8>>,
 }
 
-/// Two elements that differ, each with the other's value. An element that moves twice has the value of the last.
-fn moved(picker: &mut Picker, old: &mut Elements) -> [Changed; 2] {
-    let found = (0..MOST_TRIES).find_map(|_| {
-        let (first, second) = picker.pair()?;
-        let (left, right) = (old.at(first), old.at(second));
-        (left != right).then_some([Some((first, right)), Some((second, left))])
-    });
-    found.unwrap_or_default()
+impl Now {
+    fn at(&mut self, element: u64) -> Vec<u8> {
+        let changed = self.changed.get(&element).cloned();
+        changed.unwrap_or_else(|| self.declared.at(element))
+    }
+
+    /// One element is another now.
+    fn replace(&mut self, picker: &mut Picker, new: &mut Elements) {
+        for _ in 0..MOST_TRIES {
+            let element = picker.below(picker.elements);
+            let bytes = new.at(element);
+            if bytes != self.at(element) {
+                self.changed.insert(element, bytes);
+                return;
+            }
+        }
+    }
+
+    /// Two elements that differ change places.
+    fn exchange(&mut self, picker: &mut Picker) {
+        for _ in 0..MOST_TRIES {
+            let Some((first, second)) = picker.pair() else { continue };
+            let (left, right) = (self.at(first), self.at(second));
+            if left != right {
+                self.changed.insert(first, right);
+                self.changed.insert(second, left);
+                return;
+            }
+        }
+    }
 }
 
-/// Chooses places, each at most once where they are exchanged.
+/// Chooses places.
 struct Picker {
     stream: Stream,
     next: u64,
     elements: u64,
     /// Elements among which places may be exchanged: those of a row.
     row: u64,
-    taken: std::collections::BTreeSet<u64>,
+    /// What changed places already, and would change back.
+    taken: BTreeSet<u64>,
 }
 
 impl Picker {
-    fn of(plan: &Plan<'_>, seed: u64) -> Self {
+    fn of(plan: &Plan<'_>, stream: Stream) -> Self {
         let elements = match plan.made.dtype.is_packed() {
             true => plan.layout.bytes as u64,
             false => plan.layout.elements(),
@@ -176,9 +204,7 @@ impl Picker {
             | Domain::UnitInterval
             | Domain::IndexBelow(_) => elements,
         };
-        let stream = Stream::new(seed, PLACES);
-        let taken = std::collections::BTreeSet::new();
-        Self { stream, next: 0, elements, row, taken }
+        Self { stream, next: 0, elements, row, taken: BTreeSet::new() }
     }
 
     /// A number below another, which is at least 1.
@@ -193,13 +219,9 @@ impl Picker {
         1 << self.below(powers)
     }
 
-    fn element(&mut self) -> u64 {
-        self.below(self.elements)
-    }
-
-    /// Two elements that have not changed yet.
+    /// Two elements that have not changed places yet.
     fn pair(&mut self) -> Option<(u64, u64)> {
-        let first = self.element();
+        let first = self.below(self.elements);
         let second = first - first % self.row + self.below(self.row);
         let is_new =
             first != second && !self.taken.contains(&first) && !self.taken.contains(&second);

@@ -34,7 +34,7 @@ use crate::project::manifest::Distribution;
 use crate::project::tensor::Domain;
 use crate::random::Stream;
 
-pub use echo::{Change, Echo, Patch, echoes};
+pub use echo::{Change, Echo, Patch, changes};
 pub use probe::{probe_applies, probed_tensor};
 
 use probability::Probabilities;
@@ -59,7 +59,7 @@ pub enum Draw {
     /// Odd integers that need more bits than a lower precision has, times 0 and ±1 with few that are not 0: exact in
     /// the accuracy of the task, lost in a lower one. Where [`probe_applies`] says so, results must be exact.
     PrecisionProbe,
-    /// As declared, but for a few elements of one tensor.
+    /// As declared, after a number of small changes.
     Echo(Echo),
 }
 

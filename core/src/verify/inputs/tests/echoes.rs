@@ -39,6 +39,13 @@ fn differences(tensor: &TensorCase, left: &[u8], right: &[u8]) -> Vec<usize> {
     pairs.filter(|(_, (left, right))| left != right).map(|(index, _)| index).collect()
 }
 
+/// The first change of that number, and the change itself.
+fn link(case: &Case, seed: u64, number: usize) -> (Echo, usize, Change) {
+    let all = changes(case);
+    let (tensor, change) = all[number % all.len()];
+    (Echo { seed, first: number, links: 1 }, tensor, change)
+}
+
 #[test]
 fn structure_is_not_changed() {
     let fixed = [
@@ -49,34 +56,59 @@ fn structure_is_not_changed() {
         Fill::SortedIndices { offsets: 0, below: 7 },
     ];
     let fixed = fixed.map(|fill| input("fixed", Dtype::I32, &[8, 8], fill));
-    assert_eq!(echoes(&case(Accuracy::F32, fixed.to_vec())), []);
+    assert_eq!(changes(&case(Accuracy::F32, fixed.to_vec())), []);
     let order = case(Accuracy::F32, vec![input("order", Dtype::I64, &[8], Fill::Permutation)]);
-    assert_eq!(echoes(&order), [(0, Change::Moved)]);
+    assert_eq!(changes(&order), [(0, Change::Moved)]);
 }
 
 #[test]
-fn how_much_changes_is_from_one_element_to_a_fourth() {
+fn how_much_changes_is_one_element_or_up_to_a_fourth() {
     let case = case(Accuracy::F32, vec![input("x", Dtype::F32, &[4096], NORMAL)]);
     let declared = generate(&case, declared(1)).unwrap().remove(0).unwrap();
-    let mut counts: Vec<usize> = (0..200)
-        .map(|seed| {
-            let echo = Echo { seed, tensor: 0, change: Change::Replaced };
+    let counts = |first: usize, expected: Change| -> Vec<usize> {
+        let count = |seed| {
+            let (echo, tensor, change) = link(&case, seed, first);
+            assert_eq!((tensor, change), (0, expected));
             differences(&case.tensors[0], &declared, &echoed(&case, 1, echo)[0]).len()
-        })
-        .collect();
-    counts.sort_unstable();
-    assert_eq!(counts[0], 1);
-    assert!(counts[199] > 700 && counts[199] <= 1024, "{counts:?}");
-    assert!(counts.iter().filter(|count| **count <= 64).count() > 90, "{counts:?}");
+        };
+        let mut counts: Vec<usize> = (1000..1200).map(count).collect();
+        counts.sort_unstable();
+        counts
+    };
+    // Each of the two ways comes with one element and with many, in turn.
+    assert_eq!(counts(0, Change::Replaced), [1; 200]);
+    assert_eq!(counts(3, Change::Moved), [2; 200]);
+    for (first, way, each) in [(1, Change::Moved, 2), (2, Change::Replaced, 1)] {
+        let counts = counts(first, way);
+        assert_eq!(counts[0], each);
+        assert!(counts[199] > 700 * each && counts[199] <= 1024 * each, "{counts:?}");
+        assert!(counts.iter().filter(|count| **count <= 64 * each).count() > 90, "{counts:?}");
+    }
+}
+
+#[test]
+fn a_change_is_made_to_what_the_one_before_left() {
+    let case = case(Accuracy::F32, tensors());
+    let ways = changes(&case).len();
+    for links in 1..2 * ways {
+        let (shorter, longer) = (links - 1, links);
+        let of = |links| echoed(&case, 7, Echo { seed: 9, first: 3, links });
+        let (before, after) = (of(shorter), of(longer));
+        let (tensor, _) = changes(&case)[(3 + links - 1) % ways];
+        for (index, made) in case.tensors.iter().enumerate().filter(|(index, _)| *index != tensor) {
+            assert_eq!(before[index], after[index], "{} after {links}", made.name);
+        }
+    }
 }
 
 proptest! {
     #[test]
     fn one_tensor_changes_a_little(seed: u64, other: u64) {
+        prop_assume!(seed != other);
         let case = case(Accuracy::F32, tensors());
         let before: Vec<Vec<u8>> = generate(&case, declared(seed)).unwrap().into_iter().flatten().collect();
-        for (tensor, change) in echoes(&case) {
-            let echo = Echo { seed: other, tensor, change };
+        for number in 0..2 * changes(&case).len() {
+            let (echo, tensor, change) = link(&case, other, number);
             let after = echoed(&case, seed, echo);
             for (index, made) in case.tensors.iter().enumerate() {
                 let changed = differences(made, &before[index], &after[index]);
