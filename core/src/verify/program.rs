@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::element_bytes;
-use crate::compile::facts::Facts;
+use crate::compile::facts::{Facts, LaunchFacts};
+use crate::compile::occupancy::Occupancy;
+use crate::device::Residence;
 use crate::element::pattern;
 use crate::project::dtype::Dtype;
 use crate::project::launch::plan::{PlannedArgument, PlannedLaunch, PlannedStep};
@@ -82,6 +84,8 @@ pub struct LaunchStep {
     pub cooperative: bool,
     /// Blocks of a cluster, unless the kernel says so itself.
     pub cluster: Option<[u32; 3]>,
+    /// What a multiprocessor holds at once, where the compiler knows.
+    pub residence: Option<Residence>,
     /// One for each parameter.
     pub arguments: Vec<ArgumentCase>,
 }
@@ -224,9 +228,16 @@ impl Converter<'_> {
             dynamic_shared: u32::try_from(launch.shared_bytes).unwrap_or(u32::MAX),
             cooperative: launch.cooperative,
             cluster: launch.cluster,
+            residence: residence(compiled),
             arguments,
         })
     }
+}
+
+fn residence(launch: &LaunchFacts) -> Option<Residence> {
+    let Some(Occupancy::Resident(resident)) = &launch.occupancy else { return None };
+    let shared = launch.demand.as_ref()?.shared();
+    Some(Residence { blocks: resident.blocks, shared: shared * u64::from(resident.blocks) })
 }
 
 fn argument(argument: &PlannedArgument) -> Result<ArgumentCase, ProgramError> {

@@ -90,7 +90,7 @@ impl Reals {
                 }
             }
             // The changes of an echo come later.
-            Draw::Echo(_) => {}
+            Draw::Echo(_) | Draw::Repeating => {}
             Draw::PrecisionProbe => {
                 if let Some(base) = probe::base(plan) {
                     (made.base, made.within) = (base, None);
