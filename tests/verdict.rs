@@ -72,6 +72,11 @@ fn those_who_cheat_are_caught() {
 }
 
 #[test]
+fn those_who_keep_something_are_caught_while_they_run() {
+    check_audit(repository().join("tests/keepers").to_str().unwrap());
+}
+
+#[test]
 fn an_audit_of_sums_finds_no_hole() {
     check_audit(&sample("vector-add"));
 }

@@ -37,4 +37,5 @@ pub use lightbench_units as units;
 
 pub mod cancellation;
 pub mod display_text;
+mod element;
 mod random;

@@ -6,6 +6,7 @@ pub mod check;
 pub mod compare;
 pub mod devices;
 pub mod doctor;
+mod fault;
 pub mod launch;
 pub mod new;
 pub mod run;

@@ -13,7 +13,7 @@ use crate::project::workload::Workload;
 use crate::project::{Kernel, Purpose};
 use crate::verify::case::Case;
 use crate::verify::evidence::{self, Found, Provenance};
-use crate::verify::program::Program;
+use crate::verify::program::{Program, ProgramError};
 use crate::verify::station::ModuleImage;
 use crate::verify::subject::{Extent, Origins, Subject, Trial};
 use crate::verify::verdict::{Failure, NotRun, Refused, Step, TimingUse};
@@ -150,6 +150,7 @@ impl Modules {
         self.images.push(ModuleImage { ptx, cubin });
         self.origins.push(Origins {
             file: facts.candidate.file.display().to_string(),
+            language: facts.candidate.language,
             names: facts.artifact.names.clone(),
             lines: facts.artifact.module.line_map.clone(),
         });
@@ -176,7 +177,7 @@ impl Builder<'_> {
         if is_new {
             self.look(&candidate)?;
         }
-        let program = Program::of(module, definition, kernel, &candidate).map_err(Failure::from)?;
+        let program = Program::of(module, definition, kernel, &candidate).map_err(of_program)?;
         let broken =
             |error: &dyn std::fmt::Display| Stop::Broken(format!("the reference: {error}"));
         let reference = self.facts(&project.reference, workload).map_err(|error| match error {
@@ -262,6 +263,16 @@ fn of_candidate(error: FactsError) -> Stop {
             Failure::Refused(Refused::Build(Box::new(error))).into()
         }
         FactsError::Compile(error) => Stop::Broken(error.to_string()),
+    }
+}
+
+/// What is not carried out refuses the candidate; anything else is our fault.
+fn of_program(error: ProgramError) -> Stop {
+    match error {
+        ProgramError::Unsupported(unsupported) => Failure::from(unsupported).into(),
+        ProgramError::NotCompiled(_) | ProgramError::NoSuchBuffer => {
+            Stop::Broken(error.to_string())
+        }
     }
 }
 

@@ -24,10 +24,11 @@ pub mod subject;
 pub mod verdict;
 pub mod verification;
 
-mod element;
 #[cfg(test)]
 mod fixture;
 mod layout;
+
+use crate::element;
 
 pub use case::{Case, TensorCase};
 pub use layout::LayoutError;
