@@ -27,6 +27,7 @@ pub mod verification;
 mod element;
 #[cfg(test)]
 mod fixture;
+mod handover;
 mod layout;
 
 pub use case::{Case, TensorCase};
