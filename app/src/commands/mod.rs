@@ -3,6 +3,7 @@
 pub mod audit;
 mod bench;
 pub mod check;
+mod desk;
 pub mod devices;
 pub mod doctor;
 pub mod launch;
