@@ -257,6 +257,10 @@ pub struct Run {
     #[arg(long, value_name = "NAME")]
     pub workload: Option<String>,
 
+    /// A quick look at one workload: it finds much that is wrong, and verifies nothing.
+    #[arg(long)]
+    pub screen: bool,
+
     /// A parameter's value instead of the first that the kernel allows; may be repeated.
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parameter)]
     pub parameters: Vec<(String, i64)>,

@@ -4,6 +4,7 @@ pub mod audit;
 mod bench;
 pub mod check;
 pub mod compare;
+mod desk;
 pub mod devices;
 pub mod doctor;
 mod fault;

@@ -26,6 +26,7 @@ pub mod verification;
 
 #[cfg(test)]
 mod fixture;
+mod handover;
 mod layout;
 
 use crate::element;
