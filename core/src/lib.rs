@@ -33,6 +33,8 @@ pub mod evaluate;
 
 pub mod audit;
 
+pub mod engine;
+
 pub use lightbench_units as units;
 
 pub mod cancellation;

@@ -3,6 +3,8 @@
 pub mod audit;
 mod bench;
 pub mod check;
+pub mod compare;
+mod desk;
 pub mod devices;
 pub mod doctor;
 mod fault;

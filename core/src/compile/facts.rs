@@ -163,19 +163,60 @@ pub fn facts(
     setting: &Setting<'_>,
     cancellation: &Cancellation,
 ) -> Result<Facts, FactsError> {
-    let device = device_facts(setting.sheet);
-    let environment = setting.project.environment(setting.workload);
-    let selection = selection(kernel, setting)?;
-    let candidate =
-        Candidate::of(setting.project, kernel, selection).map_err(FactsError::Include)?;
-    let job =
-        CompileJob::of(&candidate, setting.sheet.capability.compute_capability, setting.build);
-    let limit = Duration::from_secs(setting.project.definition.limits.compile_secs);
-    let Compiled { artifact, origin } = compiler.compile(&job, limit, cancellation)?;
+    let prepared = Prepared::of(kernel, setting)?;
+    let compiled = compiler.compile(prepared.job(), prepared.limit(), cancellation)?;
+    prepared.facts(compiled)
+}
 
-    let planner = Planner { kernel, setting, environment, device, artifact: &artifact };
-    let (plan, launches) = planner.launches(&candidate.selection)?;
-    Ok(Facts { candidate, artifact, origin, plan, launches })
+/// A kernel with everything chosen that compiling depends on.
+#[derive(Debug)]
+pub struct Prepared<'a> {
+    kernel: &'a Kernel,
+    setting: Setting<'a>,
+    candidate: Candidate,
+    job: CompileJob,
+}
+
+impl<'a> Prepared<'a> {
+    /// What is to be compiled of a kernel.
+    ///
+    /// # Errors
+    /// [`FactsError::Plan`] and [`FactsError::Include`].
+    pub fn of(kernel: &'a Kernel, setting: &Setting<'a>) -> Result<Self, FactsError> {
+        let selection = selection(kernel, setting)?;
+        let candidate =
+            Candidate::of(setting.project, kernel, selection).map_err(FactsError::Include)?;
+        let job =
+            CompileJob::of(&candidate, setting.sheet.capability.compute_capability, setting.build);
+        Ok(Self { kernel, setting: *setting, candidate, job })
+    }
+
+    /// The compile.
+    #[must_use]
+    pub fn job(&self) -> &CompileJob {
+        &self.job
+    }
+
+    /// How long it may take.
+    #[must_use]
+    pub fn limit(&self) -> Duration {
+        Duration::from_secs(self.setting.project.definition.limits.compile_secs)
+    }
+
+    /// What follows from what came of the compile.
+    ///
+    /// # Errors
+    /// The compiled code is not what the launch needs.
+    pub fn facts(self, compiled: Compiled) -> Result<Facts, FactsError> {
+        let Self { kernel, setting, candidate, .. } = self;
+        let Compiled { artifact, origin } = compiled;
+        let device = device_facts(setting.sheet);
+        let environment = setting.project.environment(setting.workload);
+        let planner =
+            Planner { kernel, setting: &setting, environment, device, artifact: &artifact };
+        let (plan, launches) = planner.launches(&candidate.selection)?;
+        Ok(Facts { candidate, artifact, origin, plan, launches })
+    }
 }
 
 /// What a kernel is compiled with: parameters, constants, options.

@@ -33,6 +33,15 @@ impl Protocol {
         longest: Duration::from_millis(300),
     };
 
+    /// For two beside each other.
+    pub const PAIRED: Self = Self {
+        per_round: 5,
+        least_rounds: 40,
+        most_rounds: 640,
+        precision: 0.003,
+        longest: Duration::from_millis(1000),
+    };
+
     /// For a first look and for the search.
     pub const QUICK: Self = Self {
         per_round: 3,

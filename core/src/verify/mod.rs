@@ -27,6 +27,7 @@ pub mod verification;
 
 #[cfg(test)]
 mod fixture;
+mod handover;
 mod layout;
 
 use crate::element;

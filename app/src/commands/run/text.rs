@@ -24,23 +24,31 @@ const MOST_FAULTS: usize = 3;
 
 /// Everything.
 pub(super) fn of(report: &Report<'_>) -> String {
-    let mut text = format!("{} · {}", report.project.definition.title, report.chosen.title);
-    if let Some(reason) = &report.chosen.instead {
-        // The rest says what to do about it, which was done.
-        let reason = reason.split(';').next().unwrap_or_default();
-        let _infallible = write!(text, " ({reason})");
-    }
-    text.push_str("\n\n");
+    let mut text = heading(report);
     let mut seeds = Vec::new();
     for (kernel, run) in &report.runs {
         text.push_str(&one(report, kernel, run));
         seeds.push(run.seed);
     }
     if let Some(seed) = seeds.first() {
-        let _infallible =
-            writeln!(text, "\nseed {seed}: `--seed {seed}` draws the same inputs again");
+        text.push_str(&how_to_repeat(*seed));
     }
     text
+}
+
+/// What runs where.
+pub(super) fn heading(report: &Report<'_>) -> String {
+    let mut text = format!("{} · {}", report.project.definition.title, report.chosen.title);
+    if let Some(reason) = &report.chosen.instead {
+        // The rest says what to do about it, which was done.
+        let reason = reason.split(';').next().unwrap_or_default();
+        let _infallible = write!(text, " ({reason})");
+    }
+    text + "\n\n"
+}
+
+pub(super) fn how_to_repeat(seed: u64) -> String {
+    format!("\nseed {seed}: `--seed {seed}` draws the same inputs again\n")
 }
 
 fn one(report: &Report<'_>, kernel: &Kernel, run: &Run) -> String {
@@ -55,11 +63,15 @@ fn one(report: &Report<'_>, kernel: &Kernel, run: &Run) -> String {
             format!("{GOOD}✓{GOOD:#} {sentence} ({seconds:.1} s)\n{lines}")
         }
         Err(failure) => {
-            let mut text = format!("{ERROR}✗{ERROR:#} {sentence} ({seconds:.1} s)\n");
-            text.push_str(&indented(&evidence_of(report, kernel, failure)));
-            text
+            let text = format!("{ERROR}✗{ERROR:#} {sentence} ({seconds:.1} s)\n");
+            text + &evidence_below(report, kernel, failure)
         }
     }
+}
+
+/// What shows a failure, below its sentence.
+pub(super) fn evidence_below(report: &Report<'_>, kernel: &Kernel, failure: &Failure) -> String {
+    indented(&evidence_of(report, kernel, failure))
 }
 
 /// What was done beside the plain results, and what was not.

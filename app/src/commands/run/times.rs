@@ -21,7 +21,8 @@ pub(super) fn lines(all: &[WorkloadTiming]) -> Vec<String> {
         .collect()
 }
 
-fn one(timing: &Timing) -> String {
+/// A time in words.
+pub(in crate::commands) fn one(timing: &Timing) -> String {
     let (low, high) = timing.summary.interval;
     match (&timing.basis, timing.clock) {
         (Basis::Model { bound, limit, .. }, _) => {
@@ -65,7 +66,8 @@ pub(super) fn document(all: &[WorkloadTiming]) -> Vec<Value> {
         .collect()
 }
 
-fn timing(timing: &Timing) -> Value {
+/// A time with all that it rests on.
+pub(in crate::commands) fn timing(timing: &Timing) -> Value {
     let summary = &timing.summary;
     let pair = |(low, high): (Seconds, Seconds)| json!([low.0, high.0]);
     let mut value = json!({
