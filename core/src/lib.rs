@@ -31,6 +31,10 @@ pub mod evaluate;
 
 pub mod audit;
 
+pub mod history;
+
+pub mod report;
+
 pub use lightbench_units as units;
 
 pub mod cancellation;

@@ -5,6 +5,7 @@ mod bench;
 pub mod check;
 pub mod devices;
 pub mod doctor;
+pub mod history;
 pub mod launch;
 pub mod new;
 pub mod run;

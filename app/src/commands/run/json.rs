@@ -75,7 +75,7 @@ fn checks(checks: &Checks) -> Value {
     })
 }
 
-fn payload(failure: &Failure) -> Value {
+pub(super) fn payload(failure: &Failure) -> Value {
     match failure {
         Failure::Compile(error) => failure::to_json(error),
         Failure::Refused(refused) => refusal(refused),

@@ -1,6 +1,7 @@
 //! `lightbench run`: a project's kernels, from candidate to verdict.
 
 mod json;
+mod record;
 mod text;
 
 use std::collections::BTreeMap;
@@ -9,6 +10,7 @@ use lightbench_core::evaluate::{Bench, EvaluateError, Evaluation, PolicyUse, Run
 use lightbench_core::project::{Kernel, Project};
 use lightbench_core::verify::verdict::Failure;
 
+use self::record::Recorder;
 use super::bench::{self, Chosen};
 use super::check::target::{self, Target};
 use super::check::{sources, unknown_parameter};
@@ -62,19 +64,27 @@ fn evaluated(
         None => bench::fresh_seed().map_err(|error| report::environment(&error, as_json))?,
     };
     let (mut bench, chosen) = bench::open(session, arguments.device.as_deref(), as_json)?;
+    let compiler = bench.compiler.name();
+    let mut recorder = Recorder::new(session, project, &chosen, arguments, compiler);
     let mut runs = Vec::new();
     for kernel in kernels {
         let run =
             one(session, &mut bench, &chosen, project, kernel, (arguments, &parameters, seed))
                 .map_err(|error| failed(&error, as_json))?;
+        recorder.append(kernel, &run);
         let stopped = matches!(run.verdict, Err(Failure::Cancelled));
         runs.push((kernel, run));
         if stopped {
             break;
         }
     }
-    let notices: Vec<String> =
-        bench.compiler.take_notices().iter().map(ToString::to_string).collect();
+    let notices: Vec<String> = bench
+        .compiler
+        .take_notices()
+        .iter()
+        .map(ToString::to_string)
+        .chain(recorder.notices)
+        .collect();
     let report = Report { project, chosen: &chosen, runs };
     let form = match (as_json, wanted) {
         (false, _) => Form::Text,
