@@ -8,6 +8,7 @@ use rusqlite::ErrorCode;
 use super::sidecar::PATIENCE;
 use super::store::RunNumber;
 use super::text::TextHash;
+use super::timing::NoTime;
 
 /// Why a history cannot be used. What was in it before is still in it.
 #[derive(Debug, thiserror::Error)]
@@ -76,6 +77,9 @@ pub enum HistoryError {
     /// A record has no written form.
     #[error("the record cannot be written: {0}")]
     Unwritable(serde_json::Error),
+    /// A time in it is none.
+    #[error(transparent)]
+    NoTime(#[from] NoTime),
     /// No run has that number.
     #[error("no run has the number {0}")]
     NoSuchRun(RunNumber),

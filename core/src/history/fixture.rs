@@ -106,6 +106,7 @@ pub(crate) fn passed(kernel: &str, candidate: &str, seconds: Option<f64>) -> (Ru
         standing: None,
     };
     let timings = seconds.into_iter().map(timing).collect();
-    record.outcome = Outcome::Passed { by: PassedBy::Verification(checks), timings };
+    record.outcome =
+        Outcome::Passed { by: PassedBy::Verification(checks), timings, withheld: BTreeMap::new() };
     (record, texts)
 }

@@ -248,6 +248,9 @@ pub enum Outcome {
         by: PassedBy,
         /// How long it took; none where nobody measured.
         timings: Vec<RecordedTiming>,
+        /// Workloads whose times are not told, with the reason.
+        #[serde(default)]
+        withheld: BTreeMap<WorkloadName, String>,
     },
     /// It is not.
     Failed {
@@ -431,8 +434,10 @@ impl RunRecord {
         if times.len() != cold().count() || cold().any(is_unlike) {
             return None;
         }
-        let mean = times.values().map(|time| time.0.ln()).sum::<f64>() / times.len() as f64;
-        let seconds = Seconds(mean.exp());
+        let mean = || times.values().map(|time| time.0.ln()).sum::<f64>() / times.len() as f64;
+        // One time alone is its own mean, to the last bit.
+        let alone = times.values().next().filter(|_| times.len() == 1);
+        let seconds = alone.copied().unwrap_or_else(|| Seconds(mean().exp()));
         Some(Score { seconds, basis: self.basis(clock, times.keys().copied()) })
     }
 

@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::error::HistoryError;
 use super::record::WorkloadName;
-use super::text::TextHash;
+use super::text::{TextHash, Texts};
+use crate::measure::{self, Basis, Timing};
 use crate::units::{Fraction, Seconds};
 
 /// The time of one workload. Only a run that passed has any.
@@ -26,6 +28,55 @@ pub struct RecordedTiming {
     pub taint: Vec<String>,
     /// Where the time lies against the speed of light.
     pub standing: Option<RecordedStanding>,
+}
+
+impl RecordedTiming {
+    /// What is kept of a time; its samples become a text.
+    ///
+    /// # Errors
+    /// A number in it is no time.
+    pub fn of(
+        workload: WorkloadName,
+        timing: &Timing,
+        texts: &mut Texts,
+    ) -> Result<Self, HistoryError> {
+        let summary = &timing.summary;
+        let both = |(low, high): (Seconds, Seconds)| {
+            Ok::<_, NoTime>((Duration::try_from(low)?, Duration::try_from(high)?))
+        };
+        let samples = match &timing.basis {
+            Basis::Samples { rounds, .. } => {
+                let written = serde_json::to_vec(rounds).map_err(HistoryError::Unwritable)?;
+                Some(texts.add(written))
+            }
+            Basis::Model { .. } => None,
+        };
+        let mut taint: Vec<String> = timing.taint.iter().map(ToString::to_string).collect();
+        if timing.is_at_floor() {
+            taint.push("it is no longer than what an empty kernel takes".to_owned());
+        }
+        Ok(Self {
+            workload,
+            clock: match timing.clock {
+                measure::Clock::Events { .. } => Clock::Measured { method: "events".to_owned() },
+                measure::Clock::Modelled => Clock::Modelled,
+            },
+            mode: match timing.mode {
+                measure::Mode::Cold => Mode::Cold,
+                measure::Mode::Warm => Mode::Warm,
+            },
+            median: Duration::try_from(summary.median)?,
+            spread: Some(Spread {
+                minimum: Duration::try_from(summary.minimum)?,
+                quartiles: both(summary.quartiles)?,
+                interval: both(summary.interval)?,
+                samples: summary.samples as u64,
+            }),
+            samples,
+            taint,
+            standing: None,
+        })
+    }
 }
 
 /// What a time was read from.
@@ -102,9 +153,9 @@ pub struct Spread {
     pub minimum: Duration,
     /// The first and the third quartile.
     pub quartiles: (Duration, Duration),
-    /// What holds the median 95 times in 100.
+    /// What holds the median 95 times in 100; of a model the band that is expected.
     pub interval: (Duration, Duration),
-    /// How many samples there were.
+    /// How many samples there were; none of a model.
     pub samples: u64,
 }
 

@@ -1,6 +1,7 @@
 //! The page as one HTML file: no script, nothing fetched, light and dark, fit for paper.
 
 use minijinja::Environment;
+use minijinja::value::Serde;
 
 use super::Page;
 
@@ -20,5 +21,5 @@ pub fn html(page: &Page) -> Result<String, PageError> {
     let mut environment = Environment::new();
     let (name, text) = TEMPLATE;
     environment.add_template(name, text)?;
-    Ok(environment.get_template(name)?.render(minijinja::Value::serialize(page))?)
+    Ok(environment.get_template(name)?.render(Serde(page))?)
 }

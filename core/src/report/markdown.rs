@@ -31,7 +31,7 @@ pub fn markdown(page: &Page) -> String {
             "mode",
             "clock",
             "median",
-            "95 % interval",
+            "95 % interval, or band of a model",
             "of the speed of light",
         ];
         text += &table(headings, times);

@@ -126,11 +126,6 @@ fn kernels(runs: &[StoredRun], best: &[RunNumber]) -> Vec<KernelLine> {
     for run in runs {
         by_kernel.entry(&run.record.kernel).or_default().push(run);
     }
-    let fastest = |runs: &[&StoredRun]| {
-        let own = runs.iter().filter(|run| run.is_standard());
-        let timed = own.filter_map(|run| Some((run.record.score()?.seconds, *run)));
-        timed.min_by(|(a, _), (b, _)| a.0.total_cmp(&b.0)).map(|(_, run)| run)
-    };
     by_kernel
         .into_iter()
         .filter_map(|(kernel, runs)| {
@@ -138,10 +133,17 @@ fn kernels(runs: &[StoredRun], best: &[RunNumber]) -> Vec<KernelLine> {
                 kernel: shown(kernel),
                 runs: runs.len(),
                 newest: line(runs.first()?, best),
-                best: fastest(&runs).map(|run| time(&run.record)).unwrap_or_default(),
+                best: fastest(&runs).map(time).unwrap_or_default(),
             })
         })
         .collect()
+}
+
+/// The record of the fastest run that others may be compared with.
+fn fastest<'a>(runs: &[&'a StoredRun]) -> Option<&'a RunRecord> {
+    let own = runs.iter().filter(|run| run.is_standard());
+    let timed = own.filter_map(|run| Some((run.record.score()?.seconds, &run.record)));
+    timed.min_by(|(a, _), (b, _)| a.0.total_cmp(&b.0)).map(|(_, record)| record)
 }
 
 fn line(run: &StoredRun, best: &[RunNumber]) -> RunLine {
@@ -201,7 +203,7 @@ fn times(runs: &[StoredRun]) -> Vec<TimeLine> {
         newest.entry(&run.record.kernel).or_insert(run);
     }
     let lines = newest.into_values().flat_map(|run| {
-        run.record.timings().iter().map(|timing| time_line(&run.record.kernel, timing))
+        run.record.timings().iter().map(move |timing| time_line(&run.record.kernel, timing))
     });
     lines.collect()
 }

@@ -142,6 +142,7 @@ impl From<HistoryError> for Refused {
             | HistoryError::Busy { .. }
             | HistoryError::Database { .. }
             | HistoryError::Unwritable(_)
+            | HistoryError::NoTime(_)
             | HistoryError::NoRandomness(_) => Self::Environment(message),
         }
     }

@@ -7,13 +7,16 @@ use jiff::Timestamp;
 use lightbench_core::evaluate::Run;
 use lightbench_core::history::record::{
     ChecksSummary, DeviceIdentity, Environment, FailureWord, Origin, Outcome, PassedBy,
-    RecordedWorkload, RunId, RunRecord, Scope, SourceText, definition_hash, named_includes,
+    RecordedWorkload, RunId, RunRecord, Scope, SourceText, WorkloadName, definition_hash,
+    named_includes,
 };
 use lightbench_core::history::text::Texts;
+use lightbench_core::history::timing::RecordedTiming;
 use lightbench_core::history::{HistoryError, Notice, Store, Suspicion};
 use lightbench_core::project::{Kernel, Project};
 use lightbench_core::units::Seconds;
 use lightbench_core::verify::sentence;
+use lightbench_core::verify::verdict::Passed;
 
 use super::json;
 use crate::args;
@@ -96,9 +99,9 @@ impl<'a> Recorder<'a> {
         kernel: &Kernel,
         run: &Run,
     ) -> Result<Option<(RunRecord, Texts)>, HistoryError> {
-        let Some(outcome) = self.outcome(kernel, run) else { return Ok(None) };
-        let (project, chosen) = (self.project, self.chosen);
         let mut texts = Texts::default();
+        let Some(outcome) = self.outcome(kernel, run, &mut texts)? else { return Ok(None) };
+        let (project, chosen) = (self.project, self.chosen);
         let own = (kernel.file.display().to_string(), &kernel.source);
         let includes = named_includes(project, &kernel.source);
         let includes =
@@ -132,32 +135,61 @@ impl<'a> Recorder<'a> {
             workloads: workloads.filter_map(|each| RecordedWorkload::of(project, each)).collect(),
             scope: if asked_for.is_none() { Scope::Whole } else { Scope::OneWorkload },
             outcome,
-            environment: self.environment(),
+            environment: self.environment(run),
             elapsed: Some(Seconds(run.elapsed.as_secs_f64())),
         };
         Ok(Some((record, texts)))
     }
 
-    fn outcome(&self, kernel: &Kernel, run: &Run) -> Option<Outcome> {
-        Some(match &run.verdict {
-            Ok(passed) => {
-                let checks = ChecksSummary::of(self.project, &passed.checks);
-                Outcome::Passed { by: PassedBy::Verification(checks), timings: Vec::new() }
-            }
-            Err(failure) => Outcome::Failed {
-                word: FailureWord::of(failure)?,
+    /// What came of it; none of one that somebody cancelled.
+    fn outcome(
+        &self,
+        kernel: &Kernel,
+        run: &Run,
+        texts: &mut Texts,
+    ) -> Result<Option<Outcome>, HistoryError> {
+        match &run.verdict {
+            Ok(passed) => self.passed(passed, texts).map(Some),
+            Err(failure) => Ok(FailureWord::of(failure).map(|word| Outcome::Failed {
+                word,
                 sentence: sentence::verdict(&kernel.name, &run.verdict),
                 evidence: json::payload(failure),
-            },
-        })
+            })),
+        }
     }
 
-    fn environment(&self) -> Environment {
+    fn passed(&self, passed: &Passed, texts: &mut Texts) -> Result<Outcome, HistoryError> {
+        let by = PassedBy::Verification(ChecksSummary::of(self.project, &passed.checks));
+        let (mut timings, mut withheld) = (Vec::new(), BTreeMap::new());
+        for timed in &passed.timings {
+            let workload = self.project.workloads.iter().find(|each| each.name == timed.workload);
+            let Some(name) = workload.and_then(WorkloadName::of) else { continue };
+            for timing in &timed.timings {
+                timings.push(RecordedTiming::of(name.clone(), timing, texts)?);
+            }
+            if let Some(reason) = &timed.withheld {
+                withheld.insert(name, reason.clone());
+            }
+        }
+        Ok(Outcome::Passed { by, timings, withheld })
+    }
+
+    fn environment(&self, run: &Run) -> Environment {
         let versions = [
             ("lightbench".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
             ("compiler".to_owned(), self.compiler.clone()),
         ];
-        Environment { versions: versions.into(), clocks: BTreeMap::new() }
+        let timed = run.verdict.iter().flat_map(|passed| &passed.timings);
+        let read =
+            timed.flat_map(|each| &each.timings).filter_map(|timing| timing.conditions.sm_clock);
+        let mut clocks = BTreeMap::new();
+        for (low, high) in read {
+            let lowest = clocks.entry("sm, lowest".to_owned()).or_insert(low);
+            lowest.0 = lowest.0.min(low.0);
+            let highest = clocks.entry("sm, highest".to_owned()).or_insert(high);
+            highest.0 = highest.0.max(high.0);
+        }
+        Environment { versions: versions.into(), clocks }
     }
 }
 
