@@ -17,6 +17,9 @@ mod defects;
 /// What the documentation refers to.
 #[cfg(test)]
 mod docs;
+/// Threads and processes that work together, and what becomes of them.
+#[cfg(test)]
+mod engine;
 /// What kernels do that a policy may refuse.
 #[cfg(test)]
 mod evidence;

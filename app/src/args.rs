@@ -154,6 +154,14 @@ pub struct Launch {
     #[arg(long)]
     pub cooperative: bool,
 
+    /// For a kernel of a project: a parameter's value instead of the first that the kernel allows; may be repeated.
+    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parameter)]
+    pub parameters: Vec<(String, i64)>,
+
+    /// For a kernel of a project: the workload whose sizes its compile-time constants have [default: the first].
+    #[arg(long, value_name = "NAME")]
+    pub workload: Option<String>,
+
     /// The next argument of the kernel; see above.
     #[arg(long = "arg", value_name = "SPEC", allow_hyphen_values = true)]
     pub arguments: Vec<String>,
@@ -257,6 +265,10 @@ pub struct Run {
     /// Only this workload.
     #[arg(long, value_name = "NAME")]
     pub workload: Option<String>,
+
+    /// A quick look at one workload: it finds much that is wrong, and verifies nothing.
+    #[arg(long)]
+    pub screen: bool,
 
     /// A parameter's value instead of the first that the kernel allows; may be repeated.
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parameter)]

@@ -11,7 +11,7 @@ use lightbench_core::compile::Compiler;
 use lightbench_core::display_text::visible;
 use lightbench_core::history::place::user_state;
 use lightbench_core::toolchain::{
-    DEFAULT_FETCH_LIMIT, FetchError, FetchEvent, FetchRequest, PinnedSet, Surroundings,
+    DEFAULT_FETCH_LIMIT, FetchError, FetchEvent, FetchRequest, PinnedSet, Surroundings, Toolchain,
     ToolchainError, discover, fetch, user_cache,
 };
 use lightbench_core::worker::command::WorkerCommand;
@@ -72,15 +72,23 @@ impl Session {
     /// # Errors
     /// When there is none and none could be fetched.
     pub fn compiler(&self) -> Result<Compiler, NoCompiler> {
-        let toolchain = match discover(&self.surroundings).into_toolchain() {
-            Err(ToolchainError::Missing { .. }) => {
-                self.fetch(PinnedSet::Compiler)?;
-                discover(&self.surroundings).into_toolchain()?
-            }
-            found => found?,
-        };
+        let toolchain = self.toolchain()?;
         let command = self.worker_command().map_err(NoCompiler::Program)?;
         Ok(Compiler::new(toolchain, command, self.surroundings.cache.clone()))
+    }
+
+    /// What a compiler is made of: what is found on this machine, or else fetched now.
+    ///
+    /// # Errors
+    /// When there is none and none could be fetched.
+    pub fn toolchain(&self) -> Result<Toolchain, NoCompiler> {
+        match discover(&self.surroundings).into_toolchain() {
+            Err(ToolchainError::Missing { .. }) => {
+                self.fetch(PinnedSet::Compiler)?;
+                Ok(discover(&self.surroundings).into_toolchain()?)
+            }
+            found => Ok(found?),
+        }
     }
 
     /// Fetches a set of packages, with its progress on standard error.

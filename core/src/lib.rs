@@ -37,8 +37,11 @@ pub mod history;
 
 pub mod report;
 
+pub mod engine;
+
 pub use lightbench_units as units;
 
 pub mod cancellation;
 pub mod display_text;
+mod element;
 mod random;

@@ -24,10 +24,12 @@ pub mod subject;
 pub mod verdict;
 pub mod verification;
 
-mod element;
 #[cfg(test)]
 mod fixture;
+mod handover;
 mod layout;
+
+use crate::element;
 
 pub use case::{Case, TensorCase};
 pub use layout::LayoutError;

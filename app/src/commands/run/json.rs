@@ -49,7 +49,7 @@ pub(super) fn runs(report: &Report<'_>) -> Value {
     json!({ "schema": "lightbench.runs/1", "project": report.project.definition.name, "runs": runs })
 }
 
-fn checks(checks: &Checks) -> Value {
+pub(super) fn checks(checks: &Checks) -> Value {
     let workloads = checks.workloads.iter().map(|run| {
         json!({
             "workload": run.workload, "seed": run.seed, "runs": run.runs,
