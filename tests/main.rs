@@ -26,6 +26,9 @@ mod evidence;
 /// Machine instructions that PTX stands for.
 #[cfg(test)]
 mod expansion;
+/// What is kept of runs, whatever happens to the process, the disk and the file.
+#[cfg(test)]
+mod history;
 /// One kernel with given buffers.
 #[cfg(test)]
 mod launch;

@@ -33,6 +33,10 @@ pub mod evaluate;
 
 pub mod audit;
 
+pub mod history;
+
+pub mod report;
+
 pub mod engine;
 
 pub use lightbench_units as units;
