@@ -70,6 +70,7 @@ const PURE: &[&str] = &[
     "core/src/compile/name_errors.rs",
     "core/src/compile/source_names.rs",
     "core/src/verify/evidence/",
+    "core/src/speed_of_light/",
     "core/virtual_gpu/src/",
 ];
 const IMPURE_WORDS: &[&str] =

@@ -29,6 +29,8 @@ pub mod verify;
 
 pub mod evaluate;
 
+pub mod speed_of_light;
+
 pub mod audit;
 
 pub use lightbench_units as units;
