@@ -48,7 +48,8 @@ impl Bound {
         let wanted = wanted(case, program, side, recipe)?;
         match (memory, before) {
             (MemoryOrder::Same, Some(bound)) if bound.workload == case.workload => {
-                bound.fill(device, wanted)
+                bound.fill(device, wanted)?;
+                Ok(bound)
             }
             (MemoryOrder::Same, _) => {
                 Err(StationFailure::Order("there is no run of this case before".to_owned()))
@@ -85,7 +86,7 @@ impl Bound {
         Ok(bound)
     }
 
-    fn fill(self, device: &mut dyn Device, wanted: Vec<Wanted>) -> Result<Self, StationFailure> {
+    fn fill(&self, device: &mut dyn Device, wanted: Vec<Wanted>) -> Result<(), StationFailure> {
         for wanted in wanted {
             let Some(id) = self.buffers.get(&wanted.buffer) else {
                 return Err(StationFailure::Order("the program has other buffers".to_owned()));
@@ -95,7 +96,34 @@ impl Bound {
                 device.set(*id, wanted.initial).map_err(|error| of_device(&error))?;
             }
         }
-        Ok(self)
+        Ok(())
+    }
+
+    /// Fills the buffers of the same case again, for other inputs.
+    pub(super) fn set(
+        &self,
+        device: &mut dyn Device,
+        (case, program, side): (&Case, &Program, Side),
+        recipe: Recipe,
+    ) -> Result<(), StationFailure> {
+        self.fill(device, wanted(case, program, side, recipe)?)
+    }
+
+    /// Outputs and scratch with how they begin.
+    pub(super) fn begins(&self, case: &Case, program: &Program) -> Vec<(BufferId, Init)> {
+        let outputs = case.tensors.iter().enumerate().filter_map(|(index, tensor)| {
+            let Role::Output { init, .. } = &tensor.role else { return None };
+            Some((self.tensor(index)?, *init))
+        });
+        let scratch = program.scratch.iter().enumerate().filter_map(|(index, scratch)| {
+            Some((*self.buffers.get(&Buffer::Scratch(index))?, scratch.init))
+        });
+        outputs.chain(scratch).collect()
+    }
+
+    /// The buffer of a tensor.
+    pub(super) fn tensor(&self, index: usize) -> Option<BufferId> {
+        self.buffers.get(&Buffer::Tensor(index)).copied()
     }
 
     pub(super) fn free(self, device: &mut dyn Device) -> Result<(), StationFailure> {
