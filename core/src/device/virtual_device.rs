@@ -7,7 +7,7 @@ use super::execution::{
 };
 use super::sheet::DeviceSheet;
 use crate::units::Bytes;
-use crate::virtual_gpu::machine::{self, OnFault, TensorModel};
+use crate::virtual_gpu::machine::{self, Approximation, OnFault, TensorModel};
 use crate::virtual_gpu::{
     Blocks, Checks, DeviceShape, Initial, LaunchConfig, LaunchError, Machine, Module, Races,
     Schedule,
@@ -29,6 +29,8 @@ pub struct Watch {
     pub schedule: Schedule,
     /// Whether instructions and accesses are counted.
     pub counters: bool,
+    /// Where approximate functions lie in the interval that the ISA documents.
+    pub approximation: Approximation,
     /// Warp instructions after which a launch is ended.
     pub max_steps: u64,
 }
@@ -42,6 +44,7 @@ impl Watch {
         checks: Checks { uninitialized: true, races: Races::CudaIdiom },
         schedule: Schedule::Deterministic,
         counters: true,
+        approximation: Approximation::Nearest,
         max_steps: Self::MOST_STEPS,
     };
 }
@@ -138,6 +141,7 @@ impl Device for VirtualDevice {
             dynamic_shared: launch.dynamic_shared,
             cooperative: launch.cooperative,
             tensor: TensorModel::OfTarget,
+            approximation: self.watch.approximation,
             arguments,
             checks: self.watch.checks,
             schedule: self.watch.schedule,

@@ -9,6 +9,7 @@ use super::super::error::Place;
 use super::super::lower::Unsupported;
 use super::super::lower::{self, Program};
 use super::super::module::{Function, FunctionId, FunctionKind, Module};
+use super::super::semantics::approximate::Approximation;
 use super::cooperative;
 use super::fault::Fault;
 use super::lanes::Pool;
@@ -96,6 +97,8 @@ pub struct LaunchConfig {
     pub schedule: Schedule,
     /// How tensor cores round.
     pub tensor: TensorModel,
+    /// Where approximate functions lie in the interval that the ISA documents.
+    pub approximation: Approximation,
     /// Whether all blocks must be there at once, and may wait for each other (`cudaLaunchCooperativeKernel`).
     pub cooperative: bool,
     /// What happens after a fault.
@@ -122,6 +125,7 @@ impl LaunchConfig {
             checks: Checks { uninitialized: true, races: Races::Ignored },
             schedule: Schedule::Deterministic,
             tensor: TensorModel::OfTarget,
+            approximation: Approximation::Nearest,
             cooperative: false,
             on_fault: OnFault::Continue,
             counters: true,
@@ -328,6 +332,7 @@ impl Machine {
             checks: config.checks,
             on_fault: config.on_fault,
             environment,
+            approximation: config.approximation,
             accumulation: super::tensor::accumulation(config.tensor, module),
             counts: vec![Counts::default(); counts],
             caches: config.caches.filter(|_| config.counters).map(Caches::new),

@@ -43,6 +43,7 @@ mod warp;
 mod watch;
 
 pub use super::lower::Unsupported;
+pub use super::semantics::approximate::Approximation;
 pub use super::semantics::matrix::Architecture;
 pub use fault::{Fault, FaultKind, OtherSide};
 pub use launch::{Argument, Checks, LaunchConfig, LaunchError, OnFault, Races, Report, Schedule};

@@ -7,6 +7,7 @@ use super::super::isa::warp::Warp as Operation;
 use super::super::lower::Program;
 use super::super::lower::code::Code;
 use super::super::module::Module;
+use super::super::semantics::approximate::Approximation;
 use super::super::semantics::matrix::Accumulation;
 use super::fault::{Fault, FaultKind, Finding};
 use super::lanes::{Lanes, Pool};
@@ -34,6 +35,8 @@ pub(super) struct Launch<'m> {
     pub(super) checks: Checks,
     pub(super) on_fault: OnFault,
     pub(super) environment: [u32; 32],
+    /// Where approximate functions lie in their interval.
+    pub(super) approximation: Approximation,
     /// How tensor cores add up.
     pub(super) accumulation: Accumulation,
     /// Counts of every operation; empty if nothing is counted.

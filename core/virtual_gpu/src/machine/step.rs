@@ -94,8 +94,10 @@ fn run(worker: &mut Worker<'_, '_>, split: &mut Split, stop_at: u32) -> Stop {
                     frame: split.frame,
                     mask,
                 };
-                compute::hot::execute(&mut lanes, op, hot, fused)
-                    || compute::execute(&mut lanes, op, &program.lists, fused)
+                compute::hot::execute(&mut lanes, op, hot, fused) || {
+                    let approximation = worker.launch.approximation;
+                    compute::execute(&mut lanes, op, &program.lists, fused, approximation)
+                }
             }
         };
         if done {

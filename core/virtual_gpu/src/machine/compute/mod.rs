@@ -17,6 +17,7 @@ mod moves;
 use multiversion::target_features::{TargetFeatures, x86_64};
 
 use super::super::lower::code::{Code, Op};
+use super::super::semantics::approximate::Approximation;
 use super::lanes::Lanes;
 
 /// How `a * b + c` is rounded once.
@@ -49,13 +50,14 @@ pub(super) fn execute(
     op: &Op,
     lists: &[super::super::lower::code::Slot],
     fused: Fused,
+    approximation: Approximation,
 ) -> bool {
     match op.code {
         Code::Integer(what) => integer::execute(lanes, op, what),
         Code::Extended(what) => extended::execute(lanes, op, what),
         Code::Float(what) => float::execute(lanes, op, what, fused),
         Code::Half(what) => half::execute(lanes, op, what),
-        Code::Approximate(what) => approximate::execute(lanes, op, what),
+        Code::Approximate(what) => approximate::execute(lanes, op, what, approximation),
         Code::Compare(what) => compare::execute(lanes, op, what),
         Code::Logic(what) => logic::execute(lanes, op, what),
         Code::Convert { convert, wide_source, register_bits } => {
