@@ -186,7 +186,8 @@ fn approximate_results_move_to_the_ends_of_their_interval() {
                 \x20 y[threadIdx.x] = __sinf(x[threadIdx.x]);\n}\n";
     fs::write(bench.path().join("sines.cu"), text).unwrap();
     let sines = |approximations: &str| {
-        let line = "sines.cu --grid 1 --block 4 --arg in:f32[4]=0.5,1,1.5,2 --arg buf:f32[4] --print 1";
+        let line =
+            "sines.cu --grid 1 --block 4 --arg in:f32[4]=0.5,1,1.5,2 --arg buf:f32[4] --print 1";
         let said = launch(&bench, &format!("{line} --approximations {approximations} --json"));
         assert_eq!(said.status, 0, "{}", said.everything());
         let document = said.json();

@@ -341,6 +341,7 @@ impl Machine {
             seen: BTreeMap::new(),
             steps: 0,
             max_steps: config.max_steps,
+            changes: 0,
             stopped: false,
             printed: String::new(),
             heap: HashMap::new(),

@@ -26,6 +26,11 @@ pub(super) struct Unknown {
     pub(super) copied: u32,
 }
 
+impl Unknown {
+    /// All is known.
+    pub(super) const NOTHING: Self = Self { bits: [0; LANES], copied: 0 };
+}
+
 /// What an operation does to the bits of its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule {
@@ -100,7 +105,7 @@ impl Lanes<'_> {
     /// The bits of a value that nothing wrote.
     pub(super) fn unknown(&self, slot: Slot, width: Width) -> Unknown {
         if slot.is_pool() {
-            return Unknown { bits: [0; LANES], copied: 0 };
+            return Unknown::NOTHING;
         }
         let registers = &self.registers;
         let (undefined, partial, row) = match width {

@@ -51,6 +51,8 @@ pub(super) struct Launch<'m> {
     /// Warp instructions so far, which are also the clock.
     pub(super) steps: u64,
     pub(super) max_steps: u64,
+    /// How often something changed that any warp can find out, besides its own registers and memory.
+    pub(super) changes: u64,
     pub(super) stopped: bool,
     pub(super) printed: String,
     pub(super) heap_left: u64,
@@ -121,6 +123,13 @@ impl Launch<'_> {
 impl Worker<'_, '_> {
     pub(super) fn lanes(&mut self, frame: Frame, mask: u32) -> Lanes<'_> {
         Lanes { registers: &mut self.warp.registers, pool: &self.launch.pool, frame, mask }
+    }
+
+    /// Memory that others read was written.
+    #[inline(always)]
+    pub(super) fn changed(&mut self) {
+        self.warp.idle_polls = 0;
+        self.launch.changes += 1;
     }
 
     /// The coordinates of a thread of this warp.

@@ -40,7 +40,7 @@ fn at(lanes: &mut Lanes<'_>, op: &Op, what: Approximate, approximation: Approxim
             lanes.words_1(op, |a| s::reciprocal(a, subnormals(mode), approximation));
         }
         Approximate::ReciprocalDouble => {
-            lanes.doubles_1(op, |a| s::reciprocal_f64(a, approximation))
+            lanes.doubles_1(op, |a| s::reciprocal_f64(a, approximation));
         }
         Approximate::SquareRoot(mode) => {
             lanes.words_1(op, |a| s::square_root(a, subnormals(mode), approximation));
@@ -54,10 +54,10 @@ fn at(lanes: &mut Lanes<'_>, op: &Op, what: Approximate, approximation: Approxim
             });
         }
         Approximate::Sine(mode) => {
-            lanes.words_1(op, |a| s::sine(a, subnormals(mode), approximation))
+            lanes.words_1(op, |a| s::sine(a, subnormals(mode), approximation));
         }
         Approximate::Cosine(mode) => {
-            lanes.words_1(op, |a| s::cosine(a, subnormals(mode), approximation))
+            lanes.words_1(op, |a| s::cosine(a, subnormals(mode), approximation));
         }
         Approximate::BinaryLogarithm(mode) => {
             lanes.words_1(op, |a| s::binary_logarithm(a, subnormals(mode), approximation));

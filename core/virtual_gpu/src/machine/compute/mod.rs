@@ -3,6 +3,7 @@
 //! Modes that do not depend on the lane are matched outside of the loop over lanes.
 
 mod approximate;
+mod bitwise;
 mod compare;
 mod convert;
 mod extended;
@@ -63,8 +64,8 @@ pub(super) fn execute(
         Code::Convert { convert, wide_source, register_bits } => {
             convert::execute(lanes, op, convert, wide_source, register_bits);
         }
-        Code::Copy32 => lanes.words_1(op, |a| a),
-        Code::Copy64 => lanes.doubles_1(op, |a| a),
+        Code::Copy32 => bitwise::copy(lanes, op),
+        Code::Copy64 => bitwise::copy_double(lanes, op),
         Code::CopyPredicate => {
             let (value, undefined) = (lanes.predicate(op.a), lanes.predicate_undefined(op.a));
             lanes.set_predicate(op.d, value, undefined);
