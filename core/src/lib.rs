@@ -27,6 +27,8 @@ pub use lightbench_virtual_gpu as virtual_gpu;
 
 pub mod verify;
 
+pub mod measure;
+
 pub mod evaluate;
 
 pub mod audit;

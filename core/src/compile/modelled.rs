@@ -96,6 +96,8 @@ pub fn modelled_time(
         blocks: grid.iter().fold(1, |all, side| all * u64::from(*side)),
         warps_per_block: demand.threads.div_ceil(limits.warp_size),
         resident_blocks: resident.blocks,
+        // All blocks were counted.
+        dram: None,
     };
     let capability = sheet.capability.compute_capability;
     let expansion = Expansion::of((capability.0, capability.1));

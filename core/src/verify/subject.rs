@@ -23,6 +23,8 @@ pub struct Subject {
     pub reference: Vec<ModuleImage>,
     /// The workloads that everybody sees.
     pub trials: Vec<Trial>,
+    /// The workloads that are for measuring.
+    pub measured: Vec<Trial>,
     /// The workloads that nobody sees: none where the candidate does not even compile for one, or is refused.
     pub held_out: Vec<Option<Trial>>,
     /// Workloads that will not run.
