@@ -55,7 +55,7 @@ impl Moved {
         element: usize,
     ) -> impl Iterator<Item = (std::ops::Range<usize>, bool)> + use<> {
         let unknown = self.unknown(index, lane);
-        let copied = self.parts.as_ref().is_some_and(|parts| parts[index].copied >> lane & 1 == 1);
+        let copied = self.copied(index) >> lane & 1 == 1;
         let single = unknown == 0 || !copied;
         let size = if single { element } else { 1 };
         (0..element / size).map(move |piece| {
@@ -64,6 +64,11 @@ impl Moved {
                 if single { unknown != 0 } else { (unknown >> (8 * start)) as u8 == u8::MAX };
             (start..start + size, !lost)
         })
+    }
+
+    /// Lanes whose element is as it lies in memory, where something of the whole that it belongs to was written.
+    pub(super) fn copied(&self, index: usize) -> u32 {
+        self.parts.as_ref().map_or(0, |parts| parts[index].copied)
     }
 
     /// Bits of an element that nothing wrote.

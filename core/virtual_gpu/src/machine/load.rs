@@ -94,7 +94,7 @@ impl Worker<'_, '_> {
                 };
                 let unknown = Unknown {
                     bits: std::array::from_fn(|lane| extended(moved.unknown(index, lane))),
-                    copied: undefined,
+                    copied: moved.copied(index),
                 };
                 if register_bits == 64 {
                     lanes.set_double_in_part(slot, &values, &unknown);

@@ -37,9 +37,8 @@ impl Worker<'_, '_> {
             let bits = unknown.bits.map(|bits| bits & value_mask);
             // What is cut off need not be known.
             moved.undefined[index] &= super::lanes::bits(|lane| bits[lane] != 0);
-            let partly = super::lanes::bits(|lane| bits[lane] != value_mask);
             let parts = moved.parts.get_or_insert_with(|| Box::new([Unknown::NOTHING; 8]));
-            parts[index] = Unknown { bits, copied: unknown.copied & partly };
+            parts[index] = Unknown { bits, copied: unknown.copied };
         }
         let part = Part { pc, addresses: &addresses, mask, element, count };
         if spaces.global != 0 && access.ordering != Ordering::Weak {
