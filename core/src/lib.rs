@@ -33,8 +33,15 @@ pub mod evaluate;
 
 pub mod audit;
 
+pub mod history;
+
+pub mod report;
+
+pub mod engine;
+
 pub use lightbench_units as units;
 
 pub mod cancellation;
 pub mod display_text;
+mod element;
 mod random;

@@ -28,7 +28,7 @@ pub mod modelled;
 pub mod occupancy;
 
 pub use artifact::{Artifact, KernelFacts, Rejection, Resources};
-pub use compiler::{Compiled, Compiler, Notice, Origin};
+pub use compiler::{Batch, Compiled, Compiler, Notice, Ordered, Origin};
 pub use error::CompileError;
 pub use job::{Build, CompileJob, CudaSource, Source};
 pub use source_names::SourceNames;

@@ -3,7 +3,7 @@
 use super::error::{DeviceError, OpenError};
 use super::execution::{
     Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Image, Launch,
-    LaunchFault, ModuleId, Outcome,
+    LaunchFault, ModuleId, Outcome, Placement,
 };
 use super::model;
 use super::sheet::DeviceSheet;
@@ -106,6 +106,7 @@ impl VirtualDevice {
             block: launch.block,
             dynamic_shared: launch.dynamic_shared,
             cooperative: launch.cooperative,
+            cluster: launch.cluster,
             tensor: TensorModel::OfTarget,
             approximation: self.watch.approximation,
             arguments,
@@ -145,8 +146,13 @@ impl Device for VirtualDevice {
     }
 
     fn allocate(&mut self, request: BufferRequest) -> Result<BufferId, DeviceError> {
-        let BufferRequest { name, bytes, access, initial, .. } = request;
-        let buffer = self.machine.buffer(&name, bytes, access, initial)?;
+        let BufferRequest { name, bytes, access, initial, align, placement } = request;
+        // Every byte beside a buffer is noticed, so that neither edge needs a place of its own.
+        let start = match placement {
+            Placement::Left | Placement::Right => 0,
+            Placement::OddMultiple => align,
+        };
+        let buffer = self.machine.buffer_behind(start, &name, bytes, access, initial)?;
         self.buffers.push(Slot { buffer, bytes: Bytes(bytes) });
         Ok(BufferId(self.buffers.len() - 1))
     }
@@ -166,6 +172,16 @@ impl Device for VirtualDevice {
 
     fn watch(&mut self, watch: Watch) {
         self.watch = watch;
+    }
+
+    fn fill_variable(
+        &mut self,
+        module: ModuleId,
+        symbol: &str,
+        bytes: &[u8],
+    ) -> Result<(), DeviceError> {
+        let module = self.modules.get(module.0).ok_or(DeviceError::Unknown("module"))?;
+        Ok(self.machine.set_variable(module, symbol, bytes)?)
     }
 
     fn launch(&mut self, launch: &Launch) -> Result<Outcome, DeviceError> {

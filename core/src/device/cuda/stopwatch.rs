@@ -230,6 +230,7 @@ fn plain(blocks: u32, threads: u32) -> Launch {
         block: [threads, 1, 1],
         dynamic_shared: 0,
         cooperative: false,
+        cluster: None,
         arguments: Vec::new(),
     }
 }

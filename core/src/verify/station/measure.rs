@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bound::{Bound, of_device, of_inputs};
 use super::serve::Station;
-use super::steps::flattened;
+use super::steps::{fill_constants, flattened};
 use super::{MemoryOrder, Side, StationFailure, outputs};
 use crate::device::{
     BufferId, BufferRequest, Device, DeviceKind, LaunchFault, Operation, Placement, Sampling,
@@ -199,6 +199,7 @@ impl Station {
             pristine.push((tensor, copy));
         }
         let walk = self.walk(&bound, program)?;
+        fill_constants(self.device(), &walk, program)?;
         work.timed.extend(flattened(walk, program)?);
         Ok(Contender { bound, work, pristine })
     }
@@ -214,8 +215,10 @@ impl Station {
         else {
             return Err(StationFailure::Order("nothing was measured".to_owned()).into());
         };
+        let walk = self.walk(&contender.bound, program)?;
         let device = self.device();
         contender.bound.set(device, (&order.case, program, Side::Candidate), order.last)?;
+        fill_constants(device, &walk, program)?;
         for (tensor, copy) in &contender.pristine {
             let content = inout(&order.case, *tensor, order.last)?;
             device.set(*copy, content).map_err(|error| of_device(&error))?;
