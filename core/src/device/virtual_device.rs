@@ -10,7 +10,7 @@ use super::sheet::DeviceSheet;
 use super::timing::{Operation, Sampling, Timed, Work};
 use crate::units::Bytes;
 use crate::virtual_gpu::cost::time::Modelled;
-use crate::virtual_gpu::machine::{self, OnFault, TensorModel};
+use crate::virtual_gpu::machine::{self, Approximation, OnFault, TensorModel};
 use crate::virtual_gpu::{
     Blocks, Checks, DeviceShape, Initial, LaunchConfig, LaunchError, Machine, Module, Races,
     Schedule,
@@ -32,6 +32,8 @@ pub struct Watch {
     pub schedule: Schedule,
     /// Whether instructions and accesses are counted.
     pub counters: bool,
+    /// Where approximate functions lie in the interval that the ISA documents.
+    pub approximation: Approximation,
     /// Warp instructions after which a launch is ended.
     pub max_steps: u64,
 }
@@ -45,6 +47,7 @@ impl Watch {
         checks: Checks { uninitialized: true, races: Races::CudaIdiom },
         schedule: Schedule::Deterministic,
         counters: true,
+        approximation: Approximation::Nearest,
         max_steps: Self::MOST_STEPS,
     };
 }
@@ -105,6 +108,7 @@ impl VirtualDevice {
             cooperative: launch.cooperative,
             cluster: launch.cluster,
             tensor: TensorModel::OfTarget,
+            approximation: self.watch.approximation,
             arguments,
             checks: self.watch.checks,
             schedule: self.watch.schedule,
