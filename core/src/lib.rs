@@ -35,6 +35,8 @@ pub mod speed_of_light;
 
 pub mod audit;
 
+pub mod calibrate;
+
 pub mod history;
 
 pub mod report;

@@ -11,7 +11,7 @@ use lightbench_core::history::record::{
     named_includes,
 };
 use lightbench_core::history::text::Texts;
-use lightbench_core::history::timing::RecordedTiming;
+use lightbench_core::history::timing::{Duration, RecordedStanding, RecordedTiming};
 use lightbench_core::history::{HistoryError, Notice, Store, Suspicion};
 use lightbench_core::project::{Kernel, Project};
 use lightbench_core::units::Seconds;
@@ -165,7 +165,12 @@ impl<'a> Recorder<'a> {
             let workload = self.project.workloads.iter().find(|each| each.name == timed.workload);
             let Some(name) = workload.and_then(WorkloadName::of) else { continue };
             for timing in &timed.timings {
-                timings.push(RecordedTiming::of(name.clone(), timing, texts)?);
+                let mut recorded = RecordedTiming::of(name.clone(), timing, texts)?;
+                // The bound is that of cold caches.
+                if timing.mode == Mode::Cold {
+                    recorded.standing = timed.standing.as_ref().and_then(standing);
+                }
+                timings.push(recorded);
             }
             if let Some(reason) = &timed.withheld {
                 withheld.insert(name, reason.clone());
@@ -191,6 +196,18 @@ impl<'a> Recorder<'a> {
         }
         Environment { versions: versions.into(), clocks }
     }
+}
+
+/// Where a time lies against the speed of light; none where there is no bound, or the time is a finding.
+fn standing(of: &WorkloadStanding) -> Option<RecordedStanding> {
+    let Some(Ok(standing)) = &of.standing else { return None };
+    let best = standing.best()?;
+    Some(RecordedStanding {
+        bound: Duration::try_from(best.bound).ok()?,
+        fraction: best.fraction,
+        limiter: of.limiter.words(),
+        peaks: best.basis.to_string(),
+    })
 }
 
 /// Appends a record below the candidate that this kernel was before.
