@@ -1,5 +1,7 @@
 //! From a kernel to a subject: compiled for every workload that will run, beside the reference.
 
+use std::time::Duration;
+
 use crate::cancellation::Cancellation;
 use crate::compile::Compiler;
 use crate::compile::error::CompileError;
@@ -27,6 +29,9 @@ const VIRTUAL_WORK: f64 = 33_554_432.0;
 /// Bytes of all tensors of one workload on a virtual device.
 const VIRTUAL_BYTES: u64 = 256 << 20;
 
+/// Compiling code of ours takes a second.
+const TRUSTED_LIMIT: Duration = Duration::from_secs(60);
+
 /// The subject, or why the candidate is not run at all.
 pub(super) fn build(
     evaluation: &Evaluation<'_>,
@@ -46,6 +51,7 @@ pub(super) fn build(
         candidate: Vec::new(),
         origins: Vec::new(),
         reference: Vec::new(),
+        trusted: None,
         trials: Vec::new(),
         held_out: Vec::new(),
         not_run: Vec::new(),
@@ -77,9 +83,28 @@ pub(super) fn build(
     }
     subject.candidate = builder.candidate.images;
     subject.origins = builder.candidate.origins;
+    subject.trusted = match evaluation.device {
+        DeviceName::Cuda(_) => Some(trusted(evaluation, builder.compiler, cancellation)?),
+        DeviceName::Virtual(_) => None,
+    };
     subject.reference = builder.reference.images;
     subject.evidence = builder.evidence;
     Ok(subject)
+}
+
+/// Code of ours for a GPU. That it does not compile is nobody's fault but ours or the machine's.
+fn trusted(
+    evaluation: &Evaluation<'_>,
+    compiler: &mut Compiler,
+    cancellation: &Cancellation,
+) -> Result<ModuleImage, Stop> {
+    let job = crate::trusted::job(evaluation.sheet.capability.compute_capability);
+    let artifact = match compiler.compile(&job, TRUSTED_LIMIT, cancellation) {
+        Ok(compiled) => compiled.artifact,
+        Err(CompileError::Cancelled) => return Err(Failure::Cancelled.into()),
+        Err(error) => return Err(Stop::Broken(format!("the code that judges: {error}"))),
+    };
+    Ok(ModuleImage { ptx: artifact.ptx, cubin: artifact.cubin })
 }
 
 /// The workloads that are asked for, visible ones first.

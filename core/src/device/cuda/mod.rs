@@ -9,6 +9,9 @@ mod device;
 mod driver;
 mod fault;
 mod function;
+mod guards;
+mod mailbox;
 mod memory;
+mod staging;
 
 pub use device::CudaDevice;

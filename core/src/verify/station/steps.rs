@@ -1,11 +1,14 @@
 //! Running the steps of a program on a device.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use super::StationFailure;
 use super::bound::of_device;
+use super::trusted::{Trusted, constant};
 use crate::device::{Argument, BufferId, Device, Launch, LaunchFault, ModuleId, Outcome};
 use crate::project::launch::Buffer;
+use crate::trusted::making::Making;
 use crate::verify::program::{ArgumentCase, LaunchStep, Program, Step};
 use crate::virtual_gpu::Initial;
 
@@ -17,6 +20,8 @@ pub(super) struct Trace {
     pub(super) accepted: usize,
     pub(super) not_checked: Vec<&'static str>,
     pub(super) warp_instructions: Option<u64>,
+    /// How long all launches took by the host's clock.
+    pub(super) elapsed: Duration,
 }
 
 /// Printed text that is kept.
@@ -28,6 +33,9 @@ pub(super) struct Runner<'a> {
     pub(super) names: BTreeMap<Buffer, BufferId>,
     /// Bytes of each buffer, for fills.
     pub(super) sizes: BTreeMap<BufferId, u64>,
+    pub(super) trusted: Option<Trusted>,
+    /// Inputs that the device made, with their names.
+    pub(super) made: &'a BTreeMap<BufferId, (String, Making)>,
     pub(super) trace: Trace,
 }
 
@@ -35,6 +43,17 @@ impl Runner<'_> {
     /// Runs all steps, or those up to the first launch that does something wrong.
     pub(super) fn run(&mut self, program: &Program) -> Result<(), StationFailure> {
         self.steps(&program.steps)
+    }
+
+    /// Whether a kernel changed any input that the device made.
+    fn look_at_inputs(&mut self, kernel: &str) -> Result<(), StationFailure> {
+        let Some(trusted) = self.trusted else { return Ok(()) };
+        for (buffer, (name, making)) in self.made {
+            if let Some(offset) = trusted.first_change(self.device, *buffer, making)? {
+                self.trace.faults.push(LaunchFault::input_changed(kernel, name, offset));
+            }
+        }
+        Ok(())
     }
 
     fn steps(&mut self, steps: &[Step]) -> Result<(), StationFailure> {
@@ -73,6 +92,11 @@ impl Runner<'_> {
     fn fill(&mut self, buffer: Buffer, element: &[u8]) -> Result<(), StationFailure> {
         let id = self.buffer(buffer)?;
         let bytes = self.sizes.get(&id).copied().unwrap_or(0);
+        if let Some(trusted) = self.trusted
+            && let Some(making) = constant(bytes, element)
+        {
+            return trusted.make(self.device, id, &making);
+        }
         let count = usize::try_from(bytes).unwrap_or(0) / element.len().max(1);
         self.device
             .set(id, Initial::Bytes(element.repeat(count)))
@@ -93,9 +117,13 @@ impl Runner<'_> {
             cooperative: step.cooperative,
             arguments: step.arguments.iter().map(argument).collect::<Result<_, _>>()?,
         };
+        let started = Instant::now();
         let outcome = self.device.launch(&launch).map_err(|error| of_device(&error))?;
+        self.trace.elapsed += started.elapsed();
+        // A GPU that faulted has lost its context.
+        let is_alive = outcome.faults.is_empty();
         self.trace.add(outcome);
-        Ok(())
+        if is_alive { self.look_at_inputs(&step.kernel) } else { Ok(()) }
     }
 }
 
