@@ -37,6 +37,7 @@ pub struct Places {
 pub enum Command {
     Check(Check),
     Run(Run),
+    Compare(Compare),
     Audit(Audit),
     Launch(Launch),
     New(New),
@@ -185,6 +186,43 @@ pub struct Launch {
     pub json: bool,
 }
 
+/// Compare two kernels of a project: both must be right, then both run in every round, in an order that is shuffled.
+///
+/// On a GPU the answer is one of three: B is faster, B is slower, or there is no measurable difference. On a virtual
+/// device only bounds are compared.
+///
+/// Exit status 0 if both are right, 1 if one is not, 2 if the request is wrong, 3 if the machine lacks something.
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// A project folder.
+    #[arg(value_name = "PROJECT")]
+    pub project: PathBuf,
+
+    /// What is compared with.
+    #[arg(value_name = "A")]
+    pub a: String,
+
+    /// What is compared.
+    #[arg(value_name = "B")]
+    pub b: String,
+
+    /// `virtual:` and a device sheet, or `cuda:` and a number [default: the first GPU, else virtual:h200].
+    #[arg(long, value_name = "DEVICE")]
+    pub device: Option<String>,
+
+    /// Only on this workload.
+    #[arg(long, value_name = "NAME")]
+    pub workload: Option<String>,
+
+    /// What all inputs come from [default: drawn by the system].
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+
+    /// Machine-readable result on standard output.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Verify a project's kernels: right results on fresh inputs, no fault, nothing left over, nothing hidden.
 ///
 /// Exit status 0 if all passed, 1 if one did not, 2 if the request is wrong, 3 if the machine lacks something.
@@ -218,6 +256,10 @@ pub struct Run {
     /// What all inputs come from [default: another one each time].
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+
+    /// Only whether they are right, not how long they take.
+    #[arg(long)]
+    pub no_times: bool,
 
     /// Machine-readable result on standard output.
     #[arg(long)]

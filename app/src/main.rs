@@ -16,6 +16,7 @@ fn main() -> ExitCode {
         Some(Command::Worker) => return commands::worker::run(),
         Some(Command::Check(check)) => commands::check::run(&session, check),
         Some(Command::Run(run)) => commands::run::run(&session, run),
+        Some(Command::Compare(compare)) => commands::compare::run(&session, compare),
         Some(Command::Audit(audit)) => commands::audit::run(&session, audit),
         Some(Command::Launch(launch)) => commands::launch::run(&session, launch),
         Some(Command::New(new)) => commands::new::run(new),

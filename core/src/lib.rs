@@ -29,6 +29,8 @@ pub mod trusted;
 
 pub mod verify;
 
+pub mod measure;
+
 pub mod evaluate;
 
 pub mod audit;

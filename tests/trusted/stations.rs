@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use lightbench_core::device::{
-    Content, Description, DeviceError, Direct, Outcome, POISON, Placement,
+    Content, Description, DeviceError, Direct, Outcome, POISON, Placement, Sampling, Timed, Work,
 };
 use lightbench_core::project::launch::Buffer;
 use lightbench_core::project::launch::expectation::{FaultKind, WrongKind};
@@ -102,6 +102,10 @@ impl Device for Rehearsal {
 
     fn launch(&mut self, launch: &Launch) -> Result<Outcome, DeviceError> {
         self.device.launch(launch)
+    }
+
+    fn time(&mut self, work: &Work, sampling: Sampling) -> Result<Timed, DeviceError> {
+        self.device.time(work, sampling)
     }
 
     fn read(&mut self, buffer: BufferId) -> Result<Content, DeviceError> {
@@ -240,6 +244,7 @@ fn program(kernel: &str, mut arguments: Vec<ArgumentCase>) -> Program {
         dynamic_shared: 0,
         cooperative: false,
         arguments,
+        residence: None,
     };
     Program { module: 0, scratch: Vec::new(), steps: vec![Step::Launch(launch)] }
 }

@@ -3,6 +3,7 @@
 pub mod audit;
 mod bench;
 pub mod check;
+pub mod compare;
 pub mod devices;
 pub mod doctor;
 pub mod launch;

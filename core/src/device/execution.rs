@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::capability::ComputeCapability;
 use super::error::DeviceError;
+use super::timing::{Sampling, Timed, Work};
 use super::virtual_device::Watch;
 use crate::virtual_gpu::cost::Counters;
 use crate::virtual_gpu::machine::Accepted;
@@ -58,6 +59,14 @@ pub trait Device: fmt::Debug {
     ///
     /// The launch is impossible. What a kernel does wrong is no error: it is in the outcome.
     fn launch(&mut self, launch: &Launch) -> Result<Outcome, DeviceError>;
+
+    /// Times work: runs it for each sample, or models it on a device that has no time of its own. Nothing is looked for
+    /// meanwhile but what ends a kernel.
+    ///
+    /// # Errors
+    ///
+    /// A launch is impossible, or the device was lost.
+    fn time(&mut self, work: &Work, sampling: Sampling) -> Result<Timed, DeviceError>;
 
     /// What a buffer holds now.
     ///

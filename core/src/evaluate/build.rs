@@ -18,7 +18,7 @@ use crate::verify::evidence::{self, Found, Provenance};
 use crate::verify::program::Program;
 use crate::verify::station::ModuleImage;
 use crate::verify::subject::{Extent, Origins, Subject, Trial};
-use crate::verify::verdict::{Failure, NotRun, Refused, Step};
+use crate::verify::verdict::{Failure, NotRun, Refused, Step, TimingUse};
 use crate::verify::verification::Stop;
 
 use super::{Evaluation, PolicyUse};
@@ -53,6 +53,7 @@ pub(super) fn build(
         reference: Vec::new(),
         trusted: None,
         trials: Vec::new(),
+        measured: Vec::new(),
         held_out: Vec::new(),
         not_run: Vec::new(),
         evidence: Vec::new(),
@@ -65,19 +66,26 @@ pub(super) fn build(
             subject.not_run.push(NotRun { workload: name, reason });
             continue;
         }
+        if workload.purpose == Purpose::Measure && evaluation.timing == TimingUse::Skip {
+            continue;
+        }
         let trial = builder.trial(workload);
-        match (held_out, trial) {
-            (false, trial) => subject.trials.push(trial?),
-            (true, Ok(trial)) => subject.held_out.push(Some(trial)),
-            (true, Err(Stop::Failure(Failure::Cancelled))) => return Err(Failure::Cancelled.into()),
-            (true, Err(Stop::Failure(_))) => subject.held_out.push(None),
-            (true, Err(_)) => {
+        match (workload.purpose, trial) {
+            (Purpose::Verify, trial) => subject.trials.push(trial?),
+            (Purpose::Measure, trial) => subject.measured.push(trial?),
+            (Purpose::HeldOut, Ok(trial)) => subject.held_out.push(Some(trial)),
+            (Purpose::HeldOut, Err(Stop::Failure(Failure::Cancelled))) => {
+                return Err(Failure::Cancelled.into());
+            }
+            (Purpose::HeldOut, Err(Stop::Failure(_))) => subject.held_out.push(None),
+            (Purpose::HeldOut, Err(_)) => {
                 return Err(Stop::Broken("a held-out workload could not be built".to_owned()));
             }
         }
         *candidate = candidate.or(builder.candidate.hashes.first().copied());
     }
-    if subject.trials.is_empty() {
+    let measured_in_earnest = matches!(evaluation.device, DeviceName::Cuda(_));
+    if subject.trials.is_empty() && (subject.measured.is_empty() || !measured_in_earnest) {
         let message = "no workload of the project runs on this device";
         return Err(Stop::Request(message.to_owned()));
     }
@@ -126,8 +134,8 @@ fn selected<'a>(evaluation: &Evaluation<'a>) -> Result<Vec<&'a Workload>, Stop> 
 /// Why a workload does not run on a device; nothing if it does.
 fn unfit(device: &DeviceName, workload: &Workload) -> Option<String> {
     match (device, workload.purpose) {
-        (DeviceName::Cuda(_), Purpose::Verify | Purpose::HeldOut) => None,
-        (_, Purpose::Measure) => Some("only verified while it is measured".to_owned()),
+        (DeviceName::Cuda(_), _) => None,
+        (DeviceName::Virtual(_), Purpose::Measure) => None,
         (DeviceName::Virtual(_), Purpose::Verify | Purpose::HeldOut) => match extent(workload) {
             Extent::Small => None,
             Extent::Large => Some("too large for a virtual device".to_owned()),

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::element_bytes;
-use crate::compile::facts::Facts;
+use crate::compile::facts::{Facts, LaunchFacts};
+use crate::compile::occupancy::Occupancy;
+use crate::device::Residence;
 use crate::project::dtype::{CType, Dtype};
 use crate::project::launch::Buffer;
 use crate::project::launch::plan::{PlannedArgument, PlannedLaunch, PlannedStep};
@@ -68,6 +70,8 @@ pub struct LaunchStep {
     pub dynamic_shared: u32,
     /// Whether all blocks are on the device at once.
     pub cooperative: bool,
+    /// What a multiprocessor holds at once, where the compiler knows.
+    pub residence: Option<Residence>,
     /// One for each parameter.
     pub arguments: Vec<ArgumentCase>,
 }
@@ -191,9 +195,16 @@ impl Converter<'_> {
             block: launch.block,
             dynamic_shared: u32::try_from(launch.shared_bytes).unwrap_or(u32::MAX),
             cooperative: launch.cooperative,
+            residence: compiled.and_then(residence),
             arguments,
         })
     }
+}
+
+fn residence(launch: &LaunchFacts) -> Option<Residence> {
+    let Some(Occupancy::Resident(resident)) = &launch.occupancy else { return None };
+    let shared = launch.demand.as_ref()?.shared();
+    Some(Residence { blocks: resident.blocks, shared: shared * u64::from(resident.blocks) })
 }
 
 fn argument(argument: &PlannedArgument) -> Result<ArgumentCase, Unsupported> {

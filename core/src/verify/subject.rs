@@ -25,6 +25,8 @@ pub struct Subject {
     pub trusted: Option<ModuleImage>,
     /// The workloads that everybody sees.
     pub trials: Vec<Trial>,
+    /// The workloads that are for measuring.
+    pub measured: Vec<Trial>,
     /// The workloads that nobody sees: none where the candidate does not even compile for one, or is refused.
     pub held_out: Vec<Option<Trial>>,
     /// Workloads that will not run.

@@ -1,15 +1,20 @@
 //! The steps of verification in their order; each one can only find the candidate wrong.
 
+mod measuring;
+
 use std::time::{Duration, Instant};
 
 use super::case::Case;
+use super::fault_report::FaultReport;
 use super::inputs::{Draw, Recipe};
 use super::station::{
     JudgeOrder, JudgeReport, MemoryOrder, RunOrder, RunReport, Scrutiny, StationFailure,
 };
 use super::stations::{Runner, StationError, Stations};
 use super::subject::{Extent, Subject, Trial};
-use super::verdict::{Checks, Failure, Fault, Refused, Step, WorkloadRun, Wrong};
+use super::verdict::{
+    Checks, Failure, Fault, Passed, Refused, Step, TimingUse, WorkloadRun, Wrong,
+};
 use crate::cancellation::Cancellation;
 use crate::device::Placement;
 use crate::project::launch::expectation::WrongKind;
@@ -69,11 +74,11 @@ pub struct Verification<'a> {
 }
 
 impl Verification<'_> {
-    /// Every step.
+    /// Every step; times are taken of what is right on all workloads that everybody sees.
     ///
     /// # Errors
     /// The first thing that is wrong.
-    pub fn run(mut self) -> Result<Checks, Stop> {
+    pub fn run(mut self, timing: TimingUse) -> Result<Passed, Stop> {
         self.load()?;
         let trials = &self.subject.trials;
         let mut seen = Vec::new();
@@ -91,10 +96,16 @@ impl Verification<'_> {
         }
         let costs = trials.iter().zip(&seen).map(|(trial, report)| Cost::of(trial, report));
         let slowest = costs.fold(Cost::default(), Cost::worse);
+        let mut timings = Vec::new();
+        if let TimingUse::Measure(protocol) = timing {
+            for trial in &self.subject.measured {
+                timings.push(self.measured(trial, protocol)?);
+            }
+        }
         for trial in &self.subject.held_out {
             self.held_out(trial.as_ref(), slowest)?;
         }
-        Ok(self.checks)
+        Ok(Passed { checks: self.checks, timings })
     }
 
     /// One workload, every check, fresh inputs: enough to drop a candidate.
@@ -305,30 +316,38 @@ impl Verification<'_> {
         }
         self.checks.accepted_races = self.checks.accepted_races.max(report.accepted);
         if !report.faults.is_empty() {
-            let mut report = report;
-            let origins = self.subject.origins.get(trial.candidate.module);
-            for fault in &mut report.faults {
-                fault.name_inputs(&trial.case);
-                if let Some(origins) = origins {
-                    fault.details = origins.names.in_text(&fault.details);
-                    fault.places_mut().for_each(|place| origins.settle(place));
-                }
-            }
-            return Err(Failure::Fault(Box::new(Fault {
-                workload: trial.case.workload.clone(),
-                recipe,
-                step,
-                faults: report.faults,
-                printed: report.printed,
-            }))
-            .into());
+            return Err(self.faulted(attempt, report.faults, report.printed));
         }
-        if !report.left_dirty.is_empty() {
-            let names = report.left_dirty.join(", ");
-            let details = format!("`{names}` is not left zero, as `zero_once` promises");
-            return Err(self.wrong(attempt, WrongKind::StateDependent, Vec::new(), Some(details)));
-        }
+        self.left_zero(attempt, &report.left_dirty)?;
         Ok(report)
+    }
+
+    /// A fault, with places in the kernel file.
+    fn faulted(
+        &self,
+        attempt: &Attempt<'_>,
+        mut faults: Vec<FaultReport>,
+        printed: String,
+    ) -> Stop {
+        let trial = attempt.trial;
+        let origins = self.subject.origins.get(trial.candidate.module);
+        for fault in &mut faults {
+            fault.name_inputs(&trial.case);
+            if let Some(origins) = origins {
+                fault.details = origins.names.in_text(&fault.details);
+                fault.places_mut().for_each(|place| origins.settle(place));
+            }
+        }
+        let (workload, recipe, step) = (trial.case.workload.clone(), attempt.recipe, attempt.step);
+        Failure::Fault(Box::new(Fault { workload, recipe, step, faults, printed })).into()
+    }
+
+    fn left_zero(&self, attempt: &Attempt<'_>, dirty: &[String]) -> Result<(), Stop> {
+        if dirty.is_empty() {
+            return Ok(());
+        }
+        let details = format!("`{}` is not left zero, as `zero_once` promises", dirty.join(", "));
+        Err(self.wrong(attempt, WrongKind::StateDependent, Vec::new(), Some(details)))
     }
 
     fn judge(&mut self, attempt: &Attempt<'_>) -> Result<JudgeReport, Stop> {

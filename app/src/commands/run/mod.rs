@@ -2,12 +2,14 @@
 
 mod json;
 mod text;
+pub(super) mod times;
 
 use std::collections::BTreeMap;
 
 use lightbench_core::evaluate::{Bench, EvaluateError, Evaluation, PolicyUse, Run, evaluate};
+use lightbench_core::measure::Protocol;
 use lightbench_core::project::{Kernel, Project};
-use lightbench_core::verify::verdict::Failure;
+use lightbench_core::verify::verdict::{Failure, TimingUse};
 
 use super::bench::{self, Chosen};
 use super::check::target::{self, Target};
@@ -105,6 +107,10 @@ fn one(
         workload: arguments.workload.as_deref(),
         seed,
         policy: PolicyUse::Refuse,
+        timing: match arguments.no_times {
+            true => TimingUse::Skip,
+            false => TimingUse::Measure(Protocol::FINAL),
+        },
     };
     evaluate(&evaluation, bench, &session.cancellation, &mut |_step, _workload| {})
 }

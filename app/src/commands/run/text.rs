@@ -14,7 +14,7 @@ use lightbench_core::verify::inputs::Recipe;
 use lightbench_core::verify::sentence;
 use lightbench_core::verify::verdict::{Checks, Failure, Fault, Refused, Wrong};
 
-use super::{Report, quoted};
+use super::{Report, quoted, times};
 use crate::commands::check::failure;
 use crate::commands::launch::faults::position;
 use crate::diagnostics;
@@ -50,7 +50,10 @@ fn one(report: &Report<'_>, kernel: &Kernel, run: &Run) -> String {
     let sentence = with_readable_names(&sentence);
     match &run.verdict {
         Ok(passed) => {
-            format!("{GOOD}✓{GOOD:#} {sentence} ({seconds:.1} s)\n{}", checks(&passed.checks))
+            let mut lines = times::lines(&passed.timings);
+            lines.extend(checks(&passed.checks));
+            let lines: String = lines.into_iter().map(|line| format!("    {line}\n")).collect();
+            format!("{GOOD}✓{GOOD:#} {sentence} ({seconds:.1} s)\n{lines}")
         }
         Err(failure) => {
             let mut text = format!("{ERROR}✗{ERROR:#} {sentence} ({seconds:.1} s)\n");
@@ -61,7 +64,7 @@ fn one(report: &Report<'_>, kernel: &Kernel, run: &Run) -> String {
 }
 
 /// What was done beside the plain results, and what was not.
-fn checks(checks: &Checks) -> String {
+fn checks(checks: &Checks) -> Vec<String> {
     let mut lines = Vec::new();
     if checks.precision_probed > 0 {
         lines
@@ -92,7 +95,7 @@ fn checks(checks: &Checks) -> String {
     if !checks.not_checked.is_empty() {
         lines.push(format!("nobody looked for {}", checks.not_checked.join(", ")));
     }
-    lines.into_iter().map(|line| format!("    {line}\n")).collect()
+    lines
 }
 
 /// What the code shows and the policy does not refuse: one line for each kind and for each whose code it is.

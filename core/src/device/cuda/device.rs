@@ -5,11 +5,14 @@ use std::ops::Range;
 
 use cudarc::driver::sys::{CUdevice_attribute, CUresult};
 
-use super::driver::{Context, Driver, Gpu, LoadedModule, error};
+use super::driver::{Context, DEFAULT_STREAM, Driver, Gpu, Kernel, LoadedModule, error};
 use super::guards::Guards;
 use super::mailbox::{self, Mailbox};
 use super::memory::{GUARD, Memory, Source, Trespass};
 use super::staging::Staging;
+use super::stopwatch::{Action, Prepared, Stopwatch, Trouble};
+use super::stream::Room;
+use super::telemetry::Telemetry;
 use super::{fault, function};
 use crate::device::capability::ComputeCapability;
 use crate::device::error::{DeviceError, OpenError};
@@ -17,6 +20,7 @@ use crate::device::execution::{
     Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Direct, Image,
     Launch, LaunchFault, ModuleId, Outcome, POISON,
 };
+use crate::device::timing::{Operation, Sampling, Timed, Work};
 use crate::device::virtual_device::Watch;
 use crate::virtual_gpu::{Access, FaultKind, Initial, LaunchError};
 
@@ -34,6 +38,10 @@ pub struct CudaDevice {
     mailbox: Mailbox,
     buffers: Vec<Option<Buffer>>,
     modules: Vec<LoadedModule>,
+    /// Made when something is timed.
+    stopwatch: Option<Stopwatch>,
+    /// Opened with it.
+    telemetry: Option<Telemetry>,
     context: Context,
 }
 
@@ -118,6 +126,8 @@ impl CudaDevice {
             mailbox: Mailbox::default(),
             buffers: Vec::new(),
             modules: Vec::new(),
+            stopwatch: None,
+            telemetry: None,
             context,
         })
     }
@@ -134,15 +144,45 @@ impl CudaDevice {
         arguments.iter().enumerate().map(value).collect()
     }
 
-    /// Runs a kernel to its end; the driver's code where it does not come to one.
-    fn run(&self, launch: &Launch) -> Result<Result<(), CUresult>, DeviceError> {
+    /// The kernel of a launch and the bytes of its parameters, where the driver will take them.
+    fn prepared(&self, launch: &Launch) -> Result<(Kernel, Vec<u8>), DeviceError> {
         let values = self.values(&launch.arguments)?;
         let module = self.modules.get(launch.module.0).ok_or(DeviceError::Unknown("module"))?;
         let unknown = || LaunchError::UnknownKernel(launch.kernel.clone());
         let kernel = module.kernel(&launch.kernel)?.ok_or_else(unknown)?;
         function::prepare(self.gpu, kernel, launch)?;
-        let mut parameters = function::parameters(kernel, &values)?;
-        kernel.start(launch, &mut parameters).map_err(|code| error("cuLaunchKernelEx", code))?;
+        Ok((kernel, function::parameters(kernel, &values)?))
+    }
+
+    fn prepared_work(&self, work: &Work) -> Result<Prepared, DeviceError> {
+        let rooms = |(from, to): &(BufferId, BufferId)| Ok((self.room(*from)?, self.room(*to)?));
+        let action = |operation: &Operation| match operation {
+            Operation::Launch { launch, .. } => {
+                let (kernel, parameters) = self.prepared(launch)?;
+                Ok(Action::Launch { kernel, launch: Box::new(launch.clone()), parameters })
+            }
+            Operation::Fill { buffer, element } => {
+                Ok(Action::Fill { to: self.room(*buffer)?, element: element.clone() })
+            }
+        };
+        Ok(Prepared {
+            poison: work.poison.iter().map(|each| self.room(*each)).collect::<Result<_, _>>()?,
+            restore: work.restore.iter().map(rooms).collect::<Result<_, DeviceError>>()?,
+            timed: work.timed.iter().map(action).collect::<Result<_, DeviceError>>()?,
+        })
+    }
+
+    fn room(&self, buffer: BufferId) -> Result<Room, DeviceError> {
+        let buffer = self.buffers.get(buffer.0).and_then(Option::as_ref);
+        Ok(buffer.ok_or(DeviceError::Unknown("buffer"))?.memory.room())
+    }
+
+    /// Runs a kernel to its end; the driver's code where it does not come to one.
+    fn run(&self, launch: &Launch) -> Result<Result<(), CUresult>, DeviceError> {
+        let (kernel, mut parameters) = self.prepared(launch)?;
+        kernel
+            .start(launch, &mut parameters, DEFAULT_STREAM)
+            .map_err(|code| error("cuLaunchKernelEx", code))?;
         Ok(self.context.synchronise())
     }
 
@@ -249,6 +289,33 @@ impl Device for CudaDevice {
         };
         let not_checked = NOT_CHECKED.to_vec();
         Ok(Outcome { faults, not_checked, ..Outcome::default() })
+    }
+
+    fn time(&mut self, work: &Work, sampling: Sampling) -> Result<Timed, DeviceError> {
+        self.context.enter()?;
+        let prepared = self.prepared_work(work)?;
+        if self.stopwatch.is_none() {
+            self.stopwatch = Some(Stopwatch::new(self.gpu)?);
+            self.telemetry = Telemetry::open(self.gpu.pci_bus()?);
+        }
+        let Some(stopwatch) = &mut self.stopwatch else {
+            return Err(DeviceError::Unknown("stopwatch"));
+        };
+        let Sampling { mode, batch, samples } = sampling;
+        match stopwatch.samples(&prepared, mode, batch, samples) {
+            Ok(times) => {
+                let reading = self.telemetry.as_mut().and_then(Telemetry::read);
+                Ok(Timed::Samples { clock: stopwatch.clock(mode), times, reading })
+            }
+            Err(Trouble::Driver(error)) => Err(error.into()),
+            Err(Trouble::Kernel(code)) => {
+                let kernels = work.timed.iter().find_map(|operation| match operation {
+                    Operation::Launch { launch, .. } => Some(launch.kernel.as_str()),
+                    Operation::Fill { .. } => None,
+                });
+                Ok(Timed::Faulted(vec![reported(code, kernels.unwrap_or_default())?]))
+            }
+        }
     }
 
     fn read(&mut self, buffer: BufferId) -> Result<Content, DeviceError> {

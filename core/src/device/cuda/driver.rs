@@ -10,7 +10,7 @@ use std::ptr;
 use cudarc::driver::sys::{
     self, CUcontext, CUdevice, CUdevice_attribute, CUfunction, CUfunction_attribute, CUjit_option,
     CUlaunchAttribute, CUlaunchAttributeID, CUlaunchAttributeValue, CUlaunchConfig, CUmodule,
-    CUresult, CUuuid,
+    CUresult, CUstream, CUuuid,
 };
 
 use crate::device::error::{DriverError, OpenError};
@@ -90,6 +90,16 @@ impl Gpu {
         Ok(uuid.bytes.iter().map(|byte| format!("{:02x}", *byte as u8)).collect())
     }
 
+    /// Domain, bus and device: by these NVML knows it too.
+    pub(super) fn pci_bus(self) -> Result<String, DriverError> {
+        let mut name = [0_u8; 32];
+        let place = name.as_mut_ptr().cast::<c_char>();
+        // SAFETY: the buffer has the 32 bytes that are stated.
+        let code = unsafe { sys::cuDeviceGetPCIBusId(place, 32, self.0) };
+        checked("cuDeviceGetPCIBusId", code)?;
+        Ok(until_zero(&name))
+    }
+
     pub(super) fn attribute(self, which: CUdevice_attribute) -> Result<u32, DriverError> {
         let mut value: c_int = 0;
         // SAFETY: writes one integer through a valid pointer.
@@ -139,6 +149,9 @@ impl Drop for Context {
         checked("cuCtxDestroy", unsafe { sys::cuCtxDestroy_v2(self.0) }).ok();
     }
 }
+
+/// The stream that every context has, which all others wait for.
+pub(super) const DEFAULT_STREAM: CUstream = ptr::null_mut();
 
 /// A loaded module, unloaded on drop.
 #[derive(Debug)]
@@ -234,8 +247,13 @@ impl Kernel {
         Ok(Some((offset, size)))
     }
 
-    /// Starts the kernel. `parameters` is exactly as long as the kernel's own, which the driver copies from it.
-    pub(super) fn start(self, launch: &Launch, parameters: &mut [u8]) -> Result<(), CUresult> {
+    /// Starts the kernel in a stream. `parameters` is exactly as long as the kernel's own, which the driver copies from it.
+    pub(super) fn start(
+        self,
+        launch: &Launch,
+        parameters: &mut [u8],
+        stream: CUstream,
+    ) -> Result<(), CUresult> {
         let mut size = parameters.len();
         let tag = |value: u32| ptr::without_provenance_mut::<c_void>(value as usize);
         let mut extra = [
@@ -259,7 +277,7 @@ impl Kernel {
             blockDimY: launch.block[1],
             blockDimZ: launch.block[2],
             sharedMemBytes: launch.dynamic_shared,
-            hStream: ptr::null_mut(),
+            hStream: stream,
             attrs: &raw mut attribute,
             numAttrs: 1,
         };

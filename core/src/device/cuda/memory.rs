@@ -12,6 +12,7 @@ use std::ops::Range;
 
 use super::block::{Allocation, Block, Mapping, granularity};
 use super::driver::Gpu;
+use super::stream::Room;
 use crate::device::error::DriverError;
 use crate::device::execution::{BufferRequest, Placement};
 use cudarc::driver::sys::{CUdevice_attribute, CUdeviceptr};
@@ -109,6 +110,11 @@ impl Memory {
     /// The bytes of the buffer.
     pub(super) fn length(&self) -> usize {
         self.inside.len()
+    }
+
+    /// Where the buffer is.
+    pub(super) fn room(&self) -> Room {
+        Room { start: self.address(), bytes: self.length() }
     }
 
     pub(super) fn fill(&mut self, byte: u8) -> Result<(), DriverError> {

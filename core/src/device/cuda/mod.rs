@@ -2,7 +2,8 @@
 //! unsafe.
 //!
 //! The driver's library is loaded when a GPU is asked for and linked to nothing, so that the program runs where there is
-//! none. `driver.rs` holds the calls, each checked, but for those about memory, which are in `block.rs`; the rest is safe.
+//! none. `driver.rs` holds the calls, each checked, but for those about memory, which are in `block.rs`, and those about order
+//! and time, which are in `stream.rs`; the rest is safe.
 
 mod block;
 mod device;
@@ -13,5 +14,8 @@ mod guards;
 mod mailbox;
 mod memory;
 mod staging;
+mod stopwatch;
+mod stream;
+mod telemetry;
 
 pub use device::CudaDevice;

@@ -57,6 +57,9 @@ pub struct Recipe {
 pub enum Draw {
     /// Every tensor that allows this distribution has it; the others are as declared.
     Distribution(Distribution),
+    /// As declared, but large floating-point tensors repeat their beginning: for a model of a device, which looks at what
+    /// a kernel does and hardly at the values. Never for a verdict.
+    Repeating,
     /// Odd integers that need more bits than a lower precision has, times 0 and ±1 with few that are not 0: exact in
     /// the accuracy of the task, lost in a lower one. Where [`probe_applies`] says so, results must be exact.
     PrecisionProbe,
@@ -140,6 +143,9 @@ fn widened(tensor: &TensorCase, content: &[u8]) -> Vec<u8> {
     reals.into_iter().flat_map(f64::to_le_bytes).collect()
 }
 
+/// Elements after which [`Draw::Repeating`] begins again: a multiple of [`place::CHUNK`], so that no chunk is divided.
+const REPEATED: usize = 256 * place::CHUNK;
+
 /// One tensor about to be made.
 struct Plan<'a> {
     case: &'a Case,
@@ -187,6 +193,7 @@ impl<'a> Plan<'a> {
                 let mut rows = Probabilities::of(self)?;
                 self.place(|first, bytes| rows.chunk(first, bytes))
             }
+            Family::Float if self.recipe.draw == Draw::Repeating => self.repeating(),
             Family::Float => {
                 let mut reals = Reals::of(self)?;
                 self.place(|first, bytes| reals.chunk(first, bytes))
@@ -196,6 +203,20 @@ impl<'a> Plan<'a> {
                 self.place(|first, bytes| wholes.chunk(first, bytes))
             }
         }
+    }
+
+    /// The beginning, again and again.
+    fn repeating(&self) -> Result<Vec<u8>, InputError> {
+        let mut reals = Reals::of(self)?;
+        let mut beginning = vec![0; REPEATED * self.made.dtype.address_bytes() as usize];
+        let chunks = beginning.chunks_mut(place::CHUNK * self.made.dtype.address_bytes() as usize);
+        for (index, slice) in chunks.enumerate() {
+            reals.chunk((index * place::CHUNK) as u64, slice);
+        }
+        self.place(|first, bytes| {
+            let start = (first as usize % REPEATED) * (beginning.len() / REPEATED);
+            bytes.copy_from_slice(&beginning[start..start + bytes.len()]);
+        })
     }
 
     fn place(&self, chunk: impl FnMut(u64, &mut [u8])) -> Result<Vec<u8>, InputError> {

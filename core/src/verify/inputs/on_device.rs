@@ -6,7 +6,7 @@ use super::distribution::Change;
 use super::probe::{Sparse, SparseValue};
 use super::reals::{self, Reals};
 use super::wholes::{self, Wholes};
-use super::{InputError, Plan, Recipe};
+use super::{Draw, InputError, Plan, Recipe};
 use crate::project::dtype::{Dtype, Family};
 use crate::project::fill::Fill;
 use crate::project::tensor::Domain;
@@ -79,6 +79,7 @@ fn on_device(plan: &Plan<'_>, wanted: Wanted) -> Result<Option<Making>, InputErr
     let Some(format) = Format::of(dtype) else { return Ok(None) };
     let making = match dtype.family() {
         Family::Float if plan.made.domain == Domain::Probability => return Ok(None),
+        Family::Float if plan.recipe.draw == Draw::Repeating => return Ok(None),
         Family::Float => of_reals(plan, format, wanted, &Reals::of(plan)?),
         Family::Signed | Family::Unsigned | Family::Boolean => match plan.fill {
             Fill::Permutation | Fill::SortedOffsets { .. } | Fill::SortedIndices { .. } => None,

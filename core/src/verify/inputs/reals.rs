@@ -89,6 +89,7 @@ impl Reals {
                     typical = 1.0;
                 }
             }
+            Draw::Repeating => {}
             Draw::PrecisionProbe => {
                 if let Some(base) = probe::base(plan) {
                     (made.base, made.within) = (base, None);

@@ -69,8 +69,9 @@ impl Bound {
     ) -> Result<Self, StationFailure> {
         let wanted = wanted(case, program, side, recipe, trusted)?;
         match (memory, before) {
-            (MemoryOrder::Same, Some(bound)) if bound.workload == case.workload => {
-                bound.fill(device, wanted)
+            (MemoryOrder::Same, Some(mut bound)) if bound.workload == case.workload => {
+                bound.fill(device, wanted)?;
+                Ok(bound)
             }
             (MemoryOrder::Same, _) => {
                 Err(StationFailure::Order("there is no run of this case before".to_owned()))
@@ -105,7 +106,14 @@ impl Bound {
             let (initial, making) = begins.parts();
             let request =
                 BufferRequest { name: name.clone(), bytes, align, access, initial, placement };
-            let id = device.allocate(request).map_err(|error| of_device(&error))?;
+            let id = match device.allocate(request) {
+                Ok(id) => id,
+                Err(error) => {
+                    // What was made so far would lie there until the device is opened anew.
+                    bound.free(device)?;
+                    return Err(of_device(&error));
+                }
+            };
             bound.buffers.insert(buffer, id);
             if let Some(making) = making {
                 bound.make_there(device, id, (&name, access), *making)?;
@@ -133,11 +141,7 @@ impl Bound {
         Ok(())
     }
 
-    fn fill(
-        mut self,
-        device: &mut dyn Device,
-        wanted: Vec<Wanted>,
-    ) -> Result<Self, StationFailure> {
+    fn fill(&mut self, device: &mut dyn Device, wanted: Vec<Wanted>) -> Result<(), StationFailure> {
         for wanted in wanted {
             let Some(id) = self.buffers.get(&wanted.buffer).copied() else {
                 return Err(StationFailure::Order("the program has other buffers".to_owned()));
@@ -153,7 +157,34 @@ impl Bound {
                 self.make_there(device, id, (&wanted.name, wanted.access), *making)?;
             }
         }
-        Ok(self)
+        Ok(())
+    }
+
+    /// Fills the buffers of the same case again, for other inputs.
+    pub(super) fn set(
+        &mut self,
+        device: &mut dyn Device,
+        (case, program, side): (&Case, &Program, Side),
+        recipe: Recipe,
+    ) -> Result<(), StationFailure> {
+        self.fill(device, wanted(case, program, side, recipe, self.trusted)?)
+    }
+
+    /// Outputs and scratch with how they begin.
+    pub(super) fn begins(&self, case: &Case, program: &Program) -> Vec<(BufferId, Init)> {
+        let outputs = case.tensors.iter().enumerate().filter_map(|(index, tensor)| {
+            let Role::Output { init, .. } = &tensor.role else { return None };
+            Some((self.tensor(index)?, *init))
+        });
+        let scratch = program.scratch.iter().enumerate().filter_map(|(index, scratch)| {
+            Some((*self.buffers.get(&Buffer::Scratch(index))?, scratch.init))
+        });
+        outputs.chain(scratch).collect()
+    }
+
+    /// The buffer of a tensor.
+    pub(super) fn tensor(&self, index: usize) -> Option<BufferId> {
+        self.buffers.get(&Buffer::Tensor(index)).copied()
     }
 
     pub(super) fn free(self, device: &mut dyn Device) -> Result<(), StationFailure> {
@@ -223,6 +254,38 @@ fn zeros(bytes: u64) -> Option<Making> {
     constant(bytes, &[0])
 }
 
+/// Fills a buffer with what a tensor holds at first, for the candidate's side.
+pub(super) fn fill_with_tensor(
+    device: &mut dyn Device,
+    trusted: Option<Trusted>,
+    buffer: BufferId,
+    (case, tensor, recipe): (&Case, usize, Recipe),
+) -> Result<(), StationFailure> {
+    let made = made(case, tensor, recipe, inputs::Wanted::AsElements, trusted)?;
+    let (initial, making) = made.map_or(Begins::Unwritten, Begins::Holds).parts();
+    device.set(buffer, initial).map_err(|error| of_device(&error))?;
+    match (making, trusted) {
+        (Some(making), Some(trusted)) => trusted.make(device, buffer, &making),
+        (Some(_) | None, _) => Ok(()),
+    }
+}
+
+/// What a tensor holds at first: as the device makes it, where it has trusted code and can.
+fn made(
+    case: &Case,
+    tensor: usize,
+    recipe: Recipe,
+    wanted: inputs::Wanted,
+    trusted: Option<Trusted>,
+) -> Result<Option<Made>, StationFailure> {
+    let made = match trusted {
+        Some(_) => inputs::make(case, tensor, recipe, wanted),
+        None => inputs::make_on_host(case, tensor, recipe, wanted)
+            .map(|content| content.map(Made::OnHost)),
+    };
+    made.map_err(|error| of_inputs(&error))
+}
+
 fn wanted(
     case: &Case,
     program: &Program,
@@ -234,12 +297,7 @@ fn wanted(
     for (index, tensor) in case.tensors.iter().enumerate() {
         let reals = is_exact(tensor, side) && matches!(tensor.role, Role::Inout { .. });
         let form = if reals { inputs::Wanted::AsReals } else { inputs::Wanted::AsElements };
-        let made = match trusted {
-            Some(_) => inputs::make(case, index, recipe, form),
-            None => inputs::make_on_host(case, index, recipe, form)
-                .map(|content| content.map(Made::OnHost)),
-        };
-        let made = made.map_err(|error| of_inputs(&error))?;
+        let made = made(case, index, recipe, form, trusted)?;
         all.push(tensor_wanted(index, tensor, made, side, trusted)?);
         let judged_by_magnitude = tensor.has_magnitude() && side == Side::Reference;
         if judged_by_magnitude {

@@ -6,6 +6,7 @@
 mod bound;
 mod judging;
 mod known;
+mod measure;
 mod outputs;
 mod serve;
 mod steps;
@@ -23,6 +24,7 @@ use super::inputs::Recipe;
 use super::program::Program;
 use crate::device::Placement;
 
+pub use measure::{MeasureOrder, MeasureReport, ModelledTime, Samples};
 pub use serve::Station;
 
 /// A device with modules, opened anew.

@@ -1,10 +1,11 @@
 //! A station at work: it opens a device, and carries out orders.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use super::bound::{Bound, of_device};
 use super::known::{Exact, Held, Known, forget};
-use super::steps::{Runner, Trace};
+use super::steps::{self, Trace, Walk, Watched};
 use super::trusted::Trusted;
 use super::{
     JudgeOrder, JudgeReport, Opening, RunOrder, RunReport, Scrutiny, Side, StationFailure, judging,
@@ -92,7 +93,7 @@ impl Station {
         };
         // A GPU that faulted has lost its context, and nothing of it can be read any more.
         if !faulty {
-            report.digest = self.hand_over(&bound, order)?;
+            report.digest = self.hand_over(&bound, &order.case, order.outputs.as_deref())?;
             report.left_dirty = bound.left_dirty(self.device.as_mut())?;
             self.bound = Some(bound);
         }
@@ -110,7 +111,7 @@ impl Station {
         judging::judge(self.device.as_mut(), self.trusted, order, &known.results)
     }
 
-    fn is(&self, side: Side) -> Result<(), StationFailure> {
+    pub(super) fn is(&self, side: Side) -> Result<(), StationFailure> {
         let (ours, theirs) = (self.side, side);
         let wrong = || StationFailure::Order(format!("an order for {theirs:?} to {ours:?}"));
         (ours == theirs).then_some(()).ok_or_else(wrong)
@@ -205,29 +206,50 @@ impl Station {
         case: &Case,
         side: Side,
     ) -> Result<Trace, StationFailure> {
+        let walk = self.walk(bound, program)?;
+        let sizes = sizes(&walk.names, program, case, side);
+        let watched = Watched { trusted: self.trusted, made: bound.made() };
+        steps::run(self.device.as_mut(), walk, &sizes, program, watched)
+    }
+
+    /// The beginning of a walk through the steps of a program.
+    pub(super) fn walk(&self, bound: &Bound, program: &Program) -> Result<Walk, StationFailure> {
         let module = self.modules.get(program.module).copied();
         let module = module.ok_or_else(|| order_error("no such module"))?;
-        let names = bound.names();
-        let sizes = sizes(&names, program, case, side);
-        let device = self.device.as_mut();
-        let (trusted, made, trace) = (self.trusted, bound.made(), Trace::default());
-        let mut runner = Runner { device, module, names, sizes, trusted, made, trace };
-        runner.run(program)?;
-        Ok(runner.trace)
+        Ok(Walk { module, names: bound.names() })
+    }
+
+    pub(super) fn device(&mut self) -> &mut dyn Device {
+        self.device.as_mut()
+    }
+
+    /// Code of ours that the device has taken.
+    pub(super) fn trusted(&self) -> Option<Trusted> {
+        self.trusted
+    }
+
+    /// The buffers of the run before.
+    pub(super) fn take_bound(&mut self) -> Option<Bound> {
+        self.bound.take()
     }
 
     /// Leaves the outputs where they are judged, and says what is in them.
-    fn hand_over(&mut self, bound: &Bound, order: &RunOrder) -> Result<String, StationFailure> {
+    pub(super) fn hand_over(
+        &mut self,
+        bound: &Bound,
+        case: &Case,
+        folder: Option<&Path>,
+    ) -> Result<String, StationFailure> {
         let Some(trusted) = self.trusted else {
-            let contents = self.outputs(bound, &order.case)?;
-            if let Some(folder) = &order.outputs {
+            let contents = self.outputs(bound, case)?;
+            if let Some(folder) = folder {
                 outputs::write(folder, &contents)?;
             }
             return Ok(digest(&contents));
         };
         let device = self.device.as_mut();
         let (mut buffers, mut hasher) = (Vec::new(), blake3::Hasher::new());
-        for (index, tensor) in order.case.tensors.iter().enumerate() {
+        for (index, tensor) in case.tensors.iter().enumerate() {
             if tensor.role.compare().is_none() {
                 continue;
             }
@@ -239,7 +261,7 @@ impl Station {
                 hasher.update(&word.to_le_bytes());
             }
         }
-        if let Some(folder) = &order.outputs {
+        if let Some(folder) = folder {
             outputs::write_from(folder, device, &buffers)?;
         }
         Ok(hasher.finalize().to_hex().to_string())
