@@ -71,6 +71,11 @@ const PURE: &[&str] = &[
     "core/src/compile/source_names.rs",
     "core/src/trusted/",
     "core/src/verify/evidence/",
+    "core/src/history/table.rs",
+    "core/src/history/trace/",
+    "core/src/report/",
+    "core/src/measure/",
+    "core/src/speed_of_light/",
     "core/virtual_gpu/src/",
 ];
 const IMPURE_WORDS: &[&str] =

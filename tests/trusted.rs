@@ -44,6 +44,7 @@ const WATCH: Watch = Watch {
     schedule: Schedule::Deterministic,
     counters: false,
     max_steps: 1 << 30,
+    ..Watch::ALL
 };
 
 /// The PTX of our code; none where there is no compiler.

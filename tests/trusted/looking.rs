@@ -86,6 +86,7 @@ fn address(machine: &mut Machine, buffer: BufferId) -> u64 {
         block: [1; 3],
         dynamic_shared: 0,
         cooperative: false,
+        cluster: None,
         arguments,
     });
     u64::from_le_bytes(*machine.take(told).first_chunk().unwrap())

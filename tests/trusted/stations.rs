@@ -100,6 +100,15 @@ impl Device for Rehearsal {
         self.device.watch(watch);
     }
 
+    fn fill_variable(
+        &mut self,
+        module: ModuleId,
+        symbol: &str,
+        bytes: &[u8],
+    ) -> Result<(), DeviceError> {
+        self.device.fill_variable(module, symbol, bytes)
+    }
+
     fn launch(&mut self, launch: &Launch) -> Result<Outcome, DeviceError> {
         self.device.launch(launch)
     }
@@ -243,10 +252,12 @@ fn program(kernel: &str, mut arguments: Vec<ArgumentCase>) -> Program {
         block: [128, 1, 1],
         dynamic_shared: 0,
         cooperative: false,
+        cluster: None,
         arguments,
         residence: None,
     };
-    Program { module: 0, scratch: Vec::new(), steps: vec![Step::Launch(launch)] }
+    let steps = vec![Step::Launch(launch)];
+    Program { module: 0, scratch: Vec::new(), constants: Vec::new(), steps }
 }
 
 /// Both kinds; nothing where there is no compiler.

@@ -6,14 +6,13 @@ use std::ops::Range;
 use super::error::{DeviceError, OpenError};
 use super::execution::{
     Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Direct, Image,
-    Launch, LaunchFault, ModuleId, Outcome,
+    Launch, LaunchFault, ModuleId, Outcome, Placement,
 };
 use super::model;
 use super::sheet::DeviceSheet;
-use super::timing::{Operation, Sampling, Timed, Work};
+use super::timing::{ModelledOperation, Operation, Sampling, Timed, Work};
 use crate::units::Bytes;
-use crate::virtual_gpu::cost::time::Modelled;
-use crate::virtual_gpu::machine::{self, OnFault, TensorModel};
+use crate::virtual_gpu::machine::{self, Approximation, OnFault, TensorModel};
 use crate::virtual_gpu::{
     Blocks, Checks, DeviceShape, Initial, LaunchConfig, LaunchError, Machine, Module, Races,
     Schedule,
@@ -35,6 +34,8 @@ pub struct Watch {
     pub schedule: Schedule,
     /// Whether instructions and accesses are counted.
     pub counters: bool,
+    /// Where approximate functions lie in the interval that the ISA documents.
+    pub approximation: Approximation,
     /// Warp instructions after which a launch is ended.
     pub max_steps: u64,
 }
@@ -48,6 +49,7 @@ impl Watch {
         checks: Checks { uninitialized: true, races: Races::CudaIdiom },
         schedule: Schedule::Deterministic,
         counters: true,
+        approximation: Approximation::Nearest,
         max_steps: Self::MOST_STEPS,
     };
 }
@@ -106,7 +108,9 @@ impl VirtualDevice {
             block: launch.block,
             dynamic_shared: launch.dynamic_shared,
             cooperative: launch.cooperative,
+            cluster: launch.cluster,
             tensor: TensorModel::OfTarget,
+            approximation: self.watch.approximation,
             arguments,
             checks: self.watch.checks,
             schedule: self.watch.schedule,
@@ -144,8 +148,13 @@ impl Device for VirtualDevice {
     }
 
     fn allocate(&mut self, request: BufferRequest) -> Result<BufferId, DeviceError> {
-        let BufferRequest { name, bytes, access, initial, .. } = request;
-        let buffer = self.machine.buffer(&name, bytes, access, initial)?;
+        let BufferRequest { name, bytes, access, initial, align, placement } = request;
+        // Every byte beside a buffer is noticed, so that neither edge needs a place of its own.
+        let start = match placement {
+            Placement::Left | Placement::Right => 0,
+            Placement::OddMultiple => align,
+        };
+        let buffer = self.machine.buffer_behind(start, &name, bytes, access, initial)?;
         self.buffers.push(Slot { buffer, bytes: Bytes(bytes) });
         Ok(BufferId(self.buffers.len() - 1))
     }
@@ -167,6 +176,16 @@ impl Device for VirtualDevice {
         self.watch = watch;
     }
 
+    fn fill_variable(
+        &mut self,
+        module: ModuleId,
+        symbol: &str,
+        bytes: &[u8],
+    ) -> Result<(), DeviceError> {
+        let module = self.modules.get(module.0).ok_or(DeviceError::Unknown("module"))?;
+        Ok(self.machine.set_variable(module, symbol, bytes)?)
+    }
+
     fn launch(&mut self, launch: &Launch) -> Result<Outcome, DeviceError> {
         let config = self.config(launch)?;
         let module = self.modules.get(launch.module.0).ok_or(DeviceError::Unknown("module"))?;
@@ -174,15 +193,15 @@ impl Device for VirtualDevice {
     }
 
     fn time(&mut self, work: &Work, _sampling: Sampling) -> Result<Timed, DeviceError> {
-        let mut known: Vec<(&Operation, u64, Modelled)> = Vec::new();
+        let mut known: Vec<(&Operation, ModelledOperation)> = Vec::new();
         for operation in &work.timed {
-            if let Some((_, executions, _)) =
-                known.iter_mut().find(|(known, ..)| is_repeated(known, operation))
+            if let Some((_, same)) =
+                known.iter_mut().find(|(known, _)| is_repeated(known, operation))
             {
-                *executions += 1;
+                same.executions += 1;
                 continue;
             }
-            let modelled = match operation {
+            let (modelled, counters) = match operation {
                 Operation::Launch { launch, residence } => {
                     let config = self.config(launch)?;
                     let module = self.modules.get(launch.module.0);
@@ -194,12 +213,12 @@ impl Device for VirtualDevice {
                 }
                 Operation::Fill { buffer, .. } => {
                     let slot = self.buffers.get(buffer.0).ok_or(DeviceError::Unknown("buffer"))?;
-                    model::fill(&self.sheet, slot.bytes)
+                    (model::fill(&self.sheet, slot.bytes), None)
                 }
             };
-            known.push((operation, 1, modelled));
+            known.push((operation, ModelledOperation { executions: 1, modelled, counters }));
         }
-        let parts = known.into_iter().map(|(_, executions, modelled)| (executions, modelled));
+        let parts = known.into_iter().map(|(_, modelled)| modelled);
         Ok(Timed::Modelled(parts.collect()))
     }
 

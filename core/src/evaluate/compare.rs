@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::build::Scope;
 use super::{Bench, EvaluateError, Evaluation, Run, Watcher, build, evaluate};
 use crate::cancellation::Cancellation;
 use crate::measure::comparison::Comparison;
@@ -11,7 +12,7 @@ use crate::project::manifest::Distribution;
 use crate::units::Fraction;
 use crate::verify::inputs::{Draw, Recipe};
 use crate::verify::program::Program;
-use crate::verify::station::{MeasureOrder, MeasureReport, ModelledTime, Samples};
+use crate::verify::station::{MeasureOrder, MeasureReport, ModelledProgram, ModelledTime, Samples};
 use crate::verify::subject::{Subject, Trial};
 use crate::verify::verdict::{Step, TimingUse};
 use crate::verify::verification::Stop;
@@ -112,8 +113,8 @@ impl Pair {
         cancellation: &Cancellation,
     ) -> Result<Self, Stop> {
         let [a, b] = evaluations;
-        let a = build::build(a, &mut bench.compiler, cancellation, &mut None)?;
-        let b = build::build(b, &mut bench.compiler, cancellation, &mut None)?;
+        let a = build::build(a, Scope::Everything, &mut bench.compiler, cancellation, &mut None)?;
+        let b = build::build(b, Scope::Everything, &mut bench.compiler, cancellation, &mut None)?;
         let modules: Vec<_> = a.candidate.iter().chain(&b.candidate).cloned().collect();
         let steps = a.limits.virtual_steps;
         bench
@@ -189,8 +190,8 @@ fn measured(samples: Samples) -> Outcome {
     }
 }
 
-fn modelled(times: Vec<Result<ModelledTime, String>>) -> Outcome {
-    let mut times = times.into_iter();
+fn modelled(programs: Vec<ModelledProgram>) -> Outcome {
+    let mut times = programs.into_iter().map(|program| program.time);
     match (times.next(), times.next()) {
         (Some(Ok(a)), Some(Ok(b))) => {
             let ratio = b.bound / a.bound;

@@ -147,6 +147,7 @@ fn launch(module: ModuleId, kernel: &str, threads: u64, arguments: Vec<Argument>
         block: [THREADS, 1, 1],
         dynamic_shared: 0,
         cooperative: false,
+        cluster: None,
         arguments,
     }
 }

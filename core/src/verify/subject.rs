@@ -8,9 +8,12 @@ use super::fault_report::CodePlace;
 use super::program::Program;
 use super::station::ModuleImage;
 use super::verdict::{Checks, NotRun, Step};
+use crate::compile::facts::LaunchFacts;
 use crate::compile::ptx::LineMap;
 use crate::compile::source_names::SourceNames;
+use crate::project::Language;
 use crate::project::policy::Limits;
+use crate::speed_of_light::code_mix::CodeMix;
 
 /// A candidate and its reference, compiled for every workload that will run.
 #[derive(Debug)]
@@ -52,6 +55,10 @@ pub struct Trial {
     pub adds_and_multiplies: bool,
     /// Whether it is small enough for a virtual device.
     pub extent: Extent,
+    /// The candidate's launches, as compiled.
+    pub launches: Vec<LaunchFacts>,
+    /// What the candidate's code consists of.
+    pub code: CodeMix,
 }
 
 /// How large a workload is.
@@ -68,6 +75,8 @@ pub enum Extent {
 pub struct Origins {
     /// The kernel file, as the compiler is told to call it.
     pub file: String,
+    /// What it is written in: PTX is its own source.
+    pub language: Language,
     /// The names of texts.
     pub names: SourceNames,
     /// Which source lines each line of PTX came from.
@@ -77,7 +86,11 @@ pub struct Origins {
 impl Origins {
     /// The innermost line of the kernel file itself, else whatever the PTX names: what was inlined from a header counts
     /// for the line that called it.
-    pub(super) fn settle(&self, place: &mut CodePlace) {
+    pub fn settle(&self, place: &mut CodePlace) {
+        if self.language == Language::Ptx {
+            place.source = Some((self.file.clone(), place.ptx.0, place.ptx.1));
+            return;
+        }
         let chain = self.lines.at(place.ptx.0);
         let own = chain.iter().find(|at| self.names.known(&at.file) == self.file);
         if let Some(own) = own {

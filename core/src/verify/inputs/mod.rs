@@ -14,6 +14,7 @@
 
 mod bounds;
 mod distribution;
+mod echo;
 mod on_device;
 mod place;
 mod probability;
@@ -35,6 +36,7 @@ use crate::project::manifest::Distribution;
 use crate::project::tensor::Domain;
 use crate::random::Stream;
 
+pub use echo::{Change, Echo, Patch, changes};
 pub use on_device::{Made, Wanted, make, make_on_host};
 pub use probe::{exact_limit, probe_applies, probed_tensor};
 
@@ -63,6 +65,8 @@ pub enum Draw {
     /// Odd integers that need more bits than a lower precision has, times 0 and ±1 with few that are not 0: exact in
     /// the accuracy of the task, lost in a lower one. Where [`probe_applies`] says so, results must be exact.
     PrecisionProbe,
+    /// As declared, after a number of small changes.
+    Echo(Echo),
 }
 
 /// Why a case has no inputs. None of them can happen with a case of a checked project that fits the machine, but for
@@ -132,6 +136,9 @@ pub fn generate_tensor(
 ) -> Result<Option<Vec<u8>>, InputError> {
     let Some(made) = case.tensors.get(tensor) else { return Ok(None) };
     let Some(fill) = made.role.fill() else { return Ok(None) };
+    if let Draw::Echo(echo) = recipe.draw {
+        return echoed(case, tensor, recipe.seed, echo);
+    }
     let plan = Plan::of(case, tensor, fill, recipe)?;
     plan.bytes().map(Some)
 }
@@ -141,6 +148,25 @@ fn widened(tensor: &TensorCase, content: &[u8]) -> Vec<u8> {
     let mut reals = vec![0.0; usize::try_from(tensor.span).unwrap_or(0)];
     load_reals(tensor.dtype, content, &mut reals);
     reals.into_iter().flat_map(f64::to_le_bytes).collect()
+}
+
+/// The declared content, with what an echo changes.
+fn echoed(
+    case: &Case,
+    tensor: usize,
+    seed: u64,
+    echo: Echo,
+) -> Result<Option<Vec<u8>>, InputError> {
+    let draw = Draw::Distribution(Distribution::AsDeclared);
+    let mut made = generate_tensor(case, tensor, Recipe { seed, draw })?;
+    if let Some(made) = &mut made {
+        for Patch { offset, bytes } in echo.patches(case, tensor, seed)? {
+            if let Some(place) = made.get_mut(offset..offset + bytes.len()) {
+                place.copy_from_slice(&bytes);
+            }
+        }
+    }
+    Ok(made)
 }
 
 /// Elements after which [`Draw::Repeating`] begins again: a multiple of [`place::CHUNK`], so that no chunk is divided.

@@ -1,6 +1,7 @@
 //! What of an input a device can make by itself: all that depends on an element's index alone.
 //!
-//! Permutations, row offsets, the indices between them and rows of probabilities are made on the host.
+//! Permutations, row offsets, the indices between them, rows of probabilities and what an echo changes are made on the
+//! host.
 
 use super::distribution::Change;
 use super::probe::{Sparse, SparseValue};
@@ -9,6 +10,7 @@ use super::wholes::{self, Wholes};
 use super::{Draw, InputError, Plan, Recipe};
 use crate::project::dtype::{Dtype, Family};
 use crate::project::fill::Fill;
+use crate::project::manifest::Distribution;
 use crate::project::tensor::Domain;
 use crate::trusted::format::Format;
 use crate::trusted::making::{self, Dimension, Making, Stored, Tail};
@@ -45,6 +47,13 @@ pub fn make(
 ) -> Result<Option<Made>, InputError> {
     let Some(made) = case.tensors.get(tensor) else { return Ok(None) };
     let Some(fill) = made.role.fill() else { return Ok(None) };
+    let recipe = match recipe.draw {
+        Draw::Echo(echo) if echo.touches(case, tensor) => {
+            return make_on_host(case, tensor, recipe, wanted).map(|bytes| bytes.map(Made::OnHost));
+        }
+        Draw::Echo(_) => Recipe { draw: Draw::Distribution(Distribution::AsDeclared), ..recipe },
+        Draw::Distribution(_) | Draw::Repeating | Draw::PrecisionProbe => recipe,
+    };
     let plan = Plan::of(case, tensor, fill, recipe)?;
     if let Some(making) = on_device(&plan, wanted)? {
         return Ok(Some(Made::OnDevice(Box::new(making))));

@@ -27,6 +27,8 @@ pub(super) struct Bound {
     trusted: Option<Trusted>,
     /// Must be zero after a run.
     zero: Vec<(String, BufferId, u64)>,
+    /// Those that another program's buffers own.
+    shared: Vec<BufferId>,
 }
 
 /// A buffer before it is made.
@@ -100,6 +102,7 @@ impl Bound {
             made: BTreeMap::new(),
             trusted,
             zero: Vec::new(),
+            shared: Vec::new(),
         };
         for wanted in wanted {
             let Wanted { buffer, name, bytes, align, access, begins, init } = wanted;
@@ -160,6 +163,30 @@ impl Bound {
         Ok(())
     }
 
+    /// The buffers of another program of the same case: the very same tensors, as where a buffer lies changes how fast it
+    /// is read, and scratch of its own.
+    pub(super) fn beside(
+        &self,
+        device: &mut dyn Device,
+        program: &Program,
+        placement: Placement,
+    ) -> Result<Self, StationFailure> {
+        let mut beside = Self::make(
+            device,
+            &self.workload,
+            scratch(program, self.trusted)?,
+            placement,
+            self.trusted,
+        )?;
+        for (buffer, id) in &self.buffers {
+            if !matches!(buffer, Buffer::Scratch(_)) {
+                beside.buffers.insert(*buffer, *id);
+                beside.shared.push(*id);
+            }
+        }
+        Ok(beside)
+    }
+
     /// Fills the buffers of the same case again, for other inputs.
     pub(super) fn set(
         &mut self,
@@ -188,10 +215,9 @@ impl Bound {
     }
 
     pub(super) fn free(self, device: &mut dyn Device) -> Result<(), StationFailure> {
-        self.buffers
-            .into_values()
-            .try_for_each(|id| device.free(id))
-            .map_err(|error| of_device(&error))
+        let Self { buffers, shared, .. } = self;
+        let mut own = buffers.into_values().filter(|id| !shared.contains(id));
+        own.try_for_each(|id| device.free(id)).map_err(|error| of_device(&error))
     }
 
     /// What each name stands for; a run may let names change places.
@@ -312,8 +338,14 @@ fn wanted(
             });
         }
     }
-    for (index, scratch) in program.scratch.iter().enumerate() {
-        all.push(Wanted {
+    all.extend(scratch(program, trusted)?);
+    Ok(all)
+}
+
+/// What a program needs beside the tensors.
+fn scratch(program: &Program, trusted: Option<Trusted>) -> Result<Vec<Wanted>, StationFailure> {
+    let each = program.scratch.iter().enumerate().map(|(index, scratch)| {
+        Ok(Wanted {
             buffer: Buffer::Scratch(index),
             name: scratch.name.clone(),
             bytes: scratch.bytes,
@@ -321,9 +353,9 @@ fn wanted(
             access: Access::ReadWrite,
             begins: initial(scratch.init, scratch.bytes, trusted)?,
             init: scratch.init,
-        });
-    }
-    Ok(all)
+        })
+    });
+    each.collect()
 }
 
 fn tensor_wanted(
@@ -384,7 +416,9 @@ pub(super) fn of_device(error: &DeviceError) -> StationFailure {
     let text = error.to_string();
     match error {
         DeviceError::Load(_) => StationFailure::Load(text),
-        DeviceError::Launch(_) => StationFailure::Launch(text),
+        DeviceError::Launch(_) | DeviceError::Variable(_) | DeviceError::Demand(_) => {
+            StationFailure::Launch(text)
+        }
         DeviceError::Buffer(_) => StationFailure::Memory(text),
         DeviceError::Unknown(_) => StationFailure::Order(text),
         DeviceError::Driver(_) => StationFailure::Device(text),

@@ -10,17 +10,18 @@ use serde::{Deserialize, Serialize};
 
 use super::bound::{Bound, fill_with_tensor, of_device};
 use super::serve::Station;
-use super::steps::flattened;
+use super::steps::{fill_constants, flattened};
 use super::{MemoryOrder, Side, StationFailure};
 use crate::device::{
-    BufferId, BufferRequest, Device, DeviceKind, LaunchFault, Operation, Placement, Sampling,
-    Timed, Work,
+    BufferId, BufferRequest, Device, DeviceKind, LaunchFault, ModelledOperation, Operation,
+    Placement, Sampling, Timed, Work,
 };
 use crate::measure::protocol::{Progress, Protocol};
 use crate::measure::timing::{Clock, Mode, Reading, Stopped};
 use crate::project::manifest::Init;
 use crate::project::tensor::Role;
 use crate::random::Stream;
+use crate::speed_of_light::situation::Profile;
 use crate::units::Seconds;
 use crate::verify::case::Case;
 use crate::verify::fault_report::FaultReport;
@@ -28,6 +29,9 @@ use crate::verify::inputs::Recipe;
 use crate::verify::program::Program;
 use crate::virtual_gpu::cost::time::Modelled;
 use crate::virtual_gpu::{Access, Initial};
+
+/// Buffers begin where memory does, as an allocation would.
+const PLACEMENT: Placement = Placement::Left;
 
 /// A warm sample is of as many executions as take this long.
 const WARM_SAMPLE: Seconds = Seconds(20e-6);
@@ -65,7 +69,7 @@ pub enum MeasureReport {
     /// The device ran it.
     Samples(Samples),
     /// A model of the device: one for each program, or why there is no number.
-    Modelled(Vec<Result<ModelledTime, String>>),
+    Modelled(Vec<ModelledProgram>),
     /// A kernel did something wrong.
     Faulted(Vec<FaultReport>),
 }
@@ -85,6 +89,15 @@ pub struct Samples {
     pub readings: Vec<Reading>,
     /// Buffers that must be zero after a run and are not.
     pub left_dirty: Vec<String>,
+}
+
+/// What a model of a device says of a program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModelledProgram {
+    /// Its time, or why there is no number.
+    pub time: Result<ModelledTime, String>,
+    /// What its launches did.
+    pub profile: Profile,
 }
 
 /// The bound of a program in a model of a device.
@@ -117,9 +130,19 @@ impl Station {
     }
 
     fn measured(&mut self, order: &MeasureOrder) -> Result<MeasureReport, StationFailure> {
-        let mut contenders = Vec::new();
+        let mut contenders: Vec<Contender> = Vec::new();
         for program in &order.programs {
-            contenders.push(self.contender(order, program)?);
+            let contender = match contenders.first() {
+                None => self.contender(order, program)?,
+                Some(first) => {
+                    let bound = first.bound.beside(self.device(), program, PLACEMENT)?;
+                    let mut work = bound.work(&order.case, program);
+                    work.restore.clone_from(&first.work.restore);
+                    work.timed.extend(flattened(self.walk(&bound, program)?, program)?);
+                    Contender { bound, work, pristine: Vec::new() }
+                }
+            };
+            contenders.push(contender);
         }
         match sampled(self.device(), order, &contenders) {
             Ok(mut samples) => match self.last(order, &mut contenders, &mut samples) {
@@ -138,14 +161,18 @@ impl Station {
             let contender = match self.contender(order, program) {
                 Ok(contender) => contender,
                 Err(StationFailure::Memory(reason)) => {
-                    times.push(Err(reason));
+                    let profile = Profile::default();
+                    times.push(ModelledProgram { time: Err(reason), profile });
                     continue;
                 }
                 Err(failure) => return Err(failure),
             };
             let timed = self.device().time(&contender.work, once);
             match timed.map_err(|error| of_device(&error))? {
-                Timed::Modelled(parts) => times.push(together(&parts)),
+                Timed::Modelled(parts) => {
+                    let (time, profile) = (together(&parts), profile(&parts));
+                    times.push(ModelledProgram { time, profile });
+                }
                 Timed::Samples { .. } | Timed::Faulted(_) => {
                     let message = "a virtual device measured time";
                     return Err(StationFailure::Order(message.to_owned()));
@@ -170,7 +197,7 @@ impl Station {
         program: &Program,
     ) -> Result<Contender, StationFailure> {
         let (sides, memory) =
-            ((&order.case, program, Side::Candidate), MemoryOrder::Fresh(Placement::Left));
+            ((&order.case, program, Side::Candidate), MemoryOrder::Fresh(PLACEMENT));
         let trusted = self.trusted();
         let bound = Bound::prepare(self.device(), None, sides, order.recipe, memory, trusted)?;
         let mut work = bound.work(&order.case, program);
@@ -189,6 +216,7 @@ impl Station {
             pristine.push((tensor, copy));
         }
         let walk = self.walk(&bound, program)?;
+        fill_constants(self.device(), &walk, program)?;
         work.timed.extend(flattened(walk, program)?);
         Ok(Contender { bound, work, pristine })
     }
@@ -205,8 +233,10 @@ impl Station {
             return Err(StationFailure::Order("nothing was measured".to_owned()).into());
         };
         let trusted = self.trusted();
+        let walk = self.walk(&contender.bound, program)?;
         let device = self.device();
         contender.bound.set(device, (&order.case, program, Side::Candidate), order.last)?;
+        fill_constants(device, &walk, program)?;
         for (tensor, copy) in &contender.pristine {
             fill_with_tensor(device, trusted, *copy, (&order.case, *tensor, order.last))?;
         }
@@ -286,7 +316,7 @@ fn sampled(
             slowest = if each > slowest { each } else { slowest };
         }
     }
-    let restores = contenders.iter().any(|contender| !contender.pristine.is_empty());
+    let restores = contenders.iter().any(|contender| !contender.work.restore.is_empty());
     let batch = match order.mode {
         Mode::Warm if !restores => (WARM_SAMPLE / slowest).0.ceil().clamp(1.0, MOST_BATCH) as u32,
         // What is read and written is put back before each sample, so that a sample is one execution.
@@ -364,12 +394,12 @@ fn timed(device: &mut dyn Device, work: &Work, sampling: Sampling) -> Result<Sam
 }
 
 /// The bounds of all launches one after the other; what decides the most of it decides.
-fn together(parts: &[(u64, Modelled)]) -> Result<ModelledTime, String> {
+fn together(parts: &[ModelledOperation]) -> Result<ModelledTime, String> {
     let mut whole = Seconds(0.0);
     let mut limits: Vec<(String, Seconds)> = Vec::new();
     let mut assumptions: Vec<String> = Vec::new();
     let mut band = (1.0, 1.0);
-    for (executions, modelled) in parts {
+    for ModelledOperation { executions, modelled, .. } in parts {
         let bound = match modelled {
             Modelled::Bound(bound) => bound,
             Modelled::Withheld(reason) => return Err(reason.to_string()),
@@ -391,6 +421,14 @@ fn together(parts: &[(u64, Modelled)]) -> Result<ModelledTime, String> {
     let most = limits.into_iter().max_by(|(_, a), (_, b)| a.0.total_cmp(&b.0));
     let (limit, _) = most.ok_or_else(|| "the program launches nothing".to_owned())?;
     Ok(ModelledTime { bound: whole, band, limit, assumptions })
+}
+
+fn profile(parts: &[ModelledOperation]) -> Profile {
+    let mut profile = Profile::default();
+    for ModelledOperation { executions, modelled, counters } in parts {
+        profile.add(*executions, counters.as_ref(), modelled);
+    }
+    profile
 }
 
 impl Bound {

@@ -12,7 +12,7 @@ use crate::device::{
 };
 use crate::project::launch::Buffer;
 use crate::trusted::making::Making;
-use crate::verify::program::{ArgumentCase, LaunchStep, Program, Step};
+use crate::verify::program::{ArgumentCase, ConstantCase, LaunchStep, Program, Step};
 use crate::virtual_gpu::Initial;
 
 /// What all launches of a run left behind.
@@ -106,6 +106,7 @@ impl Walk {
             block: step.block,
             dynamic_shared: step.dynamic_shared,
             cooperative: step.cooperative,
+            cluster: step.cluster,
             arguments: step.arguments.iter().map(argument).collect::<Result<_, _>>()?,
         };
         Ok(Operation::Launch { launch, residence: step.residence })
@@ -155,6 +156,20 @@ impl Watched<'_> {
     }
 }
 
+/// Fills the variables that a program begins with.
+pub(super) fn fill_constants(
+    device: &mut dyn Device,
+    walk: &Walk,
+    program: &Program,
+) -> Result<(), StationFailure> {
+    for ConstantCase { symbol, buffer } in &program.constants {
+        let content = device.read(walk.buffer(*buffer)?).map_err(|error| of_device(&error))?;
+        let filled = device.fill_variable(walk.module, symbol, &content.bytes);
+        filled.map_err(|error| of_device(&error))?;
+    }
+    Ok(())
+}
+
 /// Runs all steps, or those up to the first launch that does something wrong. `sizes` are those of buffers that a step may
 /// fill.
 pub(super) fn run(
@@ -164,6 +179,7 @@ pub(super) fn run(
     program: &Program,
     watched: Watched<'_>,
 ) -> Result<Trace, StationFailure> {
+    fill_constants(device, &walk, program)?;
     let mut trace = Trace::default();
     let mut visit = |operation| {
         match operation {
