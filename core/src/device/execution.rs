@@ -121,7 +121,7 @@ pub trait Device: fmt::Debug {
 /// A way for contents from one process to another with the same device.
 pub trait Direct {
     /// Offers a copy of what a buffer holds, and says what names it. It stays until something else is offered in the same
-    /// slot.
+    /// slot, or code that is not trusted runs.
     ///
     /// # Errors
     ///

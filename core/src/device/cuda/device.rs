@@ -294,6 +294,9 @@ impl Device for CudaDevice {
     fn launch(&mut self, launch: &Launch) -> Result<Outcome, DeviceError> {
         self.context.enter()?;
         let is_trusted = self.guards.as_ref().is_some_and(|guards| guards.module == launch.module);
+        if !is_trusted {
+            self.mailbox.withdraw();
+        }
         let faults = match self.run(launch)? {
             Ok(()) if is_trusted => Vec::new(),
             Ok(()) => {
@@ -309,6 +312,7 @@ impl Device for CudaDevice {
 
     fn time(&mut self, work: &Work, sampling: Sampling) -> Result<Timed, DeviceError> {
         self.context.enter()?;
+        self.mailbox.withdraw();
         let prepared = self.prepared_work(work)?;
         if self.stopwatch.is_none() {
             self.stopwatch = Some(Stopwatch::new(self.gpu)?);

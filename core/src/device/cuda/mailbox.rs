@@ -16,13 +16,18 @@ use crate::device::error::{DeviceError, DriverError};
 /// Bytes of a handle.
 const HANDLE: usize = 64;
 
-/// What was offered last in each slot: it stays until something else is.
+/// What was offered last in each slot.
 #[derive(Debug, Default)]
 pub(super) struct Mailbox {
     slots: Vec<Option<Block>>,
 }
 
 impl Mailbox {
+    /// Gives everything back: no kernel finds what one before it left.
+    pub(super) fn withdraw(&mut self) {
+        self.slots.clear();
+    }
+
     /// Copies `length` bytes, which the caller owns, to a slot, and says what names the copy.
     pub(super) fn offer(
         &mut self,
