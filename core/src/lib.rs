@@ -25,6 +25,8 @@ pub mod arguments;
 
 pub use lightbench_virtual_gpu as virtual_gpu;
 
+pub mod trusted;
+
 pub mod verify;
 
 pub mod measure;

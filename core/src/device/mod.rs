@@ -28,8 +28,8 @@ pub use capability::{Capability, ComputeCapability};
 pub use check::Problem;
 pub use error::{DeviceError, DriverError, OpenError};
 pub use execution::{
-    Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Image, Launch,
-    LaunchFault, ModuleId, Outcome, POISON, Placement,
+    Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Direct, Image,
+    Launch, LaunchFault, ModuleId, Outcome, POISON, Placement,
 };
 pub use facts::{Evidence, Fact};
 pub use name::DeviceName;

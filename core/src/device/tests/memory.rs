@@ -194,6 +194,30 @@ fn an_empty_buffer_has_an_address() {
 }
 
 #[test]
+fn contents_pass_to_a_file_and_back() {
+    // More than two pieces of page-locked memory, and not a whole number of them.
+    const BYTES: usize = (9 << 20) + 5;
+    check(|device| {
+        let pattern =
+            |step: usize| (0..BYTES).map(|at| (at / step % 251) as u8).collect::<Vec<_>>();
+        let (first, second) = (pattern(1), pattern(3));
+        for placement in [Placement::Left, Placement::Right] {
+            let initial = Initial::Bytes(first.clone());
+            let request = BufferRequest::new("passed", BYTES as u64, Access::ReadWrite, initial);
+            let buffer = device.allocate(BufferRequest { placement, ..request }).unwrap();
+            let mut passed = Vec::new();
+            assert!(device.read_to(buffer, &mut passed).unwrap().is_empty());
+            assert!(passed == first);
+            device.set_from(buffer, &mut second.as_slice()).unwrap();
+            assert!(device.read(buffer).unwrap().bytes == second);
+            let short = device.set_from(buffer, &mut &second[..BYTES - 1]);
+            assert!(matches!(short, Err(DeviceError::Passing(_))), "{short:?}");
+            device.free(buffer).unwrap();
+        }
+    });
+}
+
+#[test]
 fn a_buffer_at_an_odd_multiple_has_its_bytes_and_its_bounds() {
     check(|device| {
         let target = device.allocate(request(20, 4, Placement::OddMultiple)).unwrap();
