@@ -269,3 +269,6 @@ impl From<WorkerError> for StationError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
