@@ -13,6 +13,7 @@ use lightbench_core::engine::{
 use lightbench_core::evaluate::PolicyUse;
 use lightbench_core::project::{Kernel, Project};
 use lightbench_core::toolchain::Toolchain;
+use lightbench_core::verify::verdict::TimingUse;
 use lightbench_core::worker::command::WorkerCommand;
 
 use crate::compiler;
@@ -50,7 +51,8 @@ fn work(project: &Arc<Project>, kernel: &Kernel) -> Work {
 fn evaluate(work: Work, name: &str, seed: u64) -> Request {
     let device = device(name);
     let DeviceName::Virtual(sheet) = device else { panic!("{name} is virtual") };
-    let conditions = Conditions { device, sheet, workload: None, seed, policy: PolicyUse::Refuse };
+    let (policy, timing) = (PolicyUse::Refuse, TimingUse::Skip);
+    let conditions = Conditions { device, sheet, workload: None, seed, policy, timing };
     Request::Evaluate(work, conditions)
 }
 

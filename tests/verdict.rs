@@ -36,10 +36,11 @@ samples! {
     every_kernel_of_jacobi_passes: "jacobi",
 }
 
-/// Two seeds of every kernel of a sample project.
+/// Two seeds of every kernel of a sample project, once with times.
 fn check_sample(project: &str) {
-    for seed in ["1", "2"] {
-        let Some(said) = run(&["run", &sample(project), "--seed", seed, "--json"]) else { return };
+    let path = sample(project);
+    for rest in [["--seed", "1", "--json"].as_slice(), &["--seed", "2", "--json", "--no-times"]] {
+        let Some(said) = run(&[&["run", path.as_str()], rest].concat()) else { return };
         let document = said.json();
         let failed: Vec<&Value> = document["runs"]
             .as_array()
@@ -48,7 +49,7 @@ fn check_sample(project: &str) {
             .filter(|run| run["verdict"] != "passed")
             .map(|run| &run["sentence"])
             .collect();
-        assert!(failed.is_empty(), "{project}, seed {seed}: {failed:?}");
+        assert!(failed.is_empty(), "{project}, {rest:?}: {failed:?}");
         assert_eq!(said.status, 0);
     }
 }
@@ -68,6 +69,11 @@ fn every_folder_of_samples_is_tried() {
 #[test]
 fn those_who_cheat_are_caught() {
     check_audit(&cheats());
+}
+
+#[test]
+fn those_who_keep_something_are_caught_while_they_run() {
+    check_audit(repository().join("tests/keepers").to_str().unwrap());
 }
 
 #[test]
@@ -209,7 +215,15 @@ fn a_kernel_that_never_ends_is_stopped_and_leaves_nothing() {
         return;
     }
     let bench = Bench::new();
-    let said = bench.run(&["run", &cheats(), "--kernel", "never-ends", "--device", "virtual:h200"]);
+    let said = bench.run(&[
+        "run",
+        &cheats(),
+        "--kernel",
+        "never-ends",
+        "--device",
+        "virtual:h200",
+        "--no-history",
+    ]);
     said.expect(1, &["never-ends was stopped after 6 s in workload `odd`"]);
     assert_eq!(bench.processes(), Vec::<String>::new());
     assert_eq!(std::fs::read_dir(bench.temporary()).unwrap().count(), 0);
@@ -241,6 +255,10 @@ fn run(arguments: &[&str]) -> Option<Said> {
     compiler::required()?;
     let mut arguments = arguments.to_vec();
     arguments.extend(["--device", "virtual:h200"]);
+    if arguments.first() == Some(&"run") {
+        // These projects lie in the repository.
+        arguments.push("--no-history");
+    }
     Some(Bench::new().run(&arguments))
 }
 
@@ -262,4 +280,49 @@ fn copy(from: &PathBuf, to: &PathBuf) {
             std::fs::copy(entry.path(), target).unwrap();
         }
     }
+}
+
+/// A virtual device has no time of its own: what it says is a band above a bound, the same each time.
+#[test]
+fn a_modelled_time_says_so() {
+    let times = || -> Option<Value> {
+        let project = sample("rmsnorm");
+        let said = run(&["run", &project, "--kernel", "registers", "--seed", "1", "--json"])?;
+        Some(said.json()["passed"]["times"].clone())
+    };
+    let Some(first) = times() else { return };
+    for workload in first.as_array().unwrap() {
+        let [timing] = workload["timings"].as_array().unwrap().as_slice() else {
+            panic!("one time of {workload}");
+        };
+        let number = |value: &Value| value.as_f64().unwrap();
+        assert_eq!(timing["clock"], "modelled");
+        assert_eq!(timing["samples"], 0);
+        let (low, high) = (&timing["interval_seconds"][0], &timing["interval_seconds"][1]);
+        assert!(number(&timing["bound_seconds"]) <= number(low), "{timing}");
+        assert!(number(low) < number(high), "{timing}");
+        assert!(!timing["assumptions"].as_array().unwrap().is_empty());
+    }
+    assert_eq!(times(), Some(first));
+}
+
+#[test]
+fn only_kernels_that_are_right_are_compared() {
+    let check = |a: &str, b: &str, status: i32, workloads: bool| {
+        let project = sample("vector-add");
+        let Some(said) = run(&["compare", &project, a, b, "--seed", "1", "--json"]) else {
+            return;
+        };
+        assert_eq!(said.status, status, "{a} {b}");
+        if status < 2 {
+            let document = said.json();
+            let compared = document["workloads"].as_array().unwrap();
+            assert_eq!(!compared.is_empty(), workloads, "{a} {b}: {document}");
+        }
+    };
+    check("naive", "grid-stride", 0, true);
+    check("naive", "nowhere", 2, false);
+    let wrong = std::fs::read_dir(format!("{}/wrong", sample("vector-add"))).unwrap();
+    let wrong = wrong.map(|entry| entry.unwrap().path()).min().unwrap();
+    check("naive", wrong.file_stem().unwrap().to_str().unwrap(), 1, false);
 }

@@ -11,6 +11,7 @@
 //! What a kernel does wrong is a [`Failure`], which is a result. An [`EvaluateError`] is about the request or the machine.
 
 mod build;
+pub mod compare;
 mod compiles;
 
 use std::collections::BTreeMap;
@@ -24,7 +25,7 @@ use crate::project::candidate::CandidateHash;
 use crate::project::{Kernel, Project};
 use crate::verify::stations::Stations;
 use crate::verify::subject::Subject;
-use crate::verify::verdict::{Checks, Failure, Passed, Screened, Step, Verdict};
+use crate::verify::verdict::{Checks, Failure, Passed, Screened, Step, TimingUse, Verdict};
 use crate::verify::verification::{Stop, Verification};
 
 /// What is evaluated, on what, how thoroughly.
@@ -46,6 +47,8 @@ pub struct Evaluation<'a> {
     pub seed: u64,
     /// What the policy refuses is refused, or only shown.
     pub policy: PolicyUse,
+    /// Whether times are taken.
+    pub timing: TimingUse,
 }
 
 /// Whether static evidence refuses a candidate.
@@ -155,7 +158,7 @@ fn stages(
         build::build(evaluation, Scope::Everything, &mut bench.compiler, cancellation, candidate)?;
     let checks = subject.checks(started.elapsed());
     let verification = verification(evaluation, &subject, bench, cancellation, watcher, checks);
-    Ok(Passed { checks: verification.run()? })
+    verification.run(evaluation.timing)
 }
 
 fn verification<'a>(

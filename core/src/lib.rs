@@ -27,9 +27,17 @@ pub use lightbench_virtual_gpu as virtual_gpu;
 
 pub mod verify;
 
+pub mod measure;
+
 pub mod evaluate;
 
+pub mod speed_of_light;
+
 pub mod audit;
+
+pub mod history;
+
+pub mod report;
 
 pub mod engine;
 
@@ -37,4 +45,5 @@ pub use lightbench_units as units;
 
 pub mod cancellation;
 pub mod display_text;
+mod element;
 mod random;

@@ -3,9 +3,12 @@
 pub mod audit;
 mod bench;
 pub mod check;
+pub mod compare;
 mod desk;
 pub mod devices;
 pub mod doctor;
+mod fault;
+pub mod history;
 pub mod launch;
 pub mod new;
 pub mod run;

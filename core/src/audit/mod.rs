@@ -15,7 +15,7 @@ use crate::device::{DeviceName, DeviceSheet};
 use crate::evaluate::{Bench, EvaluateError, Evaluation, PolicyUse, Run, evaluate};
 use crate::project::{Kernel, Project};
 use crate::verify::sentence;
-use crate::verify::verdict::Failure;
+use crate::verify::verdict::{Failure, TimingUse};
 
 pub use cheat::Cheat;
 pub use generate::{Unsuitable, generate};
@@ -195,6 +195,7 @@ impl Auditor<'_> {
         let Audit { project, device, sheet, seed } = *self.audit;
         let chosen = BTreeMap::new();
         let evaluation = Evaluation {
+            timing: TimingUse::Skip,
             project,
             kernel,
             chosen: &chosen,

@@ -20,6 +20,10 @@ use crate::project::launch::plan::{
 use crate::project::{DeviceFacts, Environment, Kernel, Project, Workload};
 use crate::units::Bytes;
 
+/// Bytes of local memory of a thread, on every device since compute capability 2.0 (CUDA C++ Programming Guide, "Technical
+/// Specifications per Compute Capability").
+const LOCAL_BYTES: u64 = 512 << 10;
+
 /// What to compile a kernel for.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'a> {
@@ -103,6 +107,12 @@ pub enum LaunchProblem {
         /// The cluster.
         cluster: [u32; 3],
     },
+    /// More local memory than a thread can have.
+    #[error("{bytes} bytes of local memory for each thread; the most is {LOCAL_BYTES}")]
+    Local {
+        /// What the kernel needs with all it calls.
+        bytes: u64,
+    },
     /// A cooperative grid whose blocks do not fit on the device at once.
     #[error("a cooperative grid of {blocks} blocks; the device holds {resident} at once")]
     Cooperative {
@@ -173,10 +183,7 @@ impl<'a> Prepared<'a> {
     /// # Errors
     /// [`FactsError::Plan`] and [`FactsError::Include`].
     pub fn of(kernel: &'a Kernel, setting: &Setting<'a>) -> Result<Self, FactsError> {
-        let environment = setting.project.environment(setting.workload);
-        let device = device_facts(setting.sheet);
-        let selection =
-            kernel.launch.select(&environment, setting.chosen, &device).map_err(planless)?;
+        let selection = selection(kernel, setting)?;
         let candidate =
             Candidate::of(setting.project, kernel, selection).map_err(FactsError::Include)?;
         let job =
@@ -210,6 +217,16 @@ impl<'a> Prepared<'a> {
         let (plan, launches) = planner.launches(&candidate.selection)?;
         Ok(Facts { candidate, artifact, origin, plan, launches })
     }
+}
+
+/// What a kernel is compiled with: parameters, constants, options.
+///
+/// # Errors
+/// [`FactsError::Plan`]: the workload and the chosen parameters permit nothing.
+pub fn selection(kernel: &Kernel, setting: &Setting<'_>) -> Result<Selection, FactsError> {
+    let environment = setting.project.environment(setting.workload);
+    let device = device_facts(setting.sheet);
+    kernel.launch.select(&environment, setting.chosen, &device).map_err(planless)
 }
 
 struct Planner<'a> {
@@ -290,6 +307,9 @@ impl Planner<'_> {
             problems.push(LaunchProblem::RequiredBlock { block, required });
         }
         problems.extend(self.cluster_problems(planned, kernel.required_cluster));
+        let local = kernel.resources.and_then(|resources| resources.stack).map(|stack| stack.0);
+        let too_much = local.filter(|bytes| *bytes > LOCAL_BYTES);
+        problems.extend(too_much.map(|bytes| LaunchProblem::Local { bytes }));
         let sms = self.setting.sheet.sms.get().map(u64::from);
         if let (true, Some(Occupancy::Resident(fit)), Some(sms)) =
             (planned.cooperative, occupancy, sms)

@@ -173,7 +173,8 @@ impl Resident {
 
 impl BlockDemand {
     /// Static and dynamic shared memory; a sum beyond 64 bits is far too much in any case.
-    fn shared(&self) -> Bytes {
+    #[must_use]
+    pub fn shared(&self) -> Bytes {
         Bytes(self.static_shared.0.saturating_add(self.dynamic_shared.0))
     }
 }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::capability::ComputeCapability;
 use super::error::DeviceError;
+use super::timing::{Sampling, Timed, Work};
 use super::virtual_device::Watch;
 use crate::virtual_gpu::cost::Counters;
 use crate::virtual_gpu::machine::Accepted;
@@ -50,12 +51,32 @@ pub trait Device: fmt::Debug {
     /// What to look for from the next launch on. A device that cannot look says in each outcome what nobody looked for.
     fn watch(&mut self, watch: Watch);
 
+    /// Replaces the first bytes of a global or constant variable of a module, as `cudaMemcpyToSymbol` does.
+    ///
+    /// # Errors
+    ///
+    /// The module has no such variable, or it is smaller.
+    fn fill_variable(
+        &mut self,
+        module: ModuleId,
+        symbol: &str,
+        bytes: &[u8],
+    ) -> Result<(), DeviceError>;
+
     /// Runs a kernel to its end.
     ///
     /// # Errors
     ///
     /// The launch is impossible. What a kernel does wrong is no error: it is in the outcome.
     fn launch(&mut self, launch: &Launch) -> Result<Outcome, DeviceError>;
+
+    /// Times work: runs it for each sample, or models it on a device that has no time of its own. Nothing is looked for
+    /// meanwhile but what ends a kernel.
+    ///
+    /// # Errors
+    ///
+    /// A launch is impossible, or the device was lost.
+    fn time(&mut self, work: &Work, sampling: Sampling) -> Result<Timed, DeviceError>;
 
     /// What a buffer holds now.
     ///
@@ -140,6 +161,9 @@ pub enum Placement {
     Left,
     /// The last byte, as nearly as the alignment permits.
     Right,
+    /// Neither: its address is a multiple of what was promised, and of nothing more, so that code which takes more for
+    /// granted faults.
+    OddMultiple,
 }
 
 impl BufferRequest {
@@ -166,6 +190,8 @@ pub struct Launch {
     pub dynamic_shared: u32,
     /// Whether all blocks are on the device at once, so that they may wait for each other.
     pub cooperative: bool,
+    /// Blocks of a cluster, unless the kernel says so itself.
+    pub cluster: Option<[u32; 3]>,
     /// One for each parameter.
     pub arguments: Vec<Argument>,
 }

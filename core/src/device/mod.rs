@@ -15,8 +15,10 @@ pub mod peaks;
 pub mod sheet;
 pub mod sm_limits;
 pub mod sourced;
+pub mod timing;
 
 mod check;
+mod model;
 mod rates;
 #[cfg(test)]
 pub(crate) mod scripted;
@@ -37,4 +39,5 @@ pub use peaks::{Peaks, Pipe};
 pub use sheet::{DeviceSheet, SheetError};
 pub use sm_limits::SmLimits;
 pub use sourced::Sourced;
+pub use timing::{Operation, Residence, Sampling, Timed, Work};
 pub use virtual_device::{VirtualDevice, Watch};

@@ -2,6 +2,7 @@
 
 mod memory;
 mod spellings;
+mod variables;
 
 use super::scripted::{Act, ScriptedDevice};
 use super::*;
@@ -91,6 +92,7 @@ fn plain(module: ModuleId, kernel: &str, arguments: Vec<Argument>) -> Launch {
         block: [4, 1, 1],
         dynamic_shared: 16,
         cooperative: false,
+        cluster: None,
         arguments,
     }
 }

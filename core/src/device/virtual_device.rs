@@ -3,10 +3,13 @@
 use super::error::{DeviceError, OpenError};
 use super::execution::{
     Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Image, Launch,
-    LaunchFault, ModuleId, Outcome,
+    LaunchFault, ModuleId, Outcome, Placement,
 };
+use super::model;
 use super::sheet::DeviceSheet;
+use super::timing::{Operation, Sampling, Timed, Work};
 use crate::units::Bytes;
+use crate::virtual_gpu::cost::time::Modelled;
 use crate::virtual_gpu::machine::{self, OnFault, TensorModel};
 use crate::virtual_gpu::{
     Blocks, Checks, DeviceShape, Initial, LaunchConfig, LaunchError, Machine, Module, Races,
@@ -50,10 +53,19 @@ impl Watch {
 #[derive(Debug)]
 pub struct VirtualDevice {
     description: Description,
+    sheet: DeviceSheet,
     watch: Watch,
     machine: Machine,
     modules: Vec<Module>,
-    buffers: Vec<machine::BufferId>,
+    buffers: Vec<Slot>,
+}
+
+/// A buffer and its size.
+#[derive(Debug)]
+struct Slot {
+    buffer: machine::BufferId,
+    /// None once it was given back.
+    bytes: Bytes,
 }
 
 impl VirtualDevice {
@@ -71,12 +83,37 @@ impl VirtualDevice {
             memory_bytes: shape.memory_bytes,
             kind: DeviceKind::Virtual,
         };
-        let machine = Machine::new(shape);
-        Ok(Self { description, watch, machine, modules: Vec::new(), buffers: Vec::new() })
+        let (machine, sheet) = (Machine::new(shape), sheet.clone());
+        let (modules, buffers) = (Vec::new(), Vec::new());
+        Ok(Self { description, sheet, watch, machine, modules, buffers })
     }
 
     fn buffer(&self, buffer: BufferId) -> Result<machine::BufferId, DeviceError> {
-        self.buffers.get(buffer.0).copied().ok_or(DeviceError::Unknown("buffer"))
+        let slot = self.buffers.get(buffer.0).ok_or(DeviceError::Unknown("buffer"))?;
+        Ok(slot.buffer)
+    }
+
+    fn config(&self, launch: &Launch) -> Result<LaunchConfig, LaunchError> {
+        let arguments = launch.arguments.iter().enumerate();
+        let arguments = arguments
+            .map(|(index, argument)| self.argument(index + 1, argument))
+            .collect::<Result<_, _>>()?;
+        Ok(LaunchConfig {
+            grid: launch.grid,
+            block: launch.block,
+            dynamic_shared: launch.dynamic_shared,
+            cooperative: launch.cooperative,
+            cluster: launch.cluster,
+            tensor: TensorModel::OfTarget,
+            arguments,
+            checks: self.watch.checks,
+            schedule: self.watch.schedule,
+            on_fault: OnFault::Continue,
+            counters: self.watch.counters,
+            caches: None,
+            blocks: Blocks::All,
+            max_steps: self.watch.max_steps,
+        })
     }
 
     fn argument(
@@ -88,7 +125,7 @@ impl VirtualDevice {
             Argument::Bytes(bytes) => machine::Argument::Bytes(bytes.clone()),
             Argument::Buffer(buffer) => {
                 let known = self.buffers.get(buffer.0);
-                machine::Argument::Buffer(*known.ok_or(LaunchError::UnknownBuffer(position))?)
+                machine::Argument::Buffer(known.ok_or(LaunchError::UnknownBuffer(position))?.buffer)
             }
         })
     }
@@ -105,8 +142,14 @@ impl Device for VirtualDevice {
     }
 
     fn allocate(&mut self, request: BufferRequest) -> Result<BufferId, DeviceError> {
-        let BufferRequest { name, bytes, access, initial, .. } = request;
-        self.buffers.push(self.machine.buffer(&name, bytes, access, initial)?);
+        let BufferRequest { name, bytes, access, initial, align, placement } = request;
+        // Every byte beside a buffer is noticed, so that neither edge needs a place of its own.
+        let start = match placement {
+            Placement::Left | Placement::Right => 0,
+            Placement::OddMultiple => align,
+        };
+        let buffer = self.machine.buffer_behind(start, &name, bytes, access, initial)?;
+        self.buffers.push(Slot { buffer, bytes: Bytes(bytes) });
         Ok(BufferId(self.buffers.len() - 1))
     }
 
@@ -117,8 +160,9 @@ impl Device for VirtualDevice {
     }
 
     fn free(&mut self, buffer: BufferId) -> Result<(), DeviceError> {
-        let buffer = self.buffer(buffer)?;
-        self.machine.free(buffer);
+        let slot = self.buffers.get_mut(buffer.0).ok_or(DeviceError::Unknown("buffer"))?;
+        self.machine.free(slot.buffer);
+        slot.bytes = Bytes(0);
         Ok(())
     }
 
@@ -126,34 +170,77 @@ impl Device for VirtualDevice {
         self.watch = watch;
     }
 
+    fn fill_variable(
+        &mut self,
+        module: ModuleId,
+        symbol: &str,
+        bytes: &[u8],
+    ) -> Result<(), DeviceError> {
+        let module = self.modules.get(module.0).ok_or(DeviceError::Unknown("module"))?;
+        Ok(self.machine.set_variable(module, symbol, bytes)?)
+    }
+
     fn launch(&mut self, launch: &Launch) -> Result<Outcome, DeviceError> {
-        let arguments = launch.arguments.iter().enumerate();
-        let arguments = arguments
-            .map(|(index, argument)| self.argument(index + 1, argument))
-            .collect::<Result<_, _>>()?;
+        let config = self.config(launch)?;
         let module = self.modules.get(launch.module.0).ok_or(DeviceError::Unknown("module"))?;
-        let config = LaunchConfig {
-            grid: launch.grid,
-            block: launch.block,
-            dynamic_shared: launch.dynamic_shared,
-            cooperative: launch.cooperative,
-            tensor: TensorModel::OfTarget,
-            arguments,
-            checks: self.watch.checks,
-            schedule: self.watch.schedule,
-            on_fault: OnFault::Continue,
-            counters: self.watch.counters,
-            caches: None,
-            blocks: Blocks::All,
-            max_steps: self.watch.max_steps,
-        };
         run(&mut self.machine, module, &launch.kernel, config)
+    }
+
+    fn time(&mut self, work: &Work, _sampling: Sampling) -> Result<Timed, DeviceError> {
+        let mut known: Vec<(&Operation, u64, Modelled)> = Vec::new();
+        for operation in &work.timed {
+            if let Some((_, executions, _)) =
+                known.iter_mut().find(|(known, ..)| is_repeated(known, operation))
+            {
+                *executions += 1;
+                continue;
+            }
+            let modelled = match operation {
+                Operation::Launch { launch, residence } => {
+                    let config = self.config(launch)?;
+                    let module = self.modules.get(launch.module.0);
+                    let module = module.ok_or(DeviceError::Unknown("module"))?;
+                    let kernel = (module, launch.kernel.as_str());
+                    let room = self.buffers.iter().map(|slot| slot.bytes).sum();
+                    let grid = model::Grid { config, residence: *residence, room };
+                    model::launch(&mut self.machine, kernel, &grid, &self.sheet)?
+                }
+                Operation::Fill { buffer, .. } => {
+                    let slot = self.buffers.get(buffer.0).ok_or(DeviceError::Unknown("buffer"))?;
+                    model::fill(&self.sheet, slot.bytes)
+                }
+            };
+            known.push((operation, 1, modelled));
+        }
+        let parts = known.into_iter().map(|(_, executions, modelled)| (executions, modelled));
+        Ok(Timed::Modelled(parts.collect()))
     }
 
     fn read(&mut self, buffer: BufferId) -> Result<Content, DeviceError> {
         let buffer = self.buffer(buffer)?;
         let unwritten = self.machine.unwritten(buffer);
         Ok(Content { bytes: self.machine.read(buffer), unwritten })
+    }
+}
+
+/// Whether two operations do the same, but for which buffers they do it to.
+fn is_repeated(known: &Operation, operation: &Operation) -> bool {
+    match (known, operation) {
+        (Operation::Launch { launch: known, .. }, Operation::Launch { launch, .. }) => {
+            let size = |launch: &Launch| (launch.grid, launch.block, launch.dynamic_shared);
+            let values = |launch: &Launch| -> Vec<Option<Vec<u8>>> {
+                let value = |argument: &Argument| match argument {
+                    Argument::Bytes(bytes) => Some(bytes.clone()),
+                    Argument::Buffer(_) => None,
+                };
+                launch.arguments.iter().map(value).collect()
+            };
+            known.kernel == launch.kernel
+                && size(known) == size(launch)
+                && values(known) == values(launch)
+        }
+        (Operation::Fill { buffer: known, .. }, Operation::Fill { buffer, .. }) => known == buffer,
+        (Operation::Launch { .. } | Operation::Fill { .. }, _) => false,
     }
 }
 

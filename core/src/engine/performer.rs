@@ -224,6 +224,7 @@ fn evaluation<'a>(work: &'a Work, conditions: &'a Conditions) -> Evaluation<'a> 
         workload: conditions.workload.as_deref(),
         seed: conditions.seed,
         policy: conditions.policy,
+        timing: conditions.timing,
     }
 }
 

@@ -9,6 +9,7 @@ use crate::compile::Build;
 use crate::device::{DeviceName, DeviceSheet};
 use crate::evaluate::PolicyUse;
 use crate::project::{Kernel, Project};
+use crate::verify::verdict::TimingUse;
 
 /// All that the engine can be told.
 #[derive(Clone, Debug)]
@@ -64,6 +65,8 @@ pub struct Conditions {
     pub seed: u64,
     /// What the policy refuses is refused, or only shown.
     pub policy: PolicyUse,
+    /// Whether times are taken.
+    pub timing: TimingUse,
 }
 
 /// What something is compiled for.

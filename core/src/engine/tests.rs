@@ -181,7 +181,8 @@ fn evaluate(device: &str, kernel: &str, asked_by: AskedBy) -> Request {
     let device = DeviceName::parse(device).unwrap();
     let sheet = DeviceSheet::named("h200").unwrap();
     let policy = PolicyUse::Refuse;
-    let conditions = Conditions { device, sheet, workload: None, seed: 1, policy };
+    let timing = crate::verify::verdict::TimingUse::Skip;
+    let conditions = Conditions { device, sheet, workload: None, seed: 1, policy, timing };
     Request::Evaluate(work(kernel, asked_by), conditions)
 }
 

@@ -12,10 +12,10 @@ use crate::project::manifest::OperationKind;
 use crate::project::workload::Workload;
 use crate::verify::case::Case;
 use crate::verify::evidence::{self, Found, Provenance};
-use crate::verify::program::Program;
+use crate::verify::program::{Program, ProgramError};
 use crate::verify::station::{ModuleImage, Side};
 use crate::verify::subject::{Extent, Origins, Subject, Trial};
-use crate::verify::verdict::{Failure, NotRun, Refused, Step, Wrong};
+use crate::verify::verdict::{Failure, NotRun, Refused, Step, TimingUse, Wrong};
 use crate::verify::verification::Stop;
 
 use super::compiles::{Compiles, Missing};
@@ -48,26 +48,30 @@ pub(super) fn build(
         origins: Vec::new(),
         reference: Vec::new(),
         trials: Vec::new(),
+        measured: Vec::new(),
         held_out: Vec::new(),
         not_run,
         evidence: Vec::new(),
         limits: evaluation.project.definition.limits,
     };
     for (index, workload) in fit.into_iter().enumerate() {
-        let held_out = workload.purpose == Purpose::HeldOut;
         let trial = builder.trial(index, workload);
-        match (held_out, trial) {
-            (false, trial) => subject.trials.push(trial?),
-            (true, Ok(trial)) => subject.held_out.push(Some(trial)),
-            (true, Err(Stop::Failure(Failure::Cancelled))) => return Err(Failure::Cancelled.into()),
-            (true, Err(Stop::Failure(_))) => subject.held_out.push(None),
-            (true, Err(_)) => {
+        match (workload.purpose, trial) {
+            (Purpose::Verify, trial) => subject.trials.push(trial?),
+            (Purpose::Measure, trial) => subject.measured.push(trial?),
+            (Purpose::HeldOut, Ok(trial)) => subject.held_out.push(Some(trial)),
+            (Purpose::HeldOut, Err(Stop::Failure(Failure::Cancelled))) => {
+                return Err(Failure::Cancelled.into());
+            }
+            (Purpose::HeldOut, Err(Stop::Failure(_))) => subject.held_out.push(None),
+            (Purpose::HeldOut, Err(_)) => {
                 return Err(Stop::Broken("a held-out workload could not be built".to_owned()));
             }
         }
         *candidate = candidate.or(builder.candidate.hashes.first().copied());
     }
-    if subject.trials.is_empty() {
+    let measured_in_earnest = matches!(evaluation.device, DeviceName::Cuda(_));
+    if subject.trials.is_empty() && (subject.measured.is_empty() || !measured_in_earnest) {
         let message = "no workload of the project runs on this device";
         return Err(Stop::Request(message.to_owned()));
     }
@@ -94,6 +98,9 @@ fn fit<'a>(
 ) -> Result<(Vec<&'a Workload>, Vec<NotRun>), Stop> {
     let (mut fit, mut not_run) = (Vec::new(), Vec::new());
     for workload in selected(evaluation)? {
+        if workload.purpose == Purpose::Measure && evaluation.timing == TimingUse::Skip {
+            continue;
+        }
         match unfit(evaluation.device, workload) {
             None => fit.push(workload),
             Some(reason) => {
@@ -132,8 +139,8 @@ fn selected<'a>(evaluation: &Evaluation<'a>) -> Result<Vec<&'a Workload>, Stop> 
 /// Why a workload does not run on a device; nothing if it does.
 fn unfit(device: &DeviceName, workload: &Workload) -> Option<String> {
     match (device, workload.purpose) {
-        (DeviceName::Cuda(_), Purpose::Verify | Purpose::HeldOut) => None,
-        (_, Purpose::Measure) => Some("only verified while it is measured".to_owned()),
+        (DeviceName::Cuda(_), _) => None,
+        (DeviceName::Virtual(_), Purpose::Measure) => None,
         (DeviceName::Virtual(_), Purpose::Verify | Purpose::HeldOut) => match extent(workload) {
             Extent::Small => None,
             Extent::Large => Some("too large for a virtual device".to_owned()),
@@ -173,6 +180,7 @@ impl Modules {
         self.images.push(ModuleImage { ptx, cubin });
         self.origins.push(Origins {
             file: facts.candidate.file.display().to_string(),
+            language: facts.candidate.language,
             names: facts.artifact.names.clone(),
             lines: facts.artifact.module.line_map.clone(),
         });
@@ -201,7 +209,7 @@ impl Builder<'_> {
         if is_new {
             self.look(&candidate)?;
         }
-        let program = Program::of(module, definition, kernel, &candidate).map_err(Failure::from)?;
+        let program = Program::of(module, definition, kernel, &candidate).map_err(of_program)?;
         let broken =
             |error: &dyn std::fmt::Display| Stop::Broken(format!("the reference: {error}"));
         let reference = self.compiles.facts(index, Side::Reference);
@@ -292,6 +300,16 @@ fn of_candidate(error: FactsError) -> Stop {
             Failure::Refused(Refused::Build(Box::new(error))).into()
         }
         FactsError::Compile(error) => Stop::Broken(error.to_string()),
+    }
+}
+
+/// What is not carried out refuses the candidate; anything else is our fault.
+fn of_program(error: ProgramError) -> Stop {
+    match error {
+        ProgramError::Unsupported(unsupported) => Failure::from(unsupported).into(),
+        ProgramError::NotCompiled(_) | ProgramError::NoSuchBuffer => {
+            Stop::Broken(error.to_string())
+        }
     }
 }
 

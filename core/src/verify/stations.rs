@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use super::handover::Handover;
 use super::station::{
-    JudgeOrder, JudgeReport, ModuleImage, Opening, OpeningHead, RunOrder, RunReport, Side,
-    StationFailure,
+    JudgeOrder, JudgeReport, MeasureOrder, MeasureReport, ModuleImage, Opening, OpeningHead,
+    RunOrder, RunReport, Side, StationFailure,
 };
 use crate::cancellation::Cancellation;
 use crate::device::{Description, DeviceName};
@@ -41,6 +41,7 @@ const MOST_GPUS: usize = 32;
 /// The processes of a verification.
 #[derive(Debug)]
 pub struct Stations {
+    name: DeviceName,
     device: String,
     candidate: WorkerHandle,
     checker: Option<Checker>,
@@ -105,7 +106,8 @@ impl Stations {
             handle: handle(command, name, folder),
             is_open: false,
         });
-        Ok(Self { device: device.to_string(), candidate, checker, reference, handover })
+        let name = device.clone();
+        Ok(Self { name, device: device.to_string(), candidate, checker, reference, handover })
     }
 
     /// Whether a virtual device beside a GPU has taken the candidate.
@@ -168,6 +170,12 @@ impl Stations {
         }
     }
 
+    /// Whether the device has no time of its own.
+    #[must_use]
+    pub fn models_time(&self) -> bool {
+        matches!(self.name, DeviceName::Virtual(_))
+    }
+
     /// Runs the candidate; what it leaves goes to the folder that [`Stations::judge`] looks at.
     ///
     /// # Errors
@@ -188,6 +196,25 @@ impl Stations {
         if !report.faults.is_empty() {
             // A GPU's driver takes no further calls from a process whose kernel faulted.
             station.stop();
+        }
+        Ok(report)
+    }
+
+    /// Times candidates; what the first leaves goes to the folder that [`Stations::judge`] looks at.
+    ///
+    /// # Errors
+    /// The device cannot run them, or it was stopped.
+    pub fn measure(
+        &mut self,
+        mut order: MeasureOrder,
+        limit: Duration,
+        cancellation: &Cancellation,
+    ) -> Result<MeasureReport, StationError> {
+        order.outputs = Some(self.folder());
+        let report = self.candidate.measure(order, limit, cancellation)?;
+        if matches!(report, MeasureReport::Faulted(_)) {
+            // As after a run that faulted.
+            self.candidate.stop();
         }
         Ok(report)
     }

@@ -11,6 +11,7 @@ use super::fault_report::FaultReport;
 use super::inputs::Recipe;
 use super::program::Unsupported;
 use crate::compile::facts::FactsError;
+use crate::measure::{Protocol, Timing};
 use crate::project::launch::expectation::{Expectation, RefusalKind, WrongKind};
 
 /// Whether a candidate is right.
@@ -21,6 +22,28 @@ pub type Verdict = Result<Passed, Failure>;
 pub struct Passed {
     /// What was done, and what was not.
     pub checks: Checks,
+    /// How long it takes.
+    pub timings: Vec<WorkloadTiming>,
+}
+
+/// How long a candidate takes on one workload.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorkloadTiming {
+    /// Its name.
+    pub workload: String,
+    /// One for each state of the caches that was tried.
+    pub timings: Vec<Timing>,
+    /// Why there is none.
+    pub withheld: Option<String>,
+}
+
+/// Whether times are taken.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum TimingUse {
+    /// Like this, on every workload that is for measuring.
+    Measure(Protocol),
+    /// Only what is right matters.
+    Skip,
 }
 
 /// A candidate that a search may look at further: nothing wrong was found in a part of the checks.
@@ -129,6 +152,8 @@ pub enum Step {
     StateProbe,
     /// The same bits in every order of threads.
     Determinism,
+    /// How long it takes, and whether a launch that was timed was right.
+    Measure,
     /// Workloads that nobody sees.
     HeldOut,
 }
@@ -144,6 +169,7 @@ impl fmt::Display for Step {
             Self::PrecisionProbe => "precision probe",
             Self::StateProbe => "state probe",
             Self::Determinism => "determinism",
+            Self::Measure => "measure",
             Self::HeldOut => "held-out workloads",
         })
     }

@@ -1,15 +1,20 @@
 //! The steps of verification in their order; each one can only find the candidate wrong.
 
+mod measuring;
+
 use std::time::{Duration, Instant};
 
 use super::case::Case;
-use super::inputs::{Draw, Recipe};
+use super::fault_report::FaultReport;
+use super::inputs::{self, Draw, Echo, Recipe};
 use super::station::{
     JudgeOrder, JudgeReport, MemoryOrder, RunOrder, RunReport, Scrutiny, StationFailure,
 };
 use super::stations::{Runner, StationError, Stations};
 use super::subject::{Extent, Subject, Trial};
-use super::verdict::{Checks, Failure, Fault, Refused, Step, WorkloadRun, Wrong};
+use super::verdict::{
+    Checks, Failure, Fault, Passed, Refused, Step, TimingUse, WorkloadRun, Wrong,
+};
 use crate::cancellation::Cancellation;
 use crate::device::Placement;
 use crate::project::launch::expectation::WrongKind;
@@ -69,11 +74,11 @@ pub struct Verification<'a> {
 }
 
 impl Verification<'_> {
-    /// Every step.
+    /// Every step; times are taken of what is right on all workloads that everybody sees.
     ///
     /// # Errors
     /// The first thing that is wrong.
-    pub fn run(mut self) -> Result<Checks, Stop> {
+    pub fn run(mut self, timing: TimingUse) -> Result<Passed, Stop> {
         self.load()?;
         let trials = &self.subject.trials;
         let mut seen = Vec::new();
@@ -86,15 +91,22 @@ impl Verification<'_> {
         for trial in trials {
             self.precision(trial)?;
         }
-        for (trial, first) in trials.iter().zip(&seen) {
-            self.state(trial, first)?;
+        for ((index, trial), first) in trials.iter().enumerate().zip(&seen) {
+            let echoes = self.echoes(index, &trial.case);
+            self.state(trial, first, &echoes)?;
         }
         let costs = trials.iter().zip(&seen).map(|(trial, report)| Cost::of(trial, report));
         let slowest = costs.fold(Cost::default(), Cost::worse);
+        let mut timings = Vec::new();
+        if let TimingUse::Measure(protocol) = timing {
+            for trial in &self.subject.measured {
+                timings.push(self.measured(trial, protocol)?);
+            }
+        }
         for trial in &self.subject.held_out {
             self.held_out(trial.as_ref(), slowest)?;
         }
-        Ok(self.checks)
+        Ok(Passed { checks: self.checks, timings })
     }
 
     /// One workload, every check, fresh inputs: enough to drop a candidate.
@@ -174,8 +186,24 @@ impl Verification<'_> {
         Ok(())
     }
 
-    /// Inputs A again elsewhere, then B where A lay, then A elsewhere in an unusual order of threads.
-    fn state(&mut self, trial: &Trial, first: &RunReport) -> Result<(), Stop> {
+    /// Inputs that are hardly other than those of one workload. Each way to change a tensor comes twice, dealt to the
+    /// workloads from where the seed says, and each workload has at least one.
+    fn echoes(&self, workload: usize, case: &Case) -> Vec<Echo> {
+        let ways = inputs::changes(case).len();
+        if ways == 0 {
+            return Vec::new();
+        }
+        let workloads = self.subject.trials.len();
+        let links = workloads.max(2 * ways);
+        let (start, end) = (links * workload / workloads, links * (workload + 1) / workloads);
+        let first = start + (self.seed % (2 * ways as u64)) as usize;
+        let seed = self.input_seed(case, "echo");
+        (1..=end - start).map(|links| Echo { seed, first, links }).collect()
+    }
+
+    /// Inputs A again elsewhere, then some that are hardly other and B where A lay, then A at addresses that are aligned to
+    /// nothing more than was promised, in an unusual order of threads.
+    fn state(&mut self, trial: &Trial, first: &RunReport, echoes: &[Echo]) -> Result<(), Stop> {
         let name = trial.case.workload.as_str();
         let declared = Draw::Distribution(Distribution::AsDeclared);
         let (a, b) =
@@ -186,19 +214,25 @@ impl Verification<'_> {
             let again = Attempt { trial, recipe: a, step, memory: elsewhere };
             let second = this.right_in_state(&again, Scrutiny::Memory, None)?;
             this.checks.deterministic &= second.digest == first.digest;
+            for echo in echoes {
+                let recipe = Recipe { seed: a.seed, draw: Draw::Echo(*echo) };
+                let memory = MemoryOrder::Same;
+                let nearly = Attempt { trial, recipe, step, memory };
+                this.right_in_state(&nearly, Scrutiny::Memory, Some(&second.digest))?;
+            }
             let other = Attempt { trial, recipe: b, step, memory: MemoryOrder::Same };
             this.right_in_state(&other, Scrutiny::Memory, Some(&second.digest)).map(drop)
         })?;
         self.timed(Step::Determinism, Some(name), |this| {
             let step = Step::Determinism;
-            let memory = MemoryOrder::Fresh(Placement::Left);
+            let memory = MemoryOrder::Fresh(Placement::OddMultiple);
             let attempt = Attempt { trial, recipe: a, step, memory };
             let scrutiny = Scrutiny::Shuffled { seed: this.seed };
             let third = this.right_in_state(&attempt, scrutiny, None)?;
             this.checks.deterministic &= third.digest == first.digest;
             Ok(())
         })?;
-        for _ in 0..3 {
+        for _ in 0..3 + echoes.len() {
             self.count_run(trial);
         }
         Ok(())
@@ -303,30 +337,37 @@ impl Verification<'_> {
         }
         self.checks.accepted_races = self.checks.accepted_races.max(report.accepted);
         if !report.faults.is_empty() {
-            let mut report = report;
-            let origins = self.subject.origins.get(trial.candidate.module);
-            for fault in &mut report.faults {
-                fault.name_inputs(&trial.case);
-                if let Some(origins) = origins {
-                    fault.details = origins.names.in_text(&fault.details);
-                    fault.places_mut().for_each(|place| origins.settle(place));
-                }
-            }
-            return Err(Failure::Fault(Box::new(Fault {
-                workload: trial.case.workload.clone(),
-                recipe,
-                step,
-                faults: report.faults,
-                printed: report.printed,
-            }))
-            .into());
+            return Err(self.faulted(attempt, report.faults, report.printed));
         }
-        if !report.left_dirty.is_empty() {
-            let names = report.left_dirty.join(", ");
-            let details = format!("`{names}` is not left zero, as `zero_once` promises");
-            return Err(self.wrong(attempt, WrongKind::StateDependent, Vec::new(), Some(details)));
-        }
+        self.left_zero(attempt, &report.left_dirty)?;
         Ok(report)
+    }
+
+    /// A fault, with places in the kernel file.
+    fn faulted(
+        &self,
+        attempt: &Attempt<'_>,
+        mut faults: Vec<FaultReport>,
+        printed: String,
+    ) -> Stop {
+        let trial = attempt.trial;
+        let origins = self.subject.origins.get(trial.candidate.module);
+        for fault in &mut faults {
+            fault.name_inputs(&trial.case);
+            if let Some(origins) = origins {
+                fault.settle(origins);
+            }
+        }
+        let (workload, recipe, step) = (trial.case.workload.clone(), attempt.recipe, attempt.step);
+        Failure::Fault(Box::new(Fault { workload, recipe, step, faults, printed })).into()
+    }
+
+    fn left_zero(&self, attempt: &Attempt<'_>, dirty: &[String]) -> Result<(), Stop> {
+        if dirty.is_empty() {
+            return Ok(());
+        }
+        let details = format!("`{}` is not left zero, as `zero_once` promises", dirty.join(", "));
+        Err(self.wrong(attempt, WrongKind::StateDependent, Vec::new(), Some(details)))
     }
 
     fn judge(&mut self, attempt: &Attempt<'_>) -> Result<JudgeReport, Stop> {
@@ -385,6 +426,10 @@ impl Verification<'_> {
 
     /// The inputs of a workload: all seeds come from one, and none tells another.
     fn recipe(&self, case: &Case, draw: Draw, which: &str) -> Recipe {
+        Recipe { seed: self.input_seed(case, which), draw }
+    }
+
+    fn input_seed(&self, case: &Case, which: &str) -> u64 {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.seed.to_le_bytes());
         hasher.update(case.workload.as_bytes());
@@ -392,7 +437,7 @@ impl Verification<'_> {
         hasher.update(which.as_bytes());
         let mut bytes = [0; 8];
         hasher.finalize_xof().fill(&mut bytes);
-        Recipe { seed: u64::from_le_bytes(bytes), draw }
+        u64::from_le_bytes(bytes)
     }
 
     fn limit(&self, trial: &Trial) -> Duration {

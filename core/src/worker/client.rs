@@ -119,6 +119,7 @@ impl Worker {
             Reply::Failed(failure) => Err(WorkerError::Failed(failure)),
             reply @ (Reply::Opened(_)
             | Reply::Ran(_)
+            | Reply::Measured(_)
             | Reply::Judged(_)
             | Reply::Compiled(_)
             | Reply::Disassembled(_)

@@ -12,7 +12,9 @@ use super::protocol::{
 };
 use crate::cancellation::Cancellation;
 use crate::device::Description;
-use crate::verify::station::{JudgeOrder, JudgeReport, Opening, RunOrder, RunReport};
+use crate::verify::station::{
+    JudgeOrder, JudgeReport, MeasureOrder, MeasureReport, Opening, RunOrder, RunReport,
+};
 
 /// A way to have a worker, with one method for each request.
 #[derive(Debug)]
@@ -165,6 +167,25 @@ impl WorkerHandle {
         if let Reply::Ran(report) = reply { Ok(*report) } else { self.unexpected("ran", &reply) }
     }
 
+    /// Times candidates on the device that is open.
+    ///
+    /// # Errors
+    ///
+    /// As [`Worker::call`].
+    pub fn measure(
+        &mut self,
+        order: MeasureOrder,
+        limit: Duration,
+        cancellation: &Cancellation,
+    ) -> Result<MeasureReport, WorkerError> {
+        let reply = self.call(Request::Measure(Box::new(order)), limit, cancellation)?;
+        if let Reply::Measured(report) = reply {
+            Ok(*report)
+        } else {
+            self.unexpected("measured", &reply)
+        }
+    }
+
     /// Judges what a candidate left.
     ///
     /// # Errors
@@ -221,6 +242,7 @@ fn kind(reply: &Reply) -> &'static str {
     match reply {
         Reply::Opened(_) => "opened",
         Reply::Ran(_) => "ran",
+        Reply::Measured(_) => "measured",
         Reply::Judged(_) => "judged",
         Reply::Compiled(_) => "compiled",
         Reply::Disassembled(_) => "disassembled",

@@ -14,11 +14,12 @@ use super::sandbox::{SandboxPolicy, SandboxReport};
 use crate::compile::nvrtc::{NvrtcError, NvrtcPaths, NvrtcVersion};
 use crate::device::Description;
 use crate::verify::station::{
-    JudgeOrder, JudgeReport, Opening, RunOrder, RunReport, StationFailure,
+    JudgeOrder, JudgeReport, MeasureOrder, MeasureReport, Opening, RunOrder, RunReport,
+    StationFailure,
 };
 
 /// The version of this protocol.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// The worker's first words, before it is told anything.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,13 +40,14 @@ impl Hello {
 
 /// The package version and a hash of the sources that both sides must agree on.
 fn build() -> String {
-    const SOURCES: [&[u8]; 9] = [
+    const SOURCES: [&[u8]; 10] = [
         include_bytes!("frame.rs"),
         include_bytes!("protocol.rs"),
         include_bytes!("wire.rs"),
         include_bytes!("server.rs"),
         include_bytes!("../compile/nvrtc.rs"),
         include_bytes!("../verify/station/mod.rs"),
+        include_bytes!("../verify/station/measure.rs"),
         include_bytes!("../verify/program.rs"),
         include_bytes!("../verify/case.rs"),
         include_bytes!("../verify/compare/mod.rs"),
@@ -179,6 +181,8 @@ pub enum Request {
     Open(Opening),
     /// Run a candidate.
     Run(Box<RunOrder>),
+    /// Time candidates.
+    Measure(Box<MeasureOrder>),
     /// Judge what a candidate left.
     Judge(Box<JudgeOrder>),
     /// Compile CUDA C++.
@@ -238,6 +242,8 @@ pub enum Reply {
     Opened(Box<Description>),
     /// To [`Request::Run`].
     Ran(Box<RunReport>),
+    /// To [`Request::Measure`].
+    Measured(Box<MeasureReport>),
     /// To [`Request::Judge`].
     Judged(Box<JudgeReport>),
     /// To [`Request::Compile`].

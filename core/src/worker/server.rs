@@ -139,6 +139,11 @@ impl Server {
                 .and_then(|station| station.run(&order))
                 .map(|report| Reply::Ran(Box::new(report)))
                 .map_err(RequestFailure::Station),
+            Request::Measure(order) => self
+                .station()
+                .and_then(|station| station.measure(&order))
+                .map(|report| Reply::Measured(Box::new(report)))
+                .map_err(RequestFailure::Station),
             Request::Judge(order) => self
                 .station()
                 .and_then(|station| station.judge(&order))

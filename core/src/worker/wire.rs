@@ -13,7 +13,8 @@ use super::protocol::{
 use crate::compile::nvrtc::NvrtcOutcome;
 use crate::device::Description;
 use crate::verify::station::{
-    JudgeOrder, JudgeReport, ModuleImage, Opening, OpeningHead, RunOrder, RunReport,
+    JudgeOrder, JudgeReport, MeasureOrder, MeasureReport, ModuleImage, Opening, OpeningHead,
+    RunOrder, RunReport,
 };
 
 /// The head of a request.
@@ -23,6 +24,8 @@ enum RequestHead {
     Open { head: OpeningHead, with_cubin: Vec<bool> },
     /// No blobs.
     Run(Box<RunOrder>),
+    /// No blobs.
+    Measure(Box<MeasureOrder>),
     /// No blobs.
     Judge(Box<JudgeOrder>),
     /// Blobs: the source, then one for each header.
@@ -48,6 +51,8 @@ enum ReplyHead {
     Opened(Box<Description>),
     /// No blobs.
     Ran(Box<RunReport>),
+    /// No blobs.
+    Measured(Box<MeasureReport>),
     /// No blobs.
     Judged(Box<JudgeReport>),
     /// Blobs: the log, the PTX, then the cubin if there is one.
@@ -77,6 +82,7 @@ impl Request {
                 Frame::new(&RequestHead::Open { head, with_cubin }, blobs)
             }
             Self::Run(order) => Frame::new(&RequestHead::Run(order), Vec::new()),
+            Self::Measure(order) => Frame::new(&RequestHead::Measure(order), Vec::new()),
             Self::Judge(order) => Frame::new(&RequestHead::Judge(order), Vec::new()),
             Self::Compile(request) => {
                 let (headers, texts): (Vec<String>, Vec<String>) =
@@ -123,6 +129,10 @@ impl Request {
             RequestHead::Run(order) => {
                 let [] = frame.into_blobs()?;
                 Ok(Self::Run(order))
+            }
+            RequestHead::Measure(order) => {
+                let [] = frame.into_blobs()?;
+                Ok(Self::Measure(order))
             }
             RequestHead::Judge(order) => {
                 let [] = frame.into_blobs()?;
@@ -187,6 +197,7 @@ impl Reply {
         match self {
             Self::Opened(device) => Frame::new(&ReplyHead::Opened(device), Vec::new()),
             Self::Ran(report) => Frame::new(&ReplyHead::Ran(report), Vec::new()),
+            Self::Measured(report) => Frame::new(&ReplyHead::Measured(report), Vec::new()),
             Self::Judged(report) => Frame::new(&ReplyHead::Judged(report), Vec::new()),
             Self::Compiled(CompileReply { outcome, log, elapsed }) => match outcome {
                 NvrtcOutcome::Compiled { ptx, cubin, lowered_names } => {
@@ -217,6 +228,10 @@ impl Reply {
             ReplyHead::Ran(report) => {
                 let [] = frame.into_blobs()?;
                 Ok(Self::Ran(report))
+            }
+            ReplyHead::Measured(report) => {
+                let [] = frame.into_blobs()?;
+                Ok(Self::Measured(report))
             }
             ReplyHead::Judged(report) => {
                 let [] = frame.into_blobs()?;

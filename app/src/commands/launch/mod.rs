@@ -2,7 +2,7 @@
 
 mod code;
 mod counters;
-pub(super) mod faults;
+mod faults;
 mod json;
 mod lines;
 mod print;
@@ -15,6 +15,7 @@ use lightbench_core::device::execution::{self, Argument};
 use lightbench_core::device::{
     BufferId, BufferRequest, Content, Description, Device, DeviceError, Image,
 };
+use lightbench_core::verify::fault_report::FaultReport;
 use lightbench_core::virtual_gpu::{LoadError, Place};
 use serde_json::json;
 
@@ -41,6 +42,13 @@ struct Done<'a> {
     printed: Vec<Printed<'a>>,
 }
 
+impl Done<'_> {
+    /// The faults with the names and places that people gave.
+    fn faults(&self) -> Vec<FaultReport> {
+        self.outcome.faults.iter().map(|fault| faults::settled(fault, self.code)).collect()
+    }
+}
+
 /// A buffer after the launch.
 struct Printed<'a> {
     index: usize,
@@ -53,7 +61,7 @@ fn launch(session: &Session, arguments: &Launch) -> Result<Outcome, Outcome> {
     let request = Request::of(arguments)?;
     let file = code::File::read(arguments)?;
     let mut device = request.open(arguments)?;
-    let code = file.compile(session, arguments, device.description().capability)?;
+    let code = file.compile(session, arguments, device.description())?;
     let kernel = code.kernel(arguments)?;
     let misfits = match_specs(&request.specs, kernel);
     if !misfits.is_empty() {
@@ -71,6 +79,7 @@ fn launch(session: &Session, arguments: &Launch) -> Result<Outcome, Outcome> {
         block: arguments.block,
         dynamic_shared: arguments.shared,
         cooperative: arguments.cooperative,
+        cluster: None,
         arguments: values,
     };
     let outcome = device.launch(&launch).map_err(|error| unlaunched(&error, arguments))?;

@@ -11,7 +11,7 @@ use lightbench_core::verify::sentence;
 use lightbench_core::verify::verdict::{Checks, Failure, Refused, Wrong};
 use serde_json::{Value, json};
 
-use super::Report;
+use super::{Report, times};
 use crate::commands::check::failure;
 
 /// One kernel.
@@ -33,7 +33,10 @@ pub(super) fn run(report: &Report<'_>, kernel: &Kernel, run: &Run) -> Value {
         },
     });
     match &run.verdict {
-        Ok(passed) => value["passed"] = checks(&passed.checks),
+        Ok(passed) => {
+            value["passed"] = checks(&passed.checks);
+            value["passed"]["times"] = json!(times::document(&passed.timings));
+        }
         Err(failure) => value[failure.word()] = payload(failure),
     }
     value

@@ -1,8 +1,10 @@
 //! `lightbench run`: a project's kernels, from candidate to verdict.
 
 mod json;
+mod record;
 mod screened;
 mod text;
+pub(super) mod times;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,9 +12,11 @@ use std::time::Duration;
 
 use lightbench_core::engine::{AskedBy, Conditions, Ending, Request, Work};
 use lightbench_core::evaluate::{EvaluateError, PolicyUse, Run};
+use lightbench_core::measure::Protocol;
 use lightbench_core::project::{Kernel, Project};
-use lightbench_core::verify::verdict::Failure;
+use lightbench_core::verify::verdict::{Failure, TimingUse};
 
+use self::record::Recorder;
 use super::bench::{self, Chosen};
 use super::check::target::{self, Target};
 use super::check::{sources, unknown_parameter};
@@ -75,24 +79,33 @@ fn evaluated(
             workload: arguments.workload.clone(),
             seed,
             policy: PolicyUse::Refuse,
+            timing: match arguments.no_times {
+                true => TimingUse::Skip,
+                false => TimingUse::Measure(Protocol::FINAL),
+            },
         },
     };
     if arguments.screen {
         return screened::screened(&mut desk, &asked, &chosen, &kernels, (as_json, wanted));
     }
+    let compiler = desk.compiler.clone();
+    let mut recorder = Recorder::new(session, project, &chosen, arguments, compiler);
     let mut runs = Vec::new();
     for kernel in kernels {
         let (work, conditions) = asked.of(kernel);
         let ending = desk.ending(&kernel.name, Request::Evaluate(work, conditions));
         let run = evaluated_run(ending, seed).map_err(|error| failed(&error, as_json))?;
+        recorder.append(kernel, &run);
         let stopped = matches!(run.verdict, Err(Failure::Cancelled));
         runs.push((kernel, run));
         if stopped {
             break;
         }
     }
+    let mut notices = desk.notices();
+    notices.extend(recorder.notices);
     let report = Report { project, chosen: &chosen, runs };
-    Ok(outcome(&report, &desk.notices(), Form::of(as_json, wanted)))
+    Ok(outcome(&report, &notices, Form::of(as_json, wanted)))
 }
 
 /// What every kernel is asked about alike.

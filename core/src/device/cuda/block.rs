@@ -16,6 +16,7 @@ use cudarc::driver::sys::{
 };
 
 use super::driver::{Gpu, checked};
+use super::stream::Room;
 use crate::device::error::DriverError;
 
 /// Addresses that are reserved on each side of what is mapped, the most that the driver gives of these. They cost page
@@ -218,6 +219,11 @@ impl Allocation {
         // SAFETY: writes one address through a valid pointer.
         checked("cuMemAlloc", unsafe { sys::cuMemAlloc_v2(&raw mut start, length) })?;
         Ok(Self { start, length })
+    }
+
+    /// Where it is.
+    pub(super) fn room(&self) -> Room {
+        Room { start: self.start, bytes: self.length }
     }
 }
 

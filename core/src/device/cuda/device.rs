@@ -2,8 +2,11 @@
 
 use cudarc::driver::sys::{CUdevice_attribute, CUresult};
 
-use super::driver::{Context, Driver, Gpu, LoadedModule, error};
+use super::driver::{Context, DEFAULT_STREAM, Driver, Gpu, Kernel, LoadedModule, error};
 use super::memory::{Memory, Source, Trespass};
+use super::stopwatch::{Action, Prepared, Stopwatch, Trouble};
+use super::stream::Room;
+use super::telemetry::Telemetry;
 use super::{fault, function};
 use crate::device::capability::ComputeCapability;
 use crate::device::error::{DeviceError, DriverError, OpenError};
@@ -11,7 +14,9 @@ use crate::device::execution::{
     Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Image, Launch,
     LaunchFault, ModuleId, Outcome, POISON,
 };
+use crate::device::timing::{Operation, Sampling, Timed, Work};
 use crate::device::virtual_device::Watch;
+use crate::virtual_gpu::machine::VariableError;
 use crate::virtual_gpu::{Access, FaultKind, Initial, LaunchError};
 
 /// What a GPU does not look for.
@@ -25,6 +30,10 @@ pub struct CudaDevice {
     source: Source,
     buffers: Vec<Option<Buffer>>,
     modules: Vec<LoadedModule>,
+    /// Made when something is timed.
+    stopwatch: Option<Stopwatch>,
+    /// Opened with it.
+    telemetry: Option<Telemetry>,
     context: Context,
 }
 
@@ -77,7 +86,9 @@ impl CudaDevice {
         };
         let context = Context::new(gpu)?;
         let source = Source::of(gpu)?;
-        Ok(Self { description, gpu, source, buffers: Vec::new(), modules: Vec::new(), context })
+        let (buffers, modules) = (Vec::new(), Vec::new());
+        let (stopwatch, telemetry) = (None, None);
+        Ok(Self { description, gpu, source, buffers, modules, stopwatch, telemetry, context })
     }
 
     fn values(&self, arguments: &[Argument]) -> Result<Vec<Vec<u8>>, LaunchError> {
@@ -90,6 +101,39 @@ impl CudaDevice {
             }
         };
         arguments.iter().enumerate().map(value).collect()
+    }
+
+    /// The kernel of a launch and the bytes of its parameters, where the driver will take them.
+    fn prepared(&self, launch: &Launch) -> Result<(Kernel, Vec<u8>), DeviceError> {
+        let values = self.values(&launch.arguments)?;
+        let module = self.modules.get(launch.module.0).ok_or(DeviceError::Unknown("module"))?;
+        let unknown = || LaunchError::UnknownKernel(launch.kernel.clone());
+        let kernel = module.kernel(&launch.kernel)?.ok_or_else(unknown)?;
+        function::prepare(self.gpu, kernel, launch)?;
+        Ok((kernel, function::parameters(kernel, &values)?))
+    }
+
+    fn prepared_work(&self, work: &Work) -> Result<Prepared, DeviceError> {
+        let rooms = |(from, to): &(BufferId, BufferId)| Ok((self.room(*from)?, self.room(*to)?));
+        let action = |operation: &Operation| match operation {
+            Operation::Launch { launch, .. } => {
+                let (kernel, parameters) = self.prepared(launch)?;
+                Ok(Action::Launch { kernel, launch: Box::new(launch.clone()), parameters })
+            }
+            Operation::Fill { buffer, element } => {
+                Ok(Action::Fill { to: self.room(*buffer)?, element: element.clone() })
+            }
+        };
+        Ok(Prepared {
+            poison: work.poison.iter().map(|each| self.room(*each)).collect::<Result<_, _>>()?,
+            restore: work.restore.iter().map(rooms).collect::<Result<_, DeviceError>>()?,
+            timed: work.timed.iter().map(action).collect::<Result<_, DeviceError>>()?,
+        })
+    }
+
+    fn room(&self, buffer: BufferId) -> Result<Room, DeviceError> {
+        let buffer = self.buffers.get(buffer.0).and_then(Option::as_ref);
+        Ok(buffer.ok_or(DeviceError::Unknown("buffer"))?.memory.room())
     }
 
     /// Writes to what surrounds buffers.
@@ -173,15 +217,27 @@ impl Device for CudaDevice {
 
     fn watch(&mut self, _watch: Watch) {}
 
+    fn fill_variable(
+        &mut self,
+        module: ModuleId,
+        symbol: &str,
+        bytes: &[u8],
+    ) -> Result<(), DeviceError> {
+        self.context.enter()?;
+        let module = self.modules.get(module.0).ok_or(DeviceError::Unknown("module"))?;
+        let unknown = || VariableError::Unknown(symbol.to_owned());
+        let mut variable = module.variable(symbol)?.ok_or_else(unknown)?;
+        let (size, given) = (variable.bytes() as u64, bytes.len() as u64);
+        if given > size {
+            return Err(VariableError::Size { name: symbol.to_owned(), bytes: size, given }.into());
+        }
+        Ok(variable.write(bytes)?)
+    }
+
     fn launch(&mut self, launch: &Launch) -> Result<Outcome, DeviceError> {
         self.context.enter()?;
-        let values = self.values(&launch.arguments)?;
-        let module = self.modules.get(launch.module.0).ok_or(DeviceError::Unknown("module"))?;
-        let unknown = || LaunchError::UnknownKernel(launch.kernel.clone());
-        let kernel = module.kernel(&launch.kernel)?.ok_or_else(unknown)?;
-        function::prepare(self.gpu, kernel, launch)?;
-        let mut parameters = function::parameters(kernel, &values)?;
-        kernel.start(launch, &mut parameters).map_err(|code| error("cuLaunchKernelEx", code))?;
+        let (kernel, mut parameters) = self.prepared(launch)?;
+        kernel.start(launch, &mut parameters, DEFAULT_STREAM).map_err(fault::refusal)?;
         let faults = match self.context.synchronise() {
             Ok(()) => {
                 let mut faults = self.trespasses(&launch.kernel)?;
@@ -192,6 +248,33 @@ impl Device for CudaDevice {
         };
         let not_checked = NOT_CHECKED.to_vec();
         Ok(Outcome { faults, not_checked, ..Outcome::default() })
+    }
+
+    fn time(&mut self, work: &Work, sampling: Sampling) -> Result<Timed, DeviceError> {
+        self.context.enter()?;
+        let prepared = self.prepared_work(work)?;
+        if self.stopwatch.is_none() {
+            self.stopwatch = Some(Stopwatch::new(self.gpu)?);
+            self.telemetry = Telemetry::open(self.gpu.pci_bus()?);
+        }
+        let Some(stopwatch) = &mut self.stopwatch else {
+            return Err(DeviceError::Unknown("stopwatch"));
+        };
+        let Sampling { mode, batch, samples } = sampling;
+        match stopwatch.samples(&prepared, mode, batch, samples) {
+            Ok(times) => {
+                let reading = self.telemetry.as_mut().and_then(Telemetry::read);
+                Ok(Timed::Samples { clock: stopwatch.clock(mode), times, reading })
+            }
+            Err(Trouble::Driver(error)) => Err(error.into()),
+            Err(Trouble::Kernel(code)) => {
+                let kernels = work.timed.iter().find_map(|operation| match operation {
+                    Operation::Launch { launch, .. } => Some(launch.kernel.as_str()),
+                    Operation::Fill { .. } => None,
+                });
+                Ok(Timed::Faulted(vec![reported(code, kernels.unwrap_or_default())?]))
+            }
+        }
     }
 
     fn read(&mut self, buffer: BufferId) -> Result<Content, DeviceError> {

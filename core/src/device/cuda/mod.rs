@@ -2,7 +2,8 @@
 //! unsafe.
 //!
 //! The driver's library is loaded when a GPU is asked for and linked to nothing, so that the program runs where there is
-//! none. `driver.rs` holds the calls, each checked, but for those about memory, which are in `block.rs`; the rest is safe.
+//! none. `driver.rs` holds the calls, each checked, but for those about memory, which are in `block.rs`, and those about order
+//! and time, which are in `stream.rs`; the rest is safe.
 
 mod block;
 mod device;
@@ -10,5 +11,8 @@ mod driver;
 mod fault;
 mod function;
 mod memory;
+mod stopwatch;
+mod stream;
+mod telemetry;
 
 pub use device::CudaDevice;

@@ -14,6 +14,7 @@
 
 mod bounds;
 mod distribution;
+mod echo;
 mod place;
 mod probability;
 mod probe;
@@ -33,6 +34,7 @@ use crate::project::manifest::Distribution;
 use crate::project::tensor::Domain;
 use crate::random::Stream;
 
+pub use echo::{Change, Echo, Patch, changes};
 pub use probe::{probe_applies, probed_tensor};
 
 use probability::Probabilities;
@@ -54,9 +56,14 @@ pub struct Recipe {
 pub enum Draw {
     /// Every tensor that allows this distribution has it; the others are as declared.
     Distribution(Distribution),
+    /// As declared, but large floating-point tensors repeat their beginning: for a model of a device, which looks at what
+    /// a kernel does and hardly at the values. Never for a verdict.
+    Repeating,
     /// Odd integers that need more bits than a lower precision has, times 0 and ±1 with few that are not 0: exact in
     /// the accuracy of the task, lost in a lower one. Where [`probe_applies`] says so, results must be exact.
     PrecisionProbe,
+    /// As declared, after a number of small changes.
+    Echo(Echo),
 }
 
 /// Why a case has no inputs. None of them can happen with a case of a checked project that fits the machine, but for
@@ -126,9 +133,34 @@ pub fn generate_tensor(
 ) -> Result<Option<Vec<u8>>, InputError> {
     let Some(made) = case.tensors.get(tensor) else { return Ok(None) };
     let Some(fill) = made.role.fill() else { return Ok(None) };
+    if let Draw::Echo(echo) = recipe.draw {
+        return echoed(case, tensor, recipe.seed, echo);
+    }
     let plan = Plan::of(case, tensor, fill, recipe)?;
     plan.bytes().map(Some)
 }
+
+/// The declared content, with what an echo changes.
+fn echoed(
+    case: &Case,
+    tensor: usize,
+    seed: u64,
+    echo: Echo,
+) -> Result<Option<Vec<u8>>, InputError> {
+    let draw = Draw::Distribution(Distribution::AsDeclared);
+    let mut made = generate_tensor(case, tensor, Recipe { seed, draw })?;
+    if let Some(made) = &mut made {
+        for Patch { offset, bytes } in echo.patches(case, tensor, seed)? {
+            if let Some(place) = made.get_mut(offset..offset + bytes.len()) {
+                place.copy_from_slice(&bytes);
+            }
+        }
+    }
+    Ok(made)
+}
+
+/// Elements after which [`Draw::Repeating`] begins again: a multiple of [`place::CHUNK`], so that no chunk is divided.
+const REPEATED: usize = 256 * place::CHUNK;
 
 /// One tensor about to be made.
 struct Plan<'a> {
@@ -177,6 +209,7 @@ impl<'a> Plan<'a> {
                 let mut rows = Probabilities::of(self)?;
                 self.place(|first, bytes| rows.chunk(first, bytes))
             }
+            Family::Float if self.recipe.draw == Draw::Repeating => self.repeating(),
             Family::Float => {
                 let mut reals = Reals::of(self)?;
                 self.place(|first, bytes| reals.chunk(first, bytes))
@@ -186,6 +219,20 @@ impl<'a> Plan<'a> {
                 self.place(|first, bytes| wholes.chunk(first, bytes))
             }
         }
+    }
+
+    /// The beginning, again and again.
+    fn repeating(&self) -> Result<Vec<u8>, InputError> {
+        let mut reals = Reals::of(self)?;
+        let mut beginning = vec![0; REPEATED * self.made.dtype.address_bytes() as usize];
+        let chunks = beginning.chunks_mut(place::CHUNK * self.made.dtype.address_bytes() as usize);
+        for (index, slice) in chunks.enumerate() {
+            reals.chunk((index * place::CHUNK) as u64, slice);
+        }
+        self.place(|first, bytes| {
+            let start = (first as usize % REPEATED) * (beginning.len() / REPEATED);
+            bytes.copy_from_slice(&beginning[start..start + bytes.len()]);
+        })
     }
 
     fn place(&self, chunk: impl FnMut(u64, &mut [u8])) -> Result<Vec<u8>, InputError> {

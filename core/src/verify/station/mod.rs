@@ -4,6 +4,7 @@
 //! folder from one station to the other, where it is judged.
 
 mod bound;
+mod measure;
 mod outputs;
 mod serve;
 mod steps;
@@ -20,6 +21,7 @@ use super::inputs::Recipe;
 use super::program::Program;
 use crate::device::Placement;
 
+pub use measure::{MeasureOrder, MeasureReport, ModelledTime, Samples};
 pub use serve::Station;
 
 /// A device with modules, opened anew.

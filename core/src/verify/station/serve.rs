@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use super::bound::{Bound, of_device, of_inputs};
-use super::steps::{Runner, Trace};
+use super::steps::{self, Trace, Walk};
 use super::{
     JudgeOrder, JudgeReport, Opening, RunOrder, RunReport, Scrutiny, Side, StationFailure, outputs,
 };
@@ -145,7 +145,7 @@ impl Station {
         Ok(JudgeReport { comparisons, exact })
     }
 
-    fn is(&self, side: Side) -> Result<(), StationFailure> {
+    pub(super) fn is(&self, side: Side) -> Result<(), StationFailure> {
         let (ours, theirs) = (self.side, side);
         let wrong = || StationFailure::Order(format!("an order for {theirs:?} to {ours:?}"));
         (ours == theirs).then_some(()).ok_or_else(wrong)
@@ -227,17 +227,28 @@ impl Station {
         case: &Case,
         side: Side,
     ) -> Result<Trace, StationFailure> {
-        let module = self.modules.get(program.module).copied();
-        let module = module.ok_or_else(|| order_error("no such module"))?;
-        let names = bound.names();
-        let sizes = sizes(&names, program, case, side);
-        let device = self.device.as_mut();
-        let mut runner = Runner { device, module, names, sizes, trace: Trace::default() };
-        runner.run(program)?;
-        Ok(runner.trace)
+        let walk = self.walk(bound, program)?;
+        let sizes = sizes(&walk.names, program, case, side);
+        steps::run(self.device.as_mut(), walk, &sizes, program)
     }
 
-    fn outputs(
+    /// The beginning of a walk through the steps of a program.
+    pub(super) fn walk(&self, bound: &Bound, program: &Program) -> Result<Walk, StationFailure> {
+        let module = self.modules.get(program.module).copied();
+        let module = module.ok_or_else(|| order_error("no such module"))?;
+        Ok(Walk { module, names: bound.names() })
+    }
+
+    pub(super) fn device(&mut self) -> &mut dyn Device {
+        self.device.as_mut()
+    }
+
+    /// The buffers of the run before.
+    pub(super) fn take_bound(&mut self) -> Option<Bound> {
+        self.bound.take()
+    }
+
+    pub(super) fn outputs(
         &mut self,
         bound: &Bound,
         case: &Case,

@@ -1,12 +1,15 @@
-//! Running the steps of a program on a device.
+//! The steps of a program as operations of a device, and running them.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 use super::StationFailure;
 use super::bound::of_device;
-use crate::device::{Argument, BufferId, Device, Launch, LaunchFault, ModuleId, Outcome};
+use crate::device::{
+    Argument, BufferId, Device, Launch, LaunchFault, ModuleId, Operation, Outcome,
+};
 use crate::project::launch::Buffer;
-use crate::verify::program::{ArgumentCase, LaunchStep, Program, Step};
+use crate::verify::program::{ArgumentCase, ConstantCase, LaunchStep, Program, Step};
 use crate::virtual_gpu::Initial;
 
 /// What all launches of a run left behind.
@@ -22,40 +25,56 @@ pub(super) struct Trace {
 /// Printed text that is kept.
 const PRINTED_BYTES: usize = 4096;
 
-pub(super) struct Runner<'a> {
-    pub(super) device: &'a mut dyn Device,
+/// Operations of a program that is timed: more take longer to start than to run.
+const MOST_OPERATIONS: usize = 100_000;
+
+/// The names of a program's buffers and what they stand for, step by step.
+pub(super) struct Walk {
     pub(super) module: ModuleId,
     pub(super) names: BTreeMap<Buffer, BufferId>,
-    /// Bytes of each buffer, for fills.
-    pub(super) sizes: BTreeMap<BufferId, u64>,
-    pub(super) trace: Trace,
 }
 
-impl Runner<'_> {
-    /// Runs all steps, or those up to the first launch that does something wrong.
-    pub(super) fn run(&mut self, program: &Program) -> Result<(), StationFailure> {
-        self.steps(&program.steps)
-    }
+type Visit<'a> = &'a mut dyn FnMut(Operation) -> Result<ControlFlow<()>, StationFailure>;
 
-    fn steps(&mut self, steps: &[Step]) -> Result<(), StationFailure> {
+impl Walk {
+    /// Every operation, in order, until the visitor breaks.
+    pub(super) fn visit(
+        &mut self,
+        steps: &[Step],
+        visit: Visit<'_>,
+    ) -> Result<ControlFlow<()>, StationFailure> {
         for step in steps {
-            if !self.trace.faults.is_empty() {
-                break;
-            }
-            match step {
-                Step::Launch(launch) => self.launch(launch)?,
-                Step::Fill { buffer, element } => self.fill(*buffer, element)?,
-                Step::Repeat { count, swap, steps } => {
-                    for _ in 0..*count {
-                        self.steps(steps)?;
-                        for (left, right) in swap {
-                            self.swap(*left, *right)?;
-                        }
-                    }
+            let flow = match step {
+                Step::Launch(launch) => visit(self.launch(launch)?)?,
+                Step::Fill { buffer, element } => {
+                    let (buffer, element) = (self.buffer(*buffer)?, element.clone());
+                    visit(Operation::Fill { buffer, element })?
                 }
+                Step::Repeat { count, swap, steps } => self.repeat(*count, swap, steps, visit)?,
+            };
+            if flow.is_break() {
+                return Ok(flow);
             }
         }
-        Ok(())
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn repeat(
+        &mut self,
+        count: u64,
+        swap: &[(Buffer, Buffer)],
+        steps: &[Step],
+        visit: Visit<'_>,
+    ) -> Result<ControlFlow<()>, StationFailure> {
+        for _ in 0..count {
+            if self.visit(steps, visit)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            for (left, right) in swap {
+                self.swap(*left, *right)?;
+            }
+        }
+        Ok(ControlFlow::Continue(()))
     }
 
     fn buffer(&self, buffer: Buffer) -> Result<BufferId, StationFailure> {
@@ -70,16 +89,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    fn fill(&mut self, buffer: Buffer, element: &[u8]) -> Result<(), StationFailure> {
-        let id = self.buffer(buffer)?;
-        let bytes = self.sizes.get(&id).copied().unwrap_or(0);
-        let count = usize::try_from(bytes).unwrap_or(0) / element.len().max(1);
-        self.device
-            .set(id, Initial::Bytes(element.repeat(count)))
-            .map_err(|error| of_device(&error))
-    }
-
-    fn launch(&mut self, step: &LaunchStep) -> Result<(), StationFailure> {
+    fn launch(&self, step: &LaunchStep) -> Result<Operation, StationFailure> {
         let argument = |argument: &ArgumentCase| match argument {
             ArgumentCase::Bytes(bytes) => Ok(Argument::Bytes(bytes.clone())),
             ArgumentCase::Buffer(buffer) => self.buffer(*buffer).map(Argument::Buffer),
@@ -91,12 +101,69 @@ impl Runner<'_> {
             block: step.block,
             dynamic_shared: step.dynamic_shared,
             cooperative: step.cooperative,
+            cluster: step.cluster,
             arguments: step.arguments.iter().map(argument).collect::<Result<_, _>>()?,
         };
-        let outcome = self.device.launch(&launch).map_err(|error| of_device(&error))?;
-        self.trace.add(outcome);
-        Ok(())
+        Ok(Operation::Launch { launch, residence: step.residence })
     }
+}
+
+/// Fills the variables that a program begins with.
+pub(super) fn fill_constants(
+    device: &mut dyn Device,
+    walk: &Walk,
+    program: &Program,
+) -> Result<(), StationFailure> {
+    for ConstantCase { symbol, buffer } in &program.constants {
+        let content = device.read(walk.buffer(*buffer)?).map_err(|error| of_device(&error))?;
+        let filled = device.fill_variable(walk.module, symbol, &content.bytes);
+        filled.map_err(|error| of_device(&error))?;
+    }
+    Ok(())
+}
+
+/// Runs all steps, or those up to the first launch that does something wrong. `sizes` are those of buffers that a step may
+/// fill.
+pub(super) fn run(
+    device: &mut dyn Device,
+    mut walk: Walk,
+    sizes: &BTreeMap<BufferId, u64>,
+    program: &Program,
+) -> Result<Trace, StationFailure> {
+    fill_constants(device, &walk, program)?;
+    let mut trace = Trace::default();
+    let mut visit = |operation| {
+        match operation {
+            Operation::Launch { launch, .. } => {
+                trace.add(device.launch(&launch).map_err(|error| of_device(&error))?);
+            }
+            Operation::Fill { buffer, element } => {
+                let bytes = sizes.get(&buffer).copied().unwrap_or(0);
+                let count = usize::try_from(bytes).unwrap_or(0) / element.len().max(1);
+                let filled = device.set(buffer, Initial::Bytes(element.repeat(count)));
+                filled.map_err(|error| of_device(&error))?;
+            }
+        }
+        Ok(if trace.faults.is_empty() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+    };
+    walk.visit(&program.steps, &mut visit).map(|_| trace)
+}
+
+/// All operations in a list.
+pub(super) fn flattened(
+    mut walk: Walk,
+    program: &Program,
+) -> Result<Vec<Operation>, StationFailure> {
+    let mut all = Vec::new();
+    let mut visit = |operation| {
+        if all.len() == MOST_OPERATIONS {
+            let message = format!("more than {MOST_OPERATIONS} launches and fills");
+            return Err(StationFailure::Launch(message));
+        }
+        all.push(operation);
+        Ok(ControlFlow::Continue(()))
+    };
+    walk.visit(&program.steps, &mut visit).map(|_| all)
 }
 
 impl Trace {

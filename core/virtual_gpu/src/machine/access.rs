@@ -212,7 +212,8 @@ impl Worker<'_, '_> {
             }
         };
         let name = region.name.clone();
-        let details = format!("a write to `{name}` at offset {}, which is {what}", place.offset);
+        let offset = place.offset - region.start;
+        let details = format!("a write to `{name}` at offset {offset}, which is {what}");
         let (kind, lane) = (FaultKind::ReadOnlyWrite, lane as u32);
         self.report(
             pc,

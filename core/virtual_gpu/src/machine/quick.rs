@@ -10,7 +10,7 @@ use super::Races;
 use super::content::Content;
 use super::lanes::{Lanes, Words};
 use super::load::polls;
-use super::memory::{Access as Rights, Memory};
+use super::memory::{Access as Rights, Memory, Region};
 use super::places::{HALF, Pattern, Places, Shape, spread};
 use super::race::Role;
 use super::run::Worker;
@@ -399,7 +399,8 @@ impl Worker<'_, '_> {
         }
         let shape = Shape::of(&offsets);
         let places = Places::new(offsets, shape, bytes)?;
-        let inside = places.end <= self.launch.memory.regions[region].content.len();
+        let Region { content, start, .. } = &self.launch.memory.regions[region];
+        let inside = places.start >= *start && places.end <= content.len();
         inside.then_some((region, places))
     }
 }

@@ -8,6 +8,7 @@ use super::super::lower::Program;
 use super::super::lower::code::Code;
 use super::super::module::Module;
 use super::super::semantics::matrix::Accumulation;
+use super::cluster::Clusters;
 use super::fault::{Fault, FaultKind, Finding};
 use super::lanes::{Lanes, Pool};
 use super::memory::Memory;
@@ -29,6 +30,7 @@ pub(super) struct Launch<'m> {
     pub(super) shared: SharedLayout,
     pub(super) shape: DeviceShape,
     pub(super) grid: [u32; 3],
+    pub(super) clusters: Clusters,
     pub(super) block: [u32; 3],
     pub(super) dynamic_shared: u32,
     pub(super) checks: Checks,

@@ -13,6 +13,8 @@ pub(super) struct Demand<'a> {
     pub(super) rates: &'a Rates,
     pub(super) spread: &'a Spread,
     pub(super) expansion: Option<&'a Expansion>,
+    /// Of the whole grid, where it is known.
+    pub(super) dram: Option<Bytes>,
 }
 
 const LANES: f64 = 32.0;
@@ -52,9 +54,10 @@ impl Demand<'_> {
             Some(expansion) => Assumption::Expanded(expansion.median_error),
             None => Assumption::NotExpanded,
         });
-        assumptions.push(match self.counters.caches {
-            Some(_) if !self.counters.blocks.is_sample() => Assumption::ModelledCaches,
-            Some(_) | None => Assumption::CompulsoryTraffic,
+        assumptions.push(match (self.dram, self.counters.caches) {
+            (Some(bytes), _) => Assumption::Extrapolated(bytes),
+            (None, Some(_)) if !self.counters.blocks.is_sample() => Assumption::ModelledCaches,
+            (None, Some(_) | None) => Assumption::CompulsoryTraffic,
         });
         parts
     }
@@ -126,6 +129,9 @@ impl Demand<'_> {
     /// Bytes between L1 and L2, and between L2 and memory, at least.
     fn traffic(&self) -> (Bytes, Bytes) {
         let least = self.counters.dram_read().least + self.counters.dram_written().least;
+        if let Some(bytes) = self.dram {
+            return (bytes, bytes);
+        }
         match self.counters.caches {
             Some(caches) if !self.counters.blocks.is_sample() => {
                 (caches.l2_read + caches.l2_written, caches.dram_read + caches.dram_written)

@@ -13,7 +13,7 @@ pub use rates::{Latencies, Rates, TensorRates};
 
 use super::expansion::Expansion;
 use super::{Counters, Counts};
-use lightbench_units::Seconds;
+use lightbench_units::{Bytes, Seconds};
 
 /// How much longer than the bound regular kernels take: published models and measurements agree on no narrower band.
 pub const BAND: (f64, f64) = (1.2, 2.5);
@@ -27,6 +27,9 @@ pub struct LaunchShape {
     pub warps_per_block: u32,
     /// Blocks that a multiprocessor holds at once: registers and shared memory decide, so the compiler knows.
     pub resident_blocks: u32,
+    /// Bytes that the whole grid moves to and from memory at least, where somebody knows better than the counters: those
+    /// of a part of the grid do not tell what its blocks share.
+    pub dram: Option<Bytes>,
 }
 
 /// What can decide the time.
@@ -156,8 +159,11 @@ pub enum Assumption {
     /// With a cache model.
     #[error("caches as modelled, empty at first")]
     ModelledCaches,
+    /// What the whole grid moves was estimated.
+    #[error("the whole grid moves {0} to and from memory, as two parts of it suggest")]
+    Extrapolated(Bytes),
     /// Only a part of the grid was counted.
-    #[error("counts of {run} of {all} blocks stand for all; memory traffic is that of the part")]
+    #[error("counts of {run} of {all} blocks stand for all")]
     Sample {
         /// Counted.
         run: u64,
@@ -198,7 +204,14 @@ pub fn modelled(
         let blocks = counters.blocks;
         assumptions.push(Assumption::Sample { run: blocks.run, all: blocks.all });
     }
-    let demand = demand::Demand { counters, counts: &counts, rates, spread: &spread, expansion };
+    let demand = demand::Demand {
+        counters,
+        counts: &counts,
+        rates,
+        spread: &spread,
+        expansion,
+        dram: shape.dram,
+    };
     let mut parts = demand.times(&mut assumptions);
     parts.sort_by(|a, b| b.1.0.total_cmp(&a.1.0).then(a.0.cmp(&b.0)));
     let (busiest, work) = parts.first().copied().unwrap_or((Limit::Launch, Seconds(0.0)));

@@ -128,10 +128,11 @@ impl Worker<'_, '_> {
 
     fn name_of(&self, judged: &Judged) -> (Option<String>, usize) {
         match judged.element.region {
-            Some(region) => (
-                self.launch.memory.regions.get(region).map(|r| r.name.clone()),
-                judged.element.offset,
-            ),
+            Some(region) => {
+                let region = self.launch.memory.regions.get(region);
+                let start = region.map_or(0, |region| region.start);
+                (region.map(|region| region.name.clone()), judged.element.offset - start)
+            }
             None => {
                 let offset = judged.element.offset as u32;
                 let inside =

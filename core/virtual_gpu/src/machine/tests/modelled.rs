@@ -29,7 +29,7 @@ fn small() -> Rates {
 }
 
 fn shape(blocks: u64) -> LaunchShape {
-    LaunchShape { blocks, warps_per_block: 8, resident_blocks: 8 }
+    LaunchShape { blocks, warps_per_block: 8, resident_blocks: 8, dram: None }
 }
 
 fn bound(counters: &Counters, blocks: u64) -> Bound {
@@ -77,7 +77,7 @@ fn multiply_adds_are_limited_by_their_pipe() {
 #[test]
 fn a_tiny_launch_is_limited_by_launching() {
     let counters = counters_with("add.u32 %r1, %r0, 1;", |_| {});
-    let shape = LaunchShape { blocks: 1, warps_per_block: 1, resident_blocks: 8 };
+    let shape = LaunchShape { blocks: 1, warps_per_block: 1, resident_blocks: 8, dram: None };
     let Modelled::Bound(bound) = modelled(&counters, &shape, &small(), None) else { panic!() };
     assert_eq!(bound.limit, Limit::Launch);
 }
@@ -86,7 +86,7 @@ fn a_tiny_launch_is_limited_by_launching() {
 fn no_number_where_latency_decides() {
     let chase = "ld.global.u64 %d1, [%d0];\nadd.u64 %d0, %d0, %d1;\n".repeat(100);
     let counters = counters_with(&chase, |_| {});
-    let shape = LaunchShape { blocks: 1, warps_per_block: 1, resident_blocks: 8 };
+    let shape = LaunchShape { blocks: 1, warps_per_block: 1, resident_blocks: 8, dram: None };
     let found = modelled(&counters, &shape, &small(), None);
     assert!(matches!(found, Modelled::Withheld(Withheld::Latency { .. })), "{found:?}");
 }

@@ -1,0 +1,208 @@
+//! Two kernels of a project beside each other: both must be right, then both run in every round.
+
+use std::time::Duration;
+
+use super::build::Scope;
+use super::{Bench, EvaluateError, Evaluation, Run, Watcher, build, evaluate};
+use crate::cancellation::Cancellation;
+use crate::measure::comparison::Comparison;
+use crate::measure::protocol::Protocol;
+use crate::measure::timing::{Mode, Timing};
+use crate::project::manifest::Distribution;
+use crate::units::Fraction;
+use crate::verify::inputs::{Draw, Recipe};
+use crate::verify::program::Program;
+use crate::verify::station::{MeasureOrder, MeasureReport, ModelledTime, Samples};
+use crate::verify::subject::{Subject, Trial};
+use crate::verify::verdict::{Step, TimingUse};
+use crate::verify::verification::Stop;
+
+/// What a comparison may take beside its samples: making inputs, copying.
+const BESIDE: Duration = Duration::from_secs(120);
+
+/// How two kernels compare.
+#[derive(Debug)]
+pub struct Compared {
+    /// Their verdicts, without times of their own.
+    pub runs: [Run; 2],
+    /// One for each workload that is for measuring; none where one of them is not right.
+    pub workloads: Vec<ComparedWorkload>,
+}
+
+/// How two kernels compare on one workload.
+#[derive(Clone, Debug)]
+pub struct ComparedWorkload {
+    /// Its name.
+    pub workload: String,
+    /// How they compare.
+    pub outcome: Outcome,
+}
+
+/// How two kernels compare on one workload.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// Both ran side by side.
+    Measured {
+        /// The times of A and B.
+        timings: Box<[Timing; 2]>,
+        /// B against A.
+        comparison: Comparison,
+    },
+    /// Both were modelled.
+    Modelled {
+        /// The times of A and B.
+        timings: Box<[Timing; 2]>,
+        /// The bound of B as a part of that of A.
+        ratio: Fraction,
+    },
+    /// There is no ratio.
+    Withheld(String),
+}
+
+/// Compares two kernels: `evaluations` are of the same project and device.
+///
+/// # Errors
+/// As [`evaluate`].
+pub fn compare(
+    evaluations: [Evaluation<'_>; 2],
+    protocol: Protocol,
+    bench: &mut Bench,
+    cancellation: &Cancellation,
+    watcher: Watcher<'_>,
+) -> Result<Compared, EvaluateError> {
+    let verdict_only = evaluations.map(|each| Evaluation { timing: TimingUse::Skip, ..each });
+    let [a, b] = &verdict_only;
+    let runs =
+        [evaluate(a, bench, cancellation, watcher)?, evaluate(b, bench, cancellation, watcher)?];
+    let mut workloads = Vec::new();
+    if runs.iter().all(|run| run.verdict.is_ok()) {
+        let both =
+            evaluations.map(|each| Evaluation { timing: TimingUse::Measure(protocol), ..each });
+        let pair = Pair::of(&both, bench, cancellation).map_err(of_stop)?;
+        for (a, b) in pair.workloads() {
+            watcher(Step::Measure, Some(&a.case.workload));
+            let outcome = pair.outcome(a, b, (protocol, runs[0].seed), bench, cancellation)?;
+            workloads.push(ComparedWorkload { workload: a.case.workload.clone(), outcome });
+        }
+    }
+    Ok(Compared { runs, workloads })
+}
+
+fn of_stop(stop: Stop) -> EvaluateError {
+    match stop {
+        Stop::Request(message) => EvaluateError::Request(message),
+        Stop::Broken(message) => EvaluateError::Environment(message),
+        // It passed a moment ago.
+        Stop::Failure(failure) => {
+            EvaluateError::Environment(format!("the second build failed: {}", failure.word()))
+        }
+    }
+}
+
+/// Both candidates, loaded into one device.
+struct Pair {
+    subjects: [Subject; 2],
+    /// Modules of A, which come before those of B.
+    before: usize,
+}
+
+impl Pair {
+    fn of(
+        evaluations: &[Evaluation<'_>; 2],
+        bench: &mut Bench,
+        cancellation: &Cancellation,
+    ) -> Result<Self, Stop> {
+        let [a, b] = evaluations;
+        let a = build::build(a, Scope::Everything, &mut bench.compiler, cancellation, &mut None)?;
+        let b = build::build(b, Scope::Everything, &mut bench.compiler, cancellation, &mut None)?;
+        let modules: Vec<_> = a.candidate.iter().chain(&b.candidate).cloned().collect();
+        let steps = a.limits.virtual_steps;
+        bench
+            .stations
+            .open(&modules, &a.reference, steps, cancellation)
+            .map_err(|error| Stop::Broken(error.to_string()))?;
+        Ok(Self { before: a.candidate.len(), subjects: [a, b] })
+    }
+
+    fn workloads(&self) -> impl Iterator<Item = (&Trial, &Trial)> {
+        let [a, b] = &self.subjects;
+        a.measured.iter().filter_map(|a| {
+            let b = b.measured.iter().find(|b| b.case.workload == a.case.workload)?;
+            Some((a, b))
+        })
+    }
+
+    fn outcome(
+        &self,
+        a: &Trial,
+        b: &Trial,
+        (protocol, seed): (Protocol, u64),
+        bench: &mut Bench,
+        cancellation: &Cancellation,
+    ) -> Result<Outcome, EvaluateError> {
+        let draw = match bench.stations.models_time() {
+            true => Draw::Repeating,
+            false => Draw::Distribution(Distribution::AsDeclared),
+        };
+        let second = Program { module: b.candidate.module + self.before, ..b.candidate.clone() };
+        let order = MeasureOrder {
+            case: a.case.clone(),
+            programs: vec![a.candidate.clone(), second],
+            recipe: Recipe { seed, draw },
+            last: Recipe { seed: !seed, draw },
+            mode: Mode::Cold,
+            protocol,
+            seed,
+            outputs: None,
+        };
+        let limit = BESIDE.saturating_add(protocol.longest * 4);
+        let report = bench
+            .stations
+            .measure(order, limit, cancellation)
+            .map_err(|error| EvaluateError::Environment(error.to_string()))?;
+        Ok(match report {
+            MeasureReport::Samples(samples) => measured(samples),
+            MeasureReport::Modelled(times) => modelled(times),
+            MeasureReport::Faulted(faults) => {
+                let details = faults.first().map(|fault| fault.details.clone());
+                Outcome::Withheld(format!(
+                    "a kernel faulted while it was timed: {}",
+                    details.unwrap_or_default()
+                ))
+            }
+        })
+    }
+}
+
+fn measured(samples: Samples) -> Outcome {
+    let Samples { clock, batch, rounds, stopped, readings, .. } = samples;
+    let mut rounds = rounds.into_iter();
+    let (Some(a), Some(b)) = (rounds.next(), rounds.next()) else {
+        return Outcome::Withheld("the clock gave no times".to_owned());
+    };
+    let comparison = Comparison::of(&a, &b);
+    let timing = |rounds| Timing::measured(clock, Mode::Cold, rounds, (batch, stopped), &readings);
+    match (timing(a), timing(b), comparison) {
+        (Some(a), Some(b), Some(comparison)) => {
+            Outcome::Measured { timings: Box::new([a, b]), comparison }
+        }
+        _ => Outcome::Withheld("too few rounds to compare".to_owned()),
+    }
+}
+
+fn modelled(times: Vec<Result<ModelledTime, String>>) -> Outcome {
+    let mut times = times.into_iter();
+    match (times.next(), times.next()) {
+        (Some(Ok(a)), Some(Ok(b))) => {
+            let ratio = b.bound / a.bound;
+            let timing = |time: ModelledTime| {
+                Timing::modelled(time.bound, time.band, time.limit, time.assumptions)
+            };
+            Outcome::Modelled { timings: Box::new([timing(a), timing(b)]), ratio }
+        }
+        (Some(Err(reason)), _) | (_, Some(Err(reason))) => Outcome::Withheld(reason),
+        (None | Some(Ok(_)), None) | (None, Some(Ok(_))) => {
+            Outcome::Withheld("nothing was modelled".to_owned())
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! When there are enough samples: looked at only at fixed points, so that looking does not choose the answer.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::statistics::Summary;
+use super::timing::Stopped;
+use crate::units::Seconds;
+
+/// How many samples are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Protocol {
+    /// Samples of a round.
+    pub per_round: u32,
+    /// Rounds before the first look.
+    pub least_rounds: u32,
+    /// Rounds at most.
+    pub most_rounds: u32,
+    /// Half of the interval's width that is narrow enough, as a part of the median.
+    pub precision: f64,
+    /// Time of the host's clock that sampling may take.
+    pub longest: Duration,
+}
+
+impl Protocol {
+    /// For a verdict.
+    pub const FINAL: Self = Self {
+        per_round: 5,
+        least_rounds: 20,
+        most_rounds: 640,
+        precision: 0.005,
+        longest: Duration::from_millis(300),
+    };
+
+    /// For two beside each other.
+    pub const PAIRED: Self = Self {
+        per_round: 5,
+        least_rounds: 40,
+        most_rounds: 640,
+        precision: 0.003,
+        longest: Duration::from_millis(1000),
+    };
+
+    /// For a first look and for the search.
+    pub const QUICK: Self = Self {
+        per_round: 3,
+        least_rounds: 5,
+        most_rounds: 20,
+        precision: 0.02,
+        longest: Duration::from_millis(30),
+    };
+}
+
+/// Sampling under way.
+#[derive(Clone, Debug)]
+pub struct Progress {
+    protocol: Protocol,
+    rounds: Vec<Vec<Seconds>>,
+    /// Rounds after which is looked next.
+    next_look: u32,
+}
+
+impl Progress {
+    /// Nothing yet.
+    #[must_use]
+    pub fn new(protocol: Protocol) -> Self {
+        Self { protocol, rounds: Vec::new(), next_look: protocol.least_rounds.max(1) }
+    }
+
+    /// Adds a round. `elapsed` is the time since sampling began. Says why no further round is needed, if so.
+    pub fn add(&mut self, round: Vec<Seconds>, elapsed: Duration) -> Option<Stopped> {
+        self.rounds.push(round);
+        let count = u32::try_from(self.rounds.len()).unwrap_or(u32::MAX);
+        if count >= self.next_look {
+            // The next look comes when half as many again are there: few looks, so that none is lucky.
+            self.next_look = count.saturating_add(count.div_ceil(2));
+            let error = Summary::of(&self.rounds).map(|summary| summary.relative_error());
+            if error.is_some_and(|error| error <= self.protocol.precision) {
+                return Some(Stopped::Precise);
+            }
+        }
+        let over = count >= self.protocol.most_rounds || elapsed >= self.protocol.longest;
+        over.then_some(Stopped::Budget)
+    }
+
+    /// All samples.
+    #[must_use]
+    pub fn into_rounds(self) -> Vec<Vec<Seconds>> {
+        self.rounds
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::comparison::simulated::Noise;
+
+    fn run(protocol: Protocol, noise: impl Fn(u64) -> Noise, each: Duration) -> (usize, Stopped) {
+        let mut progress = Progress::new(protocol);
+        for number in 0_u32.. {
+            let round = noise(u64::from(number)).round(1e-4, protocol.per_round as usize);
+            if let Some(stopped) = progress.add(round, each * (number + 1)) {
+                return (progress.into_rounds().len(), stopped);
+            }
+        }
+        unreachable!("sampling ends")
+    }
+
+    #[test]
+    fn sampling_ends_when_it_is_precise_or_out_of_budget() {
+        let protocol = Protocol::FINAL;
+        let quick = Duration::from_micros(100);
+        let (rounds, stopped) = run(protocol, Noise::quiet, quick);
+        assert_eq!((rounds, stopped), (20, Stopped::Precise));
+        let (rounds, stopped) = run(protocol, Noise::wild, quick);
+        assert!(rounds > 20 && stopped == Stopped::Budget || stopped == Stopped::Precise);
+        let (rounds, stopped) = run(protocol, Noise::wild, Duration::from_millis(100));
+        assert_eq!((rounds, stopped), (3, Stopped::Budget));
+        let hopeless = Protocol { precision: 0.0, most_rounds: 30, ..protocol };
+        assert_eq!(run(hopeless, Noise::wild, quick), (30, Stopped::Budget));
+    }
+
+    #[test]
+    fn samples_that_are_no_times_are_never_precise() {
+        let mut progress = Progress::new(Protocol { most_rounds: 25, ..Protocol::FINAL });
+        let mut ends = (0..25).map(|_| progress.add(vec![Seconds(f64::NAN)], Duration::ZERO));
+        assert_eq!(ends.find_map(|end| end), Some(Stopped::Budget));
+    }
+}

@@ -1,0 +1,438 @@
+//! Measuring at a station: the same buffers as in a run, but the work is timed and nobody looks meanwhile.
+//!
+//! What is handed over for judging is what the last sample left, on inputs that no sample before it saw. How many samples
+//! there are depends on noise and on the seed, so that no kernel can tell which of them is the last.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use super::bound::{Bound, of_device, of_inputs};
+use super::serve::Station;
+use super::steps::{fill_constants, flattened};
+use super::{MemoryOrder, Side, StationFailure, outputs};
+use crate::device::{
+    BufferId, BufferRequest, Device, DeviceKind, LaunchFault, Operation, Placement, Sampling,
+    Timed, Work,
+};
+use crate::measure::protocol::{Progress, Protocol};
+use crate::measure::timing::{Clock, Mode, Reading, Stopped};
+use crate::project::manifest::Init;
+use crate::project::tensor::Role;
+use crate::random::Stream;
+use crate::units::Seconds;
+use crate::verify::case::Case;
+use crate::verify::fault_report::FaultReport;
+use crate::verify::inputs::{Recipe, generate_tensor};
+use crate::verify::program::Program;
+use crate::virtual_gpu::cost::time::Modelled;
+use crate::virtual_gpu::{Access, Initial};
+
+/// Buffers begin where memory does, as an allocation would.
+const PLACEMENT: Placement = Placement::Left;
+
+/// A warm sample is of as many executions as take this long.
+const WARM_SAMPLE: Seconds = Seconds(20e-6);
+
+/// Executions of a warm sample at most.
+const MOST_BATCH: f64 = 256.0;
+
+/// Rounds beyond those that are needed, at most, so that nobody knows which is the last.
+const MOST_EXTRA_ROUNDS: u64 = 4;
+
+/// Timing of the programs of one or more candidates.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MeasureOrder {
+    /// The sizes.
+    pub case: Case,
+    /// What is timed; where there are several, every round has all of them, in an order that is shuffled.
+    pub programs: Vec<Program>,
+    /// The inputs.
+    pub recipe: Recipe,
+    /// The inputs of the last sample of the first program.
+    pub last: Recipe,
+    /// What the caches hold.
+    pub mode: Mode,
+    /// How many samples.
+    pub protocol: Protocol,
+    /// What orders and extra rounds come from.
+    pub seed: u64,
+    /// An existing folder for what the first program leaves in its outputs.
+    pub outputs: Option<PathBuf>,
+}
+
+/// What came of measuring.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum MeasureReport {
+    /// The device ran it.
+    Samples(Samples),
+    /// A model of the device: one for each program, or why there is no number.
+    Modelled(Vec<Result<ModelledTime, String>>),
+    /// A kernel did something wrong.
+    Faulted(Vec<FaultReport>),
+}
+
+/// Samples of each program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Samples {
+    /// What told the time.
+    pub clock: Clock,
+    /// Executions in a sample.
+    pub batch: u32,
+    /// For each program its rounds of samples.
+    pub rounds: Vec<Vec<Vec<Seconds>>>,
+    /// Why there are no more.
+    pub stopped: Stopped,
+    /// What the device did meanwhile.
+    pub readings: Vec<Reading>,
+    /// Buffers that must be zero after a run and are not.
+    pub left_dirty: Vec<String>,
+}
+
+/// The bound of a program in a model of a device.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModelledTime {
+    /// No run can be faster.
+    pub bound: Seconds,
+    /// Real runs are expected between these multiples of it.
+    pub band: (f64, f64),
+    /// What decides most of it.
+    pub limit: String,
+    /// What has to hold.
+    pub assumptions: Vec<String>,
+}
+
+impl Station {
+    /// Times programs.
+    ///
+    /// # Errors
+    /// The device cannot run them. What a candidate does wrong is in the report.
+    pub fn measure(&mut self, order: &MeasureOrder) -> Result<MeasureReport, StationFailure> {
+        self.is(Side::Candidate)?;
+        if let Some(before) = self.take_bound() {
+            before.free(self.device())?;
+        }
+        match self.description().kind {
+            DeviceKind::Virtual => self.modelled(order),
+            DeviceKind::Cuda { .. } => self.measured(order),
+        }
+    }
+
+    fn measured(&mut self, order: &MeasureOrder) -> Result<MeasureReport, StationFailure> {
+        let mut contenders: Vec<Contender> = Vec::new();
+        for program in &order.programs {
+            let contender = match contenders.first() {
+                None => self.contender(order, program)?,
+                Some(first) => {
+                    let bound = first.bound.beside(self.device(), program, PLACEMENT)?;
+                    let mut work = bound.work(&order.case, program);
+                    work.restore.clone_from(&first.work.restore);
+                    work.timed.extend(flattened(self.walk(&bound, program)?, program)?);
+                    Contender { bound, work, pristine: Vec::new() }
+                }
+            };
+            contenders.push(contender);
+        }
+        match sampled(self.device(), order, &contenders) {
+            Ok(mut samples) => match self.last(order, &mut contenders, &mut samples) {
+                Ok(()) => self.ended(order, contenders, samples),
+                Err(stop) => stop.reported(),
+            },
+            Err(stop) => stop.reported(),
+        }
+    }
+
+    /// One program after the other: a model needs them not side by side, and the host has less memory than a GPU.
+    fn modelled(&mut self, order: &MeasureOrder) -> Result<MeasureReport, StationFailure> {
+        let mut times = Vec::new();
+        let once = Sampling { mode: order.mode, batch: 1, samples: 1 };
+        for program in &order.programs {
+            let contender = match self.contender(order, program) {
+                Ok(contender) => contender,
+                Err(StationFailure::Memory(reason)) => {
+                    times.push(Err(reason));
+                    continue;
+                }
+                Err(failure) => return Err(failure),
+            };
+            let timed = self.device().time(&contender.work, once);
+            match timed.map_err(|error| of_device(&error))? {
+                Timed::Modelled(parts) => times.push(together(&parts)),
+                Timed::Samples { .. } | Timed::Faulted(_) => {
+                    let message = "a virtual device measured time";
+                    return Err(StationFailure::Order(message.to_owned()));
+                }
+            }
+            self.give_back(contender)?;
+        }
+        Ok(MeasureReport::Modelled(times))
+    }
+
+    fn give_back(&mut self, contender: Contender) -> Result<(), StationFailure> {
+        contender.bound.free(self.device())?;
+        for (_, copy) in contender.pristine {
+            self.device().free(copy).map_err(|error| of_device(&error))?;
+        }
+        Ok(())
+    }
+
+    fn contender(
+        &mut self,
+        order: &MeasureOrder,
+        program: &Program,
+    ) -> Result<Contender, StationFailure> {
+        let (sides, memory) =
+            ((&order.case, program, Side::Candidate), MemoryOrder::Fresh(PLACEMENT));
+        let bound = Bound::prepare(self.device(), None, sides, order.recipe, memory)?;
+        let mut work = bound.work(&order.case, program);
+        let mut pristine = Vec::new();
+        for (tensor, buffer) in bound.inouts(&order.case) {
+            let request = BufferRequest::new(
+                &format!("{} as it was", order.case.tensors[tensor].name),
+                order.case.tensors[tensor].bytes,
+                Access::ReadWrite,
+                inout(&order.case, tensor, order.recipe)?,
+            );
+            let copy = self.device().allocate(request).map_err(|error| of_device(&error))?;
+            work.restore.push((copy, buffer));
+            pristine.push((tensor, copy));
+        }
+        let walk = self.walk(&bound, program)?;
+        fill_constants(self.device(), &walk, program)?;
+        work.timed.extend(flattened(walk, program)?);
+        Ok(Contender { bound, work, pristine })
+    }
+
+    /// One more sample of the first program, on inputs that nobody saw.
+    fn last(
+        &mut self,
+        order: &MeasureOrder,
+        contenders: &mut [Contender],
+        samples: &mut Samples,
+    ) -> Result<(), Stop> {
+        let (Some(contender), Some(program)) = (contenders.first_mut(), order.programs.first())
+        else {
+            return Err(StationFailure::Order("nothing was measured".to_owned()).into());
+        };
+        let walk = self.walk(&contender.bound, program)?;
+        let device = self.device();
+        contender.bound.set(device, (&order.case, program, Side::Candidate), order.last)?;
+        fill_constants(device, &walk, program)?;
+        for (tensor, copy) in &contender.pristine {
+            let content = inout(&order.case, *tensor, order.last)?;
+            device.set(*copy, content).map_err(|error| of_device(&error))?;
+        }
+        let sampling = Sampling { mode: order.mode, batch: samples.batch, samples: 1 };
+        let Sample { times, .. } = timed(device, &contender.work, sampling)?;
+        if let Some(round) = samples.rounds.first_mut().and_then(|rounds| rounds.last_mut()) {
+            round.extend(times);
+        }
+        Ok(())
+    }
+
+    /// Hands over what the last sample left, and gives everything back.
+    fn ended(
+        &mut self,
+        order: &MeasureOrder,
+        contenders: Vec<Contender>,
+        mut samples: Samples,
+    ) -> Result<MeasureReport, StationFailure> {
+        if let Some(contender) = contenders.first() {
+            if let Some(folder) = &order.outputs {
+                outputs::write(folder, &self.outputs(&contender.bound, &order.case)?)?;
+            }
+            samples.left_dirty = contender.bound.left_dirty(self.device())?;
+        }
+        for contender in contenders {
+            self.give_back(contender)?;
+        }
+        Ok(MeasureReport::Samples(samples))
+    }
+}
+
+/// A program with buffers of its own.
+#[derive(Debug)]
+struct Contender {
+    bound: Bound,
+    work: Work,
+    /// Copies of tensors that are read and written, as they were.
+    pristine: Vec<(usize, BufferId)>,
+}
+
+/// Why there are no samples.
+enum Stop {
+    Station(StationFailure),
+    Faulted(Vec<LaunchFault>),
+}
+
+impl From<StationFailure> for Stop {
+    fn from(failure: StationFailure) -> Self {
+        Self::Station(failure)
+    }
+}
+
+impl Stop {
+    fn reported(self) -> Result<MeasureReport, StationFailure> {
+        match self {
+            Self::Station(failure) => Err(failure),
+            Self::Faulted(faults) => {
+                Ok(MeasureReport::Faulted(faults.into_iter().map(Into::into).collect()))
+            }
+        }
+    }
+}
+
+/// Rounds of all contenders until there are enough, and a few more.
+fn sampled(
+    device: &mut dyn Device,
+    order: &MeasureOrder,
+    contenders: &[Contender],
+) -> Result<Samples, Stop> {
+    let once = Sampling { mode: order.mode, batch: 1, samples: 1 };
+    let mut slowest = Seconds(0.0);
+    for contender in contenders {
+        // The first execution loads code; the second one counts.
+        timed(device, &contender.work, once)?;
+        let Sample { times, .. } = timed(device, &contender.work, once)?;
+        for each in times {
+            slowest = if each > slowest { each } else { slowest };
+        }
+    }
+    let restores = contenders.iter().any(|contender| !contender.work.restore.is_empty());
+    let batch = match order.mode {
+        Mode::Warm if !restores => (WARM_SAMPLE / slowest).0.ceil().clamp(1.0, MOST_BATCH) as u32,
+        // What is read and written is put back before each sample, so that a sample is one execution.
+        Mode::Warm | Mode::Cold => 1,
+    };
+    let sampling = Sampling { mode: order.mode, batch, samples: order.protocol.per_round };
+    rounds(device, order, contenders, sampling)
+}
+
+fn rounds(
+    device: &mut dyn Device,
+    order: &MeasureOrder,
+    contenders: &[Contender],
+    sampling: Sampling,
+) -> Result<Samples, Stop> {
+    let stream = Stream::new(order.seed, 0);
+    let extra = ((u128::from(stream.bits(0)) * u128::from(MOST_EXTRA_ROUNDS + 1)) >> 64) as u64;
+    let mut all: Vec<Progress> = contenders.iter().map(|_| Progress::new(order.protocol)).collect();
+    let mut turn: Vec<usize> = (0..contenders.len()).collect();
+    let (mut clock, mut ended, mut remaining) = (None, None, extra);
+    let mut readings = Vec::new();
+    let started = Instant::now();
+    for round in 1_u64.. {
+        shuffle(&mut turn, stream, round);
+        let mut stops = Vec::new();
+        for index in &turn {
+            let sample = timed(device, &contenders[*index].work, sampling)?;
+            clock = clock.or(Some(sample.clock));
+            readings.extend(sample.reading);
+            let times = sample.times;
+            stops.push(all[*index].add(times, started.elapsed()));
+        }
+        if ended.is_none() && stops.contains(&Some(Stopped::Budget)) {
+            ended = Some(Stopped::Budget);
+        } else if ended.is_none() && stops.iter().all(Option::is_some) {
+            ended = Some(Stopped::Precise);
+        }
+        if ended.is_some() {
+            if remaining == 0 {
+                break;
+            }
+            remaining -= 1;
+        }
+    }
+    let missing = || StationFailure::Order("nothing was timed".to_owned());
+    let (clock, stopped) = (clock.ok_or_else(missing)?, ended.ok_or_else(missing)?);
+    let rounds = all.into_iter().map(Progress::into_rounds).collect();
+    let (batch, left_dirty) = (sampling.batch, Vec::new());
+    Ok(Samples { clock, batch, rounds, stopped, readings, left_dirty })
+}
+
+/// Fisher and Yates, from the numbers of one round.
+fn shuffle(turn: &mut [usize], stream: Stream, round: u64) {
+    for last in (1..turn.len()).rev() {
+        let bits = u128::from(stream.bits(round << 16 | last as u64));
+        turn.swap(last, ((bits * (last as u128 + 1)) >> 64) as usize);
+    }
+}
+
+/// What came of timing some work once.
+struct Sample {
+    clock: Clock,
+    times: Vec<Seconds>,
+    reading: Option<Reading>,
+}
+
+fn timed(device: &mut dyn Device, work: &Work, sampling: Sampling) -> Result<Sample, Stop> {
+    match device.time(work, sampling).map_err(|error| of_device(&error))? {
+        Timed::Samples { clock, times, reading } => Ok(Sample { clock, times, reading }),
+        Timed::Modelled(_) => {
+            Err(StationFailure::Order("a GPU modelled its time".to_owned()).into())
+        }
+        Timed::Faulted(faults) => Err(Stop::Faulted(faults)),
+    }
+}
+
+/// The bounds of all launches one after the other; what decides the most of it decides.
+fn together(parts: &[(u64, Modelled)]) -> Result<ModelledTime, String> {
+    let mut whole = Seconds(0.0);
+    let mut limits: Vec<(String, Seconds)> = Vec::new();
+    let mut assumptions: Vec<String> = Vec::new();
+    let mut band = (1.0, 1.0);
+    for (executions, modelled) in parts {
+        let bound = match modelled {
+            Modelled::Bound(bound) => bound,
+            Modelled::Withheld(reason) => return Err(reason.to_string()),
+        };
+        let time = bound.time * (*executions as f64);
+        whole = whole + time;
+        let limit = bound.limit.to_string();
+        match limits.iter_mut().find(|(known, _)| *known == limit) {
+            Some((_, sum)) => *sum = *sum + time,
+            None => limits.push((limit, time)),
+        }
+        for assumption in bound.assumptions.iter().map(ToString::to_string) {
+            if !assumptions.contains(&assumption) {
+                assumptions.push(assumption);
+            }
+        }
+        band = bound.band;
+    }
+    let most = limits.into_iter().max_by(|(_, a), (_, b)| a.0.total_cmp(&b.0));
+    let (limit, _) = most.ok_or_else(|| "the program launches nothing".to_owned())?;
+    Ok(ModelledTime { bound: whole, band, limit, assumptions })
+}
+
+/// What a tensor that is read and written holds at first.
+fn inout(case: &Case, tensor: usize, recipe: Recipe) -> Result<Initial, StationFailure> {
+    let content = generate_tensor(case, tensor, recipe).map_err(|error| of_inputs(&error))?;
+    Ok(content.map_or(Initial::Unwritten, Initial::Bytes))
+}
+
+impl Bound {
+    /// What is put right before each sample, and what every execution begins with.
+    fn work(&self, case: &Case, program: &Program) -> Work {
+        let mut work = Work::default();
+        for (buffer, init) in self.begins(case, program) {
+            match init {
+                Init::Undefined => work.poison.push(buffer),
+                Init::ZeroEachLaunch => {
+                    work.timed.push(Operation::Fill { buffer, element: vec![0] });
+                }
+                Init::ZeroOnce => {}
+            }
+        }
+        work
+    }
+
+    /// The tensors that are read and written.
+    fn inouts(&self, case: &Case) -> Vec<(usize, BufferId)> {
+        let all = case.tensors.iter().enumerate();
+        all.filter(|(_, tensor)| matches!(tensor.role, Role::Inout { .. }))
+            .filter_map(|(index, _)| Some((index, self.tensor(index)?)))
+            .collect()
+    }
+}

@@ -1,0 +1,131 @@
+//! The time of what is right so far: each workload that is for measuring, cold and warm, and a look at what a timed launch
+//! left.
+
+use super::{Attempt, LONGEST, MemoryOrder, Scrutiny, Stop, Verification, stop};
+use crate::device::Placement;
+use crate::measure::protocol::Protocol;
+use crate::measure::timing::{Mode, Timing};
+use crate::project::launch::expectation::WrongKind;
+use crate::project::manifest::Distribution;
+use crate::verify::inputs::{Draw, Recipe};
+use crate::verify::station::{MeasureOrder, MeasureReport, ModelledTime, Samples};
+use crate::verify::subject::Trial;
+use crate::verify::verdict::{Step, WorkloadRun, WorkloadTiming};
+
+impl Verification<'_> {
+    /// The times of one workload. On a device that runs in real time it must be right there too.
+    pub(super) fn measured(
+        &mut self,
+        trial: &Trial,
+        protocol: Protocol,
+    ) -> Result<WorkloadTiming, Stop> {
+        if self.stations.models_time() {
+            return self.modelled(trial, protocol);
+        }
+        let name = trial.case.workload.as_str();
+        let declared = Draw::Distribution(Distribution::AsDeclared);
+        let seed = self.timed(Step::Results, Some(name), |this| {
+            let recipe = this.recipe(&trial.case, declared, "a");
+            let memory = MemoryOrder::Fresh(Placement::Right);
+            let attempt = Attempt { trial, recipe, step: Step::Results, memory };
+            this.right(&attempt, Scrutiny::Memory)?;
+            Ok(recipe.seed)
+        })?;
+        self.checks.workloads.push(WorkloadRun {
+            workload: name.to_owned(),
+            seed,
+            runs: 1,
+            warp_instructions: None,
+        });
+        let mut timings = Vec::new();
+        for mode in [Mode::Cold, Mode::Warm] {
+            timings.push(self.timed(Step::Measure, Some(name), |this| {
+                let (report, last) = this.sampled(trial, mode, protocol)?;
+                this.revalidated(trial, last, report, mode)
+            })?);
+        }
+        Ok(WorkloadTiming { workload: name.to_owned(), timings, withheld: None })
+    }
+
+    fn modelled(&mut self, trial: &Trial, protocol: Protocol) -> Result<WorkloadTiming, Stop> {
+        let name = trial.case.workload.as_str();
+        self.timed(Step::Measure, Some(name), |this| {
+            let (report, _) = this.sampled(trial, Mode::Cold, protocol)?;
+            let workload = name.to_owned();
+            match report {
+                MeasureReport::Modelled(times) => match times.into_iter().next() {
+                    Some(Ok(ModelledTime { bound, band, limit, assumptions })) => {
+                        let timings = vec![Timing::modelled(bound, band, limit, assumptions)];
+                        Ok(WorkloadTiming { workload, timings, withheld: None })
+                    }
+                    Some(Err(reason)) => {
+                        Ok(WorkloadTiming { workload, timings: Vec::new(), withheld: Some(reason) })
+                    }
+                    None => Err(Stop::Broken("nothing was modelled".to_owned())),
+                },
+                MeasureReport::Samples(_) | MeasureReport::Faulted(_) => {
+                    Err(Stop::Broken("a virtual device measured time".to_owned()))
+                }
+            }
+        })
+    }
+
+    fn sampled(
+        &mut self,
+        trial: &Trial,
+        mode: Mode,
+        protocol: Protocol,
+    ) -> Result<(MeasureReport, Recipe), Stop> {
+        let declared = match self.stations.models_time() {
+            true => Draw::Repeating,
+            false => Draw::Distribution(Distribution::AsDeclared),
+        };
+        let word = match mode {
+            Mode::Cold => "cold",
+            Mode::Warm => "warm",
+        };
+        let last = self.recipe(&trial.case, declared, &format!("{word} last"));
+        let order = MeasureOrder {
+            case: trial.case.clone(),
+            programs: vec![trial.candidate.clone()],
+            recipe: self.recipe(&trial.case, declared, word),
+            last,
+            mode,
+            protocol,
+            seed: self.recipe(&trial.case, declared, &format!("{word} order")).seed,
+            outputs: None,
+        };
+        let limit = self.limit(trial).saturating_mul(4).saturating_add(protocol.longest * 4);
+        let report = self.stations.measure(order, limit.min(LONGEST), self.cancellation);
+        let name = Some(trial.case.workload.as_str());
+        Ok((report.map_err(|error| stop(error, Step::Measure, name))?, last))
+    }
+
+    /// The timing, if what the last timed launch left is right.
+    fn revalidated(
+        &mut self,
+        trial: &Trial,
+        last: Recipe,
+        report: MeasureReport,
+        mode: Mode,
+    ) -> Result<Timing, Stop> {
+        let memory = MemoryOrder::Fresh(Placement::Left);
+        let attempt = Attempt { trial, recipe: last, step: Step::Measure, memory };
+        let samples = match report {
+            MeasureReport::Samples(samples) => samples,
+            MeasureReport::Faulted(faults) => {
+                return Err(self.faulted(&attempt, faults, String::new()));
+            }
+            MeasureReport::Modelled(_) => {
+                return Err(Stop::Broken("a GPU modelled its time".to_owned()));
+            }
+        };
+        let Samples { clock, batch, rounds, stopped, readings, left_dirty } = samples;
+        self.left_zero(&attempt, &left_dirty)?;
+        let judged = self.judge(&attempt)?;
+        self.accept(&attempt, judged, Some(WrongKind::StateDependent))?;
+        let rounds = rounds.into_iter().next().unwrap_or_default();
+        let timing = Timing::measured(clock, mode, rounds, (batch, stopped), &readings);
+        timing.ok_or_else(|| Stop::Broken("the clock gave no times".to_owned()))
+    }
+}
