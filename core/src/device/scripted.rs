@@ -14,7 +14,9 @@ use super::execution::{
     Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Image, Launch,
     LaunchFault, ModuleId, Outcome,
 };
+use super::timing::{Sampling, Timed, Work};
 use super::virtual_device::Watch;
+use crate::virtual_gpu::machine::VariableError;
 use crate::virtual_gpu::{FaultKind, Initial, LaunchError};
 
 /// What one launch does.
@@ -108,6 +110,20 @@ impl Device for ScriptedDevice {
     }
 
     fn watch(&mut self, _watch: Watch) {}
+
+    fn fill_variable(
+        &mut self,
+        _module: ModuleId,
+        symbol: &str,
+        _bytes: &[u8],
+    ) -> Result<(), DeviceError> {
+        Err(VariableError::Unknown(symbol.to_owned()).into())
+    }
+
+    /// What runs no code has no time.
+    fn time(&mut self, _work: &Work, _sampling: Sampling) -> Result<Timed, DeviceError> {
+        Err(DeviceError::Unknown("time in its script"))
+    }
 
     fn launch(&mut self, launch: &Launch) -> Result<Outcome, DeviceError> {
         if launch.module.0 >= self.modules {

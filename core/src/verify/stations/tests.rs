@@ -76,9 +76,16 @@ fn program() -> Program {
         block: [4, 1, 1],
         dynamic_shared: 0,
         cooperative: false,
+        cluster: None,
+        residence: None,
         arguments: vec![ArgumentCase::Buffer(Buffer::Tensor(0))],
     };
-    Program { module: 0, scratch: Vec::new(), steps: vec![Step::Launch(launch)] }
+    Program {
+        module: 0,
+        scratch: Vec::new(),
+        constants: Vec::new(),
+        steps: vec![Step::Launch(launch)],
+    }
 }
 
 const RECIPE: Recipe = Recipe { seed: 1, draw: Draw::Distribution(Distribution::AsDeclared) };
