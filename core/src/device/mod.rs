@@ -1,6 +1,6 @@
 //! Devices: what runs kernels, and the sheets that describe GPUs.
 //!
-//! [`Device`] is the contract; the virtual GPU and a CUDA GPU keep it. A sheet says what a GPU is: how many of everything, how fast, and which document says so. What
+//! [`Device`] is the contract; the virtual GPU, a CUDA GPU and a scripted device for tests keep it. A sheet says what a GPU is: how many of everything, how fast, and which document says so. What
 //! depends on the compute capability alone stands in one table that the sheets share.
 
 pub mod cuda;
@@ -20,6 +20,8 @@ pub mod timing;
 mod check;
 mod model;
 mod rates;
+#[cfg(test)]
+pub(crate) mod scripted;
 #[cfg(test)]
 mod tests;
 mod written;

@@ -298,3 +298,6 @@ impl From<WorkerError> for StationError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -143,7 +143,7 @@ fn a_buffer_is_aligned_as_asked_and_no_further_from_its_edge() {
 
 #[test]
 fn memory_that_was_given_back_is_used_again() {
-    check(|device| {
+    check_with(&[], |device| {
         for round in 0..50_u8 {
             let placement = if round % 2 == 0 { Placement::Left } else { Placement::Right };
             let buffer = device.allocate(request(3 << 20, 16, placement)).unwrap();
@@ -164,7 +164,7 @@ fn memory_that_was_given_back_is_used_again() {
 
 #[test]
 fn many_buffers_live_side_by_side() {
-    check(|device| {
+    check_with(&[], |device| {
         let named = |index: u8| {
             let bytes = vec![index; 1 + usize::from(index)];
             let request = request(bytes.len() as u64, 1, Placement::Right);
@@ -183,7 +183,7 @@ fn many_buffers_live_side_by_side() {
 
 #[test]
 fn an_empty_buffer_has_an_address() {
-    check(|device| {
+    check_with(&[], |device| {
         for placement in [Placement::Left, Placement::Right] {
             let empty = request(0, 256, placement);
             let empty = device.allocate(empty).unwrap();
