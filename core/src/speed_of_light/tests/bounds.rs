@@ -85,7 +85,7 @@ fn a_matrix_product_is_bounded_by_the_fastest_permitted_pipe() {
     physical(&double, Pipe::TensorInt8, 1979e12 / 14.0);
     method(&double, Pipe::TensorFp64, 66.9e12);
     method(&product(Accuracy::Tf32, floats(24)), Pipe::TensorTf32, 494.5e12);
-    physical(&product(Accuracy::F8, floats(4)), Pipe::TensorFp8, 1979e12);
+    physical(&product(Accuracy::F8, floats(4)), Pipe::TensorFp8AccumulateFp32, 1979e12);
     physical(&product(Accuracy::Exact, Operands::Integers { bits: 8 }), Pipe::TensorInt8, 1979e12);
 }
 
