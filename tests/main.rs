@@ -20,12 +20,18 @@ mod defects;
 /// What the documentation refers to.
 #[cfg(test)]
 mod docs;
+/// Threads and processes that work together, and what becomes of them.
+#[cfg(test)]
+mod engine;
 /// What kernels do that a policy may refuse.
 #[cfg(test)]
 mod evidence;
 /// Machine instructions that PTX stands for.
 #[cfg(test)]
 mod expansion;
+/// What is kept of runs, whatever happens to the process, the disk and the file.
+#[cfg(test)]
+mod history;
 /// One kernel with given buffers.
 #[cfg(test)]
 mod launch;

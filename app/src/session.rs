@@ -2,14 +2,16 @@
 
 use std::env;
 use std::io::{self, Write as _};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use lightbench_core::cancellation::Cancellation;
 use lightbench_core::compile::Compiler;
 use lightbench_core::display_text::visible;
+use lightbench_core::history::place::user_state;
 use lightbench_core::toolchain::{
-    DEFAULT_FETCH_LIMIT, FetchError, FetchEvent, FetchRequest, PinnedSet, Surroundings,
+    DEFAULT_FETCH_LIMIT, FetchError, FetchEvent, FetchRequest, PinnedSet, Surroundings, Toolchain,
     ToolchainError, discover, fetch, user_cache,
 };
 use lightbench_core::worker::command::WorkerCommand;
@@ -31,12 +33,14 @@ pub struct Session {
     pub surroundings: Surroundings,
     /// Set by Ctrl-C.
     pub cancellation: Cancellation,
+    /// Our folder in the user's state folder.
+    pub state: Option<PathBuf>,
 }
 
 impl Session {
     /// A session in these surroundings that nobody interrupts yet.
     pub fn new(surroundings: Surroundings) -> Self {
-        Self { surroundings, cancellation: Cancellation::new() }
+        Self { surroundings, cancellation: Cancellation::new(), state: None }
     }
 
     /// The session of this process, with the places that the user named.
@@ -47,7 +51,8 @@ impl Session {
         if let Some(cache) = &places.cache {
             surroundings.cache = Some(cache.clone());
         }
-        Self { surroundings, cancellation: interruption() }
+        let state = places.state.clone().or_else(user_state);
+        Self { surroundings, cancellation: interruption(), state }
     }
 
     /// How a worker is started: this very program.
@@ -67,15 +72,23 @@ impl Session {
     /// # Errors
     /// When there is none and none could be fetched.
     pub fn compiler(&self) -> Result<Compiler, NoCompiler> {
-        let toolchain = match discover(&self.surroundings).into_toolchain() {
-            Err(ToolchainError::Missing { .. }) => {
-                self.fetch(PinnedSet::Compiler)?;
-                discover(&self.surroundings).into_toolchain()?
-            }
-            found => found?,
-        };
+        let toolchain = self.toolchain()?;
         let command = self.worker_command().map_err(NoCompiler::Program)?;
         Ok(Compiler::new(toolchain, command, self.surroundings.cache.clone()))
+    }
+
+    /// What a compiler is made of: what is found on this machine, or else fetched now.
+    ///
+    /// # Errors
+    /// When there is none and none could be fetched.
+    pub fn toolchain(&self) -> Result<Toolchain, NoCompiler> {
+        match discover(&self.surroundings).into_toolchain() {
+            Err(ToolchainError::Missing { .. }) => {
+                self.fetch(PinnedSet::Compiler)?;
+                Ok(discover(&self.surroundings).into_toolchain()?)
+            }
+            found => Ok(found?),
+        }
     }
 
     /// Fetches a set of packages, with its progress on standard error.

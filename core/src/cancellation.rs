@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[derive(Debug, Clone, Default)]
 pub struct Cancellation {
     flag: Arc<AtomicBool>,
+    /// Raised for this one too.
+    above: Option<Arc<Self>>,
 }
 
 impl Cancellation {
@@ -19,7 +21,13 @@ impl Cancellation {
         Self::default()
     }
 
-    /// Asks everything that holds a clone to stop.
+    /// A token for a part of the work: it is raised with this one, and can be raised alone.
+    #[must_use]
+    pub fn child(&self) -> Self {
+        Self { flag: Arc::default(), above: Some(Arc::new(self.clone())) }
+    }
+
+    /// Asks everything that holds a clone or a child to stop.
     pub fn cancel(&self) {
         self.flag.store(true, Ordering::Relaxed);
     }
@@ -27,13 +35,14 @@ impl Cancellation {
     /// Whether somebody asked to stop.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        self.flag.load(Ordering::Relaxed)
+        let above = || self.above.as_ref().is_some_and(|above| above.is_cancelled());
+        self.flag.load(Ordering::Relaxed) || above()
     }
 }
 
 impl From<Arc<AtomicBool>> for Cancellation {
     fn from(flag: Arc<AtomicBool>) -> Self {
-        Self { flag }
+        Self { flag, above: None }
     }
 }
 
@@ -48,6 +57,16 @@ mod tests {
         assert!(!clone.is_cancelled());
         token.cancel();
         assert!(clone.is_cancelled());
+    }
+
+    #[test]
+    fn a_child_is_cancelled_with_its_parent_and_not_the_other_way() {
+        let parent = Cancellation::new();
+        let (one, other) = (parent.child(), parent.child());
+        one.cancel();
+        assert!(one.is_cancelled() && !other.is_cancelled() && !parent.is_cancelled());
+        parent.cancel();
+        assert!(other.is_cancelled() && other.child().is_cancelled());
     }
 
     #[test]

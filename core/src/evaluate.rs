@@ -12,10 +12,12 @@
 
 mod build;
 pub mod compare;
+mod compiles;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use self::build::Scope;
 use crate::cancellation::Cancellation;
 use crate::compile::Compiler;
 use crate::device::{DeviceName, DeviceSheet};
@@ -80,6 +82,19 @@ pub struct Run {
     pub elapsed: Duration,
 }
 
+/// What came of a quick look.
+#[derive(Debug)]
+pub struct Screening {
+    /// The candidate; none where it could not be made.
+    pub candidate: Option<CandidateHash>,
+    /// What all inputs came from.
+    pub seed: u64,
+    /// Whether something wrong was seen. Nothing wrong is not the same as right.
+    pub verdict: Result<Screened, Failure>,
+    /// How long everything took.
+    pub elapsed: Duration,
+}
+
 /// Why there is no verdict.
 #[derive(Debug, thiserror::Error)]
 pub enum EvaluateError {
@@ -139,7 +154,8 @@ fn stages(
 ) -> Result<Passed, Stop> {
     watcher(Step::Compile, None);
     let started = Instant::now();
-    let subject = build::build(evaluation, &mut bench.compiler, cancellation, candidate)?;
+    let subject =
+        build::build(evaluation, Scope::Everything, &mut bench.compiler, cancellation, candidate)?;
     let checks = subject.checks(started.elapsed());
     let verification = verification(evaluation, &subject, bench, cancellation, watcher, checks);
     verification.run(evaluation.timing)
@@ -166,11 +182,18 @@ pub fn screen(
     bench: &mut Bench,
     cancellation: &Cancellation,
     watcher: Watcher<'_>,
-) -> Result<Result<Screened, Failure>, EvaluateError> {
+) -> Result<Screening, EvaluateError> {
+    let started = Instant::now();
+    let mut candidate = None;
     let mut look = || {
         watcher(Step::Compile, None);
-        let started = Instant::now();
-        let subject = build::build(evaluation, &mut bench.compiler, cancellation, &mut None)?;
+        let subject = build::build(
+            evaluation,
+            Scope::OneWorkload,
+            &mut bench.compiler,
+            cancellation,
+            &mut candidate,
+        )?;
         let checks = subject.checks(started.elapsed());
         let trial = subject.trials.first().ok_or_else(|| {
             Stop::Request("no workload of the project runs on this device".to_owned())
@@ -179,10 +202,12 @@ pub fn screen(
             .screen(trial)
             .map(|checks| Screened { checks })
     };
-    match look() {
-        Ok(screened) => Ok(Ok(screened)),
-        Err(Stop::Failure(failure)) => Ok(Err(failure)),
-        Err(Stop::Request(message)) => Err(EvaluateError::Request(message)),
-        Err(Stop::Broken(message)) => Err(EvaluateError::Environment(message)),
-    }
+    let verdict = match look() {
+        Ok(screened) => Ok(screened),
+        Err(Stop::Failure(failure)) => Err(failure),
+        Err(Stop::Request(message)) => return Err(EvaluateError::Request(message)),
+        Err(Stop::Broken(message)) => return Err(EvaluateError::Environment(message)),
+    };
+    let (seed, elapsed) = (evaluation.seed, started.elapsed());
+    Ok(Screening { candidate, seed, verdict, elapsed })
 }

@@ -35,8 +35,15 @@ pub mod speed_of_light;
 
 pub mod audit;
 
+pub mod history;
+
+pub mod report;
+
+pub mod engine;
+
 pub use lightbench_units as units;
 
 pub mod cancellation;
 pub mod display_text;
+mod element;
 mod random;

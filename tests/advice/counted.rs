@@ -170,6 +170,7 @@ impl<'a> Run<'a> {
             block: step.block,
             dynamic_shared: step.dynamic_shared,
             cooperative: step.cooperative,
+            cluster: step.cluster,
             arguments: step.arguments.iter().map(argument).collect(),
         };
         let outcome = self.device.launch(&launch).unwrap();

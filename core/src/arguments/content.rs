@@ -1,7 +1,7 @@
 //! The bytes that a buffer begins with: the same for the same seed on every machine and device.
 
-use super::element::real_bits;
 use super::{Buffer, Content};
+use crate::element::nearest;
 use crate::project::dtype::{CType, Family};
 use crate::random::{Stream, whole};
 use crate::virtual_gpu::Initial;
@@ -49,15 +49,15 @@ impl Buffer {
         Ok(Initial::Bytes(match &self.content {
             Content::Unwritten => return Ok(Initial::Unwritten),
             Content::Zeros => self.each(|_| 0),
-            Content::Ones => self.each(|_| real_bits(c_type, 1.0)),
+            Content::Ones => self.each(|_| nearest(c_type.dtype(), 1.0)),
             Content::Iota => self.each(|index| iota(c_type, index)),
             Content::Constant(bytes) => bytes.repeat(usize::try_from(self.count).unwrap_or(0)),
             Content::Values(bytes) => bytes.clone(),
             Content::Normal { mean, std } => {
-                self.each(|index| real_bits(c_type, mean + std * stream.normal(index)))
+                self.each(|index| nearest(c_type.dtype(), mean + std * stream.normal(index)))
             }
             Content::Uniform { low, high } if c_type.dtype().is_float() => {
-                self.each(|index| real_bits(c_type, low + (high - low) * stream.unit(index)))
+                self.each(|index| nearest(c_type.dtype(), low + (high - low) * stream.unit(index)))
             }
             Content::Uniform { low, high } => {
                 let (low, high) = (*low as i128, *high as i128);
@@ -91,6 +91,6 @@ fn iota(c_type: CType, index: u64) -> u64 {
     match c_type.dtype().family() {
         Family::Boolean => index & 1,
         Family::Signed | Family::Unsigned => index,
-        Family::Float => real_bits(c_type, index as f64),
+        Family::Float => nearest(c_type.dtype(), index as f64),
     }
 }

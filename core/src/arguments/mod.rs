@@ -22,7 +22,7 @@ mod parse;
 mod tests;
 
 pub use content::ContentError;
-pub use element::{Element, element, element_bytes};
+pub use element::{element, element_bytes, element_text};
 pub use error::{Reason, SpecError};
 pub use matching::{ArgumentError, match_specs};
 

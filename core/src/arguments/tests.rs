@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::project::scalar::ScalarValue;
 use crate::random::Stream;
 use crate::virtual_gpu::Initial;
 
@@ -21,7 +22,10 @@ fn texts(spec: &str, seed: u64) -> Vec<String> {
     };
     let bytes = initial(spec, seed);
     let length = c_type.bytes() as usize;
-    bytes.chunks(length).map(|bytes| element(c_type, bytes).unwrap().text(c_type)).collect()
+    bytes
+        .chunks(length)
+        .map(|bytes| element_text(c_type, element(c_type, bytes).unwrap()))
+        .collect()
 }
 
 #[test]
@@ -163,8 +167,8 @@ proptest! {
     fn shortest_texts_mean_the_same_half(bits: u16) {
         for c_type in [CType::F16, CType::Bf16] {
             let value = element(c_type, &bits.to_le_bytes()).unwrap();
-            let Element::Real(real) = value else { panic!("a float") };
-            let read = super::element::encode(c_type, &value.text(c_type)).unwrap();
+            let ScalarValue::Real(real) = value else { panic!("a float") };
+            let read = super::element::encode(c_type, &element_text(c_type, value)).unwrap();
             prop_assert!(real.is_nan() || read == bits.to_le_bytes());
         }
     }

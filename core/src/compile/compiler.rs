@@ -1,8 +1,11 @@
-//! The compiler as the rest of the program sees it: a cache, and behind it a worker process.
+//! The compiler as the rest of the program sees it: a cache, and behind it worker processes.
 //!
 //! Nothing is started before it is needed: a hit in the cache starts no process and extracts no headers.
 
+mod batch;
+
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,22 +14,27 @@ use tempfile::TempDir;
 use super::artifact::{self, Artifact};
 use super::cache::{Cache, CacheError, DEFAULT_LIMIT, Key};
 use super::error::CompileError;
-use super::job::{CompileJob, CudaSource, Source};
-use super::nvrtc::{NvrtcOutcome, NvrtcOutput, NvrtcPaths};
-use super::prelude;
+use super::job::CompileJob;
+use super::nvrtc::NvrtcPaths;
 use super::sass::{self, SassFunction};
 use super::source_names::SourceNames;
 use crate::cancellation::Cancellation;
 use crate::toolchain::doctor::FETCH_COMMAND;
 use crate::toolchain::{HeaderError, HeaderFolder, HeaderState, HeaderTurn, Headers, Toolchain};
 use crate::worker::command::WorkerCommand;
-use crate::worker::error::WorkerError;
+use crate::worker::error::{Death, WorkerError};
 use crate::worker::handle::WorkerHandle;
+use crate::worker::pool::{Afterwards, WorkerPool};
 use crate::worker::protocol::{AssembleReply, Configuration, DisassembleRequest, Reply, Tools};
 use crate::worker::sandbox::{SandboxPolicy, SandboxReport};
 
+pub use batch::{Batch, Ordered};
+
 /// Disassembling and extracting headers take well under a second.
 const TOOL_LIMIT: Duration = Duration::from_secs(60);
+
+/// Compiles at a time, however many processors there are: each worker holds the compiler library.
+const MOST_WORKERS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
 
 /// What fetches the assembler.
 const FETCH_ASSEMBLER: &str = "lightbench doctor --fetch assembler";
@@ -40,7 +48,9 @@ pub struct Compiler {
     folder: Option<PathBuf>,
     cache: Option<Cache>,
     headers: Option<IncludeFolders>,
-    compile_worker: Option<WorkerHandle>,
+    /// How many compiles may run at a time.
+    workers: NonZeroUsize,
+    pool: Option<WorkerPool>,
     tool_worker: Option<WorkerHandle>,
     notices: Vec<Notice>,
 }
@@ -63,7 +73,7 @@ pub enum Notice {
 }
 
 /// A compile's result.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Compiled {
     /// What was produced.
     pub artifact: Artifact,
@@ -104,10 +114,24 @@ impl Compiler {
             folder,
             cache,
             headers: None,
-            compile_worker: None,
+            workers: processors().min(MOST_WORKERS),
+            pool: None,
             tool_worker: None,
             notices: Vec::new(),
         }
+    }
+
+    /// The same with at most this many compiles at a time, instead of one for each processor.
+    #[must_use]
+    pub fn with_workers(mut self, most: NonZeroUsize) -> Self {
+        (self.workers, self.pool) = (most, None);
+        self
+    }
+
+    /// How many compiles may run at a time.
+    #[must_use]
+    pub const fn workers(&self) -> NonZeroUsize {
+        self.workers
     }
 
     /// The toolchain that compiles.
@@ -127,6 +151,13 @@ impl Compiler {
         std::mem::take(&mut self.notices)
     }
 
+    /// How workers ended that were found dead when they were needed, since the last time this was asked.
+    pub fn take_replaced(&mut self) -> Vec<Death> {
+        let mut replaced = self.pool.as_mut().map(WorkerPool::take_replaced).unwrap_or_default();
+        replaced.extend(self.tool_worker.iter_mut().flat_map(WorkerHandle::take_replaced));
+        replaced
+    }
+
     /// Compiles, or finds an earlier result.
     ///
     /// # Errors
@@ -137,66 +168,12 @@ impl Compiler {
         limit: Duration,
         cancellation: &Cancellation,
     ) -> Result<Compiled, CompileError> {
-        match &job.source {
-            Source::Cuda(cuda) => self.compile_cuda(job, cuda, limit, cancellation),
-            Source::Ptx { name, text } => self.assemble(job, name, text, cancellation),
-        }
-    }
-
-    fn compile_cuda(
-        &mut self,
-        job: &CompileJob,
-        cuda: &CudaSource,
-        limit: Duration,
-        cancellation: &Cancellation,
-    ) -> Result<Compiled, CompileError> {
-        let key = job.key(&identity(&self.toolchain.nvrtc.library, &self.name()));
-        let (answer, origin) = match self.cached(key) {
-            Some(Reply::Compiled(answer)) => (answer, Origin::Cache),
-            _ => {
-                let answer = self.ask_compiler(job, cuda, limit, cancellation)?;
-                // What failed is not kept: it may have been the machine's fault.
-                if let NvrtcOutcome::Compiled { .. } = answer.outcome {
-                    self.keep(key, Reply::Compiled(answer.clone()));
-                }
-                let elapsed = answer.elapsed;
-                (answer, Origin::Compiler { elapsed })
-            }
-        };
-        let own = cuda.headers.iter().map(|(name, _)| name.clone());
-        let own = own.filter(|name| *name != prelude::PRELUDE_NAME);
-        let names = SourceNames::new(&cuda.name, own);
-        let artifact = artifact::from_compiler(answer, &cuda.name_expressions, names)
-            .map_err(CompileError::Rejected)?;
-        Ok(Compiled { artifact, origin })
-    }
-
-    fn ask_compiler(
-        &mut self,
-        job: &CompileJob,
-        cuda: &CudaSource,
-        limit: Duration,
-        cancellation: &Cancellation,
-    ) -> Result<NvrtcOutput, CompileError> {
-        let folders = self.include_folders(cancellation)?;
-        let library = self.toolchain.nvrtc.library.clone();
-        let worker = self.compile_worker(&folders);
-        let ready = worker
-            .worker(cancellation)
-            .map_err(|source| from_worker(&library, source))?
-            .ready()
-            .clone();
-        if let Some(facts) = ready.compiler
-            && !facts.architectures.contains(&job.target.number())
-        {
-            let (compiler, known) = (self.name(), facts.architectures);
-            return Err(CompileError::UnknownTarget { compiler, target: job.target, known });
-        }
-        let answer = worker
-            .compile(job.compile_request(cuda, folders), limit, cancellation)
-            .map_err(|source| from_worker(&library, source));
-        self.say_what_is_not_in_force(&ready.sandbox);
-        answer
+        let order = Ordered { job, limit, if_it_fails: Afterwards::EndTheRest };
+        // Nothing comes before it that could have ended it, but a cancellation.
+        self.compile_all(&[order], cancellation)
+            .pop()
+            .flatten()
+            .unwrap_or(Err(CompileError::Cancelled))
     }
 
     fn say_what_is_not_in_force(&mut self, sandbox: &SandboxReport) {
@@ -292,20 +269,6 @@ impl Compiler {
             self.notices.push(Notice::NotCached(error));
             self.cache = None;
         }
-    }
-
-    fn compile_worker(&mut self, include_folders: &[PathBuf]) -> &mut WorkerHandle {
-        let (command, nvrtc) = (&self.command, &self.toolchain.nvrtc);
-        self.compile_worker.get_or_insert_with(|| {
-            let paths = NvrtcPaths {
-                library: nvrtc.library.clone(),
-                builtins: Some(nvrtc.builtins.clone()),
-            };
-            let tools = Tools { nvrtc: Some(paths), ..Tools::default() };
-            let policy = SandboxPolicy::for_tools(&tools, include_folders);
-            let configuration = Configuration { tools, policy, ..Configuration::default() };
-            WorkerHandle::new(command.clone(), configuration)
-        })
     }
 
     fn tool_worker(&mut self) -> &mut WorkerHandle {
@@ -419,6 +382,11 @@ fn not_kept(folder: &Path, error: CompileError) -> CompileError {
         | CompileError::Worker { .. }
         | CompileError::Headers(_)) => other,
     }
+}
+
+/// How many compiles this machine has room for.
+fn processors() -> NonZeroUsize {
+    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
 /// A compiler is its name and its file: a file of another size or date is another compiler.

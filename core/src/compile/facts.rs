@@ -20,6 +20,10 @@ use crate::project::launch::plan::{
 use crate::project::{DeviceFacts, Environment, Kernel, Project, Workload};
 use crate::units::Bytes;
 
+/// Bytes of local memory of a thread, on every device since compute capability 2.0 (CUDA C++ Programming Guide, "Technical
+/// Specifications per Compute Capability").
+const LOCAL_BYTES: u64 = 512 << 10;
+
 /// What to compile a kernel for.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'a> {
@@ -103,6 +107,12 @@ pub enum LaunchProblem {
         /// The cluster.
         cluster: [u32; 3],
     },
+    /// More local memory than a thread can have.
+    #[error("{bytes} bytes of local memory for each thread; the most is {LOCAL_BYTES}")]
+    Local {
+        /// What the kernel needs with all it calls.
+        bytes: u64,
+    },
     /// A cooperative grid whose blocks do not fit on the device at once.
     #[error("a cooperative grid of {blocks} blocks; the device holds {resident} at once")]
     Cooperative {
@@ -153,20 +163,70 @@ pub fn facts(
     setting: &Setting<'_>,
     cancellation: &Cancellation,
 ) -> Result<Facts, FactsError> {
-    let device = device_facts(setting.sheet);
-    let environment = setting.project.environment(setting.workload);
-    let selection =
-        kernel.launch.select(&environment, setting.chosen, &device).map_err(planless)?;
-    let candidate =
-        Candidate::of(setting.project, kernel, selection).map_err(FactsError::Include)?;
-    let job =
-        CompileJob::of(&candidate, setting.sheet.capability.compute_capability, setting.build);
-    let limit = Duration::from_secs(setting.project.definition.limits.compile_secs);
-    let Compiled { artifact, origin } = compiler.compile(&job, limit, cancellation)?;
+    let prepared = Prepared::of(kernel, setting)?;
+    let compiled = compiler.compile(prepared.job(), prepared.limit(), cancellation)?;
+    prepared.facts(compiled)
+}
 
-    let planner = Planner { kernel, setting, environment, device, artifact: &artifact };
-    let (plan, launches) = planner.launches(&candidate.selection)?;
-    Ok(Facts { candidate, artifact, origin, plan, launches })
+/// A kernel with everything chosen that compiling depends on.
+#[derive(Debug)]
+pub struct Prepared<'a> {
+    kernel: &'a Kernel,
+    setting: Setting<'a>,
+    candidate: Candidate,
+    job: CompileJob,
+}
+
+impl<'a> Prepared<'a> {
+    /// What is to be compiled of a kernel.
+    ///
+    /// # Errors
+    /// [`FactsError::Plan`] and [`FactsError::Include`].
+    pub fn of(kernel: &'a Kernel, setting: &Setting<'a>) -> Result<Self, FactsError> {
+        let selection = selection(kernel, setting)?;
+        let candidate =
+            Candidate::of(setting.project, kernel, selection).map_err(FactsError::Include)?;
+        let job =
+            CompileJob::of(&candidate, setting.sheet.capability.compute_capability, setting.build);
+        Ok(Self { kernel, setting: *setting, candidate, job })
+    }
+
+    /// The compile.
+    #[must_use]
+    pub fn job(&self) -> &CompileJob {
+        &self.job
+    }
+
+    /// How long it may take.
+    #[must_use]
+    pub fn limit(&self) -> Duration {
+        Duration::from_secs(self.setting.project.definition.limits.compile_secs)
+    }
+
+    /// What follows from what came of the compile.
+    ///
+    /// # Errors
+    /// The compiled code is not what the launch needs.
+    pub fn facts(self, compiled: Compiled) -> Result<Facts, FactsError> {
+        let Self { kernel, setting, candidate, .. } = self;
+        let Compiled { artifact, origin } = compiled;
+        let device = device_facts(setting.sheet);
+        let environment = setting.project.environment(setting.workload);
+        let planner =
+            Planner { kernel, setting: &setting, environment, device, artifact: &artifact };
+        let (plan, launches) = planner.launches(&candidate.selection)?;
+        Ok(Facts { candidate, artifact, origin, plan, launches })
+    }
+}
+
+/// What a kernel is compiled with: parameters, constants, options.
+///
+/// # Errors
+/// [`FactsError::Plan`]: the workload and the chosen parameters permit nothing.
+pub fn selection(kernel: &Kernel, setting: &Setting<'_>) -> Result<Selection, FactsError> {
+    let environment = setting.project.environment(setting.workload);
+    let device = device_facts(setting.sheet);
+    kernel.launch.select(&environment, setting.chosen, &device).map_err(planless)
 }
 
 struct Planner<'a> {
@@ -247,6 +307,9 @@ impl Planner<'_> {
             problems.push(LaunchProblem::RequiredBlock { block, required });
         }
         problems.extend(self.cluster_problems(planned, kernel.required_cluster));
+        let local = kernel.resources.and_then(|resources| resources.stack).map(|stack| stack.0);
+        let too_much = local.filter(|bytes| *bytes > LOCAL_BYTES);
+        problems.extend(too_much.map(|bytes| LaunchProblem::Local { bytes }));
         let sms = self.setting.sheet.sms.get().map(u64::from);
         if let (true, Some(Occupancy::Resident(fit)), Some(sms)) =
             (planned.cooperative, occupancy, sms)

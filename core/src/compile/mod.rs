@@ -24,10 +24,11 @@ pub mod ptxas_log;
 pub mod sass;
 pub mod signature;
 
+pub mod modelled;
 pub mod occupancy;
 
 pub use artifact::{Artifact, KernelFacts, Rejection, Resources};
-pub use compiler::{Compiled, Compiler, Notice, Origin};
+pub use compiler::{Batch, Compiled, Compiler, Notice, Ordered, Origin};
 pub use error::CompileError;
 pub use job::{Build, CompileJob, CudaSource, Source};
 pub use source_names::SourceNames;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::virtual_gpu::machine::BufferError;
+use crate::virtual_gpu::machine::{BufferError, VariableError};
 use crate::virtual_gpu::{LaunchError, LoadError};
 
 /// Why a device cannot do what it is asked.
@@ -17,9 +17,15 @@ pub enum DeviceError {
     /// There is no room for a buffer.
     #[error(transparent)]
     Buffer(#[from] BufferError),
+    /// A module's variable that cannot be filled.
+    #[error(transparent)]
+    Variable(#[from] VariableError),
     /// A module or a buffer of another device.
     #[error("the device has no such {0}")]
     Unknown(&'static str),
+    /// The CUDA driver refuses a launch for what it asks of the device.
+    #[error("the device does not give what the launch asks for: {0}")]
+    Demand(DriverError),
     /// The CUDA driver refuses a call.
     #[error(transparent)]
     Driver(#[from] DriverError),

@@ -51,6 +51,18 @@ pub trait Device: fmt::Debug {
     /// What to look for from the next launch on. A device that cannot look says in each outcome what nobody looked for.
     fn watch(&mut self, watch: Watch);
 
+    /// Replaces the first bytes of a global or constant variable of a module, as `cudaMemcpyToSymbol` does.
+    ///
+    /// # Errors
+    ///
+    /// The module has no such variable, or it is smaller.
+    fn fill_variable(
+        &mut self,
+        module: ModuleId,
+        symbol: &str,
+        bytes: &[u8],
+    ) -> Result<(), DeviceError>;
+
     /// Runs a kernel to its end.
     ///
     /// # Errors
@@ -149,6 +161,9 @@ pub enum Placement {
     Left,
     /// The last byte, as nearly as the alignment permits.
     Right,
+    /// Neither: its address is a multiple of what was promised, and of nothing more, so that code which takes more for
+    /// granted faults.
+    OddMultiple,
 }
 
 impl BufferRequest {
@@ -175,6 +190,8 @@ pub struct Launch {
     pub dynamic_shared: u32,
     /// Whether all blocks are on the device at once, so that they may wait for each other.
     pub cooperative: bool,
+    /// Blocks of a cluster, unless the kernel says so itself.
+    pub cluster: Option<[u32; 3]>,
     /// One for each parameter.
     pub arguments: Vec<Argument>,
 }

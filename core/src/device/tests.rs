@@ -2,6 +2,7 @@
 
 mod memory;
 mod spellings;
+mod variables;
 
 use super::*;
 use crate::virtual_gpu::{Access, Initial};
@@ -84,6 +85,7 @@ fn plain(module: ModuleId, kernel: &str, arguments: Vec<Argument>) -> Launch {
         block: [4, 1, 1],
         dynamic_shared: 16,
         cooperative: false,
+        cluster: None,
         arguments,
     }
 }

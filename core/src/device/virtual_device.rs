@@ -3,14 +3,14 @@
 use super::error::{DeviceError, OpenError};
 use super::execution::{
     Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Image, Launch,
-    LaunchFault, ModuleId, Outcome,
+    LaunchFault, ModuleId, Outcome, Placement,
 };
 use super::model;
 use super::sheet::DeviceSheet;
 use super::timing::{Operation, Sampling, Timed, Work};
 use crate::units::Bytes;
 use crate::virtual_gpu::cost::time::Modelled;
-use crate::virtual_gpu::machine::{self, OnFault, TensorModel};
+use crate::virtual_gpu::machine::{self, Approximation, OnFault, TensorModel};
 use crate::virtual_gpu::{
     Blocks, Checks, DeviceShape, Initial, LaunchConfig, LaunchError, Machine, Module, Races,
     Schedule,
@@ -32,6 +32,8 @@ pub struct Watch {
     pub schedule: Schedule,
     /// Whether instructions and accesses are counted.
     pub counters: bool,
+    /// Where approximate functions lie in the interval that the ISA documents.
+    pub approximation: Approximation,
     /// Warp instructions after which a launch is ended.
     pub max_steps: u64,
 }
@@ -45,6 +47,7 @@ impl Watch {
         checks: Checks { uninitialized: true, races: Races::CudaIdiom },
         schedule: Schedule::Deterministic,
         counters: true,
+        approximation: Approximation::Nearest,
         max_steps: Self::MOST_STEPS,
     };
 }
@@ -103,7 +106,9 @@ impl VirtualDevice {
             block: launch.block,
             dynamic_shared: launch.dynamic_shared,
             cooperative: launch.cooperative,
+            cluster: launch.cluster,
             tensor: TensorModel::OfTarget,
+            approximation: self.watch.approximation,
             arguments,
             checks: self.watch.checks,
             schedule: self.watch.schedule,
@@ -141,8 +146,13 @@ impl Device for VirtualDevice {
     }
 
     fn allocate(&mut self, request: BufferRequest) -> Result<BufferId, DeviceError> {
-        let BufferRequest { name, bytes, access, initial, .. } = request;
-        let buffer = self.machine.buffer(&name, bytes, access, initial)?;
+        let BufferRequest { name, bytes, access, initial, align, placement } = request;
+        // Every byte beside a buffer is noticed, so that neither edge needs a place of its own.
+        let start = match placement {
+            Placement::Left | Placement::Right => 0,
+            Placement::OddMultiple => align,
+        };
+        let buffer = self.machine.buffer_behind(start, &name, bytes, access, initial)?;
         self.buffers.push(Slot { buffer, bytes: Bytes(bytes) });
         Ok(BufferId(self.buffers.len() - 1))
     }
@@ -162,6 +172,16 @@ impl Device for VirtualDevice {
 
     fn watch(&mut self, watch: Watch) {
         self.watch = watch;
+    }
+
+    fn fill_variable(
+        &mut self,
+        module: ModuleId,
+        symbol: &str,
+        bytes: &[u8],
+    ) -> Result<(), DeviceError> {
+        let module = self.modules.get(module.0).ok_or(DeviceError::Unknown("module"))?;
+        Ok(self.machine.set_variable(module, symbol, bytes)?)
     }
 
     fn launch(&mut self, launch: &Launch) -> Result<Outcome, DeviceError> {

@@ -3,22 +3,22 @@
 use crate::cancellation::Cancellation;
 use crate::compile::Compiler;
 use crate::compile::error::CompileError;
-use crate::compile::facts::{Facts, FactsError, Setting, facts};
-use crate::compile::job::Build;
+use crate::compile::facts::{Facts, FactsError};
 use crate::compile::occupancy::Occupancy;
 use crate::device::DeviceName;
+use crate::project::Purpose;
 use crate::project::candidate::CandidateHash;
 use crate::project::manifest::OperationKind;
 use crate::project::workload::Workload;
-use crate::project::{Kernel, Purpose};
 use crate::verify::case::Case;
 use crate::verify::evidence::{self, Found, Provenance};
-use crate::verify::program::Program;
-use crate::verify::station::ModuleImage;
+use crate::verify::program::{Program, ProgramError};
+use crate::verify::station::{ModuleImage, Side};
 use crate::verify::subject::{Extent, Origins, Subject, Trial};
-use crate::verify::verdict::{Failure, NotRun, Refused, Step, TimingUse};
+use crate::verify::verdict::{Failure, NotRun, Refused, Step, TimingUse, Wrong};
 use crate::verify::verification::Stop;
 
+use super::compiles::{Compiles, Missing};
 use super::{Evaluation, PolicyUse};
 
 /// What a virtual device runs of one workload, in operations and words moved: seconds, not minutes.
@@ -30,14 +30,15 @@ const VIRTUAL_BYTES: u64 = 256 << 20;
 /// The subject, or why the candidate is not run at all.
 pub(super) fn build(
     evaluation: &Evaluation<'_>,
+    scope: Scope,
     compiler: &mut Compiler,
     cancellation: &Cancellation,
     candidate: &mut Option<CandidateHash>,
 ) -> Result<Subject, Stop> {
+    let (fit, not_run) = fit(evaluation, scope)?;
     let mut builder = Builder {
         evaluation,
-        compiler,
-        cancellation,
+        compiles: Compiles::of(evaluation, &fit, compiler, cancellation),
         candidate: Modules::default(),
         reference: Modules::default(),
         evidence: Vec::new(),
@@ -49,21 +50,12 @@ pub(super) fn build(
         trials: Vec::new(),
         measured: Vec::new(),
         held_out: Vec::new(),
-        not_run: Vec::new(),
+        not_run,
         evidence: Vec::new(),
         limits: evaluation.project.definition.limits,
     };
-    for workload in selected(evaluation)? {
-        let held_out = workload.purpose == Purpose::HeldOut;
-        if let Some(reason) = unfit(evaluation.device, workload) {
-            let name = (!held_out).then(|| workload.name.clone());
-            subject.not_run.push(NotRun { workload: name, reason });
-            continue;
-        }
-        if workload.purpose == Purpose::Measure && evaluation.timing == TimingUse::Skip {
-            continue;
-        }
-        let trial = builder.trial(workload);
+    for (index, workload) in fit.into_iter().enumerate() {
+        let trial = builder.trial(index, workload);
         match (workload.purpose, trial) {
             (Purpose::Verify, trial) => subject.trials.push(trial?),
             (Purpose::Measure, trial) => subject.measured.push(trial?),
@@ -88,6 +80,44 @@ pub(super) fn build(
     subject.reference = builder.reference.images;
     subject.evidence = builder.evidence;
     Ok(subject)
+}
+
+/// How much of a project is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// Every workload that is asked for and runs on the device.
+    Everything,
+    /// The first of them.
+    OneWorkload,
+}
+
+/// The workloads to build for, and those that will not run.
+fn fit<'a>(
+    evaluation: &Evaluation<'a>,
+    scope: Scope,
+) -> Result<(Vec<&'a Workload>, Vec<NotRun>), Stop> {
+    let (mut fit, mut not_run) = (Vec::new(), Vec::new());
+    for workload in selected(evaluation)? {
+        if workload.purpose == Purpose::Measure && evaluation.timing == TimingUse::Skip {
+            continue;
+        }
+        match unfit(evaluation.device, workload) {
+            None => fit.push(workload),
+            Some(reason) => {
+                let held_out = workload.purpose == Purpose::HeldOut;
+                let name = (!held_out).then(|| workload.name.clone());
+                not_run.push(NotRun { workload: name, reason });
+            }
+        }
+    }
+    match scope {
+        Scope::Everything => {}
+        Scope::OneWorkload => {
+            fit.retain(|workload| workload.purpose != Purpose::HeldOut);
+            fit.truncate(1);
+        }
+    }
+    Ok((fit, not_run))
 }
 
 /// The workloads that are asked for, visible ones first.
@@ -150,6 +180,7 @@ impl Modules {
         self.images.push(ModuleImage { ptx, cubin });
         self.origins.push(Origins {
             file: facts.candidate.file.display().to_string(),
+            language: facts.candidate.language,
             names: facts.artifact.names.clone(),
             lines: facts.artifact.module.line_map.clone(),
         });
@@ -159,34 +190,31 @@ impl Modules {
 
 struct Builder<'a> {
     evaluation: &'a Evaluation<'a>,
-    compiler: &'a mut Compiler,
-    cancellation: &'a Cancellation,
+    compiles: Compiles<'a>,
     candidate: Modules,
     reference: Modules,
     evidence: Vec<Found>,
 }
 
 impl Builder<'_> {
-    fn trial(&mut self, workload: &Workload) -> Result<Trial, Stop> {
+    fn trial(&mut self, index: usize, workload: &Workload) -> Result<Trial, Stop> {
         let Evaluation { project, kernel, .. } = *self.evaluation;
         let definition = &project.definition;
-        let candidate = self.facts(kernel, workload).map_err(of_candidate)?;
+        let candidate = self
+            .compiles
+            .facts(index, Side::Candidate)
+            .map_err(|missing| because(missing, of_candidate))?;
         permitted(&candidate, workload)?;
         let (module, is_new) = self.candidate.index(&candidate);
         if is_new {
             self.look(&candidate)?;
         }
-        let program = Program::of(module, definition, kernel, &candidate).map_err(Failure::from)?;
+        let program = Program::of(module, definition, kernel, &candidate).map_err(of_program)?;
         let broken =
             |error: &dyn std::fmt::Display| Stop::Broken(format!("the reference: {error}"));
-        let reference = self.facts(&project.reference, workload).map_err(|error| match error {
-            FactsError::Compile(CompileError::Cancelled) => Failure::Cancelled.into(),
-            FactsError::Compile(_)
-            | FactsError::Plan(_)
-            | FactsError::Include(_)
-            | FactsError::Arguments { .. }
-            | FactsError::NoSuchKernel { .. } => broken(&error),
-        })?;
+        let reference = self.compiles.facts(index, Side::Reference);
+        let reference =
+            reference.map_err(|missing| because(missing, |error| of_reference(&error)))?;
         let (module, _) = self.reference.index(&reference);
         let exact = Program::of(module, definition, &project.reference, &reference)
             .map_err(|error| broken(&error))?;
@@ -207,15 +235,6 @@ impl Builder<'_> {
             return Err(Failure::Refused(Refused::Memory(message)).into());
         }
         Ok(trial)
-    }
-
-    fn facts(&mut self, kernel: &Kernel, workload: &Workload) -> Result<Facts, FactsError> {
-        let Evaluation { project, chosen, sheet, .. } = *self.evaluation;
-        let none = std::collections::BTreeMap::new();
-        let is_candidate = kernel.name == self.evaluation.kernel.name;
-        let chosen = if is_candidate { chosen } else { &none };
-        let setting = Setting { project, workload, chosen, sheet, build: Build::Optimised };
-        facts(self.compiler, kernel, &setting, self.cancellation)
     }
 
     /// What the code shows without running it.
@@ -247,6 +266,25 @@ fn is_exact(kind: OperationKind) -> bool {
     }
 }
 
+fn because(missing: Missing, whose: impl FnOnce(FactsError) -> Stop) -> Stop {
+    match missing {
+        Missing::Because(error) => whose(error),
+        // Only after a held-out workload is there another one, and more than one bit is not told.
+        Missing::AsBefore => Failure::Wrong(Box::new(Wrong::HeldOut)).into(),
+    }
+}
+
+fn of_reference(error: &FactsError) -> Stop {
+    match error {
+        FactsError::Compile(CompileError::Cancelled) => Failure::Cancelled.into(),
+        FactsError::Compile(_)
+        | FactsError::Plan(_)
+        | FactsError::Include(_)
+        | FactsError::Arguments { .. }
+        | FactsError::NoSuchKernel { .. } => Stop::Broken(format!("the reference: {error}")),
+    }
+}
+
 /// Whose fault it is that there are no facts.
 fn of_candidate(error: FactsError) -> Stop {
     match error {
@@ -262,6 +300,16 @@ fn of_candidate(error: FactsError) -> Stop {
             Failure::Refused(Refused::Build(Box::new(error))).into()
         }
         FactsError::Compile(error) => Stop::Broken(error.to_string()),
+    }
+}
+
+/// What is not carried out refuses the candidate; anything else is our fault.
+fn of_program(error: ProgramError) -> Stop {
+    match error {
+        ProgramError::Unsupported(unsupported) => Failure::from(unsupported).into(),
+        ProgramError::NotCompiled(_) | ProgramError::NoSuchBuffer => {
+            Stop::Broken(error.to_string())
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::build::Scope;
 use super::{Bench, EvaluateError, Evaluation, Run, Watcher, build, evaluate};
 use crate::cancellation::Cancellation;
 use crate::measure::comparison::Comparison;
@@ -112,8 +113,8 @@ impl Pair {
         cancellation: &Cancellation,
     ) -> Result<Self, Stop> {
         let [a, b] = evaluations;
-        let a = build::build(a, &mut bench.compiler, cancellation, &mut None)?;
-        let b = build::build(b, &mut bench.compiler, cancellation, &mut None)?;
+        let a = build::build(a, Scope::Everything, &mut bench.compiler, cancellation, &mut None)?;
+        let b = build::build(b, Scope::Everything, &mut bench.compiler, cancellation, &mut None)?;
         let modules: Vec<_> = a.candidate.iter().chain(&b.candidate).cloned().collect();
         let steps = a.limits.virtual_steps;
         bench

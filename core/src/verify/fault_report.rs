@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::case::Case;
+use super::subject::Origins;
 use crate::device::LaunchFault;
 use crate::project::launch::expectation;
 use crate::virtual_gpu::module::SourceLine;
@@ -41,7 +42,7 @@ pub struct Seen {
 /// A place in the code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CodePlace {
-    /// Line and column of the PTX.
+    /// Line and column of the PTX; 0 where only machine code is known.
     pub ptx: (u32, u32),
     /// File, line and column of the source, if the PTX says so; 0 for a whole line.
     pub source: Option<(String, u32, u32)>,
@@ -61,6 +62,12 @@ pub struct OtherReport {
 }
 
 impl FaultReport {
+    /// Names and places as people gave them.
+    pub fn settle(&mut self, origins: &Origins) {
+        self.details = origins.names.in_text(&self.details);
+        self.places_mut().for_each(|place| origins.settle(place));
+    }
+
     /// A write to one of the task's inputs is told from one to constants.
     pub(super) fn name_inputs(&mut self, case: &Case) {
         let is_input = |name: &String| case.tensors.iter().any(|tensor| tensor.name == *name);
@@ -72,7 +79,7 @@ impl FaultReport {
     }
 
     /// The places of both sides.
-    pub(super) fn places_mut(&mut self) -> impl Iterator<Item = &mut CodePlace> {
+    fn places_mut(&mut self) -> impl Iterator<Item = &mut CodePlace> {
         let own = self.seen.as_mut().map(|seen| &mut seen.place);
         own.into_iter().chain(self.other.as_mut().map(|other| &mut other.place))
     }

@@ -128,6 +128,17 @@ impl Layout {
         self.dims.len() == 1 && self.dims[0].0 == self.span
     }
 
+    /// Where an element lies, in elements.
+    pub(super) fn place(&self, mut element: u64) -> usize {
+        let mut place = 0;
+        for (count, step) in self.dims.iter().rev() {
+            let count = *count as u64;
+            place += (element % count) as usize * step;
+            element /= count;
+        }
+        place
+    }
+
     /// All elements in the order of their indices.
     pub(super) fn runs(&self) -> Runs<'_> {
         let (outer, inner) = self.dims.split_at(self.dims.len() - 1);

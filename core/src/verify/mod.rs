@@ -17,6 +17,7 @@ pub mod evidence;
 pub mod fault_report;
 pub mod inputs;
 pub mod program;
+pub mod sanitizer;
 pub mod sentence;
 pub mod station;
 pub mod stations;
@@ -24,10 +25,12 @@ pub mod subject;
 pub mod verdict;
 pub mod verification;
 
-mod element;
 #[cfg(test)]
 mod fixture;
+mod handover;
 mod layout;
+
+use crate::element;
 
 pub use case::{Case, TensorCase};
 pub use layout::LayoutError;

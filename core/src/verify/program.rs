@@ -6,9 +6,10 @@ use crate::arguments::element_bytes;
 use crate::compile::facts::{Facts, LaunchFacts};
 use crate::compile::occupancy::Occupancy;
 use crate::device::Residence;
-use crate::project::dtype::{CType, Dtype};
-use crate::project::launch::Buffer;
+use crate::element::pattern;
+use crate::project::dtype::Dtype;
 use crate::project::launch::plan::{PlannedArgument, PlannedLaunch, PlannedStep};
+use crate::project::launch::{Buffer, KernelRole};
 use crate::project::manifest::Init;
 use crate::project::{Definition, Kernel, Plan};
 
@@ -19,8 +20,19 @@ pub struct Program {
     pub module: usize,
     /// Device memory beside the tensors.
     pub scratch: Vec<ScratchCase>,
+    /// Variables that are filled before the first step.
+    pub constants: Vec<ConstantCase>,
     /// What runs, in order.
     pub steps: Vec<Step>,
+}
+
+/// A `__constant__` array that is filled before the first step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConstantCase {
+    /// Its symbol in the module.
+    pub symbol: String,
+    /// What it is filled with.
+    pub buffer: Buffer,
 }
 
 /// Device memory that a kernel needs beside the tensors.
@@ -43,7 +55,7 @@ pub enum Step {
     Fill {
         /// Which.
         buffer: Buffer,
-        /// The bytes of one element.
+        /// The bytes of one element, or of two that share a byte.
         element: Vec<u8>,
     },
     /// Steps run again and again.
@@ -70,6 +82,8 @@ pub struct LaunchStep {
     pub dynamic_shared: u32,
     /// Whether all blocks are on the device at once.
     pub cooperative: bool,
+    /// Blocks of a cluster, unless the kernel says so itself.
+    pub cluster: Option<[u32; 3]>,
     /// What a multiprocessor holds at once, where the compiler knows.
     pub residence: Option<Residence>,
     /// One for each parameter.
@@ -89,41 +103,49 @@ pub enum ArgumentCase {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum Unsupported {
     /// A tensor map.
-    #[error("tensor maps are not carried out yet")]
+    #[error(
+        "tensor maps are not carried out yet: their descriptors need a driver's encoder, and the virtual GPU has no bulk copies"
+    )]
     TensorMaps,
     /// A texture object.
-    #[error("texture objects are not carried out yet")]
+    #[error(
+        "texture objects are not carried out yet: they need arrays of the driver's, and the virtual GPU has no texture fetches"
+    )]
     Textures,
-    /// A `__constant__` array that is filled by the host.
-    #[error("`constant_memory` is not carried out yet")]
-    ConstantMemory,
-    /// A fill of a buffer whose elements have no C type.
-    #[error("fills of 8-bit floats and packed elements are not carried out yet")]
-    Fill,
-    /// A cluster.
-    #[error("clusters are not carried out yet")]
-    Clusters,
+}
+
+/// Why a compiled kernel file is no program.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProgramError {
+    /// It asks for something that is not carried out yet.
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
+    /// A launch that is not among those that were compiled.
+    #[error("no kernel was compiled for the launch of `{0}`")]
+    NotCompiled(String),
+    /// A step of an argument or a buffer that the file does not have.
+    #[error("a step names what its kernel file does not have")]
+    NoSuchBuffer,
 }
 
 impl Program {
     /// What a compiled kernel file does in the workload that its facts are for.
     ///
     /// # Errors
-    /// The launch block asks for something that is not carried out yet.
+    /// The launch block asks for something that is not carried out yet, or its facts are those of another kernel.
     pub fn of(
         module: usize,
         definition: &Definition,
         kernel: &Kernel,
         facts: &Facts,
-    ) -> Result<Self, Unsupported> {
+    ) -> Result<Self, ProgramError> {
         let launch = &kernel.launch;
         for (absent, unsupported) in [
             (launch.tensor_maps.is_empty(), Unsupported::TensorMaps),
             (launch.textures.is_empty(), Unsupported::Textures),
-            (launch.constant_memory.is_empty(), Unsupported::ConstantMemory),
         ] {
             if !absent {
-                return Err(unsupported);
+                return Err(unsupported.into());
             }
         }
         let Plan { scratch, steps, .. } = &facts.plan;
@@ -133,7 +155,12 @@ impl Program {
             init: written.init,
         });
         let converter = Converter { definition, kernel, facts };
-        Ok(Self { module, scratch: scratch.collect(), steps: converter.steps(steps)? })
+        let constants = launch.constant_memory.iter().map(|array| ConstantCase {
+            symbol: linker_symbol(&array.symbol),
+            buffer: array.buffer,
+        });
+        let (scratch, constants) = (scratch.collect(), constants.collect());
+        Ok(Self { module, scratch, constants, steps: converter.steps(steps)? })
     }
 
     /// How many launches run.
@@ -158,16 +185,16 @@ struct Converter<'a> {
 }
 
 impl Converter<'_> {
-    fn steps(&self, steps: &[PlannedStep]) -> Result<Vec<Step>, Unsupported> {
+    fn steps(&self, steps: &[PlannedStep]) -> Result<Vec<Step>, ProgramError> {
         steps.iter().map(|step| self.step(step)).collect()
     }
 
-    fn step(&self, step: &PlannedStep) -> Result<Step, Unsupported> {
+    fn step(&self, step: &PlannedStep) -> Result<Step, ProgramError> {
         Ok(match step {
             PlannedStep::Launch(launch) => Step::Launch(self.launch(launch)?),
             PlannedStep::Fill { buffer, value } => {
-                let c_type = CType::of(self.dtype(*buffer)).ok_or(Unsupported::Fill)?;
-                Step::Fill { buffer: *buffer, element: element_bytes(c_type, *value) }
+                let dtype = self.dtype(*buffer).ok_or(ProgramError::NoSuchBuffer)?;
+                Step::Fill { buffer: *buffer, element: pattern(dtype, *value) }
             }
             PlannedStep::Repeat { count, swap, steps } => {
                 Step::Repeat { count: *count, swap: swap.clone(), steps: self.steps(steps)? }
@@ -175,27 +202,33 @@ impl Converter<'_> {
         })
     }
 
-    fn dtype(&self, buffer: Buffer) -> Dtype {
-        match buffer {
-            Buffer::Tensor(index) => self.definition.tensors[index].dtype,
-            Buffer::Scratch(index) => self.kernel.launch.scratch[index].dtype,
+    fn dtype(&self, buffer: Buffer) -> Option<Dtype> {
+        Some(match buffer {
+            Buffer::Tensor(index) => {
+                let tensor = self.definition.tensors.get(index)?;
+                let is_exact = self.kernel.role == KernelRole::Reference
+                    && tensor.dtype.is_float()
+                    && tensor.role.compare().is_some();
+                if is_exact { Dtype::F64 } else { tensor.dtype }
+            }
+            Buffer::Scratch(index) => self.kernel.launch.scratch.get(index)?.dtype,
             Buffer::Magnitude(_) => Dtype::F64,
-        }
+        })
     }
 
-    fn launch(&self, launch: &PlannedLaunch) -> Result<LaunchStep, Unsupported> {
-        if launch.cluster.is_some() {
-            return Err(Unsupported::Clusters);
-        }
+    fn launch(&self, launch: &PlannedLaunch) -> Result<LaunchStep, ProgramError> {
         let compiled = self.facts.launches.iter().find(|known| known.planned == *launch);
+        let not_compiled = || ProgramError::NotCompiled(launch.name_expression.clone());
+        let compiled = compiled.ok_or_else(not_compiled)?;
         let arguments = launch.arguments.iter().map(argument).collect::<Result<_, _>>()?;
         Ok(LaunchStep {
-            kernel: compiled.map(|known| known.kernel.symbol.clone()).unwrap_or_default(),
+            kernel: compiled.kernel.symbol.clone(),
             grid: launch.grid,
             block: launch.block,
             dynamic_shared: u32::try_from(launch.shared_bytes).unwrap_or(u32::MAX),
             cooperative: launch.cooperative,
-            residence: compiled.and_then(residence),
+            cluster: launch.cluster,
+            residence: residence(compiled),
             arguments,
         })
     }
@@ -207,7 +240,7 @@ fn residence(launch: &LaunchFacts) -> Option<Residence> {
     Some(Residence { blocks: resident.blocks, shared: shared * u64::from(resident.blocks) })
 }
 
-fn argument(argument: &PlannedArgument) -> Result<ArgumentCase, Unsupported> {
+fn argument(argument: &PlannedArgument) -> Result<ArgumentCase, ProgramError> {
     Ok(match argument {
         PlannedArgument::Buffer(buffer) => ArgumentCase::Buffer(*buffer),
         PlannedArgument::Value { c_type, value, .. } => {
@@ -224,9 +257,30 @@ fn argument(argument: &PlannedArgument) -> Result<ArgumentCase, Unsupported> {
             }
             ArgumentCase::Bytes(packed)
         }
-        PlannedArgument::TensorMap(_) => return Err(Unsupported::TensorMaps),
-        PlannedArgument::Texture(_) => return Err(Unsupported::Textures),
+        PlannedArgument::TensorMap(_) => return Err(Unsupported::TensorMaps.into()),
+        PlannedArgument::Texture(_) => return Err(Unsupported::Textures.into()),
         // Only a file without a project has names from outside, and such a file is not verified.
-        PlannedArgument::Outside(_) => ArgumentCase::Bytes(Vec::new()),
+        PlannedArgument::Outside(_) => return Err(ProgramError::NoSuchBuffer),
     })
+}
+
+/// What the compiler calls a variable: plain names stay, those in namespaces are mangled (Itanium C++ ABI 5.1.2, "Name
+/// encodings").
+fn linker_symbol(written: &str) -> String {
+    if !written.contains("::") {
+        return written.to_owned();
+    }
+    let parts = written.split("::").map(|part| format!("{}{part}", part.len()));
+    format!("_ZN{}E", parts.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::linker_symbol;
+
+    #[test]
+    fn a_variable_is_called_as_the_compiler_calls_it() {
+        assert_eq!(linker_symbol("coefficients"), "coefficients");
+        assert_eq!(linker_symbol("filters::small::taps"), "_ZN7filters5small4tapsE");
+    }
 }

@@ -1,14 +1,30 @@
 //! The verdict in one sentence: the same in the command line, the window and the tests.
 
 use super::compare::{Mismatch, Wrongness};
-use super::verdict::{Failure, Passed, Refused, Wrong};
+use super::verdict::{Failure, Passed, Refused, Screened, Wrong};
 use crate::project::launch::expectation::WrongKind;
+
+/// What a candidate is that only a quick look was taken at.
+pub const SCREENED: &str = "screened, not verified";
 
 /// The verdict of a kernel of that name.
 #[must_use]
 pub fn verdict(kernel: &str, verdict: &Result<Passed, Failure>) -> String {
     match verdict {
         Ok(passed) => of_passed(kernel, passed),
+        Err(failure) => of_failure(kernel, failure),
+    }
+}
+
+/// What a quick look at a kernel of that name showed. That nothing was wrong is never said to be right.
+#[must_use]
+pub fn screening(kernel: &str, verdict: &Result<Screened, Failure>) -> String {
+    match verdict {
+        Ok(Screened { checks }) => {
+            let names = checks.workloads.iter().map(|run| format!("`{}`", run.workload));
+            let names: Vec<String> = names.collect();
+            format!("{kernel} is {SCREENED}: nothing wrong was seen in {}", names.join(", "))
+        }
         Err(failure) => of_failure(kernel, failure),
     }
 }

@@ -6,8 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tempfile::TempDir;
-
+use super::handover::Handover;
 use super::station::{
     JudgeOrder, JudgeReport, MeasureOrder, MeasureReport, ModuleImage, Opening, OpeningHead,
     RunOrder, RunReport, Side, StationFailure,
@@ -15,16 +14,13 @@ use super::station::{
 use crate::cancellation::Cancellation;
 use crate::device::{Description, DeviceName};
 use crate::worker::command::WorkerCommand;
-use crate::worker::error::WorkerError;
+use crate::worker::error::{Death, WorkerError};
 use crate::worker::handle::WorkerHandle;
 use crate::worker::protocol::{Configuration, Limits, RequestFailure, Tools};
 use crate::worker::sandbox::{SandboxPolicy, Sockets};
 
 /// How long opening a device and loading modules may take.
 const OPEN_LIMIT: Duration = Duration::from_secs(60);
-
-/// Memory where files are never written to a disk, on Linux.
-const SHARED_MEMORY: &str = "/dev/shm";
 
 /// What a process of the driver's needs of the file system besides reading it: the device nodes, and its own threads'
 /// folder, without which the driver does not start.
@@ -50,7 +46,7 @@ pub struct Stations {
     candidate: WorkerHandle,
     checker: Option<Checker>,
     reference: WorkerHandle,
-    handover: TempDir,
+    handover: Handover,
 }
 
 /// A virtual device beside a GPU.
@@ -101,7 +97,7 @@ impl Stations {
         device: &DeviceName,
         checker: Option<&DeviceName>,
     ) -> io::Result<Self> {
-        let handover = handover_folder()?;
+        let handover = Handover::new()?;
         let folder = handover.path();
         let candidate = handle(command, device, folder);
         let reference = handle(command, device, folder);
@@ -118,6 +114,13 @@ impl Stations {
     #[must_use]
     pub fn has_checker(&self) -> bool {
         self.checker.as_ref().is_some_and(|checker| checker.is_open)
+    }
+
+    /// How processes ended that were found dead when they were needed, since the last time this was asked.
+    pub fn take_replaced(&mut self) -> Vec<Death> {
+        let checker = self.checker.as_mut().map(|checker| &mut checker.handle);
+        let handles = [&mut self.candidate, &mut self.reference].into_iter().chain(checker);
+        handles.flat_map(WorkerHandle::take_replaced).collect()
     }
 
     /// What the device is.
@@ -242,15 +245,6 @@ impl Stations {
     fn folder(&self) -> PathBuf {
         self.handover.path().to_owned()
     }
-}
-
-fn handover_folder() -> io::Result<TempDir> {
-    let builder = || {
-        let mut builder = tempfile::Builder::new();
-        builder.prefix("lightbench-outputs-");
-        builder
-    };
-    builder().tempdir_in(SHARED_MEMORY).or_else(|_no_such_folder| builder().tempdir())
 }
 
 fn handle(command: &WorkerCommand, device: &DeviceName, folder: &Path) -> WorkerHandle {

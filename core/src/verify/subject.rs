@@ -10,6 +10,7 @@ use super::station::ModuleImage;
 use super::verdict::{Checks, NotRun, Step};
 use crate::compile::ptx::LineMap;
 use crate::compile::source_names::SourceNames;
+use crate::project::Language;
 use crate::project::policy::Limits;
 
 /// A candidate and its reference, compiled for every workload that will run.
@@ -66,6 +67,8 @@ pub enum Extent {
 pub struct Origins {
     /// The kernel file, as the compiler is told to call it.
     pub file: String,
+    /// What it is written in: PTX is its own source.
+    pub language: Language,
     /// The names of texts.
     pub names: SourceNames,
     /// Which source lines each line of PTX came from.
@@ -75,7 +78,11 @@ pub struct Origins {
 impl Origins {
     /// The innermost line of the kernel file itself, else whatever the PTX names: what was inlined from a header counts
     /// for the line that called it.
-    pub(super) fn settle(&self, place: &mut CodePlace) {
+    pub fn settle(&self, place: &mut CodePlace) {
+        if self.language == Language::Ptx {
+            place.source = Some((self.file.clone(), place.ptx.0, place.ptx.1));
+            return;
+        }
         let chain = self.lines.at(place.ptx.0);
         let own = chain.iter().find(|at| self.names.known(&at.file) == self.file);
         if let Some(own) = own {

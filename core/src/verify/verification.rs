@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::case::Case;
 use super::fault_report::FaultReport;
-use super::inputs::{Draw, Recipe};
+use super::inputs::{self, Draw, Echo, Recipe};
 use super::station::{
     JudgeOrder, JudgeReport, MemoryOrder, RunOrder, RunReport, Scrutiny, StationFailure,
 };
@@ -91,8 +91,9 @@ impl Verification<'_> {
         for trial in trials {
             self.precision(trial)?;
         }
-        for (trial, first) in trials.iter().zip(&seen) {
-            self.state(trial, first)?;
+        for ((index, trial), first) in trials.iter().enumerate().zip(&seen) {
+            let echoes = self.echoes(index, &trial.case);
+            self.state(trial, first, &echoes)?;
         }
         let costs = trials.iter().zip(&seen).map(|(trial, report)| Cost::of(trial, report));
         let slowest = costs.fold(Cost::default(), Cost::worse);
@@ -185,8 +186,24 @@ impl Verification<'_> {
         Ok(())
     }
 
-    /// Inputs A again elsewhere, then B where A lay, then A elsewhere in an unusual order of threads.
-    fn state(&mut self, trial: &Trial, first: &RunReport) -> Result<(), Stop> {
+    /// Inputs that are hardly other than those of one workload. Each way to change a tensor comes twice, dealt to the
+    /// workloads from where the seed says, and each workload has at least one.
+    fn echoes(&self, workload: usize, case: &Case) -> Vec<Echo> {
+        let ways = inputs::changes(case).len();
+        if ways == 0 {
+            return Vec::new();
+        }
+        let workloads = self.subject.trials.len();
+        let links = workloads.max(2 * ways);
+        let (start, end) = (links * workload / workloads, links * (workload + 1) / workloads);
+        let first = start + (self.seed % (2 * ways as u64)) as usize;
+        let seed = self.input_seed(case, "echo");
+        (1..=end - start).map(|links| Echo { seed, first, links }).collect()
+    }
+
+    /// Inputs A again elsewhere, then some that are hardly other and B where A lay, then A at addresses that are aligned to
+    /// nothing more than was promised, in an unusual order of threads.
+    fn state(&mut self, trial: &Trial, first: &RunReport, echoes: &[Echo]) -> Result<(), Stop> {
         let name = trial.case.workload.as_str();
         let declared = Draw::Distribution(Distribution::AsDeclared);
         let (a, b) =
@@ -197,19 +214,25 @@ impl Verification<'_> {
             let again = Attempt { trial, recipe: a, step, memory: elsewhere };
             let second = this.right_in_state(&again, Scrutiny::Memory, None)?;
             this.checks.deterministic &= second.digest == first.digest;
+            for echo in echoes {
+                let recipe = Recipe { seed: a.seed, draw: Draw::Echo(*echo) };
+                let memory = MemoryOrder::Same;
+                let nearly = Attempt { trial, recipe, step, memory };
+                this.right_in_state(&nearly, Scrutiny::Memory, Some(&second.digest))?;
+            }
             let other = Attempt { trial, recipe: b, step, memory: MemoryOrder::Same };
             this.right_in_state(&other, Scrutiny::Memory, Some(&second.digest)).map(drop)
         })?;
         self.timed(Step::Determinism, Some(name), |this| {
             let step = Step::Determinism;
-            let memory = MemoryOrder::Fresh(Placement::Left);
+            let memory = MemoryOrder::Fresh(Placement::OddMultiple);
             let attempt = Attempt { trial, recipe: a, step, memory };
             let scrutiny = Scrutiny::Shuffled { seed: this.seed };
             let third = this.right_in_state(&attempt, scrutiny, None)?;
             this.checks.deterministic &= third.digest == first.digest;
             Ok(())
         })?;
-        for _ in 0..3 {
+        for _ in 0..3 + echoes.len() {
             self.count_run(trial);
         }
         Ok(())
@@ -332,8 +355,7 @@ impl Verification<'_> {
         for fault in &mut faults {
             fault.name_inputs(&trial.case);
             if let Some(origins) = origins {
-                fault.details = origins.names.in_text(&fault.details);
-                fault.places_mut().for_each(|place| origins.settle(place));
+                fault.settle(origins);
             }
         }
         let (workload, recipe, step) = (trial.case.workload.clone(), attempt.recipe, attempt.step);
@@ -404,6 +426,10 @@ impl Verification<'_> {
 
     /// The inputs of a workload: all seeds come from one, and none tells another.
     fn recipe(&self, case: &Case, draw: Draw, which: &str) -> Recipe {
+        Recipe { seed: self.input_seed(case, which), draw }
+    }
+
+    fn input_seed(&self, case: &Case, which: &str) -> u64 {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.seed.to_le_bytes());
         hasher.update(case.workload.as_bytes());
@@ -411,7 +437,7 @@ impl Verification<'_> {
         hasher.update(which.as_bytes());
         let mut bytes = [0; 8];
         hasher.finalize_xof().fill(&mut bytes);
-        Recipe { seed: u64::from_le_bytes(bytes), draw }
+        u64::from_le_bytes(bytes)
     }
 
     fn limit(&self, trial: &Trial) -> Duration {

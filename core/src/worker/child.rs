@@ -68,6 +68,11 @@ impl Child {
         self.process.id()
     }
 
+    /// Whether it has not ended; a process that has is not reaped by asking.
+    pub(super) fn is_running(&mut self) -> bool {
+        self.ended.is_none() && is_running(&mut self.process)
+    }
+
     /// Ends the process and everything in its group, now.
     pub(super) fn kill(&mut self) -> Death {
         if let Some(death) = self.ended {
@@ -144,6 +149,16 @@ fn has_exited(process: &std::process::Child) -> bool {
     let Some(pid) = i32::try_from(process.id()).ok().and_then(Pid::from_raw) else { return true };
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     !matches!(waitid(WaitId::Pid(pid), options), Ok(None))
+}
+
+#[cfg(unix)]
+fn is_running(process: &mut std::process::Child) -> bool {
+    !has_exited(process)
+}
+
+#[cfg(not(unix))]
+fn is_running(process: &mut std::process::Child) -> bool {
+    matches!(process.try_wait(), Ok(None))
 }
 
 /// Without that distinction, give it the whole time of grace.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::child::{Child, Pipes};
 use super::command::WorkerCommand;
-use super::error::{Stage, WorkerError};
+use super::error::{Death, Stage, WorkerError};
 use super::frame::{Frame, FrameError};
 use super::protocol::{Configuration, Hello, Readiness, Ready, Reply, Request, Setup};
 use super::stderr_tail::printable;
@@ -78,6 +78,15 @@ impl Worker {
     #[must_use]
     pub fn is_gone(&self) -> bool {
         self.pipes.is_none()
+    }
+
+    /// How the worker ended, where it has; it is reaped then.
+    pub(super) fn death(&mut self) -> Option<Death> {
+        if self.child.is_running() {
+            return None;
+        }
+        self.pipes = None;
+        Some(self.child.kill())
     }
 
     /// Sends one request and waits for its reply, at most `limit` and until cancelled. A worker

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::client::Worker;
 use super::command::WorkerCommand;
-use super::error::WorkerError;
+use super::error::{Death, WorkerError};
 use super::protocol::{
     AssembleReply, AssembleRequest, CompileReply, CompileRequest, Configuration,
     DisassembleRequest, Reply, Request,
@@ -22,22 +22,35 @@ pub struct WorkerHandle {
     command: WorkerCommand,
     configuration: Configuration,
     worker: Option<Worker>,
+    replaced: Vec<Death>,
 }
 
 impl WorkerHandle {
     /// A handle that has started nothing yet.
     #[must_use]
     pub fn new(command: WorkerCommand, configuration: Configuration) -> Self {
-        Self { command, configuration, worker: None }
+        Self { command, configuration, worker: None, replaced: Vec::new() }
     }
 
-    /// The running worker, started if there is none.
+    /// How workers ended that were found dead when they were needed, since the last time this was asked.
+    pub fn take_replaced(&mut self) -> Vec<Death> {
+        std::mem::take(&mut self.replaced)
+    }
+
+    /// The running worker, started if there is none, or if it died while nobody needed it.
     ///
     /// # Errors
     ///
     /// As [`Worker::start`].
     pub fn worker(&mut self, cancellation: &Cancellation) -> Result<&mut Worker, WorkerError> {
-        let worker = match self.worker.take() {
+        let found = self.worker.take().and_then(|mut worker| match worker.death() {
+            None => Some(worker),
+            Some(death) => {
+                self.replaced.push(death);
+                None
+            }
+        });
+        let worker = match found {
             Some(worker) => worker,
             None => Worker::start(&self.command, &self.configuration, cancellation)?,
         };

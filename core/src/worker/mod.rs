@@ -19,6 +19,7 @@ pub mod command;
 pub mod error;
 pub mod frame;
 pub mod handle;
+pub mod pool;
 pub mod protocol;
 pub mod sandbox;
 pub mod server;

@@ -1,24 +1,26 @@
 //! A launch for scripts.
 
-use lightbench_core::arguments::{Element, element};
+use lightbench_core::arguments::element;
 use lightbench_core::compile::signature::with_readable_names;
-use lightbench_core::device::{DeviceKind, LaunchFault};
+use lightbench_core::device::DeviceKind;
+use lightbench_core::project::scalar::ScalarValue;
+use lightbench_core::verify::fault_report::{CodePlace, FaultReport, OtherReport};
 use lightbench_core::virtual_gpu::cost::{Counters, Counts, metrics};
-use lightbench_core::virtual_gpu::machine::Accepted;
-use lightbench_core::virtual_gpu::{Fault, OtherSide, Races, Schedule};
+use lightbench_core::virtual_gpu::machine::{Accepted, Approximation};
+use lightbench_core::virtual_gpu::{Races, Schedule};
 use serde_json::{Value, json};
 
 use super::code::Code;
-use super::faults::sentence;
-use super::{Done, Printed, counters};
+use super::{Done, Printed, counters, modelled};
 use crate::commands::check::kernel_file;
+use crate::commands::fault;
 
 /// Raised when a field changes its meaning.
 const SCHEMA: &str = "lightbench.launch/1";
 
 pub(super) fn of(done: &Done<'_>) -> Value {
-    let Done { arguments, request, description, code, kernel, outcome, printed } = done;
-    let faults: Vec<Value> = outcome.faults.iter().map(|fault| of_fault(fault, code)).collect();
+    let Done { arguments, request, description, code, kernel, outcome, modelled, printed } = done;
+    let faults: Vec<Value> = done.faults().iter().map(|fault| of_fault(fault, code)).collect();
     let is_virtual = matches!(description.kind, DeviceKind::Virtual);
     let arguments_of: Vec<&str> = request.specs.iter().map(|spec| spec.text.as_str()).collect();
     json!({
@@ -46,6 +48,7 @@ pub(super) fn of(done: &Done<'_>) -> Value {
         "printed": outcome.printed,
         "buffers": printed.iter().map(of_buffer).collect::<Vec<_>>(),
         "counters": outcome.counters.as_ref().map(|counted| of_counters(counted, code)),
+        "modelled": modelled.as_ref().map(modelled::json),
     })
 }
 
@@ -70,7 +73,13 @@ fn watch(request: &super::request::Request) -> Value {
         Schedule::Parallel { threads } => json!({ "parallel": threads }),
         Schedule::Adversarial { seed } => json!({ "adversarial": seed }),
     };
+    let approximations = match watch.approximation {
+        Approximation::Nearest => "nearest",
+        Approximation::Lowest => "low",
+        Approximation::Highest => "high",
+    };
     json!({
+        "approximations": approximations,
         "uninitialized": watch.checks.uninitialized,
         "races": races,
         "schedule": schedule,
@@ -79,33 +88,20 @@ fn watch(request: &super::request::Request) -> Value {
     })
 }
 
-fn of_fault(fault: &LaunchFault, code: &Code) -> Value {
-    match fault {
-        LaunchFault::Seen(fault) => of_seen(fault, code),
-        LaunchFault::Reported { kind, kernel, buffer, details } => json!({
-            "kind": kind.word(),
-            "kernel": kernel,
-            "buffer": buffer,
-            "details": details,
-            "block": null, "thread": null, "ptx_line": null, "file": null, "line": null,
-            "column": null, "address": null, "other": null,
-        }),
-    }
-}
-
-fn of_seen(fault: &Fault, code: &Code) -> Value {
+fn of_fault(fault: &FaultReport, code: &Code) -> Value {
+    let seen = fault.seen.as_ref();
     let mut value = json!({
-        "kind": fault.kind.word(),
+        "kind": fault::word(fault),
         "kernel": with_readable_names(&fault.kernel),
-        "block": fault.block,
-        "thread": fault.thread,
-        "ptx_line": fault.place.line,
-        "address": fault.address.map(|address| format!("{address:#x}")),
+        "block": seen.map(|seen| seen.block),
+        "thread": seen.map(|seen| seen.thread),
+        "ptx_line": seen.map(|seen| seen.place.ptx.0),
+        "address": seen.and_then(|seen| seen.address).map(|address| format!("{address:#x}")),
         "buffer": fault.buffer.as_deref().map(with_readable_names),
-        "details": sentence(&fault.details, code),
+        "details": with_readable_names(&fault.details),
         "other": fault.other.as_ref().map(|other| of_other(other, code)),
     });
-    add_place(&mut value, fault.place.line, code);
+    add_source(&mut value, seen.map(|seen| &seen.place), code);
     value
 }
 
@@ -116,15 +112,24 @@ fn of_accepted(accepted: &Accepted, code: &Code) -> Value {
     value
 }
 
-fn of_other(other: &OtherSide, code: &Code) -> Value {
+fn of_other(other: &OtherReport, code: &Code) -> Value {
     let mut value = json!({
         "access": other.access,
         "block": other.block,
         "thread": other.thread,
-        "ptx_line": other.place.line,
+        "ptx_line": other.place.ptx.0,
     });
-    add_place(&mut value, other.place.line, code);
+    add_source(&mut value, Some(&other.place), code);
     value
+}
+
+/// File, line and column of the launched file; null where it is not known or elsewhere.
+fn add_source(value: &mut Value, place: Option<&CodePlace>, code: &Code) {
+    let source = place.and_then(|place| place.source.as_ref());
+    let own = source.filter(|(file, ..)| *file == code.origins.file);
+    value["file"] = json!(own.map(|_| &code.file.file));
+    value["line"] = json!(own.map(|(_, line, _)| line));
+    value["column"] = json!(own.map(|(_, _, column)| *column).filter(|column| *column > 0));
 }
 
 /// File, line and column of the launched file; null where the PTX does not say.
@@ -158,15 +163,15 @@ fn of_buffer(printed: &Printed<'_>) -> Value {
 }
 
 /// A number as it is; what JSON lacks with its bits.
-fn of_element(element: Element, bytes: &[u8]) -> Value {
+fn of_element(element: ScalarValue, bytes: &[u8]) -> Value {
     match element {
-        Element::Boolean(value) => json!(value),
-        Element::Integer(value) => i64::try_from(value).map_or_else(
+        ScalarValue::Boolean(value) => json!(value),
+        ScalarValue::Integer(value) => i64::try_from(value).map_or_else(
             |_| u64::try_from(value).map_or(Value::Null, |value| json!(value)),
             |value| json!(value),
         ),
-        Element::Real(value) if value.is_finite() => json!(value),
-        Element::Real(value) => {
+        ScalarValue::Real(value) if value.is_finite() => json!(value),
+        ScalarValue::Real(value) => {
             let name = if value.is_nan() { "nan".to_owned() } else { value.to_string() };
             let digits: String = bytes.iter().rev().map(|byte| format!("{byte:02x}")).collect();
             json!({ "value": name, "bits": format!("0x{digits}") })

@@ -2,19 +2,22 @@
 
 mod code;
 mod counters;
-pub(super) mod faults;
+mod faults;
 mod json;
 mod lines;
+mod modelled;
 mod print;
 mod request;
 mod text;
 
 use lightbench_core::arguments::{Buffer, SpecKind, match_specs};
 use lightbench_core::compile::KernelFacts;
+use lightbench_core::compile::modelled::{ModelledTime, NotModelled};
 use lightbench_core::device::execution::{self, Argument};
 use lightbench_core::device::{
     BufferId, BufferRequest, Content, Description, Device, DeviceError, Image,
 };
+use lightbench_core::verify::fault_report::FaultReport;
 use lightbench_core::virtual_gpu::{LoadError, Place};
 use serde_json::json;
 
@@ -38,7 +41,16 @@ struct Done<'a> {
     code: &'a Code,
     kernel: &'a KernelFacts,
     outcome: &'a execution::Outcome,
+    /// Where it was counted.
+    modelled: Option<Result<ModelledTime, NotModelled>>,
     printed: Vec<Printed<'a>>,
+}
+
+impl Done<'_> {
+    /// The faults with the names and places that people gave.
+    fn faults(&self) -> Vec<FaultReport> {
+        self.outcome.faults.iter().map(|fault| faults::settled(fault, self.code)).collect()
+    }
 }
 
 /// A buffer after the launch.
@@ -53,7 +65,7 @@ fn launch(session: &Session, arguments: &Launch) -> Result<Outcome, Outcome> {
     let request = Request::of(arguments)?;
     let file = code::File::read(arguments)?;
     let mut device = request.open(arguments)?;
-    let code = file.compile(session, arguments, device.description().capability)?;
+    let code = file.compile(session, arguments, device.description())?;
     let kernel = code.kernel(arguments)?;
     let misfits = match_specs(&request.specs, kernel);
     if !misfits.is_empty() {
@@ -71,6 +83,7 @@ fn launch(session: &Session, arguments: &Launch) -> Result<Outcome, Outcome> {
         block: arguments.block,
         dynamic_shared: arguments.shared,
         cooperative: arguments.cooperative,
+        cluster: None,
         arguments: values,
     };
     let outcome = device.launch(&launch).map_err(|error| unlaunched(&error, arguments))?;
@@ -86,6 +99,7 @@ fn launch(session: &Session, arguments: &Launch) -> Result<Outcome, Outcome> {
         code: &code,
         kernel,
         outcome: &outcome,
+        modelled: modelled::of(arguments, &request, kernel, &outcome),
         printed,
     };
     Ok(report_on(&done))

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use lightbench_core::arguments::element;
+use lightbench_core::arguments::{element, element_text};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::Printed;
@@ -36,7 +36,7 @@ pub(super) fn of(printed: &Printed<'_>) -> String {
             return UNWRITTEN.to_owned();
         }
         let value = content.bytes.get(range).and_then(|bytes| element(buffer.c_type, bytes));
-        value.map_or_else(String::new, |value| value.text(buffer.c_type))
+        value.map_or_else(String::new, |value| element_text(buffer.c_type, value))
     };
     if count <= FIRST + LAST {
         rows(&mut text, 0..count, shown);

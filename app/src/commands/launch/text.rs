@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 
 use lightbench_core::display_text::{visible, visible_lines};
 
-use super::{Done, counters, faults, print};
+use super::{Done, counters, faults, modelled, print};
 use crate::commands::check::kernel_file;
 use crate::commands::check::text::dimensions;
+use crate::commands::fault;
 use crate::style::{DIM, ERROR, GOOD, NOTE, STRONG};
 
 /// Faults beyond these say the same again.
@@ -15,9 +16,11 @@ const MOST_FAULTS: usize = 20;
 
 pub(super) fn of(done: &Done<'_>) -> String {
     let mut text = head(done);
-    let groups = faults::grouped(&done.outcome.faults, done.code);
+    let settled = done.faults();
+    let groups = faults::grouped(&settled, done.code);
+    let quoted = faults::quoted(done.code);
     for (fault, others) in groups.iter().take(MOST_FAULTS) {
-        text.push_str(&faults::of(fault, done.code));
+        text.push_str(&fault::text(fault, &quoted));
         if *others > 0 {
             let instructions = if *others == 1 { "instruction" } else { "instructions" };
             writeln!(text, "  and the same at {others} more {instructions} of this line").ok();
@@ -39,6 +42,10 @@ pub(super) fn of(done: &Done<'_>) -> String {
     }
     if let Some(counted) = &done.outcome.counters {
         text.push_str(&counters::of(counted, done.code));
+        text.push('\n');
+    }
+    if let Some(modelled) = &done.modelled {
+        text.push_str(&modelled::text(modelled, done.arguments));
         text.push('\n');
     }
     text + &verdict(done)

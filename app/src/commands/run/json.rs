@@ -49,7 +49,7 @@ pub(super) fn runs(report: &Report<'_>) -> Value {
     json!({ "schema": "lightbench.runs/1", "project": report.project.definition.name, "runs": runs })
 }
 
-fn checks(checks: &Checks) -> Value {
+pub(super) fn checks(checks: &Checks) -> Value {
     let workloads = checks.workloads.iter().map(|run| {
         json!({
             "workload": run.workload, "seed": run.seed, "runs": run.runs,
@@ -78,7 +78,7 @@ fn checks(checks: &Checks) -> Value {
     })
 }
 
-fn payload(failure: &Failure) -> Value {
+pub(super) fn payload(failure: &Failure) -> Value {
     match failure {
         Failure::Compile(error) => failure::to_json(error),
         Failure::Refused(refused) => refusal(refused),

@@ -1,16 +1,22 @@
 //! `lightbench run`: a project's kernels, from candidate to verdict.
 
 mod json;
+mod record;
+mod screened;
 mod text;
 pub(super) mod times;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
 
-use lightbench_core::evaluate::{Bench, EvaluateError, Evaluation, PolicyUse, Run, evaluate};
+use lightbench_core::engine::{AskedBy, Conditions, Ending, Request, Work};
+use lightbench_core::evaluate::{EvaluateError, PolicyUse, Run};
 use lightbench_core::measure::Protocol;
 use lightbench_core::project::{Kernel, Project};
 use lightbench_core::verify::verdict::{Failure, TimingUse};
 
+use self::record::Recorder;
 use super::bench::{self, Chosen};
 use super::check::target::{self, Target};
 use super::check::{sources, unknown_parameter};
@@ -63,56 +69,94 @@ fn evaluated(
         Some(seed) => seed,
         None => bench::fresh_seed().map_err(|error| report::environment(&error, as_json))?,
     };
-    let (mut bench, chosen) = bench::open(session, arguments.device.as_deref(), as_json)?;
+    let (mut desk, chosen) = bench::desk(session, arguments.device.as_deref(), as_json)?;
+    let asked = Asked {
+        project: Arc::new(project.clone()),
+        parameters,
+        conditions: Conditions {
+            device: chosen.device.clone(),
+            sheet: chosen.sheet,
+            workload: arguments.workload.clone(),
+            seed,
+            policy: PolicyUse::Refuse,
+            timing: match arguments.no_times {
+                true => TimingUse::Skip,
+                false => TimingUse::Measure(Protocol::FINAL),
+            },
+        },
+    };
+    if arguments.screen {
+        return screened::screened(&mut desk, &asked, &chosen, &kernels, (as_json, wanted));
+    }
+    let compiler = desk.compiler.clone();
+    let mut recorder = Recorder::new(session, project, &chosen, arguments, compiler);
     let mut runs = Vec::new();
     for kernel in kernels {
-        let run =
-            one(session, &mut bench, &chosen, project, kernel, (arguments, &parameters, seed))
-                .map_err(|error| failed(&error, as_json))?;
+        let (work, conditions) = asked.of(kernel);
+        let ending = desk.ending(&kernel.name, Request::Evaluate(work, conditions));
+        let run = evaluated_run(ending, seed).map_err(|error| failed(&error, as_json))?;
+        recorder.append(kernel, &run);
         let stopped = matches!(run.verdict, Err(Failure::Cancelled));
         runs.push((kernel, run));
         if stopped {
             break;
         }
     }
-    let notices: Vec<String> =
-        bench.compiler.take_notices().iter().map(ToString::to_string).collect();
+    let mut notices = desk.notices();
+    notices.extend(recorder.notices);
     let report = Report { project, chosen: &chosen, runs };
-    let form = match (as_json, wanted) {
-        (false, _) => Form::Text,
-        (true, Some(_)) => Form::OneDocument,
-        (true, None) => Form::Documents,
-    };
-    Ok(outcome(&report, &notices, form))
+    Ok(outcome(&report, &notices, Form::of(as_json, wanted)))
 }
 
-fn one(
-    session: &Session,
-    bench: &mut Bench,
-    chosen: &Chosen,
-    project: &Project,
-    kernel: &Kernel,
-    (arguments, parameters, seed): (&args::Run, &BTreeMap<String, i64>, u64),
-) -> Result<Run, EvaluateError> {
-    let own = |name: &String| kernel.launch.parameters.iter().any(|own| own.name == *name);
-    let mut parameters = parameters.clone();
-    // Over a whole project, a parameter is for the kernels that have it.
-    parameters.retain(|name, _| own(name));
-    let evaluation = Evaluation {
-        project,
-        kernel,
-        chosen: &parameters,
-        device: &chosen.device,
-        sheet: chosen.sheet,
-        workload: arguments.workload.as_deref(),
-        seed,
-        policy: PolicyUse::Refuse,
-        timing: match arguments.no_times {
-            true => TimingUse::Skip,
-            false => TimingUse::Measure(Protocol::FINAL),
-        },
-    };
-    evaluate(&evaluation, bench, &session.cancellation, &mut |_step, _workload| {})
+/// What every kernel is asked about alike.
+struct Asked {
+    project: Arc<Project>,
+    parameters: BTreeMap<String, i64>,
+    conditions: Conditions,
+}
+
+impl Asked {
+    fn of(&self, kernel: &Kernel) -> (Work, Conditions) {
+        let own = |name: &String| kernel.launch.parameters.iter().any(|own| own.name == *name);
+        let mut chosen = self.parameters.clone();
+        // Over a whole project, a parameter is for the kernels that have it.
+        chosen.retain(|name, _| own(name));
+        let (project, kernel) = (Arc::clone(&self.project), Arc::new(kernel.clone()));
+        (Work { project, kernel, chosen, asked_by: AskedBy::Person }, self.conditions.clone())
+    }
+}
+
+/// The run that an end tells of; one that was cancelled before anything was known has nothing but that.
+fn evaluated_run(ending: Ending, seed: u64) -> Result<Run, EvaluateError> {
+    match ending {
+        Ending::Evaluated(run) | Ending::Cancelled { so_far: Some(run), .. } => Ok(*run),
+        Ending::Cancelled { so_far: None, .. } => {
+            let (candidate, verdict) = (None, Err(Failure::Cancelled));
+            Ok(Run { candidate, seed, verdict, elapsed: Duration::ZERO })
+        }
+        other @ (Ending::Screened(_)
+        | Ending::Compiled(_)
+        | Ending::Impossible(_)
+        | Ending::Panicked { .. }
+        | Ending::Stopped) => Err(no_verdict(other)),
+    }
+}
+
+/// Why there is no verdict.
+fn no_verdict(ending: Ending) -> EvaluateError {
+    match ending {
+        Ending::Impossible(error) => error,
+        Ending::Panicked { message } => {
+            EvaluateError::Environment(format!("a defect of Lightbench: {message}"))
+        }
+        Ending::Evaluated(_)
+        | Ending::Screened(_)
+        | Ending::Compiled(_)
+        | Ending::Cancelled { .. }
+        | Ending::Stopped => {
+            EvaluateError::Environment("the engine ended something else".to_owned())
+        }
+    }
 }
 
 fn failed(error: &EvaluateError, as_json: bool) -> Outcome {
@@ -130,8 +174,18 @@ enum Form {
     Documents,
 }
 
+impl Form {
+    fn of(as_json: bool, wanted: Option<&str>) -> Self {
+        match (as_json, wanted) {
+            (false, _) => Self::Text,
+            (true, Some(_)) => Self::OneDocument,
+            (true, None) => Self::Documents,
+        }
+    }
+}
+
 fn outcome(report: &Report<'_>, notices: &[String], form: Form) -> Outcome {
-    let statuses = report.runs.iter().map(|(_, run)| status(run));
+    let statuses = report.runs.iter().map(|(_, run)| status(&run.verdict));
     let status = statuses.max().unwrap_or(Status::Passed);
     let errors = report::notices(notices);
     let output = match (form, report.runs.first()) {
@@ -142,8 +196,8 @@ fn outcome(report: &Report<'_>, notices: &[String], form: Form) -> Outcome {
     Outcome { output, errors, status }
 }
 
-fn status(run: &Run) -> Status {
-    match &run.verdict {
+fn status<Tier>(verdict: &Result<Tier, Failure>) -> Status {
+    match verdict {
         Ok(_) => Status::Passed,
         Err(Failure::Cancelled) => Status::Interrupted,
         Err(Failure::DeviceLost { .. }) => Status::KernelFailed,

@@ -9,14 +9,13 @@ use lightbench_core::project::Kernel;
 use lightbench_core::project::launch::expectation::WrongKind;
 use lightbench_core::verify::compare::{ErrorMap, Wrongness};
 use lightbench_core::verify::evidence;
-use lightbench_core::verify::fault_report::FaultReport;
-use lightbench_core::verify::inputs::Recipe;
+use lightbench_core::verify::inputs::{Draw, Recipe};
 use lightbench_core::verify::sentence;
 use lightbench_core::verify::verdict::{Checks, Failure, Fault, Refused, Wrong};
 
 use super::{Report, quoted, times};
 use crate::commands::check::failure;
-use crate::commands::launch::faults::position;
+use crate::commands::fault::{self, Quoted};
 use crate::diagnostics;
 use crate::style::{ERROR, GOOD};
 
@@ -25,23 +24,31 @@ const MOST_FAULTS: usize = 3;
 
 /// Everything.
 pub(super) fn of(report: &Report<'_>) -> String {
-    let mut text = format!("{} · {}", report.project.definition.title, report.chosen.title);
-    if let Some(reason) = &report.chosen.instead {
-        // The rest says what to do about it, which was done.
-        let reason = reason.split(';').next().unwrap_or_default();
-        let _infallible = write!(text, " ({reason})");
-    }
-    text.push_str("\n\n");
+    let mut text = heading(report);
     let mut seeds = Vec::new();
     for (kernel, run) in &report.runs {
         text.push_str(&one(report, kernel, run));
         seeds.push(run.seed);
     }
     if let Some(seed) = seeds.first() {
-        let _infallible =
-            writeln!(text, "\nseed {seed}: `--seed {seed}` draws the same inputs again");
+        text.push_str(&how_to_repeat(*seed));
     }
     text
+}
+
+/// What runs where.
+pub(super) fn heading(report: &Report<'_>) -> String {
+    let mut text = format!("{} · {}", report.project.definition.title, report.chosen.title);
+    if let Some(reason) = &report.chosen.instead {
+        // The rest says what to do about it, which was done.
+        let reason = reason.split(';').next().unwrap_or_default();
+        let _infallible = write!(text, " ({reason})");
+    }
+    text + "\n\n"
+}
+
+pub(super) fn how_to_repeat(seed: u64) -> String {
+    format!("\nseed {seed}: `--seed {seed}` draws the same inputs again\n")
 }
 
 fn one(report: &Report<'_>, kernel: &Kernel, run: &Run) -> String {
@@ -56,11 +63,15 @@ fn one(report: &Report<'_>, kernel: &Kernel, run: &Run) -> String {
             format!("{GOOD}✓{GOOD:#} {sentence} ({seconds:.1} s)\n{lines}")
         }
         Err(failure) => {
-            let mut text = format!("{ERROR}✗{ERROR:#} {sentence} ({seconds:.1} s)\n");
-            text.push_str(&indented(&evidence_of(report, kernel, failure)));
-            text
+            let text = format!("{ERROR}✗{ERROR:#} {sentence} ({seconds:.1} s)\n");
+            text + &evidence_below(report, kernel, failure)
         }
     }
+}
+
+/// What shows a failure, below its sentence.
+pub(super) fn evidence_below(report: &Report<'_>, kernel: &Kernel, failure: &Failure) -> String {
+    indented(&evidence_of(report, kernel, failure))
 }
 
 /// What was done beside the plain results, and what was not.
@@ -158,57 +169,16 @@ fn static_evidence(found: &evidence::Found, kernel: &Kernel, report: &Report<'_>
     diagnostics::of_fault((&kind, &found.what), place.as_ref(), &notes, &quoted(report, kernel))
 }
 
-fn faults(fault: &Fault, kernel: &Kernel, report: &Report<'_>) -> String {
-    let shown = fault.faults.iter().take(MOST_FAULTS);
-    let mut text: String = shown.map(|each| one_fault(each, kernel, report)).collect();
-    let more = fault.faults.len().saturating_sub(MOST_FAULTS);
+fn faults(faults: &Fault, kernel: &Kernel, report: &Report<'_>) -> String {
+    let shown = faults.faults.iter().take(MOST_FAULTS);
+    let (sources, main) = (quoted(report, kernel), kernel.file.display().to_string());
+    let quoted = Quoted { sources, main, ptx: None };
+    let mut text: String = shown.map(|each| fault::text(each, &quoted)).collect();
+    let more = faults.faults.len().saturating_sub(MOST_FAULTS);
     if more > 0 {
         let _infallible = writeln!(text, "and {more} more");
     }
-    text + &inputs(&fault.workload, fault.recipe)
-}
-
-fn one_fault(fault: &FaultReport, kernel: &Kernel, report: &Report<'_>) -> String {
-    let name = with_readable_names(&fault.kernel);
-    let mut notes = Vec::new();
-    let mut place = None;
-    match &fault.seen {
-        Some(seen) => {
-            let (block, thread) = (position(seen.block), position(seen.thread));
-            notes.push(format!("kernel {name}, block {block}, thread {thread}"));
-            place = source_place(seen.place.source.as_ref(), kernel);
-        }
-        None => notes.push(format!("in kernel {name}; a GPU does not say where")),
-    }
-    if let Some(other) = &fault.other {
-        let at = match &other.place.source {
-            Some((file, line, _)) if *file == kernel.file.display().to_string() => {
-                format!("line {line}")
-            }
-            Some((file, line, _)) => format!("{file}:{line}"),
-            None => format!("PTX line {}", other.place.ptx.0),
-        };
-        let (block, thread) = (position(other.block), position(other.thread));
-        notes.push(format!(
-            "the other side: {} by block {block}, thread {thread} at {at}",
-            other.access
-        ));
-    }
-    let kind = serde_json::to_value(fault.kind).unwrap_or_default();
-    let kind = kind.as_str().unwrap_or_default().to_owned();
-    let details = with_readable_names(&fault.details);
-    diagnostics::of_fault((&kind, &details), place.as_ref(), &notes, &quoted(report, kernel))
-}
-
-fn source_place(source: Option<&(String, u32, u32)>, kernel: &Kernel) -> Option<SourcePlace> {
-    let (file, line, column) = source?;
-    Some(SourcePlace {
-        file: file.clone(),
-        line: *line,
-        column: Some(*column).filter(|column| *column > 0),
-        excerpt: None,
-        foreign: *file != kernel.file.display().to_string(),
-    })
+    text + &inputs(&faults.workload, faults.recipe)
 }
 
 fn wrongness(wrong: &Wrong) -> String {
@@ -265,10 +235,12 @@ fn map(map: &ErrorMap) -> String {
 /// How to have the same inputs again.
 fn inputs(workload: &str, recipe: Recipe) -> String {
     let draw = serde_json::to_value(recipe.draw).unwrap_or_default();
-    let draw = match draw.as_str() {
-        Some(word) => word.replace('_', " "),
-        None => draw["distribution"].as_str().unwrap_or_default().replace('_', " "),
+    let draw = match recipe.draw {
+        Draw::Distribution(_) => draw["distribution"].as_str().unwrap_or_default().to_owned(),
+        Draw::Repeating | Draw::PrecisionProbe => draw.as_str().unwrap_or_default().to_owned(),
+        Draw::Echo(_) => "as before, but for a few elements".to_owned(),
     };
+    let draw = draw.replace('_', " ");
     format!("inputs: workload `{workload}`, {draw}\n")
 }
 

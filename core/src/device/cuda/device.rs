@@ -16,6 +16,7 @@ use crate::device::execution::{
 };
 use crate::device::timing::{Operation, Sampling, Timed, Work};
 use crate::device::virtual_device::Watch;
+use crate::virtual_gpu::machine::VariableError;
 use crate::virtual_gpu::{Access, FaultKind, Initial, LaunchError};
 
 /// What a GPU does not look for.
@@ -216,12 +217,27 @@ impl Device for CudaDevice {
 
     fn watch(&mut self, _watch: Watch) {}
 
+    fn fill_variable(
+        &mut self,
+        module: ModuleId,
+        symbol: &str,
+        bytes: &[u8],
+    ) -> Result<(), DeviceError> {
+        self.context.enter()?;
+        let module = self.modules.get(module.0).ok_or(DeviceError::Unknown("module"))?;
+        let unknown = || VariableError::Unknown(symbol.to_owned());
+        let mut variable = module.variable(symbol)?.ok_or_else(unknown)?;
+        let (size, given) = (variable.bytes() as u64, bytes.len() as u64);
+        if given > size {
+            return Err(VariableError::Size { name: symbol.to_owned(), bytes: size, given }.into());
+        }
+        Ok(variable.write(bytes)?)
+    }
+
     fn launch(&mut self, launch: &Launch) -> Result<Outcome, DeviceError> {
         self.context.enter()?;
         let (kernel, mut parameters) = self.prepared(launch)?;
-        kernel
-            .start(launch, &mut parameters, DEFAULT_STREAM)
-            .map_err(|code| error("cuLaunchKernelEx", code))?;
+        kernel.start(launch, &mut parameters, DEFAULT_STREAM).map_err(fault::refusal)?;
         let faults = match self.context.synchronise() {
             Ok(()) => {
                 let mut faults = self.trespasses(&launch.kernel)?;

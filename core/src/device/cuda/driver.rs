@@ -8,8 +8,9 @@ use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::ptr;
 
 use cudarc::driver::sys::{
-    self, CUcontext, CUdevice, CUdevice_attribute, CUfunction, CUfunction_attribute, CUjit_option,
-    CUlaunchAttribute, CUlaunchAttributeID, CUlaunchAttributeValue, CUlaunchConfig, CUmodule,
+    self, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUfunction, CUfunction_attribute,
+    CUjit_option, CUlaunchAttribute, CUlaunchAttributeID, CUlaunchAttributeValue,
+    CUlaunchAttributeValue_union__bindgen_ty_1 as ClusterDimension, CUlaunchConfig, CUmodule,
     CUresult, CUstream, CUuuid,
 };
 
@@ -205,10 +206,52 @@ impl LoadedModule {
     }
 }
 
+impl LoadedModule {
+    /// A global or constant variable of the module.
+    pub(super) fn variable(&self, name: &str) -> Result<Option<Variable<'_>>, DriverError> {
+        let Ok(name) = CString::new(name) else { return Ok(None) };
+        let (mut start, mut length): (CUdeviceptr, usize) = (0, 0);
+        let (place, bytes) = (&raw mut start, &raw mut length);
+        // SAFETY: writes one address and one size through valid pointers; the name ends in a zero.
+        let code = unsafe { sys::cuModuleGetGlobal_v2(place, bytes, self.0, name.as_ptr()) };
+        if code == CUresult::CUDA_ERROR_NOT_FOUND {
+            return Ok(None);
+        }
+        checked("cuModuleGetGlobal", code)?;
+        Ok(Some(Variable { start, length, _module: self }))
+    }
+}
+
 impl Drop for LoadedModule {
     fn drop(&mut self) {
         // SAFETY: the handle came from the driver and is unloaded once.
         checked("cuModuleUnload", unsafe { sys::cuModuleUnload(self.0) }).ok();
+    }
+}
+
+/// A variable of a module, which stays loaded as long as this value lives.
+#[derive(Debug)]
+pub(super) struct Variable<'m> {
+    start: CUdeviceptr,
+    length: usize,
+    _module: &'m LoadedModule,
+}
+
+impl Variable<'_> {
+    /// Its size in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.length
+    }
+
+    /// Replaces its first bytes; what would lie behind it is left out.
+    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<(), DriverError> {
+        let length = bytes.len().min(self.length);
+        if length == 0 {
+            return Ok(());
+        }
+        let from = bytes.as_ptr().cast::<c_void>();
+        // SAFETY: both sides have `length` bytes, and the module that the variable is part of is loaded.
+        checked("cuMemcpyHtoD", unsafe { sys::cuMemcpyHtoD_v2(self.start, from, length) })
     }
 }
 
@@ -232,6 +275,13 @@ impl Kernel {
         // SAFETY: takes no pointer.
         let code = unsafe { sys::cuFuncSetAttribute(self.0, which, bytes) };
         checked("cuFuncSetAttribute", code)
+    }
+
+    /// Allows clusters of more blocks than every device has.
+    pub(super) fn allow_large_clusters(self) -> Result<(), DriverError> {
+        let which = CUfunction_attribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED;
+        // SAFETY: takes no pointer.
+        checked("cuFuncSetAttribute", unsafe { sys::cuFuncSetAttribute(self.0, which, 1) })
     }
 
     /// Offset and size of a parameter; none behind the last one.
@@ -264,11 +314,16 @@ impl Kernel {
             tag(sys::CU_LAUNCH_PARAM_END_AS_INT),
         ];
         let cooperative = c_int::from(launch.cooperative);
-        let mut attribute = CUlaunchAttribute {
+        let mut attributes = vec![CUlaunchAttribute {
             id: CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
             pad: [0; 4],
             value: CUlaunchAttributeValue { cooperative },
-        };
+        }];
+        attributes.extend(launch.cluster.map(|[x, y, z]| CUlaunchAttribute {
+            id: CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+            pad: [0; 4],
+            value: CUlaunchAttributeValue { clusterDim: ClusterDimension { x, y, z } },
+        }));
         let config = CUlaunchConfig {
             gridDimX: launch.grid[0],
             gridDimY: launch.grid[1],
@@ -278,12 +333,12 @@ impl Kernel {
             blockDimZ: launch.block[2],
             sharedMemBytes: launch.dynamic_shared,
             hStream: stream,
-            attrs: &raw mut attribute,
-            numAttrs: 1,
+            attrs: attributes.as_mut_ptr(),
+            numAttrs: attributes.len() as c_uint,
         };
         let (function, none, extra) = (self.0, ptr::null_mut(), extra.as_mut_ptr());
-        // SAFETY: the buffer has `size` bytes, which is what the kernel takes; it and the one attribute are copied before
-        // the call returns.
+        // SAFETY: the buffer has `size` bytes, which is what the kernel takes; it and the attributes, of
+        // which there are as many as stated, are copied before the call returns.
         let code = unsafe { sys::cuLaunchKernelEx(&raw const config, function, none, extra) };
         if code == CUresult::CUDA_SUCCESS { Ok(()) } else { Err(code) }
     }

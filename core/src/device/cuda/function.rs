@@ -10,6 +10,9 @@ use crate::virtual_gpu::LaunchError;
 /// Shared memory that a block may have without asking for more.
 const ORDINARY_SHARED: u32 = 48 << 10;
 
+/// Blocks that a cluster may have without asking for more (CUDA C++ Programming Guide, "Thread Block Clusters").
+const ORDINARY_CLUSTER: u32 = 8;
+
 /// The most parameters that are asked about: more than the largest list of bytes has.
 const MOST_PARAMETERS: usize = 32 << 10;
 
@@ -29,6 +32,9 @@ pub(super) fn prepare(gpu: Gpu, kernel: Kernel, launch: &Launch) -> Result<(), D
         );
         return Err(LaunchError::Size { what, size, reason }.into());
     }
+    if let Some(cluster) = launch.cluster {
+        prepare_clusters(gpu, kernel, cluster)?;
+    }
     let declared = kernel.attribute(CUfunction_attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?;
     let limit =
         gpu.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
@@ -38,6 +44,19 @@ pub(super) fn prepare(gpu: Gpu, kernel: Kernel, launch: &Launch) -> Result<(), D
     }
     if bytes > u64::from(ORDINARY_SHARED) {
         kernel.allow_dynamic_shared(launch.dynamic_shared)?;
+    }
+    Ok(())
+}
+
+/// Refuses clusters where there are none, and asks for large ones.
+fn prepare_clusters(gpu: Gpu, kernel: Kernel, size: [u32; 3]) -> Result<(), DeviceError> {
+    if gpu.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH)? == 0 {
+        let reason = "this GPU has none, which begin with compute capability 9.0".to_owned();
+        return Err(LaunchError::Size { what: "a cluster", size, reason }.into());
+    }
+    let blocks = size.iter().fold(1_u32, |product, side| product.saturating_mul(*side));
+    if blocks > ORDINARY_CLUSTER {
+        kernel.allow_large_clusters()?;
     }
     Ok(())
 }

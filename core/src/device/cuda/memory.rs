@@ -179,14 +179,24 @@ impl Layout {
 
     /// The bytes of a block that has room wherever it begins, with so many more on each side.
     fn room(&self, margin: usize) -> usize {
-        self.bytes.max(1).saturating_add(self.align - 1).saturating_add(2 * margin)
+        let aligned = self.bytes.max(1).saturating_add(self.align - 1);
+        aligned.saturating_add(self.beyond()).saturating_add(2 * margin)
+    }
+
+    /// Bytes by which it may have to move so that its address is a multiple of nothing more than its alignment.
+    fn beyond(&self) -> usize {
+        match self.placement {
+            Placement::Left | Placement::Right => 0,
+            Placement::OddMultiple => self.align,
+        }
     }
 
     /// The bytes of a block of granules that has room and begins on a granule: no more than needed, because only what is
     /// not mapped faults.
     fn granules(&self, granule: usize) -> usize {
         let needed = if self.align <= granule {
-            self.bytes.max(1).checked_next_multiple_of(self.align)
+            let moved = self.bytes.max(1).checked_add(self.beyond());
+            moved.and_then(|moved| moved.checked_next_multiple_of(self.align))
         } else {
             Some(self.room(0))
         };
@@ -206,6 +216,11 @@ impl Layout {
                 let last = start + length.saturating_sub(margin + self.bytes) as u64;
                 (last - last % align).saturating_sub(start)
             }
+            Placement::OddMultiple => {
+                let first = (start + margin as u64).next_multiple_of(align);
+                let odd = if (first / align).is_multiple_of(2) { first + align } else { first };
+                odd - start
+            }
         };
         let offset = usize::try_from(offset).unwrap_or(usize::MAX).min(length);
         offset..offset.saturating_add(self.bytes).min(length)
@@ -218,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_buffer_lies_at_its_edge_as_nearly_as_alignment_permits() {
-        use Placement::{Left, Right};
+        use Placement::{Left, OddMultiple, Right};
         let check = |bytes, align, placement, margin, expected: Range<usize>| {
             let layout = Layout { bytes, align, placement };
             let inside = layout.inside(0x20_0000, 0x1000, margin);
@@ -235,14 +250,21 @@ mod tests {
         check(100, 4, Left, 16, 16..116);
         check(100, 256, Left, 16, 0x100..0x164);
         check(100, 4, Right, 16, 0xf8c..0xff0);
+        check(100, 4, OddMultiple, 0, 4..104);
+        check(100, 256, OddMultiple, 0, 0x100..0x164);
+        check(100, 4, OddMultiple, 4, 4..104);
+        check(100, 4, OddMultiple, 16, 20..120);
     }
 
     #[test]
     fn no_granule_is_mapped_without_need() {
+        let of = |bytes, align, placement| Layout { bytes, align, placement }.granules(0x1000);
         let check = |bytes, align, expected| {
-            let layout = Layout { bytes, align, placement: Placement::Right };
-            assert_eq!(layout.granules(0x1000), expected, "{layout:?}");
+            assert_eq!(of(bytes, align, Placement::Right), expected, "{bytes} on {align}");
         };
+        assert_eq!(of(0xf00, 256, Placement::OddMultiple), 0x1000);
+        assert_eq!(of(0xf01, 256, Placement::OddMultiple), 0x2000);
+        assert_eq!(of(1, 0x1000, Placement::OddMultiple), 0x2000);
         check(0, 256, 0x1000);
         check(1, 256, 0x1000);
         check(0x1000, 256, 0x1000);
@@ -257,7 +279,7 @@ mod tests {
         for (bytes, align, margin) in [(100, 4, 0), (1, 256, 64), (4096, 1024, 1), (0, 1 << 20, 0)]
         {
             for start in [0x7000_0000_u64, 0x7000_0100, 0x7000_0200] {
-                for placement in [Placement::Left, Placement::Right] {
+                for placement in [Placement::Left, Placement::Right, Placement::OddMultiple] {
                     let layout = Layout { bytes, align, placement };
                     let length = layout.room(margin);
                     let inside = layout.inside(start, length, margin);

@@ -116,7 +116,7 @@ fn a_buffer_is_aligned_as_asked_and_no_further_from_its_edge() {
         let out = BufferRequest::new("out", 8, Access::ReadWrite, Initial::Unwritten);
         let out = device.allocate(out).unwrap();
         for (bytes, align) in [(1, 1), (20, 4), (22, 2), (100, 16), (300, 256)] {
-            for placement in [Placement::Left, Placement::Right] {
+            for placement in [Placement::Left, Placement::Right, Placement::OddMultiple] {
                 let target = device.allocate(request(bytes, align, placement)).unwrap();
                 let arguments = vec![Argument::Buffer(out), Argument::Buffer(target)];
                 let launch = one_thread(device, "tell", arguments);
@@ -124,10 +124,14 @@ fn a_buffer_is_aligned_as_asked_and_no_further_from_its_edge() {
                 let told = device.read(out).unwrap().bytes;
                 let address = u64::from_le_bytes(told.try_into().unwrap());
                 assert_eq!(address % align, 0, "{bytes} bytes on {align}, {placement:?}");
+                if placement == Placement::OddMultiple {
+                    assert_eq!(address / align % 2, 1, "{bytes} bytes on {align}: {address:#x}");
+                }
                 if let DeviceKind::Cuda { .. } = device.description().kind {
                     let beyond = match placement {
                         Placement::Left => address % 4096,
                         Placement::Right => (address + bytes).wrapping_neg() % 4096,
+                        Placement::OddMultiple => 0,
                     };
                     assert!(beyond < align, "{bytes} bytes on {align}, {placement:?}: {beyond}");
                 }
@@ -185,6 +189,25 @@ fn an_empty_buffer_has_an_address() {
             let empty = device.allocate(empty).unwrap();
             assert_eq!(device.read(empty).unwrap().bytes, [0_u8; 0]);
             device.free(empty).unwrap();
+        }
+    });
+}
+
+#[test]
+fn a_buffer_at_an_odd_multiple_has_its_bytes_and_its_bounds() {
+    check(|device| {
+        let target = device.allocate(request(20, 4, Placement::OddMultiple)).unwrap();
+        assert_eq!(device.read(target).unwrap().bytes, [3; 20]);
+        device.set(target, Initial::Bytes(vec![5; 7])).unwrap();
+        let content = device.read(target).unwrap();
+        assert_eq!(content.bytes[..7], [5; 7]);
+        if device.description().kind == DeviceKind::Virtual {
+            assert_eq!(content.unwritten.first(), Some(&(7..20)));
+        }
+        device.free(target).unwrap();
+        for (offset, side) in [(-1, "before"), (20, "behind"), (-4, "before")] {
+            let outcome = poke(device, Placement::OddMultiple, offset);
+            assert_eq!(kinds(&outcome), ["out_of_bounds"], "{offset}, {side}");
         }
     });
 }

@@ -24,6 +24,7 @@ fn agrees(device: &mut dyn Device, module: ModuleId, index: usize, case: &Case<'
         block: [kernel::BLOCK, 1, 1],
         dynamic_shared: 0,
         cooperative: false,
+        cluster: None,
         arguments: vec![Argument::Buffer(out), Argument::Buffer(given)],
     };
     let outcome = device.launch(&launch).unwrap();

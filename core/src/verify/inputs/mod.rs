@@ -14,6 +14,7 @@
 
 mod bounds;
 mod distribution;
+mod echo;
 mod place;
 mod probability;
 mod probe;
@@ -33,6 +34,7 @@ use crate::project::manifest::Distribution;
 use crate::project::tensor::Domain;
 use crate::random::Stream;
 
+pub use echo::{Change, Echo, Patch, changes};
 pub use probe::{probe_applies, probed_tensor};
 
 use probability::Probabilities;
@@ -60,6 +62,8 @@ pub enum Draw {
     /// Odd integers that need more bits than a lower precision has, times 0 and ±1 with few that are not 0: exact in
     /// the accuracy of the task, lost in a lower one. Where [`probe_applies`] says so, results must be exact.
     PrecisionProbe,
+    /// As declared, after a number of small changes.
+    Echo(Echo),
 }
 
 /// Why a case has no inputs. None of them can happen with a case of a checked project that fits the machine, but for
@@ -129,8 +133,30 @@ pub fn generate_tensor(
 ) -> Result<Option<Vec<u8>>, InputError> {
     let Some(made) = case.tensors.get(tensor) else { return Ok(None) };
     let Some(fill) = made.role.fill() else { return Ok(None) };
+    if let Draw::Echo(echo) = recipe.draw {
+        return echoed(case, tensor, recipe.seed, echo);
+    }
     let plan = Plan::of(case, tensor, fill, recipe)?;
     plan.bytes().map(Some)
+}
+
+/// The declared content, with what an echo changes.
+fn echoed(
+    case: &Case,
+    tensor: usize,
+    seed: u64,
+    echo: Echo,
+) -> Result<Option<Vec<u8>>, InputError> {
+    let draw = Draw::Distribution(Distribution::AsDeclared);
+    let mut made = generate_tensor(case, tensor, Recipe { seed, draw })?;
+    if let Some(made) = &mut made {
+        for Patch { offset, bytes } in echo.patches(case, tensor, seed)? {
+            if let Some(place) = made.get_mut(offset..offset + bytes.len()) {
+                place.copy_from_slice(&bytes);
+            }
+        }
+    }
+    Ok(made)
 }
 
 /// Elements after which [`Draw::Repeating`] begins again: a multiple of [`place::CHUNK`], so that no chunk is divided.

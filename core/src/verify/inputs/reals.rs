@@ -89,7 +89,8 @@ impl Reals {
                     typical = 1.0;
                 }
             }
-            Draw::Repeating => {}
+            // The changes of an echo come later.
+            Draw::Echo(_) | Draw::Repeating => {}
             Draw::PrecisionProbe => {
                 if let Some(base) = probe::base(plan) {
                     (made.base, made.within) = (base, None);

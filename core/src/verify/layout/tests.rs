@@ -37,6 +37,8 @@ proptest! {
         let layout = layout(&dims, &strides);
         let expected = places(&dims, &strides);
         prop_assert_eq!(walked(&layout), expected.clone());
+        let placed: Vec<usize> = (0..layout.elements()).map(|index| layout.place(index)).collect();
+        prop_assert_eq!(placed, expected.clone());
         prop_assert_eq!(layout.elements(), expected.len() as u64);
         let mut distinct = expected.clone();
         distinct.sort_unstable();

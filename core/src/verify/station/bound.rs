@@ -23,6 +23,8 @@ pub(super) struct Bound {
     buffers: BTreeMap<Buffer, BufferId>,
     /// Must be zero after a run.
     zero: Vec<(String, BufferId)>,
+    /// Those that another program's buffers own.
+    shared: Vec<BufferId>,
 }
 
 /// A buffer before it is made.
@@ -71,13 +73,21 @@ impl Bound {
         wanted: Vec<Wanted>,
         placement: Placement,
     ) -> Result<Self, StationFailure> {
-        let mut bound =
-            Self { workload: workload.to_owned(), buffers: BTreeMap::new(), zero: Vec::new() };
+        let workload = workload.to_owned();
+        let (buffers, zero, shared) = (BTreeMap::new(), Vec::new(), Vec::new());
+        let mut bound = Self { workload, buffers, zero, shared };
         for wanted in wanted {
             let Wanted { buffer, name, bytes, align, access, initial, init } = wanted;
             let request =
                 BufferRequest { name: name.clone(), bytes, align, access, initial, placement };
-            let id = device.allocate(request).map_err(|error| of_device(&error))?;
+            let id = match device.allocate(request) {
+                Ok(id) => id,
+                Err(error) => {
+                    // What was made so far would lie there until the device is opened anew.
+                    bound.free(device)?;
+                    return Err(of_device(&error));
+                }
+            };
             bound.buffers.insert(buffer, id);
             if init == Init::ZeroOnce && matches!(buffer, Buffer::Scratch(_)) {
                 bound.zero.push((name, id));
@@ -97,6 +107,24 @@ impl Bound {
             }
         }
         Ok(())
+    }
+
+    /// The buffers of another program of the same case: the very same tensors, as where a buffer lies changes how fast it
+    /// is read, and scratch of its own.
+    pub(super) fn beside(
+        &self,
+        device: &mut dyn Device,
+        program: &Program,
+        placement: Placement,
+    ) -> Result<Self, StationFailure> {
+        let mut beside = Self::make(device, &self.workload, scratch(program)?, placement)?;
+        for (buffer, id) in &self.buffers {
+            if !matches!(buffer, Buffer::Scratch(_)) {
+                beside.buffers.insert(*buffer, *id);
+                beside.shared.push(*id);
+            }
+        }
+        Ok(beside)
     }
 
     /// Fills the buffers of the same case again, for other inputs.
@@ -127,10 +155,9 @@ impl Bound {
     }
 
     pub(super) fn free(self, device: &mut dyn Device) -> Result<(), StationFailure> {
-        self.buffers
-            .into_values()
-            .try_for_each(|id| device.free(id))
-            .map_err(|error| of_device(&error))
+        let Self { buffers, shared, .. } = self;
+        let mut own = buffers.into_values().filter(|id| !shared.contains(id));
+        own.try_for_each(|id| device.free(id)).map_err(|error| of_device(&error))
     }
 
     /// What each name stands for; a run may let names change places.
@@ -192,8 +219,14 @@ fn wanted(
             });
         }
     }
-    for (index, scratch) in program.scratch.iter().enumerate() {
-        all.push(Wanted {
+    all.extend(scratch(program)?);
+    Ok(all)
+}
+
+/// What a program needs beside the tensors.
+fn scratch(program: &Program) -> Result<Vec<Wanted>, StationFailure> {
+    let each = program.scratch.iter().enumerate().map(|(index, scratch)| {
+        Ok(Wanted {
             buffer: Buffer::Scratch(index),
             name: scratch.name.clone(),
             bytes: scratch.bytes,
@@ -201,9 +234,9 @@ fn wanted(
             access: Access::ReadWrite,
             initial: initial(scratch.init, scratch.bytes)?,
             init: scratch.init,
-        });
-    }
-    Ok(all)
+        })
+    });
+    each.collect()
 }
 
 fn tensor_wanted(
@@ -266,7 +299,9 @@ pub(super) fn of_device(error: &DeviceError) -> StationFailure {
     let text = error.to_string();
     match error {
         DeviceError::Load(_) => StationFailure::Load(text),
-        DeviceError::Launch(_) => StationFailure::Launch(text),
+        DeviceError::Launch(_) | DeviceError::Variable(_) | DeviceError::Demand(_) => {
+            StationFailure::Launch(text)
+        }
         DeviceError::Buffer(_) => StationFailure::Memory(text),
         DeviceError::Unknown(_) => StationFailure::Order(text),
         DeviceError::Driver(_) => StationFailure::Device(text),

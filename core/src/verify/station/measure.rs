@@ -10,10 +10,11 @@ use serde::{Deserialize, Serialize};
 
 use super::bound::{Bound, of_device, of_inputs};
 use super::serve::Station;
-use super::steps::flattened;
+use super::steps::{fill_constants, flattened};
 use super::{MemoryOrder, Side, StationFailure, outputs};
 use crate::device::{
-    BufferId, BufferRequest, Device, LaunchFault, Operation, Placement, Sampling, Timed, Work,
+    BufferId, BufferRequest, Device, DeviceKind, LaunchFault, Operation, Placement, Sampling,
+    Timed, Work,
 };
 use crate::measure::protocol::{Progress, Protocol};
 use crate::measure::timing::{Clock, Mode, Reading, Stopped};
@@ -27,6 +28,9 @@ use crate::verify::inputs::{Recipe, generate_tensor};
 use crate::verify::program::Program;
 use crate::virtual_gpu::cost::time::Modelled;
 use crate::virtual_gpu::{Access, Initial};
+
+/// Buffers begin where memory does, as an allocation would.
+const PLACEMENT: Placement = Placement::Left;
 
 /// A warm sample is of as many executions as take this long.
 const WARM_SAMPLE: Seconds = Seconds(20e-6);
@@ -106,13 +110,29 @@ impl Station {
     /// The device cannot run them. What a candidate does wrong is in the report.
     pub fn measure(&mut self, order: &MeasureOrder) -> Result<MeasureReport, StationFailure> {
         self.is(Side::Candidate)?;
-        let before = self.take_bound();
-        let mut contenders = Vec::new();
-        for program in &order.programs {
-            contenders.push(self.contender(order, program)?);
-        }
-        if let Some(before) = before {
+        if let Some(before) = self.take_bound() {
             before.free(self.device())?;
+        }
+        match self.description().kind {
+            DeviceKind::Virtual => self.modelled(order),
+            DeviceKind::Cuda { .. } => self.measured(order),
+        }
+    }
+
+    fn measured(&mut self, order: &MeasureOrder) -> Result<MeasureReport, StationFailure> {
+        let mut contenders: Vec<Contender> = Vec::new();
+        for program in &order.programs {
+            let contender = match contenders.first() {
+                None => self.contender(order, program)?,
+                Some(first) => {
+                    let bound = first.bound.beside(self.device(), program, PLACEMENT)?;
+                    let mut work = bound.work(&order.case, program);
+                    work.restore.clone_from(&first.work.restore);
+                    work.timed.extend(flattened(self.walk(&bound, program)?, program)?);
+                    Contender { bound, work, pristine: Vec::new() }
+                }
+            };
+            contenders.push(contender);
         }
         match sampled(self.device(), order, &contenders) {
             Ok(mut samples) => match self.last(order, &mut contenders, &mut samples) {
@@ -123,13 +143,47 @@ impl Station {
         }
     }
 
+    /// One program after the other: a model needs them not side by side, and the host has less memory than a GPU.
+    fn modelled(&mut self, order: &MeasureOrder) -> Result<MeasureReport, StationFailure> {
+        let mut times = Vec::new();
+        let once = Sampling { mode: order.mode, batch: 1, samples: 1 };
+        for program in &order.programs {
+            let contender = match self.contender(order, program) {
+                Ok(contender) => contender,
+                Err(StationFailure::Memory(reason)) => {
+                    times.push(Err(reason));
+                    continue;
+                }
+                Err(failure) => return Err(failure),
+            };
+            let timed = self.device().time(&contender.work, once);
+            match timed.map_err(|error| of_device(&error))? {
+                Timed::Modelled(parts) => times.push(together(&parts)),
+                Timed::Samples { .. } | Timed::Faulted(_) => {
+                    let message = "a virtual device measured time";
+                    return Err(StationFailure::Order(message.to_owned()));
+                }
+            }
+            self.give_back(contender)?;
+        }
+        Ok(MeasureReport::Modelled(times))
+    }
+
+    fn give_back(&mut self, contender: Contender) -> Result<(), StationFailure> {
+        contender.bound.free(self.device())?;
+        for (_, copy) in contender.pristine {
+            self.device().free(copy).map_err(|error| of_device(&error))?;
+        }
+        Ok(())
+    }
+
     fn contender(
         &mut self,
         order: &MeasureOrder,
         program: &Program,
     ) -> Result<Contender, StationFailure> {
         let (sides, memory) =
-            ((&order.case, program, Side::Candidate), MemoryOrder::Fresh(Placement::Left));
+            ((&order.case, program, Side::Candidate), MemoryOrder::Fresh(PLACEMENT));
         let bound = Bound::prepare(self.device(), None, sides, order.recipe, memory)?;
         let mut work = bound.work(&order.case, program);
         let mut pristine = Vec::new();
@@ -145,6 +199,7 @@ impl Station {
             pristine.push((tensor, copy));
         }
         let walk = self.walk(&bound, program)?;
+        fill_constants(self.device(), &walk, program)?;
         work.timed.extend(flattened(walk, program)?);
         Ok(Contender { bound, work, pristine })
     }
@@ -160,8 +215,10 @@ impl Station {
         else {
             return Err(StationFailure::Order("nothing was measured".to_owned()).into());
         };
+        let walk = self.walk(&contender.bound, program)?;
         let device = self.device();
         contender.bound.set(device, (&order.case, program, Side::Candidate), order.last)?;
+        fill_constants(device, &walk, program)?;
         for (tensor, copy) in &contender.pristine {
             let content = inout(&order.case, *tensor, order.last)?;
             device.set(*copy, content).map_err(|error| of_device(&error))?;
@@ -187,11 +244,8 @@ impl Station {
             }
             samples.left_dirty = contender.bound.left_dirty(self.device())?;
         }
-        for Contender { bound, pristine, .. } in contenders {
-            bound.free(self.device())?;
-            for (_, copy) in pristine {
-                self.device().free(copy).map_err(|error| of_device(&error))?;
-            }
+        for contender in contenders {
+            self.give_back(contender)?;
         }
         Ok(MeasureReport::Samples(samples))
     }
@@ -209,7 +263,6 @@ struct Contender {
 /// Why there are no samples.
 enum Stop {
     Station(StationFailure),
-    Modelled(Vec<Result<ModelledTime, String>>),
     Faulted(Vec<LaunchFault>),
 }
 
@@ -223,7 +276,6 @@ impl Stop {
     fn reported(self) -> Result<MeasureReport, StationFailure> {
         match self {
             Self::Station(failure) => Err(failure),
-            Self::Modelled(times) => Ok(MeasureReport::Modelled(times)),
             Self::Faulted(faults) => {
                 Ok(MeasureReport::Faulted(faults.into_iter().map(Into::into).collect()))
             }
@@ -239,28 +291,15 @@ fn sampled(
 ) -> Result<Samples, Stop> {
     let once = Sampling { mode: order.mode, batch: 1, samples: 1 };
     let mut slowest = Seconds(0.0);
-    let mut models = Vec::new();
     for contender in contenders {
         // The first execution loads code; the second one counts.
-        match timed(device, &contender.work, once)
-            .and_then(|_| timed(device, &contender.work, once))
-        {
-            Ok(Sample { times, .. }) => {
-                slowest = times.into_iter().fold(
-                    slowest,
-                    |most, each| {
-                        if each > most { each } else { most }
-                    },
-                );
-            }
-            Err(Stop::Modelled(model)) => models.extend(model),
-            Err(stop) => return Err(stop),
+        timed(device, &contender.work, once)?;
+        let Sample { times, .. } = timed(device, &contender.work, once)?;
+        for each in times {
+            slowest = if each > slowest { each } else { slowest };
         }
     }
-    if !models.is_empty() {
-        return Err(Stop::Modelled(models));
-    }
-    let restores = contenders.iter().any(|contender| !contender.pristine.is_empty());
+    let restores = contenders.iter().any(|contender| !contender.work.restore.is_empty());
     let batch = match order.mode {
         Mode::Warm if !restores => (WARM_SAMPLE / slowest).0.ceil().clamp(1.0, MOST_BATCH) as u32,
         // What is read and written is put back before each sample, so that a sample is one execution.
@@ -330,7 +369,9 @@ struct Sample {
 fn timed(device: &mut dyn Device, work: &Work, sampling: Sampling) -> Result<Sample, Stop> {
     match device.time(work, sampling).map_err(|error| of_device(&error))? {
         Timed::Samples { clock, times, reading } => Ok(Sample { clock, times, reading }),
-        Timed::Modelled(parts) => Err(Stop::Modelled(vec![together(&parts)])),
+        Timed::Modelled(_) => {
+            Err(StationFailure::Order("a GPU modelled its time".to_owned()).into())
+        }
         Timed::Faulted(faults) => Err(Stop::Faulted(faults)),
     }
 }

@@ -9,7 +9,7 @@ use crate::device::{
     Argument, BufferId, Device, Launch, LaunchFault, ModuleId, Operation, Outcome,
 };
 use crate::project::launch::Buffer;
-use crate::verify::program::{ArgumentCase, LaunchStep, Program, Step};
+use crate::verify::program::{ArgumentCase, ConstantCase, LaunchStep, Program, Step};
 use crate::virtual_gpu::Initial;
 
 /// What all launches of a run left behind.
@@ -101,10 +101,25 @@ impl Walk {
             block: step.block,
             dynamic_shared: step.dynamic_shared,
             cooperative: step.cooperative,
+            cluster: step.cluster,
             arguments: step.arguments.iter().map(argument).collect::<Result<_, _>>()?,
         };
         Ok(Operation::Launch { launch, residence: step.residence })
     }
+}
+
+/// Fills the variables that a program begins with.
+pub(super) fn fill_constants(
+    device: &mut dyn Device,
+    walk: &Walk,
+    program: &Program,
+) -> Result<(), StationFailure> {
+    for ConstantCase { symbol, buffer } in &program.constants {
+        let content = device.read(walk.buffer(*buffer)?).map_err(|error| of_device(&error))?;
+        let filled = device.fill_variable(walk.module, symbol, &content.bytes);
+        filled.map_err(|error| of_device(&error))?;
+    }
+    Ok(())
 }
 
 /// Runs all steps, or those up to the first launch that does something wrong. `sizes` are those of buffers that a step may
@@ -115,6 +130,7 @@ pub(super) fn run(
     sizes: &BTreeMap<BufferId, u64>,
     program: &Program,
 ) -> Result<Trace, StationFailure> {
+    fill_constants(device, &walk, program)?;
     let mut trace = Trace::default();
     let mut visit = |operation| {
         match operation {

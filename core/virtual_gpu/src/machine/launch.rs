@@ -9,6 +9,8 @@ use super::super::error::Place;
 use super::super::lower::Unsupported;
 use super::super::lower::{self, Program};
 use super::super::module::{Function, FunctionId, FunctionKind, Module};
+use super::super::semantics::approximate::Approximation;
+use super::cluster::Clusters;
 use super::cooperative;
 use super::fault::Fault;
 use super::lanes::Pool;
@@ -88,6 +90,8 @@ pub struct LaunchConfig {
     pub block: [u32; 3],
     /// Bytes for shared arrays without a size.
     pub dynamic_shared: u32,
+    /// Blocks of a cluster, unless the kernel says so itself.
+    pub cluster: Option<[u32; 3]>,
     /// One for each parameter.
     pub arguments: Vec<Argument>,
     /// What is looked for.
@@ -96,6 +100,8 @@ pub struct LaunchConfig {
     pub schedule: Schedule,
     /// How tensor cores round.
     pub tensor: TensorModel,
+    /// Where approximate functions lie in the interval that the ISA documents.
+    pub approximation: Approximation,
     /// Whether all blocks must be there at once, and may wait for each other (`cudaLaunchCooperativeKernel`).
     pub cooperative: bool,
     /// What happens after a fault.
@@ -118,10 +124,12 @@ impl LaunchConfig {
             grid,
             block,
             dynamic_shared: 0,
+            cluster: None,
             arguments,
             checks: Checks { uninitialized: true, races: Races::Ignored },
             schedule: Schedule::Deterministic,
             tensor: TensorModel::OfTarget,
+            approximation: Approximation::Nearest,
             cooperative: false,
             on_fault: OnFault::Continue,
             counters: true,
@@ -274,6 +282,7 @@ impl Machine {
             return Err(too_much(u64::from(shared.bytes)));
         }
         cooperative::check(self.shape, &program, shared.bytes, config)?;
+        let clusters = Clusters::of(function, config)?;
         let parameters = self.parameters(function, config)?;
         let mut addresses = place_objects(
             &mut self.memory,
@@ -293,7 +302,7 @@ impl Machine {
         let pool = pool(&program, &addresses, &parameters);
         let shared_bytes = shared.bytes;
         let environment = cooperative::environment(&mut self.memory, config);
-        let prepared = Prepared { pool, shared, environment, watch: watch.map(Box::new) };
+        let prepared = Prepared { pool, shared, clusters, environment, watch: watch.map(Box::new) };
         let (report, found) = self.run(module, &program, kernel, config, prepared);
         if found.is_none() {
             self.memory.regions.truncate(lasting);
@@ -311,7 +320,8 @@ impl Machine {
     ) -> (Report, Option<Found>) {
         let counts = if config.counters { program.ops.len() } else { 0 };
         let blocks = config.blocks.of(config.grid.iter().map(|size| u64::from(*size)).product());
-        let (shape, Prepared { pool, shared, environment, watch }) = (self.shape, prepared);
+        let (shape, Prepared { pool, shared, clusters, environment, watch }) =
+            (self.shape, prepared);
         let resident = shape.resident_blocks(program, config.block.iter().product(), shared.bytes);
         let new = |memory, common| Launch {
             module,
@@ -323,11 +333,13 @@ impl Machine {
             shared: shared.clone(),
             shape,
             grid: config.grid,
+            clusters,
             block: config.block,
             dynamic_shared: config.dynamic_shared,
             checks: config.checks,
             on_fault: config.on_fault,
             environment,
+            approximation: config.approximation,
             accumulation: super::tensor::accumulation(config.tensor, module),
             counts: vec![Counts::default(); counts],
             caches: config.caches.filter(|_| config.counters).map(Caches::new),
@@ -336,6 +348,7 @@ impl Machine {
             seen: BTreeMap::new(),
             steps: 0,
             max_steps: config.max_steps,
+            changes: 0,
             stopped: false,
             printed: String::new(),
             heap: HashMap::new(),
@@ -447,6 +460,7 @@ fn threads(schedule: Schedule, program: &Program, report: &mut Report) -> Option
 struct Prepared {
     pool: Pool,
     shared: SharedLayout,
+    clusters: Clusters,
     environment: [u32; 32],
     watch: Option<Box<Watch>>,
 }

@@ -88,7 +88,7 @@ pub(super) fn place_parameters(
 }
 
 /// A variable as the module says that it begins.
-fn region_of(variable: &Variable) -> Region {
+pub(super) fn region_of(variable: &Variable) -> Region {
     let mut content = variable.initial.bytes.clone();
     content.resize(variable.bytes.unwrap_or(0) as usize, 0);
     let (kind, access) = match variable.space {

@@ -44,6 +44,9 @@ pub(super) struct Region {
     pub(super) kind: RegionKind,
     pub(super) access: Access,
     pub(super) content: Content,
+    /// Bytes at the beginning of the content that are not part of it and that nobody may access: they give what lies behind
+    /// them an address of the alignment that is wanted.
+    pub(super) start: usize,
     /// One bit for each sector of 32 bytes that was read, and written.
     pub(super) read_sectors: Vec<u64>,
     pub(super) written_sectors: Vec<u64>,
@@ -56,7 +59,20 @@ impl Region {
         access: Access,
         content: Content,
     ) -> Self {
-        Self { name, kind, access, content, read_sectors: Vec::new(), written_sectors: Vec::new() }
+        Self {
+            name,
+            kind,
+            access,
+            content,
+            start: 0,
+            read_sectors: Vec::new(),
+            written_sectors: Vec::new(),
+        }
+    }
+
+    /// Bytes that may be accessed.
+    pub(super) fn bytes(&self) -> usize {
+        self.content.len() - self.start.min(self.content.len())
     }
 }
 
@@ -68,6 +84,7 @@ impl Clone for Region {
             kind: self.kind,
             access: self.access,
             content: self.content.copy(),
+            start: self.start,
             read_sectors: self.read_sectors.clone(),
             written_sectors: self.written_sectors.clone(),
         }
@@ -105,6 +122,7 @@ impl Memory {
             kind: region.kind,
             access: region.access,
             content: region.content.clone(),
+            start: region.start,
             read_sectors: Vec::new(),
             written_sectors: Vec::new(),
         };
@@ -123,8 +141,15 @@ impl Memory {
         }
     }
 
+    /// The address of the first byte of a region's content.
     pub(super) const fn address(region: usize) -> u64 {
         (region as u64 + 1) << REGION_BITS
+    }
+
+    /// The address of the first byte of a region that may be accessed.
+    pub(super) fn start_of(&self, region: usize) -> u64 {
+        let start = self.regions.get(region).map_or(0, |region| region.start);
+        Self::address(region) + start as u64
     }
 
     /// The region in whose range an address lies, and how far in it; the offset may be beyond its end.
@@ -138,8 +163,9 @@ impl Memory {
     #[inline]
     pub(super) fn place(&self, address: u64, bytes: u64) -> Option<RegionPlace> {
         let (region, offset) = self.region_of(address)?;
-        let length = self.regions[region].content.len() as u64;
-        let fits = offset + bytes <= length && self.regions[region].kind != RegionKind::Freed;
+        let Region { content, start, kind, .. } = &self.regions[region];
+        let inside = offset >= *start as u64 && offset + bytes <= content.len() as u64;
+        let fits = inside && *kind != RegionKind::Freed;
         fits.then_some(RegionPlace { region, offset: offset as usize })
     }
 
@@ -156,7 +182,11 @@ impl Memory {
         };
         let region_number = region;
         let region = &self.regions[region];
-        let length = region.content.len();
+        let (length, start) = (region.bytes(), region.start as u64);
+        if offset < start {
+            return self.before_a_region(address, bytes);
+        }
+        let offset = offset - start;
         if region.kind == RegionKind::Freed {
             let text = format!("{bytes} bytes at offset {offset} of memory that was freed");
             return (Some(region.name.clone()), text);
@@ -175,8 +205,8 @@ impl Memory {
     fn before_a_region(&self, address: u64, bytes: u64) -> (Option<String>, String) {
         let next = address.wrapping_add(1 << (REGION_BITS - 1));
         match self.region_of(next) {
-            Some((region, _)) if Self::address(region) > address => {
-                let region_start = Self::address(region);
+            Some((region, _)) if self.start_of(region) > address => {
+                let region_start = self.start_of(region);
                 let name = self.regions[region].name.clone();
                 let before = region_start - address;
                 let text =

@@ -9,6 +9,7 @@ mod atomic;
 mod atomic_vector;
 mod barrier;
 mod call;
+mod cluster;
 mod compute;
 mod content;
 mod cooperative;
@@ -19,10 +20,14 @@ mod lanes;
 mod launch;
 mod layout;
 mod load;
+mod local;
 mod mbarrier;
 mod memory;
+mod narrow;
 mod order;
 mod parallel;
+mod partial;
+mod parts;
 mod paused;
 mod places;
 mod print;
@@ -32,6 +37,7 @@ mod run;
 mod session;
 mod shared;
 mod special;
+mod stall;
 mod step;
 mod store;
 mod sync;
@@ -39,10 +45,12 @@ mod tensor;
 #[cfg(test)]
 mod tests;
 mod traffic;
+mod variables;
 mod warp;
 mod watch;
 
 pub use super::lower::Unsupported;
+pub use super::semantics::approximate::Approximation;
 pub use super::semantics::matrix::Architecture;
 pub use fault::{Fault, FaultKind, OtherSide};
 pub use launch::{Argument, Checks, LaunchConfig, LaunchError, OnFault, Races, Report, Schedule};
@@ -51,6 +59,7 @@ pub use paused::{CallSite, LanePlace, LaneState, Paused, RegisterView, Value};
 pub use race::Accepted;
 pub use session::{Ended, Session, State, Until};
 pub use tensor::TensorModel;
+pub use variables::VariableError;
 pub use watch::Thread;
 
 use content::Content;
@@ -125,16 +134,23 @@ pub enum BufferError {
     TooMany(usize),
 }
 
-/// The bytes of a buffer: the given ones, and behind them what nothing wrote.
-fn content(bytes: usize, initial: Initial) -> Content {
+/// The bytes of a buffer behind so many that are not part of it: the given ones, and behind them what nothing wrote.
+fn content(start: usize, bytes: usize, initial: Initial) -> Content {
     match initial {
-        Initial::Bytes(given) if given.len() == bytes => Content::new(&given),
-        Initial::Bytes(given) => {
-            let content = Content::unwritten(bytes);
+        Initial::Bytes(mut given) => {
+            let is_whole = given.len() >= bytes;
+            given.truncate(bytes);
+            if start > 0 {
+                given.splice(..0, std::iter::repeat_n(0, start));
+            }
+            if is_whole {
+                return Content::new(&given);
+            }
+            let content = Content::unwritten(start + bytes);
             content.fill_front(&given);
             content
         }
-        Initial::Unwritten => Content::unwritten(bytes),
+        Initial::Unwritten => Content::unwritten(start + bytes),
     }
 }
 
@@ -154,7 +170,7 @@ impl Machine {
         Self { shape, memory: Memory::default(), variables: Kept::default() }
     }
 
-    /// Makes a buffer.
+    /// Makes a buffer that begins at a multiple of 2^40.
     ///
     /// # Errors
     ///
@@ -166,20 +182,38 @@ impl Machine {
         access: Access,
         initial: Initial,
     ) -> Result<BufferId, BufferError> {
+        self.buffer_behind(0, name, bytes, access, initial)
+    }
+
+    /// Makes a buffer that begins so many bytes behind a multiple of 2^40.
+    ///
+    /// # Errors
+    ///
+    /// The device has no room for it.
+    pub fn buffer_behind(
+        &mut self,
+        start: u64,
+        name: &str,
+        bytes: u64,
+        access: Access,
+        initial: Initial,
+    ) -> Result<BufferId, BufferError> {
         let used: u64 = self.memory.regions.iter().map(|region| region.content.len() as u64).sum();
         let left = self.shape.memory_bytes.saturating_sub(used);
-        if bytes > left {
+        if start.saturating_add(bytes) > left {
             return Err(BufferError::NoMemory { name: name.to_owned(), bytes, left });
         }
-        let content = content(bytes as usize, initial);
-        let region = Region::new(name.to_owned(), RegionKind::Buffer, access, content);
+        let (start, bytes) = (start as usize, bytes as usize);
+        let content = content(start, bytes, initial);
+        let mut region = Region::new(name.to_owned(), RegionKind::Buffer, access, content);
+        region.start = start;
         self.memory.add(region).map(BufferId).ok_or(BufferError::TooMany(Memory::MOST_REGIONS))
     }
 
     /// Replaces what a buffer holds; what is not initial was never written.
     pub fn set(&mut self, buffer: BufferId, initial: Initial) {
         if let Some(region) = self.memory.regions.get_mut(buffer.0) {
-            region.content = content(region.content.len(), initial);
+            region.content = content(region.start, region.bytes(), initial);
         }
     }
 
@@ -187,20 +221,23 @@ impl Machine {
     pub fn free(&mut self, buffer: BufferId) {
         if let Some(region) = self.memory.regions.get_mut(buffer.0) {
             region.kind = RegionKind::Freed;
-            region.content = Content::new(&[]);
+            (region.content, region.start) = (Content::new(&[]), 0);
         }
     }
 
     /// The bytes of a buffer; those that nothing wrote are zero.
     #[must_use]
     pub fn read(&self, buffer: BufferId) -> Vec<u8> {
-        self.memory.regions.get(buffer.0).map_or(Vec::new(), |region| region.content.to_vec())
+        let Some(region) = self.memory.regions.get(buffer.0) else { return Vec::new() };
+        let mut bytes = region.content.to_vec();
+        bytes.drain(..region.start.min(bytes.len()));
+        bytes
     }
 
     /// The first byte of a buffer that nothing wrote.
     #[must_use]
     pub fn first_unwritten(&self, buffer: BufferId) -> Option<usize> {
-        self.memory.regions.get(buffer.0)?.content.first_unwritten()
+        self.unwritten(buffer).first().map(|first| first.start)
     }
 
     /// The ranges of bytes of a buffer that nothing wrote, ascending.
@@ -209,10 +246,11 @@ impl Machine {
         let Some(region) = self.memory.regions.get(buffer.0) else { return Vec::new() };
         let mut ranges: Vec<std::ops::Range<usize>> = Vec::new();
         let Some(first) = region.content.first_unwritten() else { return ranges };
-        for offset in first..region.content.len() {
+        for offset in first.max(region.start)..region.content.len() {
             if region.content.written(offset, 1) {
                 continue;
             }
+            let offset = offset - region.start;
             match ranges.last_mut() {
                 Some(last) if last.end == offset => last.end += 1,
                 _ => ranges.push(offset..offset + 1),
@@ -223,7 +261,7 @@ impl Machine {
 
     /// The address of a buffer as kernels see it.
     #[must_use]
-    pub const fn address(&self, buffer: BufferId) -> u64 {
-        Memory::address(buffer.0)
+    pub fn address(&self, buffer: BufferId) -> u64 {
+        self.memory.start_of(buffer.0)
     }
 }

@@ -43,15 +43,17 @@ fn value(worker: &Worker<'_, '_>, register: SpecialRegister, lane: u32) -> u64 {
             Axis::Z => triple[2],
         })
     };
+    let clusters = worker.launch.clusters;
     match register {
         SpecialRegister::Coordinate(triple, axis) => match triple {
             Triple::ThreadIndex => pick(worker.thread(lane), axis),
             Triple::BlockSize => pick(worker.launch.block, axis),
-            // A block that is in no cluster is one of its own.
-            Triple::BlockIndex | Triple::ClusterIndex => pick(worker.block.index, axis),
-            Triple::GridSize | Triple::ClusterCount => pick(worker.launch.grid, axis),
-            Triple::BlockInCluster => 0,
-            Triple::ClusterSize => 1,
+            Triple::BlockIndex => pick(worker.block.index, axis),
+            Triple::ClusterIndex => pick(clusters.index(worker.block.index), axis),
+            Triple::GridSize => pick(worker.launch.grid, axis),
+            Triple::ClusterCount => pick(clusters.count(worker.launch.grid), axis),
+            Triple::BlockInCluster => pick(clusters.place(worker.block.index), axis),
+            Triple::ClusterSize => pick(clusters.size, axis),
         },
         SpecialRegister::Value(single) => one(worker, single, lane),
         SpecialRegister::Environment(index) => {
@@ -66,6 +68,7 @@ fn one(worker: &Worker<'_, '_>, single: Single, lane: u32) -> u64 {
     // A warp instruction is a tick of the clock, at one for each nanosecond.
     let clock = worker.launch.steps;
     let multiprocessors = u64::from(worker.launch.shape.multiprocessors.max(1));
+    let clusters = worker.launch.clusters;
     match single {
         Single::Lane => u64::from(lane),
         Single::Warp => u64::from(worker.warp.index),
@@ -86,11 +89,26 @@ fn one(worker: &Worker<'_, '_>, single: Single, lane: u32) -> u64 {
         Single::ReservedSharedBegin
         | Single::ReservedSharedEnd
         | Single::ReservedSharedCapacity
-        | Single::ExecutionGraph
-        | Single::IsExplicitCluster
-        | Single::RankInCluster => 0,
-        Single::BlocksInCluster => 1,
+        | Single::ExecutionGraph => 0,
+        Single::IsExplicitCluster => u64::from(clusters.is_explicit),
+        Single::RankInCluster => u64::from(clusters.rank(worker.block.index)),
+        Single::BlocksInCluster => u64::from(clusters.blocks()),
     }
+}
+
+/// Whether a register differs from one moment to the next.
+pub(super) const fn is_clock(register: SpecialRegister) -> bool {
+    matches!(
+        register,
+        SpecialRegister::Value(
+            Single::Clock
+                | Single::ClockHigh
+                | Single::Clock64
+                | Single::GlobalTimer
+                | Single::GlobalTimerLow
+                | Single::GlobalTimerHigh
+        )
+    )
 }
 
 pub(super) fn is_in_space(

@@ -11,7 +11,7 @@ use crate::virtual_gpu::semantics::half::HalfFormat;
 #[cfg(test)]
 mod tests;
 
-pub(super) use crate::device::POISON;
+pub(crate) use crate::device::POISON;
 
 /// How a floating-point dtype divides its bits.
 #[derive(Clone, Copy, Debug)]
@@ -49,17 +49,17 @@ const fn layout(dtype: Dtype) -> Option<Layout> {
 }
 
 /// Bits of the significand of a floating-point dtype, the hidden one included; 0 for others.
-pub(super) fn digits(dtype: Dtype) -> u32 {
+pub(crate) fn digits(dtype: Dtype) -> u32 {
     layout(dtype).map_or(0, |layout| layout.digits.unsigned_abs())
 }
 
 /// The smallest positive number of a floating-point dtype, subnormals included.
-pub(super) fn smallest_positive(dtype: Dtype) -> f64 {
+pub(crate) fn smallest_positive(dtype: Dtype) -> f64 {
     layout(dtype).map_or(0.0, |layout| power_of_two(layout.smallest + 1 - layout.digits))
 }
 
 /// 2 to an exponent, subnormal results included.
-pub(super) fn power_of_two(exponent: i32) -> f64 {
+pub(crate) fn power_of_two(exponent: i32) -> f64 {
     match exponent {
         1024.. => f64::INFINITY,
         -1022..=1023 => f64::from_bits(((exponent + 1023) as u64) << 52),
@@ -70,7 +70,7 @@ pub(super) fn power_of_two(exponent: i32) -> f64 {
 
 /// Half of the distance between neighbours of a floating-point dtype: what rounding to it may cost.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct HalfUlp {
+pub(crate) struct HalfUlp {
     /// Half an ulp of one.
     unit: f64,
     /// Half an ulp of the smallest numbers.
@@ -79,7 +79,7 @@ pub(super) struct HalfUlp {
 
 impl HalfUlp {
     /// Of a floating-point dtype; of others nothing.
-    pub(super) fn of(dtype: Dtype) -> Self {
+    pub(crate) fn of(dtype: Dtype) -> Self {
         layout(dtype).map_or(Self { unit: 0.0, least: 0.0 }, |layout| Self {
             unit: power_of_two(-layout.digits),
             least: power_of_two(layout.smallest - layout.digits),
@@ -88,7 +88,7 @@ impl HalfUlp {
 
     /// At a number that is finite.
     #[inline(always)]
-    pub(super) fn at(self, value: f64) -> f64 {
+    pub(crate) fn at(self, value: f64) -> f64 {
         // The power of two at or below the number; subnormal f64 count as zero, which `least` covers.
         let power = f64::from_bits(value.to_bits() & 0x7ff0_0000_0000_0000);
         let half = power * self.unit;
@@ -99,7 +99,7 @@ impl HalfUlp {
 /// The bits of the element that is nearest to a number, as wide as the dtype.
 ///
 /// Integers are those of the number truncated, booleans whether it is not 0.
-pub(super) fn nearest(dtype: Dtype, value: f64) -> u64 {
+pub(crate) fn nearest(dtype: Dtype, value: f64) -> u64 {
     match dtype {
         Dtype::F64 => value.to_bits(),
         Dtype::F32 => u64::from((value as f32).to_bits()),
@@ -117,7 +117,7 @@ pub(super) fn nearest(dtype: Dtype, value: f64) -> u64 {
 }
 
 /// The bits of a written value as an element.
-pub(super) fn element_bits(dtype: Dtype, value: ScalarValue) -> u64 {
+pub(crate) fn element_bits(dtype: Dtype, value: ScalarValue) -> u64 {
     match (dtype.family(), value) {
         (Family::Signed | Family::Unsigned, ScalarValue::Integer(value)) => {
             masked(dtype, value as u64)
@@ -128,13 +128,22 @@ pub(super) fn element_bits(dtype: Dtype, value: ScalarValue) -> u64 {
     }
 }
 
+/// The bytes which, repeated, fill memory with a written value: those of one element, or of two that share a byte.
+pub(crate) fn pattern(dtype: Dtype, value: ScalarValue) -> Vec<u8> {
+    let bits = element_bits(dtype, value);
+    if dtype.is_packed() {
+        return vec![(bits | bits << 4) as u8];
+    }
+    bits.to_le_bytes().into_iter().take(dtype.address_bytes() as usize).collect()
+}
+
 /// The low bits of a number, as many as an element has.
-pub(super) fn masked(dtype: Dtype, bits: u64) -> u64 {
+pub(crate) fn masked(dtype: Dtype, bits: u64) -> u64 {
     bits & (u64::MAX >> (64 - dtype.bits()))
 }
 
 /// The number that the bits of a floating-point element stand for; others as [`element_value`] says.
-pub(super) fn real(dtype: Dtype, bits: u64) -> f64 {
+pub(crate) fn real(dtype: Dtype, bits: u64) -> f64 {
     match dtype {
         Dtype::F64 => f64::from_bits(bits),
         Dtype::F32 => f64::from(f32::from_bits(bits as u32)),
@@ -160,7 +169,7 @@ pub(super) fn real(dtype: Dtype, bits: u64) -> f64 {
 /// What the bits of an element stand for.
 ///
 /// A boolean that is neither 0 nor 1 is no value of its type and is shown as the integer that it is.
-pub(super) fn element_value(dtype: Dtype, bits: u64) -> ScalarValue {
+pub(crate) fn element_value(dtype: Dtype, bits: u64) -> ScalarValue {
     match dtype.family() {
         Family::Float => ScalarValue::Real(real(dtype, bits)),
         Family::Boolean if bits <= 1 => ScalarValue::Boolean(bits == 1),
@@ -173,7 +182,7 @@ pub(super) fn element_value(dtype: Dtype, bits: u64) -> ScalarValue {
 }
 
 /// The bits of the element at an index in memory; none beyond the end.
-pub(super) fn element_at(dtype: Dtype, bytes: &[u8], index: usize) -> Option<u64> {
+pub(crate) fn element_at(dtype: Dtype, bytes: &[u8], index: usize) -> Option<u64> {
     if dtype.is_packed() {
         let byte = *bytes.get(index / 2)?;
         return Some(u64::from(if index.is_multiple_of(2) { byte & 0xf } else { byte >> 4 }));
@@ -246,7 +255,7 @@ fn from_e2m1(bits: u8) -> f64 {
 ///
 /// Of integers and booleans only what [`nearest`] says.
 #[inline(always)]
-pub(super) fn store_reals(dtype: Dtype, values: &[f64], bytes: &mut [u8]) {
+pub(crate) fn store_reals(dtype: Dtype, values: &[f64], bytes: &mut [u8]) {
     fn each<const N: usize>(values: &[f64], bytes: &mut [u8], element: impl Fn(f64) -> [u8; N]) {
         for (slot, value) in bytes.as_chunks_mut::<N>().0.iter_mut().zip(values) {
             *slot = element(*value);
@@ -285,7 +294,7 @@ pub(super) fn store_reals(dtype: Dtype, values: &[f64], bytes: &mut [u8]) {
 ///
 /// Packed elements and integers are read one by one.
 #[inline(always)]
-pub(super) fn load_reals(dtype: Dtype, bytes: &[u8], values: &mut [f64]) {
+pub(crate) fn load_reals(dtype: Dtype, bytes: &[u8], values: &mut [f64]) {
     fn each<const N: usize>(bytes: &[u8], values: &mut [f64], number: impl Fn([u8; N]) -> f64) {
         for (value, element) in values.iter_mut().zip(bytes.as_chunks::<N>().0) {
             *value = number(*element);

@@ -190,3 +190,19 @@ fn integers_have_the_sign_of_their_width() {
     assert_eq!(element_value(Dtype::Bool, 1), ScalarValue::Boolean(true));
     assert_eq!(element_bits(Dtype::I16, ScalarValue::Integer(-2)), 0xfffe);
 }
+
+#[test]
+fn a_pattern_is_one_element_or_two_in_a_byte() {
+    let check = |dtype, value, expected: &[u8]| {
+        assert_eq!(pattern(dtype, value), expected, "{dtype:?} {value:?}");
+    };
+    check(Dtype::F32, ScalarValue::Real(1.0), &[0, 0, 0x80, 0x3f]);
+    check(Dtype::F8E4M3, ScalarValue::Real(1.0), &[0x38]);
+    check(Dtype::F8E5M2, ScalarValue::Real(-2.0), &[0xc0]);
+    check(Dtype::F8E4M3, ScalarValue::Real(1e9), &[0x7e]);
+    check(Dtype::E2M1, ScalarValue::Real(-1.5), &[0xbb]);
+    check(Dtype::I4, ScalarValue::Integer(-1), &[0xff]);
+    check(Dtype::U4, ScalarValue::Integer(5), &[0x55]);
+    check(Dtype::I16, ScalarValue::Integer(-2), &[0xfe, 0xff]);
+    check(Dtype::Bool, ScalarValue::Boolean(true), &[1]);
+}

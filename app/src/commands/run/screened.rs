@@ -1,0 +1,115 @@
+//! `lightbench run --screen`: a quick look, told so that nobody takes it for a verdict.
+
+use lightbench_core::compile::signature::with_readable_names;
+use lightbench_core::engine::{Ending, Request};
+use lightbench_core::evaluate::{EvaluateError, Screening};
+use lightbench_core::project::Kernel;
+use lightbench_core::verify::sentence::{self, SCREENED};
+use lightbench_core::verify::verdict::Failure;
+use serde_json::{Value, json};
+
+use super::super::desk::Desk;
+use super::{Asked, Chosen, Form, Report, failed, no_verdict, status, text};
+use crate::outcome::{Outcome, Status, document};
+use crate::report;
+use crate::style::{ERROR, GOOD};
+
+/// Takes a look at each kernel and reports.
+pub(super) fn screened(
+    desk: &mut Desk<'_>,
+    asked: &Asked,
+    chosen: &Chosen,
+    kernels: &[&Kernel],
+    (as_json, wanted): (bool, Option<&str>),
+) -> Result<Outcome, Outcome> {
+    let mut screenings = Vec::new();
+    for kernel in kernels {
+        let (work, conditions) = asked.of(kernel);
+        let ending = desk.ending(&kernel.name, Request::Screen(work, conditions));
+        let screening =
+            of_ending(ending, asked.conditions.seed).map_err(|error| failed(&error, as_json))?;
+        let stopped = matches!(screening.verdict, Err(Failure::Cancelled));
+        screenings.push((*kernel, screening));
+        if stopped {
+            break;
+        }
+    }
+    let report = Report { project: &asked.project, chosen, runs: Vec::new() };
+    let output = match (Form::of(as_json, wanted), screenings.first()) {
+        (Form::Text, _) => shown(&report, &screenings),
+        (Form::OneDocument, Some((kernel, screening))) => {
+            document(&value(&report, kernel, screening))
+        }
+        (Form::OneDocument | Form::Documents, _) => {
+            let all = screenings.iter().map(|(kernel, each)| value(&report, kernel, each));
+            document(&json!({
+                "schema": "lightbench.screenings/1",
+                "project": report.project.definition.name,
+                "screenings": all.collect::<Vec<Value>>(),
+            }))
+        }
+    };
+    let statuses = screenings.iter().map(|(_, screening)| status(&screening.verdict));
+    let status = statuses.max().unwrap_or(Status::Passed);
+    Ok(Outcome { output, errors: report::notices(&desk.notices()), status })
+}
+
+fn of_ending(ending: Ending, seed: u64) -> Result<Screening, EvaluateError> {
+    match ending {
+        Ending::Screened(screening) => Ok(*screening),
+        Ending::Cancelled { .. } => {
+            let (candidate, verdict) = (None, Err(Failure::Cancelled));
+            Ok(Screening { candidate, seed, verdict, elapsed: std::time::Duration::ZERO })
+        }
+        other @ (Ending::Evaluated(_)
+        | Ending::Compiled(_)
+        | Ending::Impossible(_)
+        | Ending::Panicked { .. }
+        | Ending::Stopped) => Err(no_verdict(other)),
+    }
+}
+
+fn shown(report: &Report<'_>, screenings: &[(&Kernel, Screening)]) -> String {
+    let mut text = text::heading(report);
+    for (kernel, screening) in screenings {
+        let sentence = sentence::screening(&kernel.name, &screening.verdict);
+        let (sentence, seconds) = (with_readable_names(&sentence), screening.elapsed.as_secs_f64());
+        match &screening.verdict {
+            Ok(_) => text.push_str(&format!("{GOOD}?{GOOD:#} {sentence} ({seconds:.1} s)\n")),
+            Err(failure) => {
+                text.push_str(&format!("{ERROR}✗{ERROR:#} {sentence} ({seconds:.1} s)\n"));
+                text.push_str(&text::evidence_below(report, kernel, failure));
+            }
+        }
+    }
+    if let Some((_, first)) = screenings.first() {
+        text.push_str(&text::how_to_repeat(first.seed));
+    }
+    text
+}
+
+fn value(report: &Report<'_>, kernel: &Kernel, screening: &Screening) -> Value {
+    let mut value = json!({
+        // Another schema than a run's: what reads verdicts must not read this.
+        "schema": "lightbench.screening/1",
+        "project": report.project.definition.name,
+        "kernel": kernel.name,
+        "candidate": screening.candidate.map(|hash| format!("{hash:#}")),
+        "device": report.chosen.device.to_string(),
+        "device_title": report.chosen.title,
+        "instead_of_gpu": report.chosen.instead,
+        "seed": screening.seed,
+        "elapsed_seconds": screening.elapsed.as_secs_f64(),
+        "tier": SCREENED,
+        "sentence": sentence::screening(&kernel.name, &screening.verdict),
+        "verdict": match &screening.verdict {
+            Ok(_) => "screened",
+            Err(failure) => failure.word(),
+        },
+    });
+    match &screening.verdict {
+        Ok(screened) => value["screened"] = super::json::checks(&screened.checks),
+        Err(failure) => value[failure.word()] = super::json::payload(failure),
+    }
+    value
+}

@@ -1,0 +1,190 @@
+//! Several compiles at a time: what the cache has first, the rest on a pool of workers.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::{Compiled, Compiler, Origin, from_worker, identity};
+use crate::cancellation::Cancellation;
+use crate::compile::artifact;
+use crate::compile::cache::Key;
+use crate::compile::error::CompileError;
+use crate::compile::job::{CompileJob, CudaSource, Source};
+use crate::compile::nvrtc::{NvrtcOutcome, NvrtcOutput, NvrtcPaths};
+use crate::compile::prelude;
+use crate::compile::source_names::SourceNames;
+use crate::worker::handle::WorkerHandle;
+use crate::worker::pool::{Afterwards, WorkerPool};
+use crate::worker::protocol::{Configuration, Reply, Tools};
+use crate::worker::sandbox::{SandboxPolicy, SandboxReport};
+
+/// One compile among several.
+#[derive(Clone, Copy, Debug)]
+pub struct Ordered<'a> {
+    /// What to compile.
+    pub job: &'a CompileJob,
+    /// How long it may take from the moment a worker begins it.
+    pub limit: Duration,
+    /// Whether what comes after it is still wanted if it fails.
+    pub if_it_fails: Afterwards,
+}
+
+/// What came of several compiles; none for one that came after a failure that ends the rest, or that nobody began
+/// because of a cancellation.
+pub type Batch = Vec<Option<Result<Compiled, CompileError>>>;
+
+/// One that the cache does not have.
+struct Miss<'a> {
+    index: usize,
+    order: Ordered<'a>,
+    cuda: &'a CudaSource,
+    key: Key,
+}
+
+/// What a worker said, and what of its sandbox is in force.
+type Answer = Result<(NvrtcOutput, SandboxReport), CompileError>;
+
+impl Compiler {
+    /// Compiles several jobs, as many at a time as there are workers, and gives what came of them in their order.
+    ///
+    /// What comes before the first failure that ends the rest is compiled, whichever is found first.
+    pub fn compile_all(&mut self, orders: &[Ordered<'_>], cancellation: &Cancellation) -> Batch {
+        let mut batch: Batch = orders.iter().map(|_| None).collect();
+        let mut misses = Vec::new();
+        for (index, order) in orders.iter().enumerate() {
+            let known = match &order.job.source {
+                Source::Cuda(cuda) => {
+                    let key = order.job.key(&self.compiler_identity());
+                    match self.cached(key) {
+                        Some(Reply::Compiled(answer)) => Some(read(answer, cuda, Origin::Cache)),
+                        Some(_) | None => {
+                            misses.push(Miss { index, order: *order, cuda, key });
+                            None
+                        }
+                    }
+                }
+                Source::Ptx { name, text } => {
+                    Some(self.assemble(order.job, name, text, cancellation))
+                }
+            };
+            let ends = matches!(known, Some(Err(_))) && order.if_it_fails == Afterwards::EndTheRest;
+            put(&mut batch, index, known);
+            if ends {
+                break;
+            }
+        }
+        self.compile_misses(&misses, cancellation, &mut batch);
+        batch
+    }
+
+    fn compile_misses(
+        &mut self,
+        misses: &[Miss<'_>],
+        cancellation: &Cancellation,
+        batch: &mut Batch,
+    ) {
+        let Some(first) = misses.first() else { return };
+        let folders = match self.include_folders(cancellation) {
+            Ok(folders) => folders,
+            // Nobody's fault in particular; the first in order tells.
+            Err(error) => return put(batch, first.index, Some(Err(error))),
+        };
+        let library = self.toolchain.nvrtc.library.clone();
+        let asked = Asked { library: &library, compiler: &self.name(), folders: &folders };
+        let pool = self.pool(&folders);
+        let answers = pool.each(
+            misses,
+            cancellation,
+            |worker, miss, token| asked.answer(worker, miss, token),
+            |miss, answer| match answer {
+                Ok((NvrtcOutput { outcome: NvrtcOutcome::Compiled { .. }, .. }, _)) => {
+                    Afterwards::GoOn
+                }
+                Ok(_) | Err(_) => miss.order.if_it_fails,
+            },
+        );
+        for (miss, answer) in misses.iter().zip(answers) {
+            let compiled = answer.map(|answer| self.keep_answer(miss, answer));
+            let ends = matches!(compiled, Some(Err(_)))
+                && miss.order.if_it_fails == Afterwards::EndTheRest;
+            put(batch, miss.index, compiled);
+            if ends {
+                // What the cache had of the rest is not wanted either.
+                batch.iter_mut().skip(miss.index + 1).for_each(|unwanted| *unwanted = None);
+                return;
+            }
+        }
+    }
+
+    fn keep_answer(&mut self, miss: &Miss<'_>, answer: Answer) -> Result<Compiled, CompileError> {
+        let (answer, sandbox) = answer?;
+        self.say_what_is_not_in_force(&sandbox);
+        // What failed is not kept: it may have been the machine's fault.
+        if let NvrtcOutcome::Compiled { .. } = answer.outcome {
+            self.keep(miss.key, Reply::Compiled(answer.clone()));
+        }
+        let elapsed = answer.elapsed;
+        read(answer, miss.cuda, Origin::Compiler { elapsed })
+    }
+
+    fn compiler_identity(&self) -> String {
+        identity(&self.toolchain.nvrtc.library, &self.name())
+    }
+
+    fn pool(&mut self, include_folders: &[PathBuf]) -> &mut WorkerPool {
+        let (command, nvrtc, workers) = (&self.command, &self.toolchain.nvrtc, self.workers);
+        self.pool.get_or_insert_with(|| {
+            let paths = NvrtcPaths {
+                library: nvrtc.library.clone(),
+                builtins: Some(nvrtc.builtins.clone()),
+            };
+            let tools = Tools { nvrtc: Some(paths), ..Tools::default() };
+            let policy = SandboxPolicy::for_tools(&tools, include_folders);
+            let configuration = Configuration { tools, policy, ..Configuration::default() };
+            WorkerPool::new(command.clone(), configuration, workers)
+        })
+    }
+}
+
+/// What all workers are asked alike.
+struct Asked<'a> {
+    library: &'a Path,
+    compiler: &'a str,
+    folders: &'a [PathBuf],
+}
+
+impl Asked<'_> {
+    fn answer(
+        &self,
+        worker: &mut WorkerHandle,
+        miss: &Miss<'_>,
+        cancellation: &Cancellation,
+    ) -> Answer {
+        let of_worker = |source| from_worker(self.library, source);
+        let ready = worker.worker(cancellation).map_err(of_worker)?.ready().clone();
+        let job = miss.order.job;
+        if let Some(facts) = ready.compiler
+            && !facts.architectures.contains(&job.target.number())
+        {
+            let (compiler, known) = (self.compiler.to_owned(), facts.architectures);
+            return Err(CompileError::UnknownTarget { compiler, target: job.target, known });
+        }
+        let request = job.compile_request(miss.cuda, self.folders.to_vec());
+        let answer = worker.compile(request, miss.order.limit, cancellation).map_err(of_worker)?;
+        Ok((answer, ready.sandbox))
+    }
+}
+
+fn read(answer: NvrtcOutput, cuda: &CudaSource, origin: Origin) -> Result<Compiled, CompileError> {
+    let own = cuda.headers.iter().map(|(name, _)| name.clone());
+    let own = own.filter(|name| *name != prelude::PRELUDE_NAME);
+    let names = SourceNames::new(&cuda.name, own);
+    let artifact = artifact::from_compiler(answer, &cuda.name_expressions, names)
+        .map_err(CompileError::Rejected)?;
+    Ok(Compiled { artifact, origin })
+}
+
+fn put(batch: &mut Batch, index: usize, compiled: Option<Result<Compiled, CompileError>>) {
+    if let Some(place) = batch.get_mut(index) {
+        *place = compiled;
+    }
+}

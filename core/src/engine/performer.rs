@@ -1,0 +1,234 @@
+//! Those who carry out requests: one evaluates on a device, one compiles.
+
+use std::sync::Arc;
+
+use super::event::{Because, Ending, Notice, Role};
+use super::request::{CompileFor, Conditions, Work};
+use super::settings::{DeviceSetting, Settings};
+use crate::cancellation::Cancellation;
+use crate::compile::Compiler;
+use crate::compile::error::CompileError;
+use crate::compile::facts::{FactsError, Setting, facts};
+use crate::evaluate::{Bench, EvaluateError, Evaluation, Watcher, evaluate, screen};
+use crate::verify::stations::Stations;
+use crate::verify::verdict::{Failure, Step};
+
+/// What is to be done for a request.
+#[derive(Clone, Debug)]
+pub(super) enum Task {
+    Evaluate(Work, Conditions),
+    Screen(Work, Conditions),
+    Compile(Work, CompileFor),
+}
+
+impl Task {
+    pub(super) fn work(&self) -> &Work {
+        match self {
+            Self::Evaluate(work, _) | Self::Screen(work, _) | Self::Compile(work, _) => work,
+        }
+    }
+}
+
+/// Who carries out the requests of one thread, one after another. It lives on that thread.
+pub(super) trait Performer {
+    /// From a request to its end. Cancelled, it ends with [`Ending::Cancelled`].
+    fn perform(&mut self, task: &Task, cancellation: &Cancellation, watcher: Watcher<'_>)
+    -> Ending;
+
+    /// What happened meanwhile, besides.
+    fn notices(&mut self) -> Vec<Notice>;
+}
+
+/// Evaluates and screens on one device.
+pub(super) struct Evaluator {
+    settings: Arc<Settings>,
+    setting: DeviceSetting,
+    /// Made when it is needed.
+    bench: Option<Bench>,
+    notices: Vec<Notice>,
+}
+
+impl Evaluator {
+    pub(super) fn new(settings: Arc<Settings>, setting: DeviceSetting) -> Self {
+        Self { settings, setting, bench: None, notices: Vec::new() }
+    }
+
+    fn bench(&mut self) -> Result<&mut Bench, EvaluateError> {
+        let bench = match self.bench.take() {
+            Some(bench) => bench,
+            None => {
+                let DeviceSetting { device, checker } = &self.setting;
+                let stations = Stations::new(&self.settings.command, device, checker.as_ref());
+                let stations =
+                    stations.map_err(|error| EvaluateError::Environment(error.to_string()))?;
+                Bench { compiler: self.settings.compiler(), stations }
+            }
+        };
+        Ok(self.bench.insert(bench))
+    }
+
+    fn evaluated(
+        &mut self,
+        (work, conditions): (&Work, &Conditions),
+        cancellation: &Cancellation,
+        watcher: Watcher<'_>,
+    ) -> Result<Ending, EvaluateError> {
+        let evaluation = evaluation(work, conditions);
+        let run = evaluate(&evaluation, self.bench()?, cancellation, watcher)?;
+        self.notice(run.verdict.as_ref().err());
+        Ok(match run.verdict {
+            Err(Failure::Cancelled) => cancelled(Some(Box::new(run))),
+            Ok(_) | Err(_) => Ending::Evaluated(Box::new(run)),
+        })
+    }
+
+    fn screened(
+        &mut self,
+        (work, conditions): (&Work, &Conditions),
+        cancellation: &Cancellation,
+        watcher: Watcher<'_>,
+    ) -> Result<Ending, EvaluateError> {
+        let evaluation = evaluation(work, conditions);
+        let screening = screen(&evaluation, self.bench()?, cancellation, watcher)?;
+        self.notice(screening.verdict.as_ref().err());
+        Ok(match screening.verdict {
+            Err(Failure::Cancelled) => cancelled(None),
+            Ok(_) | Err(_) => Ending::Screened(Box::new(screening)),
+        })
+    }
+
+    /// What the verdict says about processes. Whatever else happened to them may have happened to a held-out workload.
+    fn notice(&mut self, failure: Option<&Failure>) {
+        let step_and_notice = match failure {
+            Some(Failure::DeviceLost { step, .. }) => Some(Notice::Lost { step: *step }),
+            Some(Failure::TimedOut { step, limit, .. }) => {
+                Some(Notice::Killed { step: *step, limit: *limit })
+            }
+            Some(
+                Failure::Compile(_)
+                | Failure::Refused(_)
+                | Failure::Fault(_)
+                | Failure::Wrong(_)
+                | Failure::Cancelled,
+            )
+            | None => None,
+        };
+        self.notices.extend(step_and_notice);
+    }
+}
+
+impl Performer for Evaluator {
+    fn perform(
+        &mut self,
+        task: &Task,
+        cancellation: &Cancellation,
+        watcher: Watcher<'_>,
+    ) -> Ending {
+        let ending = match task {
+            Task::Evaluate(work, conditions) => {
+                self.evaluated((work, conditions), cancellation, watcher)
+            }
+            Task::Screen(work, conditions) => {
+                self.screened((work, conditions), cancellation, watcher)
+            }
+            Task::Compile(work, for_what) => match self.bench() {
+                Ok(bench) => {
+                    Ok(compiled(&mut bench.compiler, (work, for_what), cancellation, watcher))
+                }
+                Err(error) => Err(error),
+            },
+        };
+        ending.unwrap_or_else(Ending::Impossible)
+    }
+
+    fn notices(&mut self) -> Vec<Notice> {
+        let mut notices = std::mem::take(&mut self.notices);
+        if let Some(Bench { compiler, stations }) = &mut self.bench {
+            let replaced = stations.take_replaced().into_iter();
+            let role = Role::Station;
+            notices.extend(replaced.map(|death| Notice::Replaced { role, death }));
+            notices.extend(of_compiler(compiler));
+        }
+        notices
+    }
+}
+
+/// Compiles, beside whatever runs on the devices.
+pub(super) struct Compiling {
+    compiler: Compiler,
+}
+
+impl Compiling {
+    pub(super) fn new(settings: &Settings) -> Self {
+        Self { compiler: settings.compiler() }
+    }
+}
+
+impl Performer for Compiling {
+    fn perform(
+        &mut self,
+        task: &Task,
+        cancellation: &Cancellation,
+        watcher: Watcher<'_>,
+    ) -> Ending {
+        match task {
+            Task::Compile(work, for_what) => {
+                compiled(&mut self.compiler, (work, for_what), cancellation, watcher)
+            }
+            Task::Evaluate(..) | Task::Screen(..) => {
+                let message = "the thread that compiles has no device".to_owned();
+                Ending::Impossible(EvaluateError::Request(message))
+            }
+        }
+    }
+
+    fn notices(&mut self) -> Vec<Notice> {
+        of_compiler(&mut self.compiler)
+    }
+}
+
+fn of_compiler(compiler: &mut Compiler) -> Vec<Notice> {
+    let replaced = compiler.take_replaced().into_iter();
+    let role = Role::Compiler;
+    let replaced = replaced.map(|death| Notice::Replaced { role, death });
+    replaced.chain(compiler.take_notices().into_iter().map(Notice::Compiler)).collect()
+}
+
+fn compiled(
+    compiler: &mut Compiler,
+    (work, for_what): (&Work, &CompileFor),
+    cancellation: &Cancellation,
+    watcher: Watcher<'_>,
+) -> Ending {
+    let CompileFor { sheet, workload, build } = for_what;
+    let workload = match work.project.workload(workload) {
+        Ok(workload) => workload,
+        Err(error) => return Ending::Impossible(EvaluateError::Request(error.to_string())),
+    };
+    watcher(Step::Compile, Some(&workload.name));
+    let (project, chosen) = (&*work.project, &work.chosen);
+    let setting = Setting { project, workload, chosen, sheet, build: *build };
+    match facts(compiler, &work.kernel, &setting, cancellation) {
+        Err(FactsError::Compile(CompileError::Cancelled)) => cancelled(None),
+        outcome => Ending::Compiled(Box::new(outcome)),
+    }
+}
+
+fn evaluation<'a>(work: &'a Work, conditions: &'a Conditions) -> Evaluation<'a> {
+    Evaluation {
+        project: &work.project,
+        kernel: &work.kernel,
+        chosen: &work.chosen,
+        device: &conditions.device,
+        sheet: conditions.sheet,
+        workload: conditions.workload.as_deref(),
+        seed: conditions.seed,
+        policy: conditions.policy,
+        timing: conditions.timing,
+    }
+}
+
+/// The queue knows better why.
+fn cancelled(so_far: Option<Box<crate::evaluate::Run>>) -> Ending {
+    Ending::Cancelled { because: Because::Asked, so_far }
+}

@@ -1,0 +1,137 @@
+//! What an evaluation needs compiled: every distinct job once, several at a time.
+
+use std::collections::BTreeMap;
+
+use crate::cancellation::Cancellation;
+use crate::compile::compiler::Ordered;
+use crate::compile::error::CompileError;
+use crate::compile::facts::{Facts, FactsError, Prepared, Setting};
+use crate::compile::job::Build;
+use crate::compile::{Compiled, Compiler};
+use crate::project::workload::Workload;
+use crate::project::{Kernel, Purpose};
+use crate::verify::station::Side;
+use crate::worker::pool::Afterwards;
+
+use super::Evaluation;
+
+static NOTHING_CHOSEN: BTreeMap<String, i64> = BTreeMap::new();
+
+/// What both sides of some workloads need compiled, and what came of it.
+#[derive(Debug)]
+pub(super) struct Compiles<'a> {
+    /// The candidate's and the reference's side of each workload in turn; none once its facts were asked for.
+    sides: Vec<Option<Result<Prepared<'a>, FactsError>>>,
+    /// The compile of each side, where there is one.
+    jobs: Vec<Option<usize>>,
+    compiled: Vec<Attempt>,
+}
+
+/// What came of one compile.
+#[derive(Debug)]
+enum Attempt {
+    /// Somebody cancelled, or what failed before it is told first.
+    NotBegun,
+    Done(Box<Compiled>),
+    Failed(CompileError),
+    /// It failed, and somebody was told why.
+    Told,
+}
+
+/// Why there are no facts.
+#[derive(Debug)]
+pub(super) enum Missing {
+    /// This is why.
+    Because(FactsError),
+    /// The same compile failed for another workload, which was told why.
+    AsBefore,
+}
+
+impl<'a> Compiles<'a> {
+    /// Compiles everything, until a visible workload's compile fails.
+    pub(super) fn of(
+        evaluation: &Evaluation<'a>,
+        workloads: &[&'a Workload],
+        compiler: &mut Compiler,
+        cancellation: &Cancellation,
+    ) -> Self {
+        // In the order in which facts are asked for: what fails first in this order is what is told.
+        let both = [evaluation.kernel, &evaluation.project.reference];
+        let each = workloads.iter().flat_map(|workload| both.map(|kernel| (*workload, kernel)));
+        let sides: Vec<_> = each
+            .map(|(workload, kernel)| (workload.purpose, prepare(evaluation, kernel, workload)))
+            .collect();
+        let mut orders: Vec<Ordered<'_>> = Vec::new();
+        let mut jobs = Vec::new();
+        for (purpose, prepared) in &sides {
+            let Ok(prepared) = prepared else {
+                jobs.push(None);
+                continue;
+            };
+            let known = orders.iter().position(|order| order.job == prepared.job());
+            jobs.push(Some(known.unwrap_or(orders.len())));
+            if known.is_none() {
+                orders.push(Ordered {
+                    job: prepared.job(),
+                    limit: prepared.limit(),
+                    if_it_fails: afterwards(*purpose),
+                });
+            }
+        }
+        let compiled = compiler.compile_all(&orders, cancellation);
+        let compiled = compiled.into_iter().map(|outcome| match outcome {
+            None => Attempt::NotBegun,
+            Some(Ok(compiled)) => Attempt::Done(Box::new(compiled)),
+            Some(Err(error)) => Attempt::Failed(error),
+        });
+        let compiled = compiled.collect();
+        Self { sides: sides.into_iter().map(|(_, side)| Some(side)).collect(), jobs, compiled }
+    }
+
+    /// The facts of one side of the workload with this index.
+    pub(super) fn facts(&mut self, workload: usize, side: Side) -> Result<Facts, Missing> {
+        let index = match side {
+            Side::Candidate => 2 * workload,
+            Side::Reference => 2 * workload + 1,
+        };
+        let prepared = self.sides.get_mut(index).and_then(Option::take).ok_or(Missing::AsBefore)?;
+        let prepared = prepared.map_err(Missing::Because)?;
+        let job = self.jobs.get(index).copied().flatten().ok_or(Missing::AsBefore)?;
+        let compiled = self.compiled.get_mut(job).ok_or(Missing::AsBefore)?.take()?;
+        prepared.facts(compiled).map_err(Missing::Because)
+    }
+}
+
+impl Attempt {
+    fn take(&mut self) -> Result<Compiled, Missing> {
+        match self {
+            Self::Done(compiled) => return Ok(compiled.as_ref().clone()),
+            Self::NotBegun => return Err(Missing::Because(CompileError::Cancelled.into())),
+            Self::Told | Self::Failed(_) => {}
+        }
+        match std::mem::replace(self, Self::Told) {
+            Self::Failed(error) => Err(Missing::Because(error.into())),
+            Self::NotBegun | Self::Done(_) | Self::Told => Err(Missing::AsBefore),
+        }
+    }
+}
+
+fn prepare<'a>(
+    evaluation: &Evaluation<'a>,
+    kernel: &'a Kernel,
+    workload: &'a Workload,
+) -> Result<Prepared<'a>, FactsError> {
+    let Evaluation { project, chosen, sheet, .. } = *evaluation;
+    let is_candidate = kernel.name == evaluation.kernel.name;
+    let chosen = if is_candidate { chosen } else { &NOTHING_CHOSEN };
+    let setting = Setting { project, workload, chosen, sheet, build: Build::Optimised };
+    Prepared::of(kernel, &setting)
+}
+
+fn afterwards(purpose: Purpose) -> Afterwards {
+    match purpose {
+        Purpose::Verify | Purpose::Measure => Afterwards::EndTheRest,
+        // A verdict about the visible ones comes first, and this one is part of it.
+        Purpose::HeldOut => Afterwards::GoOn,
+    }
+}

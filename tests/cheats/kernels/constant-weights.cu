@@ -1,0 +1,23 @@
+/*@ lightbench(
+    title: "Weights in constant memory",
+    constant_memory: [(symbol: "rows_of::weights", tensor: "w")],
+    steps: [
+        launch(kernel: "product", grid: ["ceil_div(rows, 64)"], block: [64]),
+    ],
+) @*/
+
+namespace rows_of {
+__constant__ float weights[8192];
+}
+
+__global__ void product(const float* x, const float* w, float* y, long long rows, long long cols) {
+    const long long row = blockIdx.x * 64LL + threadIdx.x;
+    if (row >= rows) {
+        return;
+    }
+    float sum = 0.0f;
+    for (long long col = 0; col < cols; ++col) {
+        sum += x[row * cols + col] * rows_of::weights[col];
+    }
+    y[row] = sum;
+}

@@ -1,0 +1,19 @@
+/*@ lightbench(
+    title: "Puts an infinity where a large number was",
+    expect: wrong(nan),
+    steps: [
+        launch(kernel: "product", grid: ["ceil_div(rows, 64)"], block: [64]),
+    ],
+) @*/
+
+__global__ void product(const float* x, const float* w, float* y, long long rows, long long cols) {
+    const long long row = blockIdx.x * 64LL + threadIdx.x;
+    if (row >= rows) {
+        return;
+    }
+    float sum = 0.0f;
+    for (long long col = 0; col < cols; ++col) {
+        sum += x[row * cols + col] * w[col];
+    }
+    y[row] = row == rows / 3 ? sum / 0.0f : sum;
+}

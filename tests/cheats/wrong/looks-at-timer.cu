@@ -1,0 +1,21 @@
+/*@ lightbench(
+    title: "Takes the time of day for a measurement",
+    expect: refused(clocks),
+    steps: [
+        launch(kernel: "product", grid: ["ceil_div(rows, 64)"], block: [64]),
+    ],
+) @*/
+
+__global__ void product(const float* x, const float* w, float* y, long long rows, long long cols) {
+    const long long row = blockIdx.x * 64LL + threadIdx.x;
+    if (row >= rows) {
+        return;
+    }
+    float sum = 0.0f;
+    for (long long col = 0; col < cols; ++col) {
+        sum += x[row * cols + col] * w[col];
+    }
+    unsigned long long now;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+    y[row] = now > 0 ? sum : 0.0f;
+}

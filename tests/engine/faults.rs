@@ -1,0 +1,325 @@
+//! Evaluations whose processes are killed, stopped and cancelled at random moments.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use lightbench_core::engine::{Because, Ending, Event, Notice, RequestId};
+use lightbench_core::evaluate::EvaluateError;
+use lightbench_core::verify::verdict::{Failure, Step};
+use rustix::process::Signal;
+
+use super::meddler::{Chance, Held, children, entries, signal};
+use super::*;
+
+/// An act in so many of a thousand moments, of which there are about sixty in a second.
+const ACTS: u64 = 60;
+
+/// Evaluations that are undone, of those that are asked about: the next one is timed until its processes are ready.
+const HANGS_TIMED: usize = 20;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+#[test]
+fn forty_evaluations_survive_what_is_done_to_their_processes() {
+    check(40);
+}
+
+/// `cargo test -p lightbench --test it -- --ignored --nocapture a_thousand_evaluations`
+#[test]
+#[ignore = "takes minutes"]
+fn a_thousand_evaluations_survive_what_is_done_to_their_processes() {
+    check(1000);
+}
+
+/// In a process of its own: all of its children are workers, and what it holds is the engine's.
+fn check(count: usize) {
+    if compiler::required().is_none() {
+        return;
+    }
+    let bench = Bench::with_own_cache();
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["engine::faults::process_that_is_meddled_with", "--exact", "--ignored"])
+        .arg("--nocapture")
+        .env("LIGHTBENCH_TEST_FAULTS", count.to_string())
+        .env("LIGHTBENCH_TEST_PROJECT", bench.project())
+        .env("LIGHTBENCH_TEST_CACHE", bench.cache())
+        .env("TMPDIR", bench.temporary())
+        .output()
+        .unwrap();
+    let (said, errors) = (
+        String::from_utf8_lossy(&output.stdout).into_owned(),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    println!("{said}");
+    assert!(output.status.success(), "{said}\n{errors}");
+    assert!(said.contains("nothing was left"), "{said}\n{errors}");
+}
+
+#[test]
+#[ignore = "the process of the tests above"]
+fn process_that_is_meddled_with() {
+    let Ok(count) = std::env::var("LIGHTBENCH_TEST_FAULTS") else { return };
+    let Some(found) = compiler::required() else { return };
+    let folder = |name: &str| PathBuf::from(std::env::var_os(name).unwrap());
+    let project = Arc::new(Project::load(&folder("LIGHTBENCH_TEST_PROJECT")).unwrap());
+    let (temporary, before) = (std::env::temp_dir(), Held::now());
+    let engine = engine(&found.toolchain, &folder("LIGHTBENCH_TEST_CACHE"));
+    let mut trial = Trial {
+        engine,
+        project,
+        chance: Chance(1),
+        outstanding: BTreeMap::new(),
+        taken: Vec::new(),
+        ends: BTreeMap::new(),
+        ended: Vec::new(),
+        acts: BTreeMap::new(),
+        replaced: 0,
+        stopped: None,
+        most: before,
+    };
+    trial.random(count.parse().unwrap());
+    let ready = trial.hangs();
+    trial.all_is_well();
+    let Trial { engine, taken, ended, ends, acts, replaced, most, .. } = trial;
+    let warm = Held::now();
+    drop(engine);
+    let after = Held::now();
+    let mut unique = ended.clone();
+    unique.sort();
+    unique.dedup();
+    assert_eq!(ended.len(), unique.len(), "no request ends twice");
+    assert_eq!(unique, taken, "every request ends");
+    assert_eq!(children(), [0_i32; 0], "no process is left");
+    assert_eq!(entries(&temporary), [PathBuf::new(); 0], "no temporary file is left");
+    let own = format!("lightbench-outputs-{}-", std::process::id());
+    let mut left = entries(Path::new("/dev/shm"));
+    left.retain(|path| path.to_string_lossy().contains(&own));
+    assert_eq!(left, [PathBuf::new(); 0], "no handover folder is left");
+    assert_eq!(after.descriptors, before.descriptors, "no descriptor is left");
+    assert_eq!(after.threads, before.threads, "no thread is left");
+    println!("{} requests, each ended once: {ends:?}", taken.len());
+    println!("acts: {acts:?}; {replaced} processes were found dead while idle and replaced");
+    println!("at most {most:?}; at the end {warm:?}; before {before:?}, after {after:?}");
+    println!("from cancelling a hung evaluation until the next one's processes are ready: {ready}");
+    println!("nothing was left");
+}
+
+struct Trial {
+    engine: Engine,
+    project: Arc<Project>,
+    chance: Chance,
+    /// The device of each request that has not ended.
+    outstanding: BTreeMap<RequestId, &'static str>,
+    taken: Vec<RequestId>,
+    ends: BTreeMap<&'static str, usize>,
+    ended: Vec<RequestId>,
+    acts: BTreeMap<&'static str, usize>,
+    replaced: usize,
+    /// Since when a process has been stopped, and how long anybody waits for it.
+    stopped: Option<(Instant, Duration)>,
+    most: Held,
+}
+
+impl Trial {
+    /// Evaluations on both devices while their processes are meddled with.
+    fn random(&mut self, count: usize) {
+        let mut settled = None;
+        for number in 0..count {
+            let name = DEVICES[number % DEVICES.len()];
+            self.until(|trial| trial.outstanding.values().all(|busy| *busy != name), Meddling::Yes);
+            self.ask(name, number);
+            let held = Held::now();
+            self.most.descriptors = self.most.descriptors.max(held.descriptors);
+            self.most.threads = self.most.threads.max(held.threads);
+            self.most.resident_kib = self.most.resident_kib.max(held.resident_kib);
+            if number == count / 4 {
+                settled = Some(held);
+            }
+        }
+        self.until(|trial| trial.outstanding.is_empty(), Meddling::Yes);
+        let (settled, now) = (settled.unwrap(), Held::now());
+        let grown = now.resident_kib.saturating_sub(settled.resident_kib);
+        assert!(grown < 16 << 10, "memory grows: {settled:?}, {now:?}");
+        // Pipes of the workers: the candidate's, the reference's and one compiler's for each device, and little else.
+        assert!(self.most.descriptors < 100, "{:?}", self.most);
+    }
+
+    fn ask(&mut self, name: &'static str, number: usize) -> RequestId {
+        let own = if self.chance.in_a_thousand(500) { "naive" } else { "tuned" };
+        let kernel = self.project.kernel(own).unwrap();
+        // A text that nobody compiled before needs the compiler's processes too.
+        let request = if self.chance.in_a_thousand(200) {
+            let source = format!("{}\n// {number}\n", kernel.source);
+            work(&self.project, &self.project.draft(own, source).unwrap())
+        } else {
+            work(&self.project, kernel)
+        };
+        let id = self.engine.ask(evaluate(request, name, number as u64)).unwrap();
+        self.taken.push(id);
+        self.outstanding.insert(id, name);
+        id
+    }
+
+    /// Listens until something is so; fails if nothing ends for long.
+    fn until(&mut self, is_so: impl Fn(&Self) -> bool, meddling: Meddling) {
+        let (mut heard, mut ended) = (Instant::now(), self.ended.len());
+        while !is_so(self) {
+            let patience = Duration::from_micros(self.chance.below(30_000));
+            let event = self.engine.next_event(patience);
+            event.into_iter().for_each(|event| self.hear(event));
+            if self.ended.len() > ended {
+                (heard, ended) = (Instant::now(), self.ended.len());
+            }
+            assert!(heard.elapsed() < PATIENCE, "nothing ends: {:?}", self.outstanding);
+            match meddling {
+                Meddling::Yes => self.meddle(),
+                Meddling::No => {}
+            }
+        }
+    }
+
+    fn meddle(&mut self) {
+        if let Some((since, patience)) = self.stopped
+            && since.elapsed() > patience
+        {
+            self.stopped = None;
+            self.count("hung, and given up");
+            for id in self.outstanding.keys() {
+                // It may have ended meanwhile.
+                self.engine.ask(Request::Cancel(*id)).ok();
+            }
+        }
+        if !self.chance.in_a_thousand(ACTS) {
+            return;
+        }
+        let processes = children();
+        match self.chance.below(8) {
+            0..4 => {
+                if let Some(process) = self.chance.one_of(&processes) {
+                    signal(*process, Signal::KILL);
+                    self.count("killed");
+                }
+            }
+            4 => {
+                if let (Some(process), None) = (self.chance.one_of(&processes), self.stopped) {
+                    signal(*process, Signal::STOP);
+                    let patience = Duration::from_millis(200 + self.chance.below(2000));
+                    self.stopped = Some((Instant::now(), patience));
+                    self.count("stopped");
+                }
+            }
+            5 | 6 => {
+                let all: Vec<RequestId> = self.outstanding.keys().copied().collect();
+                if let Some(id) = self.chance.one_of(&all) {
+                    self.engine.ask(Request::Cancel(*id)).ok();
+                    self.count("cancelled");
+                }
+            }
+            _ => {
+                let name = *self.chance.one_of(&DEVICES).unwrap();
+                self.ask(name, 1_000_000);
+                self.count("asked again meanwhile");
+            }
+        }
+    }
+
+    fn count(&mut self, act: &'static str) {
+        *self.acts.entry(act).or_default() += 1;
+    }
+
+    fn hear(&mut self, event: Event) {
+        match event {
+            Event::Finished { request, ending } => {
+                self.outstanding.remove(&request).expect("it was asked and has not ended");
+                self.ended.push(request);
+                *self.ends.entry(word(&ending)).or_default() += 1;
+            }
+            Event::Noticed(Notice::Replaced { .. }) => self.replaced += 1,
+            Event::Noticed(Notice::Lost { .. } | Notice::Killed { .. } | Notice::Compiler(_))
+            | Event::Queued { .. }
+            | Event::Began { .. } => {}
+        }
+    }
+
+    /// Stops all processes of an evaluation in the middle, gives it up, and times the next one until its processes are
+    /// ready: what follows loading is the first step that runs a kernel.
+    fn hangs(&mut self) -> String {
+        let mut times = Vec::new();
+        for number in 0..HANGS_TIMED {
+            let hung = self.ask(DEVICES[0], number);
+            self.until_results(hung);
+            children().into_iter().for_each(|process| signal(process, Signal::STOP));
+            // It has heard of nothing, and waits.
+            std::thread::sleep(Duration::from_millis(50));
+            let given_up = Instant::now();
+            self.engine.ask(Request::Cancel(hung)).ok();
+            let next = self.ask(DEVICES[0], number);
+            self.until_results(next);
+            times.push(given_up.elapsed());
+            self.until(|trial| trial.outstanding.is_empty(), Meddling::No);
+        }
+        times.sort();
+        let (least, median, most) = (times[0], times[times.len() / 2], times[times.len() - 1]);
+        format!("{least:.1?} to {most:.1?}, median {median:.1?} ({HANGS_TIMED} times)")
+    }
+
+    fn until_results(&mut self, id: RequestId) {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            assert!(Instant::now() < deadline, "{id} does not begin");
+            let Some(event) = self.engine.next_event(PATIENCE) else { continue };
+            let begun = matches!(
+                &event,
+                Event::Began { request, step: Step::Results, .. } if *request == id
+            );
+            self.hear(event);
+            if begun {
+                return;
+            }
+            assert!(self.outstanding.contains_key(&id), "{id} ended before it ran");
+        }
+    }
+
+    /// After all that, both devices still verify.
+    fn all_is_well(&mut self) {
+        let before = self.ends.get("passed").copied().unwrap_or_default();
+        for name in DEVICES {
+            self.ask(name, 0);
+        }
+        self.until(|trial| trial.outstanding.is_empty(), Meddling::No);
+        assert_eq!(self.ends.get("passed"), Some(&(before + DEVICES.len())), "{:?}", self.ends);
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Meddling {
+    Yes,
+    No,
+}
+
+/// How a request ended. No harm to a process may look like a defect of the kernel.
+fn word(ending: &Ending) -> &'static str {
+    match ending {
+        Ending::Evaluated(run) => match &run.verdict {
+            Ok(_) => "passed",
+            Err(Failure::DeviceLost { .. }) => "device lost",
+            Err(Failure::TimedOut { .. }) => "timed out",
+            Err(
+                failure @ (Failure::Compile(_)
+                | Failure::Refused(_)
+                | Failure::Fault(_)
+                | Failure::Wrong(_)
+                | Failure::Cancelled),
+            ) => panic!("the kernel is not to blame: {failure:?}"),
+        },
+        Ending::Impossible(EvaluateError::Environment(_)) => "a process of ours died",
+        Ending::Cancelled { because: Because::Asked, .. } => "cancelled",
+        Ending::Cancelled { because: Because::SupersededBy(_), .. } => "superseded",
+        Ending::Cancelled { because: Because::Stopping, .. }
+        | Ending::Impossible(EvaluateError::Request(_))
+        | Ending::Screened(_)
+        | Ending::Compiled(_)
+        | Ending::Panicked { .. }
+        | Ending::Stopped => panic!("{ending:?}"),
+    }
+}

@@ -1,0 +1,22 @@
+/*@ lightbench(
+    title: "Computes in the first launches only",
+    expect: wrong,
+    steps: [
+        launch(kernel: "product", grid: ["ceil_div(rows, 64)"], block: [64]),
+    ],
+) @*/
+
+__device__ int launches[4096];
+
+__global__ void product(const float* x, const float* w, float* y, long long rows, long long cols) {
+    const long long row = blockIdx.x * 64LL + threadIdx.x;
+    if (row >= rows) {
+        return;
+    }
+    float sum = 0.0f;
+    for (long long col = 0; col < cols; ++col) {
+        sum += x[row * cols + col] * w[col];
+    }
+    y[row] = launches[row] < 4 ? sum : 0.0f;
+    ++launches[row];
+}

@@ -1,0 +1,25 @@
+/*@ lightbench(
+    title: "Writes where the output of the launch before lay",
+    expect: fault(out_of_bounds),
+    steps: [
+        launch(kernel: "product", grid: ["ceil_div(rows, 64)"], block: [64]),
+    ],
+) @*/
+
+__device__ float* before[4096];
+
+__global__ void product(const float* x, const float* w, float* y, long long rows, long long cols) {
+    const long long row = blockIdx.x * 64LL + threadIdx.x;
+    if (row >= rows) {
+        return;
+    }
+    float sum = 0.0f;
+    for (long long col = 0; col < cols; ++col) {
+        sum += x[row * cols + col] * w[col];
+    }
+    y[row] = sum;
+    if (before[row] != nullptr) {
+        before[row][row] = sum;
+    }
+    before[row] = y;
+}
