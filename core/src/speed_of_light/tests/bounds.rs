@@ -162,8 +162,9 @@ fn what_is_no_number_is_no_bound() {
 fn every_measured_workload_of_a_sample_has_bounds() {
     let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/../sample-projects");
     let mut seen = 0;
-    for entry in std::fs::read_dir(samples).unwrap() {
-        let project = crate::project::Project::load(&entry.unwrap().path()).unwrap();
+    let entries = std::fs::read_dir(samples).unwrap().map(|entry| entry.unwrap().path());
+    for folder in entries.filter(|path| path.is_dir()) {
+        let project = crate::project::Project::load(&folder).unwrap();
         for workload in &project.workloads {
             let work = MinimalWork::of(&project.definition, workload);
             let (name, ceilings) = (&project.definition.name, sheet_ceilings());
