@@ -8,6 +8,7 @@ use crate::compiler;
 use crate::program::{Bench, Said, repository};
 
 mod faults;
+mod projects;
 mod requests;
 mod results;
 

@@ -73,6 +73,8 @@ const PURE: &[&str] = &[
     "core/src/history/table.rs",
     "core/src/history/trace/",
     "core/src/report/",
+    "core/src/measure/",
+    "core/src/speed_of_light/",
     "core/virtual_gpu/src/",
 ];
 const IMPURE_WORDS: &[&str] =

@@ -185,9 +185,20 @@ pub struct Launch {
     #[arg(long, value_name = "ORDER", value_parser = schedule)]
     pub schedule: Option<Order>,
 
-    /// Count instructions and memory accesses, in total and for each source line.
+    /// Count instructions and memory accesses, in total and for each source line, and model from them the time that
+    /// the launch needs at least on the device.
     #[arg(long)]
     pub counters: bool,
+
+    /// Also show the time of every pipe and level by itself, and what the modelled time assumes; with `--counters`.
+    #[arg(long, requires = "counters")]
+    pub assumptions: bool,
+
+    /// Where each result of an approximate function (`sin.approx`, `ex2.approx`, division in `--use_fast_math`) lies in
+    /// the interval that the PTX ISA documents: at the exact value, or at its lower or upper end, to see whether a
+    /// kernel relies on more than is promised [default: nearest].
+    #[arg(long, value_name = "WHERE")]
+    pub approximations: Option<Approximations>,
 
     /// Print the buffer of this argument after the launch, counted from 0; may be repeated.
     #[arg(long = "print", value_name = "INDEX")]
@@ -328,6 +339,17 @@ pub enum CheckSet {
     Memory,
     /// Nothing more.
     None,
+}
+
+/// Where results of approximate functions lie in their documented interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Approximations {
+    /// The value nearest to the exact one.
+    Nearest,
+    /// The lower end.
+    Low,
+    /// The upper end.
+    High,
 }
 
 /// In which order threads go.

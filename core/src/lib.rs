@@ -31,6 +31,8 @@ pub mod measure;
 
 pub mod evaluate;
 
+pub mod speed_of_light;
+
 pub mod audit;
 
 pub mod history;

@@ -23,6 +23,9 @@ pub enum DeviceError {
     /// A module or a buffer of another device.
     #[error("the device has no such {0}")]
     Unknown(&'static str),
+    /// The CUDA driver refuses a launch for what it asks of the device.
+    #[error("the device does not give what the launch asks for: {0}")]
+    Demand(DriverError),
     /// The CUDA driver refuses a call.
     #[error(transparent)]
     Driver(#[from] DriverError),

@@ -42,7 +42,7 @@ pub struct Seen {
 /// A place in the code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CodePlace {
-    /// Line and column of the PTX.
+    /// Line and column of the PTX; 0 where only machine code is known.
     pub ptx: (u32, u32),
     /// File, line and column of the source, if the PTX says so; 0 for a whole line.
     pub source: Option<(String, u32, u32)>,

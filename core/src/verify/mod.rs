@@ -17,6 +17,7 @@ pub mod evidence;
 pub mod fault_report;
 pub mod inputs;
 pub mod program;
+pub mod sanitizer;
 pub mod sentence;
 pub mod station;
 pub mod stations;

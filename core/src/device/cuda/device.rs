@@ -237,9 +237,7 @@ impl Device for CudaDevice {
     fn launch(&mut self, launch: &Launch) -> Result<Outcome, DeviceError> {
         self.context.enter()?;
         let (kernel, mut parameters) = self.prepared(launch)?;
-        kernel
-            .start(launch, &mut parameters, DEFAULT_STREAM)
-            .map_err(|code| error("cuLaunchKernelEx", code))?;
+        kernel.start(launch, &mut parameters, DEFAULT_STREAM).map_err(fault::refusal)?;
         let faults = match self.context.synchronise() {
             Ok(()) => {
                 let mut faults = self.trespasses(&launch.kernel)?;

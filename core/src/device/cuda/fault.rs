@@ -2,6 +2,8 @@
 
 use cudarc::driver::sys::CUresult;
 
+use super::driver::error;
+use crate::device::error::DeviceError;
 use crate::virtual_gpu::FaultKind;
 
 /// Errors that a running kernel causes (CUDA driver API, "CUresult"); all others are about the request or the machine.
@@ -16,6 +18,21 @@ const FAULTS: [(CUresult, FaultKind); 9] = [
     (CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR, FaultKind::Call),
     (CUresult::CUDA_ERROR_INVALID_PC, FaultKind::Call),
 ];
+
+/// Errors by which the driver refuses a launch for what it asks of the device: local memory for all threads that may be
+/// there at once, registers, a cluster.
+const DEMANDS: [CUresult; 4] = [
+    CUresult::CUDA_ERROR_OUT_OF_MEMORY,
+    CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
+    CUresult::CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
+    CUresult::CUDA_ERROR_INVALID_CLUSTER_SIZE,
+];
+
+/// What a launch that was not started is.
+pub(super) fn refusal(code: CUresult) -> DeviceError {
+    let said = error("cuLaunchKernelEx", code);
+    if DEMANDS.contains(&code) { DeviceError::Demand(said) } else { DeviceError::Driver(said) }
+}
 
 /// The rule that a kernel broke, if the code says that it broke one.
 pub(super) fn kind(code: CUresult) -> Option<FaultKind> {

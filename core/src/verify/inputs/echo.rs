@@ -106,7 +106,10 @@ impl Echo {
     pub fn patches(self, case: &Case, tensor: usize, seed: u64) -> Result<Vec<Patch>, InputError> {
         let fill = case.tensors.get(tensor).and_then(|made| made.role.fill());
         let (Some(fill), all) = (fill, changes(case)) else { return Ok(Vec::new()) };
-        if all.is_empty() {
+        let links = self.first..self.first.saturating_add(self.links);
+        let is_changed =
+            |link: usize| all.get(link % all.len().max(1)).is_some_and(|c| c.0 == tensor);
+        if !links.clone().any(is_changed) {
             return Ok(Vec::new());
         }
         let plan = |seed| {
@@ -115,7 +118,7 @@ impl Echo {
         };
         let declared = plan(seed)?;
         let mut now = Now { declared: Elements::of(&declared)?, changed: BTreeMap::new() };
-        for link in self.first..self.first.saturating_add(self.links) {
+        for link in links {
             let (round, number) = (link / all.len(), link % all.len());
             let (changing, change) = all[number];
             if changing != tensor {
