@@ -11,7 +11,7 @@ use lightbench_core::history::record::{
     named_includes,
 };
 use lightbench_core::history::text::Texts;
-use lightbench_core::history::timing::RecordedTiming;
+use lightbench_core::history::timing::{Mode, RecordedTiming};
 use lightbench_core::history::{HistoryError, Notice, Store, Suspicion};
 use lightbench_core::project::{Kernel, Project};
 use lightbench_core::units::Seconds;
@@ -165,7 +165,12 @@ impl<'a> Recorder<'a> {
             let workload = self.project.workloads.iter().find(|each| each.name == timed.workload);
             let Some(name) = workload.and_then(WorkloadName::of) else { continue };
             for timing in &timed.timings {
-                timings.push(RecordedTiming::of(name.clone(), timing, texts)?);
+                let mut recorded = RecordedTiming::of(name.clone(), timing, texts)?;
+                let standing = timed.standing.as_ref().and_then(|stand| stand.standing.as_ref());
+                if let (Mode::Cold, Some(standing)) = (recorded.mode, standing) {
+                    recorded.stand(standing)?;
+                }
+                timings.push(recorded);
             }
             if let Some(reason) = &timed.withheld {
                 withheld.insert(name, reason.clone());
