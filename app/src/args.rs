@@ -257,6 +257,7 @@ pub struct Compare {
 /// Verify a project's kernels: right results on fresh inputs, no fault, nothing left over, nothing hidden.
 ///
 /// Exit status 0 if all passed, 1 if one did not, 2 if the request is wrong, 3 if the machine lacks something.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch that people type")]
 #[derive(Debug, Args)]
 pub struct Run {
     /// A project folder, or a kernel file of one.

@@ -90,6 +90,10 @@ impl<'a> Recorder<'a> {
         let told =
             opened.notices.iter().filter(|each| !matches!(each, Notice::FromElsewhere { .. }));
         self.notices.extend(told.map(ToString::to_string));
+        if self.session.state.is_none() {
+            let notice = "this machine has no folder for its key, so its runs count as recorded; `--state DIR` names one";
+            self.notices.push(notice.to_owned());
+        }
         Ok(Box::new(opened.store))
     }
 
