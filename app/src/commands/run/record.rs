@@ -11,7 +11,7 @@ use lightbench_core::history::record::{
     named_includes,
 };
 use lightbench_core::history::text::Texts;
-use lightbench_core::history::timing::{Duration, RecordedStanding, RecordedTiming};
+use lightbench_core::history::timing::{Mode, RecordedTiming};
 use lightbench_core::history::{HistoryError, Notice, Store, Suspicion};
 use lightbench_core::project::{Kernel, Project};
 use lightbench_core::units::Seconds;
@@ -90,6 +90,10 @@ impl<'a> Recorder<'a> {
         let told =
             opened.notices.iter().filter(|each| !matches!(each, Notice::FromElsewhere { .. }));
         self.notices.extend(told.map(ToString::to_string));
+        if self.session.state.is_none() {
+            let notice = "this machine has no folder for its key, so its runs count as recorded; `--state DIR` names one";
+            self.notices.push(notice.to_owned());
+        }
         Ok(Box::new(opened.store))
     }
 
@@ -166,9 +170,9 @@ impl<'a> Recorder<'a> {
             let Some(name) = workload.and_then(WorkloadName::of) else { continue };
             for timing in &timed.timings {
                 let mut recorded = RecordedTiming::of(name.clone(), timing, texts)?;
-                // The bound is that of cold caches.
-                if timing.mode == Mode::Cold {
-                    recorded.standing = timed.standing.as_ref().and_then(standing);
+                let standing = timed.standing.as_ref().and_then(|stand| stand.standing.as_ref());
+                if let (Mode::Cold, Some(standing)) = (recorded.mode, standing) {
+                    recorded.stand(standing)?;
                 }
                 timings.push(recorded);
             }
@@ -196,18 +200,6 @@ impl<'a> Recorder<'a> {
         }
         Environment { versions: versions.into(), clocks }
     }
-}
-
-/// Where a time lies against the speed of light; none where there is no bound, or the time is a finding.
-fn standing(of: &WorkloadStanding) -> Option<RecordedStanding> {
-    let Some(Ok(standing)) = &of.standing else { return None };
-    let best = standing.best()?;
-    Some(RecordedStanding {
-        bound: Duration::try_from(best.bound).ok()?,
-        fraction: best.fraction,
-        limiter: of.limiter.words(),
-        peaks: best.basis.to_string(),
-    })
 }
 
 /// Appends a record below the candidate that this kernel was before.
