@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failing test is the error report")]
 
+/// What to try next with the kernels of the sample projects.
+#[cfg(test)]
+mod advice;
 /// What the program says of input that is wrong, and that it leaves nothing behind.
 #[cfg(test)]
 mod bad_input;
@@ -26,6 +29,9 @@ mod evidence;
 /// Machine instructions that PTX stands for.
 #[cfg(test)]
 mod expansion;
+/// What is kept of runs, whatever happens to the process, the disk and the file.
+#[cfg(test)]
+mod history;
 /// One kernel with given buffers.
 #[cfg(test)]
 mod launch;

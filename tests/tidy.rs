@@ -70,6 +70,11 @@ const PURE: &[&str] = &[
     "core/src/compile/name_errors.rs",
     "core/src/compile/source_names.rs",
     "core/src/verify/evidence/",
+    "core/src/history/table.rs",
+    "core/src/history/trace/",
+    "core/src/report/",
+    "core/src/measure/",
+    "core/src/speed_of_light/",
     "core/virtual_gpu/src/",
 ];
 const IMPURE_WORDS: &[&str] =

@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use lightbench_core::history::record::FailureWord;
 
 /// A workbench for CUDA kernels: correct, how fast, how far from the speed of light.
 #[derive(Debug, Parser)]
@@ -29,6 +30,10 @@ pub struct Places {
     /// Folder for compiled kernels and a fetched compiler.
     #[arg(long, global = true, value_name = "DIR", env = "LIGHTBENCH_CACHE")]
     pub cache: Option<PathBuf>,
+
+    /// Folder for this machine's key, and for histories that a project cannot hold.
+    #[arg(long, global = true, value_name = "DIR", env = "LIGHTBENCH_STATE")]
+    pub state: Option<PathBuf>,
 }
 
 /// What to do.
@@ -40,6 +45,10 @@ pub enum Command {
     Compare(Compare),
     Audit(Audit),
     Launch(Launch),
+    History(History),
+    Export(Export),
+    Import(Import),
+    Report(Report),
     New(New),
     Devices(Devices),
     Doctor(Doctor),
@@ -173,9 +182,20 @@ pub struct Launch {
     #[arg(long, value_name = "ORDER", value_parser = schedule)]
     pub schedule: Option<Order>,
 
-    /// Count instructions and memory accesses, in total and for each source line.
+    /// Count instructions and memory accesses, in total and for each source line, and model from them the time that
+    /// the launch needs at least on the device.
     #[arg(long)]
     pub counters: bool,
+
+    /// Also show the time of every pipe and level by itself, and what the modelled time assumes; with `--counters`.
+    #[arg(long, requires = "counters")]
+    pub assumptions: bool,
+
+    /// Where each result of an approximate function (`sin.approx`, `ex2.approx`, division in `--use_fast_math`) lies in
+    /// the interval that the PTX ISA documents: at the exact value, or at its lower or upper end, to see whether a
+    /// kernel relies on more than is promised [default: nearest].
+    #[arg(long, value_name = "WHERE")]
+    pub approximations: Option<Approximations>,
 
     /// Print the buffer of this argument after the launch, counted from 0; may be repeated.
     #[arg(long = "print", value_name = "INDEX")]
@@ -273,6 +293,10 @@ pub struct Run {
     #[arg(long)]
     pub no_times: bool,
 
+    /// Keep no record of the runs.
+    #[arg(long)]
+    pub no_history: bool,
+
     /// Machine-readable result on standard output.
     #[arg(long)]
     pub json: bool,
@@ -300,6 +324,134 @@ pub struct Audit {
     pub json: bool,
 }
 
+/// List the runs of a project, the newest first.
+///
+/// Runs that this machine did not make, imported ones and those that came with the project, are `recorded`: they are
+/// shown, and never best, previous or baseline.
+#[derive(Debug, Args)]
+pub struct History {
+    /// A project folder.
+    #[arg(default_value = ".", value_name = "PROJECT")]
+    pub project: PathBuf,
+
+    /// Which runs.
+    #[command(flatten)]
+    pub selection: Selection,
+
+    /// In which order.
+    #[arg(long, value_name = "ORDER", default_value = "newest")]
+    pub sort: Sort,
+
+    /// Compare times with this run from now on; it must have passed everything on this machine.
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["csv", "kernel", "verdict"])]
+    pub choose_baseline: Option<i64>,
+
+    /// Machine-readable result on standard output.
+    #[arg(long, conflicts_with = "csv")]
+    pub json: bool,
+
+    /// A table for spreadsheets on standard output.
+    #[arg(long)]
+    pub csv: bool,
+}
+
+/// Which runs of a history.
+#[derive(Debug, Args)]
+pub struct Selection {
+    /// Only runs of this kernel.
+    #[arg(long, value_name = "NAME")]
+    pub kernel: Option<String>,
+
+    /// Only runs on this device, as it was named then.
+    #[arg(long, value_name = "DEVICE")]
+    pub device: Option<String>,
+
+    /// Only runs with this verdict.
+    #[arg(long, value_name = "VERDICT", value_parser = verdict)]
+    pub verdict: Option<String>,
+
+    /// The newest so many of them.
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub limit: usize,
+}
+
+/// In which order runs are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Sort {
+    /// The newest first.
+    Newest,
+    /// The fastest first, those without a time last.
+    Fastest,
+    /// By the name of the kernel.
+    Kernel,
+}
+
+/// Write runs as traces of the SOL-ExecBench and FlashInfer-Bench schema.
+///
+/// What the schema has no place for is left out, and counted on standard error; docs/traces.md lists it.
+#[derive(Debug, Args)]
+pub struct Export {
+    /// A project folder.
+    #[arg(default_value = ".", value_name = "PROJECT")]
+    pub project: PathBuf,
+
+    /// Which runs.
+    #[command(flatten)]
+    pub selection: Selection,
+
+    /// The file to write [default: standard output].
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// Read traces of the SOL-ExecBench and FlashInfer-Bench schema into a project's history, as recorded runs.
+///
+/// All of a file or nothing; what is there already is left alone.
+#[derive(Debug, Args)]
+pub struct Import {
+    /// A file with one trace a line.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+
+    /// A project folder.
+    #[arg(default_value = ".", value_name = "PROJECT")]
+    pub project: PathBuf,
+
+    /// Whose runs they are said to be [default: the name of the file].
+    #[arg(long, value_name = "NAME")]
+    pub author: Option<String>,
+
+    /// Machine-readable result on standard output.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Write a project's runs as one page: kernels, times, verdicts and what they were made with.
+///
+/// The HTML file asks for nothing from anywhere and can be printed; the Markdown tables are for a pull request.
+#[derive(Debug, Args)]
+pub struct Report {
+    /// A project folder.
+    #[arg(default_value = ".", value_name = "PROJECT")]
+    pub project: PathBuf,
+
+    /// Which runs.
+    #[command(flatten)]
+    pub selection: Selection,
+
+    /// One HTML file: light, dark and on paper.
+    #[arg(long, required_unless_present = "markdown", conflicts_with = "markdown")]
+    pub html: bool,
+
+    /// Tables in Markdown.
+    #[arg(long)]
+    pub markdown: bool,
+
+    /// The file to write [default: standard output].
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
 /// Sizes along three dimensions.
 pub type Dimensions = [u32; 3];
 
@@ -312,6 +464,17 @@ pub enum CheckSet {
     Memory,
     /// Nothing more.
     None,
+}
+
+/// Where results of approximate functions lie in their documented interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Approximations {
+    /// The value nearest to the exact one.
+    Nearest,
+    /// The lower end.
+    Low,
+    /// The upper end.
+    High,
 }
 
 /// In which order threads go.
@@ -382,6 +545,14 @@ fn parameter(text: &str) -> Result<(String, i64), String> {
         .parse()
         .map_err(|error| format!("`{}` is not an integer: {error}", value.trim()))?;
     Ok((name.trim().to_owned(), value))
+}
+
+fn verdict(text: &str) -> Result<String, String> {
+    let known = ["passed"].into_iter().chain(FailureWord::ALL.map(FailureWord::as_str));
+    match known.clone().find(|word| *word == text) {
+        Some(word) => Ok(word.to_owned()),
+        None => Err(format!("expected one of {}", known.collect::<Vec<_>>().join(", "))),
+    }
 }
 
 fn dimensions(text: &str) -> Result<Dimensions, String> {

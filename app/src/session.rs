@@ -2,12 +2,14 @@
 
 use std::env;
 use std::io::{self, Write as _};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use lightbench_core::cancellation::Cancellation;
 use lightbench_core::compile::Compiler;
 use lightbench_core::display_text::visible;
+use lightbench_core::history::place::user_state;
 use lightbench_core::toolchain::{
     DEFAULT_FETCH_LIMIT, FetchError, FetchEvent, FetchRequest, PinnedSet, Surroundings, Toolchain,
     ToolchainError, discover, fetch, user_cache,
@@ -31,12 +33,14 @@ pub struct Session {
     pub surroundings: Surroundings,
     /// Set by Ctrl-C.
     pub cancellation: Cancellation,
+    /// Our folder in the user's state folder.
+    pub state: Option<PathBuf>,
 }
 
 impl Session {
     /// A session in these surroundings that nobody interrupts yet.
     pub fn new(surroundings: Surroundings) -> Self {
-        Self { surroundings, cancellation: Cancellation::new() }
+        Self { surroundings, cancellation: Cancellation::new(), state: None }
     }
 
     /// The session of this process, with the places that the user named.
@@ -47,7 +51,8 @@ impl Session {
         if let Some(cache) = &places.cache {
             surroundings.cache = Some(cache.clone());
         }
-        Self { surroundings, cancellation: interruption() }
+        let state = places.state.clone().or_else(user_state);
+        Self { surroundings, cancellation: interruption(), state }
     }
 
     /// How a worker is started: this very program.

@@ -31,7 +31,13 @@ pub mod measure;
 
 pub mod evaluate;
 
+pub mod speed_of_light;
+
 pub mod audit;
+
+pub mod history;
+
+pub mod report;
 
 pub mod engine;
 

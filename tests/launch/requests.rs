@@ -135,3 +135,70 @@ fn a_file_that_does_not_compile_is_not_launched() {
     let wrong = "add.cu --grid 1 --block 4 --arg in:f32[4]=ones --arg buf:f32[4] --arg";
     launch(&bench, &format!("{wrong} i64:4")).expect(2, &["argument 2 is `i64:4`", "4 bytes"]);
 }
+
+/// Counters of a file that is no machine code yet: the time that they bound lacks the registers, and that is said.
+#[test]
+fn ptx_by_itself_has_no_modelled_time() {
+    let bench = bench();
+    let line = "copy.ptx --grid 1 --block 4 --arg in:u32[4]=iota --arg buf:u32[4] --counters";
+    launch(&bench, line).expect(0, &["modelled time", "names neither the registers"]);
+    let document = launch(&bench, &format!("{line} --json")).json();
+    assert!(document["modelled"]["withheld"].as_str().unwrap().contains("registers"));
+    assert!(document["modelled"]["bound_seconds"].is_null());
+    let document = launch(&bench, &format!("{} --json", line.replace(" --counters", ""))).json();
+    assert!(document["modelled"].is_null(), "{document}");
+}
+
+#[test]
+fn modelled_time_has_a_band_and_what_it_assumes() {
+    if compiler::required().is_none() {
+        return;
+    }
+    let bench = bench();
+    let size = 1 << 16;
+    let line = format!(
+        "add.cu --grid {} --block 256 --arg in:f32[{size}]=normal --arg buf:f32[{size}] --arg i32:{size} --counters",
+        size / 256
+    );
+    let words = ["modelled time", "not measured", "limited by launch", "expected", "--assumptions"];
+    launch(&bench, &line).expect(0, &words);
+    launch(&bench, &format!("{line} --assumptions"))
+        .expect(0, &["the clock stays at", "memory moves every sector once", "by itself", "DRAM"]);
+    let document = launch(&bench, &format!("{line} --json")).json();
+    let modelled = &document["modelled"];
+    let bound = modelled["bound_seconds"].as_f64().unwrap();
+    assert!(bound > 2e-6 && bound < 1e-4, "{modelled}");
+    assert_eq!(modelled["measured"], false);
+    let expected: Vec<f64> =
+        modelled["expected_seconds"].as_array().unwrap().iter().filter_map(Value::as_f64).collect();
+    assert!(expected[0] > bound && expected[1] > expected[0], "{modelled}");
+    assert!(!modelled["assumptions"].as_array().unwrap().is_empty());
+    launch(&bench, &format!("{line} --as-written")).expect(0, &["without optimisation"]);
+}
+
+#[test]
+fn approximate_results_move_to_the_ends_of_their_interval() {
+    if compiler::required().is_none() {
+        return;
+    }
+    let bench = bench();
+    let text = "extern \"C\" __global__ void sines(const float* x, float* y) {\n\
+                \x20 y[threadIdx.x] = __sinf(x[threadIdx.x]);\n}\n";
+    fs::write(bench.path().join("sines.cu"), text).unwrap();
+    let sines = |approximations: &str| {
+        let line =
+            "sines.cu --grid 1 --block 4 --arg in:f32[4]=0.5,1,1.5,2 --arg buf:f32[4] --print 1";
+        let said = launch(&bench, &format!("{line} --approximations {approximations} --json"));
+        assert_eq!(said.status, 0, "{}", said.everything());
+        let document = said.json();
+        assert_eq!(document["watch"]["approximations"], approximations);
+        numbers(&document)
+    };
+    let (low, nearest, high) = (sines("low"), sines("nearest"), sines("high"));
+    for (index, x) in [0.5_f64, 1.0, 1.5, 2.0].into_iter().enumerate() {
+        assert!(low[index] < nearest[index] && nearest[index] < high[index], "{low:?} {high:?}");
+        // The interval of the ISA: 2^-20.5 in [-2π, 2π].
+        let bound = (-20.5_f64).exp2();
+        assert!((low[index] - x.sin()).abs() <= bound && (high[index] - x.sin()).abs() <= bound);
+    }
+}

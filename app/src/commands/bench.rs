@@ -50,10 +50,11 @@ pub(super) fn desk<'a>(
 ) -> Result<(Desk<'a>, Chosen), Outcome> {
     let (command, setting, chosen) = choose(session, wanted, as_json)?;
     let toolchain = session.toolchain().map_err(|failure| failure.outcome(as_json))?;
+    let compiler = format!("NVRTC {}", toolchain.nvrtc.version);
     let cache = session.surroundings.cache.clone();
     let settings = Settings { command, toolchain, cache, devices: vec![setting], wake: None };
     let engine = Engine::start(settings).map_err(|error| report::environment(&error, as_json))?;
-    Ok((Desk::new(session, engine), chosen))
+    Ok((Desk::new(session, engine, compiler), chosen))
 }
 
 fn choose(

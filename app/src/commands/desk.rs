@@ -19,11 +19,14 @@ pub(super) struct Desk<'a> {
     engine: Engine,
     notices: Vec<String>,
     progress: Progress,
+    /// The compiler's name and version.
+    pub(super) compiler: String,
 }
 
 impl<'a> Desk<'a> {
-    pub(super) fn new(session: &'a Session, engine: Engine) -> Self {
-        Self { session, engine, notices: Vec::new(), progress: Progress::on_terminals() }
+    pub(super) fn new(session: &'a Session, engine: Engine, compiler: String) -> Self {
+        let progress = Progress::on_terminals();
+        Self { session, engine, notices: Vec::new(), progress, compiler }
     }
 
     /// Asks, and waits for the end; `subject` is what progress is said to be about.

@@ -8,6 +8,7 @@ mod desk;
 pub mod devices;
 pub mod doctor;
 mod fault;
+pub mod history;
 pub mod launch;
 pub mod new;
 pub mod run;

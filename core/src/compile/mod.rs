@@ -24,6 +24,7 @@ pub mod ptxas_log;
 pub mod sass;
 pub mod signature;
 
+pub mod modelled;
 pub mod occupancy;
 
 pub use artifact::{Artifact, KernelFacts, Rejection, Resources};

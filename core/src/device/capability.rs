@@ -53,6 +53,8 @@ pub struct Capability {
     pub compute_capability: ComputeCapability,
     /// Single-precision lanes of a multiprocessor.
     pub fp32_lanes_per_sm: Sourced<u32>,
+    /// Results of approximate functions (reciprocal, roots, `ex2`, `lg2`, sine, cosine) in a clock of a multiprocessor.
+    pub special_function_lanes_per_sm: Sourced<u32>,
     /// Threads of a warp.
     pub warp_size: Sourced<u32>,
     /// Threads of a block at most.
@@ -144,6 +146,7 @@ impl Capability {
         Self {
             compute_capability: written.compute_capability,
             fp32_lanes_per_sm: written.fp32_lanes_per_sm,
+            special_function_lanes_per_sm: written.special_function_lanes_per_sm,
             warp_size: written.warp_size,
             max_threads_per_block: written.max_threads_per_block,
             max_threads_per_sm: written.max_threads_per_sm,

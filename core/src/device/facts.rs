@@ -61,6 +61,7 @@ impl Capability {
             .map(|sizes| sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "));
         vec![
             fact("fp32_lanes_per_sm", &self.fp32_lanes_per_sm),
+            fact("special_function_lanes_per_sm", &self.special_function_lanes_per_sm),
             fact("warp_size", &self.warp_size),
             fact("max_threads_per_block", &self.max_threads_per_block),
             fact("max_threads_per_sm", &self.max_threads_per_sm),

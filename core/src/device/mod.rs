@@ -37,5 +37,5 @@ pub use peaks::{Peaks, Pipe};
 pub use sheet::{DeviceSheet, SheetError};
 pub use sm_limits::SmLimits;
 pub use sourced::Sourced;
-pub use timing::{Operation, Residence, Sampling, Timed, Work};
+pub use timing::{ModelledOperation, Operation, Residence, Sampling, Timed, Work};
 pub use virtual_device::{VirtualDevice, Watch};

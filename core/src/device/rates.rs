@@ -13,8 +13,10 @@ const LAUNCH: Seconds = Seconds(2e-6);
 impl DeviceSheet {
     /// The rates, unless the multiprocessors or their clock are not known.
     ///
-    /// The clock is the highest, as a bound needs it. Sheets state neither integer and special-function lanes nor the
-    /// rate of L2.
+    /// The clock is the highest, as a bound needs it. Sheets do not state the rate of L2. There is no rate of integers
+    /// either, because no documented one would be a bound: sums run on two pipes together as fast as instructions are
+    /// issued (128 lanes of compute capability 8.9), one machine instruction does two of PTX (sums and logic of three
+    /// operands), and values that a warp shares have a pipe of their own.
     #[must_use]
     pub fn rates(&self) -> Option<Rates> {
         let peak = |pipe| self.peaks.get(pipe);
@@ -27,7 +29,7 @@ impl DeviceSheet {
             double: peak(Pipe::Fp64),
             half: peak(Pipe::Fp16),
             integer_lanes: None,
-            special_lanes: None,
+            special_lanes: self.capability.special_function_lanes_per_sm.get().map(f64::from),
             tensor: TensorRates {
                 f16: peak(Pipe::TensorFp16),
                 bf16: peak(Pipe::TensorBf16),

@@ -10,6 +10,7 @@ use crate::project::Purpose;
 use crate::project::candidate::CandidateHash;
 use crate::project::manifest::OperationKind;
 use crate::project::workload::Workload;
+use crate::speed_of_light::code_mix::CodeMix;
 use crate::verify::case::Case;
 use crate::verify::evidence::{self, Found, Provenance};
 use crate::verify::program::{Program, ProgramError};
@@ -222,12 +223,17 @@ impl Builder<'_> {
         let case =
             Case::of(definition, workload).map_err(|error| Stop::Broken(error.to_string()))?;
         let kinds = workload.work.operations.iter().map(|(kind, _)| *kind);
+        let symbols: Vec<&str> =
+            candidate.launches.iter().map(|launch| launch.kernel.symbol.as_str()).collect();
+        let code = CodeMix::of(&candidate.artifact.ptx, &candidate.artifact.module, &symbols);
         let trial = Trial {
             case,
             candidate: program,
             reference: exact,
             work: least_work(workload),
             extent: extent(workload),
+            code,
+            launches: candidate.launches,
             adds_and_multiplies: kinds.clone().count() > 0 && kinds.into_iter().all(is_exact),
         };
         let (needed, limit) = (trial.bytes(), definition.limits.device_bytes);

@@ -6,12 +6,12 @@ use lightbench_core::device::DeviceKind;
 use lightbench_core::project::scalar::ScalarValue;
 use lightbench_core::verify::fault_report::{CodePlace, FaultReport, OtherReport};
 use lightbench_core::virtual_gpu::cost::{Counters, Counts, metrics};
-use lightbench_core::virtual_gpu::machine::Accepted;
+use lightbench_core::virtual_gpu::machine::{Accepted, Approximation};
 use lightbench_core::virtual_gpu::{Races, Schedule};
 use serde_json::{Value, json};
 
 use super::code::Code;
-use super::{Done, Printed, counters};
+use super::{Done, Printed, counters, modelled};
 use crate::commands::check::kernel_file;
 use crate::commands::fault;
 
@@ -19,7 +19,7 @@ use crate::commands::fault;
 const SCHEMA: &str = "lightbench.launch/1";
 
 pub(super) fn of(done: &Done<'_>) -> Value {
-    let Done { arguments, request, description, code, kernel, outcome, printed } = done;
+    let Done { arguments, request, description, code, kernel, outcome, modelled, printed } = done;
     let faults: Vec<Value> = done.faults().iter().map(|fault| of_fault(fault, code)).collect();
     let is_virtual = matches!(description.kind, DeviceKind::Virtual);
     let arguments_of: Vec<&str> = request.specs.iter().map(|spec| spec.text.as_str()).collect();
@@ -48,6 +48,7 @@ pub(super) fn of(done: &Done<'_>) -> Value {
         "printed": outcome.printed,
         "buffers": printed.iter().map(of_buffer).collect::<Vec<_>>(),
         "counters": outcome.counters.as_ref().map(|counted| of_counters(counted, code)),
+        "modelled": modelled.as_ref().map(modelled::json),
     })
 }
 
@@ -72,7 +73,13 @@ fn watch(request: &super::request::Request) -> Value {
         Schedule::Parallel { threads } => json!({ "parallel": threads }),
         Schedule::Adversarial { seed } => json!({ "adversarial": seed }),
     };
+    let approximations = match watch.approximation {
+        Approximation::Nearest => "nearest",
+        Approximation::Lowest => "low",
+        Approximation::Highest => "high",
+    };
     json!({
+        "approximations": approximations,
         "uninitialized": watch.checks.uninitialized,
         "races": races,
         "schedule": schedule,

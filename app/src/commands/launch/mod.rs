@@ -5,12 +5,14 @@ mod counters;
 mod faults;
 mod json;
 mod lines;
+mod modelled;
 mod print;
 mod request;
 mod text;
 
 use lightbench_core::arguments::{Buffer, SpecKind, match_specs};
 use lightbench_core::compile::KernelFacts;
+use lightbench_core::compile::modelled::{ModelledTime, NotModelled};
 use lightbench_core::device::execution::{self, Argument};
 use lightbench_core::device::{
     BufferId, BufferRequest, Content, Description, Device, DeviceError, Image,
@@ -39,6 +41,8 @@ struct Done<'a> {
     code: &'a Code,
     kernel: &'a KernelFacts,
     outcome: &'a execution::Outcome,
+    /// Where it was counted.
+    modelled: Option<Result<ModelledTime, NotModelled>>,
     printed: Vec<Printed<'a>>,
 }
 
@@ -95,6 +99,7 @@ fn launch(session: &Session, arguments: &Launch) -> Result<Outcome, Outcome> {
         code: &code,
         kernel,
         outcome: &outcome,
+        modelled: modelled::of(arguments, &request, kernel, &outcome),
         printed,
     };
     Ok(report_on(&done))

@@ -7,17 +7,18 @@ use std::thread::available_parallelism;
 
 use lightbench_core::arguments::{Spec, SpecKind};
 use lightbench_core::device::{Content, Device, DeviceError, DeviceName, Watch};
+use lightbench_core::virtual_gpu::machine::Approximation;
 use lightbench_core::virtual_gpu::{Checks, Races, Schedule};
 
 use super::{Printed, refused};
-use crate::args::{CheckSet, Launch, Order};
+use crate::args::{Approximations, CheckSet, Launch, Order};
 use crate::outcome::Outcome;
 use crate::report;
 
 /// What was asked for.
 pub(super) struct Request {
     pub(super) specs: Vec<Spec>,
-    device: DeviceName,
+    pub(super) device: DeviceName,
     pub(super) watch: Watch,
 }
 
@@ -106,6 +107,8 @@ impl Request {
             ("--checks", arguments.checks.is_some()),
             ("--schedule", arguments.schedule.is_some()),
             ("--counters", arguments.counters),
+            ("--assumptions", arguments.assumptions),
+            ("--approximations", arguments.approximations.is_some()),
             ("--max-steps", arguments.max_steps.is_some()),
         ];
         match given.iter().find(|(_, given)| *given) {
@@ -135,6 +138,11 @@ fn watch(arguments: &Launch) -> Watch {
         checks: Checks { uninitialized, races },
         schedule,
         counters: arguments.counters,
+        approximation: match arguments.approximations.unwrap_or(Approximations::Nearest) {
+            Approximations::Nearest => Approximation::Nearest,
+            Approximations::Low => Approximation::Lowest,
+            Approximations::High => Approximation::Highest,
+        },
         max_steps: arguments.max_steps.unwrap_or(Watch::MOST_STEPS),
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use lightbench_core::display_text::{visible, visible_lines};
 
-use super::{Done, counters, faults, print};
+use super::{Done, counters, faults, modelled, print};
 use crate::commands::check::kernel_file;
 use crate::commands::check::text::dimensions;
 use crate::commands::fault;
@@ -42,6 +42,10 @@ pub(super) fn of(done: &Done<'_>) -> String {
     }
     if let Some(counted) = &done.outcome.counters {
         text.push_str(&counters::of(counted, done.code));
+        text.push('\n');
+    }
+    if let Some(modelled) = &done.modelled {
+        text.push_str(&modelled::text(modelled, done.arguments));
         text.push('\n');
     }
     text + &verdict(done)

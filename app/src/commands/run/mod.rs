@@ -1,6 +1,7 @@
 //! `lightbench run`: a project's kernels, from candidate to verdict.
 
 mod json;
+mod record;
 mod screened;
 mod text;
 pub(super) mod times;
@@ -15,6 +16,7 @@ use lightbench_core::measure::Protocol;
 use lightbench_core::project::{Kernel, Project};
 use lightbench_core::verify::verdict::{Failure, TimingUse};
 
+use self::record::Recorder;
 use super::bench::{self, Chosen};
 use super::check::target::{self, Target};
 use super::check::{sources, unknown_parameter};
@@ -86,19 +88,24 @@ fn evaluated(
     if arguments.screen {
         return screened::screened(&mut desk, &asked, &chosen, &kernels, (as_json, wanted));
     }
+    let compiler = desk.compiler.clone();
+    let mut recorder = Recorder::new(session, project, &chosen, arguments, compiler);
     let mut runs = Vec::new();
     for kernel in kernels {
         let (work, conditions) = asked.of(kernel);
         let ending = desk.ending(&kernel.name, Request::Evaluate(work, conditions));
         let run = evaluated_run(ending, seed).map_err(|error| failed(&error, as_json))?;
+        recorder.append(kernel, &run);
         let stopped = matches!(run.verdict, Err(Failure::Cancelled));
         runs.push((kernel, run));
         if stopped {
             break;
         }
     }
+    let mut notices = desk.notices();
+    notices.extend(recorder.notices);
     let report = Report { project, chosen: &chosen, runs };
-    Ok(outcome(&report, &desk.notices(), Form::of(as_json, wanted)))
+    Ok(outcome(&report, &notices, Form::of(as_json, wanted)))
 }
 
 /// What every kernel is asked about alike.

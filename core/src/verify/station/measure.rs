@@ -13,14 +13,15 @@ use super::serve::Station;
 use super::steps::{fill_constants, flattened};
 use super::{MemoryOrder, Side, StationFailure, outputs};
 use crate::device::{
-    BufferId, BufferRequest, Device, DeviceKind, LaunchFault, Operation, Placement, Sampling,
-    Timed, Work,
+    BufferId, BufferRequest, Device, DeviceKind, LaunchFault, ModelledOperation, Operation,
+    Placement, Sampling, Timed, Work,
 };
 use crate::measure::protocol::{Progress, Protocol};
 use crate::measure::timing::{Clock, Mode, Reading, Stopped};
 use crate::project::manifest::Init;
 use crate::project::tensor::Role;
 use crate::random::Stream;
+use crate::speed_of_light::situation::Profile;
 use crate::units::Seconds;
 use crate::verify::case::Case;
 use crate::verify::fault_report::FaultReport;
@@ -68,7 +69,7 @@ pub enum MeasureReport {
     /// The device ran it.
     Samples(Samples),
     /// A model of the device: one for each program, or why there is no number.
-    Modelled(Vec<Result<ModelledTime, String>>),
+    Modelled(Vec<ModelledProgram>),
     /// A kernel did something wrong.
     Faulted(Vec<FaultReport>),
 }
@@ -88,6 +89,15 @@ pub struct Samples {
     pub readings: Vec<Reading>,
     /// Buffers that must be zero after a run and are not.
     pub left_dirty: Vec<String>,
+}
+
+/// What a model of a device says of a program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModelledProgram {
+    /// Its time, or why there is no number.
+    pub time: Result<ModelledTime, String>,
+    /// What its launches did.
+    pub profile: Profile,
 }
 
 /// The bound of a program in a model of a device.
@@ -151,14 +161,18 @@ impl Station {
             let contender = match self.contender(order, program) {
                 Ok(contender) => contender,
                 Err(StationFailure::Memory(reason)) => {
-                    times.push(Err(reason));
+                    let profile = Profile::default();
+                    times.push(ModelledProgram { time: Err(reason), profile });
                     continue;
                 }
                 Err(failure) => return Err(failure),
             };
             let timed = self.device().time(&contender.work, once);
             match timed.map_err(|error| of_device(&error))? {
-                Timed::Modelled(parts) => times.push(together(&parts)),
+                Timed::Modelled(parts) => {
+                    let (time, profile) = (together(&parts), profile(&parts));
+                    times.push(ModelledProgram { time, profile });
+                }
                 Timed::Samples { .. } | Timed::Faulted(_) => {
                     let message = "a virtual device measured time";
                     return Err(StationFailure::Order(message.to_owned()));
@@ -377,12 +391,12 @@ fn timed(device: &mut dyn Device, work: &Work, sampling: Sampling) -> Result<Sam
 }
 
 /// The bounds of all launches one after the other; what decides the most of it decides.
-fn together(parts: &[(u64, Modelled)]) -> Result<ModelledTime, String> {
+fn together(parts: &[ModelledOperation]) -> Result<ModelledTime, String> {
     let mut whole = Seconds(0.0);
     let mut limits: Vec<(String, Seconds)> = Vec::new();
     let mut assumptions: Vec<String> = Vec::new();
     let mut band = (1.0, 1.0);
-    for (executions, modelled) in parts {
+    for ModelledOperation { executions, modelled, .. } in parts {
         let bound = match modelled {
             Modelled::Bound(bound) => bound,
             Modelled::Withheld(reason) => return Err(reason.to_string()),
@@ -404,6 +418,14 @@ fn together(parts: &[(u64, Modelled)]) -> Result<ModelledTime, String> {
     let most = limits.into_iter().max_by(|(_, a), (_, b)| a.0.total_cmp(&b.0));
     let (limit, _) = most.ok_or_else(|| "the program launches nothing".to_owned())?;
     Ok(ModelledTime { bound: whole, band, limit, assumptions })
+}
+
+fn profile(parts: &[ModelledOperation]) -> Profile {
+    let mut profile = Profile::default();
+    for ModelledOperation { executions, modelled, counters } in parts {
+        profile.add(*executions, counters.as_ref(), modelled);
+    }
+    profile
 }
 
 /// What a tensor that is read and written holds at first.

@@ -21,7 +21,7 @@ use super::inputs::Recipe;
 use super::program::Program;
 use crate::device::Placement;
 
-pub use measure::{MeasureOrder, MeasureReport, ModelledTime, Samples};
+pub use measure::{MeasureOrder, MeasureReport, ModelledProgram, ModelledTime, Samples};
 pub use serve::Station;
 
 /// A device with modules, opened anew.

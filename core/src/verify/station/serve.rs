@@ -269,14 +269,14 @@ impl Station {
             Scrutiny::Shuffled { seed } => Schedule::Adversarial { seed },
         };
         let checks = Checks { uninitialized: true, races };
-        Watch { checks, schedule, counters: true, max_steps: self.max_steps }
+        Watch { checks, schedule, max_steps: self.max_steps, ..Watch::ALL }
     }
 
     /// The reference is trusted; that it reads only what was written is cheap to know.
     fn watch_reference(&self) -> Watch {
         let checks = Checks { uninitialized: true, races: Races::Ignored };
         let (schedule, max_steps) = (Schedule::Deterministic, self.max_steps);
-        Watch { checks, schedule, counters: false, max_steps }
+        Watch { checks, schedule, counters: false, max_steps, ..Watch::ALL }
     }
 }
 

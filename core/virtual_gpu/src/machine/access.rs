@@ -6,14 +6,79 @@ use super::fault::{FaultKind, Finding};
 use super::lanes::Doubles;
 use super::memory::Access as Rights;
 use super::memory::{LOCAL_WINDOW, RegionKind, RegionPlace, SHARED_WINDOW, WINDOW_BYTES};
+use super::partial::Unknown;
 use super::run::Worker;
 use super::warp::{Frame, LANES};
 
 /// What an access moves, for all lanes.
 pub(super) struct Moved {
     pub(super) values: [Doubles; 8],
-    /// Lanes whose element nothing wrote.
+    /// Lanes whose element nothing wrote, or not all of it.
     pub(super) undefined: [u32; 8],
+    /// What is unknown of each element, where anything is known of one that is among those.
+    pub(super) parts: Option<Box<[Unknown; 8]>>,
+}
+
+impl Moved {
+    /// Nothing so far.
+    pub(super) const fn nothing() -> Self {
+        Self { values: [[0; LANES]; 8], undefined: [0; 8], parts: None }
+    }
+
+    /// An element that nothing wrote.
+    pub(super) fn lacks_all(&mut self, index: usize, lane: usize) {
+        self.undefined[index] |= 1 << lane;
+        if let Some(parts) = &mut self.parts {
+            parts[index].bits[lane] = u64::MAX;
+        }
+    }
+
+    /// Remembers which bits of an element are unknown.
+    pub(super) fn lacks(&mut self, index: usize, lane: usize, unknown: u64) {
+        let all = |undefined: u32| Unknown {
+            bits: std::array::from_fn(|lane| if undefined >> lane & 1 == 1 { u64::MAX } else { 0 }),
+            copied: 0,
+        };
+        let undefined = self.undefined;
+        let parts = self.parts.get_or_insert_with(|| Box::new(undefined.map(all)));
+        parts[index].bits[lane] = unknown;
+        parts[index].copied |= 1 << lane;
+        self.undefined[index] |= 1 << lane;
+    }
+
+    /// The bytes of an element, and whether they count as written in memory that does not know single bits: all of a
+    /// value that is known, none of one that is not, and of one that is copied the bytes of which any bit is known.
+    pub(super) fn bytes(
+        &self,
+        index: usize,
+        lane: usize,
+        element: usize,
+    ) -> impl Iterator<Item = (std::ops::Range<usize>, bool)> + use<> {
+        let unknown = self.unknown(index, lane);
+        let copied = self.copied(index) >> lane & 1 == 1;
+        let single = unknown == 0 || !copied;
+        let size = if single { element } else { 1 };
+        (0..element / size).map(move |piece| {
+            let start = piece * size;
+            let lost =
+                if single { unknown != 0 } else { (unknown >> (8 * start)) as u8 == u8::MAX };
+            (start..start + size, !lost)
+        })
+    }
+
+    /// Lanes whose element is as it lies in memory, where something of the whole that it belongs to was written.
+    pub(super) fn copied(&self, index: usize) -> u32 {
+        self.parts.as_ref().map_or(0, |parts| parts[index].copied)
+    }
+
+    /// Bits of an element that nothing wrote.
+    pub(super) fn unknown(&self, index: usize, lane: usize) -> u64 {
+        match &self.parts {
+            _ if self.undefined[index] >> lane & 1 == 0 => 0,
+            Some(parts) => parts[index].bits[lane],
+            None => u64::MAX,
+        }
+    }
 }
 
 /// Lanes that access one space.

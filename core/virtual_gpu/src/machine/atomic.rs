@@ -143,7 +143,7 @@ impl Worker<'_, '_> {
             }
         }
         if changes {
-            self.warp.idle_polls = 0;
+            self.changed();
         } else {
             // An addition of zero is a way to look at what others change.
             self.poll(pc);

@@ -5,6 +5,7 @@ use super::super::lower::code::{Builtin, Target};
 use super::super::module::FunctionId;
 use super::content::Content;
 use super::fault::{FaultKind, Finding};
+use super::local::Known;
 use super::memory::{
     Access, FUNCTION_WINDOW, LOCAL_WINDOW, Memory, Region, RegionKind, SHARED_WINDOW, WINDOW_BYTES,
 };
@@ -109,7 +110,7 @@ impl Worker<'_, '_> {
         self.warp.local.clear(frame.local, frame.local_end, mask);
         let arguments = &program.calls[site as usize].arguments;
         for ((from, bytes), (to, _)) in arguments.iter().zip(&callee.parameters) {
-            self.copy_local(before.local + from, frame.local + to, *bytes, mask);
+            self.warp.local.copy(before.local + from, frame.local + to, *bytes, mask);
         }
         let mut inside = split.clone();
         inside.callers.push(before);
@@ -128,18 +129,7 @@ impl Worker<'_, '_> {
         let Some(callee) = program.functions.get(&frame.function) else { return };
         let returns = &program.calls[frame.call as usize].returns;
         for ((to, bytes), (from, _)) in returns.iter().zip(&callee.returns) {
-            self.copy_local(frame.local + from, caller.local + to, *bytes, mask);
-        }
-    }
-
-    fn copy_local(&mut self, from: u32, to: u32, bytes: u32, mask: u32) {
-        for word in 0..bytes.div_ceil(4) {
-            let (from, to) = ((from / 4 + word) as usize, (to / 4 + word) as usize);
-            let (values, written) = (self.warp.local.words[from], self.warp.local.written[from]);
-            for lane in (0..LANES).filter(|lane| mask >> lane & 1 == 1) {
-                self.warp.local.words[to][lane] = values[lane];
-                self.warp.local.written[to][lane] = written[lane];
-            }
+            self.warp.local.copy(frame.local + from, caller.local + to, *bytes, mask);
         }
     }
 
@@ -151,6 +141,7 @@ impl Worker<'_, '_> {
         builtin: Builtin,
     ) -> Option<Stop> {
         let pc = split.pc;
+        self.launch.changes += 1;
         let call = &self.launch.program.calls[site as usize];
         let frame = split.frame;
         let argument = |worker: &Self, index: usize, lane: usize| {
@@ -189,7 +180,7 @@ impl Worker<'_, '_> {
             };
             if let Some((offset, bytes)) = call.returns.first() {
                 let (offset, bytes) = (frame.local + offset, (*bytes).min(8));
-                self.warp.local.write(lane, offset, bytes, result, true);
+                self.warp.local.write(lane, offset, bytes, result, Known::All);
             }
         }
         split.pc += 1;

@@ -215,7 +215,7 @@ impl Worker<'_, '_> {
         mask: u32,
     ) -> (Moved, u32) {
         let whole = u32::from(site.bytes);
-        let mut moved = Moved { values: [[0; LANES]; 8], undefined: [0; 8] };
+        let mut moved = Moved::nothing();
         let words = whole / 4;
         let all = super::lanes::bits(|lane| lengths[lane] == whole) & mask;
         let part = Part { pc, addresses: from, mask: all, element: 4, count: words as usize };
@@ -240,7 +240,7 @@ impl Worker<'_, '_> {
                     failed |= 1 << lane;
                     break;
                 }
-                let mut one = Moved { values: [[0; LANES]; 8], undefined: [0; 8] };
+                let mut one = Moved::nothing();
                 let spaces = Spaces { global: part.mask, shared: 0, local: 0 };
                 self.race_load(&part, Ordering::Weak, &spaces);
                 self.load_global(&part, &mut one);
@@ -345,6 +345,9 @@ impl Worker<'_, '_> {
         let (due, rest): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.block.copies.pending).into_iter().partition(is_due);
         self.block.copies.pending = rest;
+        if !due.is_empty() {
+            self.launch.changes += 1;
+        }
         for copy in due {
             let size = usize::from(copy.size);
             self.race_copy(copy.thread, copy.pc, (copy.offset, size));

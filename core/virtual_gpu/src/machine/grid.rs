@@ -6,12 +6,14 @@ use std::collections::{BTreeSet, VecDeque};
 use super::barrier::{self, BARRIERS, BlockBarrier};
 use super::copies::Copies;
 use super::fault::{FaultKind, Finding};
+use super::local::LocalMemory;
 use super::order::Order;
 use super::parallel::Common;
 use super::run::{BlockState, Launch, Worker};
 use super::shared::SharedMemory;
+use super::stall::{Circle, Stall};
 use super::step::Turn;
-use super::warp::{LANES, LocalMemory, Registers, Split, SplitState, Warp};
+use super::warp::{LANES, Registers, Split, SplitState, Warp};
 
 /// Steps of a warp until the next one of its block has its turn.
 pub(super) const WARP_TURN: i64 = 1 << 14;
@@ -78,7 +80,14 @@ impl Launch<'_> {
             }
             match stop {
                 BlockStop::Ended => {}
-                BlockStop::Suspended => resident.push_back(block),
+                BlockStop::Suspended => {
+                    let stalls = self.circle(&block).is_some();
+                    resident.push_back(block);
+                    let none_begins = resident.len() >= most || starts.next >= starts.total;
+                    if stalls && none_begins && !self.stopped {
+                        self.end_if_stalled(&mut resident);
+                    }
+                }
             }
         }
     }
@@ -153,6 +162,7 @@ impl Launch<'_> {
             awaited: 0,
             last_poll: None,
             idle_polls: 0,
+            stall: Stall::default(),
         }
     }
 
@@ -193,7 +203,7 @@ impl Launch<'_> {
                 // What it waits for may be a block that the end of the launch has stopped.
                 return if ending { BlockStop::Ended } else { BlockStop::Suspended };
             }
-            if turns >= most_turns {
+            if turns >= most_turns || self.circle(block).is_some() {
                 return BlockStop::Suspended;
             }
         }
@@ -214,7 +224,69 @@ impl Launch<'_> {
             polled: false,
         };
         let turn = worker.turn();
-        worker.polled && turn == Turn::Ready
+        let polled = worker.polled && turn == Turn::Ready;
+        // Threads of the host do not know of each other's changes, and where chance decides which lanes go on, those that
+        // would change something may not have had their turn.
+        if turn == Turn::Ready && self.common.is_none() && !self.order.parts_lanes() {
+            let changes = self.changes;
+            block.warps[index].observe(changes, polled);
+        }
+        polled
+    }
+
+    /// How the warps of a block go on that can: none if one of them may still do something else.
+    fn circle(&self, block: &Block) -> Option<Circle> {
+        let mut all = Some(Circle::Spins);
+        for warp in block.warps.iter().filter(|warp| can_run(warp)) {
+            match warp.circle(self.changes) {
+                None => return None,
+                Some(Circle::Waits) => all = Some(Circle::Waits),
+                Some(Circle::Spins) => {}
+            }
+        }
+        all
+    }
+
+    /// Ends a launch in which all that can go on do so in circles, and nobody else can begin.
+    fn end_if_stalled(&mut self, resident: &mut VecDeque<Block>) {
+        let circles: Option<Vec<Circle>> =
+            resident.iter().map(|block| self.circle(block)).collect();
+        let Some(circles) = circles else { return };
+        let waits = circles.contains(&Circle::Waits);
+        let places: Vec<String> = resident.front().map_or(Vec::new(), |block| self.places(block));
+        let runs = |warp: &Warp| {
+            let polls = warp.circle(self.changes) == Some(Circle::Waits);
+            can_run(warp) && polls == waits
+        };
+        let mut all = resident.iter_mut();
+        let found = all.find_map(|block| Some((block.warps.iter().position(runs)?, block)));
+        let Some((index, block)) = found else { return };
+        let warp = &block.warps[index];
+        let ready = warp.splits.iter().find(|split| split.state == SplitState::Ready);
+        let (pc, lane) = ready.map_or((0, 0), |split| (split.pc, split.mask.trailing_zeros()));
+        let (kind, pc, what) = if waits {
+            (FaultKind::Livelock, warp.last_poll.unwrap_or(pc), "wait for what nobody writes")
+        } else {
+            (FaultKind::StepLimit, pc, "repeat the same steps for ever")
+        };
+        let text = format!(
+            "threads {what}: no value changes any more; threads of the block are at {}",
+            places.join(", ")
+        );
+        self.report_for(block, index, pc, Finding::new(kind, lane, text));
+        self.stopped = true;
+    }
+
+    /// Where the threads of a block are.
+    fn places(&self, block: &Block) -> Vec<String> {
+        let splits = block.warps.iter().flat_map(|warp| &warp.splits);
+        let place = |split: &Split| match split.state {
+            SplitState::Barrier(_) => split.pc.saturating_sub(1),
+            SplitState::Ready | SplitState::WarpSync(_) => split.pc,
+        };
+        let pcs: BTreeSet<u32> = splits.map(place).collect();
+        let name = |pc: &u32| format!("PTX {}", self.program.place(self.module, *pc).0);
+        pcs.iter().take(8).map(name).collect()
     }
 
     fn release(&mut self, block: &mut Block) -> bool {
@@ -266,7 +338,7 @@ impl Launch<'_> {
         }
         let Some((index, pc, mask, number)) = found else { return false };
         let counted = block.state.barriers[usize::from(number)].arrivals.len();
-        let places = self.waiting_places(block);
+        let places = self.places(block);
         let whole_block = places.len() > 1;
         let kind = if whole_block { FaultKind::BarrierDivergence } else { FaultKind::Deadlock };
         let text = format!(
@@ -275,16 +347,6 @@ impl Launch<'_> {
         );
         self.report_for(block, index, pc, Finding::new(kind, mask.trailing_zeros(), text));
         false
-    }
-
-    /// Where threads of a block wait.
-    fn waiting_places(&self, block: &Block) -> Vec<String> {
-        let splits = block.warps.iter().flat_map(|warp| &warp.splits);
-        let mut pcs: Vec<u32> = splits.map(|split| split.pc.saturating_sub(1)).collect();
-        pcs.sort_unstable();
-        pcs.dedup();
-        let name = |pc: &u32| format!("PTX {}", self.program.place(self.module, *pc).0);
-        pcs.iter().take(8).map(name).collect()
     }
 
     fn out_of_steps(&mut self, block: &mut Block, index: usize) {

@@ -121,7 +121,7 @@ impl Lanes<'_> {
         let index = self.frame.words as usize + slot.index();
         let register = &mut self.registers.words[index];
         register.shape = Shape::Unknown;
-        register.undefined = 0;
+        (register.undefined, register.partial) = (0, 0);
         &mut register.values
     }
 
@@ -212,15 +212,6 @@ impl Lanes<'_> {
         self.set_word(op.d, &result, a.undefined);
     }
 
-    /// A double and a count: shifts.
-    #[inline(always)]
-    pub(super) fn shift_double(&mut self, op: &Op, f: impl Fn(u64, u32) -> u64) {
-        let (a, b) = (self.double_row(op.a), self.word_row(op.b));
-        let result = each(|lane| f(a.values[lane], b.values[lane]));
-        let undefined = a.undefined | b.undefined;
-        self.set_double(op.d, &result, undefined);
-    }
-
     /// A question about two words: a bit for each lane, and where it is undefined.
     #[inline(always)]
     pub(super) fn test_words(&self, op: &Op, f: impl Fn(u32, u32) -> bool) -> (u32, u32) {
@@ -272,12 +263,13 @@ impl<T: Copy> Register<T> {
         self.shape = Shape::Unknown;
         if mask == u32::MAX {
             self.values = *values;
-            self.undefined = undefined;
+            (self.undefined, self.partial) = (undefined, 0);
             return;
         }
         for (lane, (target, value)) in self.values.iter_mut().zip(values).enumerate() {
             *target = if mask >> lane & 1 == 1 { *value } else { *target };
         }
         self.undefined = self.undefined & !mask | undefined & mask;
+        self.partial &= !mask;
     }
 }

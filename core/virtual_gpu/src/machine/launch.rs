@@ -9,6 +9,7 @@ use super::super::error::Place;
 use super::super::lower::Unsupported;
 use super::super::lower::{self, Program};
 use super::super::module::{Function, FunctionId, FunctionKind, Module};
+use super::super::semantics::approximate::Approximation;
 use super::cluster::Clusters;
 use super::cooperative;
 use super::fault::Fault;
@@ -99,6 +100,8 @@ pub struct LaunchConfig {
     pub schedule: Schedule,
     /// How tensor cores round.
     pub tensor: TensorModel,
+    /// Where approximate functions lie in the interval that the ISA documents.
+    pub approximation: Approximation,
     /// Whether all blocks must be there at once, and may wait for each other (`cudaLaunchCooperativeKernel`).
     pub cooperative: bool,
     /// What happens after a fault.
@@ -126,6 +129,7 @@ impl LaunchConfig {
             checks: Checks { uninitialized: true, races: Races::Ignored },
             schedule: Schedule::Deterministic,
             tensor: TensorModel::OfTarget,
+            approximation: Approximation::Nearest,
             cooperative: false,
             on_fault: OnFault::Continue,
             counters: true,
@@ -335,6 +339,7 @@ impl Machine {
             checks: config.checks,
             on_fault: config.on_fault,
             environment,
+            approximation: config.approximation,
             accumulation: super::tensor::accumulation(config.tensor, module),
             counts: vec![Counts::default(); counts],
             caches: config.caches.filter(|_| config.counters).map(Caches::new),
@@ -343,6 +348,7 @@ impl Machine {
             seen: BTreeMap::new(),
             steps: 0,
             max_steps: config.max_steps,
+            changes: 0,
             stopped: false,
             printed: String::new(),
             heap: HashMap::new(),

@@ -5,6 +5,8 @@ use super::super::isa::memory::{Access, ElementType, Ordering};
 use super::super::isa::scalar::ScalarType;
 use super::super::lower::code::{Code, Op};
 use super::access::{Moved, Part, Spaces};
+use super::local::Known;
+use super::partial::Unknown;
 use super::run::Worker;
 use super::warp::{Frame, LANES};
 
@@ -32,7 +34,7 @@ impl Worker<'_, '_> {
         let element = ScalarType::from(access.element).bytes();
         let count = usize::from(op.list.1);
         let part = |mask| Part { pc, addresses: &addresses, mask, element, count };
-        let mut moved = Moved { values: [[0; LANES]; 8], undefined: [0; 8] };
+        let mut moved = Moved::nothing();
         self.race_load(&part(mask), access.ordering, &spaces);
         self.bring(&part(mask), &spaces, frame, &mut moved);
         if spaces.global != 0 && access.ordering != Ordering::Weak {
@@ -85,6 +87,23 @@ impl Worker<'_, '_> {
             }
             let undefined = moved.undefined[index];
             let mut lanes = self.lanes(frame, mask);
+            if moved.parts.is_some() && undefined & mask != 0 {
+                let extended = |unknown: u64| {
+                    let up = unknown << shift;
+                    (if signed { (up as i64 >> shift) as u64 } else { up >> shift }) & register_mask
+                };
+                let unknown = Unknown {
+                    bits: std::array::from_fn(|lane| extended(moved.unknown(index, lane))),
+                    copied: moved.copied(index),
+                };
+                if register_bits == 64 {
+                    lanes.set_double_in_part(slot, &values, &unknown);
+                } else {
+                    let values = values.map(|value| (value & register_mask) as u32);
+                    lanes.set_word_in_part(slot, &values, &unknown);
+                }
+                continue;
+            }
             if register_bits == 64 {
                 lanes.set_double(slot, &values, undefined);
             } else {
@@ -121,7 +140,11 @@ impl Worker<'_, '_> {
             for index in 0..part.count {
                 let start = offset + index * element;
                 moved.values[index][lane] = shared.read(start, element);
-                moved.undefined[index] |= u32::from(!shared.written(start, element)) << lane;
+                if let Some(unknown) = shared.unknown_in_part(start, element) {
+                    moved.lacks(index, lane, unknown);
+                } else if !shared.written(start, element) {
+                    moved.lacks_all(index, lane);
+                }
             }
         }
     }
@@ -132,9 +155,13 @@ impl Worker<'_, '_> {
             let Some(offset) = self.place_local(part, frame, lane) else { continue };
             for index in 0..part.count {
                 let start = offset + index as u32 * part.element;
-                let (value, written) = self.warp.local.read(lane, start, part.element);
+                let (value, known) = self.warp.local.read(lane, start, part.element);
                 moved.values[index][lane] = value;
-                moved.undefined[index] |= u32::from(!written) << lane;
+                match known {
+                    Known::All => {}
+                    Known::Nothing => moved.lacks_all(index, lane),
+                    Known::AllBut(unknown) => moved.lacks(index, lane, unknown),
+                }
             }
         }
     }

@@ -85,6 +85,7 @@ impl Worker<'_, '_> {
                 for lane in part.lanes() {
                     let Some(offset) = self.place_shared(&part, lane) else { continue };
                     if self.barrier_at(pc, lane as u32, offset).is_some() {
+                        self.launch.changes += 1;
                         self.block.mbarriers.remove(&offset);
                         self.block.shared.mark_unwritten(offset, 8);
                     }
@@ -125,6 +126,7 @@ impl Worker<'_, '_> {
     }
 
     fn set_barrier(&mut self, offset: usize, state: State) {
+        self.launch.changes += 1;
         self.block.shared.write(offset, 8, state.word());
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::launch::{LaunchConfig, Watched};
+use super::local::Known;
 use super::memory::{Addresses, Memory};
 use super::warp::{Frame, LANES, Split, SplitState};
 use super::watch::Found;
@@ -290,8 +291,8 @@ impl Paused {
     pub fn local(&self, lane: u32) -> Vec<Option<u8>> {
         let Some(split) = self.split(lane) else { return Vec::new() };
         let byte = |offset| {
-            let (value, written) = self.found.warp.local.read(lane as usize, offset, 1);
-            written.then_some(value as u8)
+            let (value, known) = self.found.warp.local.read(lane as usize, offset, 1);
+            (known == Known::All).then_some(value as u8)
         };
         (FIRST_FRAME..split.frame.local_end).map(byte).collect()
     }

@@ -216,7 +216,9 @@ impl Worker<'_, '_> {
         let Code::Load { access, base, register_bits, read_only: _ } = op.code else {
             return false;
         };
-        let Some(size) = words_of(access, register_bits) else { return false };
+        let Some(size) = words_of(access, register_bits) else {
+            return self.narrow_load((pc, op), (access, base, register_bits), frame, mask);
+        };
         if polls(access.ordering) {
             return false;
         }
@@ -271,7 +273,7 @@ impl Worker<'_, '_> {
         let Code::Store { access, base } = op.code else { return false };
         let from_doubles = op.b.index() == 1;
         let Some(size) = words_of(access, if from_doubles { 64 } else { 32 }) else {
-            return false;
+            return self.narrow_store((pc, op), (access, base), frame, mask);
         };
         if access.ordering != Ordering::Weak {
             return false;
@@ -303,7 +305,7 @@ impl Worker<'_, '_> {
             let registers = &mut self.warp.registers;
             let lanes = Lanes { registers, pool: &self.launch.pool, frame: *frame, mask };
             store_all(&mut self.block.shared, &lanes, slots, &places, size);
-            self.warp.idle_polls = 0;
+            self.changed();
             self.count_shared_words(pc, &places, mask, bytes);
             return true;
         }
@@ -323,7 +325,7 @@ impl Worker<'_, '_> {
         let lanes = Lanes { registers, pool: &self.launch.pool, frame: *frame, mask };
         let mut content = &self.launch.memory.regions[region].content;
         store_all(&mut content, &lanes, slots, &places, size);
-        self.warp.idle_polls = 0;
+        self.changed();
         self.count_global_words(pc, region, &places, (mask, bytes), false);
         true
     }
@@ -343,7 +345,13 @@ impl Worker<'_, '_> {
 
     /// Where all lanes are in one shared variable, aligned.
     #[inline(always)]
-    fn shared_places(&mut self, op: &Op, frame: &Frame, mask: u32, bytes: u32) -> Option<Places> {
+    pub(super) fn shared_places(
+        &mut self,
+        op: &Op,
+        frame: &Frame,
+        mask: u32,
+        bytes: u32,
+    ) -> Option<Places> {
         let registers = &mut self.warp.registers;
         let mut lanes = Lanes { registers, pool: &self.launch.pool, frame: *frame, mask };
         let known = lanes.word_shape(op.a);
@@ -368,7 +376,7 @@ impl Worker<'_, '_> {
 
     /// Where all lanes are in one region, aligned.
     #[inline(always)]
-    fn global_places(
+    pub(super) fn global_places(
         &mut self,
         op: &Op,
         frame: &Frame,
@@ -405,7 +413,7 @@ impl Worker<'_, '_> {
     }
 }
 
-fn is_global(space: Space) -> bool {
+pub(super) fn is_global(space: Space) -> bool {
     match space {
         Space::Global | Space::Const | Space::Generic => true,
         Space::Shared | Space::Local | Space::Param => false,

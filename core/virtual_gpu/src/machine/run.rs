@@ -7,6 +7,7 @@ use super::super::isa::warp::Warp as Operation;
 use super::super::lower::Program;
 use super::super::lower::code::Code;
 use super::super::module::Module;
+use super::super::semantics::approximate::Approximation;
 use super::super::semantics::matrix::Accumulation;
 use super::cluster::Clusters;
 use super::fault::{Fault, FaultKind, Finding};
@@ -36,6 +37,8 @@ pub(super) struct Launch<'m> {
     pub(super) checks: Checks,
     pub(super) on_fault: OnFault,
     pub(super) environment: [u32; 32],
+    /// Where approximate functions lie in their interval.
+    pub(super) approximation: Approximation,
     /// How tensor cores add up.
     pub(super) accumulation: Accumulation,
     /// Counts of every operation; empty if nothing is counted.
@@ -50,6 +53,8 @@ pub(super) struct Launch<'m> {
     /// Warp instructions so far, which are also the clock.
     pub(super) steps: u64,
     pub(super) max_steps: u64,
+    /// How often something changed that any warp can find out, besides its own registers and memory.
+    pub(super) changes: u64,
     pub(super) stopped: bool,
     pub(super) printed: String,
     pub(super) heap_left: u64,
@@ -120,6 +125,13 @@ impl Launch<'_> {
 impl Worker<'_, '_> {
     pub(super) fn lanes(&mut self, frame: Frame, mask: u32) -> Lanes<'_> {
         Lanes { registers: &mut self.warp.registers, pool: &self.launch.pool, frame, mask }
+    }
+
+    /// Memory that others read was written.
+    #[inline(always)]
+    pub(super) fn changed(&mut self) {
+        self.warp.idle_polls = 0;
+        self.launch.changes += 1;
     }
 
     /// The coordinates of a thread of this warp.

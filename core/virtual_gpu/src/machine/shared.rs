@@ -8,6 +8,7 @@ use super::super::lower::code::Object;
 use super::super::lower::variable;
 use super::super::module::Module;
 use super::content::{MASKED, mask_words};
+use super::parts::Parts;
 
 /// Addresses of two variables differ in these bits and above; below are offsets in storage, which decide the bank.
 const SPACING_BITS: u32 = 20;
@@ -138,12 +139,17 @@ impl SharedLayout {
 pub(super) struct SharedMemory {
     pub(super) words: Vec<u32>,
     written: Vec<u64>,
+    parts: Parts,
 }
 
 impl SharedMemory {
     /// Zeros that nothing wrote.
     pub(super) fn new(bytes: usize) -> Self {
-        Self { words: vec![0; bytes.div_ceil(4)], written: vec![0; bytes.div_ceil(MASKED)] }
+        Self {
+            words: vec![0; bytes.div_ceil(4)],
+            written: vec![0; bytes.div_ceil(MASKED)],
+            parts: Parts::default(),
+        }
     }
 
     /// Up to eight bytes, zero-extended.
@@ -217,5 +223,28 @@ impl SharedMemory {
     pub(super) fn mark_unwritten(&mut self, offset: usize, bytes: usize) {
         self.written[offset / MASKED] &=
             !(u64::from(u32::MAX >> (32 - bytes)) << (offset % MASKED));
+        if !self.parts.is_empty() {
+            self.parts.clear(offset as u32..(offset + bytes) as u32, 1);
+        }
+    }
+
+    /// Remembers which bits of up to eight bytes were not written, some of which were.
+    pub(super) fn mark_in_part(&mut self, offset: usize, bytes: usize, unknown: u64) {
+        self.mark_unwritten(offset, bytes);
+        for byte in 0..bytes {
+            match (unknown >> (8 * byte)) as u8 {
+                0 => self.mark_written(offset + byte, 1),
+                unknown => self.parts.set((offset + byte) as u32, 0, Some(unknown)),
+            }
+        }
+    }
+
+    /// What is unknown of up to eight bytes, if that is known bit by bit.
+    pub(super) fn unknown_in_part(&self, offset: usize, bytes: usize) -> Option<u64> {
+        if self.parts.is_empty() {
+            return None;
+        }
+        let written = self.written_bits(offset, bytes);
+        self.parts.unknown(offset as u32, 0, bytes as u32, written)
     }
 }

@@ -96,6 +96,21 @@ fn one(worker: &Worker<'_, '_>, single: Single, lane: u32) -> u64 {
     }
 }
 
+/// Whether a register differs from one moment to the next.
+pub(super) const fn is_clock(register: SpecialRegister) -> bool {
+    matches!(
+        register,
+        SpecialRegister::Value(
+            Single::Clock
+                | Single::ClockHigh
+                | Single::Clock64
+                | Single::GlobalTimer
+                | Single::GlobalTimerLow
+                | Single::GlobalTimerHigh
+        )
+    )
+}
+
 pub(super) fn is_in_space(
     worker: &mut Worker<'_, '_>,
     op: &Op,

@@ -39,7 +39,7 @@ pub(super) enum Turn {
 /// is for. A third copy for AVX-512 was tried: it took as long to compile again and was not seen to be faster.
 #[multiversion(targets("x86_64+avx+avx2+bmi1+bmi2+fma+lzcnt+popcnt"))]
 fn run(worker: &mut Worker<'_, '_>, split: &mut Split, stop_at: u32) -> Stop {
-    let fused = Fused::of(selected_target!());
+    let fused = const { Fused::of(selected_target!()) };
     let program = worker.launch.program;
     // Steps that neither the warp nor the launch knows of yet.
     let mut taken = 0;
@@ -94,8 +94,10 @@ fn run(worker: &mut Worker<'_, '_>, split: &mut Split, stop_at: u32) -> Stop {
                     frame: split.frame,
                     mask,
                 };
-                compute::hot::execute(&mut lanes, op, hot, fused)
-                    || compute::execute(&mut lanes, op, &program.lists, fused)
+                compute::hot::execute(&mut lanes, op, hot, fused) || {
+                    let approximation = worker.launch.approximation;
+                    compute::execute(&mut lanes, op, &program.lists, fused, approximation)
+                }
             }
         };
         if done {
@@ -104,6 +106,9 @@ fn run(worker: &mut Worker<'_, '_>, split: &mut Split, stop_at: u32) -> Stop {
         }
         worker.take_steps(taken);
         taken = 0;
+        if !says_itself(op.code) {
+            worker.launch.changes += 1;
+        }
         if let Some(stop) = worker.other(op, split, mask) {
             return stop;
         }
@@ -385,6 +390,7 @@ impl Worker<'_, '_> {
     /// Lanes end.
     pub(super) fn exit(&mut self, split: &mut Split, mask: u32) -> Stop {
         self.end_copies(mask);
+        self.launch.changes += 1;
         split.mask &= !mask;
         self.warp.live &= !mask;
         self.stop_waiting_for(mask);
@@ -416,4 +422,29 @@ impl Worker<'_, '_> {
         let local = super::super::lower::FIRST_FRAME;
         Frame { function, local, local_end, ..Frame::default() }
     }
+}
+
+/// Operations that change nothing which others can find out, or that count it where they do.
+fn says_itself(code: Code) -> bool {
+    if let Code::Special(register) = code {
+        return !special::is_clock(register);
+    }
+    matches!(
+        code,
+        Code::Load { .. }
+            | Code::Store { .. }
+            | Code::Atomic { .. }
+            | Code::Mbarrier { .. }
+            | Code::WaitCopies(_)
+            | Code::WaitAllCopies
+            | Code::IsInSpace(_)
+            | Code::Branch { .. }
+            | Code::BranchIndexed
+            | Code::Call(_)
+            | Code::Return
+            | Code::SynchroniseWarp
+            | Code::Warp(_)
+            | Code::Fence(..)
+            | Code::Sleep
+    )
 }

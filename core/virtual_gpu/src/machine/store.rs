@@ -5,8 +5,10 @@ use super::super::isa::memory::Ordering;
 use super::super::isa::scalar::ScalarType;
 use super::super::lower::code::{Code, Op};
 use super::access::{Moved, Part, Spaces};
+use super::local::Known;
+use super::partial::{Unknown, Width};
 use super::run::Worker;
-use super::warp::{Frame, LANES};
+use super::warp::Frame;
 
 impl Worker<'_, '_> {
     pub(super) fn store(&mut self, pc: u32, op: &Op, frame: Frame, active: u32) {
@@ -14,18 +16,29 @@ impl Worker<'_, '_> {
         let (mut addresses, mask) = self.addresses(pc, op, base, frame, active);
         let spaces = Self::spaces(access.space, base, &mut addresses, mask);
         if spaces.global | spaces.shared != 0 {
-            self.warp.idle_polls = 0;
+            self.changed();
         }
         let element = ScalarType::from(access.element).bytes();
         let (start, count) = (op.list.0 as usize, usize::from(op.list.1));
         let from_doubles = op.b.index() == 1;
-        let mut moved = Moved { values: [[0; LANES]; 8], undefined: [0; 8] };
+        let mut moved = Moved::nothing();
         let value_mask = u64::MAX >> (64 - 8 * element);
         for index in 0..count {
             let slot = self.launch.program.lists[start + index];
-            let (values, undefined) = self.lanes(frame, mask).any(slot, from_doubles);
+            let lanes = self.lanes(frame, mask);
+            let (values, undefined) = lanes.any(slot, from_doubles);
             moved.values[index] = values.map(|value| value & value_mask);
             moved.undefined[index] = undefined & mask;
+            if undefined & mask == 0 {
+                continue;
+            }
+            let width = if from_doubles { Width::Double } else { Width::Word };
+            let unknown = lanes.unknown(slot, width);
+            let bits = unknown.bits.map(|bits| bits & value_mask);
+            // What is cut off need not be known.
+            moved.undefined[index] &= super::lanes::bits(|lane| bits[lane] != 0);
+            let parts = moved.parts.get_or_insert_with(|| Box::new([Unknown::NOTHING; 8]));
+            parts[index] = Unknown { bits, copied: unknown.copied };
         }
         let part = Part { pc, addresses: &addresses, mask, element, count };
         if spaces.global != 0 && access.ordering != Ordering::Weak {
@@ -51,9 +64,10 @@ impl Worker<'_, '_> {
     fn store_global(&mut self, part: &Part<'_>, moved: &Moved) {
         self.count_global(part, false);
         let element = part.element as usize;
-        // What is undefined in part may be padding that is copied along; the whole is no output.
-        let undefined =
-            moved.undefined[..part.count].iter().fold(part.mask, |all, bits| all & bits);
+        // What is undefined in part may be padding that is copied along, also between bit-fields; the whole is no output.
+        let copied = moved.parts.as_ref().map_or([0; 8], |parts| parts.map(|part| part.copied));
+        let undefined = moved.undefined[..part.count].iter().zip(copied);
+        let undefined = undefined.fold(part.mask, |all, (bits, copied)| all & bits & !copied);
         if undefined != 0 {
             self.report_undefined(part.pc, undefined, "what is stored to global memory");
         }
@@ -67,10 +81,13 @@ impl Worker<'_, '_> {
             for index in 0..part.count {
                 let start = place.offset + index * element;
                 content.write(start, element, moved.values[index][lane]);
-                if moved.undefined[index] >> lane & 1 == 0 {
-                    content.mark_written(start, element);
-                } else {
-                    content.mark_unwritten(start, element);
+                for (bytes, written) in moved.bytes(index, lane, element) {
+                    let start = start + bytes.start;
+                    if written {
+                        content.mark_written(start, bytes.len());
+                    } else {
+                        content.mark_unwritten(start, bytes.len());
+                    }
                 }
             }
         }
@@ -85,10 +102,11 @@ impl Worker<'_, '_> {
             for index in 0..part.count {
                 let start = offset + index * element;
                 shared.write(start, element, moved.values[index][lane]);
-                if moved.undefined[index] >> lane & 1 == 0 {
-                    shared.mark_written(start, element);
-                } else {
-                    shared.mark_unwritten(start, element);
+                let all = u64::MAX >> (64 - 8 * element);
+                match moved.unknown(index, lane) & all {
+                    0 => shared.mark_written(start, element),
+                    unknown if unknown == all => shared.mark_unwritten(start, element),
+                    unknown => shared.mark_in_part(start, element, unknown),
                 }
             }
         }
@@ -100,9 +118,14 @@ impl Worker<'_, '_> {
             let Some(offset) = self.place_local(part, frame, lane) else { continue };
             for index in 0..part.count {
                 let start = offset + index as u32 * part.element;
-                let defined = moved.undefined[index] >> lane & 1 == 0;
+                let all = u64::MAX >> (64 - 8 * part.element);
+                let known = match moved.unknown(index, lane) & all {
+                    0 => Known::All,
+                    unknown if unknown == all => Known::Nothing,
+                    unknown => Known::AllBut(unknown),
+                };
                 let value = moved.values[index][lane];
-                self.warp.local.write(lane, start, part.element, value, defined);
+                self.warp.local.write(lane, start, part.element, value, known);
             }
         }
     }

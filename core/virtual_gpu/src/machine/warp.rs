@@ -1,19 +1,27 @@
-//! A warp as data: registers, the threads' own memory, and the places where its lanes are.
+//! A warp as data: registers and the places where its lanes are.
+
+use std::collections::BTreeMap;
 
 use super::super::lower::code::LoweredFunction;
 use super::super::module::FunctionId;
+use super::local::LocalMemory;
+use super::partial::Row;
 use super::places::Shape;
+use super::stall::Stall;
 
 pub(super) const LANES: usize = 32;
 
 /// A value of each lane, with a bit for every lane whose value nothing wrote.
 ///
-/// Both stand side by side, so that an instruction finds them at once.
+/// Both stand side by side, so that an instruction finds them at once; the values first, so that no vector of them lies
+/// in two cache lines.
 #[derive(Clone, Debug)]
-#[repr(align(32))]
+#[repr(C, align(32))]
 pub(super) struct Register<T> {
     pub(super) values: [T; LANES],
     pub(super) undefined: u32,
+    /// Those lanes of which some bits are known: `Registers` has a row for them.
+    pub(super) partial: u32,
     /// How the values lie to each other; nobody asks of registers of 64 bits.
     pub(super) shape: Shape,
 }
@@ -21,12 +29,23 @@ pub(super) struct Register<T> {
 impl<T: Copy + Default> Register<T> {
     /// A value that all lanes share.
     pub(super) const fn shared(value: T) -> Self {
-        Self { values: [value; LANES], undefined: 0, shape: Shape::Known([Some(0); 2]) }
+        Self { values: [value; LANES], undefined: 0, partial: 0, shape: Shape::Known([Some(0); 2]) }
+    }
+
+    /// What these lanes hold was never written.
+    const fn forget(&mut self, mask: u32) {
+        self.undefined |= mask;
+        self.partial &= !mask;
     }
 
     /// Nothing that was written.
     fn unwritten() -> Self {
-        Self { values: [T::default(); LANES], undefined: u32::MAX, shape: Shape::Unknown }
+        Self {
+            values: [T::default(); LANES],
+            undefined: u32::MAX,
+            partial: 0,
+            shape: Shape::Unknown,
+        }
     }
 }
 
@@ -37,6 +56,10 @@ pub(super) struct Registers {
     pub(super) doubles: Vec<Register<u64>>,
     pub(super) predicates: Vec<u32>,
     pub(super) predicates_undefined: Vec<u32>,
+    /// Unknown bits of registers of 32 bits with lanes that are known in part.
+    pub(super) word_rows: BTreeMap<usize, Box<Row>>,
+    /// The same of 64 bits.
+    pub(super) double_rows: BTreeMap<usize, Box<Row>>,
 }
 
 /// Where a frame lies among the registers and in the thread's memory.
@@ -77,75 +100,6 @@ pub(super) struct Split {
     pub(super) rounds: u32,
 }
 
-/// The threads' own memory: words of 32 bits, each for all lanes, so that frames can grow.
-#[derive(Clone, Debug, Default)]
-pub(super) struct LocalMemory {
-    pub(super) words: Vec<[u32; LANES]>,
-    /// Bits 0 to 3 of each lane: the bytes that were written.
-    pub(super) written: Vec<[u8; LANES]>,
-}
-
-impl LocalMemory {
-    /// Makes room up to `end`.
-    pub(super) fn grow(&mut self, end: u32) {
-        let words = end.div_ceil(4) as usize;
-        if self.words.len() < words {
-            self.words.resize(words, [0; LANES]);
-            self.written.resize(words, [0; LANES]);
-        }
-    }
-
-    /// A new frame of these lanes: nothing is written.
-    pub(super) fn clear(&mut self, start: u32, end: u32, mask: u32) {
-        for written in &mut self.written[start as usize / 4..end.div_ceil(4) as usize] {
-            for (lane, bits) in written.iter_mut().enumerate() {
-                if mask >> lane & 1 == 1 {
-                    *bits = 0;
-                }
-            }
-        }
-    }
-
-    /// Reads up to eight bytes that do not cross a multiple of their size.
-    pub(super) fn read(&self, lane: usize, offset: u32, bytes: u32) -> (u64, bool) {
-        let word = offset as usize / 4;
-        let shift = 8 * (offset % 4);
-        if bytes == 8 {
-            let value =
-                u64::from(self.words[word][lane]) | u64::from(self.words[word + 1][lane]) << 32;
-            let written = self.written[word][lane] | self.written[word + 1][lane];
-            return (value, written != 0);
-        }
-        let mask = if bytes == 4 { u32::MAX } else { (1 << (8 * bytes)) - 1 };
-        let bits = ((1_u8 << bytes) - 1) << (offset % 4);
-        let value = self.words[word][lane] >> shift & mask;
-        (u64::from(value), self.written[word][lane] & bits != 0)
-    }
-
-    pub(super) fn write(
-        &mut self,
-        lane: usize,
-        offset: u32,
-        bytes: u32,
-        value: u64,
-        defined: bool,
-    ) {
-        let word = offset as usize / 4;
-        if bytes == 8 {
-            self.write(lane, offset, 4, value & 0xffff_ffff, defined);
-            self.write(lane, offset + 4, 4, value >> 32, defined);
-            return;
-        }
-        let shift = 8 * (offset % 4);
-        let mask = if bytes == 4 { u32::MAX } else { ((1 << (8 * bytes)) - 1) << shift };
-        let old = self.words[word][lane];
-        self.words[word][lane] = old & !mask | (value as u32) << shift & mask;
-        let bits = ((1_u8 << bytes) - 1) << (offset % 4);
-        let written = &mut self.written[word][lane];
-        *written = if defined { *written | bits } else { *written & !bits };
-    }
-}
-
 /// One warp.
 #[derive(Clone, Debug)]
 pub(super) struct Warp {
@@ -163,6 +117,8 @@ pub(super) struct Warp {
     pub(super) last_poll: Option<u32>,
     /// How often it did so since it last changed anything.
     pub(super) idle_polls: u32,
+    /// Whether it does the same for ever.
+    pub(super) stall: Stall,
 }
 
 impl Registers {
@@ -174,12 +130,12 @@ impl Registers {
         if self.words.len() < end {
             self.words.resize_with(end, Register::unwritten);
         }
-        self.words[words..end].iter_mut().for_each(|register| register.undefined |= mask);
+        self.words[words..end].iter_mut().for_each(|register| register.forget(mask));
         let end = doubles + function.doubles as usize;
         if self.doubles.len() < end {
             self.doubles.resize_with(end, Register::unwritten);
         }
-        self.doubles[doubles..end].iter_mut().for_each(|register| register.undefined |= mask);
+        self.doubles[doubles..end].iter_mut().for_each(|register| register.forget(mask));
         let end = predicates + function.predicates as usize;
         if self.predicates.len() < end {
             self.predicates.resize(end, 0);

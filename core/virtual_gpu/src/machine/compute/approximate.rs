@@ -1,4 +1,4 @@
-//! Approximations, at the value nearest to the exact one.
+//! Approximations: at the value nearest to the exact one, or at an end of the interval that the ISA documents.
 
 use super::super::super::isa::approximate::{Approximate, ApproximateType};
 use super::super::super::isa::float::Subnormals;
@@ -8,42 +8,71 @@ use super::super::super::semantics::half;
 use super::super::lanes::Lanes;
 use super::modes::subnormals;
 
-const NEAREST: Approximation = Approximation::Nearest;
+#[inline(always)]
+pub(super) fn execute(
+    lanes: &mut Lanes<'_>,
+    op: &Op,
+    what: Approximate,
+    approximation: Approximation,
+) {
+    match approximation {
+        Approximation::Nearest => at(lanes, op, what, Approximation::Nearest),
+        Approximation::Lowest | Approximation::Highest => moved(lanes, op, what, approximation),
+    }
+}
 
-pub(super) fn execute(lanes: &mut Lanes<'_>, op: &Op, what: Approximate) {
+/// Rarely wanted: one copy serves all processors.
+#[inline(never)]
+fn moved(lanes: &mut Lanes<'_>, op: &Op, what: Approximate, approximation: Approximation) {
+    at(lanes, op, what, approximation);
+}
+
+#[inline(always)]
+fn at(lanes: &mut Lanes<'_>, op: &Op, what: Approximate, approximation: Approximation) {
     match what {
         Approximate::Divide(mode) => {
-            lanes.words_2(op, |a, b| s::divide(a, b, subnormals(mode), NEAREST));
+            lanes.words_2(op, |a, b| s::divide(a, b, subnormals(mode), approximation));
         }
         Approximate::DivideFull(mode) => {
-            lanes.words_2(op, |a, b| s::divide_full(a, b, subnormals(mode), NEAREST));
+            lanes.words_2(op, |a, b| s::divide_full(a, b, subnormals(mode), approximation));
         }
         Approximate::Reciprocal(mode) => {
-            lanes.words_1(op, |a| s::reciprocal(a, subnormals(mode), NEAREST));
+            lanes.words_1(op, |a| s::reciprocal(a, subnormals(mode), approximation));
         }
-        Approximate::ReciprocalDouble => lanes.doubles_1(op, |a| s::reciprocal_f64(a, NEAREST)),
+        Approximate::ReciprocalDouble => {
+            lanes.doubles_1(op, |a| s::reciprocal_f64(a, approximation));
+        }
         Approximate::SquareRoot(mode) => {
-            lanes.words_1(op, |a| s::square_root(a, subnormals(mode), NEAREST));
+            lanes.words_1(op, |a| s::square_root(a, subnormals(mode), approximation));
         }
         Approximate::ReciprocalSquareRoot(mode) => {
-            lanes.words_1(op, |a| s::reciprocal_square_root(a, subnormals(mode), NEAREST));
+            lanes.words_1(op, |a| s::reciprocal_square_root(a, subnormals(mode), approximation));
         }
         Approximate::ReciprocalSquareRootDouble(mode) => {
-            lanes.doubles_1(op, |a| s::reciprocal_square_root_f64(a, subnormals(mode), NEAREST));
+            lanes.doubles_1(op, |a| {
+                s::reciprocal_square_root_f64(a, subnormals(mode), approximation)
+            });
         }
-        Approximate::Sine(mode) => lanes.words_1(op, |a| s::sine(a, subnormals(mode), NEAREST)),
-        Approximate::Cosine(mode) => lanes.words_1(op, |a| s::cosine(a, subnormals(mode), NEAREST)),
+        Approximate::Sine(mode) => {
+            lanes.words_1(op, |a| s::sine(a, subnormals(mode), approximation));
+        }
+        Approximate::Cosine(mode) => {
+            lanes.words_1(op, |a| s::cosine(a, subnormals(mode), approximation));
+        }
         Approximate::BinaryLogarithm(mode) => {
-            lanes.words_1(op, |a| s::binary_logarithm(a, subnormals(mode), NEAREST));
+            lanes.words_1(op, |a| s::binary_logarithm(a, subnormals(mode), approximation));
         }
         Approximate::BinaryExponential(ty, mode) => {
-            typed(lanes, op, ty, mode, HalfFunction::BinaryExponential, |a| {
-                s::binary_exponential(a, subnormals(mode), NEAREST)
+            let function = (HalfFunction::BinaryExponential, approximation);
+            typed(lanes, op, ty, mode, function, |a| {
+                s::binary_exponential(a, subnormals(mode), approximation)
             });
         }
         Approximate::HyperbolicTangent(ty) => {
-            let function = HalfFunction::HyperbolicTangent;
-            typed(lanes, op, ty, Subnormals::Keep, function, |a| s::hyperbolic_tangent(a, NEAREST));
+            let function = (HalfFunction::HyperbolicTangent, approximation);
+            typed(lanes, op, ty, Subnormals::Keep, function, |a| {
+                s::hyperbolic_tangent(a, approximation)
+            });
         }
     }
 }
@@ -53,7 +82,7 @@ fn typed(
     op: &Op,
     ty: ApproximateType,
     mode: Subnormals,
-    function: HalfFunction,
+    (function, approximation): (HalfFunction, Approximation),
     single: impl Fn(u32) -> u32,
 ) {
     let (format, pair) = match ty {
@@ -63,7 +92,7 @@ fn typed(
         ApproximateType::Bf16 => (half::HalfFormat::Bf16, false),
         ApproximateType::Bf16x2 => (half::HalfFormat::Bf16, true),
     };
-    let one = |a| s::half_function(function, a, format, subnormals(mode), NEAREST);
+    let one = |a| s::half_function(function, a, format, subnormals(mode), approximation);
     if pair {
         lanes.words_1(op, |a| half::pair([a], |[a]| one(a)));
     } else {

@@ -12,6 +12,7 @@ use super::super::super::semantics::convert as s;
 use super::super::super::semantics::exact::Format;
 use super::super::super::semantics::half::HalfFormat;
 use super::super::lanes::Lanes;
+use super::super::partial::{Operand, Rule, Trace};
 use super::modes;
 
 #[inline(always)]
@@ -25,7 +26,7 @@ pub(super) fn execute(lanes: &mut Lanes<'_>, op: &Op, convert: Convert, wide: bo
                 if signed { (up as i64 >> shift) as u64 } else { up >> shift }
             };
             let (from_signed, to_signed) = (from.is_signed(), to.is_signed());
-            one(lanes, op, wide, bits, |a| {
+            moved(lanes, op, wide, bits, |a| {
                 extend(extend(a, in_shift, from_signed), out_shift, to_signed)
             });
         }
@@ -69,6 +70,24 @@ fn one(lanes: &mut Lanes<'_>, op: &Op, wide: bool, bits: u8, f: impl Fn(u64) -> 
         let mask = if bits == 32 { u32::MAX } else { (1 << bits) - 1 };
         let result = std::array::from_fn(|lane| f(a[lane]) as u32 & mask);
         lanes.set_word(op.d, &result, undefined);
+    }
+}
+
+/// The same, where bits of the source become bits of the result.
+#[inline(always)]
+fn moved(lanes: &mut Lanes<'_>, op: &Op, wide: bool, bits: u8, f: impl Fn(u64) -> u64) {
+    let (a, undefined) = lanes.any(op.a, wide);
+    let from = if wide { Operand::double(op.a) } else { Operand::word(op.a) };
+    if bits == 64 {
+        let trace = Trace { rule: Rule::Moved, operands: &[from], apply: &|[a, ..]| f(a) };
+        lanes.set_traced_double(op.d, &a.map(&f), undefined, &trace);
+    } else {
+        let mask = if bits == 32 { u32::MAX } else { (1 << bits) - 1 };
+        let cut = |a| f(a) as u32 & mask;
+        let result = std::array::from_fn(|lane| cut(a[lane]));
+        let apply = |[a, ..]: [u64; 4]| u64::from(cut(a));
+        let trace = Trace { rule: Rule::Moved, operands: &[from], apply: &apply };
+        lanes.set_traced_word(op.d, &result, undefined, &trace);
     }
 }
 

@@ -59,6 +59,21 @@ pub(super) fn execute(lanes: &mut Lanes<'_>, op: &Op, what: Float, fused: Fused)
             FloatFormat::F32(Subnormals::Keep, Clamp::None),
             Rounding::NearestEven,
         ) if fused == Fused::Hardware => lanes.words_3(op, s::fused_multiply_add_f32),
+        Float::Add(FloatFormat::F64, Rounding::NearestEven) => {
+            let rounding = modes::rounding(Rounding::NearestEven);
+            nearest_2(lanes, op, |a, b| a + b, |a, b| s::add_f64(a, b, rounding));
+        }
+        Float::Subtract(FloatFormat::F64, Rounding::NearestEven) => {
+            let rounding = modes::rounding(Rounding::NearestEven);
+            nearest_2(lanes, op, |a, b| a - b, |a, b| s::subtract_f64(a, b, rounding));
+        }
+        Float::Multiply(FloatFormat::F64, Rounding::NearestEven) => {
+            let rounding = modes::rounding(Rounding::NearestEven);
+            nearest_2(lanes, op, |a, b| a * b, |a, b| s::multiply_f64(a, b, rounding));
+        }
+        Float::MultiplyAdd(FloatFormat::F64, Rounding::NearestEven) if fused == Fused::Hardware => {
+            nearest_multiply_add(lanes, op);
+        }
         Float::Add(format, rounding) => {
             rounded!(lanes, op, format, rounding; words_2 doubles_2 add_f32 add_f64 [a b]);
         }
@@ -107,6 +122,50 @@ pub(super) fn execute(lanes: &mut Lanes<'_>, op: &Op, what: Float, fused: Fused)
         Float::CopySign(FloatType::F32) => lanes.words_2(op, s::copy_sign_f32),
         Float::CopySign(FloatType::F64) => lanes.doubles_2(op, s::copy_sign_f64),
         Float::Test(property, ty) => test(lanes, op, property, ty),
+    }
+}
+
+/// f64 rounded to nearest, which the host does as well for all lanes at once; where a result is NaN, which one it is
+/// follows from each lane's operands.
+#[inline(always)]
+fn nearest_2(
+    lanes: &mut Lanes<'_>,
+    op: &Op,
+    all: impl Fn(f64, f64) -> f64,
+    each: impl Fn(u64, u64) -> u64,
+) {
+    let (a, b) = (lanes.double_row(op.a), lanes.double_row(op.b));
+    let (mut values, mut is_nan) = ([0; 32], false);
+    for (lane, value) in values.iter_mut().enumerate() {
+        let result = all(f64::from_bits(a.values[lane]), f64::from_bits(b.values[lane]));
+        is_nan |= result.is_nan();
+        *value = result.to_bits();
+    }
+    let undefined = a.undefined | b.undefined;
+    if is_nan {
+        lanes.doubles_2(op, each);
+    } else {
+        lanes.set_double(op.d, &values, undefined);
+    }
+}
+
+/// The same of a multiply-add, for which the host has an instruction.
+#[inline(always)]
+fn nearest_multiply_add(lanes: &mut Lanes<'_>, op: &Op) {
+    let (a, b, c) = (lanes.double_row(op.a), lanes.double_row(op.b), lanes.double_row(op.c));
+    let (mut values, mut is_nan) = ([0; 32], false);
+    for (lane, value) in values.iter_mut().enumerate() {
+        let (x, y) = (f64::from_bits(a.values[lane]), f64::from_bits(b.values[lane]));
+        let result = x.mul_add(y, f64::from_bits(c.values[lane]));
+        is_nan |= result.is_nan();
+        *value = result.to_bits();
+    }
+    let undefined = a.undefined | b.undefined | c.undefined;
+    if is_nan {
+        let rounding = modes::rounding(Rounding::NearestEven);
+        lanes.doubles_3(op, |a, b, c| s::multiply_add_f64(a, b, c, rounding));
+    } else {
+        lanes.set_double(op.d, &values, undefined);
     }
 }
 

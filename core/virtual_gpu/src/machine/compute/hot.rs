@@ -5,7 +5,7 @@ use super::super::super::lower::hot::Hot;
 use super::super::super::semantics::float::{self, SingleMode};
 use super::super::super::semantics::integer;
 use super::super::lanes::Lanes;
-use super::Fused;
+use super::{Fused, bitwise};
 
 /// Executes an operation if it is a frequent one that concerns registers only.
 #[inline(always)]
@@ -28,8 +28,8 @@ pub(in super::super) fn execute(lanes: &mut Lanes<'_>, op: &Op, hot: Hot, fused:
         Hot::MultiplyWideSigned => {
             lanes.widening_2(op, |a, b| integer::multiply_wide(a as i32, b as i32) as u64);
         }
-        Hot::Copy32 => lanes.words_1(op, |a| a),
-        Hot::Copy64 => lanes.doubles_1(op, |a| a),
+        Hot::Copy32 => bitwise::copy(lanes, op),
+        Hot::Copy64 => bitwise::copy_double(lanes, op),
         Hot::Load | Hot::Store | Hot::Other => return false,
     }
     true

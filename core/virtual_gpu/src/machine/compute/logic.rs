@@ -7,6 +7,11 @@ use super::super::super::isa::logic::{
 use super::super::super::lower::code::Op;
 use super::super::super::semantics::bits as s;
 use super::super::lanes::{Lanes, bits};
+use super::super::partial::{Operand, Rule, Trace};
+use super::bitwise::{
+    each_1, each_2, each_3, each_doubles_1, each_doubles_2, field, joined, moved_1, shifted,
+    shifted_double,
+};
 use super::modes;
 
 #[inline(always)]
@@ -14,32 +19,32 @@ pub(super) fn execute(lanes: &mut Lanes<'_>, op: &Op, what: Logic) {
     match what {
         Logic::And(ty) => match ty {
             LogicType::Pred => predicates(lanes, op, and_bits),
-            LogicType::B16 | LogicType::B32 => lanes.words_2(op, s::and),
-            LogicType::B64 => lanes.doubles_2(op, s::and),
+            LogicType::B16 | LogicType::B32 => each_2(lanes, op, s::and),
+            LogicType::B64 => each_doubles_2(lanes, op, s::and),
         },
         Logic::Or(ty) => match ty {
             LogicType::Pred => predicates(lanes, op, or_bits),
-            LogicType::B16 | LogicType::B32 => lanes.words_2(op, s::or),
-            LogicType::B64 => lanes.doubles_2(op, s::or),
+            LogicType::B16 | LogicType::B32 => each_2(lanes, op, s::or),
+            LogicType::B64 => each_doubles_2(lanes, op, s::or),
         },
         Logic::Xor(ty) => match ty {
             LogicType::Pred => predicates(lanes, op, |a, ua, b, ub| (a ^ b, ua | ub)),
-            LogicType::B16 | LogicType::B32 => lanes.words_2(op, s::xor),
-            LogicType::B64 => lanes.doubles_2(op, s::xor),
+            LogicType::B16 | LogicType::B32 => each_2(lanes, op, s::xor),
+            LogicType::B64 => each_doubles_2(lanes, op, s::xor),
         },
         Logic::Not(ty) => match ty {
             LogicType::Pred => {
                 let (value, undefined) = (!lanes.predicate(op.a), lanes.predicate_undefined(op.a));
                 lanes.set_predicate(op.d, value, undefined);
             }
-            LogicType::B16 => lanes.words_1(op, |a| u32::from(s::not(a as u16))),
-            LogicType::B32 => lanes.words_1(op, s::not),
-            LogicType::B64 => lanes.doubles_1(op, s::not),
+            LogicType::B16 => each_1(lanes, op, |a| u32::from(s::not(a as u16))),
+            LogicType::B32 => each_1(lanes, op, s::not),
+            LogicType::B64 => each_doubles_1(lanes, op, s::not),
         },
         Logic::ShiftLeft(ty) => match ty {
-            ShiftType::B16 => lanes.words_2(op, |a, b| u32::from(s::shift_left(a as u16, b))),
-            ShiftType::B32 => lanes.words_2(op, s::shift_left),
-            ShiftType::B64 => lanes.shift_double(op, s::shift_left),
+            ShiftType::B16 => shifted(lanes, op, |a, b| u32::from(s::shift_left(a as u16, b))),
+            ShiftType::B32 => shifted(lanes, op, s::shift_left),
+            ShiftType::B64 => shifted_double(lanes, op, s::shift_left),
         },
         Logic::ShiftRight(ty) => shift_right(lanes, op, ty),
         Logic::Table3 => table_3(lanes, op),
@@ -49,7 +54,7 @@ pub(super) fn execute(lanes: &mut Lanes<'_>, op: &Op, what: Logic) {
                 Direction::Left => s::Direction::Left,
                 Direction::Right => s::Direction::Right,
             };
-            lanes.words_3(op, |a, b, c| s::funnel(a, b, c, direction, excess));
+            joined(lanes, op, |a, b, c| s::funnel(a, b, c, direction, excess));
         }
         Logic::LogicalNot(_)
         | Logic::Table3Predicate(_)
@@ -90,15 +95,15 @@ fn predicates(lanes: &mut Lanes<'_>, op: &Op, f: impl Fn(u32, u32, u32, u32) -> 
 fn shift_right(lanes: &mut Lanes<'_>, op: &Op, ty: RightShiftType) {
     match ty {
         RightShiftType::B16 | RightShiftType::U16 => {
-            lanes.words_2(op, |a, b| u32::from(s::shift_right(a as u16, b)));
+            shifted(lanes, op, |a, b| u32::from(s::shift_right(a as u16, b)));
         }
         RightShiftType::S16 => {
-            lanes.words_2(op, |a, b| u32::from(s::shift_right(a as i16, b) as u16));
+            shifted(lanes, op, |a, b| u32::from(s::shift_right(a as i16, b) as u16));
         }
-        RightShiftType::B32 | RightShiftType::U32 => lanes.words_2(op, s::shift_right),
-        RightShiftType::S32 => lanes.words_2(op, |a, b| s::shift_right(a as i32, b) as u32),
-        RightShiftType::B64 | RightShiftType::U64 => lanes.shift_double(op, s::shift_right),
-        RightShiftType::S64 => lanes.shift_double(op, |a, b| s::shift_right(a as i64, b) as u64),
+        RightShiftType::B32 | RightShiftType::U32 => shifted(lanes, op, s::shift_right),
+        RightShiftType::S32 => shifted(lanes, op, |a, b| s::shift_right(a as i32, b) as u32),
+        RightShiftType::B64 | RightShiftType::U64 => shifted_double(lanes, op, s::shift_right),
+        RightShiftType::S64 => shifted_double(lanes, op, |a, b| s::shift_right(a as i64, b) as u64),
     }
 }
 
@@ -109,7 +114,7 @@ fn table(lanes: &Lanes<'_>, op: &Op) -> u8 {
 #[inline(always)]
 fn table_3(lanes: &mut Lanes<'_>, op: &Op) {
     let table = table(lanes, op);
-    lanes.words_3(op, |a, b, c| s::table_3(a, b, c, table));
+    each_3(lanes, op, |a, b, c| s::table_3(a, b, c, table));
 }
 
 fn fields(lanes: &mut Lanes<'_>, op: &Op, what: Logic) {
@@ -144,7 +149,7 @@ fn fields(lanes: &mut Lanes<'_>, op: &Op, what: Logic) {
         Logic::PopulationCount(WideBits::B64) => lanes.narrowing_1(op, s::population_count),
         Logic::LeadingZeros(WideBits::B32) => lanes.words_1(op, s::leading_zeros_32),
         Logic::LeadingZeros(WideBits::B64) => lanes.narrowing_1(op, s::leading_zeros_64),
-        Logic::Reverse(WideBits::B32) => lanes.words_1(op, s::reverse_32),
+        Logic::Reverse(WideBits::B32) => moved_1(lanes, op, s::reverse_32),
         Logic::Reverse(WideBits::B64) => lanes.doubles_1(op, s::reverse_64),
         Logic::FindLeading(ty, found) => find(lanes, op, ty, found),
         Logic::Extract(ty) => extract(lanes, op, ty),
@@ -157,10 +162,10 @@ fn fields(lanes: &mut Lanes<'_>, op: &Op, what: Logic) {
             lanes.words_2(op, |a, b| s::extend_zero(a, b, modes::excess(excess)));
         }
         Logic::FindNth => lanes.words_3(op, |a, b, c| s::find_nth_set(a, b, c as i32)),
-        Logic::Permute(None) => lanes.words_3(op, s::permute),
+        Logic::Permute(None) => joined(lanes, op, s::permute),
         Logic::Permute(Some(mode)) => {
             let mode = permute_mode(mode);
-            lanes.words_3(op, |a, b, c| s::permute_by_mode(a, b, c, mode));
+            joined(lanes, op, |a, b, c| s::permute_by_mode(a, b, c, mode));
         }
         Logic::And(_)
         | Logic::Or(_)
@@ -199,9 +204,9 @@ fn find(lanes: &mut Lanes<'_>, op: &Op, ty: FieldType, found: FoundBit) {
 
 fn extract(lanes: &mut Lanes<'_>, op: &Op, ty: FieldType) {
     match ty {
-        FieldType::U32 => lanes.words_3(op, s::extract_32),
+        FieldType::U32 => field(lanes, op, s::extract_32),
         FieldType::S32 => {
-            lanes.words_3(op, |a, b, c| s::extract_signed_32(a as i32, b, c) as u32);
+            field(lanes, op, |a, b, c| s::extract_signed_32(a as i32, b, c) as u32);
         }
         FieldType::U64 | FieldType::S64 => {
             let (a, b, c) = (lanes.double(op.a), lanes.word(op.b), lanes.word(op.c));
@@ -209,14 +214,20 @@ fn extract(lanes: &mut Lanes<'_>, op: &Op, ty: FieldType) {
                 | lanes.word_undefined(op.b)
                 | lanes.word_undefined(op.c);
             let signed = ty == FieldType::S64;
-            let result = std::array::from_fn(|lane| {
+            let extract = |a: u64, b: u32, c: u32| {
                 if signed {
-                    s::extract_signed_64(a[lane] as i64, b[lane], c[lane]) as u64
+                    s::extract_signed_64(a as i64, b, c) as u64
                 } else {
-                    s::extract_64(a[lane], b[lane], c[lane])
+                    s::extract_64(a, b, c)
                 }
-            });
-            lanes.set_double(op.d, &result, undefined);
+            };
+            let result = std::array::from_fn(|lane| extract(a[lane], b[lane], c[lane]));
+            let trace = Trace {
+                rule: Rule::Moved,
+                operands: &[Operand::double(op.a), Operand::control(op.b), Operand::control(op.c)],
+                apply: &|[a, b, c, _]| extract(a, b as u32, c as u32),
+            };
+            lanes.set_traced_double(op.d, &result, undefined, &trace);
         }
     }
 }
@@ -230,14 +241,36 @@ fn insert(lanes: &mut Lanes<'_>, op: &Op, ty: WideBits) {
             undefined |= lanes.word_undefined(op.a) | lanes.word_undefined(op.b);
             let result =
                 std::array::from_fn(|lane| s::insert_32(a[lane], b[lane], c[lane], f[lane]));
-            lanes.set_word(op.d, &result, undefined);
+            let trace = Trace {
+                rule: Rule::Moved,
+                operands: &[
+                    Operand::word(op.a),
+                    Operand::word(op.b),
+                    Operand::control(op.c),
+                    Operand::control(op.f),
+                ],
+                apply: &|[a, b, c, f]| {
+                    u64::from(s::insert_32(a as u32, b as u32, c as u32, f as u32))
+                },
+            };
+            lanes.set_traced_word(op.d, &result, undefined, &trace);
         }
         WideBits::B64 => {
             let (a, b) = (lanes.double(op.a), lanes.double(op.b));
             undefined |= lanes.double_undefined(op.a) | lanes.double_undefined(op.b);
             let result =
                 std::array::from_fn(|lane| s::insert_64(a[lane], b[lane], c[lane], f[lane]));
-            lanes.set_double(op.d, &result, undefined);
+            let trace = Trace {
+                rule: Rule::Moved,
+                operands: &[
+                    Operand::double(op.a),
+                    Operand::double(op.b),
+                    Operand::control(op.c),
+                    Operand::control(op.f),
+                ],
+                apply: &|[a, b, c, f]| s::insert_64(a, b, c as u32, f as u32),
+            };
+            lanes.set_traced_double(op.d, &result, undefined, &trace);
         }
     }
 }

@@ -3,6 +3,7 @@
 //! Modes that do not depend on the lane are matched outside of the loop over lanes.
 
 mod approximate;
+mod bitwise;
 mod compare;
 mod convert;
 mod extended;
@@ -17,6 +18,7 @@ mod moves;
 use multiversion::target_features::{TargetFeatures, x86_64};
 
 use super::super::lower::code::{Code, Op};
+use super::super::semantics::approximate::Approximation;
 use super::lanes::Lanes;
 
 /// How `a * b + c` is rounded once.
@@ -49,20 +51,21 @@ pub(super) fn execute(
     op: &Op,
     lists: &[super::super::lower::code::Slot],
     fused: Fused,
+    approximation: Approximation,
 ) -> bool {
     match op.code {
         Code::Integer(what) => integer::execute(lanes, op, what),
         Code::Extended(what) => extended::execute(lanes, op, what),
         Code::Float(what) => float::execute(lanes, op, what, fused),
         Code::Half(what) => half::execute(lanes, op, what),
-        Code::Approximate(what) => approximate::execute(lanes, op, what),
+        Code::Approximate(what) => approximate::execute(lanes, op, what, approximation),
         Code::Compare(what) => compare::execute(lanes, op, what),
         Code::Logic(what) => logic::execute(lanes, op, what),
         Code::Convert { convert, wide_source, register_bits } => {
             convert::execute(lanes, op, convert, wide_source, register_bits);
         }
-        Code::Copy32 => lanes.words_1(op, |a| a),
-        Code::Copy64 => lanes.doubles_1(op, |a| a),
+        Code::Copy32 => bitwise::copy(lanes, op),
+        Code::Copy64 => bitwise::copy_double(lanes, op),
         Code::CopyPredicate => {
             let (value, undefined) = (lanes.predicate(op.a), lanes.predicate_undefined(op.a));
             lanes.set_predicate(op.d, value, undefined);

@@ -4,6 +4,7 @@ use super::super::super::isa::memory::Space;
 use super::super::super::lower::code::{Op, Slot};
 use super::super::lanes::Lanes;
 use super::super::memory::{LOCAL_WINDOW, SHARED_WINDOW};
+use super::super::partial::{Operand, Rule, Trace, Unknown};
 
 pub(super) fn pack(lanes: &mut Lanes<'_>, op: &Op, lists: &[Slot], piece_bits: u8, whole_bits: u8) {
     let (start, count) = (op.list.0 as usize, usize::from(op.list.1));
@@ -36,10 +37,22 @@ pub(super) fn unpack(
     let (start, count) = (op.list.0 as usize, usize::from(op.list.1));
     let (whole, undefined) = lanes.any(op.a, whole_bits == 64);
     let mask = u64::MAX >> (64 - piece_bits);
+    let is_double = whole_bits == 64 && !op.a.is_pool();
+    let from = if is_double { Operand::double(op.a) } else { Operand::word(op.a) };
+    // Before any piece is set: the whole may be one of them.
+    let unknown = (undefined & lanes.mask != 0).then(|| {
+        lanes.traced(&Trace { rule: Rule::Copied, operands: &[from], apply: &|[a, ..]| a })
+    });
     for (index, slot) in lists[start..start + count].iter().enumerate() {
         let shift = index as u32 * u32::from(piece_bits);
         let piece = whole.map(|bits| (bits >> shift & mask) as u32);
-        lanes.set_word(*slot, &piece, undefined);
+        match &unknown {
+            None => lanes.set_word(*slot, &piece, undefined),
+            Some(unknown) => {
+                let bits = unknown.bits.map(|bits| bits >> shift & mask);
+                lanes.set_word_in_part(*slot, &piece, &Unknown { bits, ..*unknown });
+            }
+        }
     }
 }
 

@@ -32,6 +32,17 @@ impl Means {
     }
 }
 
+/// Whether a program has what makes the order of one memory access that of others: fences, releases, acquires.
+pub(super) fn releases(program: &Program) -> bool {
+    program.ops.iter().any(|op| {
+        if let Code::Load { access, .. } | Code::Store { access, .. } = op.code {
+            return matches!(access.ordering, Ordering::Acquire(_) | Ordering::Release(_));
+        }
+        let ordered = |atomic: Atomic| atomic.order != AtomicOrder::Relaxed;
+        matches!(op.code, Code::Fence(..)) || atomic(op).is_some_and(ordered)
+    })
+}
+
 fn atomic(op: &Op) -> Option<Atomic> {
     if let Code::Atomic { atomic, .. } | Code::AtomicVector { atomic, .. } = op.code {
         return Some(atomic);

@@ -69,7 +69,7 @@ impl Worker<'_, '_> {
     }
 
     /// Whether others may write to a region of global memory.
-    pub(super) fn is_shared_by_writers(&self, region: usize) -> bool {
+    pub(in super::super) fn is_shared_by_writers(&self, region: usize) -> bool {
         let region = &self.launch.memory.regions[region];
         match region.kind {
             RegionKind::Buffer | RegionKind::Global | RegionKind::Heap => {

@@ -1,10 +1,12 @@
 //! Races as faults, with both sides.
 
+use super::super::super::lower::Program;
 use super::super::fault::{FaultKind, Finding, OtherSide};
 use super::super::run::{Launch, MOST_FAULTS, Worker};
 use super::clock::Thread;
 use super::element::Element;
-use super::judge::{MemoryKind, Verdict};
+use super::judge::Verdict;
+use super::means::releases;
 use super::shadow::{Entry, Strength};
 use super::{Accepted, Doubt, LaunchRaces};
 
@@ -114,8 +116,8 @@ impl Worker<'_, '_> {
             "{} of {} bytes at offset {offset} of `{name_text}`, which {} orders with {side}",
             with_article(word(&judged.entry)),
             judged.element.bytes,
-            missing(judged, other),
-        );
+            missing(judged, other, self.launch.program),
+        ) + at_once(judged, other);
         Finding {
             kind: FaultKind::DataRace,
             lane: judged.element.thread.lane(),
@@ -150,7 +152,7 @@ fn with_article(word: &str) -> String {
 }
 
 /// What would have ordered them.
-fn missing(judged: &Judged, other: &Entry) -> &'static str {
+fn missing(judged: &Judged, other: &Entry, program: &Program) -> &'static str {
     let (me, them) = (judged.entry.record.thread, other.record.thread);
     let strengths = (judged.entry.record.what.strength(), other.record.what.strength());
     if let (Some(_), Some(_)) = (strengths.0.reach(), strengths.1.reach())
@@ -158,12 +160,24 @@ fn missing(judged: &Judged, other: &Entry) -> &'static str {
     {
         return "no scope that includes both";
     }
-    let memory =
-        if judged.element.region.is_some() { MemoryKind::Global } else { MemoryKind::Shared };
-    match memory {
-        MemoryKind::Shared | MemoryKind::Global if me.same_warp(them) => "no __syncwarp",
-        MemoryKind::Shared => "no barrier",
-        MemoryKind::Global if me.block() == them.block() => "no barrier",
-        MemoryKind::Global => "nothing",
+    // Where the program could also have ordered them by memory, a barrier is not all that is missing.
+    let by_memory = releases(program);
+    if me.same_warp(them) {
+        if by_memory { "neither a __syncwarp nor an acquired release" } else { "no __syncwarp" }
+    } else if me.block() == them.block() {
+        if by_memory { "neither a barrier nor an acquired release" } else { "no barrier" }
+    } else {
+        "nothing"
+    }
+}
+
+/// What a barrier cannot change.
+fn at_once(judged: &Judged, other: &Entry) -> &'static str {
+    let (own, other) = (&judged.entry, other);
+    let same = own.record.what.pc() == other.record.what.pc();
+    if same && own.writes && other.writes && own.record.thread.same_warp(other.record.thread) {
+        " in the same instruction: lanes that store at once have no order"
+    } else {
+        ""
     }
 }

@@ -134,7 +134,7 @@ impl Worker<'_, '_> {
             for piece in pieces(form, register) {
                 let mut addresses = base_of.at(form, piece.element);
                 let spaces = Self::spaces(space, base, &mut addresses, base_of.mask);
-                let mut moved = Moved { values: [[0; LANES]; 8], undefined: [0; 8] };
+                let mut moved = Moved::nothing();
                 let part = base_of.part(pc, &addresses, &piece);
                 self.race_fragment_load(&part, &spaces);
                 self.bring(&part, &spaces, frame, &mut moved);
@@ -173,7 +173,7 @@ impl Worker<'_, '_> {
                 let mut addresses = base_of.at(form, piece.element);
                 let spaces = Self::spaces(space, base, &mut addresses, base_of.mask);
                 let cut = u64::MAX >> (64 - 8 * piece.bytes);
-                let mut moved = Moved { values: [[0; LANES]; 8], undefined: [0; 8] };
+                let mut moved = Moved::nothing();
                 moved.values[0] = whole.map(|value| value >> piece.shift & cut);
                 moved.undefined[0] = undefined & mask;
                 let part = base_of.part(pc, &addresses, &piece);

@@ -34,7 +34,7 @@ impl Worker<'_, '_> {
         (frame, mask): (Frame, u32),
     ) {
         let (addresses, rows) = self.row_addresses(pc, op, (count, space, base), (frame, mask));
-        let mut moved = Moved { values: [[0; LANES]; 8], undefined: [0; 8] };
+        let mut moved = Moved::nothing();
         let part = Part { pc, addresses: &addresses, mask: rows, element: 4, count: WORDS };
         self.race_load(&part, Ordering::Weak, &Spaces { global: 0, shared: rows, local: 0 });
         self.load_shared(&part, &mut moved);
@@ -68,7 +68,7 @@ impl Worker<'_, '_> {
         (frame, mask): (Frame, u32),
     ) {
         let (addresses, rows) = self.row_addresses(pc, op, (count, space, base), (frame, mask));
-        let mut moved = Moved { values: [[0; LANES]; 8], undefined: [0; 8] };
+        let mut moved = Moved::nothing();
         for matrix in 0..usize::from(count.number()) {
             let slot = self.launch.program.lists[op.list.0 as usize + matrix];
             let lanes = self.lanes(frame, mask);

@@ -135,3 +135,17 @@ fn a_race_names_both_sides() {
     assert!(other.place.line > fault.place.line);
     assert!(fault.details.contains("no barrier"), "{}", fault.details);
 }
+
+#[test]
+fn a_race_says_what_is_missing() {
+    let files = texts("fault");
+    let check = |name: &str, words: &str| {
+        let (_, text) = files.iter().find(|(known, _)| known == name).unwrap();
+        let report = launch(text, Races::Strict).report;
+        assert!(report.faults[0].details.contains(words), "{name}: {}", report.faults[0].details);
+    };
+    check("race_10_shuffle.ptx", "no __syncwarp orders");
+    check("race_06_one_instruction.ptx", "lanes that store at once have no order");
+    check("race_12_lanes_with_other_orders.ptx", "neither a __syncwarp nor an acquired release");
+    check("race_21_no_acquire.ptx", "which nothing orders");
+}

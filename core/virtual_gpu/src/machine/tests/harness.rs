@@ -8,8 +8,8 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use crate::machine::{
-    Access, Argument, BufferId, DeviceShape, Initial, LaunchConfig, Machine, Races, Report,
-    Schedule,
+    Access, Approximation, Argument, BufferId, DeviceShape, Initial, LaunchConfig, Machine, Races,
+    Report, Schedule,
 };
 use crate::module::Module;
 
@@ -79,6 +79,15 @@ fn size(text: &str) -> [u32; 3] {
     size
 }
 
+fn approximation(text: &str) -> Approximation {
+    match text {
+        "nearest" => Approximation::Nearest,
+        "low" => Approximation::Lowest,
+        "high" => Approximation::Highest,
+        other => panic!("{other}"),
+    }
+}
+
 /// Does what the comments of a file say, and looks for races.
 pub(super) fn launch(text: &str, races: Races) -> Done {
     launch_by(text, Schedule::Deterministic, races)
@@ -105,6 +114,7 @@ pub(super) fn launch_by(text: &str, schedule: Schedule, races: Races) -> Done {
                     "grid" => config.grid = size(value),
                     "block" => config.block = size(value),
                     "shared" => config.dynamic_shared = value.parse().unwrap(),
+                    "approximations" => config.approximation = approximation(value),
                     "steps" => config.max_steps = value.parse().unwrap(),
                     other => panic!("{other}"),
                 }

@@ -9,4 +9,5 @@ mod opcodes;
 mod real;
 mod schedules;
 mod session;
+mod stalls;
 mod tensor;

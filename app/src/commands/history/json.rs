@@ -1,0 +1,32 @@
+//! Runs for scripts.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::Shown;
+
+/// The runs that were asked for; none where the project has no history.
+pub(super) fn of(root: &Path, shown: Option<&Shown>) -> Value {
+    let runs: Vec<Value> = shown
+        .into_iter()
+        .flat_map(|shown| shown.listing.runs.iter().map(move |run| (shown, run)))
+        .map(|(shown, run)| {
+            json!({
+                "run": run.number,
+                "provenance": run.provenance,
+                "best": shown.best.contains(&run.number),
+                "baseline": shown.baseline == Some(run.number),
+                "cold_median_seconds": run.record.score().map(|score| score.seconds),
+                "record": run.record,
+            })
+        })
+        .collect();
+    json!({
+        "schema": "lightbench.history/1",
+        "project": root.display().to_string(),
+        "count": shown.map_or(0, |shown| shown.count),
+        "runs": runs,
+        "unreadable": shown.map(|shown| &shown.listing.unreadable),
+    })
+}

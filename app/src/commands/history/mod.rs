@@ -1,0 +1,188 @@
+//! `lightbench history`: the runs of a project.
+
+pub mod export;
+pub mod import;
+mod json;
+pub mod page;
+mod text;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lightbench_core::history::machine::Machine;
+use lightbench_core::history::place::Place;
+use lightbench_core::history::query::{Filter, Listing, Order};
+use lightbench_core::history::{
+    HistoryError, Notice, Opened, Provenance, RunNumber, Store, Suspicion, open, table,
+};
+
+use crate::args::{self, Selection, Sort};
+use crate::outcome::{Outcome, Status, document};
+use crate::report;
+use crate::session::Session;
+
+/// Lists runs, or chooses one to compare with.
+pub fn run(session: &Session, arguments: &args::History) -> Outcome {
+    listed(session, arguments).unwrap_or_else(|refused| refused.outcome(arguments.json))
+}
+
+fn listed(session: &Session, arguments: &args::History) -> Result<Outcome, Refused> {
+    let root = project_folder(&arguments.project)?;
+    let Some(Opened { mut store, mut notices }) = existing(session, &root)? else {
+        if let Some(number) = arguments.choose_baseline {
+            return Err(HistoryError::NoSuchRun(RunNumber(number)).into());
+        }
+        return told(arguments, &root, None, &[]);
+    };
+    if let Some(number) = arguments.choose_baseline {
+        store.choose_baseline(RunNumber(number))?;
+    }
+    let shown = Shown::of(&store, &arguments.selection, order(arguments.sort))?;
+    // It is said once in this command, and not with every run.
+    notices
+        .retain(|notice| !matches!(notice, Notice::FromElsewhere { .. }) || shown.has_recorded());
+    told(arguments, &root, Some(&shown), &notices)
+}
+
+fn told(
+    arguments: &args::History,
+    root: &Path,
+    shown: Option<&Shown>,
+    notices: &[Notice],
+) -> Result<Outcome, Refused> {
+    let output = if arguments.json {
+        document(&json::of(root, shown))
+    } else if arguments.csv {
+        table::csv(shown.into_iter().flat_map(|shown| &shown.listing.runs))
+            .map_err(|error| Refused::Environment(error.to_string()))?
+    } else {
+        text::of(shown)
+    };
+    let notices: Vec<String> = notices.iter().map(ToString::to_string).collect();
+    Ok(Outcome { output, errors: report::notices(&notices), status: Status::Passed })
+}
+
+/// Runs, and which of them others are compared with.
+struct Shown {
+    listing: Listing,
+    /// How many runs there are in all.
+    count: u64,
+    best: Vec<RunNumber>,
+    baseline: Option<RunNumber>,
+}
+
+impl Shown {
+    fn of(store: &Store, selection: &Selection, order: Order) -> Result<Self, HistoryError> {
+        let listing = store.newest(&filter(selection), order, selection.limit)?;
+        let mut best = Vec::new();
+        let mut bases = Vec::new();
+        for run in &listing.runs {
+            let Some(score) = run.record.score() else { continue };
+            if !bases.contains(&score.basis) {
+                best.extend(store.best(&score.basis)?.map(|run| run.number));
+                bases.push(score.basis);
+            }
+        }
+        let newest = listing.runs.iter().max_by_key(|run| run.number);
+        let baseline = match newest {
+            Some(run) => store.baseline(&run.record)?.map(|run| run.number),
+            None => None,
+        };
+        Ok(Self { listing, count: store.count()?, best, baseline })
+    }
+
+    fn has_recorded(&self) -> bool {
+        self.listing.runs.iter().any(|run| run.provenance == Provenance::Recorded)
+    }
+}
+
+const fn order(sort: Sort) -> Order {
+    match sort {
+        Sort::Newest => Order::Newest,
+        Sort::Fastest => Order::Fastest,
+        Sort::Kernel => Order::Kernel,
+    }
+}
+
+fn filter(selection: &Selection) -> Filter {
+    Filter {
+        kernel: selection.kernel.clone(),
+        device: selection.device.clone(),
+        verdict: selection.verdict.clone(),
+    }
+}
+
+/// Why a command about a history cannot be carried out.
+enum Refused {
+    Request(String),
+    Environment(String),
+}
+
+impl Refused {
+    fn outcome(&self, as_json: bool) -> Outcome {
+        match self {
+            Self::Request(message) => report::request(message, as_json),
+            Self::Environment(message) => report::environment(message, as_json),
+        }
+    }
+}
+
+impl From<HistoryError> for Refused {
+    fn from(error: HistoryError) -> Self {
+        let message = error.to_string();
+        match error {
+            HistoryError::NoSuchRun(_)
+            | HistoryError::OnlyRecorded(_)
+            | HistoryError::NotPassed(_)
+            | HistoryError::MissingText { .. } => Self::Request(message),
+            HistoryError::Files { .. }
+            | HistoryError::Newer { .. }
+            | HistoryError::Damaged { .. }
+            | HistoryError::Full { .. }
+            | HistoryError::Busy { .. }
+            | HistoryError::Database { .. }
+            | HistoryError::Unwritable(_)
+            | HistoryError::NoTime(_)
+            | HistoryError::NoRandomness(_) => Self::Environment(message),
+        }
+    }
+}
+
+/// A text where the user wants it: in a file, whose name is then said, or on standard output.
+fn delivered(text: String, path: Option<&Path>, what: &str) -> Result<String, Refused> {
+    let Some(path) = path else { return Ok(text) };
+    let shown = path.display();
+    match fs::write(path, text) {
+        Ok(()) => Ok(format!("{what} in {shown}\n")),
+        Err(error) => Err(Refused::Environment(format!("cannot write {shown}: {error}"))),
+    }
+}
+
+/// The folder of a project, which need not be free of mistakes for its history to be read.
+fn project_folder(path: &Path) -> Result<PathBuf, Refused> {
+    if path.join("project.ron").is_file() {
+        return Ok(path.to_owned());
+    }
+    let shown = path.display();
+    Err(Refused::Request(format!("{shown} is no project: it has no project.ron")))
+}
+
+/// The history of a project, if it has one; nothing is made.
+fn existing(session: &Session, root: &Path) -> Result<Option<Opened>, HistoryError> {
+    let place = Place::for_reading(root, session.state.as_deref())?;
+    place.map(|place| open(&place, &machine(session)?, Suspicion::None)).transpose()
+}
+
+/// The history of a project, begun if it has none.
+pub(super) fn begun(
+    session: &Session,
+    root: &Path,
+    suspicion: Suspicion,
+) -> Result<Opened, HistoryError> {
+    let place = Place::for_writing(root, session.state.as_deref())?;
+    open(&place, &machine(session)?, suspicion)
+}
+
+fn machine(session: &Session) -> Result<Machine, HistoryError> {
+    session.state.as_deref().map_or_else(|| Ok(Machine::without_key()), Machine::of)
+}

@@ -1,0 +1,39 @@
+//! `lightbench report`: the runs of a project as one page.
+
+use jiff::Timestamp;
+use lightbench_core::history::query::{Listing, Order};
+use lightbench_core::project::Project;
+use lightbench_core::report::{Page, html, markdown};
+
+use super::{Refused, Shown, delivered, existing, project_folder};
+use crate::args;
+use crate::outcome::{Outcome, Status};
+use crate::report;
+use crate::session::Session;
+
+/// Writes the page to a file or to standard output.
+pub fn run(session: &Session, arguments: &args::Report) -> Outcome {
+    written(session, arguments).unwrap_or_else(|refused| refused.outcome(false))
+}
+
+fn written(session: &Session, arguments: &args::Report) -> Result<Outcome, Refused> {
+    let root = project_folder(&arguments.project)?;
+    let project = Project::load(&root).map_err(|error| Refused::Request(error.to_string()))?;
+    let mut notices = Vec::new();
+    let mut shown =
+        Shown { listing: Listing::default(), count: 0, best: Vec::new(), baseline: None };
+    if let Some(opened) = existing(session, &root)? {
+        notices.extend(opened.notices.iter().map(ToString::to_string));
+        shown = Shown::of(&opened.store, &arguments.selection, Order::Newest)?;
+    }
+    let title = &project.definition.title;
+    let page = Page::of(title, Timestamp::now(), &shown.listing.runs, &shown.best);
+    let text = if arguments.html {
+        html(&page).map_err(|error| Refused::Environment(error.to_string()))?
+    } else {
+        markdown(&page)
+    };
+    let what = format!("the report of {} runs", shown.listing.runs.len());
+    let output = delivered(text, arguments.output.as_deref(), &what)?;
+    Ok(Outcome { output, errors: report::notices(&notices), status: Status::Passed })
+}

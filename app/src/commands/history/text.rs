@@ -1,0 +1,97 @@
+//! Runs for people.
+
+use std::fmt::Write as _;
+
+use lightbench_core::display_text::visible;
+use lightbench_core::history::record::Outcome;
+use lightbench_core::history::timing::{Clock, Mode};
+use lightbench_core::history::{Provenance, StoredRun};
+
+use super::Shown;
+use crate::table::Table;
+
+/// The longest sentence of a line, in characters.
+const SENTENCE: usize = 60;
+
+/// A line for each run; none where the project has no history.
+pub(super) fn of(shown: Option<&Shown>) -> String {
+    let Some(shown) = shown else {
+        return "no runs yet: `lightbench run` makes some\n".to_owned();
+    };
+    if shown.listing.runs.is_empty() {
+        return format!("none of {} runs is what was asked for\n", shown.count);
+    }
+    let mut table = Table::new(&[
+        ">run",
+        "when (UTC)",
+        "kernel",
+        "verdict",
+        ">cold median",
+        "device",
+        "by",
+        "",
+    ]);
+    for run in &shown.listing.runs {
+        table.row(cells(shown, run));
+    }
+    let mut text = table.to_string();
+    let (listed, count) = (shown.listing.runs.len() as u64, shown.count);
+    if listed < count {
+        writeln!(text, "\n{listed} of {count} runs").ok();
+    }
+    if !shown.listing.unreadable.is_empty() {
+        let numbers: Vec<_> = shown.listing.unreadable.iter().map(ToString::to_string).collect();
+        writeln!(text, "not understood: {}", numbers.join(", ")).ok();
+    }
+    text
+}
+
+fn cells(shown: &Shown, run: &StoredRun) -> [String; 8] {
+    let record = &run.record;
+    [
+        run.number.to_string(),
+        record.made_at.strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        visible(&record.kernel).into_owned(),
+        record.verdict().replace('_', " "),
+        time(run),
+        visible(&record.device.name).into_owned(),
+        visible(&record.origin.to_string()).into_owned(),
+        remark(shown, run),
+    ]
+}
+
+/// The time that scores, and what it was read from.
+fn time(run: &StoredRun) -> String {
+    let Some(score) = run.record.score() else { return String::new() };
+    let cold = run.record.timings().iter().find(|timing| timing.mode == Mode::Cold);
+    match cold.map(|timing| &timing.clock) {
+        Some(Clock::Modelled) => format!("≈ {} modelled", score.seconds),
+        Some(Clock::Measured { .. } | Clock::Unstated) | None => score.seconds.to_string(),
+    }
+}
+
+fn remark(shown: &Shown, run: &StoredRun) -> String {
+    let mut words = Vec::new();
+    match run.provenance {
+        Provenance::Own => {}
+        Provenance::Recorded => words.push("recorded".to_owned()),
+    }
+    if shown.best.contains(&run.number) {
+        words.push("best".to_owned());
+    }
+    if shown.baseline == Some(run.number) {
+        words.push("baseline".to_owned());
+    }
+    match &run.record.outcome {
+        Outcome::Passed { .. } => {}
+        Outcome::Failed { sentence, .. } => words.push(shortened(&visible(sentence))),
+    }
+    words.join(", ")
+}
+
+fn shortened(sentence: &str) -> String {
+    match sentence.char_indices().nth(SENTENCE) {
+        Some((end, _)) => format!("{}…", &sentence[..end]),
+        None => sentence.to_owned(),
+    }
+}

@@ -1,0 +1,105 @@
+//! The time that a launch needs at least, modelled from what was counted: a bound and a band, with what decides it.
+
+use std::fmt::Write as _;
+
+use lightbench_core::compile::Build;
+use lightbench_core::compile::KernelFacts;
+use lightbench_core::compile::modelled::{Launched, ModelledTime, NotModelled, modelled_time};
+use lightbench_core::device::{DeviceName, Outcome};
+use lightbench_core::virtual_gpu::cost::time::Bound;
+use serde_json::{Value, json};
+
+use super::request::Request;
+use crate::args::Launch;
+use crate::style::{DIM, STRONG};
+
+/// The model's answer for a virtual device that counted.
+pub(super) fn of(
+    arguments: &Launch,
+    request: &Request,
+    kernel: &KernelFacts,
+    outcome: &Outcome,
+) -> Option<Result<ModelledTime, NotModelled>> {
+    let DeviceName::Virtual(sheet) = &request.device else { return None };
+    if !arguments.counters {
+        return None;
+    }
+    let launched = Launched {
+        kernel,
+        build: if arguments.as_written { Build::AsWritten } else { Build::Optimised },
+        grid: arguments.grid,
+        block: arguments.block,
+        dynamic_shared: u64::from(arguments.shared),
+        carveout: None,
+    };
+    Some(modelled_time(outcome, &launched, sheet))
+}
+
+pub(super) fn text(modelled: &Result<ModelledTime, NotModelled>, arguments: &Launch) -> String {
+    let mut text = format!("{STRONG}modelled time{STRONG:#}{DIM}, not measured{DIM:#}\n");
+    let ModelledTime { bound, resident } = match modelled {
+        Ok(modelled) => modelled,
+        Err(reason) => {
+            writeln!(text, "  {:<16}{reason}", "none").ok();
+            return text;
+        }
+    };
+    let mut row = |name: &str, value: String| {
+        writeln!(text, "  {name:<16}{value}").ok();
+    };
+    let (low, high) = bound.band;
+    row("at least", format!("{}, limited by {}", bound.time, bound.limit));
+    row(
+        "expected",
+        format!(
+            "{} to {}: regular kernels take {low} to {high} times the bound",
+            bound.time * low,
+            bound.time * high
+        ),
+    );
+    row(
+        "occupancy",
+        format!(
+            "{} blocks, {} of {} warps on a multiprocessor; {:.2} waves",
+            resident.blocks, resident.warps, resident.max_warps, bound.waves
+        ),
+    );
+    if arguments.assumptions {
+        for (limit, time) in &bound.parts {
+            row("  by itself", format!("{time} {limit}"));
+        }
+        for assumption in &bound.assumptions {
+            row("  assumed", assumption.to_string());
+        }
+    } else {
+        let count = bound.assumptions.len();
+        row("assumptions", format!("{count}, shown with `--assumptions`"));
+    }
+    text
+}
+
+pub(super) fn json(modelled: &Result<ModelledTime, NotModelled>) -> Value {
+    match modelled {
+        Ok(modelled) => of_bound(&modelled.bound, modelled),
+        Err(reason) => json!({ "measured": false, "withheld": reason.to_string() }),
+    }
+}
+
+fn of_bound(bound: &Bound, ModelledTime { resident, .. }: &ModelledTime) -> Value {
+    let (low, high) = bound.band;
+    let parts = bound.parts.iter();
+    let parts = parts.map(|(limit, time)| json!({ "limit": limit.to_string(), "seconds": time.0 }));
+    let assumptions: Vec<String> = bound.assumptions.iter().map(ToString::to_string).collect();
+    json!({
+        "measured": false,
+        "bound_seconds": bound.time.0,
+        "expected_seconds": [bound.time.0 * low, bound.time.0 * high],
+        "band": [low, high],
+        "limit": bound.limit.to_string(),
+        "parts": parts.collect::<Vec<_>>(),
+        "waves": bound.waves,
+        "resident_blocks": resident.blocks,
+        "resident_warps": resident.warps,
+        "assumptions": assumptions,
+    })
+}

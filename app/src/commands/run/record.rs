@@ -1,0 +1,201 @@
+//! What a run leaves behind: a record in the project's history.
+
+use std::collections::BTreeMap;
+use std::mem;
+
+use jiff::Timestamp;
+use lightbench_core::evaluate::Run;
+use lightbench_core::history::record::{
+    ChecksSummary, DeviceIdentity, Environment, FailureWord, Origin, Outcome, PassedBy,
+    RecordedWorkload, RunId, RunRecord, Scope, SourceText, WorkloadName, definition_hash,
+    named_includes,
+};
+use lightbench_core::history::text::Texts;
+use lightbench_core::history::timing::RecordedTiming;
+use lightbench_core::history::{HistoryError, Notice, Store, Suspicion};
+use lightbench_core::project::{Kernel, Project};
+use lightbench_core::units::Seconds;
+use lightbench_core::verify::sentence;
+use lightbench_core::verify::verdict::Passed;
+
+use super::json;
+use crate::args;
+use crate::commands::bench::Chosen;
+use crate::commands::history;
+use crate::session::Session;
+
+/// Appends runs as they end.
+pub(super) struct Recorder<'a> {
+    session: &'a Session,
+    project: &'a Project,
+    chosen: &'a Chosen,
+    arguments: &'a args::Run,
+    compiler: String,
+    state: State,
+    /// What people should know.
+    pub(super) notices: Vec<String>,
+}
+
+enum State {
+    /// Nothing was to be appended yet.
+    Closed,
+    Open(Box<Store>),
+    /// Nobody wants records, or one could not be kept and that was said.
+    Off,
+}
+
+impl<'a> Recorder<'a> {
+    pub(super) const fn new(
+        session: &'a Session,
+        project: &'a Project,
+        chosen: &'a Chosen,
+        arguments: &'a args::Run,
+        compiler: String,
+    ) -> Self {
+        let state = if arguments.no_history { State::Off } else { State::Closed };
+        Self { session, project, chosen, arguments, compiler, state, notices: Vec::new() }
+    }
+
+    /// Appends a run. What goes wrong is a notice: the verdict stands without its record.
+    pub(super) fn append(&mut self, kernel: &Kernel, run: &Run) {
+        if let Err(error) = self.try_append(kernel, run) {
+            self.notices.push(format!("the run is not in the history: {error}"));
+        }
+    }
+
+    fn try_append(&mut self, kernel: &Kernel, run: &Run) -> Result<(), HistoryError> {
+        let Some((record, texts)) = self.record(kernel, run)? else { return Ok(()) };
+        // After an error it stays off: the next run would meet the same, and has been warned.
+        let mut store = match mem::replace(&mut self.state, State::Off) {
+            State::Off => return Ok(()),
+            State::Open(store) => store,
+            State::Closed => self.begun(Suspicion::None)?,
+        };
+        match append(&mut store, record.clone(), &texts) {
+            Err(HistoryError::Damaged { .. }) => {
+                // Opening it with this suspicion sets it aside, says so, and begins a new one; nobody may hold it then.
+                drop(store);
+                store = self.begun(Suspicion::Damage)?;
+                append(&mut store, record, &texts)?;
+            }
+            appended => appended?,
+        }
+        self.state = State::Open(store);
+        Ok(())
+    }
+
+    fn begun(&mut self, suspicion: Suspicion) -> Result<Box<Store>, HistoryError> {
+        let opened = history::begun(self.session, &self.project.root, suspicion)?;
+        // That some of it is recorded matters to those who look at it: `lightbench history` says so.
+        let told =
+            opened.notices.iter().filter(|each| !matches!(each, Notice::FromElsewhere { .. }));
+        self.notices.extend(told.map(ToString::to_string));
+        Ok(Box::new(opened.store))
+    }
+
+    /// The record of a run with its texts; none of one that somebody cancelled.
+    fn record(
+        &self,
+        kernel: &Kernel,
+        run: &Run,
+    ) -> Result<Option<(RunRecord, Texts)>, HistoryError> {
+        let mut texts = Texts::default();
+        let Some(outcome) = self.outcome(kernel, run, &mut texts)? else { return Ok(None) };
+        let (project, chosen) = (self.project, self.chosen);
+        let own = (kernel.file.display().to_string(), &kernel.source);
+        let includes = named_includes(project, &kernel.source);
+        let includes =
+            includes.into_iter().map(|file| (file.file.display().to_string(), &file.source));
+        let sources = [own].into_iter().chain(includes).map(|(file, source)| SourceText {
+            file,
+            text: texts.add(source.clone().into_bytes()),
+        });
+        let is_own = |name: &str| kernel.launch.parameters.iter().any(|own| own.name == name);
+        let parameters = self.arguments.parameters.iter().filter(|(name, _)| is_own(name));
+        let asked_for = self.arguments.workload.as_deref();
+        let workloads = project.workloads.iter();
+        let workloads = workloads.filter(|each| asked_for.is_none_or(|name| each.name == name));
+        let record = RunRecord {
+            id: RunId::fresh()?,
+            made_at: Timestamp::now(),
+            project: project.definition.name.clone(),
+            definition: Some(definition_hash(project)),
+            kernel: kernel.name.clone(),
+            candidate: run.candidate.map(|hash| format!("{hash:#}")),
+            parent: None,
+            origin: Origin::Person,
+            parameters: parameters.cloned().collect(),
+            sources: sources.collect(),
+            device: DeviceIdentity {
+                name: chosen.device.to_string(),
+                title: chosen.title.clone(),
+                uuid: None,
+            },
+            seed: Some(run.seed),
+            workloads: workloads.filter_map(|each| RecordedWorkload::of(project, each)).collect(),
+            scope: if asked_for.is_none() { Scope::Whole } else { Scope::OneWorkload },
+            outcome,
+            environment: self.environment(run),
+            elapsed: Some(Seconds(run.elapsed.as_secs_f64())),
+        };
+        Ok(Some((record, texts)))
+    }
+
+    /// What came of it; none of one that somebody cancelled.
+    fn outcome(
+        &self,
+        kernel: &Kernel,
+        run: &Run,
+        texts: &mut Texts,
+    ) -> Result<Option<Outcome>, HistoryError> {
+        match &run.verdict {
+            Ok(passed) => self.passed(passed, texts).map(Some),
+            Err(failure) => Ok(FailureWord::of(failure).map(|word| Outcome::Failed {
+                word,
+                sentence: sentence::verdict(&kernel.name, &run.verdict),
+                evidence: json::payload(failure),
+            })),
+        }
+    }
+
+    fn passed(&self, passed: &Passed, texts: &mut Texts) -> Result<Outcome, HistoryError> {
+        let by = PassedBy::Verification(ChecksSummary::of(self.project, &passed.checks));
+        let (mut timings, mut withheld) = (Vec::new(), BTreeMap::new());
+        for timed in &passed.timings {
+            let workload = self.project.workloads.iter().find(|each| each.name == timed.workload);
+            let Some(name) = workload.and_then(WorkloadName::of) else { continue };
+            for timing in &timed.timings {
+                timings.push(RecordedTiming::of(name.clone(), timing, texts)?);
+            }
+            if let Some(reason) = &timed.withheld {
+                withheld.insert(name, reason.clone());
+            }
+        }
+        Ok(Outcome::Passed { by, timings, withheld })
+    }
+
+    fn environment(&self, run: &Run) -> Environment {
+        let versions = [
+            ("lightbench".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
+            ("compiler".to_owned(), self.compiler.clone()),
+        ];
+        let timed = run.verdict.iter().flat_map(|passed| &passed.timings);
+        let read =
+            timed.flat_map(|each| &each.timings).filter_map(|timing| timing.conditions.sm_clock);
+        let mut clocks = BTreeMap::new();
+        for (low, high) in read {
+            let lowest = clocks.entry("sm, lowest".to_owned()).or_insert(low);
+            lowest.0 = lowest.0.min(low.0);
+            let highest = clocks.entry("sm, highest".to_owned()).or_insert(high);
+            highest.0 = highest.0.max(high.0);
+        }
+        Environment { versions: versions.into(), clocks }
+    }
+}
+
+/// Appends a record below the candidate that this kernel was before.
+fn append(store: &mut Store, mut record: RunRecord, texts: &Texts) -> Result<(), HistoryError> {
+    let previous = store.previous(&record.kernel, record.candidate.as_deref())?;
+    record.parent = previous.and_then(|run| run.record.candidate);
+    store.append(&record, texts).map(drop)
+}

@@ -1,0 +1,11 @@
+/*@ lightbench(
+    title: "What is left after all steps",
+    steps: [launch(kernel: "steps", args: ["x", "y", "y.magnitude"], grid: ["n // 256"], block: [256])],
+) @*/
+#include <cuda_fp16.h>
+
+__global__ void steps(const __half* x, double* y, double* magnitude) {
+    const long long i = blockIdx.x * 256LL + threadIdx.x;
+    y[i] = (double)(__half2float(x[i]));
+    magnitude[i] = fabs(y[i]);
+}

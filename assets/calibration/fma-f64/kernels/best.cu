@@ -1,0 +1,20 @@
+/*@ lightbench(
+    title: "Eight chains a thread",
+    steps: [launch(kernel: "steps", grid: ["n // 2048"], block: [256])],
+) @*/
+__global__ void steps(const double* x, double* y, long long steps, double one) {
+    const long long first = blockIdx.x * 2048LL + threadIdx.x;
+    const double factor = one, up = one, down = -one;
+    double value[8];
+#pragma unroll
+    for (int k = 0; k < 8; ++k) value[k] = x[first + 256 * k];
+#pragma unroll 4
+    for (long long step = 0; step < steps; ++step) {
+#pragma unroll
+        for (int k = 0; k < 8; ++k) value[k] = fma(value[k], factor, up);
+#pragma unroll
+        for (int k = 0; k < 8; ++k) value[k] = fma(value[k], factor, down);
+    }
+#pragma unroll
+    for (int k = 0; k < 8; ++k) y[first + 256 * k] = value[k];
+}

@@ -1,0 +1,9 @@
+/*@ lightbench(
+    title: "What is left after all steps",
+    steps: [launch(kernel: "steps", args: ["x", "y", "y.magnitude"], grid: ["n // 256"], block: [256])],
+) @*/
+__global__ void steps(const double* x, double* y, double* magnitude) {
+    const long long i = blockIdx.x * 256LL + threadIdx.x;
+    y[i] = (double)(x[i]);
+    magnitude[i] = fabs(y[i]);
+}

@@ -1,0 +1,112 @@
+//! Runs to test with.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::machine::Machine;
+use super::open::{Notice, Suspicion, open};
+use super::place::Place;
+use super::record::*;
+use super::store::Store;
+use super::text::Texts;
+use super::timing::{Clock, Duration, Mode, RecordedTiming, Spread};
+use crate::units::Seconds;
+
+/// A machine whose key lies in a folder of its own.
+pub(crate) fn machine() -> (tempfile::TempDir, Machine) {
+    let folder = tempfile::tempdir().unwrap();
+    let machine = Machine::of(folder.path()).unwrap();
+    (folder, machine)
+}
+
+/// The history of a project, and what was said while it was opened.
+pub(crate) fn opened(root: &Path, machine: &Machine) -> (Store, Vec<Notice>) {
+    let place = Place::for_writing(root, None).unwrap();
+    let opened = open(&place, machine, Suspicion::None).unwrap();
+    (opened.store, opened.notices)
+}
+
+pub(crate) fn duration(seconds: f64) -> Duration {
+    Duration::try_from(Seconds(seconds)).unwrap()
+}
+
+/// A run that failed, of a kernel, with a candidate and its text.
+pub(crate) fn failed(kernel: &str, candidate: &str) -> (RunRecord, Texts) {
+    let mut texts = Texts::default();
+    let text =
+        texts.add(format!("__global__ void {kernel}() {{ /* {candidate} */ }}\n").into_bytes());
+    let record = RunRecord {
+        id: RunId::fresh().unwrap(),
+        made_at: "2026-11-21T19:28:53.125Z".parse().unwrap(),
+        project: "rmsnorm".to_owned(),
+        definition: Some("d".repeat(64)),
+        kernel: kernel.to_owned(),
+        candidate: Some(candidate.to_owned()),
+        parent: None,
+        origin: Origin::Person,
+        parameters: BTreeMap::from([("BLOCK".to_owned(), 256)]),
+        sources: vec![SourceText { file: format!("kernels/{kernel}.cu"), text }],
+        device: DeviceIdentity {
+            name: "virtual:h200".to_owned(),
+            title: "virtual H200".to_owned(),
+            uuid: None,
+        },
+        seed: Some(u64::MAX),
+        workloads: vec![RecordedWorkload {
+            name: WorkloadName::told("small".to_owned()),
+            axes: BTreeMap::from([("rows".to_owned(), 8), ("cols".to_owned(), 1 << 40)]),
+            scalars: BTreeMap::from([
+                ("eps".to_owned(), RecordedScalar::Real(1e-5)),
+                ("flag".to_owned(), RecordedScalar::Boolean(true)),
+                ("shift".to_owned(), RecordedScalar::Integer(-3)),
+            ]),
+        }],
+        scope: Scope::Whole,
+        outcome: Outcome::Failed {
+            word: FailureWord::Wrong,
+            sentence: format!("{kernel} is wrong: 3 of 8 elements of `y`"),
+            evidence: serde_json::json!({ "kind": "numeric", "workload": "small" }),
+        },
+        environment: Environment {
+            versions: BTreeMap::from([("nvrtc".to_owned(), "13.5.37".to_owned())]),
+            clocks: BTreeMap::new(),
+        },
+        elapsed: Some(Seconds(0.25)),
+    };
+    (record, texts)
+}
+
+/// A run that passed, with a time where one is given.
+pub(crate) fn passed(kernel: &str, candidate: &str, seconds: Option<f64>) -> (RunRecord, Texts) {
+    let (mut record, mut texts) = failed(kernel, candidate);
+    let checks = ChecksSummary {
+        runs: BTreeMap::from([(WorkloadName::told("small".to_owned()), 9)]),
+        held_out: 2,
+        not_run: BTreeMap::new(),
+        not_checked: vec!["local memory".to_owned()],
+        deterministic: true,
+        accepted_races: 0,
+        precision_probed: 1,
+        worst_error: Some(0.125),
+    };
+    let samples = texts.add(b"[1e-5]".to_vec());
+    let timing = |seconds: f64| RecordedTiming {
+        workload: WorkloadName::told("small".to_owned()),
+        clock: Clock::Measured { method: "cupti".to_owned() },
+        mode: Mode::Cold,
+        median: duration(seconds),
+        spread: Some(Spread {
+            minimum: duration(seconds * 0.9),
+            quartiles: (duration(seconds * 0.95), duration(seconds * 1.05)),
+            interval: (duration(seconds * 0.99), duration(seconds * 1.01)),
+            samples: 100,
+        }),
+        samples: Some(samples),
+        taint: Vec::new(),
+        standing: None,
+    };
+    let timings = seconds.into_iter().map(timing).collect();
+    record.outcome =
+        Outcome::Passed { by: PassedBy::Verification(checks), timings, withheld: BTreeMap::new() };
+    (record, texts)
+}

@@ -1,0 +1,36 @@
+//! Every attempt, kept: what was evaluated, on what, and what came of it.
+//!
+//! ```text
+//!  evaluate::Run ──► RunRecord ──► Store::append ──► .lightbench/history.db ──► query, lineage ──► people
+//!                       ▲                                   │
+//!       traces from elsewhere (recorded, never best)        └──► trace, table: exports
+//! ```
+//!
+//! A run is appended and never edited. What this machine ran is sealed with a key that only this machine has
+//! ([`machine`]); everything else that lies in a history is *recorded*: shown, and never best, previous or baseline.
+
+mod error;
+mod file_system;
+pub mod lineage;
+pub mod machine;
+pub mod open;
+pub mod place;
+pub mod query;
+pub mod record;
+mod schema;
+mod sidecar;
+pub mod store;
+pub mod table;
+pub mod text;
+pub mod timing;
+pub mod trace;
+
+#[cfg(test)]
+pub(crate) mod fixture;
+#[cfg(test)]
+mod tests;
+
+pub use error::HistoryError;
+pub use open::{Notice, Opened, Suspicion, open};
+pub use record::RunRecord;
+pub use store::{Provenance, RunNumber, Store, StoredRun};

@@ -1,0 +1,297 @@
+//! Opening a history: made where it is missing, brought up to date, and set aside where it is not one.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, OpenFlags};
+
+use super::error::HistoryError;
+use super::machine::Machine;
+use super::place::{Journal, Place};
+use super::schema;
+use super::sidecar::{self, Held, Hold};
+use super::store::Store;
+
+/// The largest document or text that is read or written, in bytes.
+const MOST_BYTES: i32 = 64 << 20;
+
+/// How often another process may change the files between two looks at them.
+const MOST_LOOKS: usize = 8;
+
+/// Whether the whole file is looked through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Suspicion {
+    /// Nothing speaks against it: only what is read is checked.
+    None,
+    /// Something was found to be damaged.
+    Damage,
+}
+
+/// An open history, and what had to be done to open it.
+#[derive(Debug)]
+pub struct Opened {
+    /// The history.
+    pub store: Store,
+    /// What people should know.
+    pub notices: Vec<Notice>,
+}
+
+/// What people should know about how a history was opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// It is not where or as it usually is.
+    Place(String),
+    /// The file system cannot do write-ahead logging.
+    Rollback {
+        /// The database.
+        path: PathBuf,
+    },
+    /// What was there is no history of ours, or is damaged; a new one was begun.
+    SetAside {
+        /// What was found.
+        reason: String,
+        /// Where it is now.
+        kept: PathBuf,
+    },
+    /// It was of an older version.
+    Migrated {
+        /// The version that it had.
+        from: i64,
+        /// The version that it has.
+        to: i64,
+        /// A copy of what it was.
+        backup: PathBuf,
+    },
+    /// Another machine began it, or this one before it lost its key.
+    FromElsewhere {
+        /// The database.
+        path: PathBuf,
+    },
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Place(message) => formatter.write_str(message),
+            Self::Rollback { path } => write!(
+                formatter,
+                "the file system of {} cannot do write-ahead logging: a rollback journal is used, which is slower",
+                path.display()
+            ),
+            Self::SetAside { reason, kept } => write!(
+                formatter,
+                "the history was set aside ({reason}): it is now {}, and a new one was begun",
+                kept.display()
+            ),
+            Self::Migrated { from, to, backup } => write!(
+                formatter,
+                "the history was brought from schema {from} to {to}; {} is what it was",
+                backup.display()
+            ),
+            Self::FromElsewhere { path } => write!(
+                formatter,
+                "{} was begun on another machine: what it holds from there counts as recorded",
+                path.display()
+            ),
+        }
+    }
+}
+
+/// Opens the history at a place; `machine` seals what is appended and knows what it sealed.
+///
+/// # Errors
+/// A newer version wrote it, another process holds it, or the files cannot be used.
+pub fn open(
+    place: &Place,
+    machine: &Machine,
+    suspicion: Suspicion,
+) -> Result<Opened, HistoryError> {
+    let mut notices: Vec<Notice> = place.notice.iter().cloned().map(Notice::Place).collect();
+    let mut suspicion = suspicion;
+    for _ in 0..MOST_LOOKS {
+        let held = sidecar::hold(&place.folder, Hold::Shared)?;
+        if let State::Ready(connection) = examine(place, machine, suspicion)? {
+            return ready(place, machine, connection, held, notices);
+        }
+        drop(held);
+        let alone = sidecar::hold(&place.folder, Hold::Alone)?;
+        // Another process may have put it right in between.
+        match examine(place, machine, suspicion)? {
+            State::Ready(_) => {}
+            State::Empty(mut connection) => begin(place, machine, &mut connection)?,
+            State::Older(mut connection, from) => {
+                notices.push(migrate(place, &mut connection, from)?);
+            }
+            State::Unreadable(reason) => {
+                let kept = sidecar::set_aside(&place.folder)?;
+                notices.push(Notice::SetAside { reason, kept });
+                suspicion = Suspicion::None;
+            }
+        }
+        drop(alone);
+    }
+    let reason = "it changes again and again while it is opened".to_owned();
+    Err(HistoryError::Damaged { path: place.database(), reason })
+}
+
+fn ready(
+    place: &Place,
+    machine: &Machine,
+    connection: Connection,
+    held: Held,
+    mut notices: Vec<Notice>,
+) -> Result<Opened, HistoryError> {
+    let path = place.database();
+    let database = |source| HistoryError::of("open the history", &path, source);
+    let journal = choose_journal(&connection, place.journal).map_err(database)?;
+    if (place.journal, journal) == (Journal::WriteAhead, Journal::Rollback) {
+        notices.push(Notice::Rollback { path: path.clone() });
+    }
+    if begun_by(&connection).map_err(database)? != machine.name() {
+        notices.push(Notice::FromElsewhere { path: path.clone() });
+    }
+    let store = Store::new(connection, path, machine.clone(), held);
+    Ok(Opened { store, notices })
+}
+
+/// What lies at the place of a history.
+enum State {
+    /// A history of this version.
+    Ready(Connection),
+    /// Nothing yet.
+    Empty(Connection),
+    /// A history of an older version.
+    Older(Connection, i64),
+    /// Damaged, or something else.
+    Unreadable(String),
+}
+
+fn examine(place: &Place, machine: &Machine, suspicion: Suspicion) -> Result<State, HistoryError> {
+    let path = place.database();
+    let files = |source| HistoryError::Files { what: "look at", path: path.clone(), source };
+    if sidecar::journal_names_another(&place.folder).map_err(files)? {
+        return Ok(State::Unreadable("its journal names another file".to_owned()));
+    }
+    if sidecar::is_too_short(&place.folder).map_err(files)? {
+        return Ok(State::Unreadable("file is too short to be a database".to_owned()));
+    }
+    let found = connect(&path).and_then(|connection| look(connection, machine, suspicion));
+    match found {
+        Ok(Found::State(state)) => Ok(state),
+        Ok(Found::Newer(found)) => Err(HistoryError::Newer { path, found, known: schema::known() }),
+        Err(source) => match HistoryError::of("open the history", &path, source) {
+            HistoryError::Damaged { reason, .. } => Ok(State::Unreadable(reason)),
+            other => Err(other),
+        },
+    }
+}
+
+/// A connection that trusts nothing in the file; see <https://www.sqlite.org/security.html>.
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(sidecar::PATIENCE)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, MOST_BYTES)?;
+    connection.pragma_update(None, "cell_size_check", true)?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    Ok(connection)
+}
+
+enum Found {
+    State(State),
+    Newer(i64),
+}
+
+fn look(
+    connection: Connection,
+    machine: &Machine,
+    suspicion: Suspicion,
+) -> rusqlite::Result<Found> {
+    let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    let (application, version) = (number("application_id")?, number("user_version")?);
+    let objects = schema::objects(&connection)?;
+    let unreadable = |reason: &str| Ok(Found::State(State::Unreadable(reason.to_owned())));
+    if objects.is_empty() && application == 0 && version == 0 {
+        return Ok(Found::State(State::Empty(connection)));
+    }
+    if application != schema::APPLICATION {
+        return unreadable("it is a database of another program");
+    }
+    if version > schema::known() {
+        return Ok(Found::Newer(version));
+    }
+    if schema::expected(version)?.is_none_or(|expected| expected != objects) {
+        return unreadable("its tables are not those of a history");
+    }
+    let suspect = suspicion == Suspicion::Damage || begun_by(&connection)? != machine.name();
+    if suspect && let Some(reason) = damage(&connection)? {
+        return unreadable(&reason);
+    }
+    Ok(Found::State(if version == schema::known() {
+        State::Ready(connection)
+    } else {
+        State::Older(connection, version)
+    }))
+}
+
+/// The first thing that is wrong in the file, where something is.
+fn damage(connection: &Connection) -> rusqlite::Result<Option<String>> {
+    let answer: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    Ok((answer != "ok").then_some(answer))
+}
+
+fn begun_by(connection: &Connection) -> rusqlite::Result<String> {
+    connection.query_row("SELECT machine FROM begun", [], |row| row.get(0))
+}
+
+/// How the file is written: as asked for, if the file system can.
+fn choose_journal(connection: &Connection, wanted: Journal) -> rusqlite::Result<Journal> {
+    let name = match wanted {
+        Journal::WriteAhead => "WAL",
+        Journal::Rollback => "DELETE",
+    };
+    let answer: String =
+        connection.pragma_update_and_check(None, "journal_mode", name, |row| row.get(0))?;
+    let journal = match answer.as_str() {
+        "wal" => Journal::WriteAhead,
+        _ => Journal::Rollback,
+    };
+    // With a write-ahead log, what was committed survives the death of the process in any case, and that of the
+    // machine from the next checkpoint on; a rollback journal needs every barrier to survive either.
+    let synchronous = match journal {
+        Journal::WriteAhead => "NORMAL",
+        Journal::Rollback => "FULL",
+    };
+    connection.pragma_update(None, "synchronous", synchronous)?;
+    Ok(journal)
+}
+
+fn begin(
+    place: &Place,
+    machine: &Machine,
+    connection: &mut Connection,
+) -> Result<(), HistoryError> {
+    let path = place.database();
+    let database = |source| HistoryError::of("begin a history", &path, source);
+    schema::begin(connection, machine.name()).map_err(database)
+}
+
+/// Brings an older history up to date, after copying it.
+fn migrate(place: &Place, connection: &mut Connection, from: i64) -> Result<Notice, HistoryError> {
+    let path = place.database();
+    let backup = sidecar::free_name(&place.folder, &format!("history-schema-{from}"))?;
+    let target = backup.to_string_lossy();
+    connection
+        .execute("VACUUM INTO ?1", [target.as_ref()])
+        .map_err(|source| HistoryError::of("copy the history", &path, source))?;
+    schema::migrate(connection, from)
+        .map_err(|source| HistoryError::of("bring the history up to date", &path, source))?;
+    Ok(Notice::Migrated { from, to: schema::known(), backup })
+}

@@ -1,0 +1,97 @@
+//! The newest runs, filtered and sorted.
+
+use rusqlite::params;
+
+use super::error::HistoryError;
+use super::store::{RunNumber, SELECT, Store, StoredRun};
+
+/// Which runs are asked for; what is not named is not looked at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Of this kernel.
+    pub kernel: Option<String>,
+    /// On the device of this name.
+    pub device: Option<String>,
+    /// With this verdict: `passed` or the word of a failure.
+    pub verdict: Option<String>,
+}
+
+/// In which order they come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// The newest first.
+    Newest,
+    /// The fastest first, those without a time last.
+    Fastest,
+    /// By the name of the kernel, the newest of each first.
+    Kernel,
+}
+
+/// Runs that were asked for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Listing {
+    /// The runs.
+    pub runs: Vec<StoredRun>,
+    /// Rows that are no runs; only a foreign file has such.
+    pub unreadable: Vec<RunNumber>,
+}
+
+impl Store {
+    /// The newest runs that the filter lets through, at most `limit`, in the order that is asked for.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn newest(
+        &self,
+        filter: &Filter,
+        order: Order,
+        limit: usize,
+    ) -> Result<Listing, HistoryError> {
+        let failed = |source| self.failed("list runs", source);
+        let mut listing = self.listing(filter, limit).map_err(failed)?;
+        let name = |run: &StoredRun| run.record.kernel.clone();
+        let seconds =
+            |run: &StoredRun| run.record.score().map_or(f64::INFINITY, |score| score.seconds.0);
+        match order {
+            Order::Newest => {}
+            Order::Kernel => listing.runs.sort_by_cached_key(name),
+            Order::Fastest => listing.runs.sort_by(|a, b| seconds(a).total_cmp(&seconds(b))),
+        }
+        Ok(listing)
+    }
+
+    fn listing(&self, filter: &Filter, limit: usize) -> rusqlite::Result<Listing> {
+        // The index holds all that is filtered by, in the order of the numbers: nothing else is read until it is known
+        // which runs are meant.
+        let select = format!(
+            "{SELECT} WHERE run.number IN (
+                 SELECT number FROM run INDEXED BY run_newest
+                 WHERE (?1 IS NULL OR kernel = ?1) AND (?2 IS NULL OR device = ?2)
+                   AND (?3 IS NULL OR verdict = ?3)
+                 ORDER BY number DESC LIMIT ?4)
+             ORDER BY run.number DESC"
+        );
+        let mut statement = self.connection().prepare(&select)?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let mut rows =
+            statement.query(params![filter.kernel, filter.device, filter.verdict, limit])?;
+        let mut listing = Listing::default();
+        while let Some(row) = rows.next()? {
+            match self.stored(row)? {
+                Some(run) => listing.runs.push(run),
+                None => listing.unreadable.push(RunNumber(row.get("number")?)),
+            }
+        }
+        Ok(listing)
+    }
+
+    /// How many runs there are.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn count(&self) -> Result<u64, HistoryError> {
+        let count = self.connection().query_row("SELECT count(*) FROM run", [], |row| row.get(0));
+        let count: i64 = count.map_err(|source| self.failed("count runs", source))?;
+        Ok(count.unsigned_abs())
+    }
+}

@@ -1,0 +1,113 @@
+//! The tables of a history, as a list of steps from one version to the next.
+//!
+//! A step that has landed is never edited: files out there were made by it. The version is the number of steps taken.
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+/// What `PRAGMA application_id` says of a history: `LbHi`.
+pub(super) const APPLICATION: i64 = 0x4c62_4869;
+
+/// The steps. Rows are appended and never changed, which triggers keep.
+pub(super) const STEPS: &[&str] = &[RUNS, BASELINES];
+
+/// Runs, their documents, and the texts that they refer to.
+///
+/// What is filtered and sorted by stands in columns of `run`; the document holds everything and is the truth.
+const RUNS: &str = "
+CREATE TABLE begun (machine TEXT NOT NULL) STRICT;
+CREATE TABLE run (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    kernel TEXT NOT NULL,
+    device TEXT NOT NULL,
+    verdict TEXT NOT NULL,
+    candidate TEXT,
+    parent TEXT,
+    basis TEXT,
+    seconds REAL,
+    seal BLOB,
+    CHECK ((seconds IS NULL) = (basis IS NULL)),
+    CHECK (seconds IS NULL OR verdict = 'passed')
+) STRICT;
+CREATE TABLE document (number INTEGER PRIMARY KEY REFERENCES run (number), body TEXT NOT NULL) STRICT;
+CREATE TABLE text (hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32), content BLOB NOT NULL) STRICT;
+CREATE INDEX run_newest ON run (number, kernel, device, verdict);
+CREATE INDEX run_fastest ON run (basis, seconds) WHERE basis IS NOT NULL;
+CREATE INDEX run_candidate ON run (candidate) WHERE candidate IS NOT NULL;
+CREATE INDEX run_parent ON run (parent) WHERE parent IS NOT NULL;
+CREATE TRIGGER run_stays BEFORE UPDATE ON run BEGIN SELECT RAISE(ABORT, 'a run is never edited'); END;
+CREATE TRIGGER run_remains BEFORE DELETE ON run BEGIN SELECT RAISE(ABORT, 'a run is never removed'); END;
+CREATE TRIGGER document_stays BEFORE UPDATE ON document BEGIN SELECT RAISE(ABORT, 'a run is never edited'); END;
+CREATE TRIGGER document_remains BEFORE DELETE ON document BEGIN SELECT RAISE(ABORT, 'a run is never removed'); END;
+CREATE TRIGGER text_stays BEFORE UPDATE ON text BEGIN SELECT RAISE(ABORT, 'a text is never edited'); END;
+CREATE TRIGGER text_remains BEFORE DELETE ON text BEGIN SELECT RAISE(ABORT, 'a text is never removed'); END;
+";
+
+/// Runs that somebody chose to compare with; the last choice counts.
+const BASELINES: &str = "
+CREATE TABLE baseline (number INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run (number)) STRICT;
+CREATE TRIGGER baseline_stays BEFORE UPDATE ON baseline BEGIN SELECT RAISE(ABORT, 'a choice is never edited'); END;
+CREATE TRIGGER baseline_remains BEFORE DELETE ON baseline BEGIN SELECT RAISE(ABORT, 'a choice is never removed'); END;
+";
+
+/// The version that all steps make.
+pub(super) fn known() -> i64 {
+    version_after(STEPS.len())
+}
+
+/// The version after so many steps.
+fn version_after(steps: usize) -> i64 {
+    // A list in this file is short.
+    i64::try_from(steps).unwrap_or(i64::MAX)
+}
+
+/// A table, index or trigger: its kind, name and the statement that made it.
+pub(super) type Object = (String, String, Option<String>);
+
+/// Everything that a database declares, sorted.
+pub(super) fn objects(connection: &Connection) -> rusqlite::Result<Vec<Object>> {
+    let mut statement =
+        connection.prepare("SELECT type, name, sql FROM sqlite_schema ORDER BY type, name")?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    rows.collect()
+}
+
+/// What a history of that version declares; none for a version that no steps make.
+pub(super) fn expected(version: i64) -> rusqlite::Result<Option<Vec<Object>>> {
+    let Some(steps) = usize::try_from(version).ok().and_then(|count| STEPS.get(..count)) else {
+        return Ok(None);
+    };
+    let connection = Connection::open_in_memory()?;
+    for step in steps {
+        connection.execute_batch(step)?;
+    }
+    objects(&connection).map(Some)
+}
+
+/// Makes the tables in an empty database, all of them or none.
+pub(super) fn begin(connection: &mut Connection, machine: &str) -> rusqlite::Result<()> {
+    take(connection, STEPS, |transaction| {
+        transaction.execute("INSERT INTO begun (machine) VALUES (?1)", [machine]).map(drop)
+    })
+}
+
+/// Takes the steps from a version to the newest, all of them or none.
+pub(super) fn migrate(connection: &mut Connection, from: i64) -> rusqlite::Result<()> {
+    let taken = usize::try_from(from).unwrap_or(STEPS.len());
+    take(connection, STEPS.get(taken..).unwrap_or_default(), |_| Ok(()))
+}
+
+fn take(
+    connection: &mut Connection,
+    steps: &[&str],
+    then: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
+) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Exclusive)?;
+    for step in steps {
+        transaction.execute_batch(step)?;
+    }
+    then(&transaction)?;
+    transaction.pragma_update(None, "application_id", APPLICATION)?;
+    transaction.pragma_update(None, "user_version", known())?;
+    transaction.commit()
+}

@@ -1,0 +1,141 @@
+//! The files of a history in their folder: the database, what it keeps beside it, and the lock.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::error::HistoryError;
+
+/// The database.
+pub(super) const DATABASE: &str = "history.db";
+const LOCK: &str = "history.lock";
+
+/// What SQLite keeps beside a database.
+const COMPANIONS: [&str; 3] = ["-wal", "-shm", "-journal"];
+
+/// The smallest page of a database, in bytes.
+const SMALLEST_PAGE: u64 = 512;
+
+/// How long another process is waited for.
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// The last bytes of a rollback journal that names another journal, which SQLite would open and perhaps delete
+/// (<https://www.sqlite.org/fileformat2.html>, section 3). Nothing here ever writes one.
+const JOURNAL_MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+
+/// A file of the history that is not a plain file: a link or a pipe that came with the project.
+pub(super) fn not_a_plain_file(folder: &Path) -> io::Result<Option<PathBuf>> {
+    let companions = COMPANIONS.map(|suffix| format!("{DATABASE}{suffix}"));
+    let names = [DATABASE, LOCK].into_iter().chain(companions.iter().map(String::as_str));
+    for path in names.map(|name| folder.join(name)) {
+        match fs::symlink_metadata(&path) {
+            Ok(metadata) if !metadata.is_file() => return Ok(Some(path)),
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(None)
+}
+
+/// Whether a rollback journal lies there that names another file: then it is not ours.
+pub(super) fn journal_names_another(folder: &Path) -> io::Result<bool> {
+    let mut journal = match File::open(folder.join(format!("{DATABASE}-journal"))) {
+        Ok(journal) => journal,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    let mut end = [0; JOURNAL_MAGIC.len()];
+    if journal.metadata()?.len() < end.len() as u64 {
+        return Ok(false);
+    }
+    journal.seek(SeekFrom::End(-(end.len() as i64)))?;
+    journal.read_exact(&mut end)?;
+    Ok(end == JOURNAL_MAGIC)
+}
+
+/// Whether something lies there that SQLite would take for an empty database and write over.
+pub(super) fn is_too_short(folder: &Path) -> io::Result<bool> {
+    match fs::metadata(folder.join(DATABASE)) {
+        Ok(metadata) => Ok((1..SMALLEST_PAGE).contains(&metadata.len())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Moves the database and what lies beside it out of the way, under a name that is free; returns where it is now.
+pub(super) fn set_aside(folder: &Path) -> Result<PathBuf, HistoryError> {
+    let kept = free_name(folder, "history-aside")?;
+    for suffix in ["", COMPANIONS[0], COMPANIONS[1], COMPANIONS[2]] {
+        let path = folder.join(format!("{DATABASE}{suffix}"));
+        let mut target = kept.clone().into_os_string();
+        target.push(suffix);
+        match fs::rename(&path, target) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(source) => return Err(HistoryError::Files { what: "set aside", path, source }),
+        }
+    }
+    Ok(kept)
+}
+
+/// The first of `stem-1.db`, `stem-2.db` … that nothing has. The caller holds the lock, so that nobody takes it.
+pub(super) fn free_name(folder: &Path, stem: &str) -> Result<PathBuf, HistoryError> {
+    for number in 1_u32.. {
+        let path = folder.join(format!("{stem}-{number}.db"));
+        match fs::symlink_metadata(&path) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(path),
+            Err(source) => return Err(HistoryError::Files { what: "look at", path, source }),
+        }
+    }
+    let source = io::Error::other("every name is taken");
+    Err(HistoryError::Files { what: "find a name in", path: folder.to_owned(), source })
+}
+
+/// Whether the files stay as they are while somebody holds them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hold {
+    /// Others may read and append too.
+    Shared,
+    /// Nobody else has the history open: files may be moved, tables changed.
+    Alone,
+}
+
+/// Held until dropped; the system lets go of it when the process dies.
+#[derive(Debug)]
+pub(super) struct Held {
+    _file: File,
+}
+
+/// Waits until the history can be held like this.
+pub(super) fn hold(folder: &Path, hold: Hold) -> Result<Held, HistoryError> {
+    let path = folder.join(LOCK);
+    let failed = |source| HistoryError::Files { what: "lock", path: path.clone(), source };
+    let file = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .read(true)
+        .write(true)
+        .open(&path)
+        .map_err(failed)?;
+    let begin = Instant::now();
+    loop {
+        let locked = match hold {
+            Hold::Shared => file.try_lock_shared(),
+            Hold::Alone => file.try_lock(),
+        };
+        match locked {
+            Ok(()) => return Ok(Held { _file: file }),
+            Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Error(source)) => return Err(failed(source)),
+        }
+        if begin.elapsed() >= PATIENCE {
+            return Err(HistoryError::Busy { path, seconds: PATIENCE.as_secs() });
+        }
+        thread::sleep(PAUSE);
+    }
+}

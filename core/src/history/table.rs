@@ -1,0 +1,145 @@
+//! Runs as a table for spreadsheets.
+
+use super::record::{Outcome, RunRecord};
+use super::store::{Provenance, StoredRun};
+use super::timing::{Clock, Mode};
+use crate::display_text::visible;
+
+const HEADINGS: [&str; 16] = [
+    "run",
+    "provenance",
+    "made_at",
+    "project",
+    "kernel",
+    "parameters",
+    "candidate",
+    "parent",
+    "origin",
+    "device",
+    "verdict",
+    "cold_median_seconds",
+    "clock",
+    "workloads",
+    "seed",
+    "sentence",
+];
+
+/// The runs as comma-separated values with a line of headings.
+///
+/// Nothing that came from a file is a formula to a spreadsheet: see [`defused`].
+///
+/// # Errors
+/// The table cannot be written, which in memory does not happen.
+pub fn csv<'a>(runs: impl IntoIterator<Item = &'a StoredRun>) -> Result<String, csv::Error> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(HEADINGS)?;
+    for run in runs {
+        writer.write_record(cells(run))?;
+    }
+    let bytes = writer.into_inner().map_err(|error| error.into_error())?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn cells(run: &StoredRun) -> [String; HEADINGS.len()] {
+    let record = &run.record;
+    let provenance = match run.provenance {
+        Provenance::Own => "own",
+        Provenance::Recorded => "recorded",
+    };
+    let parameters =
+        record.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>();
+    let sentence = match &record.outcome {
+        Outcome::Passed { .. } => "",
+        Outcome::Failed { sentence, .. } => sentence,
+    };
+    [
+        run.number.to_string(),
+        provenance.to_owned(),
+        record.made_at.to_string(),
+        defused(&record.project),
+        defused(&record.kernel),
+        defused(&parameters.join(" ")),
+        defused(record.candidate.as_deref().unwrap_or_default()),
+        defused(record.parent.as_deref().unwrap_or_default()),
+        defused(&record.origin.to_string()),
+        defused(&record.device.name),
+        record.verdict().to_owned(),
+        record.score().map_or_else(String::new, |score| format!("{:e}", score.seconds.0)),
+        defused(&clock(record)),
+        record.workloads.len().to_string(),
+        record.seed.map_or_else(String::new, |seed| seed.to_string()),
+        defused(sentence),
+    ]
+}
+
+fn clock(record: &RunRecord) -> String {
+    let cold = record.timings().iter().find(|timing| timing.mode == Mode::Cold);
+    match cold.map(|timing| &timing.clock) {
+        Some(Clock::Measured { method }) => format!("measured {method}"),
+        Some(Clock::Modelled) => "modelled".to_owned(),
+        Some(Clock::Unstated) | None => String::new(),
+    }
+}
+
+/// A text that no spreadsheet takes for a formula: those begin with `=`, `+`, `-`, `@` or a control character
+/// (<https://owasp.org/www-community/attacks/CSV_Injection>), and get an apostrophe.
+fn defused(text: &str) -> String {
+    let shown = visible(text);
+    match shown.chars().next() {
+        Some('=' | '+' | '-' | '@' | '\'') => format!("'{shown}"),
+        Some(_) | None => shown.into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::RunNumber;
+    use crate::history::fixture::{failed, passed};
+
+    #[test]
+    fn no_cell_is_a_formula() {
+        for (text, cell) in [
+            ("plain", "plain"),
+            ("", ""),
+            ("=1+1", "'=1+1"),
+            ("+1", "'+1"),
+            ("-1", "'-1"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("\t=1", "\\t=1"),
+            ("\r=1", "\\r=1"),
+            ("a\n=1", "a\\n=1"),
+        ] {
+            assert_eq!(defused(text), cell, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_table_has_a_line_for_each_run() {
+        let stored = |number, record| StoredRun {
+            number: RunNumber(number),
+            provenance: Provenance::Own,
+            record,
+        };
+        let runs = [
+            stored(2, passed("naive", "a", Some(1.25e-5)).0),
+            stored(1, failed("=cmd|'/c calc'!A1", "b,\"c\"").0),
+        ];
+        let table = csv(&runs).unwrap();
+        let lines: Vec<_> = table.lines().collect();
+        assert_eq!(lines.len(), 3);
+        assert!(lines[0].starts_with("run,provenance,made_at,project,kernel,"));
+        assert!(
+            lines[1].contains(",passed,1.25e-5,measured cupti,1,18446744073709551615,"),
+            "{}",
+            lines[1]
+        );
+        assert!(lines[2].contains(",'=cmd|'/c calc'!A1,"), "{}", lines[2]);
+        assert!(lines[2].contains(",\"b,\"\"c\"\"\","), "{}", lines[2]);
+        let read: Vec<_> = csv::Reader::from_reader(table.as_bytes())
+            .records()
+            .map(|line| line.unwrap()[6].to_owned())
+            .collect();
+        assert_eq!(read, ["a", "b,\"c\""]);
+    }
+}

@@ -1,0 +1,6 @@
+//! What a history promises.
+
+mod appending;
+mod lineage;
+mod opening;
+mod querying;

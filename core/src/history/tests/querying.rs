@@ -1,0 +1,42 @@
+//! The newest runs, filtered and sorted.
+
+use crate::history::fixture::{failed, machine, opened, passed};
+use crate::history::query::{Filter, Order};
+
+#[test]
+fn the_newest_that_a_filter_lets_through_come_in_the_order_asked_for() {
+    let (root, (_key, machine)) = (tempfile::tempdir().unwrap(), machine());
+    let (mut store, _) = opened(root.path(), &machine);
+    for (kernel, candidate, seconds) in
+        [("b", "1", Some(3e-5)), ("a", "2", None), ("b", "3", Some(1e-5)), ("a", "4", Some(2e-5))]
+    {
+        let (record, texts) = passed(kernel, candidate, seconds);
+        store.append(&record, &texts).unwrap();
+    }
+    let (mut record, texts) = failed("b", "5");
+    record.device.name = "cuda:0".to_owned();
+    store.append(&record, &texts).unwrap();
+    let check = |filter: &Filter, order, limit, expected: &[&str]| {
+        let listing = store.newest(filter, order, limit).unwrap();
+        let found: Vec<_> =
+            listing.runs.iter().map(|run| run.record.candidate.as_deref().unwrap()).collect();
+        assert_eq!(found, expected, "{filter:?} {order:?} {limit}");
+        assert_eq!(listing.unreadable, []);
+    };
+    let filter = |kernel: &str, device: &str, verdict: &str| {
+        let wanted = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+        Filter { kernel: wanted(kernel), device: wanted(device), verdict: wanted(verdict) }
+    };
+    check(&Filter::default(), Order::Newest, 10, &["5", "4", "3", "2", "1"]);
+    check(&Filter::default(), Order::Newest, 2, &["5", "4"]);
+    check(&Filter::default(), Order::Newest, 0, &[]);
+    check(&Filter::default(), Order::Kernel, 10, &["4", "2", "5", "3", "1"]);
+    check(&Filter::default(), Order::Fastest, 10, &["3", "4", "1", "5", "2"]);
+    check(&filter("b", "", ""), Order::Newest, 10, &["5", "3", "1"]);
+    check(&filter("b", "", "passed"), Order::Newest, 1, &["3"]);
+    check(&filter("", "cuda:0", ""), Order::Newest, 10, &["5"]);
+    check(&filter("", "", "wrong"), Order::Newest, 10, &["5"]);
+    check(&filter("a", "cuda:0", ""), Order::Newest, 10, &[]);
+    check(&filter("' OR 1 = 1 --", "", ""), Order::Newest, 10, &[]);
+    assert_eq!(store.count().unwrap(), 5);
+}

@@ -1,0 +1,194 @@
+//! How long a workload took, as a history keeps it.
+
+use serde::{Deserialize, Serialize};
+
+use super::error::HistoryError;
+use super::record::WorkloadName;
+use super::text::{TextHash, Texts};
+use crate::measure::{self, Basis, Timing};
+use crate::units::{Fraction, Seconds};
+
+/// The time of one workload. Only a run that passed has any.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RecordedTiming {
+    /// Which workload.
+    pub workload: WorkloadName,
+    /// What the numbers were read from.
+    pub clock: Clock,
+    /// What was in the caches, and how launches followed each other.
+    pub mode: Mode,
+    /// The median.
+    pub median: Duration,
+    /// How far samples lie apart; a recorded time from elsewhere may come without.
+    pub spread: Option<Spread>,
+    /// Every sample, as the text of that name: a JSON array of seconds.
+    pub samples: Option<TextHash>,
+    /// Why the number is not to be trusted, in sentences: then it is no score.
+    #[serde(default)]
+    pub taint: Vec<String>,
+    /// Where the time lies against the speed of light.
+    pub standing: Option<RecordedStanding>,
+}
+
+impl RecordedTiming {
+    /// What is kept of a time; its samples become a text.
+    ///
+    /// # Errors
+    /// A number in it is no time.
+    pub fn of(
+        workload: WorkloadName,
+        timing: &Timing,
+        texts: &mut Texts,
+    ) -> Result<Self, HistoryError> {
+        let summary = &timing.summary;
+        let both = |(low, high): (Seconds, Seconds)| {
+            Ok::<_, NoTime>((Duration::try_from(low)?, Duration::try_from(high)?))
+        };
+        let samples = match &timing.basis {
+            Basis::Samples { rounds, .. } => {
+                let written = serde_json::to_vec(rounds).map_err(HistoryError::Unwritable)?;
+                Some(texts.add(written))
+            }
+            Basis::Model { .. } => None,
+        };
+        let mut taint: Vec<String> = timing.taint.iter().map(ToString::to_string).collect();
+        if timing.is_at_floor() {
+            taint.push("it is no longer than what an empty kernel takes".to_owned());
+        }
+        Ok(Self {
+            workload,
+            clock: match timing.clock {
+                measure::Clock::Events { .. } => Clock::Measured { method: "events".to_owned() },
+                measure::Clock::Modelled => Clock::Modelled,
+            },
+            mode: match timing.mode {
+                measure::Mode::Cold => Mode::Cold,
+                measure::Mode::Warm => Mode::Warm,
+            },
+            median: Duration::try_from(summary.median)?,
+            spread: Some(Spread {
+                minimum: Duration::try_from(summary.minimum)?,
+                quartiles: both(summary.quartiles)?,
+                interval: both(summary.interval)?,
+                samples: summary.samples as u64,
+            }),
+            samples,
+            taint,
+            standing: None,
+        })
+    }
+}
+
+/// What a time was read from.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Clock {
+    /// A clock of the device.
+    Measured {
+        /// How it was read: `cupti`, `events` and their like.
+        method: String,
+    },
+    /// A model of the device; no clock ran.
+    Modelled,
+    /// Whoever recorded it did not say.
+    Unstated,
+}
+
+/// What was in the caches, and how launches followed each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// The caches were emptied before each sample: the score.
+    Cold,
+    /// The same buffers again and again.
+    Warm,
+    /// Launches of a graph.
+    Graph,
+    /// Launches that arrive at random.
+    Server,
+    /// Whoever recorded it did not say.
+    Unstated,
+}
+
+/// A time that somebody measured or modelled: finite and above zero.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(try_from = "Seconds", into = "Seconds")]
+pub struct Duration(Seconds);
+
+/// A number that is no time.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("{0} s is no time that anything can take")]
+pub struct NoTime(pub f64);
+
+impl Duration {
+    /// The seconds.
+    #[must_use]
+    pub const fn seconds(self) -> Seconds {
+        self.0
+    }
+}
+
+impl TryFrom<Seconds> for Duration {
+    type Error = NoTime;
+
+    fn try_from(seconds: Seconds) -> Result<Self, NoTime> {
+        if seconds.0 > 0.0 && seconds.0.is_finite() {
+            Ok(Self(seconds))
+        } else {
+            Err(NoTime(seconds.0))
+        }
+    }
+}
+
+impl From<Duration> for Seconds {
+    fn from(duration: Duration) -> Self {
+        duration.0
+    }
+}
+
+/// How far samples lie apart.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// The smallest sample.
+    pub minimum: Duration,
+    /// The first and the third quartile.
+    pub quartiles: (Duration, Duration),
+    /// What holds the median 95 times in 100; of a model the band that is expected.
+    pub interval: (Duration, Duration),
+    /// How many samples there were; none of a model.
+    pub samples: u64,
+}
+
+/// Where a time lies against its bound.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RecordedStanding {
+    /// The bound.
+    pub bound: Duration,
+    /// The bound as a part of the time; above 1 is a finding, and stays what it is.
+    pub fraction: Fraction,
+    /// What limits.
+    pub limiter: String,
+    /// Whose peaks the bound was made of: a sheet's or measured ones.
+    pub peaks: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_finite_times_above_zero_are_times() {
+        let check = |seconds: f64, is_time: bool| {
+            assert_eq!(Duration::try_from(Seconds(seconds)).is_ok(), is_time, "{seconds}");
+        };
+        check(1e-6, true);
+        check(f64::MIN_POSITIVE, true);
+        check(0.0, false);
+        check(-1.0, false);
+        check(f64::NAN, false);
+        check(f64::INFINITY, false);
+        assert!(serde_json::from_str::<Duration>("null").is_err(), "JSON's way to write NaN");
+        assert!(serde_json::from_str::<Duration>("-1.0").is_err());
+        assert_eq!(serde_json::from_str::<Duration>("0.5").unwrap().seconds(), Seconds(0.5));
+    }
+}

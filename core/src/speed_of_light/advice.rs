@@ -1,0 +1,140 @@
+//! What to try next: the techniques of the playbook that apply, the one that gains most first, with the evidence.
+
+use super::limiter::{Bottleneck, Limiter};
+use super::playbook::{Gain, Technique, playbook};
+use super::situation::Situation;
+
+/// From this share of the speed of light on, what is left is rarely worth the work (AutoKernel moves on at 90 %).
+const NEAR_ENOUGH: f64 = 0.9;
+
+/// What to try next.
+#[derive(Clone, Debug)]
+pub enum Advice {
+    /// These, the most promising first; at least one.
+    Try(Vec<Suggestion>),
+    /// The kernel is near the speed of light.
+    NearEnough {
+        /// The share that was reached.
+        fraction: f64,
+    },
+    /// Nothing of the playbook applies.
+    Nothing,
+}
+
+/// A technique for this kernel.
+#[derive(Clone, Debug)]
+pub struct Suggestion {
+    /// The technique.
+    pub technique: &'static Technique,
+    /// What speaks for it, in words.
+    pub evidence: Vec<String>,
+    /// Times as fast, at best.
+    pub gain: Expected,
+}
+
+/// What may be gained.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expected {
+    /// Times as fast, from; none where only the best case is known.
+    pub from: Option<f64>,
+    /// Times as fast, at most.
+    pub to: f64,
+    /// Where the numbers come from.
+    pub source: &'static str,
+    /// Whether the speed of light, and not the technique, sets the most.
+    pub limited_by_bound: bool,
+}
+
+/// What to try next with a kernel whose bottleneck is known.
+#[must_use]
+pub fn advise(of: &Situation<'_>, limiter: &Limiter) -> Advice {
+    if let Some(fraction) = of.fraction().filter(|fraction| *fraction >= NEAR_ENOUGH) {
+        return Advice::NearEnough { fraction };
+    }
+    let suggestions = suggestions(of, limiter.bottleneck);
+    if suggestions.is_empty() { Advice::Nothing } else { Advice::Try(suggestions) }
+}
+
+/// All techniques that apply and help, the one that gains most first.
+#[must_use]
+pub fn suggestions(of: &Situation<'_>, against: Bottleneck) -> Vec<Suggestion> {
+    let fitting = playbook().techniques.iter().filter(|technique| technique.helps(against));
+    let mut all: Vec<(f64, Suggestion)> = fitting
+        .filter(|technique| technique.applies(of))
+        .filter_map(|technique| suggestion(technique, of))
+        .collect();
+    // Equal ones stay in the order of the playbook.
+    all.sort_by(|a, b| b.0.total_cmp(&a.0));
+    all.into_iter().map(|(_, suggestion)| suggestion).collect()
+}
+
+/// The suggestion and what it is worth; none where nothing could be gained.
+fn suggestion(technique: &'static Technique, of: &Situation<'_>) -> Option<(f64, Suggestion)> {
+    let (from, to, source) = match &technique.gain {
+        Gain::Reported { from, to, source } => (Some(*from), *to, source),
+        Gain::UpTo { fact, source } => (None, fact.value(of)?, source),
+    };
+    let gains = to > 1.0;
+    if !gains {
+        return None;
+    }
+    // Middle of what is reported, or all of what is counted too much.
+    let worth = from.map_or(to, |from| (from * to).sqrt());
+    let room = of.fraction().filter(|fraction| *fraction > 0.0).map(|fraction| 1.0 / fraction);
+    let limited_by_bound = room.is_some_and(|room| room < to);
+    let to = if limited_by_bound { room.unwrap_or(to) } else { to };
+    let from = from.filter(|from| *from <= to);
+    let evidence = technique.evidence.iter().filter_map(|condition| {
+        let fact = condition.fact();
+        fact.value(of).map(|value| fact.sentence(value))
+    });
+    let source = playbook().sources.get(source).map_or("", String::as_str);
+    let gain = Expected { from, to, source, limited_by_bound };
+    Some((worth, Suggestion { technique, evidence: evidence.collect(), gain }))
+}
+
+impl Advice {
+    /// The first thing to try.
+    #[must_use]
+    pub fn first(&self) -> Option<&Suggestion> {
+        match self {
+            Self::Try(suggestions) => suggestions.first(),
+            Self::NearEnough { .. } | Self::Nothing => None,
+        }
+    }
+
+    /// In one sentence, with the evidence.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        match self {
+            Self::Try(suggestions) => {
+                suggestions.first().map(Suggestion::sentence).unwrap_or_default()
+            }
+            Self::NearEnough { fraction } => format!(
+                "at {} of the speed of light there is little left to gain",
+                crate::units::Fraction(*fraction)
+            ),
+            Self::Nothing => "nothing of the playbook applies".to_owned(),
+        }
+    }
+}
+
+impl Suggestion {
+    /// `pad rows of shared memory: 97.0 % of the passes … are bank conflicts; up to 32 times as fast`.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        format!("{}: {}; {}", self.technique.title, self.evidence.join(", "), self.gain.words())
+    }
+}
+
+impl Expected {
+    /// `up to 1.8 times as fast`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let end = if self.limited_by_bound { ", where the speed of light is" } else { "" };
+        match self.from {
+            Some(from) => format!("{from:.1} to {:.1} times as fast{end}", self.to),
+            None => format!("up to {:.1} times as fast{end}", self.to),
+        }
+    }
+}

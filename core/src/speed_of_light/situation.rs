@@ -1,0 +1,207 @@
+//! All that is known of a kernel in one workload on one device: what facts, the limiter and advice are computed from.
+//!
+//! Every part may be missing. What is missing makes a fact unknown, and nothing is concluded from an unknown fact.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::bound::PhysicalBound;
+use super::code_mix::CodeMix;
+use super::minimal_work::MinimalWork;
+use crate::compile::facts::LaunchFacts;
+use crate::device::{ComputeCapability, DeviceSheet};
+use crate::units::{Bytes, Hertz, Seconds};
+use crate::virtual_gpu::cost::time::{Limit, Modelled, Withheld};
+use crate::virtual_gpu::cost::{Counters, Counts, InstructionClass, Kind};
+
+/// What is known.
+#[derive(Clone, Debug)]
+pub struct Situation<'a> {
+    /// The device.
+    pub device: DeviceNumbers,
+    /// What the task needs at least.
+    pub work: &'a MinimalWork,
+    /// The launches of the kernel, in order.
+    pub launches: &'a [LaunchFacts],
+    /// How many launches run, repetitions included.
+    pub launches_run: Option<u64>,
+    /// What its code consists of.
+    pub code: Option<CodeMix>,
+    /// What its launches did.
+    pub counted: Option<Counted>,
+    /// How long what they did keeps each unit busy at least.
+    pub units: Vec<(Limit, Seconds)>,
+    /// Whether the model says that waiting decides.
+    pub waits: bool,
+    /// The time that was taken, or modelled.
+    pub time: Option<Seconds>,
+    /// The time that no correct kernel beats.
+    pub bound: Option<&'a PhysicalBound>,
+}
+
+/// What running on a virtual device told of a kernel.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Profile {
+    /// What its launches did.
+    pub counted: Counted,
+    /// How long what they did keeps each unit busy at least.
+    pub units: Vec<(Limit, Seconds)>,
+    /// Whether the model says that waiting decides.
+    pub waits: bool,
+}
+
+/// Numbers of a device.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DeviceNumbers {
+    /// Its compute capability.
+    pub capability: ComputeCapability,
+    /// Multiprocessors.
+    pub multiprocessors: Option<u32>,
+    /// Their clock at best.
+    pub clock: Option<Hertz>,
+    /// The size of L2.
+    pub l2: Option<Bytes>,
+}
+
+/// What all launches of a kernel did, together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Counted {
+    /// Of all instructions.
+    pub total: Counts,
+    /// By what instructions do.
+    pub classes: BTreeMap<InstructionClass, Counts>,
+    /// Warp instructions by what they cost.
+    pub kinds: BTreeMap<Kind, u64>,
+    /// Distinct bytes of global memory, each launch by itself; not known where only a part of a grid was counted.
+    pub touched: Touched,
+}
+
+/// Bytes of distinct sectors of global memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Touched {
+    /// Of whole grids.
+    Whole {
+        /// Read.
+        read: Bytes,
+        /// Written.
+        written: Bytes,
+    },
+    /// Of some blocks, which says nothing about all of them: others may touch the same.
+    Part,
+}
+
+impl Default for Touched {
+    fn default() -> Self {
+        Self::Whole { read: Bytes(0), written: Bytes(0) }
+    }
+}
+
+impl DeviceNumbers {
+    /// The numbers of a sheet.
+    #[must_use]
+    pub fn of(sheet: &DeviceSheet) -> Self {
+        Self {
+            capability: sheet.capability.compute_capability,
+            multiprocessors: sheet.sms.get(),
+            clock: sheet.boost_clock.get(),
+            l2: sheet.l2.get(),
+        }
+    }
+}
+
+impl Counted {
+    /// Adds what a launch did; counts of some blocks stand for the whole grid.
+    pub fn add(&mut self, counters: &Counters) {
+        let blocks = counters.blocks;
+        self.total.add(&blocks.scaled(&counters.total));
+        for (class, counts) in &counters.classes {
+            self.classes.entry(*class).or_default().add(&blocks.scaled(counts));
+        }
+        for (kind, count) in &counters.kinds {
+            let whole = *count as f64 / blocks.fraction();
+            *self.kinds.entry(*kind).or_default() += whole as u64;
+        }
+        self.touched = match self.touched {
+            Touched::Whole { read, written } if !blocks.is_sample() => Touched::Whole {
+                read: read + Bytes(counters.compulsory_read_bytes),
+                written: written + Bytes(counters.compulsory_written_bytes),
+            },
+            Touched::Whole { .. } | Touched::Part => Touched::Part,
+        };
+    }
+}
+
+impl Touched {
+    /// What was read and what was written, where that is known.
+    #[must_use]
+    pub const fn whole(self) -> Option<(Bytes, Bytes)> {
+        match self {
+            Self::Whole { read, written } => Some((read, written)),
+            Self::Part => None,
+        }
+    }
+}
+
+impl Situation<'_> {
+    /// Takes over what the model says of each launch: the times of units add up, launch after launch.
+    pub fn add_modelled(&mut self, modelled: &Modelled) {
+        self.waits |= add_modelled(&mut self.units, modelled, 1.0);
+    }
+
+    /// The launch with the most threads: the one that the others prepare or finish.
+    #[must_use]
+    pub fn main_launch(&self) -> Option<&LaunchFacts> {
+        let threads = |launch: &&LaunchFacts| {
+            let sizes = launch.planned.grid.iter().chain(&launch.planned.block);
+            sizes.fold(1_u128, |product, size| product.saturating_mul(u128::from(*size)))
+        };
+        self.launches.iter().max_by_key(threads)
+    }
+
+    /// Blocks of the main launch.
+    #[must_use]
+    pub fn blocks(&self) -> Option<f64> {
+        let grid = self.main_launch()?.planned.grid;
+        Some(grid.iter().map(|size| f64::from(*size)).product())
+    }
+
+    /// The share of the speed of light that was reached; never clamped.
+    #[must_use]
+    pub fn fraction(&self) -> Option<f64> {
+        Some((self.bound?.bound().time / self.time?).0)
+    }
+}
+
+impl Profile {
+    /// Adds a launch that is executed so many times.
+    pub fn add(&mut self, executions: u64, counters: Option<&Counters>, modelled: &Modelled) {
+        self.waits |= add_modelled(&mut self.units, modelled, executions as f64);
+        if let Some(counters) = counters {
+            for _ in 0..executions.min(MOST_ADDED) {
+                self.counted.add(counters);
+            }
+        }
+    }
+}
+
+/// Executions of one launch that are added up: shares do not change by more.
+const MOST_ADDED: u64 = 1024;
+
+/// Adds the times of units, and says whether waiting decides instead.
+fn add_modelled(units: &mut Vec<(Limit, Seconds)>, modelled: &Modelled, executions: f64) -> bool {
+    match modelled {
+        Modelled::Bound(bound) => {
+            for (limit, time) in &bound.parts {
+                let time = *time * executions;
+                match units.iter_mut().find(|(known, _)| known == limit) {
+                    Some((_, total)) => *total = *total + time,
+                    None => units.push((*limit, time)),
+                }
+            }
+            false
+        }
+        Modelled::Withheld(Withheld::Latency { .. }) => true,
+        Modelled::Withheld(Withheld::Nothing(_) | Withheld::NotCounted) => false,
+    }
+}

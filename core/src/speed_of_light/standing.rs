@@ -1,0 +1,175 @@
+//! Where a time lies against its bounds: a fraction that is never clamped, or the finding that it lies below.
+
+use super::bound::{Bound, CacheState, Limit, MethodBound, PhysicalBound, Residency};
+use super::ceilings::Basis;
+use crate::units::{Fraction, Seconds};
+
+/// A time against the bounds of its workload, each on the sheet's peaks and on measured ones where there are any.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Standing {
+    /// Against the bounds that no correct kernel beats.
+    pub physical: Vec<Against>,
+    /// Against those of the named method; above 1 is news.
+    pub method: Vec<Against>,
+}
+
+/// A time against one bound.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Against {
+    /// Where the ceilings come from.
+    pub basis: Basis,
+    /// The bound.
+    pub bound: Seconds,
+    /// What sets it.
+    pub limit: Limit,
+    /// The bound by the time; 1 is the speed of light.
+    pub fraction: Fraction,
+}
+
+/// Why a time has no standing.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum NoStanding {
+    /// The time lies below what is possible: a finding, and no longer a time.
+    #[error("{}", .0.sentence())]
+    BelowBound(BelowBound),
+    /// The time is none.
+    #[error("the time is not a positive, finite number")]
+    NotATime,
+    /// There is nothing to hold it against.
+    #[error("there is no bound to hold the time against")]
+    NoBound,
+}
+
+/// A time that no correct kernel reaches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BelowBound {
+    /// What was taken for a time.
+    pub claimed: Seconds,
+    /// The bound that it lies below, and its basis.
+    pub against: Against,
+    /// What may be the case, the likeliest first.
+    pub reasons: Vec<Reason>,
+}
+
+/// What may be the case if a time lies below its bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Reason {
+    /// Most often.
+    #[error("the kernel does not do all of the work")]
+    WorkSkipped,
+    /// Cold times only.
+    #[error("caches were not empty when the clock started")]
+    NotCold,
+    /// Small working sets.
+    #[error("the working set fits in L2")]
+    FitsInCache,
+    /// Short times.
+    #[error(
+        "the clock missed a part: an asynchronous launch, a wrong stream, an offset subtracted twice"
+    )]
+    ClockMissed,
+    /// Bounds on a sheet.
+    #[error("the device runs above the clocks of its sheet")]
+    FasterClock,
+    /// Bounds on a calibration.
+    #[error(
+        "the calibration is older than the device's clocks or driver, or its method is not the best"
+    )]
+    StaleCalibration,
+    /// Always.
+    #[error("the project counts more work than the task needs")]
+    WorkOverstated,
+}
+
+/// Bounds on one basis; a method bound may be missing where the physical one is not.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds<'a> {
+    /// No correct kernel beats it.
+    pub physical: &'a PhysicalBound,
+    /// Of the named method.
+    pub method: Option<&'a MethodBound>,
+}
+
+/// The standing of a time.
+///
+/// # Errors
+/// The time lies below a physical bound, is none, or there is no bound.
+pub fn standing(time: Seconds, bounds: &[Bounds<'_>]) -> Result<Standing, NoStanding> {
+    let is_time = time.0 > 0.0 && time.0.is_finite();
+    if !is_time {
+        return Err(NoStanding::NotATime);
+    }
+    if bounds.is_empty() {
+        return Err(NoStanding::NoBound);
+    }
+    let mut standing = Standing { physical: Vec::new(), method: Vec::new() };
+    for Bounds { physical, method } in bounds {
+        let bound = physical.bound();
+        let against = Against::of(time, bound);
+        // A bound that is no number is never reached, and nothing is below it either: it is refused.
+        if time < bound.time {
+            let reasons = reasons(bound);
+            return Err(NoStanding::BelowBound(BelowBound { claimed: time, against, reasons }));
+        }
+        let stands = time >= bound.time;
+        if !stands {
+            return Err(NoStanding::NoBound);
+        }
+        standing.physical.push(against);
+        standing.method.extend(method.map(|method| Against::of(time, method.bound())));
+    }
+    Ok(standing)
+}
+
+impl Against {
+    fn of(time: Seconds, bound: &Bound) -> Self {
+        let Bound { time: at_least, limit, basis, .. } = bound;
+        Self { basis: *basis, bound: *at_least, limit: *limit, fraction: *at_least / time }
+    }
+}
+
+impl Standing {
+    /// Against the physical bound on the best basis there is: measured before sheet.
+    #[must_use]
+    pub fn best(&self) -> Option<&Against> {
+        self.physical.iter().max_by_key(|against| against.basis)
+    }
+
+    /// Where the named method's bound was beaten: another method is at work.
+    #[must_use]
+    pub fn another_method(&self) -> Option<&Against> {
+        self.method.iter().find(|against| against.fraction.0 > 1.0)
+    }
+}
+
+impl BelowBound {
+    /// What is found, in one sentence.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let Against { bound, limit, basis, .. } = self.against;
+        let likely = self.reasons.first().map(|reason| format!("; most likely {reason}"));
+        format!(
+            "{} is below the {bound} that {limit} alone takes ({basis}): a finding, not a time{}",
+            self.claimed,
+            likely.unwrap_or_default()
+        )
+    }
+}
+
+fn reasons(bound: &Bound) -> Vec<Reason> {
+    let mut reasons = vec![Reason::WorkSkipped];
+    if bound.cache == CacheState::Cold {
+        reasons.push(Reason::NotCold);
+    }
+    match bound.residency {
+        Residency::Fits | Residency::Unknown => reasons.push(Reason::FitsInCache),
+        Residency::Beyond => {}
+    }
+    reasons.push(Reason::ClockMissed);
+    reasons.push(match bound.basis {
+        Basis::Sheet => Reason::FasterClock,
+        Basis::Measured => Reason::StaleCalibration,
+    });
+    reasons.push(Reason::WorkOverstated);
+    reasons
+}

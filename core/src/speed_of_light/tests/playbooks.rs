@@ -1,0 +1,159 @@
+//! The playbook is complete and sound, and says nothing about what is not known.
+
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::speed_of_light::advice::{Advice, advise, suggestions};
+use crate::speed_of_light::fact::Fact;
+use crate::speed_of_light::limiter::{Bottleneck, Cause, limiter};
+use crate::speed_of_light::playbook::{Gain, Technique, Tier, playbook};
+use crate::speed_of_light::situation::{Counted, DeviceNumbers, Situation};
+use crate::virtual_gpu::cost::time::Limit;
+
+/// What the limiter itself looks at.
+const OF_THE_LIMITER: [Fact; 5] = [
+    Fact::BoundFraction,
+    Fact::GlobalAtomicShare,
+    Fact::AtomicQueue,
+    Fact::BlocksPerMultiprocessor,
+    Fact::Occupancy,
+];
+
+fn nothing_known(work: &MinimalWork) -> Situation<'_> {
+    Situation {
+        device: DeviceNumbers::of(h200()),
+        work,
+        launches: &[],
+        launches_run: None,
+        code: None,
+        counted: None,
+        units: Vec::new(),
+        waits: false,
+        time: None,
+        bound: None,
+    }
+}
+
+fn facts_of(technique: &Technique) -> impl Iterator<Item = Fact> {
+    let conditions = technique.possible.iter().chain(&technique.evidence).chain(&technique.unless);
+    let gain = match &technique.gain {
+        Gain::UpTo { fact, .. } => Some(*fact),
+        Gain::Reported { .. } => None,
+    };
+    conditions.map(|condition| condition.fact()).chain(gain)
+}
+
+#[test]
+fn the_playbook_has_six_tiers_and_enough_techniques() {
+    let techniques = &playbook().techniques;
+    assert!(techniques.len() >= 25, "{}", techniques.len());
+    let tiers: BTreeSet<Tier> = techniques.iter().map(|technique| technique.tier).collect();
+    assert_eq!(Vec::from_iter(tiers), Tier::ALL);
+    assert!(techniques.is_sorted_by_key(|technique| technique.tier), "tier by tier");
+    let ids: BTreeSet<&str> = techniques.iter().map(|technique| technique.id.as_str()).collect();
+    assert_eq!(ids.len(), techniques.len(), "every id once");
+}
+
+#[test]
+fn every_technique_is_complete() {
+    let mut used = BTreeSet::new();
+    for technique in &playbook().techniques {
+        let id = &technique.id;
+        assert!(!technique.evidence.is_empty() && !technique.relieves.is_empty(), "{id}");
+        assert!(!technique.title.is_empty() && technique.how.ends_with('.'), "{id}");
+        let source = match &technique.gain {
+            Gain::Reported { from, to, source } => {
+                assert!(*from >= 1.0 && to > from && to.is_finite(), "{id}");
+                source
+            }
+            Gain::UpTo { source, .. } => source,
+        };
+        assert!(playbook().sources.contains_key(source), "{id}: {source}");
+        used.insert(source.as_str());
+    }
+    assert_eq!(used.len(), playbook().sources.len(), "every source is cited");
+}
+
+#[test]
+fn every_fact_is_used() {
+    let used: BTreeSet<Fact> =
+        playbook().techniques.iter().flat_map(facts_of).chain(OF_THE_LIMITER).collect();
+    let unused: Vec<&Fact> = Fact::ALL.iter().filter(|fact| !used.contains(fact)).collect();
+    assert!(unused.is_empty(), "{unused:?}");
+}
+
+#[test]
+fn nothing_follows_from_nothing() {
+    let work = work(1 << 20, 1 << 20, &[]);
+    let situation = nothing_known(&work);
+    let limiter = limiter(&situation);
+    assert_eq!(limiter.bottleneck, Bottleneck::Unknown);
+    assert!(matches!(advise(&situation, &limiter), Advice::Nothing));
+    // Counted, but nothing: every ratio is none, and none becomes a zero.
+    let empty = Situation { counted: Some(Counted::default()), ..situation };
+    assert!(suggestions(&empty, Bottleneck::Unknown).is_empty());
+}
+
+#[test]
+fn what_is_no_number_is_no_fact() {
+    let work = work(1 << 20, 0, &[(OperationKind::Contraction, f64::NAN)]);
+    let situation = nothing_known(&work);
+    assert_eq!(Fact::Contractions.value(&situation), None);
+    assert_eq!(Fact::ContractionIntensity.value(&situation), None);
+    let bound = bound(&super::work(1 << 20, 0, &[]));
+    let situation =
+        Situation { time: Some(Seconds(f64::NAN)), bound: Some(&bound), ..nothing_known(&work) };
+    assert_eq!(Fact::BoundFraction.value(&situation), None);
+    assert_eq!(limiter(&situation).bottleneck, Bottleneck::Unknown);
+}
+
+#[test]
+fn near_the_speed_of_light_nothing_is_advised() {
+    let work = work(1 << 30, 0, &[]);
+    let bound = bound(&work);
+    let near = Situation {
+        time: Some(bound.bound().time * 1.05),
+        bound: Some(&bound),
+        ..nothing_known(&work)
+    };
+    let limiter = limiter(&near);
+    assert_eq!(limiter.words(), "DRAM");
+    let advice = advise(&near, &limiter);
+    assert_eq!(advice.sentence(), "at 95.2 % of the speed of light there is little left to gain");
+}
+
+#[track_caller]
+fn check_limit(units: &[(Limit, f64)], time: Option<f64>, waits: bool, expected: Bottleneck) {
+    let work = work(1 << 30, 0, &[]);
+    let situation = Situation {
+        units: units.iter().map(|(limit, time)| (*limit, Seconds(*time))).collect(),
+        time: time.map(Seconds),
+        waits,
+        ..nothing_known(&work)
+    };
+    assert_eq!(limiter(&situation).bottleneck, expected);
+}
+
+#[test]
+fn a_busy_unit_is_the_limit_and_an_idle_one_is_not() {
+    let units = [(Limit::Dram, 2e-6), (Limit::Shared, 8e-6), (Limit::Issue, 1e-6)];
+    check_limit(&units, Some(10e-6), false, Bottleneck::Unit(Limit::Shared));
+    check_limit(&units, Some(20e-6), false, Bottleneck::Waiting(Cause::Dependencies));
+    check_limit(&units, None, false, Bottleneck::Unit(Limit::Shared));
+    check_limit(&units, None, true, Bottleneck::Waiting(Cause::Dependencies));
+    check_limit(&units, Some(f64::NAN), false, Bottleneck::Waiting(Cause::Dependencies));
+    check_limit(&[], Some(10e-6), false, Bottleneck::Unknown);
+}
+
+#[test]
+fn a_fact_reads_with_its_number() {
+    assert_eq!(
+        Fact::LoadSectors.sentence(32.0),
+        "a load of a warp touches 32 sectors, where 4 hold 32 words"
+    );
+    assert_eq!(
+        Fact::ConflictShare.sentence(0.969),
+        "96.9 % of the passes over shared memory are bank conflicts"
+    );
+    assert_eq!(Fact::LoadWaste.sentence(7.894), "loads move 7.89 times the bytes that they use");
+}
