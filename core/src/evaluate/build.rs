@@ -235,7 +235,8 @@ impl Builder<'_> {
         if is_new {
             self.look(&candidate)?;
         }
-        let program = Program::of(module, definition, kernel, &candidate).map_err(of_program)?;
+        let program = Program::of(module, definition, kernel, &candidate)
+            .map_err(|error| of_program(&error))?;
         let broken =
             |error: &dyn std::fmt::Display| Stop::Broken(format!("the reference: {error}"));
         let reference = self.compiles.facts(index, Side::Reference);
@@ -335,9 +336,9 @@ fn of_candidate(error: FactsError) -> Stop {
 }
 
 /// What is not carried out refuses the candidate; anything else is our fault.
-fn of_program(error: ProgramError) -> Stop {
+fn of_program(error: &ProgramError) -> Stop {
     match error {
-        ProgramError::Unsupported(unsupported) => Failure::from(unsupported).into(),
+        ProgramError::Unsupported(unsupported) => Failure::from(*unsupported).into(),
         ProgramError::NotCompiled(_) | ProgramError::NoSuchBuffer => {
             Stop::Broken(error.to_string())
         }
