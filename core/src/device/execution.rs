@@ -96,14 +96,22 @@ pub trait Device: fmt::Debug {
         &mut self,
         buffer: BufferId,
         sink: &mut dyn io::Write,
-    ) -> Result<Vec<Range<usize>>, DeviceError>;
+    ) -> Result<Vec<Range<usize>>, DeviceError> {
+        let Content { bytes, unwritten } = self.read(buffer)?;
+        sink.write_all(&bytes).map_err(|error| DeviceError::Passing(error.to_string()))?;
+        Ok(unwritten)
+    }
 
     /// Replaces what a buffer holds by as many bytes from a file or the like.
     ///
     /// # Errors
     ///
     /// As [`Self::set`], and what `source` says: that it ends before the buffer does, too.
-    fn set_from(&mut self, buffer: BufferId, source: &mut dyn io::Read) -> Result<(), DeviceError>;
+    fn set_from(&mut self, buffer: BufferId, source: &mut dyn io::Read) -> Result<(), DeviceError> {
+        let mut bytes = self.read(buffer)?.bytes;
+        source.read_exact(&mut bytes).map_err(|error| DeviceError::Passing(error.to_string()))?;
+        self.set(buffer, Initial::Bytes(bytes))
+    }
 
     /// Takes the code of [`crate::trusted`]: its launches may write to every buffer and are not checked. None where that
     /// work is the host's.
@@ -111,11 +119,15 @@ pub trait Device: fmt::Debug {
     /// # Errors
     ///
     /// The device does not take it.
-    fn equip(&mut self, image: Image<'_>) -> Result<Option<ModuleId>, DeviceError>;
+    fn equip(&mut self, _image: Image<'_>) -> Result<Option<ModuleId>, DeviceError> {
+        Ok(None)
+    }
 
     /// A way for contents to another process with the same device that does not lead through the host; none where there
     /// is no such way.
-    fn direct(&mut self) -> Option<&mut dyn Direct>;
+    fn direct(&mut self) -> Option<&mut dyn Direct> {
+        None
+    }
 }
 
 /// A way for contents from one process to another with the same device.

@@ -1,12 +1,9 @@
 //! A device that is played on the host: the virtual GPU with the numbers of a device sheet.
 
-use std::io;
-use std::ops::Range;
-
 use super::error::{DeviceError, OpenError};
 use super::execution::{
-    Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Direct, Image,
-    Launch, LaunchFault, ModuleId, Outcome, Placement,
+    Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Image, Launch,
+    LaunchFault, ModuleId, Outcome, Placement,
 };
 use super::model;
 use super::sheet::DeviceSheet;
@@ -226,31 +223,6 @@ impl Device for VirtualDevice {
         let buffer = self.buffer(buffer)?;
         let unwritten = self.machine.unwritten(buffer);
         Ok(Content { bytes: self.machine.read(buffer), unwritten })
-    }
-
-    fn read_to(
-        &mut self,
-        buffer: BufferId,
-        sink: &mut dyn io::Write,
-    ) -> Result<Vec<Range<usize>>, DeviceError> {
-        let Content { bytes, unwritten } = self.read(buffer)?;
-        sink.write_all(&bytes).map_err(|error| DeviceError::Passing(error.to_string()))?;
-        Ok(unwritten)
-    }
-
-    fn set_from(&mut self, buffer: BufferId, source: &mut dyn io::Read) -> Result<(), DeviceError> {
-        let mut bytes = self.read(buffer)?.bytes;
-        source.read_exact(&mut bytes).map_err(|error| DeviceError::Passing(error.to_string()))?;
-        self.set(buffer, Initial::Bytes(bytes))
-    }
-
-    /// Buffers lie in the host's memory: there is no way to save.
-    fn equip(&mut self, _image: Image<'_>) -> Result<Option<ModuleId>, DeviceError> {
-        Ok(None)
-    }
-
-    fn direct(&mut self) -> Option<&mut dyn Direct> {
-        None
     }
 }
 

@@ -127,11 +127,7 @@ fn a_taint_is_said_with_the_time() {
 #[test]
 fn what_is_no_time_is_not_shown_as_one() {
     let (stands, same) = (stands(300e-6), compared(1.0, Conclusion::NoMeasurableDifference));
-    let performance = |time| Performance {
-        standing: Some(&stands),
-        best: Some(Than::Compared(&same)),
-        ..only(time)
-    };
+    let (standing, best) = (Some(&stands), Some(Than::Compared(&same)));
     for (median, low, high) in [
         (f64::NAN, 1.0, 2.0),
         (1.0, f64::NAN, 2.0),
@@ -143,14 +139,20 @@ fn what_is_no_time_is_not_shown_as_one() {
     ] {
         let timing = events(median, low, high);
         check_correct(
-            performance(Time::Taken(&timing)),
+            Performance { standing, best, ..only(Time::Taken(&timing)) },
             "Correct: what was taken for a time is none.",
         );
     }
     let recorded = Time::Recorded { time: Seconds(f64::NAN), source: "a table" };
-    check_correct(performance(recorded), "Correct: what was taken for a time is none.");
+    check_correct(
+        Performance { standing, best, ..only(recorded) },
+        "Correct: what was taken for a time is none.",
+    );
     let predicted = Time::Predicted(Seconds(2.0), Seconds(1.0));
-    check_correct(performance(predicted), "Correct: what was taken for a time is none.");
+    check_correct(
+        Performance { standing, best, ..only(predicted) },
+        "Correct: what was taken for a time is none.",
+    );
 }
 
 #[test]

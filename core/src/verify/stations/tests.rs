@@ -119,7 +119,7 @@ fn stations(candidate: &[Act], reference: &[Act]) -> Stations {
 
 fn reopen(stations: &mut Stations) {
     let module = [ModuleImage { ptx: String::new(), cubin: None }];
-    stations.open(&module, &module, 1, &Cancellation::new()).unwrap();
+    stations.open(&module, &module, None, 1, &Cancellation::new()).unwrap();
 }
 
 fn ran(stations: &mut Stations, limit: Duration) -> Result<RunReport, StationError> {
