@@ -183,7 +183,18 @@ fn examine(place: &Place, machine: &Machine, suspicion: Suspicion) -> Result<Sta
         Ok(Found::Newer(found)) => Err(HistoryError::Newer { path, found, known: schema::known() }),
         Err(source) => match HistoryError::of("open the history", &path, source) {
             HistoryError::Damaged { reason, .. } => Ok(State::Unreadable(reason)),
-            other => Err(other),
+            other @ (HistoryError::Files { .. }
+            | HistoryError::Newer { .. }
+            | HistoryError::Full { .. }
+            | HistoryError::Busy { .. }
+            | HistoryError::Database { .. }
+            | HistoryError::MissingText { .. }
+            | HistoryError::Unwritable(_)
+            | HistoryError::NoTime(_)
+            | HistoryError::NoSuchRun(_)
+            | HistoryError::OnlyRecorded(_)
+            | HistoryError::NotPassed(_)
+            | HistoryError::NoRandomness(_)) => Err(other),
         },
     }
 }
