@@ -13,6 +13,7 @@
 mod build;
 pub mod compare;
 mod compiles;
+mod stand;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -158,7 +159,9 @@ fn stages(
         build::build(evaluation, Scope::Everything, &mut bench.compiler, cancellation, candidate)?;
     let checks = subject.checks(started.elapsed());
     let verification = verification(evaluation, &subject, bench, cancellation, watcher, checks);
-    verification.run(evaluation.timing)
+    let mut passed = verification.run(evaluation.timing)?;
+    stand::stand(evaluation, &subject, &mut passed);
+    Ok(passed)
 }
 
 fn verification<'a>(

@@ -5,7 +5,7 @@ use std::fs;
 use lightbench_core::history::text::Texts;
 use lightbench_core::history::{RunRecord, Suspicion};
 
-use super::{opened, record};
+use super::record;
 use crate::compiler;
 use crate::program::{Bench, Said};
 

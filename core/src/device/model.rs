@@ -44,7 +44,7 @@ pub(super) struct Grid {
     pub(super) room: Bytes,
 }
 
-/// Models one launch. Buffers hold a part of its result afterwards, so that what it did wrong says nothing.
+/// Models one launch, and says what was counted. Buffers hold a part of its result afterwards, so that what it did wrong says nothing.
 ///
 /// # Errors
 /// The launch is impossible.
@@ -53,8 +53,8 @@ pub(super) fn launch(
     kernel: (&Module, &str),
     grid: &Grid,
     sheet: &DeviceSheet,
-) -> Result<Modelled, LaunchError> {
-    let withheld = |reason| Ok(Modelled::Withheld(Withheld::Nothing(reason)));
+) -> Result<(Modelled, Option<Counters>), LaunchError> {
+    let withheld = |reason| Ok((Modelled::Withheld(Withheld::Nothing(reason)), None));
     let Some(rates) = sheet.rates() else {
         return withheld("the sheet does not state multiprocessors and clock");
     };
@@ -71,7 +71,9 @@ pub(super) fn launch(
         Err(Uncounted::Faulted(_)) => {
             return withheld("a part of the grid without the rest does something wrong");
         }
-        Err(Uncounted::Nothing) => return Ok(Modelled::Withheld(Withheld::NotCounted)),
+        Err(Uncounted::Nothing) => {
+            return Ok((Modelled::Withheld(Withheld::NotCounted), None));
+        }
     };
     let threads = grid.config.block.iter().fold(1_u32, |all, side| all.saturating_mul(*side));
     let shape = LaunchShape {
@@ -82,7 +84,8 @@ pub(super) fn launch(
     };
     let capability = sheet.capability.compute_capability;
     let expansion = Expansion::of((capability.0, capability.1));
-    Ok(modelled(&counters, &shape, &rates, expansion))
+    let modelled = modelled(&counters, &shape, &rates, expansion);
+    Ok((modelled, Some(counters)))
 }
 
 /// Models setting a buffer: what it writes, at the rate of memory.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::execution::{BufferId, Launch, LaunchFault};
 use crate::measure::timing::{Clock, Mode, Reading};
 use crate::units::{Bytes, Seconds};
+use crate::virtual_gpu::cost::Counters;
 use crate::virtual_gpu::cost::time::Modelled;
 
 /// Work that is timed as a whole.
@@ -57,6 +58,17 @@ pub struct Sampling {
     pub samples: u32,
 }
 
+/// One operation of modelled work; the same again is not modelled again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelledOperation {
+    /// How often it is executed.
+    pub executions: u64,
+    /// What the model says.
+    pub modelled: Modelled,
+    /// What was counted of a launch.
+    pub counters: Option<Counters>,
+}
+
 /// What came of timing.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Timed {
@@ -69,8 +81,8 @@ pub enum Timed {
         /// What the device did, where it was asked: not each time.
         reading: Option<Reading>,
     },
-    /// It was modelled: each launch once, with how often it is executed.
-    Modelled(Vec<(u64, Modelled)>),
+    /// It was modelled.
+    Modelled(Vec<ModelledOperation>),
     /// A kernel did something wrong; a GPU is lost for this process.
     Faulted(Vec<LaunchFault>),
 }

@@ -7,9 +7,8 @@ use super::execution::{
 };
 use super::model;
 use super::sheet::DeviceSheet;
-use super::timing::{Operation, Sampling, Timed, Work};
+use super::timing::{ModelledOperation, Operation, Sampling, Timed, Work};
 use crate::units::Bytes;
-use crate::virtual_gpu::cost::time::Modelled;
 use crate::virtual_gpu::machine::{self, Approximation, OnFault, TensorModel};
 use crate::virtual_gpu::{
     Blocks, Checks, DeviceShape, Initial, LaunchConfig, LaunchError, Machine, Module, Races,
@@ -191,15 +190,15 @@ impl Device for VirtualDevice {
     }
 
     fn time(&mut self, work: &Work, _sampling: Sampling) -> Result<Timed, DeviceError> {
-        let mut known: Vec<(&Operation, u64, Modelled)> = Vec::new();
+        let mut known: Vec<(&Operation, ModelledOperation)> = Vec::new();
         for operation in &work.timed {
-            if let Some((_, executions, _)) =
-                known.iter_mut().find(|(known, ..)| is_repeated(known, operation))
+            if let Some((_, same)) =
+                known.iter_mut().find(|(known, _)| is_repeated(known, operation))
             {
-                *executions += 1;
+                same.executions += 1;
                 continue;
             }
-            let modelled = match operation {
+            let (modelled, counters) = match operation {
                 Operation::Launch { launch, residence } => {
                     let config = self.config(launch)?;
                     let module = self.modules.get(launch.module.0);
@@ -211,12 +210,12 @@ impl Device for VirtualDevice {
                 }
                 Operation::Fill { buffer, .. } => {
                     let slot = self.buffers.get(buffer.0).ok_or(DeviceError::Unknown("buffer"))?;
-                    model::fill(&self.sheet, slot.bytes)
+                    (model::fill(&self.sheet, slot.bytes), None)
                 }
             };
-            known.push((operation, 1, modelled));
+            known.push((operation, ModelledOperation { executions: 1, modelled, counters }));
         }
-        let parts = known.into_iter().map(|(_, executions, modelled)| (executions, modelled));
+        let parts = known.into_iter().map(|(_, modelled)| modelled);
         Ok(Timed::Modelled(parts.collect()))
     }
 

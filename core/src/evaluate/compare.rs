@@ -12,7 +12,7 @@ use crate::project::manifest::Distribution;
 use crate::units::Fraction;
 use crate::verify::inputs::{Draw, Recipe};
 use crate::verify::program::Program;
-use crate::verify::station::{MeasureOrder, MeasureReport, ModelledTime, Samples};
+use crate::verify::station::{MeasureOrder, MeasureReport, ModelledProgram, ModelledTime, Samples};
 use crate::verify::subject::{Subject, Trial};
 use crate::verify::verdict::{Step, TimingUse};
 use crate::verify::verification::Stop;
@@ -119,7 +119,7 @@ impl Pair {
         let steps = a.limits.virtual_steps;
         bench
             .stations
-            .open(&modules, &a.reference, steps, cancellation)
+            .open(&modules, &a.reference, a.trusted.as_ref(), steps, cancellation)
             .map_err(|error| Stop::Broken(error.to_string()))?;
         Ok(Self { before: a.candidate.len(), subjects: [a, b] })
     }
@@ -190,8 +190,8 @@ fn measured(samples: Samples) -> Outcome {
     }
 }
 
-fn modelled(times: Vec<Result<ModelledTime, String>>) -> Outcome {
-    let mut times = times.into_iter();
+fn modelled(programs: Vec<ModelledProgram>) -> Outcome {
+    let mut times = programs.into_iter().map(|program| program.time);
     match (times.next(), times.next()) {
         (Some(Ok(a)), Some(Ok(b))) => {
             let ratio = b.bound / a.bound;

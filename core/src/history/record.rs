@@ -70,10 +70,13 @@ impl RunId {
         Ok(Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
     }
 
-    /// The name that every import of the same bytes has.
+    /// The name that a line of a file has in every import, counted among lines that say the same, from 1.
     #[must_use]
-    pub fn of_import(content: &[u8]) -> Self {
-        Self(blake3::hash(content).to_hex()[..32].to_owned())
+    pub fn of_import(line: &str, occurrence: usize) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&(occurrence as u64).to_le_bytes());
+        hasher.update(line.as_bytes());
+        Self(hasher.finalize().to_hex()[..32].to_owned())
     }
 }
 

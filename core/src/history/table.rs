@@ -26,7 +26,7 @@ const HEADINGS: [&str; 16] = [
 
 /// The runs as comma-separated values with a line of headings.
 ///
-/// Nothing that came from a file is a formula to a spreadsheet: see [`defused`].
+/// Nothing that came from a file is a formula to a spreadsheet.
 ///
 /// # Errors
 /// The table cannot be written, which in memory does not happen.

@@ -6,6 +6,7 @@ use super::error::HistoryError;
 use super::record::WorkloadName;
 use super::text::{TextHash, Texts};
 use crate::measure::{self, Basis, Timing};
+use crate::speed_of_light::standing::{NoStanding, Standing};
 use crate::units::{Fraction, Seconds};
 
 /// The time of one workload. Only a run that passed has any.
@@ -76,6 +77,29 @@ impl RecordedTiming {
             taint,
             standing: None,
         })
+    }
+
+    /// Adds where the time stands. One that no correct kernel reaches is a finding: it is kept, and not trusted.
+    ///
+    /// # Errors
+    /// The bound is no time.
+    pub fn stand(&mut self, standing: &Result<Standing, NoStanding>) -> Result<(), NoTime> {
+        match standing {
+            Ok(standing) => {
+                let Some(best) = standing.best() else { return Ok(()) };
+                self.standing = Some(RecordedStanding {
+                    bound: Duration::try_from(best.bound)?,
+                    fraction: best.fraction,
+                    limiter: best.limit.to_string(),
+                    peaks: best.basis.to_string(),
+                });
+            }
+            Err(NoStanding::NoBound) => {}
+            Err(finding @ (NoStanding::BelowBound(_) | NoStanding::NotATime)) => {
+                self.taint.push(finding.to_string());
+            }
+        }
+        Ok(())
     }
 }
 
@@ -175,6 +199,35 @@ pub struct RecordedStanding {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::history::record::Outcome;
+    use crate::speed_of_light::bound::Limit;
+    use crate::speed_of_light::ceilings::Basis;
+    use crate::speed_of_light::standing::{Against, BelowBound};
+
+    #[test]
+    fn a_time_below_its_bound_is_kept_and_not_trusted() {
+        let against = |fraction: f64| Against {
+            basis: Basis::Sheet,
+            bound: Seconds(1e-5 * fraction),
+            limit: Limit::Dram,
+            fraction: Fraction(fraction),
+        };
+        let recorded = |standing: &Result<Standing, NoStanding>| {
+            let (mut run, _) = crate::history::fixture::passed("naive", "a", Some(1e-5));
+            let Outcome::Passed { timings, .. } = &mut run.outcome else { panic!("it passed") };
+            timings[0].stand(standing).unwrap();
+            run
+        };
+        let run = recorded(&Ok(Standing { physical: vec![against(0.5)], method: Vec::new() }));
+        let standing = run.timings()[0].standing.as_ref().unwrap();
+        assert_eq!((standing.fraction, standing.limiter.as_str()), (Fraction(0.5), "DRAM"));
+        assert!(run.score().is_some());
+        let claimed = Seconds(1e-5);
+        let below = BelowBound { claimed, against: against(2.0), reasons: Vec::new() };
+        let run = recorded(&Err(NoStanding::BelowBound(below)));
+        assert_eq!((run.timings()[0].taint.len(), run.score()), (1, None));
+        assert!(recorded(&Err(NoStanding::NoBound)).score().is_some());
+    }
 
     #[test]
     fn only_finite_times_above_zero_are_times() {

@@ -1,6 +1,6 @@
 //! A project's runs as one page, for people who were not there.
 //!
-//! [`Page`] is what is said, the same in every form; [`html`] and [`markdown`] are how. Nothing here reads a file or a
+//! [`Page`] is what is said, the same in every form; [`html()`] and [`markdown()`] are how. Nothing here reads a file or a
 //! clock.
 
 mod html;

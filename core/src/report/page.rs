@@ -139,11 +139,14 @@ fn kernels(runs: &[StoredRun], best: &[RunNumber]) -> Vec<KernelLine> {
         .collect()
 }
 
-/// The record of the fastest run that others may be compared with.
+/// The record of the fastest run that can be compared with the newest timed one: the same clock, device and task.
 fn fastest<'a>(runs: &[&'a StoredRun]) -> Option<&'a RunRecord> {
     let own = runs.iter().filter(|run| run.is_standard());
-    let timed = own.filter_map(|run| Some((run.record.score()?.seconds, &run.record)));
-    timed.min_by(|(a, _), (b, _)| a.0.total_cmp(&b.0)).map(|(_, record)| record)
+    let timed: Vec<_> = own.filter_map(|run| Some((run.record.score()?, &run.record))).collect();
+    let (newest, _) = timed.first()?;
+    let alike = timed.iter().filter(|(score, _)| score.basis == newest.basis);
+    let first = alike.min_by(|(a, _), (b, _)| a.seconds.0.total_cmp(&b.seconds.0));
+    first.map(|(_, record)| *record)
 }
 
 fn line(run: &StoredRun, best: &[RunNumber]) -> RunLine {

@@ -41,12 +41,26 @@ fn a_report_tells_each_kernel_and_each_run() {
     assert_eq!(page.runs[2].remark, "best");
     assert!(page.runs[1].time.contains("modelled"), "{:?}", page.runs[1]);
     assert!(page.plot.is_some());
+    assert!(html(&page).unwrap().contains("12.5 µs"));
     for text in [html(&page).unwrap(), markdown(&page)] {
-        for part in ["RMSNorm", "naive", "vector", "12.5 µs", "modelled", "13.5.37", "virtual H200"]
+        for part in ["RMSNorm", "naive", "vector", "50.0 µs", "modelled", "13.5.37", "virtual H200"]
         {
             assert!(text.contains(part), "{part} in\n{text}");
         }
     }
+}
+
+#[test]
+fn a_modelled_time_is_not_better_than_a_measured_one() {
+    let check = |runs: &[StoredRun], expected: &str| {
+        let page = page(runs);
+        let line = page.kernels.iter().find(|line| line.kernel == "vector").unwrap();
+        assert!(line.best.contains(expected), "{line:?}");
+    };
+    let mut runs = story();
+    check(&runs, "9.00 µs, modelled");
+    runs.swap(1, 2);
+    check(&runs, "12.5 µs, measured");
 }
 
 #[test]
@@ -75,7 +89,7 @@ fn nothing_from_a_file_is_markup() {
     let runs = [stored(2, other), stored(1, record)];
     let page = Page::of(HOSTILE, "2026-11-21T20:00:00Z".parse().unwrap(), &runs, &[]);
     let text = html(&page).unwrap();
-    assert!(!text.contains("<script") && !text.contains("</td><"), "{text}");
+    assert!(!text.contains("<script") && !text.contains("</td>|"), "{text}");
     assert!(text.contains("&lt;script&gt;"), "{text}");
     let markdown = markdown(&page);
     for part in ["<script", "`x`", "[l]", "@team", "\u{202e}"] {

@@ -4,6 +4,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::bound::PhysicalBound;
 use super::code_mix::CodeMix;
 use super::minimal_work::MinimalWork;
@@ -39,6 +41,17 @@ pub struct Situation<'a> {
     pub bound: Option<&'a PhysicalBound>,
 }
 
+/// What running on a virtual device told of a kernel.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Profile {
+    /// What its launches did.
+    pub counted: Counted,
+    /// How long what they did keeps each unit busy at least.
+    pub units: Vec<(Limit, Seconds)>,
+    /// Whether the model says that waiting decides.
+    pub waits: bool,
+}
+
 /// Numbers of a device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DeviceNumbers {
@@ -53,7 +66,7 @@ pub struct DeviceNumbers {
 }
 
 /// What all launches of a kernel did, together.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Counted {
     /// Of all instructions.
     pub total: Counts,
@@ -66,7 +79,7 @@ pub struct Counted {
 }
 
 /// Bytes of distinct sectors of global memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Touched {
     /// Of whole grids.
     Whole {
@@ -171,18 +184,7 @@ impl Situation<'_> {
 
     /// Takes over what the model says of each launch: the times of units add up, launch after launch.
     pub fn add_modelled(&mut self, modelled: &Modelled) {
-        match modelled {
-            Modelled::Bound(bound) => {
-                for (limit, time) in &bound.parts {
-                    match self.units.iter_mut().find(|(known, _)| known == limit) {
-                        Some((_, total)) => *total = *total + *time,
-                        None => self.units.push((*limit, *time)),
-                    }
-                }
-            }
-            Modelled::Withheld(Withheld::Latency { .. }) => self.waits = true,
-            Modelled::Withheld(Withheld::Nothing(_) | Withheld::NotCounted) => {}
-        }
+        self.waits |= add_modelled(&mut self.units, modelled, 1.0);
     }
 
     /// The launch with the most threads: the one that the others prepare or finish.
@@ -206,5 +208,38 @@ impl Situation<'_> {
     #[must_use]
     pub fn fraction(&self) -> Option<f64> {
         Some((self.bound?.bound().time / self.time?).0)
+    }
+}
+
+impl Profile {
+    /// Adds a launch that is executed so many times.
+    pub fn add(&mut self, executions: u64, counters: Option<&Counters>, modelled: &Modelled) {
+        self.waits |= add_modelled(&mut self.units, modelled, executions as f64);
+        if let Some(counters) = counters {
+            for _ in 0..executions.min(MOST_ADDED) {
+                self.counted.add(counters);
+            }
+        }
+    }
+}
+
+/// Executions of one launch that are added up: shares do not change by more.
+const MOST_ADDED: u64 = 1024;
+
+/// Adds the times of units, and says whether waiting decides instead.
+fn add_modelled(units: &mut Vec<(Limit, Seconds)>, modelled: &Modelled, executions: f64) -> bool {
+    match modelled {
+        Modelled::Bound(bound) => {
+            for (limit, time) in &bound.parts {
+                let time = *time * executions;
+                match units.iter_mut().find(|(known, _)| known == limit) {
+                    Some((_, total)) => *total = *total + time,
+                    None => units.push((*limit, time)),
+                }
+            }
+            false
+        }
+        Modelled::Withheld(Withheld::Latency { .. }) => true,
+        Modelled::Withheld(Withheld::Nothing(_) | Withheld::NotCounted) => false,
     }
 }

@@ -8,10 +8,12 @@ use super::fault_report::CodePlace;
 use super::program::Program;
 use super::station::ModuleImage;
 use super::verdict::{Checks, NotRun, Step};
+use crate::compile::facts::LaunchFacts;
 use crate::compile::ptx::LineMap;
 use crate::compile::source_names::SourceNames;
 use crate::project::Language;
 use crate::project::policy::Limits;
+use crate::speed_of_light::code_mix::CodeMix;
 
 /// A candidate and its reference, compiled for every workload that will run.
 #[derive(Debug)]
@@ -22,6 +24,8 @@ pub struct Subject {
     pub origins: Vec<Origins>,
     /// The reference's modules.
     pub reference: Vec<ModuleImage>,
+    /// Code of ours, for a GPU, which makes and compares tensors by itself.
+    pub trusted: Option<ModuleImage>,
     /// The workloads that everybody sees.
     pub trials: Vec<Trial>,
     /// The workloads that are for measuring.
@@ -51,6 +55,10 @@ pub struct Trial {
     pub adds_and_multiplies: bool,
     /// Whether it is small enough for a virtual device.
     pub extent: Extent,
+    /// The candidate's launches, as compiled.
+    pub launches: Vec<LaunchFacts>,
+    /// What the candidate's code consists of.
+    pub code: CodeMix,
 }
 
 /// How large a workload is.

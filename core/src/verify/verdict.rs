@@ -13,12 +13,17 @@ use super::program::Unsupported;
 use crate::compile::facts::FactsError;
 use crate::measure::{Protocol, Timing};
 use crate::project::launch::expectation::{Expectation, RefusalKind, WrongKind};
+use crate::speed_of_light::advice::Advice;
+use crate::speed_of_light::bound::Bound;
+use crate::speed_of_light::limiter::Limiter;
+use crate::speed_of_light::situation::Profile;
+use crate::speed_of_light::standing::{NoStanding, Standing};
 
 /// Whether a candidate is right.
 pub type Verdict = Result<Passed, Failure>;
 
 /// A candidate that passed everything that its device can look at. Only verification makes one.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Passed {
     /// What was done, and what was not.
     pub checks: Checks,
@@ -27,7 +32,7 @@ pub struct Passed {
 }
 
 /// How long a candidate takes on one workload.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct WorkloadTiming {
     /// Its name.
     pub workload: String,
@@ -35,6 +40,25 @@ pub struct WorkloadTiming {
     pub timings: Vec<Timing>,
     /// Why there is none.
     pub withheld: Option<String>,
+    /// What a virtual device counted, where one ran it.
+    pub profile: Option<Profile>,
+    /// Where it stands; none before that was found out.
+    pub standing: Option<WorkloadStanding>,
+}
+
+/// Where a candidate stands on one workload.
+#[derive(Clone, Debug)]
+pub struct WorkloadStanding {
+    /// The time that no correct kernel beats, where there is one.
+    pub bound: Option<Bound>,
+    /// The time against it, where there is a time.
+    pub standing: Option<Result<Standing, NoStanding>>,
+    /// What holds the candidate back.
+    pub limiter: Limiter,
+    /// What to try next.
+    pub advice: Advice,
+    /// All of it in one sentence.
+    pub line: String,
 }
 
 /// Whether times are taken.

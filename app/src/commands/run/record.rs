@@ -11,7 +11,7 @@ use lightbench_core::history::record::{
     named_includes,
 };
 use lightbench_core::history::text::Texts;
-use lightbench_core::history::timing::RecordedTiming;
+use lightbench_core::history::timing::{Mode, RecordedTiming};
 use lightbench_core::history::{HistoryError, Notice, Store, Suspicion};
 use lightbench_core::project::{Kernel, Project};
 use lightbench_core::units::Seconds;
@@ -90,6 +90,10 @@ impl<'a> Recorder<'a> {
         let told =
             opened.notices.iter().filter(|each| !matches!(each, Notice::FromElsewhere { .. }));
         self.notices.extend(told.map(ToString::to_string));
+        if self.session.state.is_none() {
+            let notice = "this machine has no folder for its key, so its runs count as recorded; `--state DIR` names one";
+            self.notices.push(notice.to_owned());
+        }
         Ok(Box::new(opened.store))
     }
 
@@ -165,7 +169,12 @@ impl<'a> Recorder<'a> {
             let workload = self.project.workloads.iter().find(|each| each.name == timed.workload);
             let Some(name) = workload.and_then(WorkloadName::of) else { continue };
             for timing in &timed.timings {
-                timings.push(RecordedTiming::of(name.clone(), timing, texts)?);
+                let mut recorded = RecordedTiming::of(name.clone(), timing, texts)?;
+                let standing = timed.standing.as_ref().and_then(|stand| stand.standing.as_ref());
+                if let (Mode::Cold, Some(standing)) = (recorded.mode, standing) {
+                    recorded.stand(standing)?;
+                }
+                timings.push(recorded);
             }
             if let Some(reason) = &timed.withheld {
                 withheld.insert(name, reason.clone());

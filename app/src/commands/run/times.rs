@@ -2,7 +2,7 @@
 
 use lightbench_core::measure::{Basis, Clock, Mode, Timing};
 use lightbench_core::units::Seconds;
-use lightbench_core::verify::verdict::WorkloadTiming;
+use lightbench_core::verify::verdict::{WorkloadStanding, WorkloadTiming};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
@@ -16,8 +16,11 @@ pub(super) fn lines(all: &[WorkloadTiming]) -> Vec<String> {
                 Some(reason) => format!("no modelled time: {reason}"),
                 None => each.timings.iter().map(one).collect::<Vec<_>>().join(" · "),
             };
-            format!("{}{padding}  {said}", each.workload)
+            let times = format!("{}{padding}  {said}", each.workload);
+            let line = each.standing.as_ref().map(|standing| format!("  {}", standing.line));
+            std::iter::once(times).chain(line).collect::<Vec<_>>()
         })
+        .flatten()
         .collect()
 }
 
@@ -61,9 +64,35 @@ pub(super) fn document(all: &[WorkloadTiming]) -> Vec<Value> {
                 "workload": each.workload,
                 "withheld": each.withheld,
                 "timings": each.timings.iter().map(timing).collect::<Vec<_>>(),
+                "standing": each.standing.as_ref().map(standing),
             })
         })
         .collect()
+}
+
+/// Where a workload stands.
+fn standing(of: &WorkloadStanding) -> Value {
+    let bound = of.bound.as_ref().map(|bound| {
+        json!({
+            "seconds": bound.time.0,
+            "limited_by": bound.limit.to_string(),
+            "basis": bound.basis,
+            "assumptions": bound.assumptions.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        })
+    });
+    let (fraction, finding) = match &of.standing {
+        Some(Ok(standing)) => (standing.best().map(|best| best.fraction.0), None),
+        Some(Err(reason)) => (None, Some(reason.to_string())),
+        None => (None, None),
+    };
+    json!({
+        "line": of.line,
+        "bound": bound,
+        "fraction": fraction,
+        "finding": finding,
+        "limited_by": of.limiter.words(),
+        "advice": of.advice.sentence(),
+    })
 }
 
 /// A time with all that it rests on.

@@ -66,8 +66,13 @@ pub fn import(text: &str, author: &str) -> Result<Import, TraceError> {
     let mut import = Import::default();
     let mut error = TraceError { count: 0, problems: Vec::new() };
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    // Two runs may be told in the same words: each is a run, and is known again as the first or the second.
+    let mut told: BTreeMap<&str, usize> = BTreeMap::new();
     for (index, line) in lines {
-        match read(line, author) {
+        let line = line.trim();
+        let before = told.entry(line).or_default();
+        *before += 1;
+        match read(line, *before, author) {
             Ok(Read::Run(run)) => import.runs.push(*run),
             Ok(Read::WorkloadOnly) => import.workloads_only += 1,
             Ok(Read::InvalidReference) => import.invalid_references += 1,
@@ -88,7 +93,7 @@ enum Read {
     InvalidReference,
 }
 
-fn read(line: &str, author: &str) -> Result<Read, String> {
+fn read(line: &str, occurrence: usize, author: &str) -> Result<Read, String> {
     if line.len() > LONGEST {
         return Err(format!("{} bytes, at most {LONGEST} are read", line.len()));
     }
@@ -106,7 +111,7 @@ fn read(line: &str, author: &str) -> Result<Read, String> {
     };
     let hardware = evaluation.environment.hardware;
     Ok(Read::Run(Box::new(RunRecord {
-        id: RunId::of_import(line.trim().as_bytes()),
+        id: RunId::of_import(line, occurrence),
         made_at: point_in_time(&evaluation.timestamp)?,
         project: trace.definition,
         definition: None,

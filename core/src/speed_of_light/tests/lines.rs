@@ -124,17 +124,10 @@ fn a_taint_is_said_with_the_time() {
     );
 }
 
-/// What is no time is not shown, whatever else is known.
-#[track_caller]
-fn check_no_time(time: Time<'_>) {
-    let (stands, same) = (stands(300e-6), compared(1.0, Conclusion::NoMeasurableDifference));
-    let performance =
-        Performance { standing: Some(&stands), best: Some(Than::Compared(&same)), ..only(time) };
-    check_correct(performance, "Correct: what was taken for a time is none.");
-}
-
 #[test]
 fn what_is_no_time_is_not_shown_as_one() {
+    let (stands, same) = (stands(300e-6), compared(1.0, Conclusion::NoMeasurableDifference));
+    let (standing, best) = (Some(&stands), Some(Than::Compared(&same)));
     for (median, low, high) in [
         (f64::NAN, 1.0, 2.0),
         (1.0, f64::NAN, 2.0),
@@ -145,12 +138,21 @@ fn what_is_no_time_is_not_shown_as_one() {
         (-1.0, -2.0, 1.0),
     ] {
         let timing = events(median, low, high);
-        check_no_time(Time::Taken(&timing));
+        check_correct(
+            Performance { standing, best, ..only(Time::Taken(&timing)) },
+            "Correct: what was taken for a time is none.",
+        );
     }
     let recorded = Time::Recorded { time: Seconds(f64::NAN), source: "a table" };
-    check_no_time(recorded);
+    check_correct(
+        Performance { standing, best, ..only(recorded) },
+        "Correct: what was taken for a time is none.",
+    );
     let predicted = Time::Predicted(Seconds(2.0), Seconds(1.0));
-    check_no_time(predicted);
+    check_correct(
+        Performance { standing, best, ..only(predicted) },
+        "Correct: what was taken for a time is none.",
+    );
 }
 
 #[test]

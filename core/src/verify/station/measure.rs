@@ -8,23 +8,24 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use super::bound::{Bound, of_device, of_inputs};
+use super::bound::{Bound, fill_with_tensor, of_device};
 use super::serve::Station;
 use super::steps::{fill_constants, flattened};
-use super::{MemoryOrder, Side, StationFailure, outputs};
+use super::{MemoryOrder, Side, StationFailure};
 use crate::device::{
-    BufferId, BufferRequest, Device, DeviceKind, LaunchFault, Operation, Placement, Sampling,
-    Timed, Work,
+    BufferId, BufferRequest, Device, DeviceKind, LaunchFault, ModelledOperation, Operation,
+    Placement, Sampling, Timed, Work,
 };
 use crate::measure::protocol::{Progress, Protocol};
 use crate::measure::timing::{Clock, Mode, Reading, Stopped};
 use crate::project::manifest::Init;
 use crate::project::tensor::Role;
 use crate::random::Stream;
+use crate::speed_of_light::situation::Profile;
 use crate::units::Seconds;
 use crate::verify::case::Case;
 use crate::verify::fault_report::FaultReport;
-use crate::verify::inputs::{Recipe, generate_tensor};
+use crate::verify::inputs::Recipe;
 use crate::verify::program::Program;
 use crate::virtual_gpu::cost::time::Modelled;
 use crate::virtual_gpu::{Access, Initial};
@@ -68,7 +69,7 @@ pub enum MeasureReport {
     /// The device ran it.
     Samples(Samples),
     /// A model of the device: one for each program, or why there is no number.
-    Modelled(Vec<Result<ModelledTime, String>>),
+    Modelled(Vec<ModelledProgram>),
     /// A kernel did something wrong.
     Faulted(Vec<FaultReport>),
 }
@@ -88,6 +89,15 @@ pub struct Samples {
     pub readings: Vec<Reading>,
     /// Buffers that must be zero after a run and are not.
     pub left_dirty: Vec<String>,
+}
+
+/// What a model of a device says of a program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModelledProgram {
+    /// Its time, or why there is no number.
+    pub time: Result<ModelledTime, String>,
+    /// What its launches did.
+    pub profile: Profile,
 }
 
 /// The bound of a program in a model of a device.
@@ -151,14 +161,18 @@ impl Station {
             let contender = match self.contender(order, program) {
                 Ok(contender) => contender,
                 Err(StationFailure::Memory(reason)) => {
-                    times.push(Err(reason));
+                    let profile = Profile::default();
+                    times.push(ModelledProgram { time: Err(reason), profile });
                     continue;
                 }
                 Err(failure) => return Err(failure),
             };
             let timed = self.device().time(&contender.work, once);
             match timed.map_err(|error| of_device(&error))? {
-                Timed::Modelled(parts) => times.push(together(&parts)),
+                Timed::Modelled(parts) => {
+                    let (time, profile) = (together(&parts), profile(&parts));
+                    times.push(ModelledProgram { time, profile });
+                }
                 Timed::Samples { .. } | Timed::Faulted(_) => {
                     let message = "a virtual device measured time";
                     return Err(StationFailure::Order(message.to_owned()));
@@ -184,7 +198,8 @@ impl Station {
     ) -> Result<Contender, StationFailure> {
         let (sides, memory) =
             ((&order.case, program, Side::Candidate), MemoryOrder::Fresh(PLACEMENT));
-        let bound = Bound::prepare(self.device(), None, sides, order.recipe, memory)?;
+        let trusted = self.trusted();
+        let bound = Bound::prepare(self.device(), None, sides, order.recipe, memory, trusted)?;
         let mut work = bound.work(&order.case, program);
         let mut pristine = Vec::new();
         for (tensor, buffer) in bound.inouts(&order.case) {
@@ -192,9 +207,11 @@ impl Station {
                 &format!("{} as it was", order.case.tensors[tensor].name),
                 order.case.tensors[tensor].bytes,
                 Access::ReadWrite,
-                inout(&order.case, tensor, order.recipe)?,
+                Initial::Unwritten,
             );
             let copy = self.device().allocate(request).map_err(|error| of_device(&error))?;
+            let content = (&order.case, tensor, order.recipe);
+            fill_with_tensor(self.device(), trusted, copy, content)?;
             work.restore.push((copy, buffer));
             pristine.push((tensor, copy));
         }
@@ -215,13 +232,13 @@ impl Station {
         else {
             return Err(StationFailure::Order("nothing was measured".to_owned()).into());
         };
+        let trusted = self.trusted();
         let walk = self.walk(&contender.bound, program)?;
         let device = self.device();
         contender.bound.set(device, (&order.case, program, Side::Candidate), order.last)?;
         fill_constants(device, &walk, program)?;
         for (tensor, copy) in &contender.pristine {
-            let content = inout(&order.case, *tensor, order.last)?;
-            device.set(*copy, content).map_err(|error| of_device(&error))?;
+            fill_with_tensor(device, trusted, *copy, (&order.case, *tensor, order.last))?;
         }
         let sampling = Sampling { mode: order.mode, batch: samples.batch, samples: 1 };
         let Sample { times, .. } = timed(device, &contender.work, sampling)?;
@@ -240,7 +257,7 @@ impl Station {
     ) -> Result<MeasureReport, StationFailure> {
         if let Some(contender) = contenders.first() {
             if let Some(folder) = &order.outputs {
-                outputs::write(folder, &self.outputs(&contender.bound, &order.case)?)?;
+                self.hand_over(&contender.bound, &order.case, Some(folder))?;
             }
             samples.left_dirty = contender.bound.left_dirty(self.device())?;
         }
@@ -377,12 +394,12 @@ fn timed(device: &mut dyn Device, work: &Work, sampling: Sampling) -> Result<Sam
 }
 
 /// The bounds of all launches one after the other; what decides the most of it decides.
-fn together(parts: &[(u64, Modelled)]) -> Result<ModelledTime, String> {
+fn together(parts: &[ModelledOperation]) -> Result<ModelledTime, String> {
     let mut whole = Seconds(0.0);
     let mut limits: Vec<(String, Seconds)> = Vec::new();
     let mut assumptions: Vec<String> = Vec::new();
     let mut band = (1.0, 1.0);
-    for (executions, modelled) in parts {
+    for ModelledOperation { executions, modelled, .. } in parts {
         let bound = match modelled {
             Modelled::Bound(bound) => bound,
             Modelled::Withheld(reason) => return Err(reason.to_string()),
@@ -406,10 +423,12 @@ fn together(parts: &[(u64, Modelled)]) -> Result<ModelledTime, String> {
     Ok(ModelledTime { bound: whole, band, limit, assumptions })
 }
 
-/// What a tensor that is read and written holds at first.
-fn inout(case: &Case, tensor: usize, recipe: Recipe) -> Result<Initial, StationFailure> {
-    let content = generate_tensor(case, tensor, recipe).map_err(|error| of_inputs(&error))?;
-    Ok(content.map_or(Initial::Unwritten, Initial::Bytes))
+fn profile(parts: &[ModelledOperation]) -> Profile {
+    let mut profile = Profile::default();
+    for ModelledOperation { executions, modelled, counters } in parts {
+        profile.add(*executions, counters.as_ref(), modelled);
+    }
+    profile
 }
 
 impl Bound {

@@ -8,7 +8,7 @@ use crate::measure::timing::{Mode, Timing};
 use crate::project::launch::expectation::WrongKind;
 use crate::project::manifest::Distribution;
 use crate::verify::inputs::{Draw, Recipe};
-use crate::verify::station::{MeasureOrder, MeasureReport, ModelledTime, Samples};
+use crate::verify::station::{MeasureOrder, MeasureReport, ModelledProgram, ModelledTime, Samples};
 use crate::verify::subject::Trial;
 use crate::verify::verdict::{Step, WorkloadRun, WorkloadTiming};
 
@@ -44,7 +44,8 @@ impl Verification<'_> {
                 this.revalidated(trial, last, report, mode)
             })?);
         }
-        Ok(WorkloadTiming { workload: name.to_owned(), timings, withheld: None })
+        let workload = name.to_owned();
+        Ok(WorkloadTiming { workload, timings, withheld: None, profile: None, standing: None })
     }
 
     fn modelled(&mut self, trial: &Trial, protocol: Protocol) -> Result<WorkloadTiming, Stop> {
@@ -53,16 +54,24 @@ impl Verification<'_> {
             let (report, _) = this.sampled(trial, Mode::Cold, protocol)?;
             let workload = name.to_owned();
             match report {
-                MeasureReport::Modelled(times) => match times.into_iter().next() {
-                    Some(Ok(ModelledTime { bound, band, limit, assumptions })) => {
-                        let timings = vec![Timing::modelled(bound, band, limit, assumptions)];
-                        Ok(WorkloadTiming { workload, timings, withheld: None })
-                    }
-                    Some(Err(reason)) => {
-                        Ok(WorkloadTiming { workload, timings: Vec::new(), withheld: Some(reason) })
-                    }
-                    None => Err(Stop::Broken("nothing was modelled".to_owned())),
-                },
+                MeasureReport::Modelled(programs) => {
+                    let program = programs.into_iter().next();
+                    let nothing = || Stop::Broken("nothing was modelled".to_owned());
+                    let ModelledProgram { time, profile } = program.ok_or_else(nothing)?;
+                    let (timings, withheld) = match time {
+                        Ok(ModelledTime { bound, band, limit, assumptions }) => {
+                            (vec![Timing::modelled(bound, band, limit, assumptions)], None)
+                        }
+                        Err(reason) => (Vec::new(), Some(reason)),
+                    };
+                    Ok(WorkloadTiming {
+                        workload,
+                        timings,
+                        withheld,
+                        profile: Some(profile),
+                        standing: None,
+                    })
+                }
                 MeasureReport::Samples(_) | MeasureReport::Faulted(_) => {
                     Err(Stop::Broken("a virtual device measured time".to_owned()))
                 }

@@ -1,11 +1,14 @@
 //! What kind of instruction an operation is, as tables show it.
 
+use serde::{Deserialize, Serialize};
+
 use super::super::isa::matrix::Matrix;
 use super::super::isa::memory::Space;
 use super::super::lower::code::Code;
 
 /// Kinds of instructions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum InstructionClass {
     /// Whole numbers, bits, comparisons of them.
     Integer,

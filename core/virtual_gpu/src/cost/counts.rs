@@ -1,6 +1,8 @@
 //! Every counter, declared once: field, how parts join, unit, the Nsight Compute metric that means the same, and a
 //! sentence that says what it is and where it differs.
 
+use serde::{Deserialize, Serialize};
+
 use super::metric::Metric;
 
 /// How counts of parts make the count of the whole.
@@ -35,7 +37,7 @@ impl Joined {
 macro_rules! counters {
     ($($field:ident, $joined:ident, $unit:literal, $nsight:expr, $meaning:literal;)*) => {
         /// Counts of one instruction, or of many together.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
         pub struct Counts {
             $(#[doc = $meaning] pub $field: u64,)*
         }

@@ -1,5 +1,7 @@
 //! Kinds of operations that stand for about as many machine instructions each: the columns of the calibration.
 
+use serde::{Deserialize, Serialize};
+
 use super::super::isa::approximate::Approximate;
 use super::super::isa::convert::Convert;
 use super::super::isa::float::{Float, FloatFormat};
@@ -13,9 +15,9 @@ use super::super::lower::code::Code;
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident = $key:literal,)*) => {
         /// What an operation costs a machine of, roughly.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum Kind {
-            $($(#[$doc])* $name,)*
+            $($(#[$doc])* #[serde(rename = $key)] $name,)*
         }
 
         impl Kind {

@@ -9,6 +9,8 @@ mod rates;
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 pub use rates::{Latencies, Rates, TensorRates};
 
 use super::expansion::Expansion;
@@ -33,7 +35,8 @@ pub struct LaunchShape {
 }
 
 /// What can decide the time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Limit {
     /// What a launch costs by itself.
     Launch,

@@ -1,0 +1,142 @@
+//! What the user typed about runs that are kept.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use lightbench_core::history::record::FailureWord;
+
+/// List the runs of a project, the newest first.
+///
+/// Runs that this machine did not make, imported ones and those that came with the project, are `recorded`: they are
+/// shown, and never best, previous or baseline.
+#[derive(Debug, Args)]
+pub struct History {
+    /// A project folder.
+    #[arg(default_value = ".", value_name = "PROJECT")]
+    pub project: PathBuf,
+
+    /// Which runs.
+    #[command(flatten)]
+    pub selection: Selection,
+
+    /// In which order.
+    #[arg(long, value_name = "ORDER", default_value = "newest")]
+    pub sort: Sort,
+
+    /// Compare times with this run from now on; it must have passed everything on this machine.
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["csv", "kernel", "verdict"])]
+    pub choose_baseline: Option<i64>,
+
+    /// Machine-readable result on standard output.
+    #[arg(long, conflicts_with = "csv")]
+    pub json: bool,
+
+    /// A table for spreadsheets on standard output.
+    #[arg(long)]
+    pub csv: bool,
+}
+
+/// Which runs of a history.
+#[derive(Debug, Args)]
+pub struct Selection {
+    /// Only runs of this kernel.
+    #[arg(long, value_name = "NAME")]
+    pub kernel: Option<String>,
+
+    /// Only runs on this device, as it was named then.
+    #[arg(long, value_name = "DEVICE")]
+    pub device: Option<String>,
+
+    /// Only runs with this verdict.
+    #[arg(long, value_name = "VERDICT", value_parser = verdict)]
+    pub verdict: Option<String>,
+
+    /// The newest so many of them.
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub limit: usize,
+}
+
+/// In which order runs are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Sort {
+    /// The newest first.
+    Newest,
+    /// The fastest first, those without a time last.
+    Fastest,
+    /// By the name of the kernel.
+    Kernel,
+}
+
+/// Write runs as traces of the SOL-ExecBench and FlashInfer-Bench schema.
+///
+/// What the schema has no place for is left out, and counted on standard error; docs/traces.md lists it.
+#[derive(Debug, Args)]
+pub struct Export {
+    /// A project folder.
+    #[arg(default_value = ".", value_name = "PROJECT")]
+    pub project: PathBuf,
+
+    /// Which runs.
+    #[command(flatten)]
+    pub selection: Selection,
+
+    /// The file to write [default: standard output].
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// Read traces of the SOL-ExecBench and FlashInfer-Bench schema into a project's history, as recorded runs.
+///
+/// All of a file or nothing; what is there already is left alone.
+#[derive(Debug, Args)]
+pub struct Import {
+    /// A file with one trace a line.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+
+    /// A project folder.
+    #[arg(default_value = ".", value_name = "PROJECT")]
+    pub project: PathBuf,
+
+    /// Whose runs they are said to be [default: the name of the file].
+    #[arg(long, value_name = "NAME")]
+    pub author: Option<String>,
+
+    /// Machine-readable result on standard output.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Write a project's runs as one page: kernels, times, verdicts and what they were made with.
+///
+/// The HTML file asks for nothing from anywhere and can be printed; the Markdown tables are for a pull request.
+#[derive(Debug, Args)]
+pub struct Report {
+    /// A project folder.
+    #[arg(default_value = ".", value_name = "PROJECT")]
+    pub project: PathBuf,
+
+    /// Which runs.
+    #[command(flatten)]
+    pub selection: Selection,
+
+    /// One HTML file: light, dark and on paper.
+    #[arg(long, required_unless_present = "markdown", conflicts_with = "markdown")]
+    pub html: bool,
+
+    /// Tables in Markdown.
+    #[arg(long)]
+    pub markdown: bool,
+
+    /// The file to write [default: standard output].
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+fn verdict(text: &str) -> Result<String, String> {
+    let known = ["passed"].into_iter().chain(FailureWord::ALL.map(FailureWord::as_str));
+    match known.clone().find(|word| *word == text) {
+        Some(word) => Ok(word.to_owned()),
+        None => Err(format!("expected one of {}", known.collect::<Vec<_>>().join(", "))),
+    }
+}
