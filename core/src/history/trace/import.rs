@@ -155,7 +155,7 @@ fn complete(evaluation: &Evaluation) -> Result<(), String> {
 
 fn workload(workload: Workload) -> RecordedWorkload {
     let scalars = workload.inputs.into_iter().filter_map(|(name, input)| match input {
-        Input::Scalar { value } => Some((name, scalar(value))),
+        Input::Scalar { value } => Some((name, scalar(&value))),
         Input::Random | Input::Safetensors { .. } | Input::Custom => None,
     });
     RecordedWorkload {
@@ -165,7 +165,7 @@ fn workload(workload: Workload) -> RecordedWorkload {
     }
 }
 
-fn scalar(value: Value) -> RecordedScalar {
+fn scalar(value: &Value) -> RecordedScalar {
     serde_json::from_value(value.clone())
         .unwrap_or_else(|_| RecordedScalar::Text(value.to_string()))
 }
