@@ -83,6 +83,29 @@ fn a_quick_look_is_never_called_right() {
     assert_eq!(everything.json()["screenings"].as_array().unwrap().len(), 2);
 }
 
+/// Compiles run side by side; what is told is what is first in the order of the workloads.
+#[test]
+fn the_first_workload_that_does_not_compile_is_the_one_that_is_told() {
+    if compiler::required().is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    let odd = "(name: \"odd\", purpose: verify, axes: {\"rows\": 3, \"cols\": 37}),";
+    let more =
+        ["41", "43", "47"].map(|cols| odd.replace("odd", &format!("c{cols}")).replace("37", cols));
+    bench.edit("project.ron", odd, &format!("{odd}{}", more.concat()));
+    bench.edit("kernels/naive.cu", "    title:", "    constants: [\"cols\"],\n    title:");
+    let refusals = "static_assert(axis::cols != 43, \"forty-three\");\n\
+                    static_assert(axis::cols != 47, \"forty-seven\");\n__global__";
+    bench.edit("kernels/naive.cu", "__global__", refusals);
+    let arguments = ["run", "scale", "--kernel", "naive", "--device", "virtual:h200", "--json"];
+    for _ in 0..3 {
+        let said = bench.run(&arguments);
+        said.expect(1, &["naive does not compile", "forty-three"]);
+        assert!(!said.everything().contains("forty-seven"), "{}", said.everything());
+    }
+}
+
 #[test]
 fn control_c_ends_a_run() {
     if compiler::required().is_none() {

@@ -43,6 +43,9 @@ mod new;
 mod program;
 /// Headers, sizes, layers and names of the repository itself.
 mod tidy;
+/// Code of ours for GPUs, run on the virtual GPU.
+#[cfg(test)]
+mod trusted;
 /// Candidates to verdicts.
 #[cfg(test)]
 mod verdict;

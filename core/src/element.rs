@@ -86,6 +86,11 @@ impl HalfUlp {
         })
     }
 
+    /// Half an ulp of one, and of the smallest numbers.
+    pub(super) fn parts(self) -> (f64, f64) {
+        (self.unit, self.least)
+    }
+
     /// At a number that is finite.
     #[inline(always)]
     pub(crate) fn at(self, value: f64) -> f64 {

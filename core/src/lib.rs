@@ -25,6 +25,8 @@ pub mod arguments;
 
 pub use lightbench_virtual_gpu as virtual_gpu;
 
+pub mod trusted;
+
 pub mod verify;
 
 pub mod measure;
@@ -34,6 +36,8 @@ pub mod evaluate;
 pub mod speed_of_light;
 
 pub mod audit;
+
+pub mod calibrate;
 
 pub mod history;
 

@@ -12,13 +12,12 @@ use lightbench_core::device::{
     Argument, BufferId, BufferRequest, Device, DeviceSheet, Image, Launch, ModuleId, VirtualDevice,
     Watch,
 };
+use lightbench_core::project::Project;
 use lightbench_core::project::launch::Buffer;
 use lightbench_core::project::manifest::{Distribution, Init};
 use lightbench_core::project::tensor::Role;
-use lightbench_core::project::{Project, Workload};
-use lightbench_core::speed_of_light::code_mix::CodeMix;
 use lightbench_core::speed_of_light::minimal_work::MinimalWork;
-use lightbench_core::speed_of_light::situation::{Counted, DeviceNumbers, Situation};
+use lightbench_core::speed_of_light::situation::Situation;
 use lightbench_core::verify::inputs::{Draw, Recipe, generate};
 use lightbench_core::verify::program::{ArgumentCase, LaunchStep, Program, Step};
 use lightbench_core::verify::{Case, TensorCase};
@@ -41,14 +40,16 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    /// The project with a workload of these axes; none where there is no compiler.
-    pub(super) fn new(name: &str, axes: &str) -> Option<Self> {
+    /// The project with a workload of these axes and fills; none where there is no compiler.
+    pub(super) fn new(name: &str, device: &str, workload: &str) -> Option<Self> {
         let found = compiler::required()?;
         let folder = tempfile::tempdir().unwrap();
-        copy(&repository().join("sample-projects").join(name), folder.path());
+        let places = ["sample-projects", "tests/data"];
+        let places = places.map(|place| repository().join(place).join(name));
+        copy(places.iter().find(|place| place.exists()).unwrap(), folder.path());
         let manifest = folder.path().join("project.ron");
         let text = fs::read_to_string(&manifest).unwrap();
-        let workload = format!("(name: \"{WORKLOAD}\", purpose: measure, axes: {{{axes}}}),");
+        let workload = format!("(name: \"{WORKLOAD}\", purpose: measure, {workload}),");
         let list = "    workloads: [\n";
         assert!(text.contains(list), "{name}");
         fs::write(&manifest, text.replacen(list, &format!("{list}{workload}\n"), 1)).unwrap();
@@ -56,41 +57,27 @@ impl Sample {
         let command = WorkerCommand::new(env!("CARGO_BIN_EXE_lightbench"), ["worker"]);
         let cache = Some(shared_cache().to_owned());
         let compiler = Compiler::new(found.toolchain.clone(), command, cache);
-        Some(Self { project, compiler, sheet: DeviceSheet::named("h200").unwrap() })
+        Some(Self { project, compiler, sheet: DeviceSheet::named(device).unwrap() })
     }
 
     /// Runs a kernel and looks at what is then known of it.
     pub(super) fn look<R>(&mut self, kernel: &str, look: impl FnOnce(&Situation<'_>) -> R) -> R {
-        let workload = self.project.workload(WORKLOAD).unwrap();
-        let facts = self.facts(kernel, workload.clone());
+        let facts = self.facts(kernel);
         let workload = self.project.workload(WORKLOAD).unwrap();
         let work = MinimalWork::of(&self.project.definition, workload);
         let own = self.project.kernel(kernel).unwrap();
         let program = Program::of(0, &self.project.definition, own, &facts).unwrap();
         let case = Case::of(&self.project.definition, workload).unwrap();
-        let symbols: Vec<&str> =
-            facts.launches.iter().map(|launch| launch.kernel.symbol.as_str()).collect();
-        let situation = Situation {
-            device: DeviceNumbers::of(self.sheet),
-            work: &work,
-            launches: &facts.launches,
-            launches_run: Some(program.launches()),
-            code: Some(CodeMix::of(&facts.artifact.ptx, &facts.artifact.module, &symbols)),
-            counted: Some(Counted::default()),
-            units: Vec::new(),
-            waits: false,
-            time: None,
-            bound: None,
-        };
+        let situation = Situation::compiled(self.sheet, &work, &facts);
         let mut run = Run::new(self.sheet, &facts, &case, &program, situation);
         run.steps(&program.steps);
         look(&run.situation)
     }
 
-    fn facts(&mut self, kernel: &str, workload: Workload) -> Facts {
+    fn facts(&mut self, kernel: &str) -> Facts {
         let setting = Setting {
             project: &self.project,
-            workload: &workload,
+            workload: self.project.workload(WORKLOAD).unwrap(),
             chosen: &BTreeMap::new(),
             sheet: self.sheet,
             build: Build::Optimised,
@@ -194,9 +181,7 @@ impl<'a> Run<'a> {
         let modelled =
             modelled(&counters, &self.shape(step), &self.sheet.rates().unwrap(), expansion);
         self.situation.add_modelled(&modelled);
-        if let Some(counted) = &mut self.situation.counted {
-            counted.add(&counters);
-        }
+        self.situation.add_counted(&counters);
     }
 
     fn shape(&self, step: &LaunchStep) -> LaunchShape {

@@ -29,6 +29,9 @@ pub enum DeviceError {
     /// The CUDA driver refuses a call.
     #[error(transparent)]
     Driver(#[from] DriverError),
+    /// What a buffer holds could not be written to, or read from, where it was to go or to come from.
+    #[error("the bytes of a buffer could not be passed on: {0}")]
+    Passing(String),
 }
 
 /// A call that the CUDA driver refuses.

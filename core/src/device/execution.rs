@@ -4,6 +4,8 @@
 //! decided when the device is opened.
 
 use std::fmt;
+use std::io;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -84,6 +86,66 @@ pub trait Device: fmt::Debug {
     ///
     /// The buffer is another device's, or the device was lost.
     fn read(&mut self, buffer: BufferId) -> Result<Content, DeviceError>;
+
+    /// Writes what a buffer holds now to a file or the like, and says which ranges of bytes nothing wrote.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::read`], and what `sink` says.
+    fn read_to(
+        &mut self,
+        buffer: BufferId,
+        sink: &mut dyn io::Write,
+    ) -> Result<Vec<Range<usize>>, DeviceError> {
+        let Content { bytes, unwritten } = self.read(buffer)?;
+        sink.write_all(&bytes).map_err(|error| DeviceError::Passing(error.to_string()))?;
+        Ok(unwritten)
+    }
+
+    /// Replaces what a buffer holds by as many bytes from a file or the like.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::set`], and what `source` says: that it ends before the buffer does, too.
+    fn set_from(&mut self, buffer: BufferId, source: &mut dyn io::Read) -> Result<(), DeviceError> {
+        let mut bytes = self.read(buffer)?.bytes;
+        source.read_exact(&mut bytes).map_err(|error| DeviceError::Passing(error.to_string()))?;
+        self.set(buffer, Initial::Bytes(bytes))
+    }
+
+    /// Takes the code of [`crate::trusted`]: its launches may write to every buffer and are not checked. None where that
+    /// work is the host's.
+    ///
+    /// # Errors
+    ///
+    /// The device does not take it.
+    fn equip(&mut self, _image: Image<'_>) -> Result<Option<ModuleId>, DeviceError> {
+        Ok(None)
+    }
+
+    /// A way for contents to another process with the same device that does not lead through the host; none where there
+    /// is no such way.
+    fn direct(&mut self) -> Option<&mut dyn Direct> {
+        None
+    }
+}
+
+/// A way for contents from one process to another with the same device.
+pub trait Direct {
+    /// Offers a copy of what a buffer holds, and says what names it. It stays until something else is offered in the same
+    /// slot, or code that is not trusted runs.
+    ///
+    /// # Errors
+    ///
+    /// As [`Device::read`], and where the machine does not permit it.
+    fn offer(&mut self, buffer: BufferId, slot: usize) -> Result<Vec<u8>, DeviceError>;
+
+    /// Replaces what a buffer holds by what another process offers, which has as many bytes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Device::set`], and where the machine does not permit it.
+    fn take(&mut self, buffer: BufferId, offered: &[u8]) -> Result<(), DeviceError>;
 }
 
 /// What never-written bytes hold on a device that cannot tell them apart: as f32, f16 and bf16 a NaN, as an address none
@@ -239,6 +301,19 @@ pub enum LaunchFault {
 }
 
 impl LaunchFault {
+    /// An input is not what it was before a launch, as the device or trusted code on it found.
+    #[must_use]
+    pub fn input_changed(kernel: &str, buffer: &str, offset: u64) -> Self {
+        Self::Reported {
+            kind: FaultKind::ReadOnlyWrite,
+            kernel: kernel.to_owned(),
+            buffer: Some(buffer.to_owned()),
+            details: format!(
+                "the input `{buffer}` is not what it was before the launch, from byte {offset} on"
+            ),
+        }
+    }
+
     /// Which rule the kernel broke.
     #[must_use]
     pub fn kind(&self) -> FaultKind {

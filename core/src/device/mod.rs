@@ -1,6 +1,6 @@
 //! Devices: what runs kernels, and the sheets that describe GPUs.
 //!
-//! [`Device`] is the contract; the virtual GPU and a CUDA GPU keep it. A sheet says what a GPU is: how many of everything, how fast, and which document says so. What
+//! [`Device`] is the contract; the virtual GPU, a CUDA GPU and a scripted device for tests keep it. A sheet says what a GPU is: how many of everything, how fast, and which document says so. What
 //! depends on the compute capability alone stands in one table that the sheets share.
 
 pub mod cuda;
@@ -21,6 +21,8 @@ mod check;
 mod model;
 mod rates;
 #[cfg(test)]
+pub(crate) mod scripted;
+#[cfg(test)]
 mod tests;
 mod written;
 
@@ -28,8 +30,8 @@ pub use capability::{Capability, ComputeCapability};
 pub use check::Problem;
 pub use error::{DeviceError, DriverError, OpenError};
 pub use execution::{
-    Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Image, Launch,
-    LaunchFault, ModuleId, Outcome, POISON, Placement,
+    Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Direct, Image,
+    Launch, LaunchFault, ModuleId, Outcome, POISON, Placement,
 };
 pub use facts::{Evidence, Fact};
 pub use name::DeviceName;

@@ -4,6 +4,7 @@ mod memory;
 mod spellings;
 mod variables;
 
+use super::scripted::{Act, ScriptedDevice};
 use super::*;
 use crate::virtual_gpu::{Access, Initial};
 
@@ -68,6 +69,12 @@ fn check(test: impl Fn(&mut dyn Device)) {
     }
 }
 
+/// The same against a scripted device too, which does at each launch what such a kernel would.
+fn check_with(script: &[Act], test: impl Fn(&mut dyn Device)) {
+    test(&mut ScriptedDevice::new(script.iter().cloned()));
+    check(test);
+}
+
 fn words(values: &[u32]) -> Vec<u8> {
     values.iter().flat_map(|value| value.to_le_bytes()).collect()
 }
@@ -109,7 +116,7 @@ fn adding(device: &mut dyn Device, access: Access) -> (Launch, BufferId, BufferI
 
 #[test]
 fn a_kernel_reads_its_arguments_and_writes_its_output() {
-    check(|device| {
+    check_with(&[Act::Write(vec![(1, words(&[11, 12, 13]))])], |device| {
         let (launch, x, y) = adding(device, Access::ReadOnly);
         let outcome = device.launch(&launch).unwrap();
         assert_eq!(outcome.faults, []);
@@ -125,7 +132,9 @@ fn a_kernel_reads_its_arguments_and_writes_its_output() {
 
 #[test]
 fn buffers_live_from_launch_to_launch() {
-    check(|device| {
+    let script =
+        [Act::Write(vec![(1, words(&[11, 12, 13]))]), Act::Write(vec![(1, words(&[21, 22, 23]))])];
+    check_with(&script, |device| {
         let (mut launch, x, y) = adding(device, Access::ReadWrite);
         launch.arguments[1] = Argument::Buffer(x);
         device.launch(&launch).unwrap();
@@ -137,7 +146,8 @@ fn buffers_live_from_launch_to_launch() {
 
 #[test]
 fn variables_live_as_long_as_their_module() {
-    check(|device| {
+    let script = [6, 7, 6, 8].map(|count| Act::Write(vec![(0, words(&[count]))]));
+    check_with(&script, |device| {
         let out = BufferRequest::new("out", 4, Access::ReadWrite, Initial::Unwritten);
         let out = device.allocate(out).unwrap();
         let (first, second) = (load(device), load(device));
@@ -202,6 +212,9 @@ fn kinds(outcome: &Outcome) -> Vec<&str> {
 
 #[test]
 fn a_trap_is_a_fault_and_not_an_error() {
+    let mut scripted = ScriptedDevice::new([Act::Trap]);
+    let launch = plain(load(&mut scripted), "stops", Vec::new());
+    assert_eq!(kinds(&scripted.launch(&launch).unwrap()), ["trap"]);
     check_fault(|device| {
         let launch = plain(load(device), "stops", Vec::new());
         assert_eq!(kinds(&device.launch(&launch).unwrap()), ["trap"]);
@@ -244,6 +257,17 @@ fn impossible_launches_are_errors() {
         assert!(device.read(BufferId(99)).is_err());
         assert!(device.load(Image { ptx: "nothing like PTX", cubin: None }).is_err());
     });
+}
+
+#[test]
+fn a_script_that_ends_or_fails_is_an_error_and_no_outcome() {
+    let mut device = ScriptedDevice::new([Act::Fail]);
+    let launch = plain(load(&mut device), "nothing", Vec::new());
+    assert!(matches!(device.launch(&launch), Err(DeviceError::Driver(_))));
+    assert_eq!(device.launch(&launch), Err(DeviceError::Unknown("launch in its script")));
+    let unknown = plain(ModuleId(9), "nothing", Vec::new());
+    assert_eq!(device.launch(&unknown), Err(DeviceError::Unknown("module")));
+    assert!(device.read(BufferId(0)).is_err());
 }
 
 #[test]

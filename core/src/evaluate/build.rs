@@ -1,5 +1,7 @@
 //! From a kernel to a subject: compiled for every workload that will run, beside the reference.
 
+use std::time::Duration;
+
 use crate::cancellation::Cancellation;
 use crate::compile::Compiler;
 use crate::compile::error::CompileError;
@@ -28,6 +30,9 @@ const VIRTUAL_WORK: f64 = 33_554_432.0;
 /// Bytes of all tensors of one workload on a virtual device.
 const VIRTUAL_BYTES: u64 = 256 << 20;
 
+/// Compiling code of ours takes a second.
+const TRUSTED_LIMIT: Duration = Duration::from_secs(60);
+
 /// The subject, or why the candidate is not run at all.
 pub(super) fn build(
     evaluation: &Evaluation<'_>,
@@ -37,6 +42,10 @@ pub(super) fn build(
     candidate: &mut Option<CandidateHash>,
 ) -> Result<Subject, Stop> {
     let (fit, not_run) = fit(evaluation, scope)?;
+    let trusted = match evaluation.device {
+        DeviceName::Cuda(_) => Some(trusted(evaluation, compiler, cancellation)?),
+        DeviceName::Virtual(_) => None,
+    };
     let mut builder = Builder {
         evaluation,
         compiles: Compiles::of(evaluation, &fit, compiler, cancellation),
@@ -48,6 +57,7 @@ pub(super) fn build(
         candidate: Vec::new(),
         origins: Vec::new(),
         reference: Vec::new(),
+        trusted,
         trials: Vec::new(),
         measured: Vec::new(),
         held_out: Vec::new(),
@@ -81,6 +91,21 @@ pub(super) fn build(
     subject.reference = builder.reference.images;
     subject.evidence = builder.evidence;
     Ok(subject)
+}
+
+/// Code of ours for a GPU. That it does not compile is nobody's fault but ours or the machine's.
+fn trusted(
+    evaluation: &Evaluation<'_>,
+    compiler: &mut Compiler,
+    cancellation: &Cancellation,
+) -> Result<ModuleImage, Stop> {
+    let job = crate::trusted::job(evaluation.sheet.capability.compute_capability);
+    let artifact = match compiler.compile(&job, TRUSTED_LIMIT, cancellation) {
+        Ok(compiled) => compiled.artifact,
+        Err(CompileError::Cancelled) => return Err(Failure::Cancelled.into()),
+        Err(error) => return Err(Stop::Broken(format!("the code that judges: {error}"))),
+    };
+    Ok(ModuleImage { ptx: artifact.ptx, cubin: artifact.cubin })
 }
 
 /// How much of a project is built.
@@ -210,7 +235,8 @@ impl Builder<'_> {
         if is_new {
             self.look(&candidate)?;
         }
-        let program = Program::of(module, definition, kernel, &candidate).map_err(of_program)?;
+        let program = Program::of(module, definition, kernel, &candidate)
+            .map_err(|error| of_program(&error))?;
         let broken =
             |error: &dyn std::fmt::Display| Stop::Broken(format!("the reference: {error}"));
         let reference = self.compiles.facts(index, Side::Reference);
@@ -310,9 +336,9 @@ fn of_candidate(error: FactsError) -> Stop {
 }
 
 /// What is not carried out refuses the candidate; anything else is our fault.
-fn of_program(error: ProgramError) -> Stop {
+fn of_program(error: &ProgramError) -> Stop {
     match error {
-        ProgramError::Unsupported(unsupported) => Failure::from(unsupported).into(),
+        ProgramError::Unsupported(unsupported) => Failure::from(*unsupported).into(),
         ProgramError::NotCompiled(_) | ProgramError::NoSuchBuffer => {
             Stop::Broken(error.to_string())
         }

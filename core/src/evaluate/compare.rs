@@ -119,7 +119,7 @@ impl Pair {
         let steps = a.limits.virtual_steps;
         bench
             .stations
-            .open(&modules, &a.reference, steps, cancellation)
+            .open(&modules, &a.reference, a.trusted.as_ref(), steps, cancellation)
             .map_err(|error| Stop::Broken(error.to_string()))?;
         Ok(Self { before: a.candidate.len(), subjects: [a, b] })
     }

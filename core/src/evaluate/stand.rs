@@ -1,7 +1,7 @@
 //! Where a candidate stands: its times against the speed of light, what holds it back, what to try next, in one sentence.
 
 use super::Evaluation;
-use crate::measure::timing::{Basis as TimingBasis, Clock, Mode, Timing};
+use crate::measure::timing::{Basis as TimingBasis, Mode, Timing};
 use crate::speed_of_light::advice::advise;
 use crate::speed_of_light::bound::{CacheState, MethodBound, PhysicalBound};
 use crate::speed_of_light::ceilings::{Basis, Ceilings};
@@ -9,7 +9,7 @@ use crate::speed_of_light::limiter::limiter;
 use crate::speed_of_light::minimal_work::MinimalWork;
 use crate::speed_of_light::situation::{DeviceNumbers, Profile, Situation};
 use crate::speed_of_light::standing::{Bounds, standing};
-use crate::speed_of_light::verdict_line::{Performance, Source, Summary, Time, VerdictLine};
+use crate::speed_of_light::verdict_line::{Performance, Time, VerdictLine};
 use crate::units::Seconds;
 use crate::verify::subject::Subject;
 use crate::verify::verdict::{Passed, WorkloadStanding, WorkloadTiming};
@@ -76,21 +76,8 @@ fn compared(timing: &Timing) -> Seconds {
 }
 
 fn told<'a>(timing: Option<&'a Timing>, withheld: Option<&'a str>) -> Time<'a> {
-    let Some(timing) = timing else {
-        return Time::None(withheld.unwrap_or("nobody measured it"));
-    };
-    let (low, high) = timing.summary.interval;
-    match (&timing.basis, timing.clock) {
-        (TimingBasis::Model { bound, .. }, _) => {
-            let (median, low, high) = (*bound, *bound, *bound);
-            Time::Taken(Summary { median, low, high, source: Source::Modelled })
-        }
-        (TimingBasis::Samples { .. }, Clock::Events { floor, .. }) if timing.is_at_floor() => {
-            Time::AtFloor(floor)
-        }
-        (TimingBasis::Samples { .. }, Clock::Events { .. } | Clock::Modelled) => {
-            let (median, source) = (timing.summary.median, Source::Measured("events"));
-            Time::Taken(Summary { median, low, high, source })
-        }
+    match timing {
+        Some(timing) => Time::Taken(timing),
+        None => Time::None(withheld.unwrap_or("nobody measured it")),
     }
 }

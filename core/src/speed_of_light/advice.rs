@@ -3,6 +3,7 @@
 use super::limiter::{Bottleneck, Limiter};
 use super::playbook::{Gain, Technique, playbook};
 use super::situation::Situation;
+use crate::units::Fraction;
 
 /// From this share of the speed of light on, what is left is rarely worth the work (AutoKernel moves on at 90 %).
 const NEAR_ENOUGH: f64 = 0.9;
@@ -112,7 +113,7 @@ impl Advice {
             }
             Self::NearEnough { fraction } => format!(
                 "at {} of the speed of light there is little left to gain",
-                crate::units::Fraction(*fraction)
+                Fraction(*fraction)
             ),
             Self::Nothing => "nothing of the playbook applies".to_owned(),
         }

@@ -35,6 +35,17 @@ pub struct CodeMix {
     pub barriers: u64,
     /// Loads that caches are told not to keep, and stores likewise.
     pub streaming: u64,
+    /// Stores to shared memory with products between them and the loads of global memory before: the next tile is
+    /// fetched while the last one is used.
+    pub prefetches: u64,
+}
+
+/// How far the text has come since the last barrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Since {
+    Barrier,
+    Load,
+    Product,
 }
 
 impl CodeMix {
@@ -46,12 +57,15 @@ impl CodeMix {
             let (first, last) = entry.lines;
             let before = usize::try_from(first.saturating_sub(1)).unwrap_or(usize::MAX);
             let lines = usize::try_from(last.saturating_sub(first)).unwrap_or(0) + 1;
-            ptx.lines().skip(before).take(lines).for_each(|line| mix.line(line));
+            let mut since = Since::Barrier;
+            for line in ptx.lines().skip(before).take(lines) {
+                since = mix.line(line, since);
+            }
         }
         mix
     }
 
-    fn line(&mut self, line: &str) {
+    fn line(&mut self, line: &str, since: Since) -> Since {
         let statement = line.trim_start();
         // A predicate stands before its instruction.
         let statement = match statement.strip_prefix('@') {
@@ -63,6 +77,22 @@ impl CodeMix {
         let name = parts.next().unwrap_or("");
         let modifiers: Vec<&str> = parts.collect();
         self.instruction(name, &modifiers);
+        self.order(name, &modifiers, since)
+    }
+
+    /// Follows loads, products and stores of tiles in the order of the text.
+    fn order(&mut self, name: &str, modifiers: &[&str], since: Since) -> Since {
+        let shared = modifiers.iter().any(|own| own.split("::").next() == Some("shared"));
+        match (name, since) {
+            ("bar" | "barrier", _) => Since::Barrier,
+            ("ld", Since::Barrier) if modifiers.contains(&"global") => Since::Load,
+            ("fma" | "mma" | "wmma", Since::Load) => Since::Product,
+            ("st", Since::Product) if shared => {
+                self.prefetches += 1;
+                since
+            }
+            (_, Since::Barrier | Since::Load | Since::Product) => since,
+        }
     }
 
     fn instruction(&mut self, name: &str, modifiers: &[&str]) {
@@ -180,6 +210,11 @@ mod tests {
         check("shfl.sync.bfly.b32 %r1, %r2, 16, 31, -1;", CodeMix { shuffles: 1, ..none });
         check("bar.sync \t0;", CodeMix { barriers: 1, ..none });
         check("bar.warp.sync -1;", none);
+        let tile = "ld.global.f32 %f1, [%rd1];\nfma.rn.f32 %f2, %f3, %f4, %f2;\nst.shared.f32 [%r1], %f1;\nbar.sync 0;";
+        let counts = CodeMix { widest_load: 4, shared: 1, barriers: 1, ..load };
+        check(tile, CodeMix { prefetches: 1, ..counts });
+        let tile = "fma.rn.f32 %f2, %f3, %f4, %f2;\nld.global.f32 %f1, [%rd1];\nst.shared.f32 [%r1], %f1;\nbar.sync 0;";
+        check(tile, counts);
         check("// ld.global.f32", none);
         check("$L_1:", none);
     }

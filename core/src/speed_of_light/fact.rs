@@ -4,10 +4,11 @@
 
 use serde::Deserialize;
 
+use super::minimal_work::Operands;
 use super::situation::{Counted, Situation};
-use crate::compile::occupancy::{Occupancy, Resource};
+use crate::compile::occupancy::{Occupancy, Resident, Resource};
 use crate::project::manifest::OperationKind;
-use crate::units::Bytes;
+use crate::units::{Bytes, Fraction};
 use crate::virtual_gpu::cost::{InstructionClass, Kind};
 
 macro_rules! facts {
@@ -78,8 +79,6 @@ facts! {
         |s| s.code.filter(|code| code.global_loads > 0).map(|code| code.widest_load as f64);
     WidestStore: "the widest store moves {} bytes a thread, where 16 are possible",
         |s| s.code.filter(|code| code.global_stores > 0).map(|code| code.widest_store as f64);
-    LoadBytes: "a load of a warp brings {} bytes, where 512 are possible",
-        |s| per(s, |c| (c.total.global_load_bytes, c.total.global_load_requests));
     StreamingAccesses: "{} accesses tell the caches not to keep what they move",
         |s| s.code.map(|code| code.streaming as f64);
     WorkingSetByL2: "the working set is {} times L2",
@@ -91,8 +90,6 @@ facts! {
             let passes = c.total.shared_wavefronts;
             (passes, passes.saturating_sub(c.total.shared_bank_conflicts))
         });
-    SharedRequests: "there are {} accesses to shared memory for each access to global memory",
-        |s| per(s, |c| (c.total.shared_requests, c.global_requests()));
     SharedAccesses: "{} instructions access shared memory",
         |s| s.code.map(|code| code.shared as f64);
     ProductsPerSharedRequest: "there are {} multiply-adds of a warp for each access to shared memory",
@@ -111,8 +108,6 @@ facts! {
         |s| per(s, |c| (c.total.atomics, c.total.global_load_bytes)).map(|each| each * element_bytes(s));
     AtomicQueue: "{} lanes of a warp queue at one address of an atomic",
         |s| per(s, |c| (c.total.atomic_passes, c.total.atomic_requests));
-    AtomicRequests: "warps do {} atomics",
-        |s| s.counted.as_ref().map(|counted| counted.total.atomic_requests as f64);
     BarriersPerWarp: "every warp waits at {} barriers",
         |s| Some(s.counted.as_ref()?.total.barriers as f64 / warps(s)?);
     Barriers: "{} barriers in the code",
@@ -121,10 +116,6 @@ facts! {
         |s| s.code.map(|code| code.shuffles as f64);
     BytesPerThread: "a thread reads {} bytes in all",
         |s| Some(s.counted.as_ref()?.total.global_load_bytes as f64 / threads(s)?);
-    LoadsPerThread: "a thread does {} loads of global memory in all",
-        |s| Some(s.counted.as_ref()?.total.global_load_requests as f64 / warps(s)?);
-    InstructionsPerSector: "warps execute {} instructions for each 32 bytes that the task moves",
-        |s| Some(32.0 * s.counted.as_ref()?.total.warp_instructions as f64 / bytes(s.work.moved()));
     InstructionsPerWarp: "a warp executes {} instructions in all",
         |s| Some(s.counted.as_ref()?.total.warp_instructions as f64 / warps(s)?);
     OwnMemoryAccesses: "warps access their own memory {} times",
@@ -151,6 +142,8 @@ facts! {
         |s| s.code.map(|code| (code.async_copies + code.bulk_copies) as f64);
     BulkCopies: "{} bulk copies in the code",
         |s| s.code.map(|code| code.bulk_copies as f64);
+    Prefetches: "{} stores of tiles that were fetched during products",
+        |s| s.code.map(|code| code.prefetches as f64);
     Contractions: "the task has {} operations that tensor cores could do",
         |s| Some(s.work.count(OperationKind::Contraction).0);
     ContractionIntensity: "the task has {} such operations for each byte",
@@ -177,17 +170,11 @@ facts! {
         |s| limits(s, Resource::SharedMemory);
     LimitedByBlocks: "the number of blocks limits how many warps fit",
         |s| limits(s, Resource::Blocks);
-    Registers: "a thread has {} registers",
-        |s| s.main_launch()?.kernel.resources.map(|resources| f64::from(resources.registers));
     SpilledBytes: "{} bytes a thread are spilled for want of registers",
         |s| s.main_launch()?.kernel.resources.map(|own| bytes(own.spill_stores) + bytes(own.spill_loads));
 }
 
 impl Counted {
-    fn global_requests(&self) -> u64 {
-        self.total.global_load_requests + self.total.global_store_requests
-    }
-
     fn global_sectors(&self) -> u64 {
         let Self { total, .. } = self;
         total.global_load_sectors + total.global_store_sectors + total.atomic_sectors
@@ -237,7 +224,7 @@ fn waves(of: &Situation<'_>) -> Option<f64> {
     Some(of.blocks()? / at_once)
 }
 
-fn resident<'a>(of: &'a Situation<'_>) -> Option<&'a crate::compile::occupancy::Resident> {
+fn resident<'a>(of: &'a Situation<'_>) -> Option<&'a Resident> {
     match of.main_launch()?.occupancy.as_ref()? {
         Occupancy::Resident(resident) => Some(resident),
         Occupancy::CannotLaunch(_) => None,
@@ -254,7 +241,6 @@ fn limits(of: &Situation<'_>, resource: Resource) -> Option<f64> {
 
 /// Bytes of the elements that are read: of the widest operands.
 fn element_bytes(of: &Situation<'_>) -> f64 {
-    use super::minimal_work::Operands;
     match of.work.operands {
         Operands::Integers { bits } => bits as f64 / 8.0,
         Operands::Floats { widest: 25.., .. } => 8.0,
@@ -283,5 +269,5 @@ fn plain(value: f64) -> String {
 }
 
 fn percent(value: f64) -> String {
-    crate::units::Fraction(value).to_string()
+    Fraction(value).to_string()
 }

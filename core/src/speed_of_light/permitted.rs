@@ -112,7 +112,7 @@ fn arithmetic(accuracy: Accuracy) -> Permitted {
 fn contraction(accuracy: Accuracy, operands: Operands) -> Permitted {
     let (widest, narrowest) = match operands {
         Operands::Floats { widest, narrowest } => (widest, narrowest),
-        Operands::Integers { bits } => return integers(accuracy, bits),
+        Operands::Integers { bits } => return integers(bits),
     };
     let mut ways = vec![remainders(widest.min(bits_of(accuracy)))];
     match accuracy {
@@ -170,13 +170,11 @@ fn narrow(widest: u32, narrowest: u32) -> Vec<Way> {
     ways
 }
 
-fn integers(accuracy: Accuracy, bits: u64) -> Permitted {
-    match (accuracy, bits) {
-        (_, 5..=8) => Permitted::Ways(vec![direct(Pipe::TensorInt8)]),
-        (_, 0..=4) => {
-            Permitted::LeftOut("the device sheet states no rate of 4-bit integer products")
-        }
-        (_, _) => Permitted::LeftOut("integers above 8 bits have no tensor pipe of their own"),
+fn integers(bits: u64) -> Permitted {
+    match bits {
+        0..=4 => Permitted::LeftOut("the device sheet states no rate of 4-bit integer products"),
+        5..=8 => Permitted::Ways(vec![direct(Pipe::TensorInt8)]),
+        9.. => Permitted::LeftOut("integers above 8 bits have no tensor pipe of their own"),
     }
 }
 

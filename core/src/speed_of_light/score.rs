@@ -49,7 +49,9 @@ pub fn score(time: Seconds, baseline: Seconds, bound: Seconds) -> Result<Score, 
         return Err(NoScore::BelowBound);
     }
     let Fraction(behind) = (time - bound) / gap;
-    Ok(Score(1.0 / (1.0 + behind)))
+    let score = 1.0 / (1.0 + behind);
+    // Numbers of the most different sizes can leave nothing.
+    if score > 0.0 { Ok(Score(score)) } else { Err(NoScore::NotANumber) }
 }
 
 /// Why there is no aggregate.

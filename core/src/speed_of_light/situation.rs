@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 use super::bound::PhysicalBound;
 use super::code_mix::CodeMix;
 use super::minimal_work::MinimalWork;
-use crate::compile::facts::LaunchFacts;
+use crate::compile::facts::{Facts, LaunchFacts};
 use crate::device::{ComputeCapability, DeviceSheet};
+use crate::project::launch::plan::PlannedStep;
 use crate::units::{Bytes, Hertz, Seconds};
 use crate::virtual_gpu::cost::time::{Limit, Modelled, Withheld};
 use crate::virtual_gpu::cost::{Counters, Counts, InstructionClass, Kind};
@@ -143,7 +144,44 @@ impl Touched {
     }
 }
 
+impl<'a> Situation<'a> {
+    /// What is known before anything has run: the device, the task, the compiled launches and their code.
+    #[must_use]
+    pub fn compiled(sheet: &DeviceSheet, work: &'a MinimalWork, facts: &'a Facts) -> Self {
+        let artifact = &facts.artifact;
+        let symbols: Vec<&str> =
+            facts.launches.iter().map(|launch| launch.kernel.symbol.as_str()).collect();
+        Self {
+            device: DeviceNumbers::of(sheet),
+            work,
+            launches: &facts.launches,
+            launches_run: Some(launches(&facts.plan.steps)),
+            code: Some(CodeMix::of(&artifact.ptx, &artifact.module, &symbols)),
+            counted: None,
+            units: Vec::new(),
+            waits: false,
+            time: None,
+            bound: None,
+        }
+    }
+}
+
+/// How many launches run, repetitions included.
+fn launches(steps: &[PlannedStep]) -> u64 {
+    let each = steps.iter().map(|step| match step {
+        PlannedStep::Launch(_) => 1,
+        PlannedStep::Fill { .. } => 0,
+        PlannedStep::Repeat { count, steps, .. } => count.saturating_mul(launches(steps)),
+    });
+    each.fold(0, u64::saturating_add)
+}
+
 impl Situation<'_> {
+    /// Takes over what a launch did.
+    pub fn add_counted(&mut self, counters: &Counters) {
+        self.counted.get_or_insert_default().add(counters);
+    }
+
     /// Takes over what the model says of each launch: the times of units add up, launch after launch.
     pub fn add_modelled(&mut self, modelled: &Modelled) {
         self.waits |= add_modelled(&mut self.units, modelled, 1.0);

@@ -6,6 +6,8 @@
 use super::advice::Advice;
 use super::limiter::Limiter;
 use super::standing::{NoStanding, Standing};
+use crate::measure::comparison::{Comparison, Conclusion};
+use crate::measure::timing::{Clock, Mode, Timing};
 use crate::units::{Fraction, Seconds};
 
 /// What the sentence is about.
@@ -25,9 +27,9 @@ pub struct Performance<'a> {
     /// The time.
     pub time: Time<'a>,
     /// Against the run before.
-    pub previous: Option<Comparison>,
+    pub previous: Option<Than<'a>>,
     /// Against the best run.
-    pub best: Option<Comparison>,
+    pub best: Option<Than<'a>>,
     /// Against the speed of light.
     pub standing: Option<&'a Result<Standing, NoStanding>>,
     /// What holds it back.
@@ -37,51 +39,28 @@ pub struct Performance<'a> {
 }
 
 /// A time, or why there is none.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Time<'a> {
     /// Nobody took it, for this reason.
     None(&'a str),
-    /// It cannot be told from a launch of nothing.
-    AtFloor(Seconds),
-    /// It was taken.
-    Taken(Summary<'a>),
+    /// Measured or modelled: the timing knows which.
+    Taken(&'a Timing),
+    /// What a model expects that was trained on other runs: from, to.
+    Predicted(Seconds, Seconds),
+    /// Somebody else's number.
+    Recorded {
+        /// The time.
+        time: Seconds,
+        /// Who says so.
+        source: &'a str,
+    },
 }
 
-/// A time in numbers.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Summary<'a> {
-    /// The median.
-    pub median: Seconds,
-    /// The lower end of the interval of the median.
-    pub low: Seconds,
-    /// The upper end.
-    pub high: Seconds,
-    /// Whose clock it is.
-    pub source: Source<'a>,
-}
-
-/// Where a time comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source<'a> {
-    /// A clock on the device, by this method.
-    Measured(&'a str),
-    /// The virtual GPU: a bound of what its model says.
-    Modelled,
-    /// A model that was trained on other runs.
-    Predicted,
-    /// Somebody else's number, from there.
-    Recorded(&'a str),
-}
-
-/// One run against another, as a fair comparison found.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Comparison {
-    /// So much of the other's time is saved.
-    Faster(Fraction),
-    /// So much longer than the other.
-    Slower(Fraction),
-    /// The interval of the ratio contains 1.
-    NoMeasurableDifference,
+/// One run against another.
+#[derive(Clone, Copy, Debug)]
+pub enum Than<'a> {
+    /// As a fair comparison found, in which this run is B.
+    Compared(&'a Comparison),
     /// The two times are not of one kind.
     NotComparable,
 }
@@ -105,13 +84,13 @@ impl Performance<'_> {
         if let Some(Err(NoStanding::BelowBound(below))) = self.standing {
             return below.sentence();
         }
-        let time = self.time.words();
-        let is_time = match self.time {
-            Time::Taken(summary) => summary.is_sound(),
-            Time::None(_) | Time::AtFloor(_) => false,
+        let Ok(time) = self.time.words() else {
+            return "what was taken for a time is none".to_owned();
         };
-        if !is_time {
-            return time;
+        match self.time {
+            Time::None(_) => return time,
+            Time::Taken(timing) if timing.is_at_floor() => return time,
+            Time::Taken(_) | Time::Predicted(..) | Time::Recorded { .. } => {}
         }
         let mut clauses = vec![time];
         clauses.extend(self.previous.map(|than| than.words("the previous run")));
@@ -124,57 +103,66 @@ impl Performance<'_> {
     }
 }
 
+/// Something that was taken for a time and is none.
+struct NotATime;
+
 impl Time<'_> {
-    fn words(&self) -> String {
-        match self {
+    fn words(&self) -> Result<String, NotATime> {
+        Ok(match self {
             Self::None(why) => format!("not timed, {why}"),
-            Self::AtFloor(floor) => {
-                format!("at the launch floor of {floor}, and not resolvable")
+            Self::Taken(timing) => taken(timing)?,
+            Self::Predicted(low, high) => {
+                ordered([*low, *low, *high])?;
+                format!("perhaps {low} to {high} as predicted, not measured")
             }
-            Self::Taken(summary) => summary.words(),
-        }
+            Self::Recorded { time, source } => {
+                ordered([*time, *time, *time])?;
+                format!("{time} recorded elsewhere ({source})")
+            }
+        })
     }
 }
 
-impl Summary<'_> {
-    /// Whether it is a time at all: positive, finite, inside its interval.
-    fn is_sound(&self) -> bool {
-        let (low, median, high) = (self.low.0, self.median.0, self.high.0);
-        low > 0.0 && low <= median && median <= high && high.is_finite()
-    }
-
-    fn words(&self) -> String {
-        if !self.is_sound() {
-            return "what was taken for a time is none".to_owned();
+fn taken(timing: &Timing) -> Result<String, NotATime> {
+    let (median, (low, high)) = (timing.summary.median, timing.summary.interval);
+    ordered([low, median, high])?;
+    let state = match timing.mode {
+        Mode::Cold => "cold",
+        Mode::Warm => "warm",
+    };
+    let mut words = match timing.clock {
+        Clock::Modelled => format!("{low} to {high} as modelled, not measured"),
+        Clock::Events { floor, .. } if timing.is_at_floor() => {
+            format!("at the launch floor of {floor}, and not resolvable")
         }
-        let median = self.median;
-        let interval = match self.half_width() {
-            Some(half) => format!("{median} ± {half}"),
-            None => median.to_string(),
-        };
-        match self.source {
-            Source::Measured(method) => format!("{interval} measured ({method})"),
-            Source::Modelled => format!("at least {interval} as modelled, not measured"),
-            Source::Predicted => format!("perhaps {interval} as predicted, not measured"),
-            Source::Recorded(source) => format!("{interval} recorded elsewhere ({source})"),
+        Clock::Events { .. } => {
+            let (below, above) = (median - low, high - median);
+            let half = if above > below { above } else { below };
+            format!("{median} ± {half} {state}, measured by CUDA events")
         }
+    };
+    for taint in &timing.taint {
+        words.push_str(", although ");
+        words.push_str(&taint.to_string());
     }
-
-    /// The longer half of the interval; none where it is a point.
-    fn half_width(&self) -> Option<Seconds> {
-        let (below, above) = (self.median - self.low, self.high - self.median);
-        let half = if above > below { above } else { below };
-        (half.0 > 0.0).then_some(half)
-    }
+    Ok(words)
 }
 
-impl Comparison {
+/// Refuses what is not positive, not finite or not in order.
+fn ordered([low, median, high]: [Seconds; 3]) -> Result<(), NotATime> {
+    let is_time = low.0 > 0.0 && low <= median && median <= high && high.0.is_finite();
+    is_time.then_some(()).ok_or(NotATime)
+}
+
+impl Than<'_> {
     fn words(self, other: &str) -> String {
-        match self {
-            Self::Faster(by) => format!("{by} faster than {other}"),
-            Self::Slower(by) => format!("{by} slower than {other}"),
-            Self::NoMeasurableDifference => format!("no measurable difference from {other}"),
-            Self::NotComparable => format!("not comparable with {other}"),
+        let Self::Compared(Comparison { ratio, conclusion, .. }) = self else {
+            return format!("not comparable with {other}");
+        };
+        match conclusion {
+            Conclusion::Faster => format!("{} faster than {other}", Fraction(1.0 - ratio.0)),
+            Conclusion::Slower => format!("{} slower than {other}", Fraction(ratio.0 - 1.0)),
+            Conclusion::NoMeasurableDifference => format!("no measurable difference from {other}"),
         }
     }
 }

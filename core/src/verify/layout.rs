@@ -118,6 +118,11 @@ impl Layout {
         })
     }
 
+    /// Count and step of each dimension, the last varying fastest; at least one.
+    pub(super) fn dims(&self) -> &[(usize, usize)] {
+        &self.dims
+    }
+
     /// The elements, in the order of their indices.
     pub(super) fn elements(&self) -> u64 {
         self.dims.iter().map(|(count, _)| *count as u64).product()

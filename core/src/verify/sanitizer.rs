@@ -133,7 +133,7 @@ fn detail(fault: &mut FaultReport, text: &str) {
 }
 
 fn seen(fault: &mut FaultReport) -> &mut Seen {
-    fault.seen.get_or_insert_with(|| Seen {
+    fault.seen.get_or_insert(Seen {
         block: [0; 3],
         thread: [0; 3],
         place: CodePlace { ptx: (0, 0), source: None },

@@ -132,7 +132,7 @@ impl Stations {
         cancellation: &Cancellation,
     ) -> Result<Description, StationError> {
         let head = OpeningHead { side: Side::Candidate, device: self.device.clone(), max_steps: 0 };
-        let opening = Opening { head, modules: Vec::new() };
+        let opening = Opening { head, modules: Vec::new(), trusted: None };
         Ok(self.candidate.open(opening, OPEN_LIMIT, cancellation)?)
     }
 
@@ -144,12 +144,14 @@ impl Stations {
         &mut self,
         candidate: &[ModuleImage],
         reference: &[ModuleImage],
+        trusted: Option<&ModuleImage>,
         max_steps: u64,
         cancellation: &Cancellation,
     ) -> Result<(), StationError> {
         let opening = |side, device: &str, modules: &[ModuleImage]| Opening {
             head: OpeningHead { side, device: device.to_owned(), max_steps },
             modules: modules.to_vec(),
+            trusted: trusted.cloned(),
         };
         let order = opening(Side::Candidate, &self.device, candidate);
         self.candidate.open(order, OPEN_LIMIT, cancellation)?;
@@ -296,3 +298,6 @@ impl From<WorkerError> for StationError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -24,6 +24,8 @@ pub struct Subject {
     pub origins: Vec<Origins>,
     /// The reference's modules.
     pub reference: Vec<ModuleImage>,
+    /// Code of ours, for a GPU, which makes and compares tensors by itself.
+    pub trusted: Option<ModuleImage>,
     /// The workloads that everybody sees.
     pub trials: Vec<Trial>,
     /// The workloads that are for measuring.

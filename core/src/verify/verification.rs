@@ -124,7 +124,9 @@ impl Verification<'_> {
             let subject = this.subject;
             let (candidate, reference) = (&subject.candidate, &subject.reference);
             let steps = subject.limits.virtual_steps;
-            let opened = this.stations.open(candidate, reference, steps, this.cancellation);
+            let trusted = subject.trusted.as_ref();
+            let opened =
+                this.stations.open(candidate, reference, trusted, steps, this.cancellation);
             opened.map_err(|error| stop(error, Step::Load, None))
         })
     }

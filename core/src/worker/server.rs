@@ -14,7 +14,7 @@ use super::protocol::{
 use super::sandbox::{self, SandboxReport};
 use super::tools;
 use crate::compile::nvrtc::{Nvrtc, NvrtcError, NvrtcProgram};
-use crate::verify::station::{Station, StationFailure};
+use crate::verify::station::{Opening, Station, StationFailure};
 
 /// Why a worker gave up on its parent.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +34,14 @@ pub enum ServeError {
 ///
 /// [`ServeError`], where the parent is at fault.
 pub fn serve() -> Result<(), ServeError> {
+    serve_with(Station::open)
+}
+
+/// How a station is opened.
+pub(crate) type OpenStation = fn(&Opening) -> Result<Station, StationFailure>;
+
+/// The same with stations on devices that no name opens.
+pub(crate) fn serve_with(open_station: OpenStation) -> Result<(), ServeError> {
     let inherited_descriptors = confine::inherited_descriptors();
     let mut streams = confine::take_standard_streams().map_err(ServeError::Process)?;
     confine::forbid_core_dumps().map_err(ServeError::Process)?;
@@ -43,7 +51,7 @@ pub fn serve() -> Result<(), ServeError> {
         Err(FrameError::Closed) => return Ok(()),
         Err(error) => return Err(ServeError::Parent(error)),
     };
-    match Server::prepare(setup, inherited_descriptors) {
+    match Server::prepare(setup, inherited_descriptors, open_station) {
         Ok((mut server, ready)) => {
             say(&mut streams.to_parent, &Readiness::Ready(ready))?;
             server.answer(streams)
@@ -63,12 +71,17 @@ struct Server {
     nvrtc: Option<Nvrtc>,
     tools: Tools,
     scratch: PathBuf,
+    open_station: OpenStation,
     station: Option<Station>,
 }
 
 impl Server {
     /// Loads the compiler, then gives up everything that the policy does not name.
-    fn prepare(setup: Setup, inherited: Vec<String>) -> Result<(Self, Ready), SetupFailure> {
+    fn prepare(
+        setup: Setup,
+        inherited: Vec<String>,
+        open_station: OpenStation,
+    ) -> Result<(Self, Ready), SetupFailure> {
         let Setup { configuration, scratch } = setup;
         confine::limit(&configuration.limits)?;
         let tools = configuration.tools;
@@ -78,7 +91,8 @@ impl Server {
             nvrtc.as_ref().map(compiler_facts).transpose().map_err(SetupFailure::Compiler)?;
         let (filesystem, network) = sandbox::restrict(&configuration.policy, &scratch);
         let sandbox = SandboxReport { filesystem, network, inherited_descriptors: inherited };
-        Ok((Self { nvrtc, tools, scratch, station: None }, Ready { compiler, sandbox }))
+        let ready = Ready { compiler, sandbox };
+        Ok((Self { nvrtc, tools, scratch, open_station, station: None }, ready))
     }
 
     /// Answers requests one after another. Reading has a thread of its own, so that the end of the
@@ -113,7 +127,7 @@ impl Server {
             Request::Open(opening) => {
                 // The device that was open is closed first: a context of its own for everything that is opened.
                 self.station = None;
-                let opened = Station::open(&opening).map_err(RequestFailure::Station);
+                let opened = (self.open_station)(&opening).map_err(RequestFailure::Station);
                 opened.map(|station| {
                     let description = station.description().clone();
                     self.station = Some(station);

@@ -20,8 +20,8 @@ use crate::verify::station::{
 /// The head of a request.
 #[derive(Serialize, Deserialize)]
 enum RequestHead {
-    /// Blobs: the PTX of each module, then the cubins of those that have one.
-    Open { head: OpeningHead, with_cubin: Vec<bool> },
+    /// Blobs: the PTX of each module, then the cubins of those that have one. The last one may be trusted.
+    Open { head: OpeningHead, with_cubin: Vec<bool>, with_trusted: bool },
     /// No blobs.
     Run(Box<RunOrder>),
     /// No blobs.
@@ -73,13 +73,15 @@ impl Request {
     /// The request as a frame; texts are moved, not copied.
     pub(crate) fn into_frame(self) -> Result<Frame, FrameError> {
         match self {
-            Self::Open(Opening { head, modules }) => {
+            Self::Open(Opening { head, mut modules, trusted }) => {
+                let with_trusted = trusted.is_some();
+                modules.extend(trusted);
                 let with_cubin = modules.iter().map(|module| module.cubin.is_some()).collect();
                 let (texts, cubins): (Vec<_>, Vec<_>) =
                     modules.into_iter().map(|module| (module.ptx, module.cubin)).unzip();
                 let texts = texts.into_iter().map(String::into_bytes);
                 let blobs = texts.chain(cubins.into_iter().flatten()).collect();
-                Frame::new(&RequestHead::Open { head, with_cubin }, blobs)
+                Frame::new(&RequestHead::Open { head, with_cubin, with_trusted }, blobs)
             }
             Self::Run(order) => Frame::new(&RequestHead::Run(order), Vec::new()),
             Self::Measure(order) => Frame::new(&RequestHead::Measure(order), Vec::new()),
@@ -112,7 +114,7 @@ impl Request {
     /// The request that a frame holds.
     pub(crate) fn from_frame(frame: Frame) -> Result<Self, FrameError> {
         match frame.parse()? {
-            RequestHead::Open { head, with_cubin } => {
+            RequestHead::Open { head, with_cubin, with_trusted } => {
                 let cubins = with_cubin.iter().filter(|has| **has).count();
                 let (expected, found) = (with_cubin.len() + cubins, frame.blobs.len());
                 if expected != found {
@@ -124,7 +126,9 @@ impl Request {
                     ptx: text_from_bytes(text),
                     cubin: if has { cubins.next() } else { None },
                 });
-                Ok(Self::Open(Opening { head, modules: modules.collect() }))
+                let mut modules: Vec<ModuleImage> = modules.collect();
+                let trusted = if with_trusted { modules.pop() } else { None };
+                Ok(Self::Open(Opening { head, modules, trusted }))
             }
             RequestHead::Run(order) => {
                 let [] = frame.into_blobs()?;
@@ -277,6 +281,7 @@ fn text_from_bytes(bytes: Vec<u8>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::verify::station::Side;
 
     fn check_request(request: &Request) {
         let again = Request::from_frame(request.clone().into_frame().unwrap()).unwrap();
@@ -308,6 +313,13 @@ mod tests {
             options: Vec::new(),
         }));
         check_request(&Request::ExtractHeaders { into: "headers".into() });
+        let image = |ptx: &str, cubin| ModuleImage { ptx: ptx.to_owned(), cubin };
+        for trusted in [None, Some(image("trusted", None)), Some(image("trusted", Some(vec![8])))] {
+            let (side, device) = (Side::Candidate, "cuda:0".to_owned());
+            let head = OpeningHead { side, device, max_steps: 5 };
+            let modules = vec![image("first", None), image("second", Some(vec![9, 9]))];
+            check_request(&Request::Open(Opening { head, modules, trusted }));
+        }
     }
 
     #[test]

@@ -1,18 +1,24 @@
 //! A GPU as a device: a context of its own, its modules and its buffers.
 
+use std::io;
+use std::ops::Range;
+
 use cudarc::driver::sys::{CUdevice_attribute, CUresult};
 
 use super::driver::{Context, DEFAULT_STREAM, Driver, Gpu, Kernel, LoadedModule, error};
-use super::memory::{Memory, Source, Trespass};
+use super::guards::Guards;
+use super::mailbox::{self, Mailbox};
+use super::memory::{GUARD, Memory, Source, Trespass};
+use super::staging::Staging;
 use super::stopwatch::{Action, Prepared, Stopwatch, Trouble};
 use super::stream::Room;
 use super::telemetry::Telemetry;
 use super::{fault, function};
 use crate::device::capability::ComputeCapability;
-use crate::device::error::{DeviceError, DriverError, OpenError};
+use crate::device::error::{DeviceError, OpenError};
 use crate::device::execution::{
-    Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Image, Launch,
-    LaunchFault, ModuleId, Outcome, POISON,
+    Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Direct, Image,
+    Launch, LaunchFault, ModuleId, Outcome, POISON,
 };
 use crate::device::timing::{Operation, Sampling, Timed, Work};
 use crate::device::virtual_device::Watch;
@@ -28,6 +34,9 @@ pub struct CudaDevice {
     description: Description,
     gpu: Gpu,
     source: Source,
+    staging: Staging,
+    guards: Option<Guards>,
+    mailbox: Mailbox,
     buffers: Vec<Option<Buffer>>,
     modules: Vec<LoadedModule>,
     /// Made when something is timed.
@@ -47,7 +56,7 @@ struct Buffer {
 }
 
 impl Buffer {
-    fn set(&mut self, initial: Initial) -> Result<(), DriverError> {
+    fn set(&mut self, initial: Initial, staging: &mut Staging) -> Result<(), DeviceError> {
         let given = match initial {
             Initial::Unwritten => Vec::new(),
             Initial::Bytes(given) => given,
@@ -55,12 +64,34 @@ impl Buffer {
         if given.len() < self.memory.length() {
             self.memory.fill(POISON)?;
         }
-        self.memory.write(&given)?;
+        let mut rest = given.as_slice();
+        let length = given.len().min(self.memory.length());
+        let source = &mut |part: &mut [u8]| io::Read::read_exact(&mut rest, part);
+        staging.copy_in(self.memory.address(), length, source)?;
         self.guarded = match self.access {
             Access::ReadWrite => None,
-            Access::ReadOnly => Some(given),
+            // What is not given is made by trusted code, and known to whoever had it made.
+            Access::ReadOnly => Some(given).filter(|given| !given.is_empty()),
         };
         Ok(())
+    }
+
+    fn read(
+        &self,
+        staging: &mut Staging,
+        sink: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+    ) -> Result<(), DeviceError> {
+        staging.copy_out(self.memory.address(), self.memory.length(), sink)
+    }
+
+    /// All of it.
+    fn bytes(&self, staging: &mut Staging) -> Result<Vec<u8>, DeviceError> {
+        let mut bytes = Vec::with_capacity(self.memory.length());
+        self.read(staging, &mut |part| {
+            bytes.extend_from_slice(part);
+            Ok(())
+        })?;
+        Ok(bytes)
     }
 }
 
@@ -86,9 +117,20 @@ impl CudaDevice {
         };
         let context = Context::new(gpu)?;
         let source = Source::of(gpu)?;
-        let (buffers, modules) = (Vec::new(), Vec::new());
-        let (stopwatch, telemetry) = (None, None);
-        Ok(Self { description, gpu, source, buffers, modules, stopwatch, telemetry, context })
+        let staging = Staging::new()?;
+        Ok(Self {
+            description,
+            gpu,
+            source,
+            staging,
+            guards: None,
+            mailbox: Mailbox::default(),
+            buffers: Vec::new(),
+            modules: Vec::new(),
+            stopwatch: None,
+            telemetry: None,
+            context,
+        })
     }
 
     fn values(&self, arguments: &[Argument]) -> Result<Vec<Vec<u8>>, LaunchError> {
@@ -136,9 +178,32 @@ impl CudaDevice {
         Ok(buffer.ok_or(DeviceError::Unknown("buffer"))?.memory.room())
     }
 
+    /// Runs a kernel to its end; the driver's code where it does not come to one.
+    fn run(&self, launch: &Launch) -> Result<Result<(), CUresult>, DeviceError> {
+        let (kernel, mut parameters) = self.prepared(launch)?;
+        kernel.start(launch, &mut parameters, DEFAULT_STREAM).map_err(fault::refusal)?;
+        Ok(self.context.synchronise())
+    }
+
+    /// Whether something was written around any buffer; not known without the code that looks.
+    fn is_trespassed(&mut self) -> Result<bool, DeviceError> {
+        let Some(mut guards) = self.guards.take() else { return Ok(true) };
+        let around = self.buffers.iter().flatten().flat_map(|buffer| buffer.memory.around());
+        let around = around.filter(|(_, length)| *length > 0);
+        let extents: Vec<_> = around.map(|(start, length)| (start, length as u64)).collect();
+        let changed = guards.changed(&extents, GUARD, |launch| {
+            self.run(launch)?.map_err(|code| error("cuCtxSynchronize", code).into())
+        });
+        self.guards = Some(guards);
+        Ok(changed?.contains(&true))
+    }
+
     /// Writes to what surrounds buffers.
     fn trespasses(&mut self, kernel: &str) -> Result<Vec<LaunchFault>, DeviceError> {
         let mut faults = Vec::new();
+        if !self.is_trespassed()? {
+            return Ok(faults);
+        }
         for buffer in self.buffers.iter_mut().flatten() {
             for Trespass { side, distance } in buffer.memory.trespasses()? {
                 faults.push(LaunchFault::Reported {
@@ -156,23 +221,15 @@ impl CudaDevice {
     }
 
     /// Inputs that a kernel changed.
-    fn changed_inputs(&self, kernel: &str) -> Result<Vec<LaunchFault>, DeviceError> {
+    fn changed_inputs(&mut self, kernel: &str) -> Result<Vec<LaunchFault>, DeviceError> {
         let mut faults = Vec::new();
         for buffer in self.buffers.iter().flatten() {
             let Some(guarded) = &buffer.guarded else { continue };
-            let now = buffer.memory.read()?;
+            let now = buffer.bytes(&mut self.staging)?;
             let Some(offset) = now.iter().zip(guarded).position(|(now, then)| now != then) else {
                 continue;
             };
-            faults.push(LaunchFault::Reported {
-                kind: FaultKind::ReadOnlyWrite,
-                kernel: kernel.to_owned(),
-                buffer: Some(buffer.name.clone()),
-                details: format!(
-                    "the input `{}` is not what it was before the launch, from byte {offset} on",
-                    buffer.name
-                ),
-            });
+            faults.push(LaunchFault::input_changed(kernel, &buffer.name, offset as u64));
         }
         Ok(faults)
     }
@@ -197,7 +254,7 @@ impl Device for CudaDevice {
         let memory = Memory::new(self.source, &request)?;
         let BufferRequest { name, access, initial, .. } = request;
         let mut buffer = Buffer { name, access, memory, guarded: None };
-        buffer.set(initial)?;
+        buffer.set(initial, &mut self.staging)?;
         self.buffers.push(Some(buffer));
         Ok(BufferId(self.buffers.len() - 1))
     }
@@ -205,7 +262,7 @@ impl Device for CudaDevice {
     fn set(&mut self, buffer: BufferId, initial: Initial) -> Result<(), DeviceError> {
         self.context.enter()?;
         let buffer = self.buffers.get_mut(buffer.0).and_then(Option::as_mut);
-        Ok(buffer.ok_or(DeviceError::Unknown("buffer"))?.set(initial)?)
+        buffer.ok_or(DeviceError::Unknown("buffer"))?.set(initial, &mut self.staging)
     }
 
     fn free(&mut self, buffer: BufferId) -> Result<(), DeviceError> {
@@ -236,9 +293,12 @@ impl Device for CudaDevice {
 
     fn launch(&mut self, launch: &Launch) -> Result<Outcome, DeviceError> {
         self.context.enter()?;
-        let (kernel, mut parameters) = self.prepared(launch)?;
-        kernel.start(launch, &mut parameters, DEFAULT_STREAM).map_err(fault::refusal)?;
-        let faults = match self.context.synchronise() {
+        let is_trusted = self.guards.as_ref().is_some_and(|guards| guards.module == launch.module);
+        if !is_trusted {
+            self.mailbox.withdraw();
+        }
+        let faults = match self.run(launch)? {
+            Ok(()) if is_trusted => Vec::new(),
             Ok(()) => {
                 let mut faults = self.trespasses(&launch.kernel)?;
                 faults.extend(self.changed_inputs(&launch.kernel)?);
@@ -252,6 +312,7 @@ impl Device for CudaDevice {
 
     fn time(&mut self, work: &Work, sampling: Sampling) -> Result<Timed, DeviceError> {
         self.context.enter()?;
+        self.mailbox.withdraw();
         let prepared = self.prepared_work(work)?;
         if self.stopwatch.is_none() {
             self.stopwatch = Some(Stopwatch::new(self.gpu)?);
@@ -281,7 +342,57 @@ impl Device for CudaDevice {
         self.context.enter()?;
         let buffer = self.buffers.get(buffer.0).and_then(Option::as_ref);
         let buffer = buffer.ok_or(DeviceError::Unknown("buffer"))?;
-        Ok(Content { bytes: buffer.memory.read()?, unwritten: Vec::new() })
+        Ok(Content { bytes: buffer.bytes(&mut self.staging)?, unwritten: Vec::new() })
+    }
+
+    fn read_to(
+        &mut self,
+        buffer: BufferId,
+        sink: &mut dyn io::Write,
+    ) -> Result<Vec<Range<usize>>, DeviceError> {
+        self.context.enter()?;
+        let buffer = self.buffers.get(buffer.0).and_then(Option::as_ref);
+        let buffer = buffer.ok_or(DeviceError::Unknown("buffer"))?;
+        buffer.read(&mut self.staging, &mut |part| sink.write_all(part))?;
+        Ok(Vec::new())
+    }
+
+    fn set_from(&mut self, buffer: BufferId, source: &mut dyn io::Read) -> Result<(), DeviceError> {
+        self.context.enter()?;
+        let buffer = self.buffers.get_mut(buffer.0).and_then(Option::as_mut);
+        let buffer = buffer.ok_or(DeviceError::Unknown("buffer"))?;
+        // Nobody knows what an input should be that came so.
+        buffer.guarded = None;
+        let (start, length) = (buffer.memory.address(), buffer.memory.length());
+        self.staging.copy_in(start, length, &mut |part| source.read_exact(part))
+    }
+
+    fn equip(&mut self, image: Image<'_>) -> Result<Option<ModuleId>, DeviceError> {
+        let module = self.load(image)?;
+        self.guards = Some(Guards::new(module)?);
+        Ok(Some(module))
+    }
+
+    fn direct(&mut self) -> Option<&mut dyn Direct> {
+        Some(self)
+    }
+}
+
+impl Direct for CudaDevice {
+    fn offer(&mut self, buffer: BufferId, slot: usize) -> Result<Vec<u8>, DeviceError> {
+        self.context.enter()?;
+        let buffer = self.buffers.get(buffer.0).and_then(Option::as_ref);
+        let memory = &buffer.ok_or(DeviceError::Unknown("buffer"))?.memory;
+        self.mailbox.offer(&self.context, slot, memory.address(), memory.length())
+    }
+
+    fn take(&mut self, buffer: BufferId, offered: &[u8]) -> Result<(), DeviceError> {
+        self.context.enter()?;
+        let buffer = self.buffers.get_mut(buffer.0).and_then(Option::as_mut);
+        let buffer = buffer.ok_or(DeviceError::Unknown("buffer"))?;
+        buffer.guarded = None;
+        let (to, length) = (buffer.memory.address(), buffer.memory.length());
+        mailbox::take(&self.context, to, length, offered)
     }
 }
 

@@ -18,7 +18,7 @@ use crate::device::execution::{BufferRequest, Placement};
 use cudarc::driver::sys::{CUdevice_attribute, CUdeviceptr};
 
 /// What the surroundings hold: as f32, f16, bf16 and integers a number that no test data are made of.
-const GUARD: u8 = 0xb5;
+pub(super) const GUARD: u8 = 0xb5;
 
 /// Bytes that are guarded on each side of a plain allocation, at least.
 const BAND: usize = 1 << 20;
@@ -121,14 +121,12 @@ impl Memory {
         self.block.fill(self.inside.clone(), byte)
     }
 
-    /// Copies as many of the bytes as there is room for to the buffer's beginning.
-    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<(), DriverError> {
-        let fitting = bytes.get(..self.length()).unwrap_or(bytes);
-        self.block.write(self.inside.start, fitting)
-    }
-
-    pub(super) fn read(&self) -> Result<Vec<u8>, DriverError> {
-        self.block.read(self.inside.clone())
+    /// First address and length of what lies around the buffer.
+    pub(super) fn around(&self) -> [(CUdeviceptr, usize); 2] {
+        [Side::Before, Side::Behind].map(|side| {
+            let surroundings = self.surroundings(side);
+            (self.block.start() + surroundings.start as u64, surroundings.len())
+        })
     }
 
     /// What was written around the buffer since this was last asked; the surroundings are guarded anew.

@@ -143,7 +143,7 @@ fn a_buffer_is_aligned_as_asked_and_no_further_from_its_edge() {
 
 #[test]
 fn memory_that_was_given_back_is_used_again() {
-    check(|device| {
+    check_with(&[], |device| {
         for round in 0..50_u8 {
             let placement = if round % 2 == 0 { Placement::Left } else { Placement::Right };
             let buffer = device.allocate(request(3 << 20, 16, placement)).unwrap();
@@ -164,7 +164,7 @@ fn memory_that_was_given_back_is_used_again() {
 
 #[test]
 fn many_buffers_live_side_by_side() {
-    check(|device| {
+    check_with(&[], |device| {
         let named = |index: u8| {
             let bytes = vec![index; 1 + usize::from(index)];
             let request = request(bytes.len() as u64, 1, Placement::Right);
@@ -183,12 +183,36 @@ fn many_buffers_live_side_by_side() {
 
 #[test]
 fn an_empty_buffer_has_an_address() {
-    check(|device| {
+    check_with(&[], |device| {
         for placement in [Placement::Left, Placement::Right] {
             let empty = request(0, 256, placement);
             let empty = device.allocate(empty).unwrap();
             assert_eq!(device.read(empty).unwrap().bytes, [0_u8; 0]);
             device.free(empty).unwrap();
+        }
+    });
+}
+
+#[test]
+fn contents_pass_to_a_file_and_back() {
+    // More than two pieces of page-locked memory, and not a whole number of them.
+    const BYTES: usize = (9 << 20) + 5;
+    check(|device| {
+        let pattern =
+            |step: usize| (0..BYTES).map(|at| (at / step % 251) as u8).collect::<Vec<_>>();
+        let (first, second) = (pattern(1), pattern(3));
+        for placement in [Placement::Left, Placement::Right] {
+            let initial = Initial::Bytes(first.clone());
+            let request = BufferRequest::new("passed", BYTES as u64, Access::ReadWrite, initial);
+            let buffer = device.allocate(BufferRequest { placement, ..request }).unwrap();
+            let mut passed = Vec::new();
+            assert!(device.read_to(buffer, &mut passed).unwrap().is_empty());
+            assert!(passed == first);
+            device.set_from(buffer, &mut second.as_slice()).unwrap();
+            assert!(device.read(buffer).unwrap().bytes == second);
+            let short = device.set_from(buffer, &mut &second[..BYTES - 1]);
+            assert!(matches!(short, Err(DeviceError::Passing(_))), "{short:?}");
+            device.free(buffer).unwrap();
         }
     });
 }

@@ -1,20 +1,38 @@
 //! The sentence about a run: inputs and exactly what is said of them.
 
 use super::*;
+use crate::measure::comparison::{Comparison, Conclusion};
+use crate::measure::statistics::Summary;
+use crate::measure::timing::{Basis as From, Clock, Conditions, Mode, Stopped, Taint, Timing};
 use crate::speed_of_light::advice::Advice;
 use crate::speed_of_light::bound;
 use crate::speed_of_light::limiter::{Bottleneck, Cause, Limiter};
 use crate::speed_of_light::standing::{Bounds, NoStanding, Standing, standing};
-use crate::speed_of_light::verdict_line::{
-    Comparison, Performance, Source, Summary, Time, VerdictLine,
-};
+use crate::speed_of_light::verdict_line::{Performance, Than, Time, VerdictLine};
 use crate::units::Fraction;
 use crate::virtual_gpu::cost::time::Limit;
 
-const CUPTI: Source<'static> = Source::Measured("CUPTI");
+/// Measured cold by events, with this interval.
+fn events(median: f64, low: f64, high: f64) -> Timing {
+    Timing {
+        clock: Clock::Events { offset: Seconds(1.2e-6), floor: Seconds(1.5e-6) },
+        mode: Mode::Cold,
+        summary: Summary {
+            median: Seconds(median),
+            interval: (Seconds(low), Seconds(high)),
+            quartiles: (Seconds(low), Seconds(high)),
+            minimum: Seconds(low),
+            samples: 30,
+        },
+        basis: From::Samples { rounds: Vec::new(), batch: 1, stopped: Stopped::Precise },
+        conditions: Conditions::default(),
+        taint: Vec::new(),
+    }
+}
 
-fn taken(median: f64, low: f64, high: f64, source: Source<'_>) -> Time<'_> {
-    Time::Taken(Summary { median: Seconds(median), low: Seconds(low), high: Seconds(high), source })
+fn compared(ratio: f64, conclusion: Conclusion) -> Comparison {
+    let interval = (Fraction(ratio), Fraction(ratio));
+    Comparison { ratio: Fraction(ratio), interval, conclusion, rounds: 20 }
 }
 
 fn only(time: Time<'_>) -> Performance<'_> {
@@ -51,29 +69,36 @@ fn what_failed_has_no_time() {
 
 #[test]
 fn no_two_kinds_of_time_read_alike() {
-    let time = |source| only(taken(131e-6, 130.8e-6, 131.4e-6, source));
-    check_correct(time(CUPTI), "Correct: 131 µs ± 400 ns measured (CUPTI).");
+    let measured = events(131e-6, 130.8e-6, 131.4e-6);
     check_correct(
-        time(Source::Modelled),
-        "Correct: at least 131 µs ± 400 ns as modelled, not measured.",
+        only(Time::Taken(&measured)),
+        "Correct: 131 µs ± 400 ns cold, measured by CUDA events.",
+    );
+    let warm = Timing { mode: Mode::Warm, ..measured };
+    check_correct(
+        only(Time::Taken(&warm)),
+        "Correct: 131 µs ± 400 ns warm, measured by CUDA events.",
+    );
+    let modelled = Timing::modelled(Seconds(1e-4), (1.2, 2.5), "DRAM".to_owned(), Vec::new());
+    check_correct(
+        only(Time::Taken(&modelled)),
+        "Correct: 120 µs to 250 µs as modelled, not measured.",
     );
     check_correct(
-        time(Source::Predicted),
-        "Correct: perhaps 131 µs ± 400 ns as predicted, not measured.",
+        only(Time::Predicted(Seconds(1e-4), Seconds(2e-4))),
+        "Correct: perhaps 100 µs to 200 µs as predicted, not measured.",
     );
     check_correct(
-        time(Source::Recorded("PyTorch 2.11, do_bench")),
-        "Correct: 131 µs ± 400 ns recorded elsewhere (PyTorch 2.11, do_bench).",
+        only(Time::Recorded { time: Seconds(131e-6), source: "PyTorch 2.11, do_bench" }),
+        "Correct: 131 µs recorded elsewhere (PyTorch 2.11, do_bench).",
     );
-    let point = only(taken(131e-6, 131e-6, 131e-6, Source::Modelled));
-    check_correct(point, "Correct: at least 131 µs as modelled, not measured.");
 }
 
 #[test]
 fn a_quick_look_is_no_verdict() {
     check(
-        VerdictLine::Screened(only(taken(2e-3, 1.9e-3, 2.2e-3, CUPTI))),
-        "Screened only, not verified: 2.00 ms ± 200 µs measured (CUPTI).",
+        VerdictLine::Screened(only(Time::Taken(&events(2e-3, 1.9e-3, 2.2e-3)))),
+        "Screened only, not verified: 2.00 ms ± 200 µs cold, measured by CUDA events.",
     );
 }
 
@@ -84,13 +109,25 @@ fn what_was_not_timed_says_why() {
         "Correct: not timed, its work is too large for a virtual device.",
     );
     check_correct(
-        only(Time::AtFloor(Seconds(1.5e-6))),
+        only(Time::Taken(&events(1.6e-6, 1.4e-6, 1.7e-6))),
         "Correct: at the launch floor of 1.50 µs, and not resolvable.",
     );
 }
 
 #[test]
+fn a_taint_is_said_with_the_time() {
+    let taint = vec![Taint::Thermal, Taint::UnsteadyClock];
+    let tainted = Timing { taint, ..events(300e-6, 299e-6, 301e-6) };
+    check_correct(
+        only(Time::Taken(&tainted)),
+        "Correct: 300 µs ± 1.00 µs cold, measured by CUDA events, although the device slowed down because it was hot, although the clock changed while samples were taken.",
+    );
+}
+
+#[test]
 fn what_is_no_time_is_not_shown_as_one() {
+    let (stands, same) = (stands(300e-6), compared(1.0, Conclusion::NoMeasurableDifference));
+    let (standing, best) = (Some(&stands), Some(Than::Compared(&same)));
     for (median, low, high) in [
         (f64::NAN, 1.0, 2.0),
         (1.0, f64::NAN, 2.0),
@@ -100,30 +137,38 @@ fn what_is_no_time_is_not_shown_as_one() {
         (0.0, 0.0, 0.0),
         (-1.0, -2.0, 1.0),
     ] {
-        let stands = stands(300e-6);
-        let performance = Performance {
-            standing: Some(&stands),
-            best: Some(Comparison::NoMeasurableDifference),
-            ..only(taken(median, low, high, CUPTI))
-        };
-        check_correct(performance, "Correct: what was taken for a time is none.");
+        let timing = events(median, low, high);
+        check_correct(
+            Performance { standing, best, ..only(Time::Taken(&timing)) },
+            "Correct: what was taken for a time is none.",
+        );
     }
+    let recorded = Time::Recorded { time: Seconds(f64::NAN), source: "a table" };
+    check_correct(
+        Performance { standing, best, ..only(recorded) },
+        "Correct: what was taken for a time is none.",
+    );
+    let predicted = Time::Predicted(Seconds(2.0), Seconds(1.0));
+    check_correct(
+        Performance { standing, best, ..only(predicted) },
+        "Correct: what was taken for a time is none.",
+    );
 }
 
 #[test]
 fn a_run_is_held_against_the_previous_and_the_best() {
-    let time = taken(300e-6, 299e-6, 301e-6, CUPTI);
-    let against = |previous, best| Performance { previous, best, ..only(time) };
+    let timing = events(300e-6, 299e-6, 301e-6);
+    let against = |previous, best| Performance { previous, best, ..only(Time::Taken(&timing)) };
+    let (faster, same) =
+        (compared(0.982, Conclusion::Faster), compared(1.001, Conclusion::NoMeasurableDifference));
     check_correct(
-        against(
-            Some(Comparison::Faster(Fraction(0.018))),
-            Some(Comparison::NoMeasurableDifference),
-        ),
-        "Correct: 300 µs ± 1.00 µs measured (CUPTI), 1.80 % faster than the previous run, no measurable difference from the best.",
+        against(Some(Than::Compared(&faster)), Some(Than::Compared(&same))),
+        "Correct: 300 µs ± 1.00 µs cold, measured by CUDA events, 1.80 % faster than the previous run, no measurable difference from the best.",
     );
+    let slower = compared(1.25, Conclusion::Slower);
     check_correct(
-        against(Some(Comparison::NotComparable), Some(Comparison::Slower(Fraction(0.25)))),
-        "Correct: 300 µs ± 1.00 µs measured (CUPTI), not comparable with the previous run, 25.0 % slower than the best.",
+        against(Some(Than::NotComparable), Some(Than::Compared(&slower))),
+        "Correct: 300 µs ± 1.00 µs cold, measured by CUDA events, not comparable with the previous run, 25.0 % slower than the best.",
     );
 }
 
@@ -131,33 +176,35 @@ fn a_run_is_held_against_the_previous_and_the_best() {
 fn the_whole_sentence() {
     let (stands, nothing) = (stands(300e-6), Advice::Nothing);
     let limiter = limited(Bottleneck::Unit(Limit::Dram), Some(0.82));
+    let timing = events(300e-6, 299e-6, 301e-6);
     let performance = Performance {
         standing: Some(&stands),
         limiter: Some(&limiter),
         advice: Some(&nothing),
-        ..only(taken(300e-6, 299e-6, 301e-6, CUPTI))
+        ..only(Time::Taken(&timing))
     };
     check_correct(
         performance,
-        "Correct: 300 µs ± 1.00 µs measured (CUPTI), 74.3 % of the speed of light (DRAM, sheet); limited by DRAM (82.0 % busy); nothing of the playbook applies.",
+        "Correct: 300 µs ± 1.00 µs cold, measured by CUDA events, 74.3 % of the speed of light (DRAM, sheet); limited by DRAM (82.0 % busy); nothing of the playbook applies.",
     );
     let near = Advice::NearEnough { fraction: 0.93 };
     let waiting = limited(Bottleneck::Waiting(Cause::FewBlocks), None);
     let performance = Performance { limiter: Some(&waiting), advice: Some(&near), ..performance };
     check_correct(
         performance,
-        "Correct: 300 µs ± 1.00 µs measured (CUPTI), 74.3 % of the speed of light (DRAM, sheet); limited by waiting: too few blocks; at 93.0 % of the speed of light there is little left to gain.",
+        "Correct: 300 µs ± 1.00 µs cold, measured by CUDA events, 74.3 % of the speed of light (DRAM, sheet); limited by waiting: too few blocks; at 93.0 % of the speed of light there is little left to gain.",
     );
 }
 
 #[test]
 fn a_time_below_the_bound_is_said_and_nothing_else() {
     let (below, nothing) = (stands(100e-6), Advice::Nothing);
+    let timing = events(100e-6, 99e-6, 101e-6);
     let performance = Performance {
         standing: Some(&below),
-        best: Some(Comparison::Faster(Fraction(0.5))),
+        best: Some(Than::NotComparable),
         advice: Some(&nothing),
-        ..only(taken(100e-6, 99e-6, 101e-6, CUPTI))
+        ..only(Time::Taken(&timing))
     };
     check_correct(
         performance,

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::speed_of_light::bound::{Limit, MethodBound};
-use crate::speed_of_light::score::{Score, score};
+use crate::speed_of_light::score::score;
 use crate::speed_of_light::standing::{Bounds, standing};
 
 fn kinds() -> impl Strategy<Value = OperationKind> {
@@ -128,9 +128,12 @@ proptest! {
     }
 
     #[test]
-    fn no_score_is_made_of_what_is_no_number(a in any::<f64>(), b in any::<f64>(), c in any::<f64>()) {
-        let is_sound = |score: Score| score.value() > 0.0 && score.value() <= 1.0;
-        prop_assert!(score(Seconds(a), Seconds(b), Seconds(c)).is_ok_and(is_sound)
-            == score(Seconds(a), Seconds(b), Seconds(c)).is_ok());
+    fn no_score_is_made_of_what_is_no_number(
+        time in prop::num::f64::ANY, baseline in prop::num::f64::ANY, bound in prop::num::f64::ANY,
+    ) {
+        if let Ok(scored) = score(Seconds(time), Seconds(baseline), Seconds(bound)) {
+            prop_assert!(scored.value() > 0.0 && scored.value() <= 1.0);
+            prop_assert!(bound > 0.0 && time >= bound && baseline > bound);
+        }
     }
 }

@@ -19,6 +19,7 @@ use crate::project::dtype::Dtype;
 use crate::project::launch::expectation::WrongKind;
 use crate::project::manifest::Accuracy;
 use crate::project::scalar::ScalarValue;
+use crate::trusted::comparing;
 
 /// Errors up to this share of a result look like arithmetic in a lower precision: four times the unit roundoff of bf16,
 /// the lowest that kernels compute in. Larger ones are other numbers.
@@ -93,6 +94,13 @@ impl Bound {
         Self { arithmetic, half_ulp, overflow, saturation, typical, root }
     }
 
+    /// As the device code takes it.
+    pub(super) fn on_device(self) -> comparing::Bound {
+        let (unit, least) = self.half_ulp.parts();
+        let Self { arithmetic, saturation, typical, .. } = self;
+        comparing::Bound { arithmetic, unit, least, saturation, typical }
+    }
+
     /// The reference as the output can hold it.
     #[inline(always)]
     fn target(&self, expected: f64) -> f64 {
@@ -140,8 +148,9 @@ fn accept(bound: Bound, chunk: &Chunk) -> Accepted {
             let target = bound.target(chunk.expected[index]);
             let (arithmetic, accepted) = bound.accepted(chunk.expected[index], target, magnitude);
             let error = (found - target).abs();
-            // Written so that NaN is not accepted.
-            all &= (error <= accepted) & (0.0..f64::INFINITY).contains(&magnitude);
+            // Written so that NaN is not accepted; an infinite error is beside an infinite bound.
+            all &= (error <= accepted) & (error < f64::INFINITY);
+            all &= (0.0..f64::INFINITY).contains(&magnitude);
             let part = error / accepted;
             *fraction = if part > *fraction { part } else { *fraction };
             let excess = error - (accepted - arithmetic);
@@ -197,7 +206,7 @@ pub(super) fn compare(
 }
 
 /// Only the root mean square of the errors is too large.
-fn imprecise(root_mean_square: (f64, f64)) -> Wrongness {
+pub(super) fn imprecise(root_mean_square: (f64, f64)) -> Wrongness {
     Wrongness {
         kind: WrongKind::Imprecise,
         count: 0,

@@ -9,6 +9,7 @@ mod error;
 mod index;
 mod integers;
 mod multiset;
+mod on_device;
 mod output;
 mod root_mean_square;
 mod sampling;
@@ -26,6 +27,7 @@ use crate::project::launch::expectation::WrongKind;
 use crate::project::scalar::ScalarValue;
 
 pub use error::CompareError;
+pub use on_device::OnDevice;
 
 use elementwise::Tolerance;
 use output::Output;

@@ -20,6 +20,7 @@
 
 use super::super::element::power_of_two;
 use super::elementwise::CHUNK;
+use crate::trusted::comparing::ChunkSquares;
 
 /// Sums of squares of errors and of their yardstick.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -61,6 +62,13 @@ impl SquareSums {
         }
         let [errors, scales] = sums.map(|lanes| lanes.into_iter().sum());
         Self { exponent, errors, scales, count: counts.into_iter().sum() }
+    }
+
+    /// Of some elements, as a device added them up: what [`Self::of`] says of the same ones.
+    pub(super) fn of_chunk(chunk: ChunkSquares) -> Self {
+        let ChunkSquares { exponent, errors, scales, count } = chunk;
+        // The device counts exponents as f64 has them, from 0 to 2047.
+        Self { exponent: exponent as i32, errors, scales, count }
     }
 
     /// Of both.

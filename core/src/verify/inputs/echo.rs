@@ -99,6 +99,13 @@ fn admitted(tensor: &TensorCase) -> &'static [Change] {
 }
 
 impl Echo {
+    /// Whether anything changes of a tensor.
+    pub(super) fn touches(self, case: &Case, tensor: usize) -> bool {
+        let all = changes(case);
+        let mut links = self.first..self.first.saturating_add(self.links);
+        links.any(|link| all.get(link % all.len().max(1)).is_some_and(|c| c.0 == tensor))
+    }
+
     /// What changes of a tensor whose declared content comes from a seed, each byte at most once.
     ///
     /// # Errors
@@ -107,9 +114,7 @@ impl Echo {
         let fill = case.tensors.get(tensor).and_then(|made| made.role.fill());
         let (Some(fill), all) = (fill, changes(case)) else { return Ok(Vec::new()) };
         let links = self.first..self.first.saturating_add(self.links);
-        let is_changed =
-            |link: usize| all.get(link % all.len().max(1)).is_some_and(|c| c.0 == tensor);
-        if !links.clone().any(is_changed) {
+        if !self.touches(case, tensor) {
             return Ok(Vec::new());
         }
         let plan = |seed| {

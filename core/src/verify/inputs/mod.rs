@@ -15,6 +15,7 @@
 mod bounds;
 mod distribution;
 mod echo;
+mod on_device;
 mod place;
 mod probability;
 mod probe;
@@ -27,6 +28,7 @@ mod wholes;
 use serde::{Deserialize, Serialize};
 
 use super::case::{Case, TensorCase};
+use super::element::load_reals;
 use super::layout::{Layout, LayoutError};
 use crate::project::dtype::Family;
 use crate::project::fill::Fill;
@@ -35,7 +37,8 @@ use crate::project::tensor::Domain;
 use crate::random::Stream;
 
 pub use echo::{Change, Echo, Patch, changes};
-pub use probe::{probe_applies, probed_tensor};
+pub use on_device::{Made, Wanted, make, make_on_host};
+pub use probe::{exact_limit, probe_applies, probed_tensor};
 
 use probability::Probabilities;
 use reals::Reals;
@@ -138,6 +141,13 @@ pub fn generate_tensor(
     }
     let plan = Plan::of(case, tensor, fill, recipe)?;
     plan.bytes().map(Some)
+}
+
+/// The elements of a float tensor as f64, gaps included.
+fn widened(tensor: &TensorCase, content: &[u8]) -> Vec<u8> {
+    let mut reals = vec![0.0; usize::try_from(tensor.span).unwrap_or(0)];
+    load_reals(tensor.dtype, content, &mut reals);
+    reals.into_iter().flat_map(f64::to_le_bytes).collect()
 }
 
 /// The declared content, with what an echo changes.

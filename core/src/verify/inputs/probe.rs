@@ -31,13 +31,13 @@ const MOST: u64 = 512;
 /// A few elements that are not 0: one in each of equal parts of a tensor.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sparse {
-    elements: u64,
-    parts: u64,
-    value: SparseValue,
+    pub(super) elements: u64,
+    pub(super) parts: u64,
+    pub(super) value: SparseValue,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum SparseValue {
+pub(super) enum SparseValue {
     One { negative: bool },
     Odd { bits: u32 },
 }
@@ -175,6 +175,12 @@ fn spacing(tensor: &TensorCase, bits: u32) -> u64 {
     (longest / enough).min(shortest.max(longest / MOST)).max(1)
 }
 
+/// Below this, sums of the probe are exact; none where the task has no probe.
+#[must_use]
+pub fn exact_limit(case: &Case) -> Option<f64> {
+    exact_bits(case.accuracy).map(|(_, bits)| super::super::element::power_of_two(bits))
+}
+
 /// Whether the results of the reference prove that the probe is exact: they are integers, some of them too large for
 /// half precision, and the sums of their terms' magnitudes stay where every integer is representable.
 ///
@@ -184,8 +190,7 @@ fn spacing(tensor: &TensorCase, bits: u32) -> u64 {
 /// `references` holds what the reference computed for each tensor of the case, none where it is no output.
 #[must_use]
 pub fn probe_applies(case: &Case, references: &[Option<Expected<'_>>]) -> bool {
-    let Some((_, sum_bits)) = exact_bits(case.accuracy) else { return false };
-    let limit = super::super::element::power_of_two(sum_bits);
+    let Some(limit) = exact_limit(case) else { return false };
     let mut telling = false;
     for (index, tensor) in case.tensors.iter().enumerate() {
         if !matches!(tensor.role.compare(), Some(Comparator::Elementwise { .. })) {

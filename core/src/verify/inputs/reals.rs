@@ -49,14 +49,14 @@ pub(super) enum Base {
 pub(super) struct Reals {
     dtype: Dtype,
     stream: Stream,
-    base: Base,
+    pub(super) base: Base,
     /// What the fill allows.
-    within: Option<Bounds>,
-    changes: Vec<Change>,
+    pub(super) within: Option<Bounds>,
+    pub(super) changes: Vec<Change>,
     /// What the domain allows.
-    domain: Bounds,
+    pub(super) domain: Bounds,
     /// In the place of what would become 0 where the domain excludes it.
-    instead_of_zero: Option<f64>,
+    pub(super) instead_of_zero: Option<f64>,
     values: Vec<f64>,
     bits: Vec<u64>,
 }

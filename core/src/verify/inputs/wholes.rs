@@ -9,7 +9,7 @@ use crate::project::fill::Fill;
 use crate::random::{Stream, whole};
 
 /// Where values come from.
-enum Base {
+pub(super) enum Base {
     Constant(u64),
     Between {
         low: i128,
@@ -33,7 +33,7 @@ pub(super) struct Wholes {
     stream: Stream,
     /// Bytes of an element.
     size: usize,
-    base: Base,
+    pub(super) base: Base,
     values: Vec<u64>,
 }
 

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use super::trusted::{Trusted, constant};
 use super::{MemoryOrder, Side, StationFailure};
 use crate::device::{BufferId, BufferRequest, Content, Device, DeviceError, Placement};
 use crate::project::launch::Buffer;
 use crate::project::manifest::Init;
 use crate::project::tensor::Role;
+use crate::trusted::making::Making;
 use crate::verify::case::{Case, TensorCase};
-use crate::verify::element::load_reals;
-use crate::verify::inputs::{self, InputError, Recipe};
+use crate::verify::inputs::{self, InputError, Made, Recipe};
 use crate::verify::program::Program;
 use crate::virtual_gpu::{Access, Initial};
 
@@ -21,8 +22,11 @@ const EXACT_BYTES: u64 = 8;
 pub(super) struct Bound {
     workload: String,
     buffers: BTreeMap<Buffer, BufferId>,
+    /// Inputs that the device made, by name: whether they still are what was made can be seen there.
+    made: BTreeMap<BufferId, (String, Making)>,
+    trusted: Option<Trusted>,
     /// Must be zero after a run.
-    zero: Vec<(String, BufferId)>,
+    zero: Vec<(String, BufferId, u64)>,
     /// Those that another program's buffers own.
     shared: Vec<BufferId>,
 }
@@ -34,8 +38,25 @@ struct Wanted {
     bytes: u64,
     align: u64,
     access: Access,
-    initial: Initial,
+    begins: Begins,
     init: Init,
+}
+
+/// What a buffer holds before a run.
+enum Begins {
+    Unwritten,
+    Holds(Made),
+}
+
+impl Begins {
+    /// What a device is given, and what it makes of that.
+    fn parts(self) -> (Initial, Option<Box<Making>>) {
+        match self {
+            Self::Unwritten => (Initial::Unwritten, None),
+            Self::Holds(Made::OnHost(content)) => (Initial::Bytes(content), None),
+            Self::Holds(Made::OnDevice(making)) => (Initial::Unwritten, Some(making)),
+        }
+    }
 }
 
 impl Bound {
@@ -46,10 +67,11 @@ impl Bound {
         (case, program, side): (&Case, &Program, Side),
         recipe: Recipe,
         memory: MemoryOrder,
+        trusted: Option<Trusted>,
     ) -> Result<Self, StationFailure> {
-        let wanted = wanted(case, program, side, recipe)?;
+        let wanted = wanted(case, program, side, recipe, trusted)?;
         match (memory, before) {
-            (MemoryOrder::Same, Some(bound)) if bound.workload == case.workload => {
+            (MemoryOrder::Same, Some(mut bound)) if bound.workload == case.workload => {
                 bound.fill(device, wanted)?;
                 Ok(bound)
             }
@@ -57,7 +79,7 @@ impl Bound {
                 Err(StationFailure::Order("there is no run of this case before".to_owned()))
             }
             (MemoryOrder::Fresh(placement), before) => {
-                let made = Self::make(device, &case.workload, wanted, placement);
+                let made = Self::make(device, &case.workload, wanted, placement, trusted);
                 // Given back after the new ones are made, so that those lie elsewhere.
                 if let Some(before) = before {
                     before.free(device)?;
@@ -72,12 +94,19 @@ impl Bound {
         workload: &str,
         wanted: Vec<Wanted>,
         placement: Placement,
+        trusted: Option<Trusted>,
     ) -> Result<Self, StationFailure> {
-        let workload = workload.to_owned();
-        let (buffers, zero, shared) = (BTreeMap::new(), Vec::new(), Vec::new());
-        let mut bound = Self { workload, buffers, zero, shared };
+        let mut bound = Self {
+            workload: workload.to_owned(),
+            buffers: BTreeMap::new(),
+            made: BTreeMap::new(),
+            trusted,
+            zero: Vec::new(),
+            shared: Vec::new(),
+        };
         for wanted in wanted {
-            let Wanted { buffer, name, bytes, align, access, initial, init } = wanted;
+            let Wanted { buffer, name, bytes, align, access, begins, init } = wanted;
+            let (initial, making) = begins.parts();
             let request =
                 BufferRequest { name: name.clone(), bytes, align, access, initial, placement };
             let id = match device.allocate(request) {
@@ -89,21 +118,46 @@ impl Bound {
                 }
             };
             bound.buffers.insert(buffer, id);
+            if let Some(making) = making {
+                bound.make_there(device, id, (&name, access), *making)?;
+            }
             if init == Init::ZeroOnce && matches!(buffer, Buffer::Scratch(_)) {
-                bound.zero.push((name, id));
+                bound.zero.push((name, id, bytes));
             }
         }
         Ok(bound)
     }
 
-    fn fill(&self, device: &mut dyn Device, wanted: Vec<Wanted>) -> Result<(), StationFailure> {
+    /// Has the device make what a buffer holds.
+    fn make_there(
+        &mut self,
+        device: &mut dyn Device,
+        id: BufferId,
+        (name, access): (&str, Access),
+        making: Making,
+    ) -> Result<(), StationFailure> {
+        let nobody = || StationFailure::Order("the device makes nothing".to_owned());
+        self.trusted.ok_or_else(nobody)?.make(device, id, &making)?;
+        if access == Access::ReadOnly {
+            self.made.insert(id, (name.to_owned(), making));
+        }
+        Ok(())
+    }
+
+    fn fill(&mut self, device: &mut dyn Device, wanted: Vec<Wanted>) -> Result<(), StationFailure> {
         for wanted in wanted {
-            let Some(id) = self.buffers.get(&wanted.buffer) else {
+            let Some(id) = self.buffers.get(&wanted.buffer).copied() else {
                 return Err(StationFailure::Order("the program has other buffers".to_owned()));
             };
             // What is cleared once stays as the kernel left it.
-            if wanted.init != Init::ZeroOnce {
-                device.set(*id, wanted.initial).map_err(|error| of_device(&error))?;
+            if wanted.init == Init::ZeroOnce {
+                continue;
+            }
+            let (initial, making) = wanted.begins.parts();
+            self.made.remove(&id);
+            device.set(id, initial).map_err(|error| of_device(&error))?;
+            if let Some(making) = making {
+                self.make_there(device, id, (&wanted.name, wanted.access), *making)?;
             }
         }
         Ok(())
@@ -117,7 +171,13 @@ impl Bound {
         program: &Program,
         placement: Placement,
     ) -> Result<Self, StationFailure> {
-        let mut beside = Self::make(device, &self.workload, scratch(program)?, placement)?;
+        let mut beside = Self::make(
+            device,
+            &self.workload,
+            scratch(program, self.trusted)?,
+            placement,
+            self.trusted,
+        )?;
         for (buffer, id) in &self.buffers {
             if !matches!(buffer, Buffer::Scratch(_)) {
                 beside.buffers.insert(*buffer, *id);
@@ -129,12 +189,12 @@ impl Bound {
 
     /// Fills the buffers of the same case again, for other inputs.
     pub(super) fn set(
-        &self,
+        &mut self,
         device: &mut dyn Device,
         (case, program, side): (&Case, &Program, Side),
         recipe: Recipe,
     ) -> Result<(), StationFailure> {
-        self.fill(device, wanted(case, program, side, recipe)?)
+        self.fill(device, wanted(case, program, side, recipe, self.trusted)?)
     }
 
     /// Outputs and scratch with how they begin.
@@ -165,13 +225,29 @@ impl Bound {
         self.buffers.clone()
     }
 
+    /// Inputs that the device made, with their names.
+    pub(super) fn made(&self) -> &BTreeMap<BufferId, (String, Making)> {
+        &self.made
+    }
+
+    /// The buffer by that name.
+    pub(super) fn buffer(&self, buffer: Buffer) -> Result<BufferId, StationFailure> {
+        let id = self.buffers.get(&buffer).copied();
+        id.ok_or_else(|| StationFailure::Order("no such buffer".to_owned()))
+    }
+
+    /// The buffer by that name, which is no longer given back with the others.
+    pub(super) fn keep(&mut self, buffer: Buffer) -> Result<BufferId, StationFailure> {
+        let id = self.buffers.remove(&buffer);
+        id.ok_or_else(|| StationFailure::Order("no such buffer".to_owned()))
+    }
+
     pub(super) fn read(
         &self,
         device: &mut dyn Device,
         buffer: Buffer,
     ) -> Result<Content, StationFailure> {
-        let id = self.buffers.get(&buffer).copied();
-        let id = id.ok_or_else(|| StationFailure::Order("no such buffer".to_owned()))?;
+        let id = self.buffer(buffer)?;
         device.read(id).map_err(|error| of_device(&error))
     }
 
@@ -181,14 +257,17 @@ impl Bound {
         device: &mut dyn Device,
     ) -> Result<Vec<String>, StationFailure> {
         let mut dirty = Vec::new();
-        for (name, id) in &self.zero {
-            if device
-                .read(*id)
-                .map_err(|error| of_device(&error))?
-                .bytes
-                .iter()
-                .any(|byte| *byte != 0)
-            {
+        for (name, id, bytes) in &self.zero {
+            let clean = match (self.trusted, zeros(*bytes)) {
+                (Some(trusted), Some(zeros)) => {
+                    trusted.first_change(device, *id, &zeros)?.is_none()
+                }
+                (Some(_) | None, _) => {
+                    let content = device.read(*id).map_err(|error| of_device(&error))?;
+                    content.bytes.iter().all(|byte| *byte == 0)
+                }
+            };
+            if !clean {
                 dirty.push(name.clone());
             }
         }
@@ -196,16 +275,56 @@ impl Bound {
     }
 }
 
+/// How a device makes zeros: byte by byte, because a buffer may begin anywhere.
+fn zeros(bytes: u64) -> Option<Making> {
+    constant(bytes, &[0])
+}
+
+/// Fills a buffer with what a tensor holds at first, for the candidate's side.
+pub(super) fn fill_with_tensor(
+    device: &mut dyn Device,
+    trusted: Option<Trusted>,
+    buffer: BufferId,
+    (case, tensor, recipe): (&Case, usize, Recipe),
+) -> Result<(), StationFailure> {
+    let made = made(case, tensor, recipe, inputs::Wanted::AsElements, trusted)?;
+    let (initial, making) = made.map_or(Begins::Unwritten, Begins::Holds).parts();
+    device.set(buffer, initial).map_err(|error| of_device(&error))?;
+    match (making, trusted) {
+        (Some(making), Some(trusted)) => trusted.make(device, buffer, &making),
+        (Some(_) | None, _) => Ok(()),
+    }
+}
+
+/// What a tensor holds at first: as the device makes it, where it has trusted code and can.
+fn made(
+    case: &Case,
+    tensor: usize,
+    recipe: Recipe,
+    wanted: inputs::Wanted,
+    trusted: Option<Trusted>,
+) -> Result<Option<Made>, StationFailure> {
+    let made = match trusted {
+        Some(_) => inputs::make(case, tensor, recipe, wanted),
+        None => inputs::make_on_host(case, tensor, recipe, wanted)
+            .map(|content| content.map(Made::OnHost)),
+    };
+    made.map_err(|error| of_inputs(&error))
+}
+
 fn wanted(
     case: &Case,
     program: &Program,
     side: Side,
     recipe: Recipe,
+    trusted: Option<Trusted>,
 ) -> Result<Vec<Wanted>, StationFailure> {
     let mut all = Vec::new();
-    let made = inputs::generate(case, recipe).map_err(|error| of_inputs(&error))?;
-    for ((index, tensor), content) in case.tensors.iter().enumerate().zip(made) {
-        all.push(tensor_wanted(index, tensor, content, side)?);
+    for (index, tensor) in case.tensors.iter().enumerate() {
+        let reals = is_exact(tensor, side) && matches!(tensor.role, Role::Inout { .. });
+        let form = if reals { inputs::Wanted::AsReals } else { inputs::Wanted::AsElements };
+        let made = made(case, index, recipe, form, trusted)?;
+        all.push(tensor_wanted(index, tensor, made, side, trusted)?);
         let judged_by_magnitude = tensor.has_magnitude() && side == Side::Reference;
         if judged_by_magnitude {
             all.push(Wanted {
@@ -214,17 +333,17 @@ fn wanted(
                 bytes: tensor.span.saturating_mul(EXACT_BYTES),
                 align: 256,
                 access: Access::ReadWrite,
-                initial: Initial::Unwritten,
+                begins: Begins::Unwritten,
                 init: Init::Undefined,
             });
         }
     }
-    all.extend(scratch(program)?);
+    all.extend(scratch(program, trusted)?);
     Ok(all)
 }
 
 /// What a program needs beside the tensors.
-fn scratch(program: &Program) -> Result<Vec<Wanted>, StationFailure> {
+fn scratch(program: &Program, trusted: Option<Trusted>) -> Result<Vec<Wanted>, StationFailure> {
     let each = program.scratch.iter().enumerate().map(|(index, scratch)| {
         Ok(Wanted {
             buffer: Buffer::Scratch(index),
@@ -232,7 +351,7 @@ fn scratch(program: &Program) -> Result<Vec<Wanted>, StationFailure> {
             bytes: scratch.bytes,
             align: 256,
             access: Access::ReadWrite,
-            initial: initial(scratch.init, scratch.bytes)?,
+            begins: initial(scratch.init, scratch.bytes, trusted)?,
             init: scratch.init,
         })
     });
@@ -242,22 +361,22 @@ fn scratch(program: &Program) -> Result<Vec<Wanted>, StationFailure> {
 fn tensor_wanted(
     index: usize,
     tensor: &TensorCase,
-    content: Option<Vec<u8>>,
+    made: Option<Made>,
     side: Side,
+    trusted: Option<Trusted>,
 ) -> Result<Wanted, StationFailure> {
-    let exact = side == Side::Reference && tensor.dtype.is_float();
+    let exact = is_exact(tensor, side);
     let wide = tensor.span.saturating_mul(EXACT_BYTES);
     let written = if exact { wide } else { tensor.bytes };
-    let (bytes, access, initial, init) = match (&tensor.role, content) {
-        (Role::Input { .. }, Some(content)) => {
-            (tensor.bytes, Access::ReadOnly, Initial::Bytes(content), Init::Undefined)
+    let (bytes, access, begins, init) = match (&tensor.role, made) {
+        (Role::Input { .. }, Some(made)) => {
+            (tensor.bytes, Access::ReadOnly, Begins::Holds(made), Init::Undefined)
         }
-        (Role::Inout { .. }, Some(content)) => {
-            let content = if exact { widened(tensor, &content) } else { content };
-            (written, Access::ReadWrite, Initial::Bytes(content), Init::Undefined)
+        (Role::Inout { .. }, Some(made)) => {
+            (written, Access::ReadWrite, Begins::Holds(made), Init::Undefined)
         }
         (Role::Output { init, .. }, _) => {
-            (written, Access::ReadWrite, initial(*init, written)?, *init)
+            (written, Access::ReadWrite, initial(*init, written, trusted)?, *init)
         }
         (Role::Input { .. } | Role::Inout { .. }, None) => {
             let message = format!("`{}` has no content", tensor.name);
@@ -266,27 +385,25 @@ fn tensor_wanted(
     };
     let align = if exact { tensor.align.max(EXACT_BYTES) } else { tensor.align };
     let (buffer, name) = (Buffer::Tensor(index), tensor.name.clone());
-    Ok(Wanted { buffer, name, bytes, align, access, initial, init })
+    Ok(Wanted { buffer, name, bytes, align, access, begins, init })
 }
 
-fn initial(init: Init, bytes: u64) -> Result<Initial, StationFailure> {
-    let length = usize::try_from(bytes);
-    Ok(match init {
-        Init::Undefined => Initial::Unwritten,
-        Init::ZeroEachLaunch | Init::ZeroOnce => Initial::Bytes(vec![
-            0;
-            length.map_err(
-                |_too_large| { StationFailure::Memory(format!("{bytes} bytes of zeros")) }
-            )?
-        ]),
+/// Whether what a side writes are f64.
+fn is_exact(tensor: &TensorCase, side: Side) -> bool {
+    side == Side::Reference && tensor.dtype.is_float()
+}
+
+fn initial(init: Init, bytes: u64, trusted: Option<Trusted>) -> Result<Begins, StationFailure> {
+    let too_large = |_error| StationFailure::Memory(format!("{bytes} bytes of zeros"));
+    Ok(match (init, trusted.and_then(|_| zeros(bytes))) {
+        (Init::Undefined, _) => Begins::Unwritten,
+        (Init::ZeroEachLaunch | Init::ZeroOnce, Some(zeros)) => {
+            Begins::Holds(Made::OnDevice(Box::new(zeros)))
+        }
+        (Init::ZeroEachLaunch | Init::ZeroOnce, None) => {
+            Begins::Holds(Made::OnHost(vec![0; usize::try_from(bytes).map_err(too_large)?]))
+        }
     })
-}
-
-/// The elements of a float tensor as f64, gaps included.
-fn widened(tensor: &TensorCase, content: &[u8]) -> Vec<u8> {
-    let mut reals = vec![0.0; usize::try_from(tensor.span).unwrap_or(0)];
-    load_reals(tensor.dtype, content, &mut reals);
-    reals.into_iter().flat_map(f64::to_le_bytes).collect()
 }
 
 /// Inputs that cannot be made are the project's fault.
@@ -305,5 +422,6 @@ pub(super) fn of_device(error: &DeviceError) -> StationFailure {
         DeviceError::Buffer(_) => StationFailure::Memory(text),
         DeviceError::Unknown(_) => StationFailure::Order(text),
         DeviceError::Driver(_) => StationFailure::Device(text),
+        DeviceError::Passing(_) => StationFailure::Outputs(text),
     }
 }

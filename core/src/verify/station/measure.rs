@@ -8,10 +8,10 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use super::bound::{Bound, of_device, of_inputs};
+use super::bound::{Bound, fill_with_tensor, of_device};
 use super::serve::Station;
 use super::steps::{fill_constants, flattened};
-use super::{MemoryOrder, Side, StationFailure, outputs};
+use super::{MemoryOrder, Side, StationFailure};
 use crate::device::{
     BufferId, BufferRequest, Device, DeviceKind, LaunchFault, ModelledOperation, Operation,
     Placement, Sampling, Timed, Work,
@@ -25,7 +25,7 @@ use crate::speed_of_light::situation::Profile;
 use crate::units::Seconds;
 use crate::verify::case::Case;
 use crate::verify::fault_report::FaultReport;
-use crate::verify::inputs::{Recipe, generate_tensor};
+use crate::verify::inputs::Recipe;
 use crate::verify::program::Program;
 use crate::virtual_gpu::cost::time::Modelled;
 use crate::virtual_gpu::{Access, Initial};
@@ -198,7 +198,8 @@ impl Station {
     ) -> Result<Contender, StationFailure> {
         let (sides, memory) =
             ((&order.case, program, Side::Candidate), MemoryOrder::Fresh(PLACEMENT));
-        let bound = Bound::prepare(self.device(), None, sides, order.recipe, memory)?;
+        let trusted = self.trusted();
+        let bound = Bound::prepare(self.device(), None, sides, order.recipe, memory, trusted)?;
         let mut work = bound.work(&order.case, program);
         let mut pristine = Vec::new();
         for (tensor, buffer) in bound.inouts(&order.case) {
@@ -206,9 +207,11 @@ impl Station {
                 &format!("{} as it was", order.case.tensors[tensor].name),
                 order.case.tensors[tensor].bytes,
                 Access::ReadWrite,
-                inout(&order.case, tensor, order.recipe)?,
+                Initial::Unwritten,
             );
             let copy = self.device().allocate(request).map_err(|error| of_device(&error))?;
+            let content = (&order.case, tensor, order.recipe);
+            fill_with_tensor(self.device(), trusted, copy, content)?;
             work.restore.push((copy, buffer));
             pristine.push((tensor, copy));
         }
@@ -229,13 +232,13 @@ impl Station {
         else {
             return Err(StationFailure::Order("nothing was measured".to_owned()).into());
         };
+        let trusted = self.trusted();
         let walk = self.walk(&contender.bound, program)?;
         let device = self.device();
         contender.bound.set(device, (&order.case, program, Side::Candidate), order.last)?;
         fill_constants(device, &walk, program)?;
         for (tensor, copy) in &contender.pristine {
-            let content = inout(&order.case, *tensor, order.last)?;
-            device.set(*copy, content).map_err(|error| of_device(&error))?;
+            fill_with_tensor(device, trusted, *copy, (&order.case, *tensor, order.last))?;
         }
         let sampling = Sampling { mode: order.mode, batch: samples.batch, samples: 1 };
         let Sample { times, .. } = timed(device, &contender.work, sampling)?;
@@ -254,7 +257,7 @@ impl Station {
     ) -> Result<MeasureReport, StationFailure> {
         if let Some(contender) = contenders.first() {
             if let Some(folder) = &order.outputs {
-                outputs::write(folder, &self.outputs(&contender.bound, &order.case)?)?;
+                self.hand_over(&contender.bound, &order.case, Some(folder))?;
             }
             samples.left_dirty = contender.bound.left_dirty(self.device())?;
         }
@@ -426,12 +429,6 @@ fn profile(parts: &[ModelledOperation]) -> Profile {
         profile.add(*executions, counters.as_ref(), modelled);
     }
     profile
-}
-
-/// What a tensor that is read and written holds at first.
-fn inout(case: &Case, tensor: usize, recipe: Recipe) -> Result<Initial, StationFailure> {
-    let content = generate_tensor(case, tensor, recipe).map_err(|error| of_inputs(&error))?;
-    Ok(content.map_or(Initial::Unwritten, Initial::Bytes))
 }
 
 impl Bound {

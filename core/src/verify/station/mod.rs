@@ -4,10 +4,13 @@
 //! folder from one station to the other, where it is judged.
 
 mod bound;
+mod judging;
+mod known;
 mod measure;
 mod outputs;
 mod serve;
 mod steps;
+mod trusted;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -31,6 +34,8 @@ pub struct Opening {
     pub head: OpeningHead,
     /// The modules, in the order in which programs count them.
     pub modules: Vec<ModuleImage>,
+    /// Code of ours, for a device that makes and compares tensors by itself.
+    pub trusted: Option<ModuleImage>,
 }
 
 /// Whose code a station runs, and on what.

@@ -1,26 +1,24 @@
 //! A station at work: it opens a device, and carries out orders.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::path::Path;
 
-use super::bound::{Bound, of_device, of_inputs};
-use super::steps::{self, Trace, Walk};
+use super::bound::{Bound, of_device};
+use super::known::{Exact, Held, Known, forget};
+use super::steps::{self, Trace, Walk, Watched};
+use super::trusted::Trusted;
 use super::{
-    JudgeOrder, JudgeReport, Opening, RunOrder, RunReport, Scrutiny, Side, StationFailure, outputs,
+    JudgeOrder, JudgeReport, Opening, RunOrder, RunReport, Scrutiny, Side, StationFailure, judging,
+    outputs,
 };
 use crate::device::{BufferId, Content, Description, Device, DeviceName, Image, ModuleId, Watch};
-use crate::project::compare::Comparator;
 use crate::project::launch::Buffer;
 use crate::verify::case::{Case, TensorCase};
-use crate::verify::compare::{Expected, Found, Strictness, compare};
-use crate::verify::inputs::{Draw, Recipe, generate_tensor, probe_applies};
+use crate::verify::compare::OnDevice;
+use crate::verify::inputs::Recipe;
 use crate::verify::layout::{Layout, Run};
 use crate::verify::program::Program;
 use crate::virtual_gpu::{Checks, Races, Schedule};
-
-/// Results of the reference that are kept, and their bytes.
-const MOST_KEPT: usize = 32;
-const MOST_KEPT_BYTES: usize = 512 << 20;
 
 /// A device with the modules of one side.
 #[derive(Debug)]
@@ -29,26 +27,9 @@ pub struct Station {
     device: Box<dyn Device>,
     max_steps: u64,
     modules: Vec<ModuleId>,
+    trusted: Option<Trusted>,
     bound: Option<Bound>,
     known: Vec<Known>,
-}
-
-/// What the reference computed for a case.
-#[derive(Debug)]
-struct Known {
-    workload: String,
-    recipe: Recipe,
-    results: Results,
-}
-
-/// One for each tensor of a case; none for inputs.
-type Results = Vec<Option<Exact>>;
-
-/// What the reference computed for an output.
-#[derive(Debug)]
-struct Exact {
-    values: Vec<u8>,
-    magnitudes: Option<Vec<u8>>,
 }
 
 impl Station {
@@ -73,8 +54,12 @@ impl Station {
             let image = Image { ptx: &module.ptx, cubin: module.cubin.as_deref() };
             modules.push(device.load(image).map_err(|error| of_device(&error))?);
         }
+        let trusted = match &opening.trusted {
+            Some(image) => Trusted::load(device.as_mut(), image)?,
+            None => None,
+        };
         let (side, max_steps) = (opening.head.side, opening.head.max_steps);
-        Ok(Self { side, device, max_steps, modules, bound: None, known: Vec::new() })
+        Ok(Self { side, device, max_steps, modules, trusted, bound: None, known: Vec::new() })
     }
 
     /// What the device is.
@@ -92,11 +77,10 @@ impl Station {
         let before = self.bound.take();
         let sides = (&order.case, &order.program, Side::Candidate);
         let device = self.device.as_mut();
-        let bound = Bound::prepare(device, before, sides, order.recipe, order.memory)?;
+        let bound =
+            Bound::prepare(device, before, sides, order.recipe, order.memory, self.trusted)?;
         self.device.watch(self.watch(order.scrutiny));
-        let started = Instant::now();
         let trace = self.steps(&bound, &order.program, &order.case, Side::Candidate)?;
-        let elapsed = started.elapsed();
         let faulty = !trace.faults.is_empty();
         let mut report = RunReport {
             faults: trace.faults.into_iter().map(Into::into).collect(),
@@ -104,17 +88,13 @@ impl Station {
             printed: trace.printed,
             accepted: trace.accepted,
             not_checked: trace.not_checked.into_iter().map(str::to_owned).collect(),
-            elapsed,
+            elapsed: trace.elapsed,
             ..RunReport::default()
         };
         // A GPU that faulted has lost its context, and nothing of it can be read any more.
         if !faulty {
-            let outputs = self.outputs(&bound, &order.case)?;
-            report.digest = digest(&outputs);
+            report.digest = self.hand_over(&bound, &order.case, order.outputs.as_deref())?;
             report.left_dirty = bound.left_dirty(self.device.as_mut())?;
-            if let Some(folder) = &order.outputs {
-                outputs::write(folder, &outputs)?;
-            }
             self.bound = Some(bound);
         }
         Ok(report)
@@ -126,23 +106,9 @@ impl Station {
     /// The reference cannot be run, or the outputs are not there.
     pub fn judge(&mut self, order: &JudgeOrder) -> Result<JudgeReport, StationFailure> {
         self.is(Side::Reference)?;
-        let found = outputs::read(&order.outputs)?;
         self.compute(&order.case, &order.program, order.recipe)?;
         let known = self.known.last().ok_or_else(|| order_error("nothing was computed"))?;
-        let inputs = read_by_comparators(&order.case, order.recipe)?;
-        let probe = order.recipe.draw == Draw::PrecisionProbe;
-        let expected: Vec<Option<Expected<'_>>> = known.results.iter().map(as_expected).collect();
-        let exact = probe && probe_applies(&order.case, &expected);
-        let strictness = if exact { Strictness::Exact } else { Strictness::Tolerance };
-        let mut comparisons = Vec::new();
-        for (tensor, content) in &found {
-            let expected = expected.get(*tensor).copied().flatten();
-            let expected = expected.ok_or_else(|| order_error("an output of no tensor"))?;
-            let found = Found { bytes: &content.bytes, unwritten: &content.unwritten };
-            let judged = compare(&order.case, *tensor, found, expected, &inputs, strictness);
-            comparisons.push(judged.map_err(|error| order_error(&error.to_string()))?);
-        }
-        Ok(JudgeReport { comparisons, exact })
+        judging::judge(self.device.as_mut(), self.trusted, order, &known.results)
     }
 
     pub(super) fn is(&self, side: Side) -> Result<(), StationFailure> {
@@ -166,7 +132,8 @@ impl Station {
         let before = self.bound.take();
         let memory = super::MemoryOrder::Fresh(crate::device::Placement::Left);
         let sides = (case, program, Side::Reference);
-        let bound = Bound::prepare(self.device.as_mut(), before, sides, recipe, memory)?;
+        let device = self.device.as_mut();
+        let mut bound = Bound::prepare(device, before, sides, recipe, memory, self.trusted)?;
         self.device.watch(self.watch_reference());
         let trace = self.steps(&bound, program, case, Side::Reference)?;
         if let Some(fault) = trace.faults.into_iter().next() {
@@ -175,12 +142,38 @@ impl Station {
         }
         let mut results = Vec::new();
         for (index, tensor) in case.tensors.iter().enumerate() {
-            results.push(self.exact(&bound, index, tensor)?);
+            results.push(match self.kept_there(&mut bound, case, index)? {
+                Some(exact) => Some(exact),
+                None => self.exact(&bound, index, tensor)?,
+            });
         }
         bound.free(self.device.as_mut())?;
         self.known.push(Known { workload: case.workload.clone(), recipe, results });
-        self.forget();
-        Ok(())
+        forget(&mut self.known, self.device.as_mut())
+    }
+
+    /// Results that the device compares stay where they are.
+    fn kept_there(
+        &self,
+        bound: &mut Bound,
+        case: &Case,
+        index: usize,
+    ) -> Result<Option<Exact>, StationFailure> {
+        let on_device = self.trusted.and_then(|_| OnDevice::of(case, index));
+        let (Some(tensor), Some(_)) = (case.tensors.get(index), on_device) else {
+            return Ok(None);
+        };
+        let wide = tensor.span.saturating_mul(8);
+        let bytes = if tensor.dtype.is_float() { wide } else { tensor.bytes };
+        let values = Held::OnDevice { buffer: bound.keep(Buffer::Tensor(index))?, bytes };
+        let magnitudes = match tensor.has_magnitude() {
+            true => {
+                let buffer = bound.keep(Buffer::Magnitude(index))?;
+                Some(Held::OnDevice { buffer, bytes: wide })
+            }
+            false => None,
+        };
+        Ok(Some(Exact { values, magnitudes }))
     }
 
     fn exact(
@@ -202,22 +195,8 @@ impl Station {
             true => Some(bound.read(device, Buffer::Magnitude(index))?.bytes),
             false => None,
         };
-        Ok(Some(Exact { values: values.bytes, magnitudes }))
-    }
-
-    /// Keeps memory bounded; the newest result stays.
-    fn forget(&mut self) {
-        let bytes = |known: &Known| -> usize {
-            let each = known.results.iter().flatten();
-            each.map(|exact| exact.values.len() + exact.magnitudes.as_ref().map_or(0, Vec::len))
-                .sum()
-        };
-        while self.known.len() > 1
-            && (self.known.len() > MOST_KEPT
-                || self.known.iter().map(bytes).sum::<usize>() > MOST_KEPT_BYTES)
-        {
-            self.known.remove(0);
-        }
+        let (values, magnitudes) = (Held::OnHost(values.bytes), magnitudes.map(Held::OnHost));
+        Ok(Some(Exact { values, magnitudes }))
     }
 
     fn steps(
@@ -229,7 +208,8 @@ impl Station {
     ) -> Result<Trace, StationFailure> {
         let walk = self.walk(bound, program)?;
         let sizes = sizes(&walk.names, program, case, side);
-        steps::run(self.device.as_mut(), walk, &sizes, program)
+        let watched = Watched { trusted: self.trusted, made: bound.made() };
+        steps::run(self.device.as_mut(), walk, &sizes, program, watched)
     }
 
     /// The beginning of a walk through the steps of a program.
@@ -243,12 +223,51 @@ impl Station {
         self.device.as_mut()
     }
 
+    /// Code of ours that the device has taken.
+    pub(super) fn trusted(&self) -> Option<Trusted> {
+        self.trusted
+    }
+
     /// The buffers of the run before.
     pub(super) fn take_bound(&mut self) -> Option<Bound> {
         self.bound.take()
     }
 
-    pub(super) fn outputs(
+    /// Leaves the outputs where they are judged, and says what is in them.
+    pub(super) fn hand_over(
+        &mut self,
+        bound: &Bound,
+        case: &Case,
+        folder: Option<&Path>,
+    ) -> Result<String, StationFailure> {
+        let Some(trusted) = self.trusted else {
+            let contents = self.outputs(bound, case)?;
+            if let Some(folder) = folder {
+                outputs::write(folder, &contents)?;
+            }
+            return Ok(digest(&contents));
+        };
+        let device = self.device.as_mut();
+        let (mut buffers, mut hasher) = (Vec::new(), blake3::Hasher::new());
+        for (index, tensor) in case.tensors.iter().enumerate() {
+            if tensor.role.compare().is_none() {
+                continue;
+            }
+            let buffer = bound.buffer(Buffer::Tensor(index))?;
+            buffers.push((index, buffer, tensor.bytes));
+            // What the device says of all bytes is hashed with the rest.
+            let words = trusted.digest(device, buffer, tensor.bytes)?;
+            for word in [index as u64, tensor.bytes].into_iter().chain(words) {
+                hasher.update(&word.to_le_bytes());
+            }
+        }
+        if let Some(folder) = folder {
+            outputs::write_from(folder, device, &buffers)?;
+        }
+        Ok(hasher.finalize().to_hex().to_string())
+    }
+
+    fn outputs(
         &mut self,
         bound: &Bound,
         case: &Case,
@@ -282,25 +301,6 @@ impl Station {
 
 fn order_error(message: &str) -> StationFailure {
     StationFailure::Order(message.to_owned())
-}
-
-/// The inputs that judging needs, by tensor: most comparators look at none.
-fn read_by_comparators(
-    case: &Case,
-    recipe: Recipe,
-) -> Result<Vec<Option<Vec<u8>>>, StationFailure> {
-    let outputs = case.tensors.iter().filter_map(|tensor| tensor.role.compare());
-    let read: Vec<usize> = outputs.filter_map(Comparator::reads).collect();
-    let made = (0..case.tensors.len()).map(|tensor| match read.contains(&tensor) {
-        true => generate_tensor(case, tensor, recipe),
-        false => Ok(None),
-    });
-    made.collect::<Result<_, _>>().map_err(|error| of_inputs(&error))
-}
-
-fn as_expected(exact: &Option<Exact>) -> Option<Expected<'_>> {
-    let exact = exact.as_ref()?;
-    Some(Expected { values: &exact.values, magnitudes: exact.magnitudes.as_deref() })
 }
 
 /// Bytes of each buffer that a step may fill.

@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
 
 use super::StationFailure;
 use super::bound::of_device;
+use super::trusted::{Trusted, constant};
 use crate::device::{
     Argument, BufferId, Device, Launch, LaunchFault, ModuleId, Operation, Outcome,
 };
 use crate::project::launch::Buffer;
+use crate::trusted::making::Making;
 use crate::verify::program::{ArgumentCase, ConstantCase, LaunchStep, Program, Step};
 use crate::virtual_gpu::Initial;
 
@@ -20,6 +23,8 @@ pub(super) struct Trace {
     pub(super) accepted: usize,
     pub(super) not_checked: Vec<&'static str>,
     pub(super) warp_instructions: Option<u64>,
+    /// How long all launches took by the host's clock.
+    pub(super) elapsed: Duration,
 }
 
 /// Printed text that is kept.
@@ -108,6 +113,49 @@ impl Walk {
     }
 }
 
+/// What the device made, and can see whether it changed.
+#[derive(Clone, Copy)]
+pub(super) struct Watched<'a> {
+    pub(super) trusted: Option<Trusted>,
+    /// Inputs, with their names.
+    pub(super) made: &'a BTreeMap<BufferId, (String, Making)>,
+}
+
+impl Watched<'_> {
+    /// Inputs that a kernel changed.
+    fn changed(
+        self,
+        device: &mut dyn Device,
+        kernel: &str,
+    ) -> Result<Vec<LaunchFault>, StationFailure> {
+        let mut faults = Vec::new();
+        let Some(trusted) = self.trusted else { return Ok(faults) };
+        for (buffer, (name, making)) in self.made {
+            if let Some(offset) = trusted.first_change(device, *buffer, making)? {
+                faults.push(LaunchFault::input_changed(kernel, name, offset));
+            }
+        }
+        Ok(faults)
+    }
+
+    /// Sets a buffer of so many bytes to one value.
+    fn fill(
+        self,
+        device: &mut dyn Device,
+        (buffer, bytes): (BufferId, u64),
+        element: &[u8],
+    ) -> Result<(), StationFailure> {
+        if let Some(trusted) = self.trusted
+            && let Some(making) = constant(bytes, element)
+        {
+            return trusted.make(device, buffer, &making);
+        }
+        let count = usize::try_from(bytes).unwrap_or(0) / element.len().max(1);
+        let filled = device.set(buffer, Initial::Bytes(element.repeat(count)));
+        filled.map_err(|error| of_device(&error))
+    }
+}
+
 /// Fills the variables that a program begins with.
 pub(super) fn fill_constants(
     device: &mut dyn Device,
@@ -129,19 +177,26 @@ pub(super) fn run(
     mut walk: Walk,
     sizes: &BTreeMap<BufferId, u64>,
     program: &Program,
+    watched: Watched<'_>,
 ) -> Result<Trace, StationFailure> {
     fill_constants(device, &walk, program)?;
     let mut trace = Trace::default();
     let mut visit = |operation| {
         match operation {
             Operation::Launch { launch, .. } => {
-                trace.add(device.launch(&launch).map_err(|error| of_device(&error))?);
+                let started = Instant::now();
+                let outcome = device.launch(&launch).map_err(|error| of_device(&error))?;
+                trace.elapsed += started.elapsed();
+                // A GPU that faulted has lost its context.
+                let is_alive = outcome.faults.is_empty();
+                trace.add(outcome);
+                if is_alive {
+                    trace.faults.extend(watched.changed(device, &launch.kernel)?);
+                }
             }
             Operation::Fill { buffer, element } => {
                 let bytes = sizes.get(&buffer).copied().unwrap_or(0);
-                let count = usize::try_from(bytes).unwrap_or(0) / element.len().max(1);
-                let filled = device.set(buffer, Initial::Bytes(element.repeat(count)));
-                filled.map_err(|error| of_device(&error))?;
+                watched.fill(device, (buffer, bytes), &element)?;
             }
         }
         Ok(if trace.faults.is_empty() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })

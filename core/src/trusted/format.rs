@@ -1,0 +1,93 @@
+//! How the device code is told what elements are made of.
+
+use super::words::Words;
+use crate::project::dtype::Dtype;
+
+/// What elements are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Format {
+    kind: Kind,
+    /// Bytes of an element in memory.
+    pub bytes: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Whole,
+    Double,
+    Single,
+    Small(Small),
+}
+
+/// A floating-point format of at most 16 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Small {
+    /// Bits of the significand, the hidden one included.
+    digits: i64,
+    /// Exponent of the smallest normal number.
+    smallest: i64,
+    /// The magnitude at which rounding stops: infinity, or the largest number of a format that saturates.
+    largest: u64,
+    /// Magnitudes from here on are infinity and NaN.
+    special: u64,
+}
+
+impl Format {
+    /// Of a dtype whose elements have bytes of their own; none of packed ones.
+    ///
+    /// Sources: IEEE 754-2019 table 3.5; OCP OFP8 revision 1.0 table 2.
+    #[must_use]
+    pub fn of(dtype: Dtype) -> Option<Self> {
+        let small = |digits, smallest, largest, special| {
+            Kind::Small(Small { digits, smallest, largest, special })
+        };
+        let kind = match dtype {
+            Dtype::F64 => Kind::Double,
+            Dtype::F32 => Kind::Single,
+            Dtype::F16 => small(11, -14, 0x7c00, 0x7c00),
+            Dtype::Bf16 => small(8, -126, 0x7f80, 0x7f80),
+            Dtype::F8E4M3 => small(4, -6, 0x7e, 0x7f),
+            Dtype::F8E5M2 => small(3, -14, 0x7b, 0x7c),
+            Dtype::I64
+            | Dtype::I32
+            | Dtype::I16
+            | Dtype::I8
+            | Dtype::U64
+            | Dtype::U32
+            | Dtype::U16
+            | Dtype::U8
+            | Dtype::Bool => Kind::Whole,
+            Dtype::E2M1 | Dtype::I4 | Dtype::U4 => return None,
+        };
+        Some(Self { kind, bytes: dtype.address_bytes() })
+    }
+
+    /// So many bytes that stand for nothing else.
+    #[must_use]
+    pub const fn whole(bytes: u64) -> Self {
+        Self { kind: Kind::Whole, bytes }
+    }
+
+    /// Elements of a dtype, or bytes where several share one.
+    #[must_use]
+    pub fn of_memory(dtype: Dtype) -> Self {
+        Self::of(dtype).unwrap_or(Self::whole(1))
+    }
+
+    pub(super) fn write(self, words: &mut Words) {
+        let (kind, small) = match self.kind {
+            Kind::Whole => (0, None),
+            Kind::Double => (1, None),
+            Kind::Single => (2, None),
+            Kind::Small(small) => (3, Some(small)),
+        };
+        let nothing = Small { digits: 0, smallest: 0, largest: 0, special: 0 };
+        let Small { digits, smallest, largest, special } = small.unwrap_or(nothing);
+        words.whole(kind);
+        words.whole(self.bytes);
+        words.signed(digits);
+        words.signed(smallest);
+        words.whole(largest);
+        words.whole(special);
+    }
+}

@@ -1,0 +1,235 @@
+//! What a station's process can do to its parent, played by a scripted device.
+#![cfg(target_os = "linux")]
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::time::Instant;
+
+use super::*;
+use crate::device::scripted::{Act, ScriptedDevice};
+use crate::project::compare::Comparator;
+use crate::project::dtype::Dtype;
+use crate::project::launch::Buffer;
+use crate::project::launch::expectation::WrongKind;
+use crate::project::manifest::{Accuracy, Distribution};
+use crate::verify::case::Case;
+use crate::verify::fixture;
+use crate::verify::inputs::{Draw, Recipe};
+use crate::verify::program::{ArgumentCase, LaunchStep, Program, Step};
+use crate::verify::station::{MemoryOrder, Scrutiny, Station};
+use crate::worker::server;
+
+const SCRIPT: &str = "LIGHTBENCH_TEST_SCRIPT";
+const LIMIT: Duration = Duration::from_secs(20);
+const SHORT: Duration = Duration::from_millis(300);
+
+/// One script for each side, by its name.
+type Scripts = BTreeMap<String, Vec<Act>>;
+
+/// Opens a scripted device with the script of the side.
+fn open(opening: &Opening) -> Result<Station, StationFailure> {
+    let scripts = std::env::var(SCRIPT).unwrap();
+    let mut scripts: Scripts = serde_json::from_str(&scripts).unwrap();
+    let script = scripts.remove(&format!("{:?}", opening.head.side)).unwrap();
+    Station::on(Box::new(ScriptedDevice::new(script)), opening)
+}
+
+/// This very test program as a worker. What the test harness prints goes nowhere; descriptor 3 is the parent's pipe.
+fn command(candidate: &[Act], reference: &[Act]) -> WorkerCommand {
+    let program = std::env::current_exe().unwrap();
+    let name = "verify::stations::tests::scripted_worker";
+    let script = "exec \"$0\" \"$@\" 3>&1 1>/dev/null";
+    let arguments = ["-c", script, program.to_str().unwrap(), name];
+    let harness = ["--exact", "--ignored", "--nocapture"];
+    let mut command = WorkerCommand::new("/bin/sh", arguments.into_iter().chain(harness));
+    let scripts: Scripts = [("Candidate", candidate), ("Reference", reference)]
+        .map(|(side, script)| (side.to_owned(), script.to_vec()))
+        .into();
+    let scripts = serde_json::to_string(&scripts).unwrap();
+    command.environment.push((SCRIPT.into(), scripts.into()));
+    command
+}
+
+#[test]
+#[ignore = "the worker's part of the tests below"]
+fn scripted_worker() {
+    if std::env::var_os(SCRIPT).is_none() {
+        return;
+    }
+    let to_parent = File::options().write(true).open("/dev/fd/3").unwrap();
+    rustix::stdio::dup2_stdout(&to_parent).unwrap();
+    server::serve_with(open).unwrap();
+}
+
+/// Four integers.
+fn case() -> Case {
+    fixture::case(
+        Accuracy::Exact,
+        vec![fixture::output(Dtype::I32, &[4], Comparator::IntegerExact)],
+    )
+}
+
+fn program() -> Program {
+    let launch = LaunchStep {
+        kernel: "k".to_owned(),
+        grid: [1; 3],
+        block: [4, 1, 1],
+        dynamic_shared: 0,
+        cooperative: false,
+        cluster: None,
+        residence: None,
+        arguments: vec![ArgumentCase::Buffer(Buffer::Tensor(0))],
+    };
+    Program {
+        module: 0,
+        scratch: Vec::new(),
+        constants: Vec::new(),
+        steps: vec![Step::Launch(launch)],
+    }
+}
+
+const RECIPE: Recipe = Recipe { seed: 1, draw: Draw::Distribution(Distribution::AsDeclared) };
+
+fn run_order() -> RunOrder {
+    RunOrder {
+        case: case(),
+        program: program(),
+        recipe: RECIPE,
+        memory: MemoryOrder::Fresh(crate::device::Placement::Left),
+        scrutiny: Scrutiny::Memory,
+        outputs: None,
+    }
+}
+
+fn judge_order() -> JudgeOrder {
+    JudgeOrder { case: case(), program: program(), recipe: RECIPE, outputs: PathBuf::new() }
+}
+
+fn writes(values: [i32; 4]) -> Act {
+    Act::Write(vec![(0, values.iter().flat_map(|value| value.to_le_bytes()).collect())])
+}
+
+/// Stations that are open.
+fn stations(candidate: &[Act], reference: &[Act]) -> Stations {
+    let device = DeviceName::parse("virtual:h200").unwrap();
+    let mut stations = Stations::new(&command(candidate, reference), &device, None).unwrap();
+    reopen(&mut stations);
+    stations
+}
+
+fn reopen(stations: &mut Stations) {
+    let module = [ModuleImage { ptx: String::new(), cubin: None }];
+    stations.open(&module, &module, None, 1, &Cancellation::new()).unwrap();
+}
+
+fn ran(stations: &mut Stations, limit: Duration) -> Result<RunReport, StationError> {
+    stations.run(Runner::Device, run_order(), limit, &Cancellation::new())
+}
+
+#[test]
+fn results_are_handed_over_and_judged() {
+    let check = |found, expected, wrong: &[u64]| {
+        let mut stations = stations(&[writes(found)], &[writes(expected)]);
+        assert_eq!(ran(&mut stations, LIMIT).unwrap().faults, []);
+        let judged = stations.judge(judge_order(), LIMIT, &Cancellation::new()).unwrap();
+        let counts: Vec<u64> = judged
+            .comparisons
+            .iter()
+            .flat_map(|each| &each.wrong)
+            .map(|wrong| wrong.count)
+            .collect();
+        assert_eq!(counts, wrong, "{found:?} for {expected:?}");
+    };
+    check([1, 2, 3, 4], [1, 2, 3, 4], &[]);
+    check([1, 2, 3, 5], [1, 2, 3, 4], &[1]);
+}
+
+#[test]
+fn what_was_not_written_is_wrong() {
+    let half = Act::Write(vec![(0, vec![0; 8])]);
+    let mut stations = stations(&[half], &[writes([0; 4])]);
+    ran(&mut stations, LIMIT).unwrap();
+    let judged = stations.judge(judge_order(), LIMIT, &Cancellation::new()).unwrap();
+    let wrong = judged.comparisons[0].wrong.as_ref().unwrap();
+    assert_eq!((wrong.count, wrong.kind), (2, WrongKind::Unwritten));
+}
+
+/// What ends a station, in the words of the error; afterwards both are there again.
+fn check_end(act: Act, limit: Duration, expected: &str) {
+    let mut stations = stations(std::slice::from_ref(&act), &[]);
+    let error = ran(&mut stations, limit).unwrap_err();
+    let found = match &error {
+        StationError::TimedOut(_) => "timed out",
+        StationError::Lost(_) => "lost",
+        StationError::Cancelled => "cancelled",
+        StationError::Failed(_) => "failed",
+        StationError::Environment(_) => "environment",
+    };
+    assert_eq!(found, expected, "{act:?}: {error}");
+    reopen(&mut stations);
+}
+
+#[test]
+fn a_launch_that_never_ends_is_stopped_at_the_limit() {
+    check_end(Act::Hang, SHORT, "timed out");
+}
+
+#[test]
+fn a_process_that_ends_is_a_lost_device() {
+    check_end(Act::Die, LIMIT, "lost");
+}
+
+#[test]
+fn a_driver_that_fails_is_a_lost_device() {
+    check_end(Act::Fail, LIMIT, "lost");
+}
+
+#[test]
+fn a_fault_is_a_report_and_ends_the_process() {
+    let mut stations = stations(&[Act::Trap], &[]);
+    let report = ran(&mut stations, LIMIT).unwrap();
+    let kinds: Vec<String> =
+        report.faults.iter().map(|fault| format!("{:?}", fault.kind)).collect();
+    assert_eq!(kinds, ["Trap"]);
+    // A new process, whose device nobody opened.
+    assert!(matches!(
+        ran(&mut stations, LIMIT),
+        Err(StationError::Failed(StationFailure::Order(_)))
+    ));
+}
+
+#[test]
+fn a_reference_that_hangs_can_be_cancelled() {
+    let mut stations = stations(&[writes([1; 4])], &[Act::Hang]);
+    ran(&mut stations, LIMIT).unwrap();
+    let cancellation = Cancellation::new();
+    let error = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(SHORT);
+            cancellation.cancel();
+        });
+        stations.judge(judge_order(), LIMIT, &cancellation).unwrap_err()
+    });
+    assert!(matches!(error, StationError::Cancelled), "{error}");
+    reopen(&mut stations);
+}
+
+#[test]
+fn a_process_that_died_while_nobody_needed_it_is_replaced() {
+    let mut stations = stations(&[writes([1; 4])], &[]);
+    let process = stations.candidate.worker(&Cancellation::new()).unwrap().id();
+    let number = rustix::process::Pid::from_raw(i32::try_from(process).unwrap()).unwrap();
+    rustix::process::kill_process(number, rustix::process::Signal::KILL).unwrap();
+    let deadline = Instant::now() + LIMIT;
+    let ended = || {
+        let stat = std::fs::read_to_string(format!("/proc/{process}/stat"));
+        stat.map_or(true, |stat| stat.contains(") Z "))
+    };
+    while !ended() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    reopen(&mut stations);
+    assert_eq!(stations.take_replaced(), [Death::Signal { number: 9 }]);
+    assert_eq!(stations.take_replaced(), []);
+    ran(&mut stations, LIMIT).unwrap();
+}
