@@ -181,21 +181,14 @@ fn examine(place: &Place, machine: &Machine, suspicion: Suspicion) -> Result<Sta
     match found {
         Ok(Found::State(state)) => Ok(state),
         Ok(Found::Newer(found)) => Err(HistoryError::Newer { path, found, known: schema::known() }),
-        Err(source) => match HistoryError::of("open the history", &path, source) {
-            HistoryError::Damaged { reason, .. } => Ok(State::Unreadable(reason)),
-            other @ (HistoryError::Files { .. }
-            | HistoryError::Newer { .. }
-            | HistoryError::Full { .. }
-            | HistoryError::Busy { .. }
-            | HistoryError::Database { .. }
-            | HistoryError::MissingText { .. }
-            | HistoryError::Unwritable(_)
-            | HistoryError::NoTime(_)
-            | HistoryError::NoSuchRun(_)
-            | HistoryError::OnlyRecorded(_)
-            | HistoryError::NotPassed(_)
-            | HistoryError::NoRandomness(_)) => Err(other),
-        },
+        Err(source) => {
+            let error = HistoryError::of("open the history", &path, source);
+            if let HistoryError::Damaged { reason, .. } = error {
+                Ok(State::Unreadable(reason))
+            } else {
+                Err(error)
+            }
+        }
     }
 }
 
