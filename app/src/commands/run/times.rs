@@ -6,21 +6,27 @@ use lightbench_core::verify::verdict::{WorkloadStanding, WorkloadTiming};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
-/// A line for each workload.
+/// A paragraph for each workload: the sentence about it, and the times that the sentence leaves out.
 pub(super) fn lines(all: &[WorkloadTiming]) -> Vec<String> {
     let width = all.iter().map(|each| each.workload.width()).max().unwrap_or(0);
     all.iter()
         .flat_map(|each| {
             let padding = " ".repeat(width.saturating_sub(each.workload.width()));
-            let said = match &each.withheld {
-                Some(reason) => format!("no modelled time: {reason}"),
-                None => each.timings.iter().map(one).collect::<Vec<_>>().join(" · "),
-            };
-            let times = format!("{}{padding}  {said}", each.workload);
-            let line = each.standing.as_ref().map(|standing| format!("  {}", standing.line));
-            std::iter::once(times).chain(line).collect::<Vec<_>>()
+            let mut said = said(each).into_iter();
+            let first = said.next().unwrap_or_default();
+            let rest = said.map(|line| format!("{}  {line}", " ".repeat(width)));
+            let first = format!("{}{padding}  {first}", each.workload);
+            std::iter::once(first).chain(rest).collect::<Vec<_>>()
         })
         .collect()
+}
+
+fn said(of: &WorkloadTiming) -> Vec<String> {
+    let sentence = of.standing.as_ref().map(|standing| standing.line.clone());
+    let in_sentence = |timing: &&Timing| sentence.is_some() && timing.mode == Mode::Cold;
+    let others: Vec<String> =
+        of.timings.iter().filter(|timing| !in_sentence(timing)).map(one).collect();
+    sentence.into_iter().chain((!others.is_empty()).then(|| others.join(" · "))).collect()
 }
 
 /// A time in words.

@@ -327,7 +327,7 @@ impl Device for CudaDevice {
         match stopwatch.samples(&prepared, mode, batch, samples) {
             Ok(times) => {
                 let reading = self.telemetry.as_mut().and_then(Telemetry::read);
-                Ok(Timed::Samples { clock: stopwatch.clock(mode), times, reading })
+                Ok(Timed::Samples { clock: stopwatch.clock(&prepared, mode), times, reading })
             }
             Err(Trouble::Driver(error)) => Err(error.into()),
             Err(Trouble::Kernel(code)) => {

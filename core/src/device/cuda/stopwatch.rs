@@ -8,7 +8,7 @@ use cudarc::driver::sys::{CUdevice_attribute, CUresult};
 
 use super::block::Allocation;
 use super::driver::{Gpu, Kernel, LoadedModule, error};
-use super::stream::{Event, Room, Stream, reset_persisting_l2};
+use super::stream::{Event, Graph, Room, Stream, reset_persisting_l2};
 use crate::device::error::{DeviceError, DriverError};
 use crate::device::execution::{Launch, ModuleId, POISON};
 use crate::measure::statistics::median;
@@ -40,6 +40,16 @@ pub(super) struct Prepared {
     pub(super) poison: Vec<Room>,
     pub(super) restore: Vec<(Room, Room)>,
     pub(super) timed: Vec<Action>,
+}
+
+impl Prepared {
+    /// Whether all blocks of a launch must be on the device at once: the driver takes no such launch into a graph.
+    fn is_cooperative(&self) -> bool {
+        self.timed.iter().any(|action| match action {
+            Action::Launch { launch, .. } => launch.cooperative,
+            Action::Fill { .. } => false,
+        })
+    }
 }
 
 /// One thing that is timed.
@@ -103,10 +113,11 @@ impl Stopwatch {
         Ok(stopwatch)
     }
 
-    pub(super) fn clock(&self, mode: Mode) -> Clock {
+    /// What tells the time of some work. Without a graph, events add what they add to a single launch.
+    pub(super) fn clock(&self, work: &Prepared, mode: Mode) -> Clock {
         match mode {
-            Mode::Cold => self.cold,
-            Mode::Warm => self.warm,
+            Mode::Warm if !work.is_cooperative() => self.warm,
+            Mode::Warm | Mode::Cold => self.cold,
         }
     }
 
@@ -118,7 +129,7 @@ impl Stopwatch {
         batch: u32,
         samples: u32,
     ) -> Result<Vec<Seconds>, Trouble> {
-        let clock = self.clock(mode);
+        let clock = self.clock(work, mode);
         let readings = self.readings(work, mode, batch, samples as usize)?;
         let Clock::Events { offset, .. } = clock else { return Ok(Vec::new()) };
         let each = 1.0 / f64::from(batch.max(1));
@@ -137,38 +148,53 @@ impl Stopwatch {
         }
         reset_persisting_l2()?;
         let graph = match mode {
-            Mode::Cold => None,
-            Mode::Warm => Some(self.stream.captured(|| {
+            Mode::Warm if !work.is_cooperative() => Some(self.stream.captured(|| {
                 (0..batch).try_for_each(|_| self.start(work)).map_err(|trouble| match trouble {
                     Trouble::Driver(error) => error,
                     Trouble::Kernel(code) => error("cuLaunchKernelEx", code),
                 })
             })?),
+            Mode::Warm | Mode::Cold => None,
         };
         for (begin, end) in self.marks.iter().take(samples) {
-            for (from, to) in &work.restore {
-                self.stream.copy(from, to)?;
-            }
+            self.put_right(work)?;
             for room in &work.poison {
                 self.stream.set_bytes(room, POISON)?;
             }
-            match &graph {
-                None => {
-                    self.flush()?;
-                    self.stream.mark(begin)?;
-                    (0..batch).try_for_each(|_| self.start(work))?;
-                }
-                Some(graph) => {
-                    self.stream.run(graph).map_err(Trouble::Kernel)?;
-                    self.stream.mark(begin)?;
-                    self.stream.run(graph).map_err(Trouble::Kernel)?;
+            match mode {
+                Mode::Cold => self.flush()?,
+                Mode::Warm => {
+                    self.executions(work, graph.as_ref(), batch)?;
+                    self.put_right(work)?;
                 }
             }
+            self.stream.mark(begin)?;
+            self.executions(work, graph.as_ref(), batch)?;
             self.stream.mark(end)?;
         }
         self.stream.synchronise().map_err(Trouble::Kernel)?;
         let marks = self.marks.iter().take(samples);
         Ok(marks.map(|(begin, end)| begin.until(end)).collect::<Result<_, _>>()?)
+    }
+
+    /// What is read and written begins each sample as it was.
+    fn put_right(&self, work: &Prepared) -> Result<(), Trouble> {
+        for (from, to) in &work.restore {
+            self.stream.copy(from, to)?;
+        }
+        Ok(())
+    }
+
+    fn executions(
+        &self,
+        work: &Prepared,
+        graph: Option<&Graph>,
+        batch: u32,
+    ) -> Result<(), Trouble> {
+        match graph {
+            Some(graph) => self.stream.run(graph).map_err(Trouble::Kernel),
+            None => (0..batch).try_for_each(|_| self.start(work)),
+        }
     }
 
     fn start(&self, work: &Prepared) -> Result<(), Trouble> {
