@@ -9,8 +9,8 @@ use lightbench_core::compile::facts::{Facts, LaunchFacts, Setting, facts};
 use lightbench_core::compile::occupancy::Occupancy;
 use lightbench_core::compile::{Build, Compiler};
 use lightbench_core::device::{
-    Argument, BufferId, BufferRequest, Device, DeviceSheet, Image, Launch, ModuleId, VirtualDevice,
-    Watch,
+    Argument, BufferId, BufferRequest, Device as _, DeviceSheet, Image, Launch, ModuleId,
+    VirtualDevice, Watch,
 };
 use lightbench_core::project::Project;
 use lightbench_core::project::launch::Buffer;

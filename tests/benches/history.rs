@@ -1,7 +1,7 @@
 //! The history's goals: append, the newest of many, open.
 //!
 //! `cargo bench --bench history`. The history has as many runs as somebody makes in years.
-
+#![expect(clippy::print_stdout, reason = "what a bench has to say")]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

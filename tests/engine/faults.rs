@@ -76,12 +76,12 @@ fn process_that_is_meddled_with() {
     hung.all_is_well();
     hung.end();
     let after = Held::now();
-    assert_eq!(children(), [0_i32; 0], "no process is left");
-    assert_eq!(entries(&temporary), [PathBuf::new(); 0], "no temporary file is left");
+    assert_eq!(children(), Vec::<i32>::new(), "no process is left");
+    assert_eq!(entries(&temporary), Vec::<PathBuf>::new(), "no temporary file is left");
     let own = format!("lightbench-outputs-{}-", std::process::id());
     let mut left = entries(Path::new("/dev/shm"));
     left.retain(|path| path.to_string_lossy().contains(&own));
-    assert_eq!(left, [PathBuf::new(); 0], "no handover folder is left");
+    assert_eq!(left, Vec::<PathBuf>::new(), "no handover folder is left");
     assert_eq!(after.descriptors, before.descriptors, "no descriptor is left");
     assert_eq!(after.threads, before.threads, "no thread is left");
     println!("{said}\nbefore {before:?}, after {after:?}");

@@ -1,7 +1,7 @@
 //! Outputs judged by a device: what it calls right the host calls right, with the same numbers; what the host calls wrong
 //! it leaves to the host.
 
-use lightbench_core::device::Device;
+use lightbench_core::device::Device as _;
 use lightbench_core::trusted::comparing::{ChunkSquares, Judged, SQUARES_BYTES};
 use lightbench_core::trusted::launches::{self, Compared};
 use lightbench_core::verify::compare::{
@@ -45,7 +45,21 @@ fn elements(dtype: Dtype, values: &[f64]) -> Vec<u8> {
         Dtype::F64 => le(values),
         Dtype::F32 => values.iter().flat_map(|value| (*value as f32).to_le_bytes()).collect(),
         Dtype::Bf16 => values.iter().flat_map(|value| bf16(*value).to_le_bytes()).collect(),
-        other => panic!("no elements of {other:?}"),
+        Dtype::F16
+        | Dtype::F8E4M3
+        | Dtype::F8E5M2
+        | Dtype::I64
+        | Dtype::I32
+        | Dtype::I16
+        | Dtype::I8
+        | Dtype::U64
+        | Dtype::U32
+        | Dtype::U16
+        | Dtype::U8
+        | Dtype::Bool
+        | Dtype::I4
+        | Dtype::U4
+        | Dtype::E2M1 => panic!("no elements of {dtype:?}"),
     }
 }
 

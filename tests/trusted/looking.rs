@@ -1,6 +1,6 @@
 //! What is in memory: one byte throughout, or a digest of it.
 
-use lightbench_core::device::{Argument, Device};
+use lightbench_core::device::{Argument, Device as _};
 use lightbench_core::trusted::launches;
 
 use super::*;

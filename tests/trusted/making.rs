@@ -1,6 +1,6 @@
 //! Inputs made by a device are those made by the host.
 
-use lightbench_core::device::Device;
+use lightbench_core::device::Device as _;
 use lightbench_core::project::scalar::ScalarValue;
 use lightbench_core::trusted::launches;
 use lightbench_core::trusted::making::Making;

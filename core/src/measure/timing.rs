@@ -98,7 +98,6 @@ pub struct Conditions {
 
 /// What was read of a device at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[expect(clippy::struct_excessive_bools, reason = "the driver's flags, each by itself")]
 pub struct Reading {
     /// The clock of the multiprocessors.
     pub sm_clock: Hertz,

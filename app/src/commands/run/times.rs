@@ -10,7 +10,7 @@ use unicode_width::UnicodeWidthStr as _;
 pub(super) fn lines(all: &[WorkloadTiming]) -> Vec<String> {
     let width = all.iter().map(|each| each.workload.width()).max().unwrap_or(0);
     all.iter()
-        .map(|each| {
+        .flat_map(|each| {
             let padding = " ".repeat(width.saturating_sub(each.workload.width()));
             let said = match &each.withheld {
                 Some(reason) => format!("no modelled time: {reason}"),
@@ -20,7 +20,6 @@ pub(super) fn lines(all: &[WorkloadTiming]) -> Vec<String> {
             let line = each.standing.as_ref().map(|standing| format!("  {}", standing.line));
             std::iter::once(times).chain(line).collect::<Vec<_>>()
         })
-        .flatten()
         .collect()
 }
 

@@ -321,6 +321,8 @@ impl Device for CudaDevice {
         let Some(stopwatch) = &mut self.stopwatch else {
             return Err(DeviceError::Unknown("stopwatch"));
         };
+        // The stopwatch's stream waits for no other: what is still being filled must be done.
+        self.context.synchronise().map_err(|code| error("cuCtxSynchronize", code))?;
         let Sampling { mode, batch, samples } = sampling;
         match stopwatch.samples(&prepared, mode, batch, samples) {
             Ok(times) => {

@@ -75,7 +75,7 @@ fn times_of_several_workloads_are_one_number_only_if_they_are_alike() {
         let found = record.score().map(|score| score.seconds.0);
         match (found, expected) {
             (Some(found), Some(expected)) => {
-                assert!((found / expected - 1.0).abs() < 1e-12, "{found}")
+                assert!((found / expected - 1.0).abs() < 1e-12, "{found}");
             }
             (found, expected) => assert_eq!(found, expected),
         }

@@ -5,7 +5,7 @@
 //! Whether that works on this machine is found out the first time, when both ways are offered; `direct` remembers it.
 
 use std::fs::{self, File};
-use std::io::{ErrorKind, Seek};
+use std::io::{ErrorKind, Seek as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 

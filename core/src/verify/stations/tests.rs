@@ -155,8 +155,8 @@ fn what_was_not_written_is_wrong() {
 }
 
 /// What ends a station, in the words of the error; afterwards both are there again.
-fn check_end(act: Act, limit: Duration, expected: &str) {
-    let mut stations = stations(std::slice::from_ref(&act), &[]);
+fn check_end(act: &Act, limit: Duration, expected: &str) {
+    let mut stations = stations(std::slice::from_ref(act), &[]);
     let error = ran(&mut stations, limit).unwrap_err();
     let found = match &error {
         StationError::TimedOut(_) => "timed out",
@@ -171,17 +171,17 @@ fn check_end(act: Act, limit: Duration, expected: &str) {
 
 #[test]
 fn a_launch_that_never_ends_is_stopped_at_the_limit() {
-    check_end(Act::Hang, SHORT, "timed out");
+    check_end(&Act::Hang, SHORT, "timed out");
 }
 
 #[test]
 fn a_process_that_ends_is_a_lost_device() {
-    check_end(Act::Die, LIMIT, "lost");
+    check_end(&Act::Die, LIMIT, "lost");
 }
 
 #[test]
 fn a_driver_that_fails_is_a_lost_device() {
-    check_end(Act::Fail, LIMIT, "lost");
+    check_end(&Act::Fail, LIMIT, "lost");
 }
 
 #[test]
