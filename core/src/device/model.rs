@@ -30,8 +30,8 @@ const MANY: u64 = 48;
 /// Warp instructions that the larger part should have: some tenths of a second.
 const ENOUGH_STEPS: u64 = 1 << 22;
 
-/// Warp instructions of a part, at most: some seconds.
-const MOST_STEPS: u64 = 1 << 26;
+/// Warp instructions of a part, at most: a second or two.
+const MOST_STEPS: u64 = 1 << 24;
 
 /// Threads of a warp.
 const WARP: u32 = 32;
@@ -131,7 +131,7 @@ impl Counting<'_> {
         }
         let smaller = match self.count(Blocks::Sampled { most: FEW }) {
             // Blocks that may wait for each other run all or not at all.
-            Err(Uncounted::Refused(LaunchError::Unavailable(_))) => {
+            Err(Uncounted::Refused(LaunchError::Sample(_))) => {
                 return Ok((self.count(Blocks::All)?, None));
             }
             smaller => smaller?,

@@ -194,12 +194,12 @@ impl Stations {
             (Runner::Checker, Some(checker)) => &mut checker.handle,
             (Runner::Checker | Runner::Device, _) => &mut self.candidate,
         };
-        let report = station.run(order, limit, cancellation)?;
-        if !report.faults.is_empty() {
+        let ran = station.run(order, limit, cancellation);
+        if ran.as_ref().is_ok_and(|report| !report.faults.is_empty()) {
             // A GPU's driver takes no further calls from a process whose kernel faulted.
             station.stop();
         }
-        Ok(report)
+        self.unless_cancelled(ran)
     }
 
     /// Times candidates; what the first leaves goes to the folder that [`Stations::judge`] looks at.
@@ -213,12 +213,12 @@ impl Stations {
         cancellation: &Cancellation,
     ) -> Result<MeasureReport, StationError> {
         order.outputs = Some(self.folder());
-        let report = self.candidate.measure(order, limit, cancellation)?;
-        if matches!(report, MeasureReport::Faulted(_)) {
+        let measured = self.candidate.measure(order, limit, cancellation);
+        if matches!(measured, Ok(MeasureReport::Faulted(_))) {
             // As after a run that faulted.
             self.candidate.stop();
         }
-        Ok(report)
+        self.unless_cancelled(measured)
     }
 
     /// Judges what the run before left.
@@ -232,7 +232,19 @@ impl Stations {
         cancellation: &Cancellation,
     ) -> Result<JudgeReport, StationError> {
         order.outputs = self.folder();
-        Ok(self.reference.judge(order, limit, cancellation)?)
+        let judged = self.reference.judge(order, limit, cancellation);
+        self.unless_cancelled(judged)
+    }
+
+    /// Somebody who cancels may have waited for a process that hangs, and nobody knows which one does.
+    fn unless_cancelled<Report>(
+        &mut self,
+        done: Result<Report, WorkerError>,
+    ) -> Result<Report, StationError> {
+        if matches!(done, Err(WorkerError::Cancelled)) {
+            self.stop();
+        }
+        done.map_err(Into::into)
     }
 
     /// Ends all processes; the next order starts them again.
