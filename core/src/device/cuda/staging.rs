@@ -38,6 +38,16 @@ impl Staging {
         length: usize,
         sink: &mut dyn FnMut(&[u8]) -> io::Result<()>,
     ) -> Result<(), DeviceError> {
+        let copied = self.parts_out(from, length, sink);
+        self.finish(copied)
+    }
+
+    fn parts_out(
+        &mut self,
+        from: CUdeviceptr,
+        length: usize,
+        sink: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+    ) -> Result<(), DeviceError> {
         let parts = length.div_ceil(PIECE);
         let part = |index: usize| {
             let start = index * PIECE;
@@ -71,6 +81,16 @@ impl Staging {
         length: usize,
         source: &mut dyn FnMut(&mut [u8]) -> io::Result<()>,
     ) -> Result<(), DeviceError> {
+        let copied = self.parts_in(to, length, source);
+        self.finish(copied)
+    }
+
+    fn parts_in(
+        &mut self,
+        to: CUdeviceptr,
+        length: usize,
+        source: &mut dyn FnMut(&mut [u8]) -> io::Result<()>,
+    ) -> Result<(), DeviceError> {
         for index in 0..length.div_ceil(PIECE) {
             let start = index * PIECE;
             let count = PIECE.min(length - start);
@@ -80,8 +100,14 @@ impl Staging {
             source(&mut piece.bytes_mut()[..count]).map_err(passing)?;
             piece.begin_copy_in(to + start as u64, count)?;
         }
-        self.pieces.iter().try_for_each(Piece::wait)?;
         Ok(())
+    }
+
+    /// Waits for what is under way, also where something went wrong: the caller may give the memory back next.
+    fn finish(&self, copied: Result<(), DeviceError>) -> Result<(), DeviceError> {
+        let waited = self.pieces.iter().try_for_each(Piece::wait);
+        copied?;
+        Ok(waited?)
     }
 }
 
