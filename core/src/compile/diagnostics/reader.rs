@@ -74,7 +74,10 @@ impl Reader {
         if trimmed == "^"
             && let Some(echoed) = self.pending.pop()
         {
-            self.excerpt(caret_column(line, &echoed), &echoed);
+            if !self.excerpt(caret_column(line, &echoed), &echoed) {
+                // It shows no place, or one that is shown already: then it is text like any other.
+                self.pending.push(echoed);
+            }
             self.flush();
             return;
         }
@@ -105,18 +108,19 @@ impl Reader {
         last.notes.push(Note { place, message: message.to_owned() });
     }
 
-    fn excerpt(&mut self, column: Option<u32>, echoed: &str) {
+    /// Whether the open part has a place that no excerpt shows yet.
+    fn excerpt(&mut self, column: Option<u32>, echoed: &str) -> bool {
         let in_note = self.in_note;
-        let Some(last) = self.log.diagnostics.last_mut() else { return };
+        let Some(last) = self.log.diagnostics.last_mut() else { return false };
         let place = match (in_note, &mut last.place) {
             (true, _) => last.notes.last_mut().and_then(|note| note.place.as_mut()),
             (false, Place::Source(place)) => Some(place),
             (false, Place::EndOfSource | Place::Ptx { .. } | Place::Nowhere) => None,
         };
-        if let Some(place) = place {
-            place.column = column;
-            place.excerpt = Some(echoed.get(INDENT..).unwrap_or(echoed).to_owned());
-        }
+        let Some(place) = place.filter(|place| place.excerpt.is_none()) else { return false };
+        place.column = column;
+        place.excerpt = Some(echoed.get(INDENT..).unwrap_or(echoed).to_owned());
+        true
     }
 
     /// Lines that no caret followed continue the message.
