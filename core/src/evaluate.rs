@@ -136,14 +136,19 @@ pub fn evaluate(
         elapsed: Duration::ZERO,
     };
     run.verdict =
-        match stages(evaluation, bench, cancellation, &mut until_held_out, &mut run.candidate) {
-            Ok(passed) => Ok(passed),
-            Err(Stop::Failure(failure)) => Err(failure),
-            Err(Stop::Request(message)) => return Err(EvaluateError::Request(message)),
-            Err(Stop::Broken(message)) => return Err(EvaluateError::Environment(message)),
-        };
+        settled(stages(evaluation, bench, cancellation, &mut until_held_out, &mut run.candidate))?;
     run.elapsed = ended.unwrap_or_else(|| started.elapsed());
     Ok(run)
+}
+
+/// What a kernel does wrong is a result; what the request or the machine does is an error.
+fn settled<T>(found: Result<T, Stop>) -> Result<Result<T, Failure>, EvaluateError> {
+    match found {
+        Ok(found) => Ok(Ok(found)),
+        Err(Stop::Failure(failure)) => Ok(Err(failure)),
+        Err(Stop::Request(message)) => Err(EvaluateError::Request(message)),
+        Err(Stop::Broken(message)) => Err(EvaluateError::Environment(message)),
+    }
 }
 
 fn stages(
@@ -205,12 +210,7 @@ pub fn screen(
             .screen(trial)
             .map(|checks| Screened { checks })
     };
-    let verdict = match look() {
-        Ok(screened) => Ok(screened),
-        Err(Stop::Failure(failure)) => Err(failure),
-        Err(Stop::Request(message)) => return Err(EvaluateError::Request(message)),
-        Err(Stop::Broken(message)) => return Err(EvaluateError::Environment(message)),
-    };
+    let verdict = settled(look())?;
     let (seed, elapsed) = (evaluation.seed, started.elapsed());
     Ok(Screening { candidate, seed, verdict, elapsed })
 }

@@ -3,14 +3,13 @@
 use std::time::Duration;
 
 use super::build::Scope;
-use super::{Bench, EvaluateError, Evaluation, Run, Watcher, build, evaluate};
+use super::{Bench, EvaluateError, Evaluation, Run, Watcher, build, evaluate, settled};
 use crate::cancellation::Cancellation;
 use crate::measure::comparison::Comparison;
 use crate::measure::protocol::Protocol;
 use crate::measure::timing::{Mode, Timing};
-use crate::project::manifest::Distribution;
 use crate::units::Fraction;
-use crate::verify::inputs::{Draw, Recipe};
+use crate::verify::inputs::Recipe;
 use crate::verify::program::Program;
 use crate::verify::station::{MeasureOrder, MeasureReport, ModelledProgram, ModelledTime, Samples};
 use crate::verify::subject::{Subject, Trial};
@@ -78,7 +77,10 @@ pub fn compare(
     if runs.iter().all(|run| run.verdict.is_ok()) {
         let both =
             evaluations.map(|each| Evaluation { timing: TimingUse::Measure(protocol), ..each });
-        let pair = Pair::of(&both, bench, cancellation).map_err(of_stop)?;
+        let pair = settled(Pair::of(&both, bench, cancellation))?.map_err(|failure| {
+            // It passed a moment ago.
+            EvaluateError::Environment(format!("the second build failed: {}", failure.word()))
+        })?;
         for (a, b) in pair.workloads() {
             watcher(Step::Measure, Some(&a.case.workload));
             let outcome = pair.outcome(a, b, (protocol, runs[0].seed), bench, cancellation)?;
@@ -86,17 +88,6 @@ pub fn compare(
         }
     }
     Ok(Compared { runs, workloads })
-}
-
-fn of_stop(stop: Stop) -> EvaluateError {
-    match stop {
-        Stop::Request(message) => EvaluateError::Request(message),
-        Stop::Broken(message) => EvaluateError::Environment(message),
-        // It passed a moment ago.
-        Stop::Failure(failure) => {
-            EvaluateError::Environment(format!("the second build failed: {}", failure.word()))
-        }
-    }
 }
 
 /// Both candidates, loaded into one device.
@@ -140,10 +131,7 @@ impl Pair {
         bench: &mut Bench,
         cancellation: &Cancellation,
     ) -> Result<Outcome, EvaluateError> {
-        let draw = match bench.stations.models_time() {
-            true => Draw::Repeating,
-            false => Draw::Distribution(Distribution::AsDeclared),
-        };
+        let draw = bench.stations.timed_draw();
         let second = Program { module: b.candidate.module + self.before, ..b.candidate.clone() };
         let order = MeasureOrder {
             case: a.case.clone(),

@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::handover::Handover;
+use super::inputs::Draw;
 use super::station::{
     JudgeOrder, JudgeReport, MeasureOrder, MeasureReport, ModuleImage, Opening, OpeningHead,
     RunOrder, RunReport, Side, StationFailure,
 };
 use crate::cancellation::Cancellation;
 use crate::device::{Description, DeviceName};
+use crate::project::manifest::Distribution;
 use crate::worker::command::WorkerCommand;
 use crate::worker::error::{Death, WorkerError};
 use crate::worker::handle::WorkerHandle;
@@ -176,6 +178,16 @@ impl Stations {
     #[must_use]
     pub fn models_time(&self) -> bool {
         matches!(self.name, DeviceName::Virtual(_))
+    }
+
+    /// How the inputs of timed work are drawn: a model looks hardly at values.
+    #[must_use]
+    pub fn timed_draw(&self) -> Draw {
+        if self.models_time() {
+            Draw::Repeating
+        } else {
+            Draw::Distribution(Distribution::AsDeclared)
+        }
     }
 
     /// Runs the candidate; what it leaves goes to the folder that [`Stations::judge`] looks at.

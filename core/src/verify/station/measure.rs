@@ -136,9 +136,8 @@ impl Station {
                 None => self.contender(order, program)?,
                 Some(first) => {
                     let bound = first.bound.beside(self.device(), program, PLACEMENT)?;
-                    let mut work = bound.work(&order.case, program);
-                    work.restore.clone_from(&first.work.restore);
-                    work.timed.extend(flattened(self.walk(&bound, program)?, program)?);
+                    let restore = first.work.restore.clone();
+                    let work = self.work(&bound, restore, (order, program))?;
                     Contender { bound, work, pristine: Vec::new() }
                 }
             };
@@ -200,8 +199,7 @@ impl Station {
             ((&order.case, program, Side::Candidate), MemoryOrder::Fresh(PLACEMENT));
         let trusted = self.trusted();
         let bound = Bound::prepare(self.device(), None, sides, order.recipe, memory, trusted)?;
-        let mut work = bound.work(&order.case, program);
-        let mut pristine = Vec::new();
+        let (mut pristine, mut restore) = (Vec::new(), Vec::new());
         for (tensor, buffer) in bound.inouts(&order.case) {
             let request = BufferRequest::new(
                 &format!("{} as it was", order.case.tensors[tensor].name),
@@ -212,13 +210,26 @@ impl Station {
             let copy = self.device().allocate(request).map_err(|error| of_device(&error))?;
             let content = (&order.case, tensor, order.recipe);
             fill_with_tensor(self.device(), trusted, copy, content)?;
-            work.restore.push((copy, buffer));
+            restore.push((copy, buffer));
             pristine.push((tensor, copy));
         }
-        let walk = self.walk(&bound, program)?;
-        fill_constants(self.device(), &walk, program)?;
-        work.timed.extend(flattened(walk, program)?);
+        let work = self.work(&bound, restore, (order, program))?;
         Ok(Contender { bound, work, pristine })
+    }
+
+    /// What is timed of a program whose buffers are there; its constant arrays are filled.
+    fn work(
+        &mut self,
+        bound: &Bound,
+        restore: Vec<(BufferId, BufferId)>,
+        (order, program): (&MeasureOrder, &Program),
+    ) -> Result<Work, StationFailure> {
+        let walk = self.walk(bound, program)?;
+        fill_constants(self.device(), &walk, program)?;
+        let mut work = bound.work(&order.case, program);
+        work.restore = restore;
+        work.timed.extend(flattened(walk, program)?);
+        Ok(work)
     }
 
     /// One more sample of the first program, on inputs that nobody saw.

@@ -85,10 +85,7 @@ impl Verification<'_> {
         mode: Mode,
         protocol: Protocol,
     ) -> Result<(MeasureReport, Recipe), Stop> {
-        let declared = match self.stations.models_time() {
-            true => Draw::Repeating,
-            false => Draw::Distribution(Distribution::AsDeclared),
-        };
+        let declared = self.stations.timed_draw();
         let word = match mode {
             Mode::Cold => "cold",
             Mode::Warm => "warm",
