@@ -1,4 +1,4 @@
-//! The program around the core: the command line today, the window later.
+//! The program around the core: the command line and the window.
 
 pub mod args;
 pub mod commands;
@@ -8,3 +8,7 @@ pub mod report;
 pub mod session;
 pub mod style;
 pub mod table;
+#[cfg(test)]
+mod testing;
+pub mod theme;
+pub mod widgets;

@@ -26,7 +26,8 @@ pub(crate) struct Clip {
 
 impl Clip {
     pub(crate) fn new(rect: Rect, scale: f32, canvas: &Canvas) -> Self {
-        let pixel = |points: f32, limit: u32| (points * scale).round().clamp(0.0, limit as f32) as i32;
+        let pixel =
+            |points: f32, limit: u32| (points * scale).round().clamp(0.0, limit as f32) as i32;
         Self {
             left: pixel(rect.min.x, canvas.width),
             top: pixel(rect.min.y, canvas.height),
@@ -92,7 +93,8 @@ impl Canvas {
             for x in left..right {
                 let center = (x as f32 + 0.5, y as f32 + 0.5);
                 let weights = sides.map(|(from, to)| edge(from, to, center));
-                let inside = |side: usize| weights[side] > 0.0 || (weights[side] == 0.0 && owned[side]);
+                let inside =
+                    |side: usize| weights[side] > 0.0 || (weights[side] == 0.0 && owned[side]);
                 if !(inside(0) && inside(1) && inside(2)) {
                     continue;
                 }

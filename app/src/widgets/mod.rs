@@ -1,0 +1,3 @@
+//! Parts that panels are made of. They draw what they are given, and say what was done with them.
+
+pub mod icon;
