@@ -22,13 +22,15 @@ pub(super) fn apply(context: &Context, tokens: &Tokens, theme: ThemeName) {
         Base::Light if theme == ThemeName::Projector => (Theme::Light, 1.15),
         Base::Light => (Theme::Light, 1.0),
     };
-    context.set_theme(side);
     let mut style = Style { visuals: visuals(tokens), ..Style::default() };
     text(&mut style, zoom);
     spacing(&mut style);
     // A window that is left alone does nothing; a quick fade is all that moves.
     style.animation_time = 0.08;
-    context.set_style_of(side, style);
+    // Whatever the system prefers: the person has chosen.
+    context.set_theme(side);
+    context.set_style_of(Theme::Dark, style.clone());
+    context.set_style_of(Theme::Light, style);
 }
 
 fn text(style: &mut Style, zoom: f32) {
