@@ -306,6 +306,26 @@ pub struct Run {
     pub json: bool,
 }
 
+impl Run {
+    /// What the window asks for when a kernel is saved.
+    #[must_use]
+    pub const fn of_window(workload: Option<String>) -> Self {
+        Self {
+            target: PathBuf::new(),
+            kernel: None,
+            all: false,
+            device: None,
+            workload,
+            screen: false,
+            parameters: Vec::new(),
+            seed: None,
+            no_times: false,
+            no_history: false,
+            json: false,
+        }
+    }
+}
+
 /// Examine the checker itself: cheats made of a project's definition, its wrong kernels and its honest ones.
 ///
 /// Exit status 0 if every cheat is caught, every wrong kernel fails as it says and every honest one passes, 1 otherwise.

@@ -1,6 +1,7 @@
 //! The program around the core: the command line and the window.
 
 pub mod args;
+mod clerk;
 pub mod commands;
 pub mod diagnostics;
 pub mod outcome;
@@ -12,3 +13,4 @@ pub mod table;
 mod testing;
 pub mod theme;
 pub mod widgets;
+pub mod workbench;

@@ -18,15 +18,15 @@ const WITHOUT_GPU: &str = "virtual:h200";
 
 /// The device that everything runs on.
 #[derive(Debug)]
-pub(super) struct Chosen {
+pub(crate) struct Chosen {
     /// Its name.
-    pub(super) device: DeviceName,
+    pub(crate) device: DeviceName,
     /// Its sheet.
-    pub(super) sheet: &'static DeviceSheet,
+    pub(crate) sheet: &'static DeviceSheet,
     /// What people call it.
-    pub(super) title: String,
+    pub(crate) title: String,
     /// Why it is not a GPU, where nobody asked for a virtual one.
-    pub(super) instead: Option<String>,
+    pub(crate) instead: Option<String>,
 }
 
 /// A compiler and stations on the device that is asked for, else on the first GPU, else on a virtual one.
@@ -81,12 +81,19 @@ fn choose(
 }
 
 /// Why there is no such device.
-enum Unopened {
+pub(crate) enum Unopened {
     Request(String),
     Environment(String),
 }
 
 impl Unopened {
+    /// In a sentence.
+    pub(crate) fn reason(&self) -> &str {
+        match self {
+            Self::Request(message) | Self::Environment(message) => message,
+        }
+    }
+
     fn outcome(&self, as_json: bool) -> Outcome {
         match self {
             Self::Request(message) => report::request(message, as_json),
@@ -96,7 +103,7 @@ impl Unopened {
 }
 
 /// The device, and the virtual one beside it where it is a GPU.
-fn on(
+pub(crate) fn on(
     session: &Session,
     command: &WorkerCommand,
     name: &str,

@@ -1,7 +1,7 @@
 //! Headless commands, one file each.
 
 pub mod audit;
-mod bench;
+pub(crate) mod bench;
 pub mod check;
 pub mod compare;
 mod desk;

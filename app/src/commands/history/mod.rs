@@ -168,13 +168,13 @@ fn project_folder(path: &Path) -> Result<PathBuf, Refused> {
 }
 
 /// The history of a project, if it has one; nothing is made.
-fn existing(session: &Session, root: &Path) -> Result<Option<Opened>, HistoryError> {
+pub(crate) fn existing(session: &Session, root: &Path) -> Result<Option<Opened>, HistoryError> {
     let place = Place::for_reading(root, session.state.as_deref())?;
     place.map(|place| open(&place, &machine(session)?, Suspicion::None)).transpose()
 }
 
 /// The history of a project, begun if it has none.
-pub(super) fn begun(
+pub(crate) fn begun(
     session: &Session,
     root: &Path,
     suspicion: Suspicion,

@@ -1,7 +1,7 @@
 //! `lightbench run`: a project's kernels, from candidate to verdict.
 
 mod json;
-mod record;
+pub(crate) mod record;
 mod screened;
 mod text;
 pub(super) mod times;

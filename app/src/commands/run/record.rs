@@ -25,7 +25,7 @@ use crate::commands::history;
 use crate::session::Session;
 
 /// Appends runs as they end.
-pub(super) struct Recorder<'a> {
+pub(crate) struct Recorder<'a> {
     session: &'a Session,
     project: &'a Project,
     chosen: &'a Chosen,
@@ -33,7 +33,7 @@ pub(super) struct Recorder<'a> {
     compiler: String,
     state: State,
     /// What people should know.
-    pub(super) notices: Vec<String>,
+    pub(crate) notices: Vec<String>,
 }
 
 enum State {
@@ -45,7 +45,7 @@ enum State {
 }
 
 impl<'a> Recorder<'a> {
-    pub(super) const fn new(
+    pub(crate) const fn new(
         session: &'a Session,
         project: &'a Project,
         chosen: &'a Chosen,
@@ -57,7 +57,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// Appends a run. What goes wrong is a notice: the verdict stands without its record.
-    pub(super) fn append(&mut self, kernel: &Kernel, run: &Run) {
+    pub(crate) fn append(&mut self, kernel: &Kernel, run: &Run) {
         if let Err(error) = self.try_append(kernel, run) {
             self.notices.push(format!("the run is not in the history: {error}"));
         }

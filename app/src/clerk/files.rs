@@ -1,0 +1,138 @@
+//! Texts: projects, what is saved, what would be lost, what is preferred.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use lightbench_core::project::Project;
+use tempfile::NamedTempFile;
+
+use super::Worker;
+use crate::workbench::errand::Finding;
+use crate::workbench::notices::Weight;
+use crate::workbench::settings::Settings;
+
+/// What stands in the journal for one text: the project's folder, the file below it, the text.
+type Entry = (PathBuf, PathBuf, String);
+
+impl Worker {
+    pub(super) fn open(&mut self, folder: &Path) {
+        // One name for one folder, however it was written.
+        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        let read = Project::survey(&folder);
+        let is_project = read.is_ok();
+        self.said.say(Finding::Project(folder.clone(), Box::new(read)));
+        if !is_project {
+            return;
+        }
+        if let Err(error) = self.watch.begin(&folder, &self.said) {
+            let text = format!("changes by other programs will not be noticed: {error}");
+            self.said.notice(Weight::Warning, text);
+        }
+        self.read_history(&folder);
+        self.read_journal(&folder);
+    }
+
+    pub(super) fn reread(&self, folder: &Path) {
+        let read = Project::survey(folder);
+        self.said.say(Finding::Project(folder.to_owned(), Box::new(read)));
+    }
+
+    pub(super) fn save(&self, folder: &Path, file: PathBuf, text: String) {
+        let saved = write_whole(&folder.join(&file), text.as_bytes());
+        self.said.say(Finding::Saved(file, text, saved.map_err(|error| error.to_string())));
+    }
+
+    pub(super) fn keep_journal(&self, folder: &Path, file: &Path, text: &str) {
+        let Some(path) = self.journal_of(folder, file) else { return };
+        let entry: Entry = (folder.to_owned(), file.to_owned(), text.to_owned());
+        let kept = serde_json::to_vec(&entry).map_err(io::Error::other);
+        if let Err(error) = kept.and_then(|bytes| write_whole(&path, &bytes)) {
+            let text = format!("what is not saved would be lost if the program ended: {error}");
+            self.said.notice(Weight::Warning, text);
+        }
+    }
+
+    pub(super) fn forget_journal(&self, folder: &Path, file: &Path) {
+        // There may be none.
+        self.journal_of(folder, file).map(fs::remove_file);
+    }
+
+    fn read_journal(&self, folder: &Path) {
+        let Some(journal) = self.session.state.as_ref().map(|state| state.join("journal")) else { return };
+        let Ok(entries) = fs::read_dir(&journal) else { return };
+        for path in entries.filter_map(Result::ok).map(|entry| entry.path()) {
+            let read = fs::read(&path).ok().and_then(|bytes| serde_json::from_slice::<Entry>(&bytes).ok());
+            let Some((of, file, text)) = read.filter(|(of, ..)| of == folder) else { continue };
+            let on_disk = fs::read_to_string(of.join(&file)).unwrap_or_default();
+            if on_disk == text {
+                self.forget_journal(&of, &file);
+            } else {
+                self.said.say(Finding::Journal(of, file, text));
+            }
+        }
+    }
+
+    fn journal_of(&self, folder: &Path, file: &Path) -> Option<PathBuf> {
+        let state = self.session.state.as_ref()?;
+        let name = blake3::hash(folder.join(file).as_os_str().as_encoded_bytes());
+        Some(state.join("journal").join(format!("{}.json", &name.to_hex()[..32])))
+    }
+
+    pub(super) fn keep_settings(&self, settings: &Settings) {
+        let Some(state) = &self.session.state else { return };
+        let text = settings.to_ron().map_err(io::Error::other);
+        let written = text.and_then(|text| write_whole(&state.join(SETTINGS), text.as_bytes()));
+        if let Err(error) = written {
+            self.said.notice(Weight::Warning, format!("settings are not kept: {error}"));
+        }
+    }
+
+    pub(super) fn ask_for_folder(&self) {
+        let said = self.said.clone();
+        self.with_person(move || {
+            let dialog = rfd::FileDialog::new().set_title("Open a Lightbench project");
+            if let Some(folder) = dialog.pick_folder() {
+                said.say(Finding::Folder(folder));
+            }
+        });
+    }
+
+    pub(super) fn export(&self, name: String, bytes: Vec<u8>) {
+        let said = self.said.clone();
+        self.with_person(move || {
+            let dialog = rfd::FileDialog::new().set_title("Save as").set_file_name(name);
+            let Some(path) = dialog.save_file() else { return };
+            match write_whole(&path, &bytes) {
+                Ok(()) => said.notice(Weight::Good, format!("written to {}", path.display())),
+                Err(error) => said.notice(Weight::Error, format!("{}: {error}", path.display())),
+            }
+        });
+    }
+
+    /// A thread for as long as a person takes.
+    fn with_person(&self, ask: impl FnOnce() + Send + 'static) {
+        let started = std::thread::Builder::new().name("dialog".to_owned()).spawn(ask);
+        if let Err(error) = started {
+            self.said.notice(Weight::Error, format!("no dialog can be shown: {error}"));
+        }
+    }
+}
+
+/// The file of settings in our state folder.
+pub(crate) const SETTINGS: &str = "settings.ron";
+
+/// Writes a file whole or not at all, through links and with the rights that it had.
+fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let folder = path.parent().ok_or_else(|| io::Error::other("no folder to write into"))?;
+    fs::create_dir_all(folder)?;
+    let mut file = NamedTempFile::new_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_data()?;
+    if let Ok(known) = fs::metadata(&path) {
+        file.as_file().set_permissions(known.permissions())?;
+    }
+    file.persist(&path).map_err(|failure| failure.error)?;
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! The history: runs are read when a project opens, and appended as they end.
+
+use std::path::Path;
+
+use lightbench_core::history::query::{Filter, Order};
+use lightbench_core::history::{HistoryError, Opened, RunNumber, StoredRun, Suspicion};
+
+use super::Worker;
+use crate::args;
+use crate::commands::bench::Chosen;
+use crate::commands::history::{begun, existing};
+use crate::commands::run::record::Recorder;
+use crate::workbench::errand::{Finding, Part, Recording};
+use crate::workbench::notices::Weight;
+
+/// Runs that are handed over at once: the window draws in between.
+const AT_ONCE: usize = 500;
+
+impl Worker {
+    /// Reads all runs of a project, the newest first.
+    pub(super) fn read_history(&self, folder: &Path) {
+        let runs = match self.all_runs(folder) {
+            Ok(runs) => runs,
+            Err(error) => {
+                self.said.notice(Weight::Warning, format!("the history cannot be read: {error}"));
+                Vec::new()
+            }
+        };
+        let mut left = runs.into_iter();
+        loop {
+            let part: Vec<StoredRun> = left.by_ref().take(AT_ONCE).collect();
+            if part.is_empty() {
+                break;
+            }
+            self.said.say(Finding::History(folder.to_owned(), part, Part::More));
+        }
+        self.said.say(Finding::History(folder.to_owned(), Vec::new(), Part::Last));
+    }
+
+    fn all_runs(&self, folder: &Path) -> Result<Vec<StoredRun>, HistoryError> {
+        let Some(Opened { store, notices }) = existing(&self.session, folder)? else {
+            return Ok(Vec::new());
+        };
+        for notice in notices {
+            self.said.notice(Weight::Note, notice.to_string());
+        }
+        Ok(store.newest(&Filter::default(), Order::Newest, usize::MAX)?.runs)
+    }
+
+    pub(super) fn record(&self, recording: &Recording) {
+        let Recording { project, kernel, run, device, compiler, workload } = recording;
+        let chosen = Chosen {
+            device: device.name.clone(),
+            sheet: device.sheet,
+            title: device.title.clone(),
+            instead: None,
+        };
+        let arguments = args::Run::of_window(workload.clone());
+        let mut recorder =
+            Recorder::new(&self.session, project, &chosen, &arguments, compiler.clone());
+        recorder.append(kernel, run);
+        for notice in &recorder.notices {
+            self.said.notice(Weight::Warning, notice.clone());
+        }
+        drop(recorder);
+        let folder = &project.root;
+        let newest = self.newest_of(folder, &kernel.name);
+        if let Ok(Some(stored)) = newest {
+            if stored.record.seed == Some(run.seed) {
+                self.said.say(Finding::Recorded(folder.clone(), Box::new(stored)));
+            }
+        }
+    }
+
+    fn newest_of(&self, folder: &Path, kernel: &str) -> Result<Option<StoredRun>, HistoryError> {
+        let Opened { store, .. } = begun(&self.session, folder, Suspicion::None)?;
+        let filter = Filter { kernel: Some(kernel.to_owned()), ..Filter::default() };
+        Ok(store.newest(&filter, Order::Newest, 1)?.runs.pop())
+    }
+
+    pub(super) fn read_run(&self, folder: &Path, number: RunNumber) {
+        let read = || -> Result<Option<(StoredRun, Option<String>)>, HistoryError> {
+            let Some(Opened { store, .. }) = existing(&self.session, folder)? else { return Ok(None) };
+            let Some(run) = store.run(number)? else { return Ok(None) };
+            let source = match run.record.sources.first() {
+                Some(source) => store.text(&source.text)?,
+                None => None,
+            };
+            let source = source.and_then(|bytes| String::from_utf8(bytes).ok());
+            Ok(Some((run, source)))
+        };
+        match read() {
+            Ok(Some((run, source))) => {
+                self.said.say(Finding::Run(folder.to_owned(), Box::new(run), source));
+            }
+            Ok(None) => self.said.notice(Weight::Warning, format!("there is no run #{number}")),
+            Err(error) => self.said.notice(Weight::Error, error.to_string()),
+        }
+    }
+}

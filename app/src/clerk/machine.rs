@@ -1,0 +1,110 @@
+//! Which devices and which compiler there are, and what needs a compiler of its own.
+
+use std::sync::Arc;
+
+use lightbench_core::cancellation::Cancellation;
+use lightbench_core::compile::Compiler;
+use lightbench_core::compile::facts::Facts;
+use lightbench_core::compile::sass::{SassFunction, SourceLine};
+use lightbench_core::device::DeviceSheet;
+use lightbench_core::engine::{DeviceSetting, Engine, Settings, Wake};
+use lightbench_core::toolchain::doctor::examine;
+use lightbench_core::toolchain::{PinnedSet, Toolchain, discover};
+
+use super::Worker;
+use crate::commands::bench::{Chosen, on};
+use crate::workbench::errand::{DeviceChoice, Finding, Found};
+use crate::workbench::notices::Weight;
+
+/// The virtual device that is first where there is no GPU.
+const FIRST_VIRTUAL: &str = "h200";
+
+impl Worker {
+    pub(super) fn find_machine(&self) {
+        let found = self.machine();
+        self.said.say(Finding::Machine(found));
+    }
+
+    pub(super) fn fetch_compiler(&self) {
+        self.said.notice(Weight::Note, "fetching the compiler with pip: about 150 MB");
+        match self.session.fetch(PinnedSet::Compiler) {
+            Ok(()) => self.said.notice(Weight::Good, "the compiler is here"),
+            Err(error) => self.said.notice(Weight::Error, error.to_string()),
+        }
+        self.find_machine();
+    }
+
+    fn machine(&self) -> Result<Found, String> {
+        let told = |error: &dyn std::fmt::Display| error.to_string();
+        let toolchain = self.toolchain()?;
+        let command = self.session.worker_command().map_err(|error| told(&error))?;
+        let mut devices = Vec::new();
+        let mut settings = Vec::new();
+        let mut without_gpu = None;
+        for ordinal in 0_u32.. {
+            match on(&self.session, &command, &format!("cuda:{ordinal}")) {
+                Ok((Chosen { device, sheet, title, .. }, checker)) => {
+                    devices.push(DeviceChoice { name: device.clone(), sheet, title });
+                    settings.push(DeviceSetting { device, checker });
+                }
+                Err(unopened) => {
+                    if ordinal == 0 {
+                        without_gpu = Some(unopened.reason().to_owned());
+                    }
+                    break;
+                }
+            }
+        }
+        let mut sheets = DeviceSheet::all().map_err(|error| told(&error))?;
+        sheets.sort_by_key(|sheet| (sheet.name != FIRST_VIRTUAL, sheet.title.clone()));
+        for sheet in sheets {
+            let name = lightbench_core::device::DeviceName::Virtual(sheet);
+            let title = format!("virtual {}", sheet.title);
+            devices.push(DeviceChoice { name: name.clone(), sheet, title });
+            settings.push(DeviceSetting { device: name, checker: None });
+        }
+        let compiler = format!("NVRTC {}", toolchain.nvrtc.version);
+        let wake = Arc::clone(&self.said.wake);
+        let settings = Settings {
+            command,
+            toolchain,
+            cache: self.session.surroundings.cache.clone(),
+            devices: settings,
+            wake: Some(Wake(Box::new(move || wake()))),
+        };
+        let evaluator = Engine::start(settings).map_err(|error| told(&error))?;
+        Ok(Found { evaluator: Box::new(evaluator), devices, compiler, without_gpu })
+    }
+
+    /// The compiler that is here; nothing is fetched unless somebody says so.
+    fn toolchain(&self) -> Result<Toolchain, String> {
+        discover(&self.session.surroundings).into_toolchain().map_err(|error| error.to_string())
+    }
+
+    pub(super) fn disassemble(&self, facts: Arc<Facts>) {
+        let sass = self.sass(&facts);
+        self.said.say(Finding::Sass(facts, sass));
+    }
+
+    fn sass(&self, facts: &Facts) -> Result<Vec<SassFunction>, String> {
+        let toolchain = self.toolchain()?;
+        let command = self.session.worker_command().map_err(|error| error.to_string())?;
+        let mut compiler = Compiler::new(toolchain, command, self.session.surroundings.cache.clone());
+        let artifact = &facts.artifact;
+        let disassembled = compiler.disassemble(artifact, &Cancellation::new());
+        let mut functions = disassembled.map_err(|error| error.to_string())?;
+        for instruction in functions.iter_mut().flat_map(|function| &mut function.instructions) {
+            let known = |line: &SourceLine| SourceLine {
+                file: artifact.names.known(&line.file).into(),
+                line: line.line,
+            };
+            instruction.source = instruction.source.iter().map(known).collect();
+        }
+        Ok(functions)
+    }
+
+    pub(super) fn examine(&self) {
+        let report = examine(&self.session.surroundings);
+        self.said.say(Finding::Examined(Box::new(report)));
+    }
+}

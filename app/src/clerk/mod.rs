@@ -1,0 +1,146 @@
+//! The one thread that does for the window what may take long: files, the history, finding devices.
+//!
+//! ```text
+//!  Workbench ── hand(Errand) ──► this thread ──► Finding ──► Workbench::hear
+//!                                  │  wakes the window after each
+//!                watched files ────┘
+//! ```
+//!
+//! Errands are carried out one after the other, in the order in which they were handed over, so that what is written is
+//! read again by the next. A dialog waits for a person, and so has a thread of its own for as long as it is open.
+
+mod files;
+mod keeping;
+mod machine;
+mod watch;
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
+use std::thread::{Builder, JoinHandle};
+use std::{io, mem};
+
+use crate::session::Session;
+use crate::workbench::errand::{Clerk, Errand, Finding};
+use crate::workbench::notices::Weight;
+
+/// Errands and findings that may wait.
+const MOST_WAITING: usize = 4096;
+
+/// Wakes the window.
+pub type Wake = Arc<dyn Fn() + Send + Sync>;
+
+/// The thread, from outside.
+#[derive(Debug)]
+pub struct Desk {
+    errands: Option<SyncSender<Errand>>,
+    findings: Receiver<Finding>,
+    said: Says,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Where findings go.
+#[derive(Clone)]
+struct Says {
+    findings: SyncSender<Finding>,
+    wake: Wake,
+}
+
+impl std::fmt::Debug for Says {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Says")
+    }
+}
+
+impl Says {
+    fn say(&self, finding: Finding) {
+        // Nobody listens any more: the window is closing.
+        self.findings.send(finding).ok();
+        (self.wake)();
+    }
+
+    fn notice(&self, weight: Weight, text: impl Into<String>) {
+        self.say(Finding::Said(weight, text.into()));
+    }
+}
+
+impl Desk {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// The system has no more threads.
+    pub fn start(session: Session, wake: Wake) -> io::Result<Self> {
+        let (errands, inbox) = sync_channel(MOST_WAITING);
+        let (sender, findings) = sync_channel(MOST_WAITING);
+        let said = Says { findings: sender, wake };
+        let mut worker = Worker { session, said: said.clone(), watch: watch::Watch::default() };
+        let thread = Builder::new().name("clerk".to_owned()).spawn(move || {
+            for errand in inbox {
+                worker.carry_out(errand);
+            }
+        })?;
+        Ok(Self { errands: Some(errands), findings, said, thread: Some(thread) })
+    }
+}
+
+impl Clerk for Desk {
+    fn hand(&self, errand: Errand) {
+        let Some(errands) = &self.errands else { return };
+        let refused = match errands.try_send(errand) {
+            Ok(()) => return,
+            Err(TrySendError::Full(_)) => "too much is waiting to be done; nothing more is taken",
+            Err(TrySendError::Disconnected(_)) => "what writes files has ended; start the program again",
+        };
+        let finding = Finding::Said(Weight::Error, refused.to_owned());
+        // Full as well: the person has more than enough to read.
+        self.said.findings.try_send(finding).ok();
+    }
+
+    fn next(&self) -> Option<Finding> {
+        match self.findings.try_recv() {
+            Ok(finding) => Some(finding),
+            Err(TryRecvError::Empty | TryRecvError::Disconnected) => None,
+        }
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        // What was handed over is still done: a text that is being saved is saved.
+        drop(self.errands.take());
+        // Nobody reads findings any more, so nobody may wait for a reader.
+        let (_, nothing) = sync_channel(0);
+        drop(mem::replace(&mut self.findings, nothing));
+        if let Some(thread) = self.thread.take() {
+            // It ended early: that was said when it happened.
+            thread.join().ok();
+        }
+    }
+}
+
+/// The thread, from inside.
+struct Worker {
+    session: Session,
+    said: Says,
+    watch: watch::Watch,
+}
+
+impl Worker {
+    fn carry_out(&mut self, errand: Errand) {
+        match errand {
+            Errand::FindMachine => self.find_machine(),
+            Errand::FetchCompiler => self.fetch_compiler(),
+            Errand::Open(folder) => self.open(&folder),
+            Errand::Reread(folder) => self.reread(&folder),
+            Errand::Save { folder, file, text } => self.save(&folder, file, text),
+            Errand::Record(recording) => self.record(&recording),
+            Errand::ReadRun(folder, number) => self.read_run(&folder, number),
+            Errand::Disassemble(facts) => self.disassemble(facts),
+            Errand::KeepJournal(folder, file, text) => self.keep_journal(&folder, &file, &text),
+            Errand::ForgetJournal(folder, file) => self.forget_journal(&folder, &file),
+            Errand::KeepSettings(settings) => self.keep_settings(&settings),
+            Errand::AskForFolder => self.ask_for_folder(),
+            Errand::Export { name, bytes } => self.export(name, bytes),
+            Errand::Examine => self.examine(),
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! What the window has done for it elsewhere, because it may take long: files, the history, finding devices, dialogs.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use lightbench_core::compile::facts::Facts;
+use lightbench_core::compile::sass::SassFunction;
+use lightbench_core::device::{DeviceName, DeviceSheet};
+use lightbench_core::engine::{Engine, Event, NotTaken, Request, RequestId};
+use lightbench_core::evaluate::Run;
+use lightbench_core::history::{RunNumber, StoredRun};
+use lightbench_core::project::{Kernel, Project, ProjectError, Survey};
+use lightbench_core::toolchain::doctor::Report;
+
+use super::settings::Settings;
+
+/// Something to be done.
+#[derive(Clone, Debug)]
+pub enum Errand {
+    /// Which devices and which compiler there are.
+    FindMachine,
+    /// Fetch the compiler, then look at the machine again.
+    FetchCompiler,
+    /// Read a project, then its history and what was not saved the last time; watch it from now on.
+    Open(PathBuf),
+    /// Read it again.
+    Reread(PathBuf),
+    /// Write a text to a file below a folder.
+    Save {
+        /// The project's folder.
+        folder: PathBuf,
+        /// Below it.
+        file: PathBuf,
+        /// What to write.
+        text: String,
+    },
+    /// Append a run to the history.
+    Record(Box<Recording>),
+    /// One run of the history with its texts.
+    ReadRun(PathBuf, RunNumber),
+    /// Machine code as text.
+    Disassemble(Arc<Facts>),
+    /// Something that would be lost if the program ended now.
+    KeepJournal(PathBuf, PathBuf, String),
+    /// Nothing would be lost any more.
+    ForgetJournal(PathBuf, PathBuf),
+    /// What a person prefers.
+    KeepSettings(Box<Settings>),
+    /// Ask for a folder.
+    AskForFolder,
+    /// Write something that a person asked for where they say.
+    Export {
+        /// What the file is called at first.
+        name: String,
+        /// Its content.
+        bytes: Vec<u8>,
+    },
+    /// Examine the machine.
+    Examine,
+}
+
+/// A run to be kept.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    /// The project as it was.
+    pub project: Arc<Project>,
+    /// The kernel as it was.
+    pub kernel: Arc<Kernel>,
+    /// What came of it.
+    pub run: Arc<Run>,
+    /// What it ran on.
+    pub device: DeviceChoice,
+    /// The compiler's name and version.
+    pub compiler: String,
+    /// The workload that was asked for, where it was one.
+    pub workload: Option<String>,
+}
+
+/// A device that can be chosen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeviceChoice {
+    /// What people type.
+    pub name: DeviceName,
+    /// What is known of it.
+    pub sheet: &'static DeviceSheet,
+    /// What people call it.
+    pub title: String,
+}
+
+/// What came of an errand, or was noticed meanwhile.
+#[derive(Debug)]
+pub enum Finding {
+    /// The machine.
+    Machine(Result<Found, String>),
+    /// A project was read.
+    Project(PathBuf, Box<Result<Survey, ProjectError>>),
+    /// A project's history was read, in parts; the last part says so.
+    History(PathBuf, Vec<StoredRun>, Part),
+    /// Files of the open project changed on disk.
+    Changed(PathBuf),
+    /// A text was written, or why not.
+    Saved(PathBuf, String, Result<(), String>),
+    /// A run was appended.
+    Recorded(PathBuf, Box<StoredRun>),
+    /// A run was read, with the text of its kernel.
+    Run(PathBuf, Box<StoredRun>, Option<String>),
+    /// Machine code as text.
+    Sass(Arc<Facts>, Result<Vec<SassFunction>, String>),
+    /// A text that was not saved when the program ended.
+    Journal(PathBuf, PathBuf, String),
+    /// A folder that a person chose.
+    Folder(PathBuf),
+    /// What the machine has.
+    Examined(Box<Report>),
+    /// Something to be said.
+    Said(super::notices::Weight, String),
+}
+
+/// Whether more follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// More follows.
+    More,
+    /// That was all.
+    Last,
+}
+
+/// What the machine has.
+pub struct Found {
+    /// What evaluates.
+    pub evaluator: Box<dyn Evaluator>,
+    /// Where, the best first.
+    pub devices: Vec<DeviceChoice>,
+    /// The compiler's name and version.
+    pub compiler: String,
+    /// Why there is no GPU among them.
+    pub without_gpu: Option<String>,
+}
+
+impl fmt::Debug for Found {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Found").field("devices", &self.devices).finish_non_exhaustive()
+    }
+}
+
+/// Carries out errands elsewhere. Neither function waits.
+pub trait Clerk {
+    /// Hands over an errand.
+    fn hand(&self, errand: Errand);
+    /// The oldest finding that nobody has heard.
+    fn next(&self) -> Option<Finding>;
+}
+
+/// Evaluates elsewhere. Neither function waits.
+pub trait Evaluator: Send {
+    /// Takes a request, and gives its number.
+    ///
+    /// # Errors
+    /// It is not taken, and nothing comes of it.
+    fn ask(&self, request: Request) -> Result<RequestId, NotTaken>;
+    /// The oldest event that nobody has heard.
+    fn next_event(&self) -> Option<Event>;
+}
+
+impl Evaluator for Engine {
+    fn ask(&self, request: Request) -> Result<RequestId, NotTaken> {
+        Self::ask(self, request)
+    }
+
+    fn next_event(&self) -> Option<Event> {
+        Self::next_event(self, Duration::ZERO)
+    }
+}

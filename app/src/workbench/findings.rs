@@ -1,0 +1,187 @@
+//! What comes of errands.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use lightbench_core::history::{RunNumber, StoredRun};
+use lightbench_core::project::{ProjectError, Survey};
+
+use super::command::Command;
+use super::errand::{Errand, Finding, Part};
+use super::evaluations::{Machine, Sass};
+use super::notices::Weight;
+use super::opened::{HistoryRead, Opened};
+use super::settings::Mode;
+use super::{Compared, Selection, Workbench, problem};
+use crate::workbench::runs::Runs;
+
+impl Workbench {
+    /// Takes in what came of an errand.
+    pub(super) fn found(&mut self, finding: Finding, now: Duration) {
+        match finding {
+            Finding::Machine(Ok(found)) => {
+                self.evaluations.machine = Machine::Known(found);
+            }
+            Finding::Machine(Err(why)) => self.evaluations.machine = Machine::Unable(why),
+            Finding::Project(folder, read) => self.read(&folder, *read, now),
+            Finding::History(folder, runs, part) => {
+                let Some(opened) = self.opened.as_mut().filter(|opened| opened.project.root == folder) else {
+                    return;
+                };
+                if part == Part::Last {
+                    opened.history = HistoryRead::Whole;
+                }
+                runs.iter().for_each(|run| self.runs.add(run));
+            }
+            Finding::Changed(folder) => {
+                if self.is_open(&folder) {
+                    self.clerk.hand(Errand::Reread(folder));
+                }
+            }
+            Finding::Saved(file, text, Ok(())) => {
+                self.documents.saved(&file, &text);
+                if let Some(opened) = &self.opened {
+                    self.clerk.hand(Errand::Reread(opened.project.root.clone()));
+                }
+            }
+            Finding::Saved(file, _, Err(why)) => {
+                let text = format!("{} was not saved: {why}", file.display());
+                self.notices.say(Weight::Error, text, now);
+            }
+            Finding::Recorded(folder, run) => {
+                if self.is_open(&folder) {
+                    self.recorded(&run, now);
+                }
+            }
+            Finding::Run(folder, run, source) => {
+                if self.is_open(&folder) {
+                    self.read_run(&Arc::from(run), source);
+                }
+            }
+            Finding::Sass(facts, sass) => {
+                let known = self.opened.as_ref().and_then(|opened| {
+                    let kernels = opened.project.kernels.iter();
+                    let name = |name: &str| {
+                        let known = self.evaluations.of(name)?;
+                        known.facts.as_ref().filter(|known| Arc::ptr_eq(known, &facts)).map(drop)
+                    };
+                    kernels.map(|kernel| kernel.name.clone()).find(|kernel| name(kernel).is_some())
+                });
+                if let Some(kernel) = known {
+                    self.evaluations.of_mut(&kernel).sass = match sass {
+                        Ok(functions) => Sass::Read(Arc::new(functions)),
+                        Err(why) => Sass::Unreadable(why),
+                    };
+                }
+            }
+            Finding::Journal(folder, file, text) => {
+                if self.is_open(&folder) {
+                    self.selection.lost.push((file, text));
+                }
+            }
+            Finding::Folder(path) => self.carry_out(Command::Open(path), now),
+            Finding::Examined(report) => self.examined = Some(*report),
+            Finding::Said(weight, text) => self.notices.say(weight, text, now),
+        }
+    }
+
+    fn is_open(&self, folder: &Path) -> bool {
+        self.opened.as_ref().is_some_and(|opened| opened.project.root == folder)
+    }
+
+    fn read(&mut self, folder: &Path, read: Result<Survey, ProjectError>, now: Duration) {
+        match read {
+            Ok(survey) if self.is_open(folder) => self.update(survey, now),
+            Ok(survey) => {
+                self.documents.clear();
+                self.evaluations.clear();
+                self.runs = Runs::default();
+                self.selection = Selection::default();
+                let opened = Opened::new(survey);
+                let kernel = opened.kernel.clone();
+                self.opened = Some(opened);
+                self.carry_out(Command::ChooseKernel(kernel), now);
+                let folder = folder.to_owned();
+                self.prefer(|settings| settings.remember(&folder));
+            }
+            Err(error) if self.is_open(folder) => {
+                if let Some(opened) = &mut self.opened {
+                    opened.problems = problem::of_project(&error);
+                }
+            }
+            Err(error) => self.notices.say(Weight::Error, error.to_string(), now),
+        }
+    }
+
+    fn update(&mut self, survey: Survey, now: Duration) {
+        let Some(opened) = &mut self.opened else { return };
+        let changed = opened.update(survey);
+        let project = Arc::clone(&opened.project);
+        let kernel = opened.kernel.clone();
+        let kernels = project.kernels.iter().chain(&project.wrong).chain([&project.reference]);
+        for known in kernels {
+            self.documents.heard_of_disk(&known.file, &known.source);
+        }
+        self.documents.heard_of_disk(Path::new("project.ron"), &project.manifest);
+        for include in &project.includes {
+            self.documents.heard_of_disk(&include.file, &include.source);
+        }
+        if self.settings.mode == Mode::Off {
+            return;
+        }
+        // The one that is worked on last: it is the newest request, and a person's.
+        let mode = self.settings.mode;
+        for name in changed.iter().filter(|name| **name != kernel) {
+            if self.evaluations.of(name).is_some() {
+                self.ask(name, mode, now);
+            }
+        }
+        if changed.contains(&kernel) {
+            self.selection.run = None;
+            self.ask(&kernel, mode, now);
+        }
+    }
+
+    fn recorded(&mut self, run: &StoredRun, now: Duration) {
+        self.runs.add(run);
+        let known = self.evaluations.of_mut(&run.record.kernel);
+        if let Some(evaluated) = &mut known.evaluated {
+            if evaluated.run.seed == run.record.seed.unwrap_or_default() {
+                evaluated.number = Some(run.number);
+            }
+        }
+        let Some(row) = self.runs.get(run.number) else { return };
+        let others = self.runs.rows().iter().any(|other| {
+            other.number != row.number && other.score.map(|score| score.1) == row.score.map(|score| score.1)
+        });
+        if self.runs.is_best(row) && others {
+            let text = format!("{} is the best so far", row.kernel);
+            self.notices.say(Weight::Good, text, now);
+        }
+    }
+
+    fn read_run(&mut self, run: &Arc<StoredRun>, source: Option<String>) {
+        let source: Option<Arc<str>> = source.map(Into::into);
+        let is_meant = |side: &&mut Compared| side.number == run.number;
+        for side in self.selection.sides.iter_mut().flatten().filter(is_meant) {
+            side.run = Some(Arc::clone(run));
+            side.source.clone_from(&source);
+        }
+    }
+
+    /// Has a kernel's machine code made into text, once.
+    pub(super) fn disassemble(&mut self, kernel: &str) {
+        let known = self.evaluations.of_mut(kernel);
+        if let (Some(facts), Sass::Unread) = (&known.facts, &known.sass) {
+            self.clerk.hand(Errand::Disassemble(Arc::clone(facts)));
+            known.sass = Sass::Reading;
+        }
+    }
+
+    /// The number of the pinned run, where it still exists.
+    #[must_use]
+    pub fn pinned(&self) -> Option<RunNumber> {
+        self.selection.pinned.filter(|number| self.runs.get(*number).is_some())
+    }
+}

@@ -1,0 +1,497 @@
+//! The model of the window: what is open, what is known, what goes on. It knows no toolkit, does no I/O and starts no
+//! threads; what takes long goes to a [`errand::Clerk`] and an [`errand::Evaluator`], and is heard of later.
+//!
+//! Panels draw from `&Workbench` and give back [`command::Command`]s; [`Workbench::carry_out`] is where they happen.
+
+pub mod command;
+pub mod comparison;
+pub mod documents;
+pub mod errand;
+pub mod evaluations;
+mod findings;
+pub mod notices;
+pub mod opened;
+pub mod panel;
+pub mod problem;
+pub mod progress;
+pub mod runs;
+pub mod settings;
+#[cfg(test)]
+pub(crate) mod tests;
+pub mod verdict;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use lightbench_core::history::{RunNumber, StoredRun};
+use lightbench_core::toolchain::doctor::Report;
+
+use self::command::{Command, Recovery, Resolution, Side};
+use self::documents::{Documents, JournalEntry};
+use self::errand::{Clerk, DeviceChoice, Errand};
+use self::evaluations::{Evaluations, Heard, Machine, Question};
+use self::notices::{Notices, Weight};
+use self::opened::Opened;
+use self::runs::Runs;
+use self::settings::{Mode, Settings};
+
+/// Everything that the window shows.
+pub struct Workbench {
+    /// What a person prefers.
+    pub settings: Settings,
+    /// The project.
+    pub opened: Option<Opened>,
+    /// Open texts.
+    pub documents: Documents,
+    /// What is being found out.
+    pub evaluations: Evaluations,
+    /// Every run of the project.
+    pub runs: Runs,
+    /// What is looked at.
+    pub selection: Selection,
+    /// What a person should hear of.
+    pub notices: Notices,
+    /// What the machine has, where somebody asked.
+    pub examined: Option<Report>,
+    /// What only the window itself can do.
+    wishes: Vec<Wish>,
+    clerk: Box<dyn Clerk>,
+}
+
+/// What is looked at.
+#[derive(Debug, Default)]
+pub struct Selection {
+    /// The run that panels show; the newest of the kernel where none is chosen.
+    pub run: Option<RunNumber>,
+    /// The run that everything is compared with.
+    pub pinned: Option<RunNumber>,
+    /// The sides of the comparison, as far as they were read.
+    pub sides: [Option<Compared>; 2],
+    /// Texts that were not saved when the program ended.
+    pub lost: Vec<(PathBuf, String)>,
+}
+
+/// A side of the comparison.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    /// Which run.
+    pub number: RunNumber,
+    /// What is on record, once it was read.
+    pub run: Option<Arc<StoredRun>>,
+    /// The text of the kernel, once it was read.
+    pub source: Option<Arc<str>>,
+}
+
+/// What only the window itself can do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Wish {
+    /// Put a text where other programs find it.
+    Copy(String),
+    /// Show a place in the text in front.
+    GoTo(u32, u32),
+    /// Replace the text in front, so that it can be undone.
+    Replace(String),
+    /// Leave.
+    Quit,
+    /// Ask whether to leave although something was not saved.
+    AskBeforeQuitting,
+}
+
+impl std::fmt::Debug for Workbench {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Workbench").field("opened", &self.opened).finish_non_exhaustive()
+    }
+}
+
+impl Workbench {
+    /// Nothing is open; what the machine has is being looked at.
+    #[must_use]
+    pub fn new(settings: Settings, clerk: Box<dyn Clerk>) -> Self {
+        clerk.hand(Errand::FindMachine);
+        Self {
+            settings,
+            opened: None,
+            documents: Documents::default(),
+            evaluations: Evaluations::default(),
+            runs: Runs::default(),
+            selection: Selection::default(),
+            notices: Notices::default(),
+            examined: None,
+            wishes: Vec::new(),
+            clerk,
+        }
+    }
+
+    /// What only the window itself can do, since the last time.
+    pub fn take_wishes(&mut self) -> Vec<Wish> {
+        std::mem::take(&mut self.wishes)
+    }
+
+    /// Hears of everything that happened elsewhere.
+    pub fn hear(&mut self, now: Duration) {
+        while let Some(finding) = self.clerk.next() {
+            self.found(finding, now);
+        }
+        for heard in self.evaluations.hear(now) {
+            self.heard(heard, now);
+        }
+        let Some(opened) = &self.opened else { return };
+        for entry in self.documents.journal(now) {
+            self.clerk.hand(match entry {
+                JournalEntry::Keep(file, text) => {
+                    Errand::KeepJournal(opened.project.root.clone(), file, text)
+                }
+                JournalEntry::Forget(file) => Errand::ForgetJournal(opened.project.root.clone(), file),
+            });
+        }
+    }
+
+    fn heard(&mut self, heard: Heard, now: Duration) {
+        match heard {
+            Heard::Facts(kernel) => self.mark_problems(&kernel),
+            Heard::Verdict(kernel, evaluated) => {
+                self.mark_problems(&kernel);
+                let compiler = match &self.evaluations.machine {
+                    Machine::Known(found) => found.compiler.clone(),
+                    Machine::Looking | Machine::Unable(_) => String::new(),
+                };
+                self.clerk.hand(Errand::Record(Box::new(errand::Recording {
+                    project: evaluated.project,
+                    kernel: evaluated.kernel,
+                    run: evaluated.run,
+                    device: evaluated.device,
+                    compiler,
+                    workload: None,
+                })));
+            }
+            Heard::Notice(text) => self.notices.say(Weight::Warning, text, now),
+            Heard::Defect(text) => self.notices.say(Weight::Error, text, now),
+        }
+    }
+
+    /// Problems of a kernel go to the text that they speak of.
+    fn mark_problems(&mut self, kernel: &str) {
+        let Some(opened) = &self.opened else { return };
+        let Some(known) = self.evaluations.of(kernel) else { return };
+        let Ok(of) = opened.project.kernel(kernel) else { return };
+        if let Some(document) = self.documents.get_mut(&of.file) {
+            let here = |problem: &problem::Problem| {
+                problem.place.as_ref().is_some_and(|place| place.file == of.file)
+            };
+            document.problems = known.problems().into_iter().filter(here).collect();
+            document.checked.clone_from(&of.source);
+        }
+    }
+
+    /// Does what a person wants.
+    pub fn carry_out(&mut self, command: Command, now: Duration) {
+        match command {
+            Command::OpenFolder => self.clerk.hand(Errand::AskForFolder),
+            Command::Open(path) => self.open(path),
+            Command::OpenLesson(path) => self.open(path),
+            Command::CloseProject => self.close(),
+            Command::Save => self.save_front(now),
+            Command::SaveAll => self.save_all(),
+            Command::Quit if self.documents.any_changed() => self.wishes.push(Wish::AskBeforeQuitting),
+            Command::Quit | Command::QuitAnyway => self.wishes.push(Wish::Quit),
+            Command::Run => self.run_current(now),
+            Command::RunAll => self.run_all(now),
+            Command::Stop => self.evaluations.stop_all(),
+            Command::SetMode(mode) => self.prefer(|settings| settings.mode = mode),
+            Command::ChooseDevice(name) => self.prefer(|settings| settings.device = Some(name)),
+            Command::ChooseWorkload(name) => {
+                if let Some(opened) = &mut self.opened {
+                    opened.workload = name;
+                }
+            }
+            Command::ChooseKernel(name) => self.choose_kernel(&name),
+            Command::GoTo(file, line, column) => self.go_to(&file, line, column),
+            Command::NextProblem => self.step_problem(1),
+            Command::PreviousProblem => self.step_problem(-1),
+            Command::Resolve(file, resolution) => self.resolve(&file, resolution),
+            Command::Recover(file, recovery) => self.recover(&file, recovery, now),
+            Command::SelectRun(number) => self.selection.run = Some(number),
+            Command::Pin(number) => {
+                let pinned = &mut self.selection.pinned;
+                *pinned = if *pinned == Some(number) { None } else { Some(number) };
+            }
+            Command::Compare(side, number) => self.compare(side, number),
+            Command::CompareSelected => self.compare_selected(now),
+            Command::SwapSides => self.selection.sides.swap(0, 1),
+            Command::TakeSource(number) => self.take_source(number),
+            Command::CopyVerdict => self.wishes.push(Wish::Copy(self.verdict_line().text)),
+            Command::CopyComparison => self.copy_comparison(now),
+            Command::Theme(theme) => self.prefer(|settings| settings.theme = theme),
+            Command::ZoomIn => self.zoom(1.1),
+            Command::ZoomOut => self.zoom(1.0 / 1.1),
+            Command::ZoomReset => self.prefer(|settings| settings.zoom = 1.0),
+            Command::DismissNotices => self.notices.dismiss(),
+            Command::Examine => self.clerk.hand(Errand::Examine),
+            Command::FetchCompiler => {
+                self.evaluations.machine = Machine::Looking;
+                self.clerk.hand(Errand::FetchCompiler);
+            }
+            Command::Disassemble(kernel) => self.disassemble(&kernel),
+            Command::Export(name, bytes) => self.clerk.hand(Errand::Export { name, bytes }),
+            Command::SetHeat(heat) => self.prefer(|settings| settings.editor.heat = heat),
+            // What the window itself does before it comes here.
+            Command::Edit(_)
+            | Command::Show(_)
+            | Command::Layout(_)
+            | Command::ResetLayout
+            | Command::UndoLayout
+            | Command::Palette
+            | Command::QuickOpen => {}
+        }
+    }
+
+    fn zoom(&mut self, factor: f32) {
+        self.prefer(|settings| settings.set_zoom(settings.zoom * factor));
+    }
+
+    /// Changes what a person prefers, for the next time too.
+    fn prefer(&mut self, change: impl FnOnce(&mut Settings)) {
+        change(&mut self.settings);
+        self.clerk.hand(Errand::KeepSettings(Box::new(self.settings.clone())));
+    }
+
+    fn open(&mut self, mut path: PathBuf) {
+        // A kernel file stands two folders below its project.
+        if path.extension().is_some() {
+            let above = path.ancestors().skip(1).take(2).find(|folder| !folder.ends_with("kernels"));
+            path = above.unwrap_or(&path).to_owned();
+        }
+        self.clerk.hand(Errand::Open(path));
+    }
+
+    fn close(&mut self) {
+        self.opened = None;
+        self.documents.clear();
+        self.evaluations.clear();
+        self.runs = Runs::default();
+        self.selection = Selection::default();
+    }
+
+    fn save_front(&mut self, now: Duration) {
+        let Some(document) = self.documents.front() else { return };
+        if document.is_changed() {
+            let file = document.file.clone();
+            self.save(&file);
+        } else {
+            // Nothing to write: what is known may still be of another mode.
+            self.run_as(self.settings.mode, now);
+        }
+    }
+
+    fn save_all(&mut self) {
+        let changed = self.documents.all().filter(|document| document.is_changed());
+        for file in changed.map(|document| document.file.clone()).collect::<Vec<_>>() {
+            self.save(&file);
+        }
+    }
+
+    fn save(&self, file: &std::path::Path) {
+        let (Some(opened), Some(document)) = (&self.opened, self.documents.get(file)) else { return };
+        self.clerk.hand(Errand::Save {
+            folder: opened.project.root.clone(),
+            file: file.to_owned(),
+            text: document.text.clone(),
+        });
+    }
+
+    /// The device in force.
+    #[must_use]
+    pub fn device(&self) -> Option<&DeviceChoice> {
+        let Machine::Known(found) = &self.evaluations.machine else { return None };
+        let wanted = self.settings.device.as_deref();
+        let chosen = found.devices.iter().find(|device| Some(&*device.name.to_string()) == wanted);
+        chosen.or_else(|| found.devices.first())
+    }
+
+    fn run_current(&mut self, now: Duration) {
+        let mode = if self.settings.mode == Mode::Off { Mode::Full } else { self.settings.mode };
+        self.run_as(mode, now);
+    }
+
+    fn run_all(&mut self, now: Duration) {
+        let Some(opened) = &self.opened else { return };
+        let kernels: Vec<String> =
+            opened.project.kernels.iter().map(|kernel| kernel.name.clone()).collect();
+        for kernel in kernels {
+            self.ask(&kernel, Mode::Full, now);
+        }
+    }
+
+    fn run_as(&mut self, mode: Mode, now: Duration) {
+        let Some(opened) = &self.opened else { return };
+        let kernel = opened.kernel.clone();
+        self.ask(&kernel, mode, now);
+    }
+
+    /// Asks about a kernel as it stands on disk.
+    pub(crate) fn ask(&mut self, kernel: &str, mode: Mode, now: Duration) {
+        let Some(opened) = &self.opened else { return };
+        let Some(device) = self.device().cloned() else {
+            if let Machine::Unable(why) = &self.evaluations.machine {
+                self.notices.say(Weight::Error, why.clone(), now);
+            }
+            return;
+        };
+        let Ok(kernel) = opened.project.kernel(kernel) else { return };
+        let seed = match getrandom::u64() {
+            Ok(seed) => seed,
+            Err(error) => {
+                self.notices.say(Weight::Error, format!("no random numbers: {error}"), now);
+                return;
+            }
+        };
+        let question = Question {
+            project: Arc::clone(&opened.project),
+            kernel: Arc::new(kernel.clone()),
+            device,
+            workload: opened.workload.clone(),
+            mode,
+            seed,
+        };
+        if let Err(refused) = self.evaluations.ask(&question, now) {
+            self.notices.say(Weight::Error, refused, now);
+        }
+    }
+
+    fn choose_kernel(&mut self, name: &str) {
+        let Some(opened) = &mut self.opened else { return };
+        let Ok(kernel) = opened.project.kernel(name) else { return };
+        self.documents.open(&kernel.file, &kernel.source);
+        name.clone_into(&mut opened.kernel);
+        self.selection.run = None;
+        let name = name.to_owned();
+        self.mark_problems(&name);
+    }
+
+    fn go_to(&mut self, file: &std::path::Path, line: u32, column: u32) {
+        let Some(opened) = &mut self.opened else { return };
+        let Some((kernel, text)) = opened.text_of(file) else { return };
+        if let Some(kernel) = kernel {
+            opened.kernel = kernel;
+        }
+        self.documents.open(file, &text);
+        self.wishes.push(Wish::GoTo(line, column));
+    }
+
+    fn step_problem(&mut self, by: i32) {
+        let Some(document) = self.documents.front() else { return };
+        let mut lines: Vec<(u32, u32)> = document.problems.iter()
+            .filter_map(|problem| problem.place.as_ref().map(|place| (place.line, place.column)))
+            .collect();
+        lines.sort_unstable();
+        lines.dedup();
+        if lines.is_empty() {
+            return;
+        }
+        let count = i64::try_from(lines.len()).unwrap_or(i64::MAX);
+        let opened = self.opened.as_mut();
+        let Some(at) = opened.map(|opened| &mut opened.problem) else { return };
+        *at = (*at + i64::from(by)).rem_euclid(count);
+        let found = usize::try_from(*at).ok().and_then(|at| lines.get(at));
+        if let Some((line, column)) = found {
+            self.wishes.push(Wish::GoTo(*line, *column));
+        }
+    }
+
+    fn resolve(&mut self, file: &std::path::Path, resolution: Resolution) {
+        let is_front = self.documents.front().is_some_and(|front| front.file == file);
+        let Some(document) = self.documents.get_mut(file) else { return };
+        let Some(theirs) = document.theirs.clone() else { return };
+        match resolution {
+            Resolution::KeepMine => {
+                document.on_disk = theirs;
+                document.theirs = None;
+            }
+            Resolution::TakeTheirs => {
+                document.on_disk.clone_from(&theirs);
+                document.theirs = None;
+                if is_front {
+                    self.wishes.push(Wish::Replace(theirs));
+                } else {
+                    document.text = theirs;
+                }
+            }
+            // The panel shows both as long as neither is chosen.
+            Resolution::Compare => {}
+        }
+    }
+
+    fn recover(&mut self, file: &std::path::Path, recovery: Recovery, now: Duration) {
+        let Some(at) = self.selection.lost.iter().position(|(lost, _)| lost == file) else { return };
+        let (file, text) = self.selection.lost.remove(at);
+        let Some(opened) = &self.opened else { return };
+        match recovery {
+            Recovery::Forget => {
+                self.clerk.hand(Errand::ForgetJournal(opened.project.root.clone(), file));
+            }
+            Recovery::Restore => {
+                self.go_to(&file, 1, 1);
+                if let Some(document) = self.documents.get_mut(&file) {
+                    document.text = text;
+                    document.touch(now);
+                }
+            }
+        }
+    }
+
+    fn compare(&mut self, side: Side, number: RunNumber) {
+        let at = match side {
+            Side::A => 0,
+            Side::B => 1,
+        };
+        self.selection.sides[at] = Some(Compared { number, run: None, source: None });
+        if let Some(opened) = &self.opened {
+            self.clerk.hand(Errand::ReadRun(opened.project.root.clone(), number));
+        }
+    }
+
+    fn compare_selected(&mut self, now: Duration) {
+        let Some(row) = self.shown_run() else {
+            self.notices.say(Weight::Note, "run a kernel first: there is nothing to compare", now);
+            return;
+        };
+        let number = row.number;
+        let pinned = self.selection.pinned.and_then(|pinned| self.runs.get(pinned));
+        let other = pinned.filter(|pinned| pinned.number != number)
+            .or_else(|| self.runs.before(row))
+            .or_else(|| self.runs.best_like(row).filter(|best| best.number != number))
+            .or_else(|| self.runs.rows().iter().rev().find(|known| known.number != number));
+        let Some(other) = other.map(|other| other.number) else {
+            self.notices.say(Weight::Note, "there is only one run so far", now);
+            return;
+        };
+        self.compare(Side::A, other);
+        self.compare(Side::B, number);
+    }
+
+    fn take_source(&mut self, number: RunNumber) {
+        let sides = self.selection.sides.iter().flatten();
+        let found = sides.filter(|side| side.number == number).find_map(|side| {
+            Some((side.run.as_ref()?.record.kernel.clone(), side.source.clone()?))
+        });
+        if let Some((kernel, source)) = found {
+            self.choose_kernel(&kernel);
+            self.wishes.push(Wish::Replace(source.to_string()));
+        }
+    }
+
+    /// The run that panels show.
+    #[must_use]
+    pub fn shown_run(&self) -> Option<&runs::Row> {
+        if let Some(number) = self.selection.run {
+            return self.runs.get(number);
+        }
+        let opened = self.opened.as_ref()?;
+        let evaluated = self.evaluations.of(&opened.kernel).and_then(|known| known.evaluated.as_ref());
+        if let Some(number) = evaluated.and_then(|evaluated| evaluated.number) {
+            return self.runs.get(number);
+        }
+        self.runs.rows().iter().rev().find(|row| *row.kernel == *opened.kernel)
+    }
+}

@@ -1,0 +1,131 @@
+//! The panels that there are, and the arrangements of them, by name.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A panel. Its name on disk never changes its meaning; one that is unknown there is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Panel {
+    /// The project: what it computes, its kernels and workloads.
+    Project,
+    /// The kernel's text.
+    Editor,
+    /// What is wrong with it.
+    Problems,
+    /// Every run.
+    History,
+    /// The newest verdict with its evidence.
+    Result,
+    /// Times against operations and bytes.
+    Roofline,
+    /// Each unit against its peak.
+    SpeedOfLight,
+    /// Samples.
+    Timing,
+    /// Times of each workload.
+    Workloads,
+    /// What was counted.
+    Counters,
+    /// PTX and machine code.
+    Assembly,
+    /// Two runs side by side.
+    Compare,
+    /// Registers, shared memory and what fits.
+    Resources,
+    /// The device.
+    Device,
+    /// What happened.
+    Log,
+    /// What the machine has.
+    Doctor,
+    /// A lesson, step by step.
+    Lesson,
+    /// Lanes, addresses, sectors and banks.
+    Access,
+    /// What a search found.
+    Search,
+}
+
+impl Panel {
+    /// All of them.
+    pub const ALL: [Self; 19] = [
+        Self::Project,
+        Self::Editor,
+        Self::Problems,
+        Self::History,
+        Self::Result,
+        Self::Roofline,
+        Self::SpeedOfLight,
+        Self::Timing,
+        Self::Workloads,
+        Self::Counters,
+        Self::Assembly,
+        Self::Compare,
+        Self::Resources,
+        Self::Device,
+        Self::Log,
+        Self::Doctor,
+        Self::Lesson,
+        Self::Access,
+        Self::Search,
+    ];
+
+    /// What its tab says.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Project => "Project",
+            Self::Editor => "Editor",
+            Self::Problems => "Problems",
+            Self::History => "History",
+            Self::Result => "Result",
+            Self::Roofline => "Roofline",
+            Self::SpeedOfLight => "Speed of light",
+            Self::Timing => "Timing",
+            Self::Workloads => "Workloads",
+            Self::Counters => "Counters",
+            Self::Assembly => "Assembly",
+            Self::Compare => "Compare",
+            Self::Resources => "Resources",
+            Self::Device => "Device",
+            Self::Log => "Log",
+            Self::Doctor => "Doctor",
+            Self::Lesson => "Lesson",
+            Self::Access => "Memory access",
+            Self::Search => "Search",
+        }
+    }
+}
+
+/// An arrangement of panels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LayoutName {
+    /// Write and look.
+    #[default]
+    Edit,
+    /// Two runs.
+    Compare,
+    /// Let a search propose.
+    Search,
+    /// Learn.
+    Teach,
+}
+
+impl LayoutName {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Edit, Self::Compare, Self::Search, Self::Teach];
+}
+
+impl fmt::Display for LayoutName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Edit => "Edit",
+            Self::Compare => "Compare",
+            Self::Search => "Search",
+            Self::Teach => "Teach",
+        })
+    }
+}

@@ -1,0 +1,280 @@
+//! The history as the window shows it: one small row for each run, however many there are.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use lightbench_core::history::record::{Basis, FailureWord, Outcome};
+use lightbench_core::history::timing::{Clock, Mode};
+use lightbench_core::history::{Provenance, RunNumber, StoredRun};
+use lightbench_core::units::{Fraction, Seconds};
+
+/// One run.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Its place in the history.
+    pub number: RunNumber,
+    /// When it ended.
+    pub made_at: Timestamp,
+    /// The kernel.
+    pub kernel: Arc<str>,
+    /// The device by its name.
+    pub device: Arc<str>,
+    /// Who ran it.
+    pub provenance: Provenance,
+    /// In which way it failed; none if it passed.
+    pub failure: Option<FailureWord>,
+    /// What came of it in one sentence, where it failed.
+    pub sentence: Option<Box<str>>,
+    /// Cold times, one for each workload that was measured.
+    pub times: Box<[RowTime]>,
+    /// One number for all of them, and with which others it may be compared.
+    pub score: Option<(Seconds, BasisNumber)>,
+    /// The beginning of the candidate's hash.
+    pub candidate: Option<Box<str>>,
+}
+
+/// The time of one workload.
+#[derive(Clone, Debug)]
+pub struct RowTime {
+    /// The workload.
+    pub workload: Arc<str>,
+    /// The median.
+    pub median: Seconds,
+    /// Where the median is 95 times in 100; of a model the band that is expected.
+    pub interval: Option<(Seconds, Seconds)>,
+    /// Where the number comes from.
+    pub source: TimeSource,
+    /// The bound as a part of the time.
+    pub fraction: Option<Fraction>,
+    /// What limits the bound.
+    pub limiter: Option<Arc<str>>,
+    /// Whether something makes it not to be trusted.
+    pub trust: Trust,
+}
+
+/// Where a number comes from. None of them may look like another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TimeSource {
+    /// A clock of a device of this machine.
+    Measured,
+    /// A model of a device.
+    Modelled,
+    /// Another machine, or nobody knows.
+    Recorded,
+}
+
+/// Whether a number is to be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// Nothing speaks against it.
+    Sound,
+    /// The device was not itself, or the number is below the bound.
+    Tainted,
+}
+
+/// What numbers must have in common to be compared, by a number of this window's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BasisNumber(u32);
+
+/// Every run, the newest last.
+#[derive(Clone, Debug, Default)]
+pub struct Runs {
+    rows: Vec<Row>,
+    names: BTreeSet<Arc<str>>,
+    bases: BTreeMap<Basis, BasisNumber>,
+    best: BTreeMap<BasisNumber, (Seconds, RunNumber)>,
+    /// Changes so far: another number means other rows.
+    version: u64,
+}
+
+/// Which rows are shown.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct View {
+    /// Words that must all stand in a row.
+    pub filter: String,
+    /// In which order.
+    pub sort: Sort,
+}
+
+/// In which order rows are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sort {
+    /// The newest first.
+    #[default]
+    Newest,
+    /// The fastest first, those without a time last.
+    Fastest,
+    /// By kernel, the newest of each first.
+    Kernel,
+}
+
+impl Runs {
+    /// Adds a run; one that is there already is left as it is.
+    pub fn add(&mut self, run: &StoredRun) {
+        if self.get(run.number).is_some() {
+            return;
+        }
+        let row = self.row(run);
+        if let Some((seconds, basis)) = row.score.filter(|_| run.is_standard()) {
+            let best = self.best.entry(basis).or_insert((seconds, row.number));
+            if seconds < best.0 {
+                *best = (seconds, row.number);
+            }
+        }
+        let at = self.rows.partition_point(|known| known.number < row.number);
+        self.rows.insert(at, row);
+        self.version += 1;
+    }
+
+    fn row(&mut self, run: &StoredRun) -> Row {
+        let record = &run.record;
+        let mut times = Vec::new();
+        for timing in record.timings().iter().filter(|timing| timing.mode == Mode::Cold) {
+            let standing = timing.standing.as_ref();
+            times.push(RowTime {
+                workload: self.name(timing.workload.as_str()),
+                median: timing.median.seconds(),
+                interval: timing.spread.map(|spread| {
+                    let (low, high) = spread.interval;
+                    (low.seconds(), high.seconds())
+                }),
+                source: match (&timing.clock, run.provenance) {
+                    (_, Provenance::Recorded) | (Clock::Unstated, _) => TimeSource::Recorded,
+                    (Clock::Measured { .. }, Provenance::Own) => TimeSource::Measured,
+                    (Clock::Modelled, Provenance::Own) => TimeSource::Modelled,
+                },
+                fraction: standing.map(|standing| standing.fraction),
+                limiter: standing.map(|standing| self.name(&standing.limiter)),
+                trust: if timing.taint.is_empty() { Trust::Sound } else { Trust::Tainted },
+            });
+        }
+        let (failure, sentence) = match &record.outcome {
+            Outcome::Passed { .. } => (None, None),
+            Outcome::Failed { word, sentence, .. } => (Some(*word), Some(sentence.clone().into())),
+        };
+        let score = record.score().map(|score| (score.seconds, self.basis(score.basis)));
+        Row {
+            number: run.number,
+            made_at: record.made_at,
+            kernel: self.name(&record.kernel),
+            device: self.name(&record.device.name),
+            provenance: run.provenance,
+            failure,
+            sentence,
+            times: times.into(),
+            score,
+            candidate: record.candidate.as_ref().map(|hash| hash.chars().take(10).collect()),
+        }
+    }
+
+    fn name(&mut self, name: &str) -> Arc<str> {
+        if let Some(known) = self.names.get(name) {
+            return Arc::clone(known);
+        }
+        let new: Arc<str> = name.into();
+        self.names.insert(Arc::clone(&new));
+        new
+    }
+
+    fn basis(&mut self, basis: Basis) -> BasisNumber {
+        let next = BasisNumber(u32::try_from(self.bases.len()).unwrap_or(u32::MAX));
+        *self.bases.entry(basis).or_insert(next)
+    }
+
+    /// A run by its number.
+    #[must_use]
+    pub fn get(&self, number: RunNumber) -> Option<&Row> {
+        let at = self.rows.binary_search_by_key(&number, |row| row.number).ok()?;
+        self.rows.get(at)
+    }
+
+    /// All of them, the newest last.
+    #[must_use]
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// Another number means other rows.
+    #[must_use]
+    pub const fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Whether a run is the fastest of those that may be compared with it.
+    #[must_use]
+    pub fn is_best(&self, row: &Row) -> bool {
+        let best = row.score.and_then(|(_, basis)| self.best.get(&basis));
+        best.is_some_and(|(_, number)| *number == row.number)
+    }
+
+    /// The fastest run that may be compared with this one.
+    #[must_use]
+    pub fn best_like(&self, row: &Row) -> Option<&Row> {
+        let (_, basis) = row.score?;
+        self.get(self.best.get(&basis)?.1)
+    }
+
+    /// The run of the same kernel and device before this one.
+    #[must_use]
+    pub fn before(&self, row: &Row) -> Option<&Row> {
+        let earlier = self.rows.iter().rev().skip_while(|known| known.number >= row.number);
+        let mut alike = earlier.filter(|known| known.kernel == row.kernel && known.device == row.device);
+        alike.next()
+    }
+
+    /// The places of the rows that are shown, in order.
+    #[must_use]
+    pub fn shown(&self, view: &View) -> Vec<u32> {
+        let words: Vec<String> =
+            view.filter.split_whitespace().map(str::to_lowercase).collect();
+        let mut shown: Vec<u32> = self.rows.iter().zip(0..)
+            .filter(|(row, _)| words.iter().all(|word| row.says(word)))
+            .map(|(_, place)| place)
+            .collect();
+        shown.reverse();
+        let row = |place: &u32| &self.rows[*place as usize];
+        match view.sort {
+            Sort::Newest => {}
+            Sort::Fastest => {
+                let seconds = |place: &u32| row(place).score.map_or(f64::INFINITY, |score| score.0.0);
+                shown.sort_by(|a, b| seconds(a).total_cmp(&seconds(b)));
+            }
+            Sort::Kernel => shown.sort_by(|a, b| row(a).kernel.cmp(&row(b).kernel)),
+        }
+        shown
+    }
+}
+
+impl Row {
+    /// Whether a word in small letters stands in it.
+    fn says(&self, word: &str) -> bool {
+        let number = format!("#{}", self.number);
+        self.kernel.to_lowercase().contains(word)
+            || self.device.contains(word)
+            || self.verdict().contains(word)
+            || number == word
+            || self.candidate.as_deref().is_some_and(|hash| hash.starts_with(word))
+    }
+
+    /// The word for what came of it.
+    #[must_use]
+    pub fn verdict(&self) -> &'static str {
+        self.failure.map_or("passed", FailureWord::as_str)
+    }
+
+    /// The time of a workload.
+    #[must_use]
+    pub fn time(&self, workload: &str) -> Option<&RowTime> {
+        self.times.iter().find(|time| &*time.workload == workload)
+    }
+
+    /// How much longer it takes than another run on a workload, as a part of the other's time; none where the two must
+    /// not be compared.
+    #[must_use]
+    pub fn against(&self, other: &Self, workload: &str) -> Option<f64> {
+        let (mine, theirs) = (self.time(workload)?, other.time(workload)?);
+        let alike = mine.source == theirs.source && self.device == other.device;
+        alike.then(|| (mine.median / theirs.median).0 - 1.0)
+    }
+}

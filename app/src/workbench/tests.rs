@@ -1,0 +1,1 @@
+//! The model without a window: a scripted clerk and a scripted evaluator.

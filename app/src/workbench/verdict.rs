@@ -1,0 +1,88 @@
+//! The one sentence about the kernel that is worked on, always in the same place.
+
+use lightbench_core::verify::sentence;
+use lightbench_core::verify::verdict::{Failure, WorkloadTiming};
+
+use super::Workbench;
+use super::evaluations::Machine;
+
+/// The sentence, and how it is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// The sentence.
+    pub text: String,
+    /// How it is meant.
+    pub tone: Tone,
+}
+
+/// How a sentence is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    /// It is right.
+    Good,
+    /// It is not.
+    Bad,
+    /// Nobody knows yet.
+    Quiet,
+    /// Something goes on.
+    Running,
+}
+
+impl Workbench {
+    /// The sentence about the kernel that is worked on.
+    #[must_use]
+    pub fn verdict_line(&self) -> Line {
+        let quiet = |text: &str| Line { text: text.to_owned(), tone: Tone::Quiet };
+        let Some(opened) = &self.opened else {
+            return quiet("Open a project to begin");
+        };
+        if let Machine::Unable(why) = &self.evaluations.machine {
+            return Line { text: why.clone(), tone: Tone::Bad };
+        }
+        let known = self.evaluations.of(&opened.kernel);
+        if let Some(known) = known {
+            if known.running.is_some() && known.evaluated.is_none() {
+                let text = format!("{} is being looked at for the first time", opened.kernel);
+                return Line { text, tone: Tone::Running };
+            }
+            if let Some(obstacle) = &known.obstacle {
+                return Line { text: obstacle.clone(), tone: Tone::Bad };
+            }
+            if let Some(evaluated) = &known.evaluated {
+                return self.evaluated_line(&evaluated.kernel.name, &evaluated.run.verdict);
+            }
+            if let Some(first) = known.compile_problems.first() {
+                let text = format!("{} does not compile: {}", opened.kernel, first.message);
+                return Line { text, tone: Tone::Bad };
+            }
+            if known.facts.is_some() {
+                return quiet("It compiles; nobody has looked yet whether it is right");
+            }
+        }
+        quiet("Nothing is known of this kernel yet: save it, or press F5")
+    }
+
+    fn evaluated_line(
+        &self,
+        kernel: &str,
+        verdict: &lightbench_core::verify::verdict::Verdict,
+    ) -> Line {
+        match verdict {
+            Ok(passed) => {
+                let told = self.told(&passed.timings).and_then(|timing| timing.standing.as_ref());
+                let text = told.map_or_else(|| sentence::verdict(kernel, verdict), |told| told.line.clone());
+                Line { text, tone: Tone::Good }
+            }
+            Err(Failure::Cancelled) => Line { text: "Stopped".to_owned(), tone: Tone::Quiet },
+            Err(_) => Line { text: sentence::verdict(kernel, verdict), tone: Tone::Bad },
+        }
+    }
+
+    /// The time of the workload that numbers are shown for; where it was not measured, the first that was.
+    #[must_use]
+    pub fn told<'a>(&self, timings: &'a [WorkloadTiming]) -> Option<&'a WorkloadTiming> {
+        let workload = self.opened.as_ref().map(|opened| opened.workload.as_str());
+        let chosen = timings.iter().find(|timing| Some(timing.workload.as_str()) == workload);
+        chosen.or_else(|| timings.first())
+    }
+}
