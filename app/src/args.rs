@@ -12,11 +12,20 @@ pub use self::history::{Export, History, Import, Report, Selection, Sort};
 
 /// A workbench for CUDA kernels: correct, how fast, how far from the speed of light.
 #[derive(Debug, Parser)]
-#[command(name = "lightbench", version, max_term_width = 100)]
+#[command(
+    name = "lightbench",
+    version,
+    max_term_width = 100,
+    args_conflicts_with_subcommands = true
+)]
 pub struct Arguments {
-    /// What to do.
+    /// What to do; without it the window opens.
     #[command(subcommand)]
     pub command: Option<Command>,
+
+    /// A project folder, or a kernel file of one, to open in the window.
+    #[arg(value_name = "PROJECT")]
+    pub open: Option<PathBuf>,
 
     /// Where things are.
     #[command(flatten)]

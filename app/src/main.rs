@@ -1,18 +1,20 @@
 //! Parses the command line and runs one command.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, Parser as _};
+use clap::Parser as _;
 use lightbench::args::{Arguments, Command};
 use lightbench::commands;
-use lightbench::outcome::Outcome;
+use lightbench::outcome::{Outcome, Status};
 use lightbench::session::Session;
+use lightbench::window::Starting;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let session = Session::of_process(&arguments.places);
     let outcome = match &arguments.command {
-        None => Outcome::explained(Arguments::command().render_help().to_string()),
+        None => return window(session, arguments.open),
         Some(Command::Worker) => return commands::worker::run(),
         Some(Command::Check(check)) => commands::check::run(&session, check),
         Some(Command::Run(run)) => commands::run::run(&session, run),
@@ -27,6 +29,23 @@ fn main() -> ExitCode {
         Some(Command::Devices(devices)) => commands::devices::run(devices),
         Some(Command::Doctor(doctor)) => commands::doctor::run(&session, doctor),
     };
+    shown(&outcome)
+}
+
+/// Opens the window; where there is no display, that is said together with what works without one.
+fn window(session: Session, open: Option<PathBuf>) -> ExitCode {
+    match lightbench::window::run(Starting { session, open }) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let message = format!(
+                "no window can be opened ({error}); `lightbench --help` lists what works without one"
+            );
+            shown(&Outcome::failed(Status::Environment, message))
+        }
+    }
+}
+
+fn shown(outcome: &Outcome) -> ExitCode {
     match outcome.show() {
         Ok(()) => outcome.status.into(),
         Err(_) => ExitCode::FAILURE,

@@ -59,10 +59,13 @@ impl Worker {
     }
 
     fn read_journal(&self, folder: &Path) {
-        let Some(journal) = self.session.state.as_ref().map(|state| state.join("journal")) else { return };
+        let Some(journal) = self.session.state.as_ref().map(|state| state.join("journal")) else {
+            return;
+        };
         let Ok(entries) = fs::read_dir(&journal) else { return };
         for path in entries.filter_map(Result::ok).map(|entry| entry.path()) {
-            let read = fs::read(&path).ok().and_then(|bytes| serde_json::from_slice::<Entry>(&bytes).ok());
+            let read =
+                fs::read(&path).ok().and_then(|bytes| serde_json::from_slice::<Entry>(&bytes).ok());
             let Some((of, file, text)) = read.filter(|(of, ..)| of == folder) else { continue };
             let on_disk = fs::read_to_string(of.join(&file)).unwrap_or_default();
             if on_disk == text {
@@ -80,11 +83,18 @@ impl Worker {
     }
 
     pub(super) fn keep_settings(&self, settings: &Settings) {
+        self.keep(SETTINGS, settings.to_ron().map_err(io::Error::other));
+    }
+
+    pub(super) fn keep_layouts(&self, text: &str) {
+        self.keep(LAYOUTS, Ok(text.to_owned()));
+    }
+
+    fn keep(&self, name: &str, text: io::Result<String>) {
         let Some(state) = &self.session.state else { return };
-        let text = settings.to_ron().map_err(io::Error::other);
-        let written = text.and_then(|text| write_whole(&state.join(SETTINGS), text.as_bytes()));
+        let written = text.and_then(|text| write_whole(&state.join(name), text.as_bytes()));
         if let Err(error) = written {
-            self.said.notice(Weight::Warning, format!("settings are not kept: {error}"));
+            self.said.notice(Weight::Warning, format!("{name} is not kept: {error}"));
         }
     }
 
@@ -121,6 +131,9 @@ impl Worker {
 
 /// The file of settings in our state folder.
 pub(crate) const SETTINGS: &str = "settings.ron";
+
+/// The file of layouts in our state folder.
+pub(crate) const LAYOUTS: &str = "layouts.ron";
 
 /// Writes a file whole or not at all, through links and with the rights that it had.
 fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {

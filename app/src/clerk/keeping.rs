@@ -80,7 +80,9 @@ impl Worker {
 
     pub(super) fn read_run(&self, folder: &Path, number: RunNumber) {
         let read = || -> Result<Option<(StoredRun, Option<String>)>, HistoryError> {
-            let Some(Opened { store, .. }) = existing(&self.session, folder)? else { return Ok(None) };
+            let Some(Opened { store, .. }) = existing(&self.session, folder)? else {
+                return Ok(None);
+            };
             let Some(run) = store.run(number)? else { return Ok(None) };
             let source = match run.record.sources.first() {
                 Some(source) => store.text(&source.text)?,

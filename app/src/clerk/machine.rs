@@ -89,7 +89,8 @@ impl Worker {
     fn sass(&self, facts: &Facts) -> Result<Vec<SassFunction>, String> {
         let toolchain = self.toolchain()?;
         let command = self.session.worker_command().map_err(|error| error.to_string())?;
-        let mut compiler = Compiler::new(toolchain, command, self.session.surroundings.cache.clone());
+        let mut compiler =
+            Compiler::new(toolchain, command, self.session.surroundings.cache.clone());
         let artifact = &facts.artifact;
         let disassembled = compiler.disassemble(artifact, &Cancellation::new());
         let mut functions = disassembled.map_err(|error| error.to_string())?;

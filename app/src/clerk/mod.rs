@@ -9,7 +9,7 @@
 //! Errands are carried out one after the other, in the order in which they were handed over, so that what is written is
 //! read again by the next. A dialog waits for a person, and so has a thread of its own for as long as it is open.
 
-mod files;
+pub(crate) mod files;
 mod keeping;
 mod machine;
 mod watch;
@@ -27,11 +27,11 @@ use crate::workbench::notices::Weight;
 const MOST_WAITING: usize = 4096;
 
 /// Wakes the window.
-pub type Wake = Arc<dyn Fn() + Send + Sync>;
+pub(crate) type Wake = Arc<dyn Fn() + Send + Sync>;
 
 /// The thread, from outside.
 #[derive(Debug)]
-pub struct Desk {
+pub(crate) struct Desk {
     errands: Option<SyncSender<Errand>>,
     findings: Receiver<Finding>,
     said: Says,
@@ -68,7 +68,7 @@ impl Desk {
     ///
     /// # Errors
     /// The system has no more threads.
-    pub fn start(session: Session, wake: Wake) -> io::Result<Self> {
+    pub(crate) fn start(session: Session, wake: Wake) -> io::Result<Self> {
         let (errands, inbox) = sync_channel(MOST_WAITING);
         let (sender, findings) = sync_channel(MOST_WAITING);
         let said = Says { findings: sender, wake };
@@ -88,7 +88,9 @@ impl Clerk for Desk {
         let refused = match errands.try_send(errand) {
             Ok(()) => return,
             Err(TrySendError::Full(_)) => "too much is waiting to be done; nothing more is taken",
-            Err(TrySendError::Disconnected(_)) => "what writes files has ended; start the program again",
+            Err(TrySendError::Disconnected(_)) => {
+                "what writes files has ended; start the program again"
+            }
         };
         let finding = Finding::Said(Weight::Error, refused.to_owned());
         // Full as well: the person has more than enough to read.
@@ -138,6 +140,7 @@ impl Worker {
             Errand::KeepJournal(folder, file, text) => self.keep_journal(&folder, &file, &text),
             Errand::ForgetJournal(folder, file) => self.forget_journal(&folder, &file),
             Errand::KeepSettings(settings) => self.keep_settings(&settings),
+            Errand::KeepLayouts(text) => self.keep_layouts(&text),
             Errand::AskForFolder => self.ask_for_folder(),
             Errand::Export { name, bytes } => self.export(name, bytes),
             Errand::Examine => self.examine(),

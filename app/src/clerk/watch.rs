@@ -26,7 +26,9 @@ impl Watch {
         let heard = move |result: DebounceEventResult| {
             // An error here is a lost event: reading again finds out what there is.
             let concerns = match result {
-                Ok(events) => events.iter().any(|event| event.paths.iter().any(|path| is_ours(path))),
+                Ok(events) => {
+                    events.iter().any(|event| event.paths.iter().any(|path| is_ours(path)))
+                }
                 Err(_) => true,
             };
             if concerns {

@@ -280,10 +280,20 @@ pub fn entries() -> Vec<Entry> {
     add(Menu::View, Command::UndoLayout, "Undo layout change", &[]);
     add(Menu::View, Command::ResetLayout, "Reset layout", &[]);
     for panel in Panel::ALL {
-        add(Menu::View, Command::Show(panel), &format!("Show {}", panel.title().to_lowercase()), &[]);
+        add(
+            Menu::View,
+            Command::Show(panel),
+            &format!("Show {}", panel.title().to_lowercase()),
+            &[],
+        );
     }
     for theme in ThemeName::ALL {
-        add(Menu::View, Command::Theme(theme), &format!("Theme {}", theme.to_string().to_lowercase()), &[]);
+        add(
+            Menu::View,
+            Command::Theme(theme),
+            &format!("Theme {}", theme.to_string().to_lowercase()),
+            &[],
+        );
     }
     add(Menu::View, Command::ZoomIn, "Zoom in", &[control("Plus"), control("Equals")]);
     add(Menu::View, Command::ZoomOut, "Zoom out", &[control("Minus")]);

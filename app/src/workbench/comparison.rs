@@ -36,7 +36,11 @@ pub fn conditions(a: &StoredRun, b: &StoredRun) -> Vec<String> {
     };
     compare("device", one.device.name.clone(), other.device.name.clone());
     let definition = |record: &lightbench_core::history::RunRecord| {
-        record.definition.as_ref().map_or("unknown", |hash| hash.get(..8).unwrap_or(hash)).to_owned()
+        record
+            .definition
+            .as_ref()
+            .map_or("unknown", |hash| hash.get(..8).unwrap_or(hash))
+            .to_owned()
     };
     compare("task", definition(one), definition(other));
     for name in ["compiler", "driver", "lightbench"] {
@@ -46,7 +50,8 @@ pub fn conditions(a: &StoredRun, b: &StoredRun) -> Vec<String> {
         compare(name, version(one), version(other));
     }
     let clock = |run: &StoredRun| {
-        let mut clocks: Vec<String> = run.record.timings().iter().map(|timing| clock(&timing.clock)).collect();
+        let mut clocks: Vec<String> =
+            run.record.timings().iter().map(|timing| clock(&timing.clock)).collect();
         clocks.sort();
         clocks.dedup();
         if clocks.is_empty() { "none".to_owned() } else { clocks.join(", ") }
@@ -67,10 +72,14 @@ pub fn clock(clock: &Clock) -> String {
 
 fn markdown(a: &StoredRun, b: &StoredRun) -> String {
     let title = |run: &StoredRun| format!("#{} {}", run.number, run.record.kernel);
-    let mut text = format!("| | {} | {} | change |\n| --- | --- | --- | --- |\n", title(a), title(b));
+    let mut text =
+        format!("| | {} | {} | change |\n| --- | --- | --- | --- |\n", title(a), title(b));
     text += &format!("| verdict | {} | {} | |\n", a.record.verdict(), b.record.verdict());
     let times = |run: &StoredRun, workload: &str| {
-        let mut cold = run.record.timings().iter()
+        let mut cold = run
+            .record
+            .timings()
+            .iter()
             .filter(|timing| timing.mode == Mode::Cold && timing.workload.as_str() == workload);
         cold.next().map(|timing| (timing.median.seconds(), clock(&timing.clock)))
     };

@@ -182,7 +182,8 @@ impl Documents {
     /// How long until the journal has something to learn.
     #[must_use]
     pub fn journal_due(&self, now: Duration) -> Option<Duration> {
-        let due = |document: &Document| Some((document.changed_at? + JOURNAL_AFTER).saturating_sub(now));
+        let due =
+            |document: &Document| Some((document.changed_at? + JOURNAL_AFTER).saturating_sub(now));
         self.all.values().filter_map(due).min()
     }
 }
@@ -214,7 +215,11 @@ mod tests {
             }
             documents.heard_of_disk(Path::new(FILE), theirs);
             let document = documents.front().unwrap();
-            assert_eq!((document.text.as_str(), document.theirs.as_deref()), (text, waits), "{mine} {theirs}");
+            assert_eq!(
+                (document.text.as_str(), document.theirs.as_deref()),
+                (text, waits),
+                "{mine} {theirs}"
+            );
         };
         check("old", "old", ("old", None));
         check("old", "new", ("new", None));

@@ -48,6 +48,8 @@ pub enum Errand {
     ForgetJournal(PathBuf, PathBuf),
     /// What a person prefers.
     KeepSettings(Box<Settings>),
+    /// How panels are arranged.
+    KeepLayouts(String),
     /// Ask for a folder.
     AskForFolder,
     /// Write something that a person asked for where they say.

@@ -191,7 +191,8 @@ impl Evaluations {
             asked_by: AskedBy::Person,
         };
         let sheet = question.device.sheet;
-        let compile = CompileFor { sheet, workload: question.workload.clone(), build: Build::Optimised };
+        let compile =
+            CompileFor { sheet, workload: question.workload.clone(), build: Build::Optimised };
         let facts = self.asked(Request::Compile(work.clone(), compile), question, Kind::Facts)?;
         let running = if last == Stage::Compile {
             facts
@@ -217,7 +218,12 @@ impl Evaluations {
         Ok(())
     }
 
-    fn asked(&mut self, request: Request, question: &Question, kind: Kind) -> Result<RequestId, String> {
+    fn asked(
+        &mut self,
+        request: Request,
+        question: &Question,
+        kind: Kind,
+    ) -> Result<RequestId, String> {
         let Some(evaluator) = self.evaluator() else {
             return Err("nothing can run before the machine is known".to_owned());
         };
@@ -279,7 +285,9 @@ impl Evaluations {
             known.running = None;
         }
         match ending {
-            Ending::Compiled(compiled) => Some(known.compiled(*compiled, (job.kind, is_newest), &job, now)),
+            Ending::Compiled(compiled) => {
+                Some(known.compiled(*compiled, (job.kind, is_newest), &job, now))
+            }
             Ending::Evaluated(run) => {
                 if is_newest {
                     match &run.verdict {
@@ -288,7 +296,8 @@ impl Evaluations {
                     }
                 }
                 let Job { project, kernel, device, kind: _ } = job;
-                let evaluated = Evaluated { run: Arc::from(run), project, kernel, device, number: None };
+                let evaluated =
+                    Evaluated { run: Arc::from(run), project, kernel, device, number: None };
                 known.evaluated = Some(evaluated.clone());
                 Some(Heard::Verdict(name, Box::new(evaluated)))
             }

@@ -26,7 +26,9 @@ impl Workbench {
             Finding::Machine(Err(why)) => self.evaluations.machine = Machine::Unable(why),
             Finding::Project(folder, read) => self.read(&folder, *read, now),
             Finding::History(folder, runs, part) => {
-                let Some(opened) = self.opened.as_mut().filter(|opened| opened.project.root == folder) else {
+                let Some(opened) =
+                    self.opened.as_mut().filter(|opened| opened.project.root == folder)
+                else {
                     return;
                 };
                 if part == Part::Last {
@@ -153,7 +155,8 @@ impl Workbench {
         }
         let Some(row) = self.runs.get(run.number) else { return };
         let others = self.runs.rows().iter().any(|other| {
-            other.number != row.number && other.score.map(|score| score.1) == row.score.map(|score| score.1)
+            other.number != row.number
+                && other.score.map(|score| score.1) == row.score.map(|score| score.1)
         });
         if self.runs.is_best(row) && others {
             let text = format!("{} is the best so far", row.kernel);

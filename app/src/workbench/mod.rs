@@ -54,6 +54,8 @@ pub struct Workbench {
     pub notices: Notices,
     /// What the machine has, where somebody asked.
     pub examined: Option<Report>,
+    /// Projects to begin with.
+    pub samples: Vec<PathBuf>,
     /// What only the window itself can do.
     wishes: Vec<Wish>,
     clerk: Box<dyn Clerk>,
@@ -118,9 +120,15 @@ impl Workbench {
             selection: Selection::default(),
             notices: Notices::default(),
             examined: None,
+            samples: Vec::new(),
             wishes: Vec::new(),
             clerk,
         }
+    }
+
+    /// Has something done elsewhere.
+    pub fn hand(&self, errand: Errand) {
+        self.clerk.hand(errand);
     }
 
     /// What only the window itself can do, since the last time.
@@ -142,7 +150,9 @@ impl Workbench {
                 JournalEntry::Keep(file, text) => {
                     Errand::KeepJournal(opened.project.root.clone(), file, text)
                 }
-                JournalEntry::Forget(file) => Errand::ForgetJournal(opened.project.root.clone(), file),
+                JournalEntry::Forget(file) => {
+                    Errand::ForgetJournal(opened.project.root.clone(), file)
+                }
             });
         }
     }
@@ -193,7 +203,9 @@ impl Workbench {
             Command::CloseProject => self.close(),
             Command::Save => self.save_front(now),
             Command::SaveAll => self.save_all(),
-            Command::Quit if self.documents.any_changed() => self.wishes.push(Wish::AskBeforeQuitting),
+            Command::Quit if self.documents.any_changed() => {
+                self.wishes.push(Wish::AskBeforeQuitting)
+            }
             Command::Quit | Command::QuitAnyway => self.wishes.push(Wish::Quit),
             Command::Run => self.run_current(now),
             Command::RunAll => self.run_all(now),
@@ -259,7 +271,8 @@ impl Workbench {
     fn open(&mut self, mut path: PathBuf) {
         // A kernel file stands two folders below its project.
         if path.extension().is_some() {
-            let above = path.ancestors().skip(1).take(2).find(|folder| !folder.ends_with("kernels"));
+            let above =
+                path.ancestors().skip(1).take(2).find(|folder| !folder.ends_with("kernels"));
             path = above.unwrap_or(&path).to_owned();
         }
         self.clerk.hand(Errand::Open(path));
@@ -292,7 +305,9 @@ impl Workbench {
     }
 
     fn save(&self, file: &std::path::Path) {
-        let (Some(opened), Some(document)) = (&self.opened, self.documents.get(file)) else { return };
+        let (Some(opened), Some(document)) = (&self.opened, self.documents.get(file)) else {
+            return;
+        };
         self.clerk.hand(Errand::Save {
             folder: opened.project.root.clone(),
             file: file.to_owned(),
@@ -381,7 +396,9 @@ impl Workbench {
 
     fn step_problem(&mut self, by: i32) {
         let Some(document) = self.documents.front() else { return };
-        let mut lines: Vec<(u32, u32)> = document.problems.iter()
+        let mut lines: Vec<(u32, u32)> = document
+            .problems
+            .iter()
             .filter_map(|problem| problem.place.as_ref().map(|place| (place.line, place.column)))
             .collect();
         lines.sort_unstable();
@@ -423,7 +440,9 @@ impl Workbench {
     }
 
     fn recover(&mut self, file: &std::path::Path, recovery: Recovery, now: Duration) {
-        let Some(at) = self.selection.lost.iter().position(|(lost, _)| lost == file) else { return };
+        let Some(at) = self.selection.lost.iter().position(|(lost, _)| lost == file) else {
+            return;
+        };
         let (file, text) = self.selection.lost.remove(at);
         let Some(opened) = &self.opened else { return };
         match recovery {
@@ -458,7 +477,8 @@ impl Workbench {
         };
         let number = row.number;
         let pinned = self.selection.pinned.and_then(|pinned| self.runs.get(pinned));
-        let other = pinned.filter(|pinned| pinned.number != number)
+        let other = pinned
+            .filter(|pinned| pinned.number != number)
             .or_else(|| self.runs.before(row))
             .or_else(|| self.runs.best_like(row).filter(|best| best.number != number))
             .or_else(|| self.runs.rows().iter().rev().find(|known| known.number != number));
@@ -488,7 +508,8 @@ impl Workbench {
             return self.runs.get(number);
         }
         let opened = self.opened.as_ref()?;
-        let evaluated = self.evaluations.of(&opened.kernel).and_then(|known| known.evaluated.as_ref());
+        let evaluated =
+            self.evaluations.of(&opened.kernel).and_then(|known| known.evaluated.as_ref());
         if let Some(number) = evaluated.and_then(|evaluated| evaluated.number) {
             return self.runs.get(number);
         }

@@ -62,8 +62,12 @@ impl Opened {
             (Ok(_), Err(_)) => true,
             (Err(_), _) => false,
         };
-        let changed: Vec<String> = new.kernels.iter().map(|kernel| kernel.name.clone())
-            .filter(|name| is_other(name)).collect();
+        let changed: Vec<String> = new
+            .kernels
+            .iter()
+            .map(|kernel| kernel.name.clone())
+            .filter(|name| is_other(name))
+            .collect();
         if new.kernel(&self.kernel).is_err() {
             self.kernel = first_kernel(&new);
         }
@@ -78,7 +82,8 @@ impl Opened {
     #[must_use]
     pub fn text_of(&self, file: &Path) -> Option<(Option<String>, String)> {
         let project = &self.project;
-        let kernel = project.kernels.iter().chain(&project.wrong).find(|kernel| kernel.file == file);
+        let kernel =
+            project.kernels.iter().chain(&project.wrong).find(|kernel| kernel.file == file);
         if let Some(kernel) = kernel {
             return Some((Some(kernel.name.clone()), kernel.source.clone()));
         }

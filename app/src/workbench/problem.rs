@@ -84,7 +84,9 @@ pub fn of_project(refused: &ProjectError) -> Vec<Problem> {
         ProjectError::UnreadableFolder { .. }
         | ProjectError::NotAFolder { .. }
         | ProjectError::Missing { .. }
-        | ProjectError::Unreadable { .. } => vec![error(Source::Project, None, refused.to_string())],
+        | ProjectError::Unreadable { .. } => {
+            vec![error(Source::Project, None, refused.to_string())]
+        }
     }
 }
 
@@ -98,7 +100,8 @@ pub fn of_reader(problem: &lightbench_core::project::Problem) -> Problem {
         column: number(problem.column),
         length: number(problem.length),
     };
-    let field = if problem.field.is_empty() { String::new() } else { format!("{}: ", problem.field) };
+    let field =
+        if problem.field.is_empty() { String::new() } else { format!("{}: ", problem.field) };
     let help = problem.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
     let message = format!("{field}{}; expected {}{help}", problem.found, problem.expected);
     error(Source::Project, Some(place), message)
@@ -143,15 +146,23 @@ pub fn of_failure(failure: &Failure, kernel: &Kernel, project: &Project) -> Vec<
         Failure::Compile(refused) | Failure::Refused(Refused::Build(refused)) => of_facts(refused),
         Failure::Refused(Refused::Evidence(found)) => {
             let of = |found: &Found| {
-                let place = found.source.iter().find_map(|line| known(project, &line.file, line.line));
-                error(Source::Compiler, place, format!("the project's policy refuses this: {}", found.what))
+                let place =
+                    found.source.iter().find_map(|line| known(project, &line.file, line.line));
+                error(
+                    Source::Compiler,
+                    place,
+                    format!("the project's policy refuses this: {}", found.what),
+                )
             };
             found.iter().map(of).collect()
         }
         Failure::Fault(fault) => {
             fault.faults.iter().map(|fault| of_fault(fault, project)).collect()
         }
-        Failure::Refused(_) | Failure::Wrong(_) | Failure::TimedOut { .. } | Failure::DeviceLost { .. } => {
+        Failure::Refused(_)
+        | Failure::Wrong(_)
+        | Failure::TimedOut { .. }
+        | Failure::DeviceLost { .. } => {
             vec![error(Source::Device, None, sentence::of_failure(&kernel.name, failure))]
         }
         Failure::Cancelled => Vec::new(),
@@ -162,10 +173,13 @@ pub fn of_failure(failure: &Failure, kernel: &Kernel, project: &Project) -> Vec<
 #[must_use]
 pub fn of_facts(refused: &FactsError) -> Vec<Problem> {
     match refused {
-        FactsError::Compile(CompileError::Rejected(rejection)) => of_compiler(&rejection.diagnostics),
+        FactsError::Compile(CompileError::Rejected(rejection)) => {
+            of_compiler(&rejection.diagnostics)
+        }
         FactsError::Include(refusals) => {
             let of = |refusal: &Refusal| {
-                let place = of_source(&refusal.place.file, refusal.place.line, refusal.place.column);
+                let place =
+                    of_source(&refusal.place.file, refusal.place.line, refusal.place.column);
                 error(Source::Compiler, Some(place), refusal.reason.to_string())
             };
             refusals.iter().map(of).collect()
@@ -173,7 +187,9 @@ pub fn of_facts(refused: &FactsError) -> Vec<Problem> {
         FactsError::Compile(_)
         | FactsError::Plan(_)
         | FactsError::Arguments { .. }
-        | FactsError::NoSuchKernel { .. } => vec![error(Source::Compiler, None, refused.to_string())],
+        | FactsError::NoSuchKernel { .. } => {
+            vec![error(Source::Compiler, None, refused.to_string())]
+        }
     }
 }
 

@@ -108,7 +108,13 @@ impl Progress {
     }
 
     /// A step begins.
-    pub fn begin(&mut self, step: Step, workload: Option<&str>, expected: Option<Seconds>, now: Duration) {
+    pub fn begin(
+        &mut self,
+        step: Step,
+        workload: Option<&str>,
+        expected: Option<Seconds>,
+        now: Duration,
+    ) {
         let stage = Stage::of(step);
         self.leave(now);
         for earlier in Stage::ALL.into_iter().filter(|earlier| *earlier < stage) {
@@ -188,7 +194,10 @@ mod tests {
         progress.begin(Step::HeldOut, None, None, at(600));
         progress.pass(at(700));
         assert_eq!(words(&progress), ["done", "done", "done"]);
-        assert_eq!(Stage::ALL.map(|stage| progress.took(stage, at(9999))), [at(100), at(400), at(200)]);
+        assert_eq!(
+            Stage::ALL.map(|stage| progress.took(stage, at(9999))),
+            [at(100), at(400), at(200)]
+        );
     }
 
     #[test]

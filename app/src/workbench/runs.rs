@@ -219,16 +219,19 @@ impl Runs {
     #[must_use]
     pub fn before(&self, row: &Row) -> Option<&Row> {
         let earlier = self.rows.iter().rev().skip_while(|known| known.number >= row.number);
-        let mut alike = earlier.filter(|known| known.kernel == row.kernel && known.device == row.device);
+        let mut alike =
+            earlier.filter(|known| known.kernel == row.kernel && known.device == row.device);
         alike.next()
     }
 
     /// The places of the rows that are shown, in order.
     #[must_use]
     pub fn shown(&self, view: &View) -> Vec<u32> {
-        let words: Vec<String> =
-            view.filter.split_whitespace().map(str::to_lowercase).collect();
-        let mut shown: Vec<u32> = self.rows.iter().zip(0..)
+        let words: Vec<String> = view.filter.split_whitespace().map(str::to_lowercase).collect();
+        let mut shown: Vec<u32> = self
+            .rows
+            .iter()
+            .zip(0..)
             .filter(|(row, _)| words.iter().all(|word| row.says(word)))
             .map(|(_, place)| place)
             .collect();
@@ -237,7 +240,8 @@ impl Runs {
         match view.sort {
             Sort::Newest => {}
             Sort::Fastest => {
-                let seconds = |place: &u32| row(place).score.map_or(f64::INFINITY, |score| score.0.0);
+                let seconds =
+                    |place: &u32| row(place).score.map_or(f64::INFINITY, |score| score.0.0);
                 shown.sort_by(|a, b| seconds(a).total_cmp(&seconds(b)));
             }
             Sort::Kernel => shown.sort_by(|a, b| row(a).kernel.cmp(&row(b).kernel)),

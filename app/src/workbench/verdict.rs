@@ -70,7 +70,8 @@ impl Workbench {
         match verdict {
             Ok(passed) => {
                 let told = self.told(&passed.timings).and_then(|timing| timing.standing.as_ref());
-                let text = told.map_or_else(|| sentence::verdict(kernel, verdict), |told| told.line.clone());
+                let text = told
+                    .map_or_else(|| sentence::verdict(kernel, verdict), |told| told.line.clone());
                 Line { text, tone: Tone::Good }
             }
             Err(Failure::Cancelled) => Line { text: "Stopped".to_owned(), tone: Tone::Quiet },

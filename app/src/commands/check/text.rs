@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use lightbench_core::compile::facts::{Facts, LaunchFacts};
-use lightbench_core::compile::occupancy::{NextBlock, Occupancy, Resident, next_block};
+use lightbench_core::compile::occupancy::{Occupancy, Resident, next_block};
 use lightbench_core::compile::{Artifact, Compiler, Origin, Resources};
 use lightbench_core::device::SmLimits;
 use lightbench_core::display_text::visible;
@@ -191,19 +191,7 @@ fn advice(checker: &Checker<'_>, launch: &LaunchFacts) -> Option<String> {
         return None;
     }
     let limits: SmLimits = checker.sheet.capability.sm_limits().ok()?;
-    Some(match next_block(&limits, &launch.demand?)? {
-        NextBlock::FullOccupancy => "full: every warp slot is taken".to_owned(),
-        NextBlock::BlockLimit => {
-            "the most blocks that the device holds: larger blocks would fill it".to_owned()
-        }
-        NextBlock::OutOfReach(resource) => {
-            format!("no saving of {resource} makes room for another block")
-        }
-        NextBlock::Savings { blocks, warps, savings } => {
-            let savings: Vec<_> = savings.iter().map(ToString::to_string).collect();
-            format!("{blocks} blocks ({warps} warps) would fit: {}", savings.join(" and "))
-        }
-    })
+    next_block(&limits, &launch.demand?).map(|next| next.to_string())
 }
 
 /// Warnings, and messages that no rule understood.

@@ -30,6 +30,24 @@ pub enum NextBlock {
     OutOfReach(Resource),
 }
 
+impl fmt::Display for NextBlock {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::FullOccupancy => formatter.write_str("full: every warp slot is taken"),
+            Self::BlockLimit => formatter
+                .write_str("the most blocks that the device holds: larger blocks would fill it"),
+            Self::OutOfReach(resource) => {
+                write!(formatter, "no saving of {resource} makes room for another block")
+            }
+            Self::Savings { blocks, warps, savings } => {
+                let savings: Vec<_> = savings.iter().map(ToString::to_string).collect();
+                let savings = savings.join(" and ");
+                write!(formatter, "{blocks} blocks ({warps} warps) would fit: {savings}")
+            }
+        }
+    }
+}
+
 /// A reduction that lets one more block in, as far as one resource is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Saving {

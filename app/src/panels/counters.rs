@@ -1,0 +1,86 @@
+//! What the virtual GPU counted, each with what it means.
+
+use egui::{Grid, RichText, ScrollArea, TextEdit, Ui, WidgetInfo, vec2};
+use lightbench_core::verify::verdict::WorkloadTiming;
+use lightbench_core::virtual_gpu::cost::{Metric, metrics};
+
+use super::empty;
+use crate::theme::{self, GAP};
+use crate::workbench::Workbench;
+
+/// Which counters are looked for.
+#[derive(Debug, Default)]
+pub(super) struct CountersView {
+    filter: String,
+}
+
+/// The time of the current kernel that numbers are shown for.
+fn told(bench: &Workbench) -> Option<&WorkloadTiming> {
+    let opened = bench.opened.as_ref()?;
+    let evaluated = bench.evaluations.of(&opened.kernel)?.evaluated.as_ref()?;
+    bench.told(&evaluated.run.verdict.as_ref().ok()?.timings)
+}
+
+pub(super) fn show(ui: &mut Ui, bench: &Workbench, view: &mut CountersView) {
+    let Some((timing, profile)) =
+        told(bench).and_then(|timing| Some((timing, timing.profile.as_ref()?)))
+    else {
+        empty::show(
+            ui,
+            "Nothing was counted yet",
+            "A virtual GPU counts what a kernel does while it is timed",
+        );
+        return;
+    };
+    let tokens = theme::tokens(ui);
+    ui.horizontal(|ui| {
+        let field =
+            ui.add(TextEdit::singleline(&mut view.filter).hint_text("Filter").desired_width(160.0));
+        field.widget_info(|| WidgetInfo::labeled(egui::Role::TextInput, true, "Filter counters"));
+        ui.weak(format!("counted by the virtual GPU on {}", timing.workload));
+    });
+    ui.add_space(GAP);
+    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        Grid::new("counters").num_columns(3).striped(true).spacing(vec2(5.0 * GAP, 2.0)).show(
+            ui,
+            |ui| {
+                for metric in metrics().filter(|metric| metric.name.contains(view.filter.trim())) {
+                    let Some(value) = (metric.value)(&profile.counted.total) else { continue };
+                    let name = ui.monospace(metric.name);
+                    name.on_hover_ui(|ui| card(ui, metric));
+                    ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                        ui.label(RichText::new(number(value)).color(tokens.text.strong.0));
+                    });
+                    ui.weak(if metric.unit == "1" { "" } else { metric.unit });
+                    ui.end_row();
+                }
+            },
+        );
+    });
+}
+
+/// What a counter is.
+fn card(ui: &mut Ui, metric: &Metric) {
+    ui.set_max_width(380.0);
+    ui.strong(metric.name);
+    ui.label(metric.meaning);
+    if let Some(nsight) = metric.nsight {
+        ui.weak(format!("Nsight Compute: {nsight}"));
+    }
+}
+
+/// A count with its thousands apart, a ratio with its digits.
+fn number(value: f64) -> String {
+    if value.fract() != 0.0 {
+        return format!("{value:.3}");
+    }
+    let digits = format!("{value:.0}");
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push('\u{2009}');
+        }
+        text.push(digit);
+    }
+    text
+}

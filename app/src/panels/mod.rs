@@ -1,0 +1,142 @@
+//! Panels: each draws from the workbench and gives back commands. One file for each; this is the list of them.
+
+mod assembly;
+mod compare;
+mod counters;
+mod device;
+mod doctor;
+pub mod editor;
+mod empty;
+mod figures;
+mod history;
+mod log;
+mod problems;
+mod project;
+mod resources;
+mod result;
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+use egui::Ui;
+
+use crate::workbench::Workbench;
+use crate::workbench::command::Command;
+use crate::workbench::panel::Panel;
+
+/// What panels remember of how they are looked at.
+#[derive(Debug, Default)]
+pub struct Views {
+    /// The editor's.
+    pub editor: editor::EditorView,
+    history: history::HistoryView,
+    assembly: assembly::AssemblyView,
+    counters: counters::CountersView,
+    resources: resources::ResourcesView,
+    log: log::LogView,
+}
+
+/// What a panel's tab says now.
+#[must_use]
+pub fn title(panel: Panel, bench: &Workbench) -> String {
+    let plain = panel.title().to_owned();
+    match panel {
+        Panel::Problems => match problems::count(bench) {
+            0 => plain,
+            count => format!("{plain} {count}"),
+        },
+        Panel::Editor => match bench.documents.front() {
+            Some(document) if document.is_changed() => {
+                format!("{} (not saved)", document.file.display())
+            }
+            Some(document) => document.file.display().to_string(),
+            None => plain,
+        },
+        Panel::Project
+        | Panel::History
+        | Panel::Result
+        | Panel::Roofline
+        | Panel::SpeedOfLight
+        | Panel::Timing
+        | Panel::Workloads
+        | Panel::Counters
+        | Panel::Assembly
+        | Panel::Compare
+        | Panel::Resources
+        | Panel::Device
+        | Panel::Log
+        | Panel::Doctor
+        | Panel::Lesson
+        | Panel::Access
+        | Panel::Search => plain,
+    }
+}
+
+/// The space around a panel's content, in points; texts reach to the edge.
+#[must_use]
+pub const fn inset(panel: Panel) -> i8 {
+    match panel {
+        Panel::Editor | Panel::Assembly | Panel::History => 0,
+        Panel::Project
+        | Panel::Problems
+        | Panel::Result
+        | Panel::Roofline
+        | Panel::SpeedOfLight
+        | Panel::Timing
+        | Panel::Workloads
+        | Panel::Counters
+        | Panel::Compare
+        | Panel::Resources
+        | Panel::Device
+        | Panel::Log
+        | Panel::Doctor
+        | Panel::Lesson
+        | Panel::Access
+        | Panel::Search => 10,
+    }
+}
+
+/// Draws a panel. Only the editor changes something by itself: the text.
+pub fn show(
+    panel: Panel,
+    ui: &mut Ui,
+    bench: &mut Workbench,
+    views: &mut Views,
+    now: Duration,
+    commands: &mut Vec<Command>,
+) {
+    match panel {
+        Panel::Editor => editor::show(ui, bench, &mut views.editor, now, commands),
+        Panel::Project => project::show(ui, bench, commands),
+        Panel::Problems => problems::show(ui, bench, commands),
+        Panel::History => history::show(ui, bench, &mut views.history, commands),
+        Panel::Result => result::show(ui, bench, commands),
+        Panel::Roofline => figures::roofline(ui, bench, commands),
+        Panel::SpeedOfLight => figures::speed_of_light(ui, bench, commands),
+        Panel::Timing => figures::timing(ui, bench, commands),
+        Panel::Workloads => figures::workloads(ui, bench, commands),
+        Panel::Counters => counters::show(ui, bench, &mut views.counters),
+        Panel::Assembly => assembly::show(ui, bench, &mut views.assembly, commands),
+        Panel::Compare => compare::show(ui, bench, commands),
+        Panel::Resources => resources::show(ui, bench, &mut views.resources),
+        Panel::Device => device::show(ui, bench),
+        Panel::Log => log::show(ui, bench, &mut views.log, now, commands),
+        Panel::Doctor => doctor::show(ui, bench, commands),
+        Panel::Lesson => empty::show(
+            ui,
+            "No lesson is open",
+            "Lessons are projects with steps: open one to begin",
+        ),
+        Panel::Access => empty::show(
+            ui,
+            "Nothing to picture yet",
+            "A lesson shows here which addresses the lanes of a warp touch",
+        ),
+        Panel::Search => empty::show(
+            ui,
+            "No search runs",
+            "A search proposes variants of a kernel in the background",
+        ),
+    }
+}

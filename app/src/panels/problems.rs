@@ -1,0 +1,65 @@
+//! What is wrong: with the project, with what the compiler says, with what a device saw. A click goes to the place.
+
+use egui::{Button, RichText, ScrollArea, Ui, vec2};
+
+use super::empty;
+use crate::theme;
+use crate::widgets::icon::Icon;
+use crate::workbench::Workbench;
+use crate::workbench::command::Command;
+use crate::workbench::problem::{Problem, Severity};
+
+/// All problems, those of the current kernel after those of the project.
+fn all(bench: &Workbench) -> Vec<Problem> {
+    let Some(opened) = &bench.opened else { return Vec::new() };
+    let mut problems = opened.problems.clone();
+    if let Some(known) = bench.evaluations.of(&opened.kernel) {
+        problems.extend(known.problems());
+    }
+    problems
+}
+
+pub(super) fn count(bench: &Workbench) -> usize {
+    all(bench).len()
+}
+
+pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
+    let problems = all(bench);
+    if problems.is_empty() {
+        empty::show(
+            ui,
+            "No problems",
+            "What the compiler, the checks and the project say stands here",
+        );
+        return;
+    }
+    let tokens = theme::tokens(ui);
+    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        for problem in problems {
+            let (icon, color) = match problem.severity {
+                Severity::Error => (Icon::Cross, tokens.status.bad.0),
+                Severity::Warning => (Icon::Warning, tokens.status.warning.0),
+                Severity::Note => (Icon::Dot, tokens.text.weak.0),
+            };
+            ui.horizontal(|ui| {
+                icon.show(ui, color);
+                let place = problem
+                    .place
+                    .as_ref()
+                    .map(|place| format!("{}:{}", place.file.display(), place.line));
+                let text = RichText::new(&problem.message).color(tokens.text.normal.0);
+                let detail = format!("{}  {}", place.unwrap_or_default(), problem.source.word());
+                let button = Button::new(text)
+                    .wrap()
+                    .frame_when_inactive(false)
+                    .shortcut_text(RichText::new(detail).color(tokens.text.weak.0))
+                    .min_size(vec2(ui.available_width(), theme::ROW));
+                if ui.add(button).clicked() {
+                    if let Some(place) = problem.place {
+                        commands.push(Command::GoTo(place.file, place.line, place.column));
+                    }
+                }
+            });
+        }
+    });
+}

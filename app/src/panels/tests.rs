@@ -1,0 +1,1 @@
+//! Panels in tests.

@@ -1,0 +1,403 @@
+//! What stands above and below the panels: menu, stages, the sentence, the state of the device; and questions.
+
+use std::time::Duration;
+
+use egui::{
+    Align, Button, Color32, ComboBox, Frame, Label, Layout, Margin, Panel, RichText, Sense, Stroke,
+    Ui, vec2,
+};
+
+use crate::theme::{self, GAP, Tokens};
+use crate::widgets::icon::Icon;
+use crate::workbench::Workbench;
+use crate::workbench::command::{Command, Menu, Recovery, Resolution, entries};
+use crate::workbench::evaluations::Machine;
+use crate::workbench::panel::LayoutName;
+use crate::workbench::progress::{Stage, State};
+use crate::workbench::settings::Mode;
+use crate::workbench::verdict::Tone;
+
+fn bar(fill: Color32) -> Frame {
+    Frame::new().fill(fill).inner_margin(Margin::symmetric(10, 5))
+}
+
+/// Menus, layouts, and what is worked on.
+pub(super) fn menu(
+    ui: &mut Ui,
+    bench: &Workbench,
+    layout: LayoutName,
+    commands: &mut Vec<Command>,
+) {
+    let tokens = theme::tokens(ui);
+    Panel::top("menu").frame(bar(tokens.surface.window.0)).show_separator_line(false).show(
+        ui,
+        |ui| {
+            ui.horizontal(|ui| {
+                let all = entries();
+                for menu in Menu::ALL {
+                    ui.menu_button(menu.title(), |ui| {
+                        ui.set_min_width(240.0);
+                        for entry in all.iter().filter(|entry| entry.menu == menu) {
+                            let keys = entry
+                                .shortcuts
+                                .first()
+                                .map(|keys| keys.words())
+                                .unwrap_or_default();
+                            if ui.add(Button::new(&entry.title).shortcut_text(keys)).clicked() {
+                                commands.push(entry.command.clone());
+                                ui.close();
+                            }
+                        }
+                    });
+                }
+                ui.add_space(3.0 * GAP);
+                for name in LayoutName::ALL {
+                    let chosen = name == layout;
+                    let text = if chosen {
+                        RichText::new(name.to_string()).color(tokens.text.strong.0)
+                    } else {
+                        RichText::new(name.to_string()).color(tokens.text.weak.0)
+                    };
+                    let button = Button::selectable(chosen, text);
+                    if ui.add(button).clicked() {
+                        commands.push(Command::Layout(name));
+                    }
+                }
+                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                    subject(ui, bench, commands)
+                });
+            });
+        },
+    );
+}
+
+/// The project, the workload and the device: from right to left.
+fn subject(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
+    let (Some(opened), Machine::Known(found)) = (&bench.opened, &bench.evaluations.machine) else {
+        return;
+    };
+    let current = bench.device().map(|device| device.title.clone()).unwrap_or_default();
+    ComboBox::from_id_salt("device")
+        .selected_text(&current)
+        .width(150.0)
+        .show_ui(ui, |ui| {
+            for device in &found.devices {
+                if ui.selectable_label(device.title == current, &device.title).clicked() {
+                    commands.push(Command::ChooseDevice(device.name.to_string()));
+                }
+            }
+        })
+        .response
+        .on_hover_text("Device")
+        .widget_info(|| named("Device", &current));
+    let workloads = opened
+        .project
+        .workloads
+        .iter()
+        .filter(|each| each.purpose != lightbench_core::project::Purpose::HeldOut);
+    ComboBox::from_id_salt("workload")
+        .selected_text(&opened.workload)
+        .width(130.0)
+        .show_ui(ui, |ui| {
+            for workload in workloads {
+                if ui.selectable_label(workload.name == opened.workload, &workload.name).clicked() {
+                    commands.push(Command::ChooseWorkload(workload.name.clone()));
+                }
+            }
+        })
+        .response
+        .on_hover_text("Workload that numbers are shown for")
+        .widget_info(|| named("Workload", &opened.workload));
+    let name = &opened.project.definition.name;
+    ui.label(RichText::new(name).family(egui::FontFamily::Name(theme::STRONG.into())));
+}
+
+fn named(name: &str, value: &str) -> egui::WidgetInfo {
+    egui::WidgetInfo::labeled(egui::Role::ComboBox, true, format!("{name}: {value}"))
+}
+
+/// Run, stop, how far to go by itself, and how far it is.
+pub(super) fn strip(ui: &mut Ui, bench: &Workbench, now: Duration, commands: &mut Vec<Command>) {
+    let Some(opened) = &bench.opened else { return };
+    let tokens = theme::tokens(ui);
+    Panel::top("strip").frame(bar(tokens.surface.window.0)).show_separator_line(false).show(
+        ui,
+        |ui| {
+            ui.horizontal(|ui| {
+                let known = bench.evaluations.of(&opened.kernel);
+                let busy = bench.evaluations.is_busy();
+                if primary(ui, &tokens, Icon::Play, "Run", "F5").clicked() {
+                    commands.push(Command::Run);
+                }
+                ui.add_enabled_ui(busy, |ui| {
+                    if Icon::Stop.button(ui, "Stop").clicked() {
+                        commands.push(Command::Stop);
+                    }
+                });
+                mode(ui, bench.settings.mode, commands);
+                ui.add_space(2.0 * GAP);
+                for stage in Stage::ALL {
+                    let (state, took) = match known {
+                        Some(known) => {
+                            (known.progress.state(stage).clone(), known.progress.took(stage, now))
+                        }
+                        None => (State::Waiting, Duration::ZERO),
+                    };
+                    show_stage(ui, &tokens, stage, &state, took, now);
+                }
+                if let Some(ahead) = known.map(|known| known.ahead).filter(|ahead| *ahead > 0) {
+                    ui.weak(format!("waits behind {ahead}"));
+                }
+            });
+        },
+    );
+}
+
+fn mode(ui: &mut Ui, current: Mode, commands: &mut Vec<Command>) {
+    let short = |mode: Mode| match mode {
+        Mode::Off => "nothing",
+        Mode::Compile => "compile",
+        Mode::Verify => "verify",
+        Mode::Full => "everything",
+    };
+    ui.weak("on save");
+    ComboBox::from_id_salt("mode")
+        .selected_text(short(current))
+        .width(92.0)
+        .show_ui(ui, |ui| {
+            for mode in Mode::ALL {
+                if ui.selectable_label(mode == current, mode.words()).clicked() {
+                    commands.push(Command::SetMode(mode));
+                }
+            }
+        })
+        .response
+        .widget_info(|| named("On save", current.words()));
+}
+
+/// The one button that stands out.
+fn primary(ui: &mut Ui, tokens: &Tokens, icon: Icon, text: &str, keys: &str) -> egui::Response {
+    let label = RichText::new(format!("     {text}")).color(tokens.text.on_accent.0);
+    let response = ui
+        .add(Button::new(label).fill(tokens.accent.0).stroke(Stroke::NONE))
+        .on_hover_text(format!("{text} ({keys})"));
+    let side = response.rect.height() * 0.42;
+    let place = egui::Rect::from_center_size(
+        response.rect.left_center() + vec2(14.0, 0.0),
+        vec2(side, side),
+    );
+    icon.paint(ui.painter(), place, tokens.text.on_accent.0);
+    response
+}
+
+fn show_stage(
+    ui: &mut Ui,
+    tokens: &Tokens,
+    stage: Stage,
+    state: &State,
+    took: Duration,
+    now: Duration,
+) {
+    let (icon, color) = match state {
+        State::Waiting | State::Skipped => (Icon::Ring, tokens.text.weak.0),
+        State::Running { .. } => (Icon::Dot, tokens.status.running.0),
+        State::Done => (Icon::Check, tokens.status.good.0),
+        State::Failed => (Icon::Cross, tokens.status.bad.0),
+    };
+    let front = match state {
+        State::Waiting | State::Skipped => tokens.text.weak.0,
+        State::Running { .. } | State::Done | State::Failed => tokens.text.normal.0,
+    };
+    let inner = ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = GAP;
+        icon.show(ui, color);
+        ui.colored_label(front, stage.word());
+        if took > Duration::ZERO {
+            ui.colored_label(front, seconds(took));
+        }
+        if let State::Running { what, expected, since } = state {
+            let mut text = what.clone();
+            if let Some(expected) = expected {
+                text += &format!(
+                    ", {} of about {}",
+                    seconds(now.saturating_sub(*since)),
+                    seconds(*expected)
+                );
+            }
+            ui.weak(text);
+        }
+    });
+    let word = match state {
+        State::Waiting => "has not begun",
+        State::Skipped => "was not asked for",
+        State::Running { .. } => "goes on",
+        State::Done => "done",
+        State::Failed => "failed",
+    };
+    inner.response.on_hover_text(format!("{}: {word}", stage.word()));
+    ui.add_space(2.0 * GAP);
+}
+
+/// A duration as people say it.
+pub(crate) fn seconds(duration: Duration) -> String {
+    let seconds = duration.as_secs_f64();
+    if seconds < 0.01 {
+        format!("{:.0} ms", seconds * 1e3)
+    } else if seconds < 9.95 {
+        format!("{seconds:.2} s")
+    } else {
+        format!("{seconds:.0} s")
+    }
+}
+
+/// The sentence, always in the same place.
+pub(super) fn verdict(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
+    let tokens = theme::tokens(ui);
+    let line = bench.verdict_line();
+    let (icon, color) = match line.tone {
+        Tone::Good => (Icon::Check, tokens.status.good.0),
+        Tone::Bad => (Icon::Cross, tokens.status.bad.0),
+        Tone::Quiet => (Icon::Ring, tokens.text.weak.0),
+        Tone::Running => (Icon::Dot, tokens.status.running.0),
+    };
+    let frame = bar(tokens.surface.raised.0).inner_margin(Margin::symmetric(12, 8));
+    Panel::bottom("verdict").frame(frame).show_separator_line(false).show(ui, |ui| {
+        ui.horizontal(|ui| {
+            icon.show(ui, color);
+            let text = RichText::new(&line.text).size(14.0).color(tokens.text.strong.0);
+            let label = ui.add(Label::new(text).wrap().sense(Sense::click()));
+            label.context_menu(|ui| {
+                if ui.button("Copy verdict").clicked() {
+                    commands.push(Command::CopyVerdict);
+                    ui.close();
+                }
+            });
+        });
+    });
+}
+
+/// What the device is, and what a person has not read.
+pub(super) fn status(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
+    let tokens = theme::tokens(ui);
+    Panel::bottom("status").frame(bar(tokens.surface.window.0)).show_separator_line(false).show(
+        ui,
+        |ui| {
+            ui.horizontal(|ui| {
+                match &bench.evaluations.machine {
+                    Machine::Looking => drop(ui.weak("Looking at this machine…")),
+                    Machine::Known(found) => {
+                        ui.weak(&found.compiler);
+                        if let Some(device) = bench.device() {
+                            ui.weak(format!("{} ({})", device.title, device.name));
+                        }
+                        if let Some(why) = &found.without_gpu {
+                            ui.weak("no GPU here").on_hover_text(why);
+                        }
+                    }
+                    Machine::Unable(_) => {
+                        ui.colored_label(tokens.status.bad.0, "No compiler was found");
+                        if ui.button("Fetch it with pip").clicked() {
+                            commands.push(Command::FetchCompiler);
+                        }
+                        if ui.button("Examine this machine").clicked() {
+                            commands.push(Command::Examine);
+                        }
+                    }
+                }
+                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                    let unread = bench.notices.unread();
+                    if unread > 0 {
+                        ui.weak(unread.to_string());
+                    }
+                    if Icon::Bell.button(ui, "Notices").clicked() {
+                        commands.push(Command::Show(crate::workbench::panel::Panel::Log));
+                        commands.push(Command::DismissNotices);
+                    }
+                    ui.weak(format!("{} runs", bench.runs.rows().len()));
+                });
+            });
+        },
+    );
+}
+
+/// What a person must decide: texts that changed on both sides, and texts that were not saved the last time.
+pub(super) fn questions(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
+    let tokens = theme::tokens(ui);
+    let conflicts = bench.documents.all().filter(|document| document.theirs.is_some());
+    let conflicts: Vec<_> = conflicts.map(|document| document.file.clone()).collect();
+    let lost: Vec<_> = bench.selection.lost.iter().map(|(file, _)| file.clone()).collect();
+    if conflicts.is_empty() && lost.is_empty() {
+        return;
+    }
+    Panel::top("questions").frame(bar(tokens.surface.selected.0)).show_separator_line(false).show(
+        ui,
+        |ui| {
+            for file in conflicts {
+                ui.horizontal_wrapped(|ui| {
+                    Icon::Warning.show(ui, tokens.status.warning.0);
+                    ui.label(format!("{} was changed here and on disk", file.display()));
+                    for (title, resolution) in [
+                        ("Keep mine", Resolution::KeepMine),
+                        ("Take the file's", Resolution::TakeTheirs),
+                    ] {
+                        if ui.button(title).clicked() {
+                            commands.push(Command::Resolve(file.clone(), resolution));
+                        }
+                    }
+                });
+            }
+            for file in lost {
+                ui.horizontal_wrapped(|ui| {
+                    Icon::Warning.show(ui, tokens.status.warning.0);
+                    ui.label(format!(
+                        "{} has text that was not saved the last time",
+                        file.display()
+                    ));
+                    for (title, recovery) in
+                        [("Restore it", Recovery::Restore), ("Forget it", Recovery::Forget)]
+                    {
+                        if ui.button(title).clicked() {
+                            commands.push(Command::Recover(file.clone(), recovery));
+                        }
+                    }
+                });
+            }
+        },
+    );
+}
+
+/// What a person says before leaving.
+pub(super) enum Answer {
+    Wait,
+    Stay,
+    Discard,
+    Save,
+}
+
+/// Asks before something is lost.
+pub(super) fn before_leaving(ui: &Ui, bench: &Workbench) -> Answer {
+    let mut answer = Answer::Wait;
+    let modal = egui::Modal::new(egui::Id::unique("leaving")).show(ui.ctx(), |ui| {
+        ui.heading("Some text was not saved");
+        ui.add_space(GAP);
+        for document in bench.documents.all().filter(|document| document.is_changed()) {
+            ui.monospace(document.file.display().to_string());
+        }
+        ui.add_space(2.0 * GAP);
+        ui.horizontal(|ui| {
+            for (title, meaning) in [
+                ("Save all", Answer::Save),
+                ("Discard and quit", Answer::Discard),
+                ("Stay", Answer::Stay),
+            ] {
+                if ui.button(title).clicked() {
+                    answer = meaning;
+                }
+            }
+        });
+    });
+    if modal.should_close() {
+        answer = Answer::Stay;
+    }
+    answer
+}

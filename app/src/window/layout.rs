@@ -1,0 +1,325 @@
+//! How panels are arranged: four arrangements by name, each can be changed, taken back and reset.
+
+use std::collections::BTreeMap;
+
+use egui::Id;
+use egui_tiles::{Container, Linear, LinearDir, Tile, TileId, Tiles, Tree};
+use serde::{Deserialize, Serialize};
+
+use crate::workbench::panel::{LayoutName, Panel};
+
+/// The schema that is written.
+const SCHEMA: u32 = 1;
+/// Changes that can be taken back.
+const MOST_UNDONE: usize = 50;
+
+/// A panel as files name it; a name that nobody knows is left out when the file is read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Pane(String);
+
+impl Pane {
+    fn of(panel: Panel) -> Self {
+        Self(name(panel))
+    }
+
+    /// The panel.
+    pub(crate) fn panel(&self) -> Option<Panel> {
+        Panel::ALL.into_iter().find(|panel| name(*panel) == self.0)
+    }
+}
+
+fn name(panel: Panel) -> String {
+    panel.title().to_lowercase().replace(' ', "_")
+}
+
+/// All arrangements, and the one in force.
+#[derive(Debug)]
+pub(crate) struct Layouts {
+    current: LayoutName,
+    trees: BTreeMap<LayoutName, Tree<Pane>>,
+    earlier: Vec<(LayoutName, Tree<Pane>)>,
+}
+
+/// What is on disk.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    schema: u32,
+    current: LayoutName,
+    trees: BTreeMap<LayoutName, Tree<Pane>>,
+}
+
+impl Default for Layouts {
+    fn default() -> Self {
+        let trees = LayoutName::ALL.into_iter().map(|name| (name, original(name))).collect();
+        Self { current: LayoutName::default(), trees, earlier: Vec::new() }
+    }
+}
+
+impl Layouts {
+    /// Reads what was kept; what is missing there is as at first.
+    ///
+    /// # Errors
+    /// What is wrong with it, in a sentence.
+    pub(crate) fn from_ron(text: &str) -> Result<Self, String> {
+        let written: Written = ron::from_str(text).map_err(|error| error.to_string())?;
+        if written.schema != SCHEMA {
+            return Err(format!("schema {} is not {SCHEMA}", written.schema));
+        }
+        let mut layouts = Self { current: written.current, ..Self::default() };
+        for (name, mut tree) in written.trees {
+            let unknown: Vec<TileId> = tree
+                .tiles
+                .iter()
+                .filter(|(_, tile)| matches!(tile, Tile::Pane(pane) if pane.panel().is_none()))
+                .map(|(id, _)| *id)
+                .collect();
+            for id in unknown {
+                tree.remove_recursively(id);
+            }
+            if tree.root().is_some_and(|root| tree.tiles.get(root).is_some()) {
+                layouts.trees.insert(name, tree);
+            }
+        }
+        Ok(layouts)
+    }
+
+    /// What is to be kept.
+    pub(crate) fn to_ron(&self) -> Result<String, ron::Error> {
+        let written = Written { schema: SCHEMA, current: self.current, trees: self.trees.clone() };
+        ron::ser::to_string_pretty(&written, ron::ser::PrettyConfig::default())
+    }
+
+    /// Which arrangement is in force.
+    pub(crate) const fn current(&self) -> LayoutName {
+        self.current
+    }
+
+    /// Puts another arrangement in force.
+    pub(crate) const fn choose(&mut self, name: LayoutName) {
+        self.current = name;
+    }
+
+    /// The arrangement in force, taken out while it is drawn.
+    pub(crate) fn take(&mut self) -> Tree<Pane> {
+        let current = self.current;
+        self.trees.remove(&current).unwrap_or_else(|| original(current))
+    }
+
+    /// Puts back what was taken out; `before` is what it was if it was changed.
+    pub(crate) fn put_back(&mut self, tree: Tree<Pane>, before: Option<Tree<Pane>>) {
+        self.trees.insert(self.current, tree);
+        if let Some(before) = before {
+            self.remember(before);
+        }
+    }
+
+    fn remember(&mut self, before: Tree<Pane>) {
+        if self.earlier.len() == MOST_UNDONE {
+            self.earlier.remove(0);
+        }
+        self.earlier.push((self.current, before));
+    }
+
+    /// As panels were arranged before. Gives whether anything changed.
+    pub(crate) fn undo(&mut self) -> Change {
+        let Some((name, tree)) = self.earlier.pop() else { return Change::None };
+        self.trees.insert(name, tree);
+        self.current = name;
+        Change::Made
+    }
+
+    /// As this arrangement was at first.
+    pub(crate) fn reset(&mut self) {
+        let before = self.take();
+        self.remember(before);
+        self.trees.insert(self.current, original(self.current));
+    }
+
+    /// Brings a panel to the front, and adds it where it is missing.
+    pub(crate) fn show(&mut self, panel: Panel) {
+        let mut tree = self.take();
+        let is_there =
+            |tile: &Tile<Pane>| matches!(tile, Tile::Pane(pane) if pane.panel() == Some(panel));
+        let found = tree.tiles.iter().find(|(_, tile)| is_there(tile)).map(|(id, _)| *id);
+        match found {
+            Some(id) => {
+                tree.set_visible(id, true);
+                tree.make_active(|candidate, _| candidate == id);
+            }
+            None => {
+                let before = tree.clone();
+                add(&mut tree, panel);
+                self.remember(before);
+            }
+        }
+        self.trees.insert(self.current, tree);
+    }
+}
+
+/// Whether something changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// It did.
+    Made,
+    /// It did not.
+    None,
+}
+
+/// Adds a panel to the first group of tabs that has no editor, else beside everything.
+fn add(tree: &mut Tree<Pane>, panel: Panel) {
+    let id = tree.tiles.insert_pane(Pane::of(panel));
+    let holds_editor = |children: &[TileId]| {
+        children.iter().any(|child| {
+            let pane = tree.tiles.get_pane(child).and_then(Pane::panel);
+            matches!(pane, Some(Panel::Editor | Panel::Project | Panel::History))
+        })
+    };
+    let mut groups: Vec<TileId> = tree
+        .tiles
+        .iter()
+        .filter(|(_, tile)| match tile {
+            Tile::Container(Container::Tabs(tabs)) => !holds_editor(&tabs.children),
+            Tile::Container(_) | Tile::Pane(_) => false,
+        })
+        .map(|(id, _)| *id)
+        .collect();
+    groups.sort_unstable_by_key(|id| id.0);
+    match (groups.last(), tree.root()) {
+        (Some(group), _) => {
+            tree.move_tile_to_container(id, *group, usize::MAX, true);
+            tree.make_active(|candidate, _| candidate == id);
+        }
+        (None, Some(root)) => {
+            let both = tree.tiles.insert_horizontal_tile(vec![root, id]);
+            tree.root = Some(both);
+        }
+        (None, None) => tree.root = Some(id),
+    }
+}
+
+/// A group of panels as tabs; one alone has a tab too, which says what it is.
+fn tabs(tiles: &mut Tiles<Pane>, panels: &[Panel]) -> TileId {
+    let children = panels.iter().map(|panel| tiles.insert_pane(Pane::of(*panel))).collect();
+    tiles.insert_tab_tile(children)
+}
+
+/// Parts beside or above each other, with the share that each has.
+fn split(tiles: &mut Tiles<Pane>, direction: LinearDir, parts: &[(TileId, f32)]) -> TileId {
+    let mut linear = Linear::new(direction, parts.iter().map(|(id, _)| *id).collect());
+    for (id, share) in parts {
+        linear.shares.set_share(*id, *share);
+    }
+    tiles.insert_new(Tile::Container(Container::Linear(linear)))
+}
+
+/// An arrangement as it is at first.
+fn original(name: LayoutName) -> Tree<Pane> {
+    use LinearDir::{Horizontal, Vertical};
+    let mut tiles = Tiles::default();
+    let t = &mut tiles;
+    let root = match name {
+        LayoutName::Edit => {
+            let (project, history) = (tabs(t, &[Panel::Project]), tabs(t, &[Panel::History]));
+            let left = split(t, Vertical, &[(project, 0.42), (history, 0.58)]);
+            let editor = tabs(t, &[Panel::Editor]);
+            let below = tabs(
+                t,
+                &[Panel::Problems, Panel::Result, Panel::Assembly, Panel::Counters, Panel::Log],
+            );
+            let middle = split(t, Vertical, &[(editor, 0.68), (below, 0.32)]);
+            let roofline = tabs(t, &[Panel::Roofline, Panel::Workloads]);
+            let facts =
+                tabs(t, &[Panel::SpeedOfLight, Panel::Timing, Panel::Resources, Panel::Device]);
+            let right = split(t, Vertical, &[(roofline, 0.55), (facts, 0.45)]);
+            split(t, Horizontal, &[(left, 0.21), (middle, 0.45), (right, 0.34)])
+        }
+        LayoutName::Compare => {
+            let history = tabs(t, &[Panel::History]);
+            let compare = tabs(t, &[Panel::Compare]);
+            let roofline = tabs(t, &[Panel::Roofline]);
+            let timing = tabs(t, &[Panel::Timing, Panel::Workloads]);
+            let left = split(t, Vertical, &[(history, 0.5), (roofline, 0.5)]);
+            let right = split(t, Vertical, &[(compare, 0.7), (timing, 0.3)]);
+            split(t, Horizontal, &[(left, 0.3), (right, 0.7)])
+        }
+        LayoutName::Search => {
+            let search = tabs(t, &[Panel::Search]);
+            let history = tabs(t, &[Panel::History]);
+            let editor = tabs(t, &[Panel::Editor, Panel::Compare]);
+            let roofline = tabs(t, &[Panel::Roofline]);
+            let left = split(t, Vertical, &[(search, 0.55), (history, 0.45)]);
+            let right = split(t, Vertical, &[(editor, 0.6), (roofline, 0.4)]);
+            split(t, Horizontal, &[(left, 0.45), (right, 0.55)])
+        }
+        LayoutName::Teach => {
+            let lesson = tabs(t, &[Panel::Lesson]);
+            let editor = tabs(t, &[Panel::Editor]);
+            let access = tabs(t, &[Panel::Access, Panel::Counters, Panel::Problems]);
+            let roofline = tabs(t, &[Panel::Roofline, Panel::SpeedOfLight]);
+            let right = split(t, Vertical, &[(editor, 0.42), (access, 0.3), (roofline, 0.28)]);
+            split(t, Horizontal, &[(lesson, 0.38), (right, 0.62)])
+        }
+    };
+    Tree::new(Id::unique(("layout", name)), root, tiles)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn panels(tree: &Tree<Pane>) -> Vec<Panel> {
+        let mut panels: Vec<Panel> = tree
+            .tiles
+            .tiles()
+            .filter_map(|tile| match tile {
+                Tile::Pane(pane) => pane.panel(),
+                Tile::Container(_) => None,
+            })
+            .collect();
+        panels.sort_unstable();
+        panels
+    }
+
+    #[test]
+    fn what_is_kept_is_read_again() {
+        let mut layouts = Layouts::default();
+        layouts.choose(LayoutName::Compare);
+        layouts.show(Panel::Doctor);
+        let mut read = Layouts::from_ron(&layouts.to_ron().unwrap()).unwrap();
+        assert_eq!(read.current(), LayoutName::Compare);
+        assert_eq!(panels(&read.take()), panels(&layouts.take()));
+    }
+
+    #[test]
+    fn every_panel_can_be_shown_and_taken_back() {
+        for panel in Panel::ALL {
+            let mut layouts = Layouts::default();
+            let before = panels(&layouts.trees[&LayoutName::Edit]);
+            layouts.show(panel);
+            assert!(panels(&layouts.trees[&LayoutName::Edit]).contains(&panel), "{panel:?}");
+            let expected = if before.contains(&panel) { Change::None } else { Change::Made };
+            assert_eq!(layouts.undo(), expected, "{panel:?}");
+            assert_eq!(panels(&layouts.trees[&LayoutName::Edit]), before);
+        }
+    }
+
+    #[test]
+    fn a_file_of_another_time_is_read_as_far_as_it_makes_sense() {
+        let text = Layouts::default().to_ron().unwrap();
+        let check =
+            |text: &str, expected: Result<bool, &str>| match (Layouts::from_ron(text), expected) {
+                (Ok(mut layouts), Ok(has_roofline)) => {
+                    let found = panels(&layouts.take()).contains(&Panel::Roofline);
+                    assert_eq!(found, has_roofline, "{text}");
+                }
+                (Err(error), Err(part)) => assert!(error.contains(part), "{error}"),
+                (read, expected) => panic!("{read:?}, expected {expected:?}"),
+            };
+        check(&text, Ok(true));
+        check(&text.replace("roofline", "holodeck"), Ok(false));
+        check(&text.replace("schema: 1", "schema: 9"), Err("schema 9"));
+        check(&text.replace("current: edit", "current: sideways"), Err("sideways"));
+        check("", Err("1:1"));
+        check("(schema: 1, current: edit, trees: {})", Ok(true));
+    }
+}

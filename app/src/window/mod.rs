@@ -1,0 +1,219 @@
+//! The window: egui around the workbench. It turns keys and clicks into commands, and draws what the workbench says.
+//!
+//! `logic` hears of everything that happened elsewhere, also while nothing is drawn; `frame` draws and collects commands,
+//! which are carried out after it. Nothing here waits.
+
+mod bars;
+mod keys;
+mod layout;
+mod palette;
+mod program;
+mod start;
+mod tiles;
+mod toasts;
+
+use std::time::Duration;
+
+use egui::{CentralPanel, Context, Frame, Ui, ViewportCommand};
+
+pub use self::program::{Starting, run};
+
+use self::layout::{Change, Layouts};
+use self::palette::Palette;
+use crate::panels::Views;
+use crate::theme::{self, ThemeName};
+use crate::workbench::command::Command;
+use crate::workbench::errand::Errand;
+use crate::workbench::panel::{LayoutName, Panel};
+use crate::workbench::{Wish, Workbench};
+
+/// Everything that is drawn.
+pub struct Window {
+    /// What is shown.
+    pub(crate) bench: Workbench,
+    layouts: Layouts,
+    views: Views,
+    palette: Option<Palette>,
+    leaving: Leaving,
+    /// What egui was last told of the look.
+    applied: Option<(ThemeName, f32)>,
+}
+
+/// Whether somebody is asked before the window closes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Leaving {
+    No,
+    Asked,
+    Yes,
+}
+
+impl std::fmt::Debug for Window {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Window").field("bench", &self.bench).finish_non_exhaustive()
+    }
+}
+
+impl Window {
+    /// A window on a workbench.
+    #[must_use]
+    pub fn new(bench: Workbench) -> Self {
+        Self {
+            bench,
+            layouts: Layouts::default(),
+            views: Views::default(),
+            palette: None,
+            leaving: Leaving::No,
+            applied: None,
+        }
+    }
+
+    /// Takes over how panels were arranged the last time; a file that makes no sense is said, and left alone.
+    pub(crate) fn arrange(&mut self, text: &str) -> Result<(), String> {
+        self.layouts = Layouts::from_ron(text)?;
+        Ok(())
+    }
+
+    /// Hears of everything that happened, whether or not anything is drawn.
+    pub(crate) fn logic(&mut self, context: &Context, now: Duration) {
+        self.bench.hear(now);
+        let look = (self.bench.settings.theme, self.bench.settings.zoom);
+        if self.applied != Some(look) {
+            theme::apply(context, look.0);
+            context.set_zoom_factor(look.1);
+            self.applied = Some(look);
+        }
+        let closing = context.input(|input| input.viewport().close_requested());
+        if closing && self.bench.documents.any_changed() && self.leaving != Leaving::Yes {
+            context.send_viewport_cmd(ViewportCommand::CancelClose);
+            self.leaving = Leaving::Asked;
+        }
+        self.wake_when_something_changes(context, now);
+    }
+
+    /// A window that is left alone is drawn again only when what it shows changes by itself.
+    fn wake_when_something_changes(&self, context: &Context, now: Duration) {
+        let running = self.bench.evaluations.is_busy().then_some(Duration::from_millis(500));
+        let due =
+            [running, self.bench.notices.next_change(now), self.bench.documents.journal_due(now)];
+        if let Some(soonest) = due.into_iter().flatten().min() {
+            context.request_repaint_after(soonest + Duration::from_millis(1));
+        }
+    }
+
+    /// Draws everything, and does what was asked for.
+    pub(crate) fn frame(&mut self, ui: &mut Ui, now: Duration) {
+        let mut commands = keys::pressed(ui, self.palette.is_some());
+        bars::menu(ui, &self.bench, self.layouts.current(), &mut commands);
+        bars::strip(ui, &self.bench, now, &mut commands);
+        bars::status(ui, &self.bench, &mut commands);
+        bars::verdict(ui, &self.bench, &mut commands);
+        bars::questions(ui, &self.bench, &mut commands);
+        let tokens = theme::tokens(ui);
+        let ground = Frame::new().fill(tokens.surface.window.0);
+        CentralPanel::default().frame(ground).show(ui, |ui| {
+            if self.bench.opened.is_some() {
+                self.tiles(ui, now, &mut commands);
+            } else {
+                start::show(ui, &self.bench, &mut commands);
+            }
+        });
+        if let Some(palette) = &mut self.palette {
+            match palette.show(ui, &self.bench) {
+                palette::Answer::Open => {}
+                palette::Answer::Closed => self.palette = None,
+                palette::Answer::Chosen(command) => {
+                    self.palette = None;
+                    commands.push(command);
+                }
+            }
+        }
+        toasts::show(ui, &self.bench.notices, now, &mut commands);
+        self.ask_before_leaving(ui, &mut commands);
+        for command in commands {
+            self.carry_out(command, now);
+        }
+        self.grant(ui.ctx());
+    }
+
+    fn tiles(&mut self, ui: &mut Ui, now: Duration, commands: &mut Vec<Command>) {
+        let mut tree = self.layouts.take();
+        let before = tree.clone();
+        let mut behavior = tiles::Behavior::new(&mut self.bench, &mut self.views, commands, now);
+        tree.ui(&mut behavior, ui);
+        let edited = behavior.is_edited();
+        self.layouts.put_back(tree, edited.then_some(before));
+        if edited {
+            self.keep_layouts();
+        }
+    }
+
+    fn keep_layouts(&self) {
+        if let Ok(text) = self.layouts.to_ron() {
+            self.bench.hand(Errand::KeepLayouts(text));
+        }
+    }
+
+    /// What concerns the window itself happens here, everything else in the workbench.
+    pub(crate) fn carry_out(&mut self, command: Command, now: Duration) {
+        if let Command::Show(panel) = &command {
+            self.layouts.show(*panel);
+            self.keep_layouts();
+        } else if let Command::Layout(name) = &command {
+            self.layouts.choose(*name);
+            self.keep_layouts();
+        } else if command == Command::ResetLayout {
+            self.layouts.reset();
+            self.keep_layouts();
+        } else if command == Command::UndoLayout {
+            if self.layouts.undo() == Change::Made {
+                self.keep_layouts();
+            }
+        } else if command == Command::Palette {
+            self.palette = Some(Palette::of_commands());
+        } else if command == Command::QuickOpen {
+            self.palette = Some(Palette::of_kernels());
+        } else if let Command::Edit(edit) = &command {
+            self.views.editor.ask(*edit);
+        } else if command == Command::CompareSelected {
+            self.layouts.choose(LayoutName::Compare);
+        } else if command == Command::Examine {
+            self.layouts.show(Panel::Doctor);
+        }
+        self.bench.carry_out(command, now);
+    }
+
+    /// Does what only the window can do.
+    fn grant(&mut self, context: &Context) {
+        for wish in self.bench.take_wishes() {
+            match wish {
+                Wish::Copy(text) => context.copy_text(text),
+                Wish::GoTo(line, column) => {
+                    self.layouts.show(Panel::Editor);
+                    self.views.editor.go_to(line, column);
+                }
+                Wish::Replace(text) => self.views.editor.replace(text),
+                Wish::Quit => {
+                    self.leaving = Leaving::Yes;
+                    context.send_viewport_cmd(ViewportCommand::Close);
+                }
+                Wish::AskBeforeQuitting => self.leaving = Leaving::Asked,
+            }
+        }
+    }
+
+    fn ask_before_leaving(&mut self, ui: &Ui, commands: &mut Vec<Command>) {
+        if self.leaving != Leaving::Asked {
+            return;
+        }
+        let answer = bars::before_leaving(ui, &self.bench);
+        match answer {
+            bars::Answer::Wait => {}
+            bars::Answer::Stay => self.leaving = Leaving::No,
+            bars::Answer::Discard => commands.push(Command::QuitAnyway),
+            bars::Answer::Save => {
+                self.leaving = Leaving::No;
+                commands.push(Command::SaveAll);
+            }
+        }
+    }
+}

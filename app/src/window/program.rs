@@ -1,0 +1,134 @@
+//! The window as a program: eframe, what was kept from the last time, and what is dropped onto it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use eframe::{CreationContext, NativeOptions, Renderer};
+use egui::{Context, Ui, ViewportBuilder};
+
+use super::Window;
+use crate::clerk::files::{LAYOUTS, SETTINGS};
+use crate::clerk::{Desk, Wake};
+use crate::session::Session;
+use crate::theme;
+use crate::workbench::Workbench;
+use crate::workbench::command::Command;
+use crate::workbench::notices::Weight;
+use crate::workbench::settings::Settings;
+
+/// What a window begins with.
+#[derive(Debug)]
+pub struct Starting {
+    /// Places, and how workers are started.
+    pub session: Session,
+    /// A project to open, or a kernel of it.
+    pub open: Option<PathBuf>,
+}
+
+/// Shows the window until it is closed.
+///
+/// # Errors
+/// There is no display, or it cannot be drawn to.
+pub fn run(starting: Starting) -> eframe::Result {
+    let viewport = ViewportBuilder::default()
+        .with_title("Lightbench")
+        .with_app_id("lightbench")
+        .with_inner_size([1280.0, 800.0])
+        .with_min_inner_size([720.0, 480.0])
+        .with_drag_and_drop(true);
+    let options = NativeOptions { viewport, renderer: Renderer::Glow, ..NativeOptions::default() };
+    let create = |creation: &CreationContext<'_>| -> Result<Box<dyn eframe::App>, Box<dyn std::error::Error + Send + Sync>> {
+        Ok(Box::new(Program::new(&creation.egui_ctx, starting)?))
+    };
+    eframe::run_native("lightbench", options, Box::new(create))
+}
+
+struct Program {
+    window: Window,
+    began: Instant,
+}
+
+impl Program {
+    fn new(context: &Context, starting: Starting) -> std::io::Result<Self> {
+        theme::install(context);
+        let woken = context.clone();
+        let wake: Wake = Arc::new(move || woken.request_repaint());
+        let state = starting.session.state.clone();
+        let mut messages = Vec::new();
+        let settings = kept(state.as_deref(), SETTINGS, Settings::from_ron, &mut messages);
+        let clerk = Desk::start(starting.session, wake)?;
+        let mut bench = Workbench::new(settings.unwrap_or_default(), Box::new(clerk));
+        bench.samples = samples();
+        let mut window = Window::new(bench);
+        let arrange = |text: &str| window.arrange(text);
+        kept(state.as_deref(), LAYOUTS, arrange, &mut messages);
+        let began = Instant::now();
+        for message in messages {
+            window.bench.notices.say(Weight::Warning, message, began.elapsed());
+        }
+        if let Some(path) = starting.open {
+            window.carry_out(Command::Open(path), began.elapsed());
+        }
+        Ok(Self { window, began })
+    }
+}
+
+/// What was kept in a file; one that makes no sense stays beside a new one, and that is said.
+fn kept<T>(
+    state: Option<&Path>,
+    name: &str,
+    read: impl FnOnce(&str) -> Result<T, String>,
+    messages: &mut Vec<String>,
+) -> Option<T> {
+    let path = state?.join(name);
+    let text = fs::read_to_string(&path).ok()?;
+    match read(&text) {
+        Ok(found) => Some(found),
+        Err(why) => {
+            let aside = path.with_extension("ron.old");
+            // Where even that fails it is written over, and its content was of no use.
+            fs::rename(&path, &aside).ok();
+            messages.push(format!(
+                "{name} cannot be used and was put aside as {}: {why}",
+                aside.display()
+            ));
+            None
+        }
+    }
+}
+
+/// The sample projects beside where the program was started, or beside where it was built.
+fn samples() -> Vec<PathBuf> {
+    static FOUND: OnceLock<Vec<PathBuf>> = OnceLock::new();
+    let find = || {
+        let near = PathBuf::from("sample-projects");
+        let Ok(entries) = fs::read_dir(&near) else { return Vec::new() };
+        let mut found: Vec<PathBuf> = entries
+            .filter_map(Result::ok)
+            .filter_map(|entry| entry.path().canonicalize().ok())
+            .filter(|path| path.join("project.ron").is_file())
+            .collect();
+        found.sort();
+        found
+    };
+    FOUND.get_or_init(find).clone()
+}
+
+impl eframe::App for Program {
+    fn logic(&mut self, context: &Context, _: &mut eframe::Frame) {
+        self.window.logic(context, self.began.elapsed());
+    }
+
+    fn ui(&mut self, ui: &mut Ui, _: &mut eframe::Frame) {
+        let now = self.began.elapsed();
+        let dropped = ui.input(|input| {
+            input.raw.dropped_files.iter().filter_map(|file| Some(file.path().to_owned())).next()
+        });
+        if let Some(path) = dropped {
+            self.window.carry_out(Command::Open(path), now);
+        }
+        self.window.frame(ui, now);
+    }
+}

@@ -1,0 +1,98 @@
+//! What is shown while nothing is open: projects of before, where to begin, and whether the machine is ready.
+
+use std::path::Path;
+
+use egui::{Frame, Margin, RichText, ScrollArea, Ui, vec2};
+
+use crate::theme::{self, GAP};
+use crate::widgets::icon::Icon;
+use crate::workbench::Workbench;
+use crate::workbench::command::Command;
+use crate::workbench::evaluations::Machine;
+
+pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
+    let tokens = theme::tokens(ui);
+    ScrollArea::vertical().show(ui, |ui| {
+        ui.vertical_centered(|ui| {
+            ui.set_max_width(620.0);
+            ui.add_space(ui.available_height() * 0.12);
+            ui.label(RichText::new("Lightbench").size(34.0).family(egui::FontFamily::Name(theme::STRONG.into())).color(tokens.text.strong.0));
+            ui.add_space(GAP);
+            ui.label(RichText::new("Edit a kernel, save, and know whether it is correct, how fast it is, and how far from the speed of light").color(tokens.text.weak.0));
+            ui.add_space(8.0 * GAP);
+            let frame = Frame::new().fill(tokens.surface.panel.0).stroke(egui::Stroke::new(1.0, tokens.line.normal.0)).corner_radius(8).inner_margin(Margin::same(18));
+            frame.show(ui, |ui| {
+                ui.with_layout(egui::Layout::top_down(egui::Align::Min), |ui| {
+                    ui.set_width(ui.available_width());
+                    projects(ui, bench, commands);
+                });
+            });
+            ui.add_space(4.0 * GAP);
+            machine(ui, bench);
+        });
+    });
+}
+
+fn projects(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
+    let there = |path: &&std::path::PathBuf| path.join("project.ron").is_file();
+    let recent: Vec<_> = bench.settings.recent.iter().filter(there).collect();
+    if !recent.is_empty() {
+        ui.heading("Recent projects");
+        for path in &recent {
+            entry(ui, path, commands);
+        }
+        ui.add_space(3.0 * GAP);
+    }
+    let samples = bench.samples.iter().filter(|path| !recent.contains(path)).collect::<Vec<_>>();
+    if !samples.is_empty() {
+        ui.heading("Sample projects");
+        ui.horizontal_wrapped(|ui| {
+            for path in samples {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                if ui.button(name).clicked() {
+                    commands.push(Command::Open(path.clone()));
+                }
+            }
+        });
+        ui.add_space(3.0 * GAP);
+    }
+    ui.horizontal(|ui| {
+        if ui.button("Open project…").clicked() {
+            commands.push(Command::OpenFolder);
+        }
+        ui.weak("or drop a project folder or a kernel here");
+    });
+}
+
+fn entry(ui: &mut Ui, path: &Path, commands: &mut Vec<Command>) {
+    let tokens = theme::tokens(ui);
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let folder = path.parent().unwrap_or(path).display().to_string();
+    let button = egui::Button::new(RichText::new(name).color(tokens.text.strong.0))
+        .shortcut_text(RichText::new(folder).color(tokens.text.weak.0))
+        .frame_when_inactive(false)
+        .min_size(vec2(ui.available_width(), 28.0));
+    if ui.add(button).clicked() {
+        commands.push(Command::Open(path.to_owned()));
+    }
+}
+
+fn machine(ui: &mut Ui, bench: &Workbench) {
+    let tokens = theme::tokens(ui);
+    match &bench.evaluations.machine {
+        Machine::Looking => drop(ui.weak("Looking at this machine…")),
+        Machine::Unable(why) => {
+            ui.colored_label(tokens.status.bad.0, why);
+        }
+        Machine::Known(found) => {
+            let device = bench.device().map(|device| device.title.clone()).unwrap_or_default();
+            ui.horizontal(|ui| {
+                Icon::Check.show(ui, tokens.status.good.0);
+                ui.weak(format!("Ready: {}, {device}", found.compiler));
+            });
+            if found.without_gpu.is_some() {
+                ui.weak("There is no GPU here: kernels run exactly on a virtual one, and times are modelled");
+            }
+        }
+    }
+}
