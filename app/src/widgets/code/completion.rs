@@ -43,16 +43,16 @@ enum Fit {
     Part,
 }
 
-/// Names that what is typed may become; the best first, and never what is already there alone.
+/// Names that what is typed may become; the best first, the caller's before CUDA's, and never what is already there
+/// alone.
 #[must_use]
-pub fn matching<'a>(typed: &str, words: impl IntoIterator<Item = &'a Word>) -> Vec<&'a Word> {
-    let mut found: Vec<(Fit, &Word)> =
-        words.into_iter().filter_map(|word| Some((fit(typed, &word.name)?, word))).collect();
-    found.sort_by(|one, other| {
-        let key = |entry: &(Fit, &'a Word)| (entry.0, entry.1.name.len());
-        key(one).cmp(&key(other)).then_with(|| one.1.name.cmp(&other.1.name))
-    });
-    found.dedup_by(|one, other| one.1.name == other.1.name);
+pub fn matching<'a>(typed: &str, of_caller: &'a [Word], of_cuda: &'a [Word]) -> Vec<&'a Word> {
+    let mut found: Vec<((Fit, usize, usize), &Word)> = Vec::new();
+    for (rank, words) in [of_caller, of_cuda].into_iter().enumerate() {
+        let fitting = words.iter().filter_map(|word| Some((fit(typed, &word.name)?, word)));
+        found.extend(fitting.map(|(fit, word)| ((fit, rank, word.name.len()), word)));
+    }
+    found.sort_by(|one, other| one.0.cmp(&other.0).then_with(|| one.1.name.cmp(&other.1.name)));
     match &found[..] {
         [(_, only)] if only.name == typed => Vec::new(),
         _ => found.into_iter().map(|(_, word)| word).collect(),
@@ -106,9 +106,10 @@ mod tests {
     #[test]
     fn the_best_comes_first() {
         let words = ["__shfl_xor_sync", "shfl", "SHFL_WIDTH", "reshfl", "__ballot_sync"].map(word);
+        let words_of_cuda = [word("rod")];
         let check = |typed: &str, expected: &[&str]| {
             let found: Vec<&str> =
-                matching(typed, &words).iter().map(|word| word.name.as_str()).collect();
+                matching(typed, &words, &[]).iter().map(|word| word.name.as_str()).collect();
             assert_eq!(found, expected, "{typed}");
         };
         check("shf", &["shfl", "SHFL_WIDTH", "__shfl_xor_sync"]);
@@ -116,5 +117,8 @@ mod tests {
         check("sync", &["__ballot_sync", "__shfl_xor_sync"]);
         check("__ballot_sync", &[]);
         check("zz", &[]);
+        let names = [word("rows")];
+        let found = matching("ro", &names, &words_of_cuda);
+        assert_eq!(found.iter().map(|word| &word.name).collect::<Vec<_>>(), ["rows", "rod"]);
     }
 }
