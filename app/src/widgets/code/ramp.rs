@@ -1,0 +1,52 @@
+//! Colours that stand for amounts and for lines, all of them between tokens.
+
+use egui::Color32;
+
+use crate::theme::{Color, Tokens};
+
+/// The colour of an amount from 0 to 1.
+#[must_use]
+pub fn heat(tokens: &Tokens, value: f32) -> Color32 {
+    let steps = tokens.heat.len().saturating_sub(1);
+    // `max` of no number and 0 is 0: what was not counted has no heat.
+    let place = value.max(0.0).min(1.0) * steps as f32;
+    let below = (place.floor() as usize).min(steps);
+    let color = |step: usize| tokens.heat.get(step).map_or(tokens.accent.0, |color| color.0);
+    color(below).lerp_to_gamma(color((below + 1).min(steps)), place - below as f32)
+}
+
+/// The colour of a source line: always the same, and unlike its neighbours'.
+#[must_use]
+pub fn of_line(tokens: &Tokens, line: usize) -> Color32 {
+    let count = tokens.series.len().max(1);
+    let color = |index: usize| {
+        tokens.series.get(index % count).map_or(tokens.accent, |color: &Color| *color).0
+    };
+    // Neighbours are far apart in the series; every other round takes what lies between two.
+    let first = line * 3 % count;
+    if (line / count).is_multiple_of(2) {
+        color(first)
+    } else {
+        color(first).lerp_to_gamma(color(first + 3), 0.5)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::theme::ThemeName;
+
+    #[test]
+    fn amounts_and_lines_have_their_colours() {
+        for theme in ThemeName::ALL {
+            let tokens = theme.tokens();
+            let ends = [tokens.heat.first(), tokens.heat.last()].map(|color| color.unwrap().0);
+            assert_eq!([heat(&tokens, 0.0), heat(&tokens, 1.0)], ends);
+            assert_eq!(heat(&tokens, f32::NAN), ends[0], "no number is no heat");
+            let lines: Vec<Color32> = (0..16).map(|line| of_line(&tokens, line)).collect();
+            for pair in lines.windows(2) {
+                assert_ne!(pair[0], pair[1]);
+            }
+        }
+    }
+}
