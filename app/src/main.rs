@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Some(Command::Export(export)) => commands::history::export::run(&session, export),
         Some(Command::Import(import)) => commands::history::import::run(&session, import),
         Some(Command::Report(report)) => commands::history::page::run(&session, report),
+        Some(Command::Picture(picture)) => commands::picture::run(session, picture),
         Some(Command::New(new)) => commands::new::run(new),
         Some(Command::Devices(devices)) => commands::devices::run(devices),
         Some(Command::Doctor(doctor)) => commands::doctor::run(&session, doctor),

@@ -11,5 +11,6 @@ mod fault;
 pub mod history;
 pub mod launch;
 pub mod new;
+pub mod picture;
 pub mod run;
 pub mod worker;

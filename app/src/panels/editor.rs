@@ -1,42 +1,240 @@
-//! The kernel's text.
+//! Open texts as tabs, the one in front to be edited.
 
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use egui::{ScrollArea, TextEdit, Ui};
+use egui::{Button, RichText, Ui, WidgetInfo};
 
 use super::empty;
+use crate::theme::{self, GAP};
+use crate::widgets::code::completion::Word;
+use crate::widgets::code::editor::{self, CodeEditor, Place};
+use crate::widgets::code::marks::{self, Marks, Revision};
+use crate::widgets::code::syntax::Language;
+use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
 use crate::workbench::command::{Command, EditCommand};
+use crate::workbench::documents::Document;
+use crate::workbench::problem::{Problem, Severity};
 
-/// How the text is looked at.
-#[derive(Debug, Default)]
-pub struct EditorView;
+/// How texts are looked at: one editor for each, so that its cursor and its history stay while another is in front.
+#[derive(Default)]
+pub struct EditorView {
+    editors: BTreeMap<PathBuf, Opened>,
+    orders: Vec<Order>,
+}
+
+impl std::fmt::Debug for EditorView {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("EditorView")
+            .field("editors", &self.editors.keys())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Something for the text in front, when it is drawn the next time.
+enum Order {
+    Edit(EditCommand),
+    GoTo(u32, u32),
+    Replace(String),
+}
+
+struct Opened {
+    editor: CodeEditor,
+    marks: Marks,
+    /// What the marks were made of.
+    made_of: (String, Vec<Problem>),
+    /// Revisions at which the text was saved, and what it was then.
+    saved: Vec<(Revision, u64)>,
+}
 
 impl EditorView {
-    /// Does something with the text in front, when it is drawn the next time.
-    pub const fn ask(&mut self, _: EditCommand) {}
+    /// Does something with the text in front.
+    pub fn ask(&mut self, edit: EditCommand) {
+        self.orders.push(Order::Edit(edit));
+    }
+
     /// Shows a place.
-    pub const fn go_to(&mut self, _: u32, _: u32) {}
+    pub fn go_to(&mut self, line: u32, column: u32) {
+        self.orders.push(Order::GoTo(line, column));
+    }
+
     /// Replaces the text, so that it can be undone.
-    pub fn replace(&mut self, _: String) {}
+    pub fn replace(&mut self, text: String) {
+        self.orders.push(Order::Replace(text));
+    }
 }
 
 pub(super) fn show(
     ui: &mut Ui,
     bench: &mut Workbench,
-    _: &mut EditorView,
+    view: &mut EditorView,
     now: Duration,
-    _: &mut Vec<Command>,
+    commands: &mut Vec<Command>,
 ) {
+    tabs(ui, bench, commands);
+    let words = words(bench);
+    let size = bench.settings.editor.font_size;
     let Some(document) = bench.documents.front_mut() else {
-        empty::show(ui, "No text is open", "Choose a kernel");
+        empty::show(ui, "No text is open", "Choose a kernel in the project");
         return;
     };
-    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-        let edit =
-            TextEdit::multiline(&mut document.text).code_editor().desired_width(f32::INFINITY);
-        if ui.add(edit).changed() {
+    let opened = view.editors.entry(document.file.clone()).or_insert_with(|| open(&document.file));
+    opened.editor.set_font_size(size);
+    for order in view.orders.drain(..) {
+        carry_out(&mut opened.editor, document, order, now);
+    }
+    opened.mark(document, words);
+    let edited = opened.editor.show(ui, &mut document.text, &opened.marks);
+    if edited.changed {
+        document.touch(now);
+    }
+}
+
+fn open(file: &Path) -> Opened {
+    let language = match file.extension().and_then(|extension| extension.to_str()) {
+        Some("cu" | "cuh" | "h" | "hpp") => Language::Cuda,
+        Some("ptx") => Language::Ptx,
+        Some("ron") => Language::Ron,
+        Some(_) | None => Language::Plain,
+    };
+    Opened {
+        editor: CodeEditor::new(file.display().to_string(), language),
+        marks: Marks::default(),
+        made_of: (String::new(), Vec::new()),
+        saved: Vec::new(),
+    }
+}
+
+fn carry_out(editor: &mut CodeEditor, document: &mut Document, order: Order, now: Duration) {
+    match order {
+        Order::Edit(edit) => editor.order(match edit {
+            EditCommand::Undo => editor::Command::Undo,
+            EditCommand::Redo => editor::Command::Redo,
+            EditCommand::Find => editor::Command::Find,
+            EditCommand::Replace => editor::Command::Replace,
+            EditCommand::GoToLine => editor::Command::GoToLine,
+            EditCommand::ToggleComment => editor::Command::Comment,
+        }),
+        Order::GoTo(line, column) => {
+            let place = Place { line: line.max(1) as usize, column: column.max(1) as usize };
+            editor.go_to(&document.text, place);
+        }
+        Order::Replace(text) => {
+            document.text = text;
             document.touch(now);
+        }
+    }
+}
+
+impl Opened {
+    /// Takes in what is known of the text, once for each time that it changes.
+    fn mark(&mut self, document: &Document, words: Vec<Word>) {
+        self.marks.words = words;
+        // What the text is now is what it is marked with later, when somebody has looked at it.
+        let current = (self.editor.revision(), hash(&document.text));
+        if self.saved.last().is_none_or(|known| known.1 != current.1) {
+            self.saved.push(current);
+            let most = self.saved.len().saturating_sub(64);
+            self.saved.drain(..most);
+        }
+        let made_of = (document.checked.clone(), document.problems.clone());
+        if self.made_of == made_of {
+            return;
+        }
+        let checked = hash(&document.checked);
+        let of_text = self.saved.iter().rev().find(|(_, known)| *known == checked);
+        self.marks.made_at = of_text.map_or_else(Revision::default, |(revision, _)| *revision);
+        self.marks.problems = document.problems.iter().filter_map(problem).collect();
+        self.marks.generation += 1;
+        self.made_of = made_of;
+    }
+}
+
+fn hash(text: &str) -> u64 {
+    let bytes = *blake3::hash(text.as_bytes()).as_bytes();
+    bytes.iter().take(8).fold(0, |hash, byte| (hash << 8) | u64::from(*byte))
+}
+
+fn problem(problem: &Problem) -> Option<marks::Problem> {
+    let place = problem.place.as_ref()?;
+    let (column, length) = (place.column as usize, place.length as usize);
+    Some(marks::Problem {
+        line: place.line as usize,
+        columns: (column > 0).then(|| column..column + length.max(1)),
+        severity: match problem.severity {
+            Severity::Error => marks::Severity::Error,
+            Severity::Warning => marks::Severity::Warning,
+            Severity::Note => marks::Severity::Note,
+        },
+        message: problem.message.clone(),
+    })
+}
+
+/// The project's own names, offered beside those of CUDA.
+fn words(bench: &Workbench) -> Vec<Word> {
+    let Some(opened) = &bench.opened else { return Vec::new() };
+    let definition = &opened.project.definition;
+    let word = |name: String, signature: &str, about: &str| Word {
+        name,
+        signature: signature.to_owned(),
+        about: about.to_owned(),
+    };
+    let axes = definition.axes.iter().map(|axis| {
+        word(format!("AXIS_{}", axis.name), "axis", "Its size, where `constants` names it")
+    });
+    let parameters = opened
+        .project
+        .kernel(&opened.kernel)
+        .into_iter()
+        .flat_map(|kernel| &kernel.launch.parameters)
+        .map(|parameter| {
+            word(format!("PARAM_{}", parameter.name), "parameter", "Its value in this candidate")
+        });
+    let tensors = definition
+        .tensors
+        .iter()
+        .map(|tensor| word(tensor.name.clone(), tensor.dtype.name(), "A tensor of the task"));
+    axes.chain(parameters).chain(tensors).collect()
+}
+
+/// Texts that are open, where there is more than one.
+fn tabs(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
+    if bench.documents.all().count() < 2 {
+        return;
+    }
+    let tokens = theme::tokens(ui);
+    let front = bench.documents.front().map(|document| document.file.clone());
+    ui.horizontal_wrapped(|ui| {
+        ui.add_space(GAP);
+        ui.spacing_mut().item_spacing.x = 2.0;
+        for document in bench.documents.all() {
+            let chosen = front.as_ref() == Some(&document.file);
+            let name = document.file.file_name().unwrap_or_default().to_string_lossy();
+            let color = if chosen { tokens.text.strong.0 } else { tokens.text.weak.0 };
+            let text = RichText::new(if document.is_changed() {
+                format!("{name} *")
+            } else {
+                name.into_owned()
+            });
+            let response = ui
+                .add(Button::selectable(chosen, text.color(color)))
+                .on_hover_text(document.file.display().to_string());
+            if response.clicked() {
+                commands.push(Command::Front(document.file.clone()));
+            }
+            if response.middle_clicked() {
+                commands.push(Command::CloseText(document.file.clone()));
+            }
+            if chosen {
+                let close = Icon::Cross.button(ui, "Close text");
+                close.widget_info(|| WidgetInfo::labeled(egui::Role::Button, true, "Close text"));
+                if close.clicked() {
+                    commands.push(Command::CloseText(document.file.clone()));
+                }
+            }
         }
     });
 }

@@ -7,6 +7,7 @@ mod bars;
 mod keys;
 mod layout;
 mod palette;
+pub mod picture;
 mod program;
 mod start;
 mod tiles;
@@ -20,7 +21,7 @@ pub use self::program::{Starting, run};
 
 use self::layout::{Change, Layouts};
 use self::palette::Palette;
-use crate::panels::Views;
+use crate::panels::{self, Views};
 use crate::theme::{self, ThemeName};
 use crate::workbench::command::Command;
 use crate::workbench::errand::Errand;
@@ -129,6 +130,21 @@ impl Window {
         }
         toasts::show(ui, &self.bench.notices, now, &mut commands);
         self.ask_before_leaving(ui, &mut commands);
+        for command in commands {
+            self.carry_out(command, now);
+        }
+        self.grant(ui.ctx());
+    }
+
+    /// Draws one panel in all the room that there is, and does what was asked for.
+    pub(crate) fn only(&mut self, panel: Panel, ui: &mut Ui, now: Duration) {
+        let mut commands = Vec::new();
+        let tokens = theme::tokens(ui);
+        let inset = panels::inset(panel);
+        let frame = Frame::new().fill(tokens.surface.panel.0).inner_margin(inset);
+        CentralPanel::default().frame(frame).show(ui, |ui| {
+            panels::show(panel, ui, &mut self.bench, &mut self.views, now, &mut commands);
+        });
         for command in commands {
             self.carry_out(command, now);
         }

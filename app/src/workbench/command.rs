@@ -43,6 +43,10 @@ pub enum Command {
     ChooseKernel(String),
     /// Show a line of a file of the project.
     GoTo(PathBuf, u32, u32),
+    /// Bring an open text to the front.
+    Front(PathBuf),
+    /// Close a text; one that was not saved stays open.
+    CloseText(PathBuf),
     /// To the next problem in the text.
     NextProblem,
     /// To the problem before.

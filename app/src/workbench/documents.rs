@@ -89,6 +89,13 @@ impl Documents {
         *self = Self::default();
     }
 
+    /// Brings an open text to the front.
+    pub fn bring_to_front(&mut self, file: &Path) {
+        if self.all.contains_key(file) {
+            self.front = Some(file.to_owned());
+        }
+    }
+
     /// Closes a text.
     pub fn close(&mut self, file: &Path) {
         self.all.remove(file);

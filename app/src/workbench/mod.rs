@@ -219,6 +219,11 @@ impl Workbench {
             }
             Command::ChooseKernel(name) => self.choose_kernel(&name),
             Command::GoTo(file, line, column) => self.go_to(&file, line, column),
+            Command::Front(file) => {
+                self.documents.bring_to_front(&file);
+                self.follow_front();
+            }
+            Command::CloseText(file) => self.close_text(&file, now),
             Command::NextProblem => self.step_problem(1),
             Command::PreviousProblem => self.step_problem(-1),
             Command::Resolve(file, resolution) => self.resolve(&file, resolution),
@@ -382,6 +387,28 @@ impl Workbench {
         self.selection.run = None;
         let name = name.to_owned();
         self.mark_problems(&name);
+    }
+
+    /// The kernel that is worked on is the one whose text is in front.
+    fn follow_front(&mut self) {
+        let (Some(opened), Some(front)) = (&mut self.opened, self.documents.front()) else {
+            return;
+        };
+        let kernel = opened.project.kernels.iter().find(|kernel| kernel.file == front.file);
+        if let Some(kernel) = kernel.filter(|kernel| kernel.name != opened.kernel) {
+            opened.kernel.clone_from(&kernel.name);
+            self.selection.run = None;
+        }
+    }
+
+    fn close_text(&mut self, file: &std::path::Path, now: Duration) {
+        if self.documents.get(file).is_some_and(documents::Document::is_changed) {
+            let text = format!("{} was not saved; save it first, or undo", file.display());
+            self.notices.say(Weight::Warning, text, now);
+            return;
+        }
+        self.documents.close(file);
+        self.follow_front();
     }
 
     fn go_to(&mut self, file: &std::path::Path, line: u32, column: u32) {
