@@ -3,11 +3,13 @@
 pub mod bracket;
 pub mod change;
 pub mod completion;
+pub mod diff;
 pub mod edit;
 pub mod editor;
 pub mod find;
 pub mod highlight;
 pub mod line_index;
+pub mod listing;
 pub mod marks;
 pub mod paint;
 pub mod ramp;

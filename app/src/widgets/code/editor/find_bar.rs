@@ -85,6 +85,15 @@ impl FindBar {
 
     /// Looks again where text or query are other ones; whether the current match is another one by a new query.
     pub(crate) fn search(&mut self, text: &str, revision: Revision) -> bool {
+        self.search_in(revision, |query| query.matches(text))
+    }
+
+    /// The same in whatever has places that count upwards.
+    pub(crate) fn search_in(
+        &mut self,
+        revision: Revision,
+        find: impl FnOnce(&Query) -> Vec<Range<usize>>,
+    ) -> bool {
         if !matches!(self.purpose, Purpose::Find | Purpose::Replace) {
             return false;
         }
@@ -95,7 +104,7 @@ impl FindBar {
         }
         let place = self.place().map_or(self.origin, |found| found.start);
         self.searched = Some(key);
-        self.matches = self.query.matches(text);
+        self.matches = find(&self.query);
         let from = if query_is_new { self.origin } else { place };
         self.current = next(&self.matches, from);
         query_is_new && self.current.is_some()
@@ -130,6 +139,7 @@ impl FindBar {
             Purpose::Find => self.find_row(ui, selection),
             Purpose::Replace => {
                 let found = self.find_row(ui, selection);
+                ui.add_space(theme::GAP);
                 self.replace_row(ui).or(found)
             }
             Purpose::GoToLine => self.line_row(ui),

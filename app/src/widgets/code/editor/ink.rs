@@ -118,7 +118,8 @@ pub(super) fn over(painter: &Painter, page: &Page, ground: &Ground<'_>, tokens: 
     for lines in &ground.tracker.locked {
         for line in visible.clone().filter(|line| lines.contains(line)) {
             if let Some(row) = page.row(line) {
-                painter.rect_filled(row.expand(1.0), 0.0, tokens.surface.sunken.faded(0.38));
+                let row = Rect::from_x_y_ranges(page.clip.x_range(), row.y_range());
+                painter.rect_filled(row, 0.0, tokens.surface.sunken.faded(0.38));
             }
         }
     }

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use egui::text::{LayoutJob, TextFormat};
 use egui::{
-    Align2, Area, Context, FontId, Frame, Id, Order, Rect, Response, Role, Sense, Stroke, Ui,
-    WidgetInfo, vec2,
+    Align2, Area, Context, FontId, Frame, Id, Margin, Order, Rect, Response, RichText, Role, Sense,
+    Stroke, Ui, WidgetInfo, vec2,
 };
 
 use super::keys::{Choice, Open};
@@ -100,26 +100,25 @@ impl Offer {
         let tokens = theme::tokens(ui);
         let first =
             self.selected.saturating_sub(ROWS - 2).min(self.words.len().saturating_sub(ROWS));
+        let shown = || self.words.iter().enumerate().skip(first).take(ROWS);
+        let font = FontId::monospace(13.0);
+        let letter = ui.fonts_mut(|fonts| fonts.glyph_width(&font, '0'));
+        let longest = shown().map(|(_, word)| word.name.chars().count()).max().unwrap_or(0);
+        let names = (longest as f32 * letter + 24.0).min(WIDTH * 0.6);
         let mut clicked = None;
-        for (number, word) in self.words.iter().enumerate().skip(first).take(ROWS) {
-            if self.row(ui, &tokens, word, number).clicked() {
+        for (number, word) in shown() {
+            if self.row(ui, &tokens, word, Column { number, names }).clicked() {
                 clicked = Some(number);
             }
         }
         if let Some(word) = self.words.get(self.selected) {
-            ui.add_space(theme::GAP);
-            let line = ui.available_rect_before_wrap();
-            ui.painter().hline(line.x_range(), line.top(), Stroke::new(1.0, tokens.line.normal.0));
-            ui.add_space(theme::GAP);
-            ui.horizontal(|ui| {
-                ui.add_space(theme::GAP);
-                ui.label(&word.about);
-            });
+            explain(ui, &tokens, word);
         }
         clicked
     }
 
-    fn row(&self, ui: &mut Ui, tokens: &Tokens, word: &Word, number: usize) -> Response {
+    fn row(&self, ui: &mut Ui, tokens: &Tokens, word: &Word, column: Column) -> Response {
+        let Column { number, names } = column;
         let (place, response) = ui.allocate_exact_size(vec2(WIDTH, theme::ROW), Sense::click());
         let selected = number == self.selected;
         response
@@ -133,20 +132,42 @@ impl Offer {
             ui.painter().rect_filled(place, f32::from(theme::RADIUS), ground.0);
         }
         let font = FontId::monospace(13.0);
-        let name = ui.painter().text(
+        ui.painter().text(
             place.left_center() + vec2(6.0, 0.0),
             Align2::LEFT_CENTER,
             &word.name,
             font,
             tokens.text.strong.0,
         );
-        let room = place.right() - 6.0 - (name.right() + 16.0);
+        let left = place.left() + names;
         let format = TextFormat::simple(FontId::monospace(11.5), tokens.text.weak.0);
         let mut job = LayoutJob::single_section(word.signature.clone(), format);
-        job.wrap = egui::text::TextWrapping::truncate_at_width(room.max(0.0));
+        job.wrap = egui::text::TextWrapping::truncate_at_width(place.right() - 6.0 - left);
         let galley = ui.fonts_mut(|fonts| fonts.layout_job(job));
-        let corner = place.right_center() - vec2(6.0 + galley.size().x, galley.size().y / 2.0);
+        let corner = egui::pos2(left, place.center().y - galley.size().y / 2.0);
         ui.painter().galley(corner, galley, tokens.text.weak.0);
         response
     }
+}
+
+/// Which row, and how wide names are.
+#[derive(Clone, Copy)]
+struct Column {
+    number: usize,
+    names: f32,
+}
+
+/// The whole signature of a name, and what it does.
+fn explain(ui: &mut Ui, tokens: &Tokens, word: &Word) {
+    ui.add_space(theme::GAP);
+    let line = ui.available_rect_before_wrap();
+    ui.painter().hline(line.x_range(), line.top(), Stroke::new(1.0, tokens.line.normal.0));
+    ui.add_space(1.5 * theme::GAP);
+    Frame::new().inner_margin(Margin::symmetric(6, 0)).show(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = theme::GAP;
+        let signature = RichText::new(&word.signature).monospace().size(12.0);
+        ui.label(signature.color(tokens.text.weak.0));
+        ui.label(&word.about);
+    });
+    ui.add_space(theme::GAP);
 }

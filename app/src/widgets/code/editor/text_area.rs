@@ -49,6 +49,7 @@ impl CodeEditor {
     ) -> Shown {
         let builder = UiBuilder::new().id_salt(("text", &self.name)).max_rect(room.right);
         let mut child = ui.new_child(builder);
+        child.spacing_mut().scroll.fade.strength = 0.0;
         let area = ScrollArea::both().id_salt("scroll").auto_shrink(false).animated(false);
         let shown = area.show(&mut child, |ui| {
             pass_wheel(ui, room.left);
