@@ -2,14 +2,17 @@
 
 pub mod audit;
 mod bench;
+pub mod calibrate;
 pub mod check;
 pub mod compare;
 mod desk;
 pub mod devices;
 pub mod doctor;
+pub mod explain;
 mod fault;
 pub mod history;
 pub mod launch;
 pub mod new;
 pub mod run;
+pub mod tour;
 pub mod worker;

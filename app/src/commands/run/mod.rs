@@ -76,6 +76,7 @@ fn evaluated(
         conditions: Conditions {
             device: chosen.device.clone(),
             sheet: chosen.sheet,
+            calibration: chosen.calibration().cloned(),
             workload: arguments.workload.clone(),
             seed,
             policy: PolicyUse::Refuse,
@@ -94,15 +95,16 @@ fn evaluated(
     for kernel in kernels {
         let (work, conditions) = asked.of(kernel);
         let ending = desk.ending(&kernel.name, Request::Evaluate(work, conditions));
-        let run = evaluated_run(ending, seed).map_err(|error| failed(&error, as_json))?;
-        recorder.append(kernel, &run);
+        let mut run = evaluated_run(ending, seed).map_err(|error| failed(&error, as_json))?;
+        recorder.append(kernel, &mut run);
         let stopped = matches!(run.verdict, Err(Failure::Cancelled));
         runs.push((kernel, run));
         if stopped {
             break;
         }
     }
-    let mut notices = desk.notices();
+    let mut notices = chosen.notices();
+    notices.extend(desk.notices());
     notices.extend(recorder.notices);
     let report = Report { project, chosen: &chosen, runs };
     Ok(outcome(&report, &notices, Form::of(as_json, wanted)))

@@ -56,14 +56,15 @@ impl<'a> Recorder<'a> {
         Self { session, project, chosen, arguments, compiler, state, notices: Vec::new() }
     }
 
-    /// Appends a run. What goes wrong is a notice: the verdict stands without its record.
-    pub(super) fn append(&mut self, kernel: &Kernel, run: &Run) {
+    /// Appends a run, and tells its times against those before. What goes wrong is a notice: the verdict stands without
+    /// its record.
+    pub(super) fn append(&mut self, kernel: &Kernel, run: &mut Run) {
         if let Err(error) = self.try_append(kernel, run) {
             self.notices.push(format!("the run is not in the history: {error}"));
         }
     }
 
-    fn try_append(&mut self, kernel: &Kernel, run: &Run) -> Result<(), HistoryError> {
+    fn try_append(&mut self, kernel: &Kernel, run: &mut Run) -> Result<(), HistoryError> {
         let Some((record, texts)) = self.record(kernel, run)? else { return Ok(()) };
         // After an error it stays off: the next run would meet the same, and has been warned.
         let mut store = match mem::replace(&mut self.state, State::Off) {
@@ -71,12 +72,12 @@ impl<'a> Recorder<'a> {
             State::Open(store) => store,
             State::Closed => self.begun(Suspicion::None)?,
         };
-        match append(&mut store, record.clone(), &texts) {
+        match append(&mut store, record.clone(), &texts, run) {
             Err(HistoryError::Damaged { .. }) => {
                 // Opening it with this suspicion sets it aside, says so, and begins a new one; nobody may hold it then.
                 drop(store);
                 store = self.begun(Suspicion::Damage)?;
-                append(&mut store, record, &texts)?;
+                append(&mut store, record, &texts, run)?;
             }
             appended => appended?,
         }
@@ -133,7 +134,7 @@ impl<'a> Recorder<'a> {
             device: DeviceIdentity {
                 name: chosen.device.to_string(),
                 title: chosen.title.clone(),
-                uuid: None,
+                uuid: chosen.gpu.as_ref().map(|gpu| gpu.identity.uuid.clone()),
             },
             seed: Some(run.seed),
             workloads: workloads.filter_map(|each| RecordedWorkload::of(project, each)).collect(),
@@ -184,10 +185,13 @@ impl<'a> Recorder<'a> {
     }
 
     fn environment(&self, run: &Run) -> Environment {
+        let driver = self.chosen.gpu.as_ref().map(|gpu| gpu.identity.driver.clone());
         let versions = [
-            ("lightbench".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
-            ("compiler".to_owned(), self.compiler.clone()),
+            ("lightbench", Some(env!("CARGO_PKG_VERSION").to_owned())),
+            ("compiler", Some(self.compiler.clone())),
+            ("driver", driver),
         ];
+        let known = |(name, version): (&str, Option<String>)| Some((name.to_owned(), version?));
         let timed = run.verdict.iter().flat_map(|passed| &passed.timings);
         let read =
             timed.flat_map(|each| &each.timings).filter_map(|timing| timing.conditions.sm_clock);
@@ -198,13 +202,21 @@ impl<'a> Recorder<'a> {
             let highest = clocks.entry("sm, highest".to_owned()).or_insert(high);
             highest.0 = highest.0.max(high.0);
         }
-        Environment { versions: versions.into(), clocks }
+        Environment { versions: versions.into_iter().filter_map(known).collect(), clocks }
     }
 }
 
-/// Appends a record below the candidate that this kernel was before.
-fn append(store: &mut Store, mut record: RunRecord, texts: &Texts) -> Result<(), HistoryError> {
-    let previous = store.previous(&record.kernel, record.candidate.as_deref())?;
-    record.parent = previous.and_then(|run| run.record.candidate);
+/// Appends a record below the candidate that this kernel was before, and tells the run's times against those.
+fn append(
+    store: &mut Store,
+    mut record: RunRecord,
+    texts: &Texts,
+    run: &mut Run,
+) -> Result<(), HistoryError> {
+    let before = store.before(&record)?;
+    if let Ok(passed) = &mut run.verdict {
+        before.tell(&record, passed);
+    }
+    record.parent = before.previous.and_then(|run| run.record.candidate);
     store.append(&record, texts).map(drop)
 }
