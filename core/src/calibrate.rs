@@ -189,7 +189,8 @@ impl Found {
         identity: &Identity,
     ) -> Result<Calibrated, CalibrateError> {
         if self.memory.is_empty() && self.pipes.is_empty() && self.special.is_none() {
-            let first = self.left_out.into_iter().next().map(|(what, why)| format!("{what}: {why}"));
+            let first =
+                self.left_out.into_iter().next().map(|(what, why)| format!("{what}: {why}"));
             return Err(CalibrateError::Nothing(first.unwrap_or_default()));
         }
         let calibration = Calibration {
@@ -304,7 +305,8 @@ mod tests {
     fn a_rate_that_the_chip_exceeds_by_another_method_is_no_ceiling() {
         let check = |capability, tensor_is_measured: bool| {
             for benchmark in &BENCHMARKS {
-                let is_tensor = matches!(benchmark.quantity, Quantity::Pipe(pipe) if pipe.is_tensor());
+                let is_tensor =
+                    matches!(benchmark.quantity, Quantity::Pipe(pipe) if pipe.is_tensor());
                 let is_measured = benchmark.unsuitable(capability).is_none();
                 assert_eq!(is_measured, !is_tensor || tensor_is_measured, "{}", benchmark.name);
             }

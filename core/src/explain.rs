@@ -100,7 +100,7 @@ pub fn card(name: &str) -> Result<Card, Unknown> {
 
 impl Card {
     /// The techniques of the playbook that speak of it: a fact that rests on it is their evidence, or what they gain.
-    pub fn techniques(&self) -> impl Iterator<Item = &'static Technique> {
+    pub fn techniques(&self) -> impl Iterator<Item = &'static Technique> + use<> {
         let facts = self.facts;
         playbook().techniques.iter().filter(move |technique| {
             let conditions = technique.evidence.iter().chain(&technique.unless);

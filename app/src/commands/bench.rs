@@ -100,6 +100,23 @@ pub(super) fn open(
     Ok((Bench { compiler, stations }, chosen))
 }
 
+/// The same on a GPU and nothing else: where there is none, no virtual device is of help.
+pub(super) fn open_gpu(
+    session: &Session,
+    wanted: &str,
+    as_json: bool,
+) -> Result<(Bench, Chosen), Outcome> {
+    let command = session.worker_command();
+    let command = command.map_err(|error| report::environment(&error, as_json))?;
+    if let Err(Unopened::Environment(reason)) = on(session, &command, wanted) {
+        // The rest says to take a virtual one.
+        let reason = reason.split(';').next().unwrap_or_default();
+        let message = format!("{reason}; only a GPU has ceilings to measure");
+        return Err(report::environment(&message, as_json));
+    }
+    open(session, Some(wanted), as_json)
+}
+
 /// An engine with that device.
 pub(super) fn desk<'a>(
     session: &'a Session,
@@ -184,10 +201,7 @@ fn on(
 }
 
 /// The calibration of a device, or why the one that is there is not used.
-fn calibrated(
-    state: Option<&Path>,
-    uuid: &str,
-) -> (Option<Arc<Calibration>>, Option<String>) {
+fn calibrated(state: Option<&Path>, uuid: &str) -> (Option<Arc<Calibration>>, Option<String>) {
     match state.map(|state| Calibrations::below(state).of(uuid)) {
         None | Some(Kept::Nothing) => (None, None),
         Some(Kept::Usable(calibration)) => (Some(Arc::from(calibration)), None),

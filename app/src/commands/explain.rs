@@ -62,7 +62,7 @@ fn text(card: &Card) -> String {
         row("also", &card.also.join(", "));
     }
     for (index, technique) in card.techniques().enumerate() {
-        let name = if index == 0 { "\nplaybook" } else { "" };
+        let name = if index == 0 { "playbook" } else { "" };
         row(name, &format!("{}. {}", capital(&technique.title), technique.how));
     }
     text
@@ -74,9 +74,7 @@ fn unit(card: &Card) -> &str {
 
 fn capital(words: &str) -> String {
     let mut letters = words.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(letters).collect()
-    })
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// A text in lines of so many characters, broken between words.
@@ -138,14 +136,13 @@ mod tests {
 
     #[test]
     fn a_misspelt_name_gets_the_nearest() {
-        let explained = |name: &str| {
-            run(&args::Explain { metric: Some(name.to_owned()), json: false })
-        };
+        let explained =
+            |name: &str| run(&args::Explain { metric: Some(name.to_owned()), json: false });
         let outcome = explained("ocupancy");
         assert_eq!(outcome.status, Status::BadRequest);
         assert!(outcome.errors.contains("did you mean `occupancy`?"), "{}", outcome.errors);
         assert!(explained("☃").errors.contains("`lightbench explain` lists them"));
         let outcome = explained("shared_bank_conflicts");
-        assert!(outcome.output.contains("\nplaybook  Pad "), "{}", outcome.output);
+        assert!(outcome.output.contains("playbook  Pad "), "{}", outcome.output);
     }
 }

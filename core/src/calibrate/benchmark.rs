@@ -50,7 +50,11 @@ macro_rules! benchmark {
                 ),
                 (
                     "kernels/best.cu",
-                    include_str!(concat!("../../../assets/calibration/", $name, "/kernels/best.cu")),
+                    include_str!(concat!(
+                        "../../../assets/calibration/",
+                        $name,
+                        "/kernels/best.cu"
+                    )),
                 ),
             ],
             quantity: $quantity,

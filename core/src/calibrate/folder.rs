@@ -111,7 +111,10 @@ mod tests {
         assert_eq!(kept.of(&own.device.uuid), Kept::Nothing);
         let file = kept.keep(&own).unwrap();
         assert!(file.ends_with("calibrations/00112233445566778899aabbccddeeff.json"));
-        assert_eq!(kept.of("00112233445566778899AABBCCDDEEFF"), Kept::Usable(Box::new(own.clone())));
+        assert_eq!(
+            kept.of("00112233445566778899AABBCCDDEEFF"),
+            Kept::Usable(Box::new(own.clone()))
+        );
         assert_eq!(kept.of(&"0".repeat(32)), Kept::Nothing);
         own.date = "2027-01-01T00:00:00Z".to_owned();
         assert_eq!(kept.keep(&own).unwrap(), file);

@@ -36,7 +36,8 @@ fn of(
     let time = timed.cold().map(compared);
     let bounds = bounds(evaluation, &work);
     let standing = time.map(|time| {
-        let bounds = bounds.iter().map(|(physical, method)| Bounds { physical, method: method.as_ref() });
+        let bounds =
+            bounds.iter().map(|(physical, method)| Bounds { physical, method: method.as_ref() });
         standing(time, &bounds.collect::<Vec<_>>())
     });
     let bound = decisive(&bounds, standing.as_ref());

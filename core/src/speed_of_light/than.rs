@@ -6,6 +6,7 @@
 use std::fmt;
 
 use crate::measure::comparison::{Comparison, Conclusion};
+use crate::measure::timing::{Clock, Timing};
 use crate::units::{Fraction, Seconds};
 
 /// Differences below this part of the time are none, between runs that did not run side by side.
@@ -53,6 +54,29 @@ pub enum Unlike {
 pub type Interval = (Seconds, (Seconds, Seconds));
 
 impl Than {
+    /// A time against another of the same task, workload and device, which did not run beside it.
+    #[must_use]
+    pub fn of(now: &Timing, before: &Timing) -> Self {
+        if now.mode != before.mode {
+            return Self::NotComparable(Unlike::NoTime);
+        }
+        if !now.taint.is_empty() || !before.taint.is_empty() {
+            return Self::NotComparable(Unlike::Tainted);
+        }
+        let interval = |timing: &Timing| (timing.summary.median, timing.summary.interval);
+        match (now.clock, before.clock) {
+            (Clock::Events { .. }, Clock::Events { .. }) => {
+                Self::unpaired(interval(now), interval(before))
+            }
+            (Clock::Modelled, Clock::Modelled) => {
+                Self::Modelled { ratio: now.summary.median / before.summary.median }
+            }
+            (Clock::Events { .. }, Clock::Modelled) | (Clock::Modelled, Clock::Events { .. }) => {
+                Self::NotComparable(Unlike::Clock)
+            }
+        }
+    }
+
     /// A measured run against one that did not run beside it: a difference only where the intervals are apart, and of one
     /// part in a hundred at least.
     #[must_use]
@@ -123,6 +147,8 @@ impl fmt::Display for Unlike {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::Stopped;
+    use crate::measure::timing::{Mode, Taint};
 
     fn interval(low: f64, median: f64, high: f64) -> Interval {
         (Seconds(median), (Seconds(low), Seconds(high)))
@@ -164,6 +190,26 @@ mod tests {
             assert_eq!(Than::unpaired(bad, sound), unlike, "{bad:?}");
             assert_eq!(Than::unpaired(sound, bad), unlike, "{bad:?}");
         }
+    }
+
+    #[test]
+    fn times_of_two_kinds_are_not_compared() {
+        let modelled = Timing::modelled(Seconds(1e-4), (1.2, 2.5), "DRAM".to_owned(), Vec::new());
+        let clock = Clock::Events { offset: Seconds(1e-6), floor: Seconds(1e-6) };
+        let rounds = vec![vec![Seconds(1e-4); 5]; 10];
+        let stopped = (1, Stopped::Budget);
+        let measured = Timing::measured(clock, Mode::Cold, rounds, stopped, &[]).unwrap();
+        let check = |now: &Timing, before: &Timing, expected: &str| {
+            assert_eq!(Than::of(now, before).words("it"), expected);
+        };
+        check(&modelled, &modelled, "modelled the same as it");
+        check(&measured, &measured, "no measurable difference from it");
+        check(&measured, &modelled, "not comparable with it (by another clock)");
+        check(&modelled, &measured, "not comparable with it (by another clock)");
+        let warm = Timing { mode: Mode::Warm, ..measured.clone() };
+        check(&warm, &measured, "not comparable with it (it has no such time)");
+        let hot = Timing { taint: vec![Taint::Thermal], ..measured.clone() };
+        check(&hot, &measured, "not comparable with it (one of both times is not to be trusted)");
     }
 
     #[test]

@@ -154,7 +154,8 @@ fn standing(standing: &Result<Standing, NoStanding>) -> String {
     let sheet = standing.by_the_sheet();
     let sheet = sheet.map(|against| format!("; {} by the sheet", against.fraction));
     let beaten = standing.beaten();
-    let beaten = beaten.map(|against| format!("; beyond the measured ceiling of {}", against.limit));
+    let beaten =
+        beaten.map(|against| format!("; beyond the measured ceiling of {}", against.limit));
     format!(
         "{} of the speed of light ({}, {}{}{})",
         best.fraction,

@@ -36,7 +36,8 @@ fn calibrated(session: &Session, arguments: &args::Calibrate) -> Result<Outcome,
         DeviceName::Cuda(_) => {}
     }
     let Some(state) = session.state.as_deref() else {
-        let message = "this machine has no folder to keep a calibration in; `--state DIR` names one";
+        let message =
+            "this machine has no folder to keep a calibration in; `--state DIR` names one";
         return Err(report::environment(&message, as_json));
     };
     let measured = measured(session, arguments)?;
@@ -62,7 +63,7 @@ struct Measurement {
 fn measured(session: &Session, arguments: &args::Calibrate) -> Result<Measurement, Outcome> {
     let as_json = arguments.json;
     let environment = |error: &dyn std::fmt::Display| report::environment(&error, as_json);
-    let (mut bench, chosen) = bench::open(session, Some(&arguments.device), as_json)?;
+    let (mut bench, chosen) = bench::open_gpu(session, &arguments.device, as_json)?;
     let Some(Gpu { description, identity, .. }) = &chosen.gpu else {
         return Err(failed(&CalibrateError::Virtual, as_json));
     };
@@ -129,7 +130,8 @@ impl Progress {
 fn value(measured: &Measurement, file: &Path) -> Value {
     let Measurement { chosen, calibrated } = measured;
     let left_out = calibrated.left_out.iter();
-    let left_out = left_out.map(|(what, why)| json!({ "ceiling": what.to_string(), "reason": why }));
+    let left_out =
+        left_out.map(|(what, why)| json!({ "ceiling": what.to_string(), "reason": why }));
     json!({
         "schema": "lightbench.calibrate/1",
         "device": chosen.device.to_string(),

@@ -26,7 +26,8 @@ pub(super) fn of(calibrated: &Calibrated, sheet: &DeviceSheet, file: &Path) -> S
     );
     text += &table(calibrated, sheet).to_string();
     if let Some(offset) = &calibration.event_offset {
-        let _infallible = writeln!(text, "\nan event pair adds {}, which is subtracted", offset.median);
+        let _infallible =
+            writeln!(text, "\nan event pair adds {}, which is subtracted", offset.median);
     }
     if !calibrated.left_out.is_empty() {
         text += "\nleft to the sheet\n";

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::mem;
+use std::path::Path;
 
 use jiff::Timestamp;
 use lightbench_core::evaluate::Run;
@@ -19,21 +20,38 @@ use lightbench_core::verify::sentence;
 use lightbench_core::verify::verdict::Passed;
 
 use super::json;
-use crate::args;
 use crate::commands::bench::Chosen;
 use crate::commands::history;
 use crate::session::Session;
 
+/// What was asked for, as far as a record says it.
+#[derive(Clone, Copy)]
+pub(in crate::commands) struct AskedFor<'a> {
+    /// Parameters that kernels do not choose themselves.
+    pub(in crate::commands) parameters: &'a [(String, i64)],
+    /// Only this workload.
+    pub(in crate::commands) workload: Option<&'a str>,
+    /// Whether anything is kept.
+    pub(in crate::commands) keeping: Keeping,
+}
+
+/// Whether runs are kept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::commands) enum Keeping {
+    Records,
+    Nothing,
+}
+
 /// Appends runs as they end.
-pub(super) struct Recorder<'a> {
+pub(in crate::commands) struct Recorder<'a> {
     session: &'a Session,
     project: &'a Project,
     chosen: &'a Chosen,
-    arguments: &'a args::Run,
+    asked: AskedFor<'a>,
     compiler: String,
     state: State,
     /// What people should know.
-    pub(super) notices: Vec<String>,
+    pub(in crate::commands) notices: Vec<String>,
 }
 
 enum State {
@@ -45,20 +63,31 @@ enum State {
 }
 
 impl<'a> Recorder<'a> {
-    pub(super) const fn new(
+    pub(in crate::commands) const fn new(
         session: &'a Session,
         project: &'a Project,
         chosen: &'a Chosen,
-        arguments: &'a args::Run,
+        asked: AskedFor<'a>,
         compiler: String,
     ) -> Self {
-        let state = if arguments.no_history { State::Off } else { State::Closed };
-        Self { session, project, chosen, arguments, compiler, state, notices: Vec::new() }
+        let state = match asked.keeping {
+            Keeping::Nothing => State::Off,
+            Keeping::Records => State::Closed,
+        };
+        Self { session, project, chosen, asked, compiler, state, notices: Vec::new() }
+    }
+
+    /// Where the runs are, if any was kept.
+    pub(in crate::commands) fn folder(&self) -> Option<&Path> {
+        match &self.state {
+            State::Open(store) => store.path().parent(),
+            State::Closed | State::Off => None,
+        }
     }
 
     /// Appends a run, and tells its times against those before. What goes wrong is a notice: the verdict stands without
     /// its record.
-    pub(super) fn append(&mut self, kernel: &Kernel, run: &mut Run) {
+    pub(in crate::commands) fn append(&mut self, kernel: &Kernel, run: &mut Run) {
         if let Err(error) = self.try_append(kernel, run) {
             self.notices.push(format!("the run is not in the history: {error}"));
         }
@@ -116,8 +145,8 @@ impl<'a> Recorder<'a> {
             text: texts.add(source.clone().into_bytes()),
         });
         let is_own = |name: &str| kernel.launch.parameters.iter().any(|own| own.name == name);
-        let parameters = self.arguments.parameters.iter().filter(|(name, _)| is_own(name));
-        let asked_for = self.arguments.workload.as_deref();
+        let parameters = self.asked.parameters.iter().filter(|(name, _)| is_own(name));
+        let asked_for = self.asked.workload;
         let workloads = project.workloads.iter();
         let workloads = workloads.filter(|each| asked_for.is_none_or(|name| each.name == name));
         let record = RunRecord {

@@ -173,8 +173,7 @@ mod tests {
         let rounds = vec![vec![Seconds(1e-4); 5]; 10];
         let measured = Timing::measured(clock, Mode::Cold, rounds, (1, Stopped::Budget), &[]);
         let modelled = Timing::modelled(Seconds(1e-4), (1.2, 2.5), "DRAM".to_owned(), Vec::new());
-        let limiter =
-            Limiter { bottleneck: Bottleneck::Unknown, busy: None, evidence: Vec::new() };
+        let limiter = Limiter { bottleneck: Bottleneck::Unknown, busy: None, evidence: Vec::new() };
         let stands = WorkloadStanding {
             bound: None,
             standing: None,
@@ -183,8 +182,7 @@ mod tests {
             facts: std::collections::BTreeMap::new(),
             line: String::new(),
         };
-        let documents =
-            [timing(&measured.unwrap()), timing(&modelled), standing(&stands)];
+        let documents = [timing(&measured.unwrap()), timing(&modelled), standing(&stands)];
         for key in documents.iter().flat_map(keys) {
             let name = key.trim_end_matches("_seconds");
             assert!(card(name).is_ok(), "{key}");

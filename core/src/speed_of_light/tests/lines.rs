@@ -202,7 +202,8 @@ fn a_time_stands_on_measured_ceilings_and_beside_it_on_the_sheet() {
     let own = calibration();
     let work = work(1 << 30, 0, &[]);
     let bounds = [Basis::Sheet, Basis::Measured].map(|basis| {
-        PhysicalBound::of(&work, &Ceilings::of(h200(), Some(&own), basis), CacheState::Cold).unwrap()
+        PhysicalBound::of(&work, &Ceilings::of(h200(), Some(&own), basis), CacheState::Cold)
+            .unwrap()
     });
     let bounds = [0, 1].map(|each| Bounds { physical: &bounds[each], method: None });
     let check = |time: f64, expected: &str| {
