@@ -143,21 +143,20 @@ impl<'a> Picture<'a> {
     }
 
     fn text(&self, pipe: &str, basis: Basis) -> String {
+        let roof: Vec<usize> = (0..COLUMNS)
+            .map(|column| self.row(attainable(self.intensity(column), self.pipe, self.memory)))
+            .collect();
         let mut cells = vec![vec![b' '; COLUMNS]; ROWS];
-        let mut rows = Vec::new();
-        for column in 0..COLUMNS {
-            let row = self.row(attainable(self.intensity(column), self.pipe, self.memory));
-            rows.push(row);
-            cells[row][column] = b'.';
+        for (column, row) in roof.iter().enumerate() {
+            cells[*row][column] = b'.';
         }
         for (mark, point) in self.points {
-            let (row, column) = (self.row(point.rate), self.column(point.intensity));
-            cells[row][column] = *mark;
+            cells[self.row(point.rate)][self.column(point.intensity)] = *mark;
         }
         let mut text = String::new();
         for (index, row) in cells.iter().enumerate() {
             let scale = match index {
-                _ if index == rows[COLUMNS - 1] => self.pipe.to_string(),
+                _ if roof.last() == Some(&index) => self.pipe.to_string(),
                 _ if index == ROWS - 1 => self.rate(index).to_string(),
                 _ => String::new(),
             };
@@ -165,27 +164,32 @@ impl<'a> Picture<'a> {
             let line = format!("{scale:>14} {DIM}│{DIM:#}{}", line.trim_end());
             text += &format!("{}\n", line.trim_end());
         }
-        let (left, right) = (self.intensity(0), self.intensity(COLUMNS - 1));
-        let gap = COLUMNS.saturating_sub(right.to_string().len());
-        text += &format!("{:14} {DIM}└{}{DIM:#}\n", "", "─".repeat(COLUMNS));
-        text += &format!("{:16}{:<gap$}{right}\n", "", left.to_string());
-        let ridge = ridge(self.pipe, self.memory);
-        let intensity = self.points.first().map(|(_, point)| point.intensity);
-        let side = intensity.map(|own| match own < ridge {
-            true => format!("; the task has {own}: memory is the limit"),
-            false => format!("; the task has {own}: {pipe} is the limit"),
-        });
+        text + &self.scale() + &self.roofs(pipe, basis)
+    }
+
+    /// The intensities below the picture.
+    fn scale(&self) -> String {
+        let (left, right) =
+            (self.intensity(0).to_string(), self.intensity(COLUMNS - 1).to_string());
+        let gap = COLUMNS.saturating_sub(right.len());
+        let line = "─".repeat(COLUMNS);
+        format!("{:15}{DIM}└{line}{DIM:#}\n{:16}{left:<gap$}{right}\n", "", "")
+    }
+
+    /// What the roofs are, and which of them is above the task.
+    fn roofs(&self, pipe: &str, basis: Basis) -> String {
         let by = match basis {
             Basis::Sheet => "the sheet",
             Basis::Measured => "what was measured on this device",
         };
-        text += &format!(
-            "roofs by {by}: DRAM {}, {pipe} {}; they meet at {ridge}{}\n\n",
-            self.memory,
-            self.pipe,
-            side.unwrap_or_default()
-        );
-        text
+        let (memory, rate, ridge) = (self.memory, self.pipe, ridge(self.pipe, self.memory));
+        let own = self.points.first().map(|(_, point)| point.intensity);
+        let side = own.map(|own| {
+            let limit = if own < ridge { "memory" } else { pipe };
+            format!("; the task has {own}: {limit} is the limit")
+        });
+        let side = side.unwrap_or_default();
+        format!("roofs by {by}: DRAM {memory}, {pipe} {rate}; they meet at {ridge}{side}\n\n")
     }
 
     fn intensity(&self, column: usize) -> Intensity {
