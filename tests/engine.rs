@@ -52,7 +52,8 @@ fn evaluate(work: Work, name: &str, seed: u64) -> Request {
     let device = device(name);
     let DeviceName::Virtual(sheet) = device else { panic!("{name} is virtual") };
     let (policy, timing) = (PolicyUse::Refuse, TimingUse::Skip);
-    let conditions = Conditions { device, sheet, workload: None, seed, policy, timing };
+    let conditions =
+        Conditions { device, sheet, calibration: None, workload: None, seed, policy, timing };
     Request::Evaluate(work, conditions)
 }
 

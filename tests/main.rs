@@ -38,6 +38,9 @@ mod launch;
 /// Projects that the program begins.
 #[cfg(test)]
 mod new;
+/// Numbers and what they mean.
+#[cfg(test)]
+mod numbers;
 /// The program as a user runs it.
 #[cfg(test)]
 mod program;

@@ -76,6 +76,7 @@ const PURE: &[&str] = &[
     "core/src/compile/signature",
     "core/src/compile/name_errors.rs",
     "core/src/compile/source_names.rs",
+    "core/src/explain",
     "core/src/trusted/",
     "core/src/verify/evidence/",
     "core/src/history/table.rs",

@@ -28,6 +28,9 @@ fn main() -> ExitCode {
         Some(Command::Picture(picture)) => commands::picture::run(session, picture),
         Some(Command::New(new)) => commands::new::run(new),
         Some(Command::Devices(devices)) => commands::devices::run(devices),
+        Some(Command::Calibrate(calibrate)) => commands::calibrate::run(&session, calibrate),
+        Some(Command::Explain(explain)) => commands::explain::run(explain),
+        Some(Command::Tour(tour)) => commands::tour::run(&session, tour),
         Some(Command::Doctor(doctor)) => commands::doctor::run(&session, doctor),
     };
     shown(&outcome)

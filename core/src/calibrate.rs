@@ -3,14 +3,17 @@
 //! Each of `assets/calibration` does nothing but keep one memory or one pipe busy. Its definition says how much of it there
 //! is to do; the rate is that by the time. A ceiling exists only for a kernel that passed.
 
+mod benchmark;
+mod folder;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::cancellation::Cancellation;
-use crate::device::{Description, DeviceKind, DeviceName, DeviceSheet, Pipe};
-use crate::evaluate::{Bench, EvaluateError, Evaluation, PolicyUse, evaluate};
+use crate::device::{Description, DeviceName, DeviceSheet, Identity, Pipe};
+use crate::evaluate::{Bench, EvaluateError, Evaluation, PolicyUse, Run, evaluate};
+use crate::measure::Protocol;
 use crate::measure::timing::{Basis, Clock, Mode, Timing};
-use crate::measure::{Protocol, Taint};
 use crate::project::{Project, ProjectError, Workload};
 use crate::speed_of_light::calibration::{
     CalibratedClocks, CalibratedDevice, Calibration, CalibrationError, ClockControl, Measured,
@@ -18,93 +21,16 @@ use crate::speed_of_light::calibration::{
 };
 use crate::units::{BytesPerSecond, FlopsPerSecond, Hertz, Seconds};
 use crate::verify::sentence;
-use crate::verify::verdict::TimingUse;
+use crate::verify::verdict::{Failure, TimingUse};
 
-/// A project that reaches one ceiling.
-#[derive(Clone, Copy, Debug)]
-pub struct Benchmark {
-    /// Its folder.
-    pub name: &'static str,
-    files: [(&'static str, &'static str); 3],
-    quantity: Quantity,
-    mode: Mode,
-    method: &'static str,
-}
-
-/// What a benchmark measures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Quantity {
-    Memory(MemoryPath),
-    Pipe(Pipe),
-    Special,
-}
-
-macro_rules! benchmark {
-    ($name:literal, $quantity:expr, $mode:ident, $method:literal) => {
-        Benchmark {
-            name: $name,
-            files: [
-                (
-                    "project.ron",
-                    include_str!(concat!("../../assets/calibration/", $name, "/project.ron")),
-                ),
-                (
-                    "reference.cu",
-                    include_str!(concat!("../../assets/calibration/", $name, "/reference.cu")),
-                ),
-                (
-                    "kernels/best.cu",
-                    include_str!(concat!("../../assets/calibration/", $name, "/kernels/best.cu")),
-                ),
-            ],
-            quantity: $quantity,
-            mode: Mode::$mode,
-            method: $method,
-        }
-    };
-}
-
-/// All benchmarks, in the order in which they run.
-pub const BENCHMARKS: [Benchmark; 12] = [
-    benchmark!("dram-read", Quantity::Memory(MemoryPath::DramRead), Cold, "16-byte loads, 2 GiB"),
-    benchmark!(
-        "dram-write",
-        Quantity::Memory(MemoryPath::DramWrite),
-        Cold,
-        "16-byte stores, 2 GiB"
-    ),
-    benchmark!(
-        "dram-copy",
-        Quantity::Memory(MemoryPath::DramCopy),
-        Cold,
-        "16-byte loads and stores, 1 GiB each way"
-    ),
-    benchmark!(
-        "l2-read",
-        Quantity::Memory(MemoryPath::L2Read),
-        Warm,
-        "16-byte loads past L1, 16 MiB"
-    ),
-    benchmark!("shared-read", Quantity::Memory(MemoryPath::SharedRead), Cold, "16-byte loads"),
-    benchmark!("fma-f32", Quantity::Pipe(Pipe::Fp32), Cold, "fma.f32, eight chains a thread"),
-    benchmark!("fma-f64", Quantity::Pipe(Pipe::Fp64), Cold, "fma.f64, eight chains a thread"),
-    benchmark!("fma-f16", Quantity::Pipe(Pipe::Fp16), Cold, "fma.f16x2, eight chains a thread"),
-    benchmark!("special", Quantity::Special, Cold, "rsqrt.approx.f32, eight chains a thread"),
-    benchmark!(
-        "tensor-f16",
-        Quantity::Pipe(Pipe::TensorFp16AccumulateFp32),
-        Cold,
-        "mma.sync m16n16k16 f16, f32 accumulators"
-    ),
-    benchmark!("tensor-bf16", Quantity::Pipe(Pipe::TensorBf16), Cold, "mma.sync m16n16k16 bf16"),
-    benchmark!("tensor-tf32", Quantity::Pipe(Pipe::TensorTf32), Cold, "mma.sync m16n16k8 tf32"),
-];
+pub use benchmark::{BENCHMARKS, Benchmark, Quantity};
+pub use folder::{Calibrations, Kept};
 
 /// Why there is no calibration.
 #[derive(Debug, thiserror::Error)]
 pub enum CalibrateError {
     /// Only what runs in real time has ceilings of its own.
-    #[error("a virtual device has no ceilings of its own: its sheet says what they are")]
+    #[error("a virtual device plays its sheet: there is nothing to calibrate")]
     Virtual,
     /// The folder for a benchmark.
     #[error("{0}")]
@@ -120,25 +46,12 @@ pub enum CalibrateError {
     /// The machine cannot run it.
     #[error(transparent)]
     Evaluate(#[from] EvaluateError),
-    /// The benchmark did not pass, so that its time means nothing.
-    #[error("the benchmark `{name}` did not pass: {sentence}")]
-    Failed {
-        /// Which.
-        name: &'static str,
-        /// The verdict.
-        sentence: String,
-    },
-    /// It passed and has no time.
-    #[error("the benchmark `{0}` was not timed")]
-    NotTimed(&'static str),
-    /// A time is not to be trusted.
-    #[error("the benchmark `{name}`: {taint}")]
-    Tainted {
-        /// Which.
-        name: &'static str,
-        /// Why.
-        taint: Taint,
-    },
+    /// Somebody cancelled.
+    #[error("cancelled")]
+    Cancelled,
+    /// Not one benchmark gave a number.
+    #[error("nothing could be measured; the first reason: {0}")]
+    Nothing(String),
     /// A number that no measurement gives.
     #[error(transparent)]
     Unsound(#[from] CalibrationError),
@@ -151,6 +64,8 @@ pub struct Place<'a> {
     pub device: &'a DeviceName,
     /// What it says of itself.
     pub description: &'a Description,
+    /// Which GPU it is; none of a virtual device.
+    pub identity: Option<&'a Identity>,
     /// Its sheet.
     pub sheet: &'a DeviceSheet,
     /// The time of day, as RFC 3339.
@@ -161,46 +76,39 @@ pub struct Place<'a> {
     pub seed: u64,
 }
 
-/// Runs every benchmark; `watcher` is told which one begins.
+/// What came of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Calibrated {
+    /// The numbers that there are.
+    pub calibration: Calibration,
+    /// What was not measured, with the reason: there the sheet stands in.
+    pub left_out: Vec<(Quantity, String)>,
+}
+
+/// Runs every benchmark; `watcher` is told which one begins. One that does not pass, or whose time is not to be trusted, is
+/// left out: a device need not have every pipe.
 ///
 /// # Errors
-/// A benchmark did not pass, or the machine cannot run it.
+/// The device is a virtual one, the machine cannot run a benchmark, or none of them gave a number.
 pub fn calibrate(
     place: &Place<'_>,
     bench: &mut Bench,
     cancellation: &Cancellation,
     watcher: &mut dyn FnMut(&Benchmark),
-) -> Result<Calibration, CalibrateError> {
-    let DeviceKind::Cuda { uuid, driver } = &place.description.kind else {
-        return Err(CalibrateError::Virtual);
-    };
+) -> Result<Calibrated, CalibrateError> {
+    let Some(identity) = place.identity else { return Err(CalibrateError::Virtual) };
     let mut found = Found::default();
     for benchmark in &BENCHMARKS {
+        if let Some(reason) = benchmark.unsuitable(place.description.capability) {
+            found.left_out.push((benchmark.quantity, reason.to_owned()));
+            continue;
+        }
         watcher(benchmark);
-        found.add(benchmark, place, bench, cancellation)?;
+        if let Err(reason) = found.add(benchmark, place, bench, cancellation)? {
+            found.left_out.push((benchmark.quantity, reason));
+        }
     }
-    let calibration = Calibration {
-        schema: SCHEMA,
-        device: CalibratedDevice {
-            title: place.description.title.clone(),
-            uuid: uuid.clone(),
-            compute_capability: place.description.capability,
-        },
-        date: place.date.to_owned(),
-        driver: format!("CUDA {}.{}", driver.0, driver.1),
-        clocks: found.clocks(place.sheet),
-        memory: found.memory,
-        pipes: found.pipes,
-        special: found.special,
-        retained_writes: None,
-        // What an empty kernel takes is no measurement of this device: `device/cuda/stopwatch.rs` says why.
-        launch_floor: None,
-        event_offset: found.offset,
-    };
-    match calibration.problems() {
-        problems if problems.is_empty() => Ok(calibration),
-        problems => Err(CalibrationError::Unsound(problems).into()),
-    }
+    found.finished(place, identity)
 }
 
 /// What was found so far.
@@ -211,19 +119,21 @@ struct Found {
     special: Option<Measured<FlopsPerSecond>>,
     offset: Option<Measured<Seconds>>,
     sm_clocks: Vec<Hertz>,
+    left_out: Vec<(Quantity, String)>,
 }
 
 impl Found {
+    /// The reason where a benchmark gave no number.
     fn add(
         &mut self,
         benchmark: &Benchmark,
         place: &Place<'_>,
         bench: &mut Bench,
         cancellation: &Cancellation,
-    ) -> Result<(), CalibrateError> {
+    ) -> Result<Result<(), String>, CalibrateError> {
         let project = benchmark.written_to(place.folder)?;
         let Some(kernel) = project.kernels.first() else {
-            return Err(CalibrateError::NotTimed(benchmark.name));
+            return Ok(Err("it has no kernel".to_owned()));
         };
         let evaluation = Evaluation {
             project: &project,
@@ -231,27 +141,18 @@ impl Found {
             chosen: &BTreeMap::new(),
             device: place.device,
             sheet: place.sheet,
+            calibration: None,
             workload: None,
             seed: place.seed,
             policy: PolicyUse::Show,
             timing: TimingUse::Measure(Protocol::FINAL),
         };
         let run = evaluate(&evaluation, bench, cancellation, &mut |_step, _workload| {})?;
-        let Ok(passed) = &run.verdict else {
-            let sentence = sentence::verdict(&kernel.name, &run.verdict);
-            return Err(CalibrateError::Failed { name: benchmark.name, sentence });
-        };
-        let missing = CalibrateError::NotTimed(benchmark.name);
-        let Some(timed) = passed.timings.first() else { return Err(missing) };
-        let of_mode = |timing: &&Timing| timing.mode == benchmark.mode;
-        let Some(timing) = timed.timings.iter().find(of_mode) else { return Err(missing) };
-        if let Some(taint) = timing.taint.first() {
-            return Err(CalibrateError::Tainted { name: benchmark.name, taint: *taint });
+        if matches!(run.verdict, Err(Failure::Cancelled)) {
+            return Err(CalibrateError::Cancelled);
         }
-        let workload = project.workloads.iter().find(|each| each.name == timed.workload);
-        let Some(workload) = workload else { return Err(missing) };
-        self.note(benchmark, workload, timing);
-        Ok(())
+        Ok(timed(benchmark, &project, &run)
+            .map(|(workload, timing)| self.note(benchmark, workload, timing)))
     }
 
     fn note(&mut self, benchmark: &Benchmark, workload: &Workload, timing: &Timing) {
@@ -282,18 +183,74 @@ impl Found {
         }
     }
 
+    fn finished(
+        self,
+        place: &Place<'_>,
+        identity: &Identity,
+    ) -> Result<Calibrated, CalibrateError> {
+        if self.memory.is_empty() && self.pipes.is_empty() && self.special.is_none() {
+            let first =
+                self.left_out.into_iter().next().map(|(what, why)| format!("{what}: {why}"));
+            return Err(CalibrateError::Nothing(first.unwrap_or_default()));
+        }
+        let calibration = Calibration {
+            schema: SCHEMA,
+            device: CalibratedDevice {
+                title: place.description.title.clone(),
+                uuid: identity.uuid.clone(),
+                compute_capability: place.description.capability,
+            },
+            date: place.date.to_owned(),
+            driver: identity.driver.clone(),
+            clocks: self.clocks(place.sheet),
+            memory: self.memory,
+            pipes: self.pipes,
+            special: self.special,
+            retained_writes: None,
+            // What an empty kernel takes is no measurement of this device: `device/cuda/stopwatch.rs` says why.
+            launch_floor: None,
+            event_offset: self.offset,
+        };
+        let problems = calibration.problems();
+        if !problems.is_empty() {
+            return Err(CalibrationError::Unsound(problems).into());
+        }
+        Ok(Calibrated { calibration, left_out: self.left_out })
+    }
+
     fn clocks(&self, sheet: &DeviceSheet) -> CalibratedClocks {
         let mut all: Vec<f64> = self.sm_clocks.iter().map(|clock| clock.0).collect();
         let multiprocessors = crate::measure::statistics::median(&mut all);
         // Two transfers a clock; NVML is not asked for it.
-        let memory = sheet.memory_transfers.get().map_or(0.0, |transfers| transfers.0 / 2.0);
+        let memory = sheet.memory_transfers.get().map(|transfers| Hertz(transfers.0 / 2.0));
         let sheet_clock = sheet.boost_clock.get().map_or(0.0, |clock| clock.0);
         CalibratedClocks {
             multiprocessors: Hertz(multiprocessors.unwrap_or(sheet_clock)),
-            memory: Hertz(memory),
+            memory,
             control: ClockControl::Free,
         }
     }
+}
+
+/// The time that counts, with its workload, or why there is none.
+fn timed<'a>(
+    benchmark: &Benchmark,
+    project: &'a Project,
+    run: &'a Run,
+) -> Result<(&'a Workload, &'a Timing), String> {
+    let kernel = project.kernels.first().map_or("", |kernel| &kernel.name);
+    let Ok(passed) = &run.verdict else {
+        return Err(sentence::verdict(kernel, &run.verdict));
+    };
+    let timed = passed.timings.first().ok_or("no workload of it was timed")?;
+    let of_mode = |timing: &&Timing| timing.mode == benchmark.mode;
+    let withheld = || timed.withheld.clone().unwrap_or_else(|| "it was not timed".to_owned());
+    let timing = timed.timings.iter().find(of_mode).ok_or_else(withheld)?;
+    if let Some(taint) = timing.taint.first() {
+        return Err(taint.to_string());
+    }
+    let workload = project.workloads.iter().find(|each| each.name == timed.workload);
+    Ok((workload.ok_or("its workload is gone")?, timing))
 }
 
 /// An amount by the times of a timing: the longest time is the lowest rate.
@@ -318,22 +275,10 @@ fn measured<Rate>(
     }
 }
 
-impl Benchmark {
-    /// The project, below a folder that exists.
-    fn written_to(&self, folder: &Path) -> Result<Project, CalibrateError> {
-        let root = folder.join(self.name);
-        std::fs::create_dir_all(root.join("kernels"))?;
-        for (file, text) in self.files {
-            std::fs::write(root.join(file), text)?;
-        }
-        Project::load(&root)
-            .map_err(|error| CalibrateError::Project { name: self.name, error: Box::new(error) })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::ComputeCapability;
 
     #[test]
     fn every_benchmark_is_a_project_with_one_kernel_and_one_amount() {
@@ -354,6 +299,23 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_rate_that_the_chip_exceeds_by_another_method_is_no_ceiling() {
+        let check = |capability, tensor_is_measured: bool| {
+            for benchmark in &BENCHMARKS {
+                let is_tensor =
+                    matches!(benchmark.quantity, Quantity::Pipe(pipe) if pipe.is_tensor());
+                let is_measured = benchmark.unsuitable(capability).is_none();
+                assert_eq!(is_measured, !is_tensor || tensor_is_measured, "{}", benchmark.name);
+            }
+        };
+        check(ComputeCapability(8, 0), true);
+        check(ComputeCapability(8, 9), true);
+        check(ComputeCapability(9, 0), false);
+        check(ComputeCapability(10, 0), false);
+        check(ComputeCapability(12, 0), true);
     }
 
     #[test]

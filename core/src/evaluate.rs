@@ -24,6 +24,7 @@ use crate::compile::Compiler;
 use crate::device::{DeviceName, DeviceSheet};
 use crate::project::candidate::CandidateHash;
 use crate::project::{Kernel, Project};
+use crate::speed_of_light::calibration::Calibration;
 use crate::verify::stations::Stations;
 use crate::verify::subject::Subject;
 use crate::verify::verdict::{Checks, Failure, Passed, Screened, Step, TimingUse, Verdict};
@@ -42,6 +43,8 @@ pub struct Evaluation<'a> {
     pub device: &'a DeviceName,
     /// Its sheet.
     pub sheet: &'a DeviceSheet,
+    /// What was measured on this very device, where somebody calibrated it.
+    pub calibration: Option<&'a Calibration>,
     /// Only this workload, where one is named.
     pub workload: Option<&'a str>,
     /// What all inputs come from.

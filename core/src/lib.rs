@@ -41,6 +41,8 @@ pub mod calibrate;
 
 pub mod history;
 
+pub mod explain;
+
 pub mod report;
 
 pub mod engine;

@@ -3,13 +3,12 @@
 use std::path::Path;
 
 use lightbench_core::history::query::{Filter, Order};
-use lightbench_core::history::{HistoryError, Opened, RunNumber, StoredRun, Suspicion};
+use lightbench_core::history::{HistoryError, Opened, Provenance, RunNumber, StoredRun};
+use lightbench_core::verify::verdict::WorkloadTiming;
 
 use super::Worker;
-use crate::args;
-use crate::commands::bench::Chosen;
-use crate::commands::history::{begun, existing};
-use crate::commands::run::record::Recorder;
+use crate::commands::history::existing;
+use crate::commands::run::record::{Appended, AskedFor, Keeping, Recorder};
 use crate::workbench::errand::{Finding, Part, Recording};
 use crate::workbench::notices::Weight;
 
@@ -49,33 +48,28 @@ impl Worker {
 
     pub(super) fn record(&self, recording: &Recording) {
         let Recording { project, kernel, run, device, compiler, workload } = recording;
-        let chosen = Chosen {
-            device: device.name.clone(),
-            sheet: device.sheet,
-            title: device.title.clone(),
-            instead: None,
-        };
-        let arguments = args::Run::of_window(workload.clone());
-        let mut recorder =
-            Recorder::new(&self.session, project, &chosen, &arguments, compiler.clone());
-        recorder.append(kernel, run);
+        let Some(chosen) = self.devices.iter().find(|chosen| chosen.device == device.name) else { return };
+        let asked =
+            AskedFor { parameters: &[], workload: workload.as_deref(), keeping: Keeping::Records };
+        let mut recorder = Recorder::new(&self.session, project, chosen, asked, compiler.clone());
+        let appended = recorder.appended(kernel, run);
         for notice in &recorder.notices {
             self.said.notice(Weight::Warning, notice.clone());
         }
-        drop(recorder);
-        let folder = &project.root;
-        let newest = self.newest_of(folder, &kernel.name);
-        if let Ok(Some(stored)) = newest {
-            if stored.record.seed == Some(run.seed) {
-                self.said.say(Finding::Recorded(folder.clone(), Box::new(stored)));
-            }
-        }
-    }
-
-    fn newest_of(&self, folder: &Path, kernel: &str) -> Result<Option<StoredRun>, HistoryError> {
-        let Opened { store, .. } = begun(&self.session, folder, Suspicion::None)?;
-        let filter = Filter { kernel: Some(kernel.to_owned()), ..Filter::default() };
-        Ok(store.newest(&filter, Order::Newest, 1)?.runs.pop())
+        let Some(Appended { number, record, before }) = appended else { return };
+        let lines = run.verdict.as_ref().map(|passed| {
+            let mut told = passed.clone();
+            before.tell(&record, &mut told);
+            let line = |timing: WorkloadTiming| Some((timing.workload, timing.standing?.line));
+            told.timings.into_iter().filter_map(line).collect()
+        });
+        let provenance = match self.session.state {
+            Some(_) => Provenance::Own,
+            None => Provenance::Recorded,
+        };
+        let stored = StoredRun { number, provenance, record };
+        let folder = project.root.clone();
+        self.said.say(Finding::Recorded(folder, Box::new(stored), lines.unwrap_or_default()));
     }
 
     pub(super) fn read_run(&self, folder: &Path, number: RunNumber) {

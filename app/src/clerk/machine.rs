@@ -6,7 +6,7 @@ use lightbench_core::cancellation::Cancellation;
 use lightbench_core::compile::Compiler;
 use lightbench_core::compile::facts::Facts;
 use lightbench_core::compile::sass::{SassFunction, SourceLine};
-use lightbench_core::device::DeviceSheet;
+use lightbench_core::device::{DeviceName, DeviceSheet};
 use lightbench_core::engine::{DeviceSetting, Engine, Settings, Wake};
 use lightbench_core::toolchain::doctor::examine;
 use lightbench_core::toolchain::{PinnedSet, Toolchain, discover};
@@ -19,13 +19,22 @@ use crate::workbench::notices::Weight;
 /// The virtual device that is first where there is no GPU.
 const FIRST_VIRTUAL: &str = "h200";
 
+fn choice(chosen: &Chosen) -> DeviceChoice {
+    DeviceChoice {
+        name: chosen.device.clone(),
+        sheet: chosen.sheet,
+        title: chosen.title.clone(),
+        calibration: chosen.calibration().cloned(),
+    }
+}
+
 impl Worker {
-    pub(super) fn find_machine(&self) {
+    pub(super) fn find_machine(&mut self) {
         let found = self.machine();
         self.said.say(Finding::Machine(found));
     }
 
-    pub(super) fn fetch_compiler(&self) {
+    pub(super) fn fetch_compiler(&mut self) {
         self.said.notice(Weight::Note, "fetching the compiler with pip: about 150 MB");
         match self.session.fetch(PinnedSet::Compiler) {
             Ok(()) => self.said.notice(Weight::Good, "the compiler is here"),
@@ -34,7 +43,7 @@ impl Worker {
         self.find_machine();
     }
 
-    fn machine(&self) -> Result<Found, String> {
+    fn machine(&mut self) -> Result<Found, String> {
         let told = |error: &dyn std::fmt::Display| error.to_string();
         let toolchain = self.toolchain()?;
         let command = self.session.worker_command().map_err(|error| told(&error))?;
@@ -43,9 +52,12 @@ impl Worker {
         let mut without_gpu = None;
         for ordinal in 0_u32.. {
             match on(&self.session, &command, &format!("cuda:{ordinal}")) {
-                Ok((Chosen { device, sheet, title, .. }, checker)) => {
-                    devices.push(DeviceChoice { name: device.clone(), sheet, title });
-                    settings.push(DeviceSetting { device, checker });
+                Ok((chosen, checker)) => {
+                    settings.push(DeviceSetting { device: chosen.device.clone(), checker });
+                    for notice in chosen.notices() {
+                        self.said.notice(Weight::Warning, notice);
+                    }
+                    devices.push(chosen);
                 }
                 Err(unopened) => {
                     if ordinal == 0 {
@@ -58,10 +70,10 @@ impl Worker {
         let mut sheets = DeviceSheet::all().map_err(|error| told(&error))?;
         sheets.sort_by_key(|sheet| (sheet.name != FIRST_VIRTUAL, sheet.title.clone()));
         for sheet in sheets {
-            let name = lightbench_core::device::DeviceName::Virtual(sheet);
+            let device = DeviceName::Virtual(sheet);
             let title = format!("virtual {}", sheet.title);
-            devices.push(DeviceChoice { name: name.clone(), sheet, title });
-            settings.push(DeviceSetting { device: name, checker: None });
+            settings.push(DeviceSetting { device: device.clone(), checker: None });
+            devices.push(Chosen { device, sheet, title, instead: None, gpu: None });
         }
         let compiler = format!("NVRTC {}", toolchain.nvrtc.version);
         let wake = Arc::clone(&self.said.wake);
@@ -73,6 +85,8 @@ impl Worker {
             wake: Some(Wake(Box::new(move || wake()))),
         };
         let evaluator = Engine::start(settings).map_err(|error| told(&error))?;
+        self.devices = devices;
+        let devices = self.devices.iter().map(choice).collect();
         Ok(Found { evaluator: Box::new(evaluator), devices, compiler, without_gpu })
     }
 

@@ -19,6 +19,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_cha
 use std::thread::{Builder, JoinHandle};
 use std::{io, mem};
 
+use crate::commands::bench::Chosen;
 use crate::session::Session;
 use crate::workbench::errand::{Clerk, Errand, Finding};
 use crate::workbench::notices::Weight;
@@ -72,7 +73,7 @@ impl Desk {
         let (errands, inbox) = sync_channel(MOST_WAITING);
         let (sender, findings) = sync_channel(MOST_WAITING);
         let said = Says { findings: sender, wake };
-        let mut worker = Worker { session, said: said.clone(), watch: watch::Watch::default() };
+        let mut worker = Worker { session, said: said.clone(), watch: watch::Watch::default(), devices: Vec::new() };
         let thread = Builder::new().name("clerk".to_owned()).spawn(move || {
             for errand in inbox {
                 worker.carry_out(errand);
@@ -124,6 +125,8 @@ struct Worker {
     session: Session,
     said: Says,
     watch: watch::Watch,
+    /// The devices that were found.
+    devices: Vec<Chosen>,
 }
 
 impl Worker {

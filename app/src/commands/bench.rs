@@ -1,10 +1,15 @@
 //! What evaluating commands share: the device that is meant, the processes on it, and where seeds come from.
 
 use std::io;
+use std::path::Path;
+use std::sync::Arc;
 
-use lightbench_core::device::{DeviceName, DeviceSheet};
+use lightbench_core::calibrate::{Calibrations, Kept};
+use lightbench_core::device::{Description, DeviceName, DeviceSheet, Identity};
 use lightbench_core::engine::{DeviceSetting, Engine, Settings};
 use lightbench_core::evaluate::Bench;
+use lightbench_core::speed_of_light::calibration::Calibration;
+use lightbench_core::speed_of_light::ceilings::{Basis, Ceilings, Quantity};
 use lightbench_core::verify::stations::{StationError, Stations};
 use lightbench_core::worker::command::WorkerCommand;
 
@@ -27,6 +32,59 @@ pub(crate) struct Chosen {
     pub(crate) title: String,
     /// Why it is not a GPU, where nobody asked for a virtual one.
     pub(crate) instead: Option<String>,
+    /// What more is known where it is one.
+    pub(crate) gpu: Option<Gpu>,
+}
+
+/// A GPU, and what was measured on it.
+#[derive(Debug)]
+pub(crate) struct Gpu {
+    /// What it says of itself.
+    pub(crate) description: Description,
+    /// Which one it is, and with which driver.
+    pub(crate) identity: Identity,
+    /// Its measured ceilings.
+    pub(crate) calibration: Option<Arc<Calibration>>,
+    /// Why a calibration that is there is not used.
+    pub(crate) notice: Option<String>,
+}
+
+impl Chosen {
+    /// What was measured on this very device, where somebody calibrated it.
+    pub(crate) fn calibration(&self) -> Option<&Arc<Calibration>> {
+        self.gpu.as_ref()?.calibration.as_ref()
+    }
+
+    /// What people should know of the device.
+    pub(crate) fn notices(&self) -> Vec<String> {
+        self.gpu.iter().filter_map(|gpu| gpu.notice.clone()).collect()
+    }
+
+    /// Where the ceilings of a GPU come from, in one line; none of a virtual device, which plays its sheet.
+    pub(crate) fn ceilings(&self) -> Option<String> {
+        let gpu = self.gpu.as_ref()?;
+        let Some(calibration) = &gpu.calibration else {
+            let device = &self.device;
+            return Some(format!(
+                "ceilings by the device sheet; `lightbench calibrate --device {device}` measures them"
+            ));
+        };
+        let ceilings = Ceilings::of(self.sheet, Some(calibration), Basis::Measured);
+        let (pipes, others): (Vec<_>, Vec<_>) = ceilings
+            .not_measured()
+            .into_iter()
+            .partition(|quantity| matches!(quantity, Quantity::Pipe(_)));
+        let mut missing: Vec<String> = others.iter().map(ToString::to_string).collect();
+        if !pipes.is_empty() {
+            missing.push(format!("{} of {} pipes", pipes.len(), ceilings.pipes.len()));
+        }
+        let day = calibration.date.split('T').next().unwrap_or_default();
+        let rest = match missing.as_slice() {
+            [] => String::new(),
+            missing => format!("; not measured: {}", missing.join(", ")),
+        };
+        Some(format!("ceilings measured on this device on {day}{rest}"))
+    }
 }
 
 /// A compiler and stations on the device that is asked for, else on the first GPU, else on a virtual one.
@@ -40,6 +98,23 @@ pub(super) fn open(
     let stations = stations.map_err(|error| report::environment(&error, as_json))?;
     let compiler = session.compiler().map_err(|failure| failure.outcome(as_json))?;
     Ok((Bench { compiler, stations }, chosen))
+}
+
+/// The same on a GPU and nothing else: where there is none, no virtual device is of help.
+pub(super) fn open_gpu(
+    session: &Session,
+    wanted: &str,
+    as_json: bool,
+) -> Result<(Bench, Chosen), Outcome> {
+    let command = session.worker_command();
+    let command = command.map_err(|error| report::environment(&error, as_json))?;
+    if let Err(Unopened::Environment(reason)) = on(session, &command, wanted) {
+        // The rest says to take a virtual one.
+        let reason = reason.split(';').next().unwrap_or_default();
+        let message = format!("{reason}; only a GPU has ceilings to measure");
+        return Err(report::environment(&message, as_json));
+    }
+    open(session, Some(wanted), as_json)
 }
 
 /// An engine with that device.
@@ -113,7 +188,7 @@ pub(crate) fn on(
     match &device {
         DeviceName::Virtual(sheet) => {
             let (sheet, title) = (*sheet, format!("virtual {}", sheet.title));
-            Ok((Chosen { device, sheet, title, instead: None }, None))
+            Ok((Chosen { device, sheet, title, instead: None, gpu: None }, None))
         }
         DeviceName::Cuda(_) => {
             let mut probe = Stations::new(command, &device, None).map_err(environment)?;
@@ -122,8 +197,27 @@ pub(crate) fn on(
                 .map_err(|error: StationError| Unopened::Environment(error.to_string()))?;
             let sheet = DeviceSheet::of_gpu(&description.title, description.capability)
                 .map_err(|error| Unopened::Environment(error.to_string()))?;
-            let checker = DeviceName::Virtual(sheet);
-            Ok((Chosen { device, sheet, title: description.title, instead: None }, Some(checker)))
+            let (checker, title) = (DeviceName::Virtual(sheet), description.title.clone());
+            let gpu = Identity::of(&description).map(|identity| {
+                let (calibration, notice) = calibrated(session.state.as_deref(), &identity.uuid);
+                Gpu { description, identity, calibration, notice }
+            });
+            Ok((Chosen { device, sheet, title, instead: None, gpu }, Some(checker)))
+        }
+    }
+}
+
+/// The calibration of a device, or why the one that is there is not used.
+fn calibrated(state: Option<&Path>, uuid: &str) -> (Option<Arc<Calibration>>, Option<String>) {
+    match state.map(|state| Calibrations::below(state).of(uuid)) {
+        None | Some(Kept::Nothing) => (None, None),
+        Some(Kept::Usable(calibration)) => (Some(Arc::from(calibration)), None),
+        Some(Kept::Unusable { file, reason }) => {
+            let file = file.display();
+            let notice = format!(
+                "the calibration in {file} is not used: {reason}; ceilings are those of the sheet"
+            );
+            (None, Some(notice))
         }
     }
 }
@@ -131,4 +225,50 @@ pub(crate) fn on(
 /// A seed that nobody can know beforehand.
 pub(super) fn fresh_seed() -> Result<u64, getrandom::Error> {
     getrandom::u64()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use lightbench_core::device::{ComputeCapability, DeviceKind};
+
+    use super::*;
+    use crate::commands::calibrate::fixture::calibration;
+
+    fn gpu(state: &Path) -> Chosen {
+        let sheet = DeviceSheet::named("h200").unwrap();
+        let uuid = calibration().device.uuid;
+        let description = Description {
+            name: "cuda:0".to_owned(),
+            title: "NVIDIA H200".to_owned(),
+            capability: ComputeCapability(9, 0),
+            memory_bytes: 1 << 37,
+            kind: DeviceKind::Cuda { uuid: uuid.clone(), driver: (13, 0) },
+        };
+        let (calibration, notice) = calibrated(Some(state), &uuid);
+        let identity = Identity { uuid, driver: "CUDA 13.0".to_owned() };
+        let gpu = Some(Gpu { description, identity, calibration, notice });
+        let (device, title) = (DeviceName::Cuda(0), "NVIDIA H200".to_owned());
+        Chosen { device, sheet, title, instead: None, gpu }
+    }
+
+    #[test]
+    fn ceilings_are_those_of_the_calibration_of_this_device() {
+        let state = tempfile::tempdir().unwrap();
+        let before = gpu(state.path()).ceilings().unwrap();
+        assert!(before.contains("lightbench calibrate --device cuda:0"), "{before}");
+        let kept = Calibrations::below(state.path());
+        let file = kept.keep(&calibration()).unwrap();
+        let chosen = gpu(state.path());
+        assert!(chosen.calibration().is_some() && chosen.notices().is_empty());
+        let line = chosen.ceilings().unwrap();
+        assert!(line.starts_with("ceilings measured on this device on 2026-11-21"), "{line}");
+        assert!(line.contains("not measured: ") && line.contains("shared memory"), "{line}");
+        fs::write(&file, "{").unwrap();
+        let chosen = gpu(state.path());
+        assert!(chosen.calibration().is_none());
+        let notices = chosen.notices();
+        assert!(notices[0].contains(&*file.to_string_lossy()), "{notices:?}");
+    }
 }

@@ -52,6 +52,7 @@ fn compared(session: &Session, arguments: &args::Compare) -> Result<Outcome, Out
         chosen: &parameters,
         device: &chosen.device,
         sheet: chosen.sheet,
+        calibration: chosen.calibration().map(AsRef::as_ref),
         workload: None,
         seed,
         policy: PolicyUse::Refuse,
@@ -66,7 +67,8 @@ fn compared(session: &Session, arguments: &args::Compare) -> Result<Outcome, Out
     }
     let told = Told { title: &project.definition.title, chosen: &chosen, kernels: [a, b], done };
     let output = if as_json { document(&told.json()) } else { told.text() };
-    Ok(Outcome { output, errors: String::new(), status: told.status() })
+    let errors = report::notices(&chosen.notices());
+    Ok(Outcome { output, errors, status: told.status() })
 }
 
 /// What is told.

@@ -2,15 +2,18 @@
 
 pub mod audit;
 pub(crate) mod bench;
+pub mod calibrate;
 pub mod check;
 pub mod compare;
 mod desk;
 pub mod devices;
 pub mod doctor;
+pub mod explain;
 mod fault;
 pub mod history;
 pub mod launch;
 pub mod new;
 pub mod picture;
 pub mod run;
+pub mod tour;
 pub mod worker;

@@ -11,6 +11,7 @@ use lightbench_core::device::{DeviceName, DeviceSheet};
 use lightbench_core::engine::{Engine, Event, NotTaken, Request, RequestId};
 use lightbench_core::evaluate::Run;
 use lightbench_core::history::{RunNumber, StoredRun};
+use lightbench_core::speed_of_light::calibration::Calibration;
 use lightbench_core::project::{Kernel, Project, ProjectError, Survey};
 use lightbench_core::toolchain::doctor::Report;
 
@@ -81,7 +82,7 @@ pub struct Recording {
 }
 
 /// A device that can be chosen.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct DeviceChoice {
     /// What people type.
     pub name: DeviceName,
@@ -89,6 +90,8 @@ pub struct DeviceChoice {
     pub sheet: &'static DeviceSheet,
     /// What people call it.
     pub title: String,
+    /// What was measured on it, where somebody calibrated it.
+    pub calibration: Option<Arc<Calibration>>,
 }
 
 /// What came of an errand, or was noticed meanwhile.
@@ -104,8 +107,8 @@ pub enum Finding {
     Changed(PathBuf),
     /// A text was written, or why not.
     Saved(PathBuf, String, Result<(), String>),
-    /// A run was appended.
-    Recorded(PathBuf, Box<StoredRun>),
+    /// A run was appended; the sentence of each workload that was measured, held against the runs before.
+    Recorded(PathBuf, Box<StoredRun>, Vec<(String, String)>),
     /// A run was read, with the text of its kernel.
     Run(PathBuf, Box<StoredRun>, Option<String>),
     /// Machine code as text.

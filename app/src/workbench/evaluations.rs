@@ -90,6 +90,8 @@ pub struct Evaluated {
     pub device: DeviceChoice,
     /// Its place in the history, once it is there.
     pub number: Option<RunNumber>,
+    /// The sentence of each workload that was measured, held against the runs before, once those were read.
+    pub lines: Vec<(String, String)>,
 }
 
 #[derive(Clone, Debug)]
@@ -200,6 +202,7 @@ impl Evaluations {
             let conditions = Conditions {
                 device: question.device.name.clone(),
                 sheet,
+                calibration: question.device.calibration.clone(),
                 workload: None,
                 seed: question.seed,
                 policy: PolicyUse::Refuse,
@@ -297,7 +300,7 @@ impl Evaluations {
                 }
                 let Job { project, kernel, device, kind: _ } = job;
                 let evaluated =
-                    Evaluated { run: Arc::from(run), project, kernel, device, number: None };
+                    Evaluated { run: Arc::from(run), project, kernel, device, number: None, lines: Vec::new() };
                 known.evaluated = Some(evaluated.clone());
                 Some(Heard::Verdict(name, Box::new(evaluated)))
             }

@@ -51,9 +51,9 @@ impl Workbench {
                 let text = format!("{} was not saved: {why}", file.display());
                 self.notices.say(Weight::Error, text, now);
             }
-            Finding::Recorded(folder, run) => {
+            Finding::Recorded(folder, run, lines) => {
                 if self.is_open(&folder) {
-                    self.recorded(&run, now);
+                    self.recorded(&run, lines, now);
                 }
             }
             Finding::Run(folder, run, source) => {
@@ -145,12 +145,13 @@ impl Workbench {
         }
     }
 
-    fn recorded(&mut self, run: &StoredRun, now: Duration) {
+    fn recorded(&mut self, run: &StoredRun, lines: Vec<(String, String)>, now: Duration) {
         self.runs.add(run);
         let known = self.evaluations.of_mut(&run.record.kernel);
         if let Some(evaluated) = &mut known.evaluated {
             if evaluated.run.seed == run.record.seed.unwrap_or_default() {
                 evaluated.number = Some(run.number);
+                evaluated.lines = lines;
             }
         }
         let Some(row) = self.runs.get(run.number) else { return };

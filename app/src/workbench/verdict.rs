@@ -4,7 +4,7 @@ use lightbench_core::verify::sentence;
 use lightbench_core::verify::verdict::{Failure, WorkloadTiming};
 
 use super::Workbench;
-use super::evaluations::Machine;
+use super::evaluations::{Evaluated, Machine};
 
 /// The sentence, and how it is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Workbench {
                 return Line { text: obstacle.clone(), tone: Tone::Bad };
             }
             if let Some(evaluated) = &known.evaluated {
-                return self.evaluated_line(&evaluated.kernel.name, &evaluated.run.verdict);
+                return self.evaluated_line(evaluated);
             }
             if let Some(first) = known.compile_problems.first() {
                 let text = format!("{} does not compile: {}", opened.kernel, first.message);
@@ -62,16 +62,18 @@ impl Workbench {
         quiet("Nothing is known of this kernel yet: save it, or press F5")
     }
 
-    fn evaluated_line(
-        &self,
-        kernel: &str,
-        verdict: &lightbench_core::verify::verdict::Verdict,
-    ) -> Line {
+    fn evaluated_line(&self, evaluated: &Evaluated) -> Line {
+        let (kernel, verdict) = (evaluated.kernel.name.as_str(), &evaluated.run.verdict);
         match verdict {
             Ok(passed) => {
-                let told = self.told(&passed.timings).and_then(|timing| timing.standing.as_ref());
-                let text = told
-                    .map_or_else(|| sentence::verdict(kernel, verdict), |told| told.line.clone());
+                let told = self.told(&passed.timings);
+                let text = match told.and_then(|told| Some((told, told.standing.as_ref()?))) {
+                    None => sentence::verdict(kernel, verdict),
+                    Some((told, standing)) => {
+                        let against = evaluated.lines.iter().find(|(name, _)| *name == told.workload);
+                        against.map_or_else(|| standing.line.clone(), |(_, line)| line.clone())
+                    }
+                };
                 Line { text, tone: Tone::Good }
             }
             Err(Failure::Cancelled) => Line { text: "Stopped".to_owned(), tone: Tone::Quiet },

@@ -201,6 +201,7 @@ impl Auditor<'_> {
             chosen: &chosen,
             device,
             sheet,
+            calibration: None,
             workload: None,
             seed,
             policy,

@@ -11,6 +11,7 @@ pub mod virtual_device;
 
 pub mod capability;
 pub mod facts;
+pub mod identity;
 pub mod peaks;
 pub mod sheet;
 pub mod sm_limits;
@@ -34,6 +35,7 @@ pub use execution::{
     Launch, LaunchFault, ModuleId, Outcome, POISON, Placement,
 };
 pub use facts::{Evidence, Fact};
+pub use identity::Identity;
 pub use name::DeviceName;
 pub use peaks::{Peaks, Pipe};
 pub use sheet::{DeviceSheet, SheetError};

@@ -58,6 +58,23 @@ impl Pipe {
         Self::TensorInt8,
     ];
 
+    /// Whether it is one of tensor cores.
+    #[must_use]
+    pub const fn is_tensor(self) -> bool {
+        match self {
+            Self::Fp64 | Self::Fp32 | Self::Fp16 | Self::Bf16 => false,
+            Self::TensorFp64
+            | Self::TensorTf32
+            | Self::TensorFp16
+            | Self::TensorFp16AccumulateFp32
+            | Self::TensorBf16
+            | Self::TensorFp8
+            | Self::TensorFp8AccumulateFp32
+            | Self::TensorFp4
+            | Self::TensorInt8 => true,
+        }
+    }
+
     /// The name as sheets write it.
     #[must_use]
     pub const fn key(self) -> &'static str {

@@ -221,6 +221,7 @@ fn evaluation<'a>(work: &'a Work, conditions: &'a Conditions) -> Evaluation<'a> 
         chosen: &work.chosen,
         device: &conditions.device,
         sheet: conditions.sheet,
+        calibration: conditions.calibration.as_deref(),
         workload: conditions.workload.as_deref(),
         seed: conditions.seed,
         policy: conditions.policy,

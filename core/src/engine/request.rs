@@ -9,6 +9,7 @@ use crate::compile::Build;
 use crate::device::{DeviceName, DeviceSheet};
 use crate::evaluate::PolicyUse;
 use crate::project::{Kernel, Project};
+use crate::speed_of_light::calibration::Calibration;
 use crate::verify::verdict::TimingUse;
 
 /// All that the engine can be told.
@@ -59,6 +60,8 @@ pub struct Conditions {
     pub device: DeviceName,
     /// Its sheet.
     pub sheet: &'static DeviceSheet,
+    /// What was measured on this very device, where somebody calibrated it.
+    pub calibration: Option<Arc<Calibration>>,
     /// Only this workload, where one is named.
     pub workload: Option<String>,
     /// What all inputs come from.

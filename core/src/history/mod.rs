@@ -9,6 +9,7 @@
 //! A run is appended and never edited. What this machine ran is sealed with a key that only this machine has
 //! ([`machine`]); everything else that lies in a history is *recorded*: shown, and never best, previous or baseline.
 
+pub mod before;
 mod error;
 mod file_system;
 pub mod lineage;

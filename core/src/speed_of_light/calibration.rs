@@ -3,6 +3,7 @@
 //! It says on which device, when, with which driver and clocks; each number has its spread, so that a noisy one shows.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +23,7 @@ pub struct Calibration {
     pub device: CalibratedDevice,
     /// When, as RFC 3339 in UTC; whoever measures says it.
     pub date: String,
-    /// The driver's version, as the driver says it.
+    /// The driver's version, as [`crate::device::Identity`] has it.
     pub driver: String,
     /// The clocks while it was measured.
     pub clocks: CalibratedClocks,
@@ -58,8 +59,8 @@ pub struct CalibratedDevice {
 pub struct CalibratedClocks {
     /// Of the multiprocessors, the median over all samples.
     pub multiprocessors: Hertz,
-    /// Of the memory.
-    pub memory: Hertz,
+    /// Of the memory, where it is known.
+    pub memory: Option<Hertz>,
     /// Who set them.
     pub control: ClockControl,
 }
@@ -177,8 +178,8 @@ impl Calibration {
         if self.date.is_empty() {
             problems.push("no date".to_owned());
         }
-        let clocks = [self.clocks.multiprocessors, self.clocks.memory];
-        if !clocks.iter().all(|clock| clock.0.is_finite() && clock.0 > 0.0) {
+        let clocks = [Some(self.clocks.multiprocessors), self.clocks.memory];
+        if !clocks.iter().flatten().all(|clock| clock.0.is_finite() && clock.0 > 0.0) {
             problems.push("a clock that does not run".to_owned());
         }
         let mut look = |name: String, [low, median, high]: [f64; 3], samples: u32| {
@@ -191,7 +192,7 @@ impl Calibration {
             }
         };
         for (path, rate) in &self.memory {
-            look(format!("{path:?}"), rate.numbers(|rate| rate.0), rate.samples);
+            look(path.to_string(), rate.numbers(|rate| rate.0), rate.samples);
         }
         for (pipe, rate) in &self.pipes {
             look(pipe.to_string(), rate.numbers(|rate| rate.0), rate.samples);
@@ -214,6 +215,18 @@ impl Calibration {
             look("event offset".to_owned(), time.numbers(|time| time.0), time.samples);
         }
         problems
+    }
+}
+
+impl fmt::Display for MemoryPath {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(match self {
+            Self::DramRead => "DRAM, read",
+            Self::DramWrite => "DRAM, written",
+            Self::DramCopy => "DRAM, copied",
+            Self::L2Read => "L2, read",
+            Self::SharedRead => "shared memory, read",
+        })
     }
 }
 

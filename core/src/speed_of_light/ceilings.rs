@@ -171,18 +171,7 @@ impl Origin {
 }
 
 fn sheet_pipe(sheet: &DeviceSheet, pipe: Pipe) -> Option<Ceiling<FlopsPerSecond>> {
-    let clock = match pipe {
-        Pipe::Fp64 | Pipe::Fp32 | Pipe::Fp16 | Pipe::Bf16 => sheet.boost_clock.get(),
-        Pipe::TensorFp64
-        | Pipe::TensorTf32
-        | Pipe::TensorFp16
-        | Pipe::TensorFp16AccumulateFp32
-        | Pipe::TensorBf16
-        | Pipe::TensorFp8
-        | Pipe::TensorFp8AccumulateFp32
-        | Pipe::TensorFp4
-        | Pipe::TensorInt8 => sheet.tensor_clock.get(),
-    };
+    let clock = if pipe.is_tensor() { &sheet.tensor_clock } else { &sheet.boost_clock }.get();
     sheet.peaks.iter().find(|(known, _)| *known == pipe).and_then(|(_, peak)| stated(peak, clock))
 }
 

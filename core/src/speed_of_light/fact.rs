@@ -36,10 +36,19 @@ macro_rules! facts {
             /// The fact in words.
             #[must_use]
             pub fn sentence(self, value: f64) -> String {
-                let words = match self {
+                self.words().replace("{%}", &percent(value)).replace("{}", &plain(value))
+            }
+
+            /// Only the number, as the sentence has it.
+            #[must_use]
+            pub fn number(self, value: f64) -> String {
+                if self.words().contains("{%}") { percent(value) } else { plain(value) }
+            }
+
+            const fn words(self) -> &'static str {
+                match self {
                     $(Self::$name => $sentence,)*
-                };
-                words.replace("{%}", &percent(value)).replace("{}", &plain(value))
+                }
             }
         }
     };

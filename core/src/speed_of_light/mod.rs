@@ -21,7 +21,10 @@ pub mod roofline;
 pub mod score;
 pub mod situation;
 pub mod standing;
+pub mod than;
 pub mod verdict_line;
 
+#[cfg(test)]
+pub(crate) mod fixture;
 #[cfg(test)]
 mod tests;

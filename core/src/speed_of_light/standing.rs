@@ -45,7 +45,7 @@ pub enum NoStanding {
 pub struct BelowBound {
     /// What was taken for a time.
     pub claimed: Seconds,
-    /// The bound that it lies below, and its basis.
+    /// The bound that it lies below: one of the sheet.
     pub against: Against,
     /// What may be the case, the likeliest first.
     pub reasons: Vec<Reason>,
@@ -68,14 +68,9 @@ pub enum Reason {
         "the clock missed a part: an asynchronous launch, a wrong stream, an offset subtracted twice"
     )]
     ClockMissed,
-    /// Bounds on a sheet.
+    /// Always.
     #[error("the device runs above the clocks of its sheet")]
     FasterClock,
-    /// Bounds on a calibration.
-    #[error(
-        "the calibration is older than the device's clocks or driver, or its method is not the best"
-    )]
-    StaleCalibration,
     /// Always.
     #[error("the project counts more work than the task needs")]
     WorkOverstated,
@@ -92,8 +87,11 @@ pub struct Bounds<'a> {
 
 /// The standing of a time.
 ///
+/// Only a bound on the sheet's peaks makes a finding of a time. Measured ceilings are what our own kernels reached: a time
+/// below their bound says that more is possible, see [`Standing::beaten`].
+///
 /// # Errors
-/// The time lies below a physical bound, is none, or there is no bound.
+/// The time lies below a physical bound of the sheet, is none, or there is no bound.
 pub fn standing(time: Seconds, bounds: &[Bounds<'_>]) -> Result<Standing, NoStanding> {
     let is_time = time.0 > 0.0 && time.0.is_finite();
     if !is_time {
@@ -106,13 +104,16 @@ pub fn standing(time: Seconds, bounds: &[Bounds<'_>]) -> Result<Standing, NoStan
     for Bounds { physical, method } in bounds {
         let bound = physical.bound();
         let against = Against::of(time, bound);
-        // A bound that is no number is never reached, and nothing is below it either: it is refused.
-        if time < bound.time {
-            let reasons = reasons(bound);
-            return Err(NoStanding::BelowBound(BelowBound { claimed: time, against, reasons }));
+        match bound.basis {
+            Basis::Sheet if time < bound.time => {
+                let reasons = reasons(bound);
+                return Err(NoStanding::BelowBound(BelowBound { claimed: time, against, reasons }));
+            }
+            Basis::Sheet | Basis::Measured => {}
         }
-        let stands = time >= bound.time;
-        if !stands {
+        // A bound that is no number is never reached, and nothing is below it either: it is refused.
+        let is_bound = bound.time.0 > 0.0 && bound.time.0.is_finite();
+        if !is_bound {
             return Err(NoStanding::NoBound);
         }
         standing.physical.push(against);
@@ -129,10 +130,27 @@ impl Against {
 }
 
 impl Standing {
-    /// Against the physical bound on the best basis there is: measured before sheet.
+    /// Against the physical bound on the best basis there is: measured before sheet, unless the measured one was beaten.
     #[must_use]
     pub fn best(&self) -> Option<&Against> {
-        self.physical.iter().max_by_key(|against| against.basis)
+        let unbeaten = self.physical.iter().filter(|against| against.fraction.0 <= 1.0);
+        unbeaten.max_by_key(|against| against.basis)
+    }
+
+    /// The same on the sheet's peaks, where [`Standing::best`] is on measured ones.
+    #[must_use]
+    pub fn by_the_sheet(&self) -> Option<&Against> {
+        match self.best()?.basis {
+            Basis::Measured => self.physical.iter().find(|against| against.basis == Basis::Sheet),
+            Basis::Sheet => None,
+        }
+    }
+
+    /// The bound on measured ceilings, where the time lies below it: the calibration is old, or its kernels are not the
+    /// fastest of their kind.
+    #[must_use]
+    pub fn beaten(&self) -> Option<&Against> {
+        self.physical.iter().find(|against| against.fraction.0 > 1.0)
     }
 
     /// Where the named method's bound was beaten: another method is at work.
@@ -165,11 +183,6 @@ fn reasons(bound: &Bound) -> Vec<Reason> {
         Residency::Fits | Residency::Unknown => reasons.push(Reason::FitsInCache),
         Residency::Beyond => {}
     }
-    reasons.push(Reason::ClockMissed);
-    reasons.push(match bound.basis {
-        Basis::Sheet => Reason::FasterClock,
-        Basis::Measured => Reason::StaleCalibration,
-    });
-    reasons.push(Reason::WorkOverstated);
+    reasons.extend([Reason::ClockMissed, Reason::FasterClock, Reason::WorkOverstated]);
     reasons
 }

@@ -6,9 +6,9 @@
 use super::advice::Advice;
 use super::limiter::Limiter;
 use super::standing::{NoStanding, Standing};
-use crate::measure::comparison::{Comparison, Conclusion};
+use super::than::Than;
 use crate::measure::timing::{Clock, Mode, Timing};
-use crate::units::{Fraction, Seconds};
+use crate::units::Seconds;
 
 /// What the sentence is about.
 #[derive(Clone, Copy, Debug)]
@@ -27,9 +27,9 @@ pub struct Performance<'a> {
     /// The time.
     pub time: Time<'a>,
     /// Against the run before.
-    pub previous: Option<Than<'a>>,
+    pub previous: Option<Than>,
     /// Against the best run.
-    pub best: Option<Than<'a>>,
+    pub best: Option<Than>,
     /// Against the speed of light.
     pub standing: Option<&'a Result<Standing, NoStanding>>,
     /// What holds it back.
@@ -54,15 +54,6 @@ pub enum Time<'a> {
         /// Who says so.
         source: &'a str,
     },
-}
-
-/// One run against another.
-#[derive(Clone, Copy, Debug)]
-pub enum Than<'a> {
-    /// As a fair comparison found, in which this run is B.
-    Compared(&'a Comparison),
-    /// The two times are not of one kind.
-    NotComparable,
 }
 
 impl VerdictLine<'_> {
@@ -154,27 +145,25 @@ fn ordered([low, median, high]: [Seconds; 3]) -> Result<(), NotATime> {
     is_time.then_some(()).ok_or(NotATime)
 }
 
-impl Than<'_> {
-    fn words(self, other: &str) -> String {
-        let Self::Compared(Comparison { ratio, conclusion, .. }) = self else {
-            return format!("not comparable with {other}");
-        };
-        match conclusion {
-            Conclusion::Faster => format!("{} faster than {other}", Fraction(1.0 - ratio.0)),
-            Conclusion::Slower => format!("{} slower than {other}", Fraction(ratio.0 - 1.0)),
-            Conclusion::NoMeasurableDifference => format!("no measurable difference from {other}"),
-        }
-    }
-}
-
 fn standing(standing: &Result<Standing, NoStanding>) -> String {
-    match standing.as_ref().map(Standing::best) {
-        Ok(Some(best)) => {
-            format!("{} of the speed of light ({}, {})", best.fraction, best.limit, best.basis)
-        }
-        Ok(None) => "no bound".to_owned(),
-        Err(why) => why.to_string(),
-    }
+    let standing = match standing {
+        Ok(standing) => standing,
+        Err(why) => return why.to_string(),
+    };
+    let Some(best) = standing.best() else { return "no bound".to_owned() };
+    let sheet = standing.by_the_sheet();
+    let sheet = sheet.map(|against| format!("; {} by the sheet", against.fraction));
+    let beaten = standing.beaten();
+    let beaten =
+        beaten.map(|against| format!("; beyond the measured ceiling of {}", against.limit));
+    format!(
+        "{} of the speed of light ({}, {}{}{})",
+        best.fraction,
+        best.limit,
+        best.basis,
+        sheet.unwrap_or_default(),
+        beaten.unwrap_or_default()
+    )
 }
 
 fn next(advice: &Advice) -> String {

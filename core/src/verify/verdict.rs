@@ -1,5 +1,6 @@
 //! What came of verifying a candidate: a number may exist only for one that passed.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use crate::measure::{Protocol, Timing};
 use crate::project::launch::expectation::{Expectation, RefusalKind, WrongKind};
 use crate::speed_of_light::advice::Advice;
 use crate::speed_of_light::bound::Bound;
+use crate::speed_of_light::fact::Fact;
 use crate::speed_of_light::limiter::Limiter;
 use crate::speed_of_light::situation::Profile;
 use crate::speed_of_light::standing::{NoStanding, Standing};
@@ -57,6 +59,8 @@ pub struct WorkloadStanding {
     pub limiter: Limiter,
     /// What to try next.
     pub advice: Advice,
+    /// Every number that limiter and advice may rest on, as far as it is known.
+    pub facts: BTreeMap<Fact, f64>,
     /// All of it in one sentence.
     pub line: String,
 }

@@ -16,6 +16,21 @@ use crate::report::{self, Sources};
 use crate::style::{DIM, ERROR, STRONG};
 use crate::table::Table;
 
+/// What is said of each kernel; `lightbench explain` knows each of them.
+const HEADINGS: [&str; 11] = [
+    "kernel",
+    "parameters",
+    ">grid",
+    ">block",
+    ">registers",
+    ">spills",
+    ">shared",
+    ">stack",
+    ">blocks/SM",
+    ">occupancy",
+    "limited by",
+];
+
 /// The whole report on a project.
 pub(super) fn of_project(
     checker: &Checker<'_>,
@@ -47,19 +62,7 @@ fn workload(project: &Project, workload: &Workload) -> String {
 }
 
 fn table(checked: &Checked<'_>) -> String {
-    let mut table = Table::new(&[
-        "kernel",
-        "parameters",
-        ">grid",
-        ">block",
-        ">registers",
-        ">spills",
-        ">shared",
-        ">stack",
-        ">blocks/SM",
-        ">occupancy",
-        "limited by",
-    ]);
+    let mut table = Table::new(&HEADINGS);
     for row in &checked.rows {
         match &row.result {
             Ok(facts) => {
@@ -228,4 +231,20 @@ fn summary(checked: &Checked<'_>) -> String {
         (good, cached) => format!(", {cached} of {good} from the cache"),
     };
     format!("\n{verdict} · {:.2} s{source}\n", checked.elapsed.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use lightbench_core::explain::card;
+
+    use super::*;
+
+    #[test]
+    fn every_column_is_explained() {
+        let below = ["constant", "bounds", "barriers", "code", "shared", "spills", "occupancy"];
+        for name in HEADINGS.into_iter().chain(below) {
+            let name = name.trim_start_matches('>');
+            assert!(card(name).is_ok(), "{name}");
+        }
+    }
 }

@@ -24,6 +24,7 @@ pub(super) fn run(report: &Report<'_>, kernel: &Kernel, run: &Run) -> Value {
         "device": report.chosen.device.to_string(),
         "device_title": report.chosen.title,
         "instead_of_gpu": report.chosen.instead,
+        "ceilings": report.chosen.ceilings(),
         "seed": run.seed,
         "elapsed_seconds": run.elapsed.as_secs_f64(),
         "sentence": sentence::verdict(&kernel.name, &run.verdict),

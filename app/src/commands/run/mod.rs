@@ -16,7 +16,7 @@ use lightbench_core::measure::Protocol;
 use lightbench_core::project::{Kernel, Project};
 use lightbench_core::verify::verdict::{Failure, TimingUse};
 
-use self::record::Recorder;
+use self::record::{AskedFor, Keeping, Recorder};
 use super::bench::{self, Chosen};
 use super::check::target::{self, Target};
 use super::check::{sources, unknown_parameter};
@@ -76,6 +76,7 @@ fn evaluated(
         conditions: Conditions {
             device: chosen.device.clone(),
             sheet: chosen.sheet,
+            calibration: chosen.calibration().cloned(),
             workload: arguments.workload.clone(),
             seed,
             policy: PolicyUse::Refuse,
@@ -89,34 +90,40 @@ fn evaluated(
         return screened::screened(&mut desk, &asked, &chosen, &kernels, (as_json, wanted));
     }
     let compiler = desk.compiler.clone();
-    let mut recorder = Recorder::new(session, project, &chosen, arguments, compiler);
+    let asked_for = AskedFor {
+        parameters: &arguments.parameters,
+        workload: arguments.workload.as_deref(),
+        keeping: if arguments.no_history { Keeping::Nothing } else { Keeping::Records },
+    };
+    let mut recorder = Recorder::new(session, project, &chosen, asked_for, compiler);
     let mut runs = Vec::new();
     for kernel in kernels {
         let (work, conditions) = asked.of(kernel);
         let ending = desk.ending(&kernel.name, Request::Evaluate(work, conditions));
-        let run = evaluated_run(ending, seed).map_err(|error| failed(&error, as_json))?;
-        recorder.append(kernel, &run);
+        let mut run = evaluated_run(ending, seed).map_err(|error| failed(&error, as_json))?;
+        recorder.append(kernel, &mut run);
         let stopped = matches!(run.verdict, Err(Failure::Cancelled));
         runs.push((kernel, run));
         if stopped {
             break;
         }
     }
-    let mut notices = desk.notices();
+    let mut notices = chosen.notices();
+    notices.extend(desk.notices());
     notices.extend(recorder.notices);
     let report = Report { project, chosen: &chosen, runs };
     Ok(outcome(&report, &notices, Form::of(as_json, wanted)))
 }
 
 /// What every kernel is asked about alike.
-struct Asked {
-    project: Arc<Project>,
-    parameters: BTreeMap<String, i64>,
-    conditions: Conditions,
+pub(super) struct Asked {
+    pub(super) project: Arc<Project>,
+    pub(super) parameters: BTreeMap<String, i64>,
+    pub(super) conditions: Conditions,
 }
 
 impl Asked {
-    fn of(&self, kernel: &Kernel) -> (Work, Conditions) {
+    pub(super) fn of(&self, kernel: &Kernel) -> (Work, Conditions) {
         let own = |name: &String| kernel.launch.parameters.iter().any(|own| own.name == *name);
         let mut chosen = self.parameters.clone();
         // Over a whole project, a parameter is for the kernels that have it.
@@ -127,7 +134,7 @@ impl Asked {
 }
 
 /// The run that an end tells of; one that was cancelled before anything was known has nothing but that.
-fn evaluated_run(ending: Ending, seed: u64) -> Result<Run, EvaluateError> {
+pub(super) fn evaluated_run(ending: Ending, seed: u64) -> Result<Run, EvaluateError> {
     match ending {
         Ending::Evaluated(run) | Ending::Cancelled { so_far: Some(run), .. } => Ok(*run),
         Ending::Cancelled { so_far: None, .. } => {
@@ -159,7 +166,7 @@ fn no_verdict(ending: Ending) -> EvaluateError {
     }
 }
 
-fn failed(error: &EvaluateError, as_json: bool) -> Outcome {
+pub(super) fn failed(error: &EvaluateError, as_json: bool) -> Outcome {
     match error {
         EvaluateError::Request(_) => report::request(error, as_json),
         EvaluateError::Environment(_) => report::environment(error, as_json),
@@ -196,7 +203,7 @@ fn outcome(report: &Report<'_>, notices: &[String], form: Form) -> Outcome {
     Outcome { output, errors, status }
 }
 
-fn status<Tier>(verdict: &Result<Tier, Failure>) -> Status {
+pub(super) fn status<Tier>(verdict: &Result<Tier, Failure>) -> Status {
     match verdict {
         Ok(_) => Status::Passed,
         Err(Failure::Cancelled) => Status::Interrupted,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::mem;
+use std::path::Path;
 
 use jiff::Timestamp;
 use lightbench_core::evaluate::Run;
@@ -12,24 +13,42 @@ use lightbench_core::history::record::{
 };
 use lightbench_core::history::text::Texts;
 use lightbench_core::history::timing::{Mode, RecordedTiming};
-use lightbench_core::history::{HistoryError, Notice, Store, Suspicion};
+use lightbench_core::history::before::Before;
+use lightbench_core::history::{HistoryError, Notice, RunNumber, Store, Suspicion};
 use lightbench_core::project::{Kernel, Project};
 use lightbench_core::units::Seconds;
 use lightbench_core::verify::sentence;
 use lightbench_core::verify::verdict::Passed;
 
 use super::json;
-use crate::args;
 use crate::commands::bench::Chosen;
 use crate::commands::history;
 use crate::session::Session;
+
+/// What was asked for, as far as a record says it.
+#[derive(Clone, Copy)]
+pub(crate) struct AskedFor<'a> {
+    /// Parameters that kernels do not choose themselves.
+    pub(crate) parameters: &'a [(String, i64)],
+    /// Only this workload.
+    pub(crate) workload: Option<&'a str>,
+    /// Whether anything is kept.
+    pub(crate) keeping: Keeping,
+}
+
+/// Whether runs are kept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keeping {
+    Records,
+    Nothing,
+}
 
 /// Appends runs as they end.
 pub(crate) struct Recorder<'a> {
     session: &'a Session,
     project: &'a Project,
     chosen: &'a Chosen,
-    arguments: &'a args::Run,
+    asked: AskedFor<'a>,
     compiler: String,
     state: State,
     /// What people should know.
@@ -49,39 +68,63 @@ impl<'a> Recorder<'a> {
         session: &'a Session,
         project: &'a Project,
         chosen: &'a Chosen,
-        arguments: &'a args::Run,
+        asked: AskedFor<'a>,
         compiler: String,
     ) -> Self {
-        let state = if arguments.no_history { State::Off } else { State::Closed };
-        Self { session, project, chosen, arguments, compiler, state, notices: Vec::new() }
+        let state = match asked.keeping {
+            Keeping::Nothing => State::Off,
+            Keeping::Records => State::Closed,
+        };
+        Self { session, project, chosen, asked, compiler, state, notices: Vec::new() }
     }
 
-    /// Appends a run. What goes wrong is a notice: the verdict stands without its record.
-    pub(crate) fn append(&mut self, kernel: &Kernel, run: &Run) {
-        if let Err(error) = self.try_append(kernel, run) {
-            self.notices.push(format!("the run is not in the history: {error}"));
+    /// Where the runs are, if any was kept.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        match &self.state {
+            State::Open(store) => store.path().parent(),
+            State::Closed | State::Off => None,
         }
     }
 
-    fn try_append(&mut self, kernel: &Kernel, run: &Run) -> Result<(), HistoryError> {
-        let Some((record, texts)) = self.record(kernel, run)? else { return Ok(()) };
+    /// Appends a run, and tells its times against those before. What goes wrong is a notice: the verdict stands without
+    /// its record.
+    pub(crate) fn append(&mut self, kernel: &Kernel, run: &mut Run) {
+        let Some(appended) = self.appended(kernel, run) else { return };
+        if let Ok(passed) = &mut run.verdict {
+            appended.before.tell(&appended.record, passed);
+        }
+    }
+
+    /// Appends a run, and gives what came before it; none where it was not kept. What goes wrong is a notice.
+    pub(crate) fn appended(&mut self, kernel: &Kernel, run: &Run) -> Option<Appended> {
+        match self.try_append(kernel, run) {
+            Ok(appended) => appended,
+            Err(error) => {
+                self.notices.push(format!("the run is not in the history: {error}"));
+                None
+            }
+        }
+    }
+
+    fn try_append(&mut self, kernel: &Kernel, run: &Run) -> Result<Option<Appended>, HistoryError> {
+        let Some((record, texts)) = self.record(kernel, run)? else { return Ok(None) };
         // After an error it stays off: the next run would meet the same, and has been warned.
         let mut store = match mem::replace(&mut self.state, State::Off) {
-            State::Off => return Ok(()),
+            State::Off => return Ok(None),
             State::Open(store) => store,
             State::Closed => self.begun(Suspicion::None)?,
         };
-        match append(&mut store, record.clone(), &texts) {
+        let appended = match append(&mut store, record.clone(), &texts) {
             Err(HistoryError::Damaged { .. }) => {
                 // Opening it with this suspicion sets it aside, says so, and begins a new one; nobody may hold it then.
                 drop(store);
                 store = self.begun(Suspicion::Damage)?;
-                append(&mut store, record, &texts)?;
+                append(&mut store, record, &texts)?
             }
             appended => appended?,
-        }
+        };
         self.state = State::Open(store);
-        Ok(())
+        Ok(Some(appended))
     }
 
     fn begun(&mut self, suspicion: Suspicion) -> Result<Box<Store>, HistoryError> {
@@ -115,8 +158,8 @@ impl<'a> Recorder<'a> {
             text: texts.add(source.clone().into_bytes()),
         });
         let is_own = |name: &str| kernel.launch.parameters.iter().any(|own| own.name == name);
-        let parameters = self.arguments.parameters.iter().filter(|(name, _)| is_own(name));
-        let asked_for = self.arguments.workload.as_deref();
+        let parameters = self.asked.parameters.iter().filter(|(name, _)| is_own(name));
+        let asked_for = self.asked.workload;
         let workloads = project.workloads.iter();
         let workloads = workloads.filter(|each| asked_for.is_none_or(|name| each.name == name));
         let record = RunRecord {
@@ -133,7 +176,7 @@ impl<'a> Recorder<'a> {
             device: DeviceIdentity {
                 name: chosen.device.to_string(),
                 title: chosen.title.clone(),
-                uuid: None,
+                uuid: chosen.gpu.as_ref().map(|gpu| gpu.identity.uuid.clone()),
             },
             seed: Some(run.seed),
             workloads: workloads.filter_map(|each| RecordedWorkload::of(project, each)).collect(),
@@ -184,10 +227,13 @@ impl<'a> Recorder<'a> {
     }
 
     fn environment(&self, run: &Run) -> Environment {
+        let driver = self.chosen.gpu.as_ref().map(|gpu| gpu.identity.driver.clone());
         let versions = [
-            ("lightbench".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
-            ("compiler".to_owned(), self.compiler.clone()),
+            ("lightbench", Some(env!("CARGO_PKG_VERSION").to_owned())),
+            ("compiler", Some(self.compiler.clone())),
+            ("driver", driver),
         ];
+        let known = |(name, version): (&str, Option<String>)| Some((name.to_owned(), version?));
         let timed = run.verdict.iter().flat_map(|passed| &passed.timings);
         let read =
             timed.flat_map(|each| &each.timings).filter_map(|timing| timing.conditions.sm_clock);
@@ -198,13 +244,24 @@ impl<'a> Recorder<'a> {
             let highest = clocks.entry("sm, highest".to_owned()).or_insert(high);
             highest.0 = highest.0.max(high.0);
         }
-        Environment { versions: versions.into(), clocks }
+        Environment { versions: versions.into_iter().filter_map(known).collect(), clocks }
     }
 }
 
+/// A run that is in the history now.
+pub(crate) struct Appended {
+    /// Its place.
+    pub(crate) number: RunNumber,
+    /// What is there.
+    pub(crate) record: RunRecord,
+    /// What was there before.
+    pub(crate) before: Before,
+}
+
 /// Appends a record below the candidate that this kernel was before.
-fn append(store: &mut Store, mut record: RunRecord, texts: &Texts) -> Result<(), HistoryError> {
-    let previous = store.previous(&record.kernel, record.candidate.as_deref())?;
-    record.parent = previous.and_then(|run| run.record.candidate);
-    store.append(&record, texts).map(drop)
+fn append(store: &mut Store, mut record: RunRecord, texts: &Texts) -> Result<Appended, HistoryError> {
+    let before = store.before(&record)?;
+    record.parent = before.previous.as_ref().and_then(|run| run.record.candidate.clone());
+    let number = store.append(&record, texts)?;
+    Ok(Appended { number, record, before })
 }

@@ -17,7 +17,7 @@ use super::{Report, quoted, times};
 use crate::commands::check::failure;
 use crate::commands::fault::{self, Quoted};
 use crate::diagnostics;
-use crate::style::{ERROR, GOOD};
+use crate::style::{DIM, ERROR, GOOD};
 
 /// Faults that are shown; the sentence counts them all.
 const MOST_FAULTS: usize = 3;
@@ -43,6 +43,9 @@ pub(super) fn heading(report: &Report<'_>) -> String {
         // The rest says what to do about it, which was done.
         let reason = reason.split(';').next().unwrap_or_default();
         let _infallible = write!(text, " ({reason})");
+    }
+    if let Some(ceilings) = report.chosen.ceilings() {
+        let _infallible = write!(text, "\n{DIM}{ceilings}{DIM:#}");
     }
     text + "\n\n"
 }

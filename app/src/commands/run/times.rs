@@ -1,6 +1,7 @@
 //! How long a candidate takes, for people and for scripts. Measured and modelled times never look alike.
 
 use lightbench_core::measure::{Basis, Clock, Mode, Timing};
+use lightbench_core::speed_of_light::standing::{Against, Standing};
 use lightbench_core::units::Seconds;
 use lightbench_core::verify::verdict::{WorkloadStanding, WorkloadTiming};
 use serde_json::{Value, json};
@@ -94,10 +95,26 @@ fn standing(of: &WorkloadStanding) -> Value {
         "line": of.line,
         "bound": bound,
         "fraction": fraction,
+        "physical": against(of, |standing| &standing.physical),
+        "method": against(of, |standing| &standing.method),
         "finding": finding,
         "limited_by": of.limiter.words(),
         "advice": of.advice.sentence(),
     })
+}
+
+/// A time against one kind of bound, on every basis that there is.
+fn against(of: &WorkloadStanding, kind: fn(&Standing) -> &Vec<Against>) -> Vec<Value> {
+    let stands = of.standing.iter().flatten();
+    let all = stands.flat_map(kind).map(|against| {
+        json!({
+            "basis": against.basis,
+            "bound_seconds": against.bound.0,
+            "limited_by": against.limit.to_string(),
+            "fraction": against.fraction.0,
+        })
+    });
+    all.collect()
 }
 
 /// A time with all that it rests on.
@@ -134,4 +151,41 @@ pub(in crate::commands) fn timing(timing: &Timing) -> Value {
         }
     }
     value
+}
+
+#[cfg(test)]
+mod tests {
+    use lightbench_core::explain::card;
+    use lightbench_core::measure::Stopped;
+    use lightbench_core::speed_of_light::advice::Advice;
+    use lightbench_core::speed_of_light::limiter::{Bottleneck, Limiter};
+
+    use super::*;
+
+    /// The names that a document has on its top level.
+    fn keys(value: &Value) -> Vec<String> {
+        value.as_object().into_iter().flatten().map(|(key, _)| key.clone()).collect()
+    }
+
+    #[test]
+    fn every_number_is_explained() {
+        let clock = Clock::Events { offset: Seconds(1e-6), floor: Seconds(1e-6) };
+        let rounds = vec![vec![Seconds(1e-4); 5]; 10];
+        let measured = Timing::measured(clock, Mode::Cold, rounds, (1, Stopped::Budget), &[]);
+        let modelled = Timing::modelled(Seconds(1e-4), (1.2, 2.5), "DRAM".to_owned(), Vec::new());
+        let limiter = Limiter { bottleneck: Bottleneck::Unknown, busy: None, evidence: Vec::new() };
+        let stands = WorkloadStanding {
+            bound: None,
+            standing: None,
+            limiter,
+            advice: Advice::Nothing,
+            facts: std::collections::BTreeMap::new(),
+            line: String::new(),
+        };
+        let documents = [timing(&measured.unwrap()), timing(&modelled), standing(&stands)];
+        for key in documents.iter().flat_map(keys) {
+            let name = key.trim_end_matches("_seconds");
+            assert!(card(name).is_ok(), "{key}");
+        }
+    }
 }

@@ -19,3 +19,4 @@ mod stream;
 mod telemetry;
 
 pub use device::CudaDevice;
+pub use telemetry::driver_release;

@@ -56,6 +56,12 @@ impl Telemetry {
     }
 }
 
+/// The driver's release, `580.159.04`, where its library says it.
+#[must_use]
+pub fn driver_release() -> Option<String> {
+    Nvml::init().ok()?.sys_driver_version().ok()
+}
+
 /// Processes that are neither this one nor started by the same one. Where the numbers are those of another name space,
 /// nobody can tell.
 fn others(processes: &BTreeSet<u32>) -> u32 {

@@ -24,7 +24,7 @@ fn check_refused(change: impl FnOnce(&mut Calibration), expected: &str) {
 fn a_number_that_no_measurement_gives_is_refused() {
     check_refused(|own| own.schema = 2, "schema 2; this program reads schema 1");
     check_refused(|own| own.date.clear(), "no date");
-    check_refused(|own| own.clocks.memory = Hertz(0.0), "a clock that does not run");
+    check_refused(|own| own.clocks.memory = Some(Hertz(0.0)), "a clock that does not run");
     check_refused(|own| own.launch_floor.as_mut().unwrap().low = Seconds(1.0), "launch floor");
     check_refused(|own| own.special.as_mut().unwrap().samples = 0, "no sample");
     check_refused(|own| own.pipes.get_mut(&Pipe::Fp32).unwrap().low = FlopsPerSecond(-1.0), "FP32");

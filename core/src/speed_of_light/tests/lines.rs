@@ -8,7 +8,8 @@ use crate::speed_of_light::advice::Advice;
 use crate::speed_of_light::bound;
 use crate::speed_of_light::limiter::{Bottleneck, Cause, Limiter};
 use crate::speed_of_light::standing::{Bounds, NoStanding, Standing, standing};
-use crate::speed_of_light::verdict_line::{Performance, Than, Time, VerdictLine};
+use crate::speed_of_light::than::{Than, Unlike};
+use crate::speed_of_light::verdict_line::{Performance, Time, VerdictLine};
 use crate::units::Fraction;
 use crate::virtual_gpu::cost::time::Limit;
 
@@ -30,9 +31,9 @@ fn events(median: f64, low: f64, high: f64) -> Timing {
     }
 }
 
-fn compared(ratio: f64, conclusion: Conclusion) -> Comparison {
+fn compared(ratio: f64, conclusion: Conclusion) -> Than {
     let interval = (Fraction(ratio), Fraction(ratio));
-    Comparison { ratio: Fraction(ratio), interval, conclusion, rounds: 20 }
+    Than::from(&Comparison { ratio: Fraction(ratio), interval, conclusion, rounds: 20 })
 }
 
 fn only(time: Time<'_>) -> Performance<'_> {
@@ -127,7 +128,7 @@ fn a_taint_is_said_with_the_time() {
 #[test]
 fn what_is_no_time_is_not_shown_as_one() {
     let (stands, same) = (stands(300e-6), compared(1.0, Conclusion::NoMeasurableDifference));
-    let (standing, best) = (Some(&stands), Some(Than::Compared(&same)));
+    let (standing, best) = (Some(&stands), Some(same));
     for (median, low, high) in [
         (f64::NAN, 1.0, 2.0),
         (1.0, f64::NAN, 2.0),
@@ -162,13 +163,13 @@ fn a_run_is_held_against_the_previous_and_the_best() {
     let (faster, same) =
         (compared(0.982, Conclusion::Faster), compared(1.001, Conclusion::NoMeasurableDifference));
     check_correct(
-        against(Some(Than::Compared(&faster)), Some(Than::Compared(&same))),
+        against(Some(faster), Some(same)),
         "Correct: 300 µs ± 1.00 µs cold, measured by CUDA events, 1.80 % faster than the previous run, no measurable difference from the best.",
     );
     let slower = compared(1.25, Conclusion::Slower);
     check_correct(
-        against(Some(Than::NotComparable), Some(Than::Compared(&slower))),
-        "Correct: 300 µs ± 1.00 µs cold, measured by CUDA events, not comparable with the previous run, 25.0 % slower than the best.",
+        against(Some(Than::NotComparable(Unlike::Clock)), Some(slower)),
+        "Correct: 300 µs ± 1.00 µs cold, measured by CUDA events, not comparable with the previous run (by another clock), 25.0 % slower than the best.",
     );
 }
 
@@ -197,12 +198,38 @@ fn the_whole_sentence() {
 }
 
 #[test]
+fn a_time_stands_on_measured_ceilings_and_beside_it_on_the_sheet() {
+    let own = calibration();
+    let work = work(1 << 30, 0, &[]);
+    let bounds = [Basis::Sheet, Basis::Measured].map(|basis| {
+        PhysicalBound::of(&work, &Ceilings::of(h200(), Some(&own), basis), CacheState::Cold)
+            .unwrap()
+    });
+    let bounds = [0, 1].map(|each| Bounds { physical: &bounds[each], method: None });
+    let check = |time: f64, expected: &str| {
+        let stands = standing(Seconds(time), &bounds);
+        let timing = events(time, time - 1e-6, time + 1e-6);
+        let performance = Performance { standing: Some(&stands), ..only(Time::Taken(&timing)) };
+        check_correct(performance, expected);
+    };
+    check(
+        300e-6,
+        "Correct: 300 µs ± 1.00 µs cold, measured by CUDA events, 81.3 % of the speed of light (DRAM, measured ceilings; 74.3 % by the sheet).",
+    );
+    // The calibration's own kernels were not the fastest of their kind.
+    check(
+        240e-6,
+        "Correct: 240 µs ± 1.00 µs cold, measured by CUDA events, 92.9 % of the speed of light (DRAM, sheet; beyond the measured ceiling of DRAM).",
+    );
+}
+
+#[test]
 fn a_time_below_the_bound_is_said_and_nothing_else() {
     let (below, nothing) = (stands(100e-6), Advice::Nothing);
     let timing = events(100e-6, 99e-6, 101e-6);
     let performance = Performance {
         standing: Some(&below),
-        best: Some(Than::NotComparable),
+        best: Some(Than::NotComparable(Unlike::Clock)),
         advice: Some(&nothing),
         ..only(Time::Taken(&timing))
     };

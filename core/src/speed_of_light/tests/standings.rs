@@ -31,6 +31,26 @@ fn a_time_stands_on_every_basis() {
 }
 
 #[test]
+fn beating_measured_ceilings_is_no_finding() {
+    let own = calibration();
+    let bounds = [Basis::Sheet, Basis::Measured].map(|basis| {
+        let ceilings = Ceilings::of(h200(), Some(&own), basis);
+        PhysicalBound::of(&gigabyte(), &ceilings, CacheState::Cold).unwrap()
+    });
+    let both = [0, 1].map(|each| Bounds { physical: &bounds[each], method: None });
+    // Between 223 µs by the sheet and 244 µs by the calibration.
+    let stands = standing(Seconds(230e-6), &both).unwrap();
+    assert_eq!(stands.best().unwrap().basis, Basis::Sheet);
+    assert_eq!(stands.by_the_sheet(), None);
+    let beaten = stands.beaten().unwrap();
+    assert_eq!((beaten.basis, beaten.limit), (Basis::Measured, Limit::Dram));
+    assert!(matches!(standing(Seconds(200e-6), &both), Err(NoStanding::BelowBound(_))));
+    let stands = standing(Seconds(300e-6), &both).unwrap();
+    assert_eq!(stands.beaten(), None);
+    assert_eq!(stands.by_the_sheet().unwrap().fraction.to_string(), "74.3 %");
+}
+
+#[test]
 fn beating_the_named_method_is_news() {
     let flops = 2.0 * 4096_f64.powi(3);
     let work = work(128 << 20, 64 << 20, &[(OperationKind::Contraction, flops)]);

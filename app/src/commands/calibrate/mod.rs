@@ -1,0 +1,142 @@
+//! `lightbench calibrate`: the ceilings of a GPU, measured and kept.
+
+#[cfg(test)]
+pub(super) mod fixture;
+mod text;
+
+use std::io::{IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use lightbench_core::calibrate::{
+    BENCHMARKS, Benchmark, CalibrateError, Calibrated, Calibrations, Place, calibrate,
+};
+use lightbench_core::device::DeviceName;
+use lightbench_core::evaluate::EvaluateError;
+use serde_json::{Value, json};
+
+use super::bench::{self, Chosen, Gpu};
+use crate::args;
+use crate::outcome::{Outcome, Status, document};
+use crate::report;
+use crate::session::Session;
+
+/// Measures, keeps and reports.
+pub fn run(session: &Session, arguments: &args::Calibrate) -> Outcome {
+    calibrated(session, arguments).unwrap_or_else(|outcome| outcome)
+}
+
+fn calibrated(session: &Session, arguments: &args::Calibrate) -> Result<Outcome, Outcome> {
+    let as_json = arguments.json;
+    let device = DeviceName::parse(&arguments.device);
+    match device.map_err(|error| report::request(&error, as_json))? {
+        DeviceName::Virtual(_) => {
+            return Err(failed(&CalibrateError::Virtual, as_json));
+        }
+        DeviceName::Cuda(_) => {}
+    }
+    let Some(state) = session.state.as_deref() else {
+        let message =
+            "this machine has no folder to keep a calibration in; `--state DIR` names one";
+        return Err(report::environment(&message, as_json));
+    };
+    let measured = measured(session, arguments)?;
+    let kept = Calibrations::below(state).keep(&measured.calibrated.calibration);
+    let file = kept.map_err(|error| {
+        let folder = state.display();
+        report::environment(&format!("cannot keep the calibration in {folder}: {error}"), as_json)
+    })?;
+    let output = if as_json {
+        document(&value(&measured, &file))
+    } else {
+        text::of(&measured.calibrated, measured.chosen.sheet, &file)
+    };
+    Ok(Outcome::passed(output))
+}
+
+/// What was measured, and where.
+struct Measurement {
+    chosen: Chosen,
+    calibrated: Calibrated,
+}
+
+fn measured(session: &Session, arguments: &args::Calibrate) -> Result<Measurement, Outcome> {
+    let as_json = arguments.json;
+    let environment = |error: &dyn std::fmt::Display| report::environment(&error, as_json);
+    let (mut bench, chosen) = bench::open_gpu(session, &arguments.device, as_json)?;
+    let Some(Gpu { description, identity, .. }) = &chosen.gpu else {
+        return Err(failed(&CalibrateError::Virtual, as_json));
+    };
+    let folder = tempfile::tempdir().map_err(|error| environment(&error))?;
+    let place = Place {
+        device: &chosen.device,
+        description,
+        identity: Some(identity),
+        sheet: chosen.sheet,
+        date: &Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        folder: folder.path(),
+        seed: bench::fresh_seed().map_err(|error| environment(&error))?,
+    };
+    let mut progress = Progress::default();
+    let calibrated = calibrate(&place, &mut bench, &session.cancellation, &mut |benchmark| {
+        progress.began(benchmark);
+    });
+    progress.clear();
+    let calibrated = calibrated.map_err(|error| failed(&error, as_json))?;
+    Ok(Measurement { chosen, calibrated })
+}
+
+fn failed(error: &CalibrateError, as_json: bool) -> Outcome {
+    match error {
+        CalibrateError::Virtual | CalibrateError::Evaluate(EvaluateError::Request(_)) => {
+            report::request(error, as_json)
+        }
+        CalibrateError::Cancelled => Outcome::failed(Status::Interrupted, error),
+        CalibrateError::Io(_)
+        | CalibrateError::Project { .. }
+        | CalibrateError::Evaluate(EvaluateError::Environment(_))
+        | CalibrateError::Nothing(_)
+        | CalibrateError::Unsound(_) => report::environment(error, as_json),
+    }
+}
+
+/// Which benchmark runs, on a terminal.
+#[derive(Default)]
+struct Progress {
+    begun: usize,
+}
+
+impl Progress {
+    fn began(&mut self, benchmark: &Benchmark) {
+        self.begun += 1;
+        let (begun, all) = (self.begun, BENCHMARKS.len());
+        Self::write(&format!("{begun} of {all}: {} …", benchmark.quantity));
+    }
+
+    fn clear(&self) {
+        if self.begun > 0 {
+            Self::write("");
+        }
+    }
+
+    fn write(line: &str) {
+        if std::io::stderr().is_terminal() {
+            // A terminal that is gone does not stop the work.
+            write!(anstream::stderr(), "\r\x1b[K{line}").unwrap_or_default();
+        }
+    }
+}
+
+fn value(measured: &Measurement, file: &Path) -> Value {
+    let Measurement { chosen, calibrated } = measured;
+    let left_out = calibrated.left_out.iter();
+    let left_out =
+        left_out.map(|(what, why)| json!({ "ceiling": what.to_string(), "reason": why }));
+    json!({
+        "schema": "lightbench.calibrate/1",
+        "device": chosen.device.to_string(),
+        "file": PathBuf::from(file).display().to_string(),
+        "calibration": calibrated.calibration,
+        "left_out": left_out.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,117 @@
+//! A calibration for people: each ceiling beside what the sheet says.
+
+use std::fmt::{Display, Write as _};
+use std::ops::Div;
+use std::path::Path;
+
+use lightbench_core::calibrate::Calibrated;
+use lightbench_core::device::DeviceSheet;
+use lightbench_core::speed_of_light::calibration::{ClockControl, Measured, MemoryPath};
+use lightbench_core::units::{BytesPerSecond, Fraction};
+
+use crate::style::{DIM, STRONG};
+use crate::table::Table;
+
+/// The whole report.
+pub(super) fn of(calibrated: &Calibrated, sheet: &DeviceSheet, file: &Path) -> String {
+    let calibration = &calibrated.calibration;
+    let clocks = &calibration.clocks;
+    let control = match clocks.control {
+        ClockControl::Free => "as the driver sets it",
+        ClockControl::Locked => "locked",
+    };
+    let mut text = format!(
+        "{STRONG}{}{STRONG:#} · driver {} · clock {}, {control}\n\n",
+        calibration.device.title, calibration.driver, clocks.multiprocessors
+    );
+    text += &table(calibrated, sheet).to_string();
+    if let Some(offset) = &calibration.event_offset {
+        let _infallible =
+            writeln!(text, "\nan event pair adds {}, which is subtracted", offset.median);
+    }
+    if !calibrated.left_out.is_empty() {
+        text += "\nleft to the sheet\n";
+    }
+    for (what, why) in &calibrated.left_out {
+        let _infallible = writeln!(text, "  {what}: {why}");
+    }
+    let file = file.display();
+    let _infallible = writeln!(
+        text,
+        "\nkept in {file}\n{DIM}`lightbench run` and `compare` hold times on this GPU against it from now on{DIM:#}"
+    );
+    text
+}
+
+fn table(calibrated: &Calibrated, sheet: &DeviceSheet) -> Table {
+    let calibration = &calibrated.calibration;
+    let mut table =
+        Table::new(&["ceiling", ">measured", ">lowest", ">highest", ">sheet", ">share", "how"]);
+    for (path, measured) in &calibration.memory {
+        table.row(cells(&path.to_string(), measured, stated(*path, sheet)));
+    }
+    for (pipe, measured) in &calibration.pipes {
+        table.row(cells(&pipe.to_string(), measured, sheet.peaks.get(*pipe)));
+    }
+    if let Some(measured) = &calibration.special {
+        table.row(cells("special functions", measured, None));
+    }
+    table
+}
+
+/// What the sheet says of a way through memory.
+fn stated(path: MemoryPath, sheet: &DeviceSheet) -> Option<BytesPerSecond> {
+    match path {
+        MemoryPath::DramRead | MemoryPath::DramWrite | MemoryPath::DramCopy => {
+            sheet.dram_bandwidth.get()
+        }
+        MemoryPath::L2Read | MemoryPath::SharedRead => None,
+    }
+}
+
+fn cells<Rate: Copy + Display + Div<Output = Fraction>>(
+    ceiling: &str,
+    measured: &Measured<Rate>,
+    sheet: Option<Rate>,
+) -> [String; 7] {
+    let Measured { median, low, high, method, .. } = measured;
+    let share = sheet.map(|sheet| (*median / sheet).to_string());
+    [
+        ceiling.to_owned(),
+        median.to_string(),
+        low.to_string(),
+        high.to_string(),
+        sheet.map_or_else(|| "not stated".to_owned(), |sheet| sheet.to_string()),
+        share.unwrap_or_default(),
+        method.clone(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use lightbench_core::calibrate::Quantity;
+    use lightbench_core::device::Pipe;
+
+    use super::super::fixture::calibration;
+    use super::*;
+
+    #[test]
+    fn every_ceiling_stands_beside_the_sheet() {
+        let left_out = vec![(Quantity::Pipe(Pipe::TensorTf32), "it is too old".to_owned())];
+        let calibrated = Calibrated { calibration: calibration(), left_out };
+        let sheet = DeviceSheet::named("h200").unwrap();
+        let text = of(&calibrated, sheet, Path::new("state/calibrations/00.json"));
+        for expected in [
+            "driver 580.159.04, CUDA 13.0",
+            "clock 1.98 GHz, as the driver sets it",
+            "DRAM, read  4.40 TB/s",
+            "91.4 %",
+            "L2, read    9.00 TB/s  8.80 TB/s  9.10 TB/s     not stated",
+            "an event pair adds 1.20 µs",
+            "TF32 tensor: it is too old",
+            "kept in state/calibrations/00.json",
+        ] {
+            assert!(text.contains(expected), "{expected} in\n{text}");
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! `lightbench tour`: a project from its first kernel to its best, with no window.
+
+mod order;
+mod roofline;
+mod story;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use lightbench_core::engine::{Conditions, Request};
+use lightbench_core::evaluate::{PolicyUse, Run};
+use lightbench_core::measure::Protocol;
+use lightbench_core::project::Project;
+use lightbench_core::verify::verdict::{Failure, TimingUse};
+
+use self::order::Step;
+use super::bench::{self, Chosen};
+use super::desk::Desk;
+use super::history::page;
+use super::run::record::{AskedFor, Keeping, Recorder};
+use super::run::{Asked, evaluated_run, failed, status};
+use crate::args::{self, Selection};
+use crate::outcome::{Outcome, Status};
+use crate::report;
+use crate::session::Session;
+
+/// The project that a tour leads through where nobody names one: it lies in every clone.
+const SAMPLE: &str = "sample-projects/rmsnorm";
+
+/// The runs that a report is made of at most.
+const REPORTED: usize = 50;
+
+/// Takes the tour and tells it.
+pub fn run(session: &Session, arguments: &args::Tour) -> Outcome {
+    toured(session, arguments).unwrap_or_else(|outcome| outcome)
+}
+
+/// What the tour has seen.
+struct Tour<'a> {
+    project: &'a Project,
+    chosen: &'a Chosen,
+    steps: Vec<(Step<'a>, Run)>,
+}
+
+fn toured(session: &Session, arguments: &args::Tour) -> Result<Outcome, Outcome> {
+    let began = Instant::now();
+    let folder = folder(arguments)?;
+    let project =
+        Project::load(&folder).map_err(|error| report::project_error(&error, &folder, false))?;
+    if project.kernels.is_empty() {
+        let shown = folder.display();
+        let message = format!("{shown} has no kernel below kernels/ to lead through");
+        return Err(report::request(&message, false));
+    }
+    let (mut desk, chosen) = bench::desk(session, arguments.device.as_deref(), false)?;
+    let asked_for = AskedFor { parameters: &[], workload: None, keeping: Keeping::Records };
+    let compiler = desk.compiler.clone();
+    let mut recorder = Recorder::new(session, &project, &chosen, asked_for, compiler);
+    let steps = evaluated(&mut desk, &project, &chosen, &mut recorder)?;
+    let kept = recorder.folder().map(Path::to_owned);
+    let mut notices = chosen.notices();
+    notices.extend(desk.notices());
+    notices.append(&mut recorder.notices);
+    // Its history is read from here on.
+    drop(recorder);
+    let tour = Tour { project: &project, chosen: &chosen, steps };
+    let mut output = story::of(&tour);
+    output += &roofline::of(&tour);
+    let reported = reported(session, arguments, &folder, kept.as_deref());
+    match reported {
+        Ok((line, more)) => {
+            output += &format!("\n{line}");
+            notices.extend(more);
+        }
+        Err(notice) => notices.push(notice),
+    }
+    output += &story::end(&tour, &folder, began.elapsed());
+    let statuses = tour.steps.iter().map(|(_, run)| status(&run.verdict));
+    let status = statuses.max().unwrap_or(Status::Passed);
+    Ok(Outcome { output, errors: report::notices(&notices), status })
+}
+
+/// The project's folder: the named one, else the sample beside the current folder, else the current folder itself.
+fn folder(arguments: &args::Tour) -> Result<PathBuf, Outcome> {
+    if let Some(folder) = &arguments.project {
+        return Ok(folder.clone());
+    }
+    let found = [SAMPLE, "."].map(PathBuf::from).into_iter();
+    let found = found.into_iter().find(|folder| folder.join("project.ron").is_file());
+    found.ok_or_else(|| {
+        let message = format!(
+            "neither {SAMPLE} nor a project is in this folder; `lightbench tour PROJECT` names one, \
+             `lightbench new DIR` begins one"
+        );
+        report::request(&message, false)
+    })
+}
+
+/// Every kernel from candidate to verdict, in the order of the story; fewer where somebody cancels.
+fn evaluated<'a>(
+    desk: &mut Desk<'_>,
+    project: &'a Project,
+    chosen: &Chosen,
+    recorder: &mut Recorder<'_>,
+) -> Result<Vec<(Step<'a>, Run)>, Outcome> {
+    let seed = bench::fresh_seed().map_err(|error| report::environment(&error, false))?;
+    let asked = Asked {
+        project: Arc::new(project.clone()),
+        parameters: BTreeMap::new(),
+        conditions: Conditions {
+            device: chosen.device.clone(),
+            sheet: chosen.sheet,
+            calibration: chosen.calibration().cloned(),
+            workload: None,
+            seed,
+            policy: PolicyUse::Refuse,
+            timing: TimingUse::Measure(Protocol::FINAL),
+        },
+    };
+    let mut steps = Vec::new();
+    for step in order::of(&project.kernels) {
+        let (work, conditions) = asked.of(step.kernel);
+        let ending = desk.ending(&step.kernel.name, Request::Evaluate(work, conditions));
+        let mut run = evaluated_run(ending, seed).map_err(|error| failed(&error, false))?;
+        recorder.append(step.kernel, &mut run);
+        let stopped = matches!(run.verdict, Err(Failure::Cancelled));
+        steps.push((step, run));
+        if stopped {
+            break;
+        }
+    }
+    Ok(steps)
+}
+
+/// Writes the report: one line that says where, and what else is to be said.
+fn reported(
+    session: &Session,
+    arguments: &args::Tour,
+    project: &Path,
+    kept: Option<&Path>,
+) -> Result<(String, Option<String>), String> {
+    let beside = kept.map(|folder| folder.join("report.html"));
+    let Some(output) = arguments.output.clone().or(beside) else {
+        return Err("no run was kept, so there is no report".to_owned());
+    };
+    let selection = Selection { kernel: None, device: None, verdict: None, limit: REPORTED };
+    let asked = args::Report {
+        project: project.to_owned(),
+        selection,
+        html: true,
+        markdown: false,
+        output: Some(output),
+    };
+    let written = page::run(session, &asked);
+    match written.status {
+        Status::Passed => Ok((written.output, None)),
+        Status::KernelFailed | Status::BadRequest | Status::Environment | Status::Interrupted => {
+            Err(format!("there is no report: {}", written.errors.trim()))
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! The story of each step: what the kernel does, what came of it, what changed against the one before.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use lightbench_core::compile::signature::with_readable_names;
+use lightbench_core::display_text::visible;
+use lightbench_core::evaluate::Run;
+use lightbench_core::project::Workload;
+use lightbench_core::speed_of_light::fact::Fact;
+use lightbench_core::speed_of_light::than::Than;
+use lightbench_core::verify::sentence;
+use lightbench_core::verify::verdict::WorkloadTiming;
+
+use super::Tour;
+use crate::style::{DIM, ERROR, GOOD, STRONG};
+
+/// What may be told of a change, what matters most first.
+const TOLD: [Fact; 14] = [
+    Fact::SpilledBytes,
+    Fact::GlobalAtomicShare,
+    Fact::LoadWaste,
+    Fact::StoreWaste,
+    Fact::WidestLoad,
+    Fact::Rereads,
+    Fact::ConflictShare,
+    Fact::BarriersPerWarp,
+    Fact::ActiveLanes,
+    Fact::TensorInstructions,
+    Fact::ProductsPerSharedRequest,
+    Fact::InstructionsPerWarp,
+    Fact::Occupancy,
+    Fact::BytesPerThread,
+];
+
+/// Changes that are told of one step.
+const MOST_CHANGES: usize = 4;
+
+/// Numbers that differ by a smaller factor than this are as before.
+const CHANGED: f64 = 1.2;
+
+/// All steps under a heading.
+pub(super) fn of(tour: &Tour<'_>) -> String {
+    let title = visible(&tour.project.definition.title);
+    let mut text = format!("{STRONG}{title}{STRONG:#} · {}", tour.chosen.title);
+    if let Some(reason) = &tour.chosen.instead {
+        text += &format!(" ({})", reason.split(';').next().unwrap_or_default());
+    }
+    if let Some(ceilings) = tour.chosen.ceilings() {
+        text += &format!("\n{DIM}{ceilings}{DIM:#}");
+    }
+    text += &format!("\n{}\n", visible(&tour.project.definition.summary));
+    if let Some(workload) = workload(tour) {
+        text += &format!("{DIM}times are of {}{DIM:#}\n", sizes(tour, workload));
+    }
+    for (index, (step, run)) in tour.steps.iter().enumerate() {
+        let (name, title) = (&step.kernel.name, visible(&step.kernel.launch.title));
+        text += &format!("\n{STRONG}{} {name}{STRONG:#} · {title}\n", index + 1);
+        text += &came_of(name, run);
+        let against = step.against.and_then(|against| {
+            tour.steps.iter().find(|(other, _)| other.kernel.name == against.name)
+        });
+        if let (Some((before, other)), Some(now)) = (against, told(run)) {
+            text += &changes(&before.kernel.name, now, told(other));
+        }
+    }
+    text
+}
+
+/// The workload that the story is about: the first that is for measuring.
+pub(super) fn workload<'a>(tour: &'a Tour<'_>) -> Option<&'a Workload> {
+    let name = &tour.steps.iter().find_map(|(_, run)| told(run))?.workload;
+    tour.project.workloads.iter().find(|workload| workload.name == *name)
+}
+
+/// Its time in a run that passed.
+pub(super) fn told(run: &Run) -> Option<&WorkloadTiming> {
+    run.verdict.as_ref().ok()?.timings.first()
+}
+
+/// `llama-8b: rows 16384, cols 8192`
+pub(super) fn sizes(tour: &Tour<'_>, workload: &Workload) -> String {
+    let axes = tour.project.definition.axes.iter().zip(&workload.axes);
+    let axes: Vec<_> = axes.map(|(axis, value)| format!("{} {value}", axis.name)).collect();
+    format!("{}: {}", workload.name, axes.join(", "))
+}
+
+fn came_of(name: &str, run: &Run) -> String {
+    let sentence = sentence::verdict(name, &run.verdict);
+    match &run.verdict {
+        Err(_) => format!("  {ERROR}✗{ERROR:#} {}\n", with_readable_names(&sentence)),
+        Ok(_) => {
+            let line =
+                told(run).and_then(|timed| timed.standing.as_ref()).map(|stands| &stands.line);
+            format!("  {GOOD}✓{GOOD:#} {}\n", line.unwrap_or(&sentence))
+        }
+    }
+}
+
+/// What is otherwise than in the step before.
+fn changes(before: &str, now: &WorkloadTiming, other: Option<&WorkloadTiming>) -> String {
+    let Some(other) = other else {
+        return format!("  {DIM}nothing of `{before}` to compare with{DIM:#}\n");
+    };
+    let mut lines = Vec::new();
+    if let (Some(now), Some(other)) = (now.cold(), other.cold()) {
+        lines.push(Than::of(now, other).words(&format!("`{before}`")));
+    }
+    if let (Some(now), Some(other)) = (&now.standing, &other.standing) {
+        let (mine, theirs) = (now.limiter.words(), other.limiter.words());
+        if mine != theirs {
+            lines.push(format!("limited by {mine}, no longer by {theirs}"));
+        }
+        lines.extend(changed(&now.facts, &other.facts));
+    }
+    if lines.is_empty() {
+        lines.push(format!("nothing that is counted changed against `{before}`"));
+    }
+    lines.iter().map(|line| format!("    {DIM}→{DIM:#} {line}\n")).collect()
+}
+
+/// The facts that are no longer as before, those that matter most.
+fn changed(now: &BTreeMap<Fact, f64>, before: &BTreeMap<Fact, f64>) -> Vec<String> {
+    let sentence = |fact: &Fact| {
+        let (mine, theirs) = (*now.get(fact)?, *before.get(fact)?);
+        // From nothing to something is a change; two nothings are no number, and none.
+        let factor = if mine > theirs { mine / theirs } else { theirs / mine };
+        (factor >= CHANGED)
+            .then(|| format!("{} ({} before)", fact.sentence(mine), fact.number(theirs)))
+    };
+    TOLD.iter().filter_map(sentence).take(MOST_CHANGES).collect()
+}
+
+/// How it ended, and what one may do now.
+pub(super) fn end(tour: &Tour<'_>, folder: &Path, took: Duration) -> String {
+    let right = tour.steps.iter().filter(|(_, run)| run.verdict.is_ok()).count();
+    let (all, seconds) = (tour.steps.len(), took.as_secs_f64());
+    let count = match right {
+        _ if right == all => format!("{GOOD}all {all} are right{GOOD:#}"),
+        _ => format!("{ERROR}{right} of {all} are right{ERROR:#}"),
+    };
+    let shown = folder.display();
+    let name = tour.steps.last().map_or("NAME", |(step, _)| &step.kernel.name);
+    format!(
+        "{count} · {seconds:.1} s\n\n{DIM}now: edit {shown}/kernels/{name}.cu and `lightbench run {shown} --kernel {name}`; \
+         `lightbench explain` says what each number means{DIM:#}\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_are_told_by_what_matters_most() {
+        let facts = |all: &[(Fact, f64)]| all.iter().copied().collect::<BTreeMap<_, _>>();
+        let check = |now: &[(Fact, f64)], before: &[(Fact, f64)], expected: &[&str]| {
+            assert_eq!(changed(&facts(now), &facts(before)), expected);
+        };
+        check(&[], &[], &[]);
+        check(&[(Fact::Occupancy, 0.5)], &[], &[]);
+        check(&[(Fact::Occupancy, 0.5)], &[(Fact::Occupancy, 0.55)], &[]);
+        check(&[(Fact::SpilledBytes, 0.0)], &[(Fact::SpilledBytes, 0.0)], &[]);
+        check(
+            &[(Fact::Occupancy, 0.5), (Fact::LoadWaste, 1.0)],
+            &[(Fact::Occupancy, 1.0), (Fact::LoadWaste, 1.25)],
+            &[
+                "loads move 1 times the bytes that they use (1.25 before)",
+                "50.0 % of the warp slots are taken (100 % before)",
+            ],
+        );
+        check(
+            &[(Fact::SpilledBytes, 16.0)],
+            &[(Fact::SpilledBytes, 0.0)],
+            &["16 bytes a thread are spilled for want of registers (0 before)"],
+        );
+    }
+}

@@ -1,0 +1,218 @@
+//! What a run is held against: the run before it and the best one, workload by workload.
+
+use super::error::HistoryError;
+use super::record::{RunRecord, WorkloadName};
+use super::store::{Provenance, Store, StoredRun};
+use super::timing::{Clock, Mode, RecordedTiming};
+use crate::speed_of_light::than::{Interval, Than, Unlike};
+use crate::verify::verdict::Passed;
+
+/// The runs that a run is held against.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Before {
+    /// The newest run of the same kernel with another candidate.
+    pub previous: Option<StoredRun>,
+    /// The fastest run of any kernel that can be compared.
+    pub best: Option<StoredRun>,
+}
+
+impl Store {
+    /// What a run is held against. Asked before it is appended, or it would be held against itself.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn before(&self, now: &RunRecord) -> Result<Before, HistoryError> {
+        let best = now.score().map(|score| self.best(&score.basis)).transpose()?;
+        let previous = self.previous(&now.kernel, now.candidate.as_deref())?;
+        Ok(Before { previous, best: best.flatten() })
+    }
+}
+
+impl Before {
+    /// Makes the sentence of every workload anew, with what came before.
+    pub fn tell(&self, now: &RunRecord, passed: &mut Passed) {
+        for timed in &mut passed.timings {
+            let mut names = now.timings().iter().map(|timing| &timing.workload);
+            let Some(name) = names.find(|name| name.as_str() == timed.workload) else { continue };
+            let against = |before: &Option<StoredRun>| {
+                before.as_ref().and_then(|before| than(now, before, name))
+            };
+            timed.tell(against(&self.previous), against(&self.best));
+        }
+    }
+}
+
+/// The cold time of a run on a workload against that of an earlier one; none where this one has none.
+#[must_use]
+pub fn than(now: &RunRecord, before: &StoredRun, workload: &WorkloadName) -> Option<Than> {
+    let mine = cold(now, workload)?;
+    Some(match alike(now, mine, before, workload) {
+        Err(unlike) => Than::NotComparable(unlike),
+        Ok(other) => match &mine.clock {
+            Clock::Modelled => {
+                Than::Modelled { ratio: mine.median.seconds() / other.median.seconds() }
+            }
+            Clock::Measured { .. } | Clock::Unstated => match (interval(mine), interval(other)) {
+                (Some(mine), Some(other)) => Than::unpaired(mine, other),
+                (_, _) => Than::NotComparable(Unlike::NoInterval),
+            },
+        },
+    })
+}
+
+/// The other run's time, where both are of one kind.
+fn alike<'a>(
+    now: &RunRecord,
+    mine: &RecordedTiming,
+    before: &'a StoredRun,
+    workload: &WorkloadName,
+) -> Result<&'a RecordedTiming, Unlike> {
+    let record = &before.record;
+    if before.provenance == Provenance::Recorded {
+        return Err(Unlike::Recorded);
+    }
+    let is_known = now.definition.is_some();
+    if !is_known || (&now.project, &now.definition) != (&record.project, &record.definition) {
+        return Err(Unlike::Definition);
+    }
+    let is_same_device = match (&now.device.uuid, &record.device.uuid) {
+        (Some(mine), Some(other)) => mine == other,
+        (None, None) => now.device == record.device,
+        (Some(_), None) | (None, Some(_)) => false,
+    };
+    if !is_same_device {
+        return Err(Unlike::Device);
+    }
+    let other = cold(record, workload).ok_or(Unlike::NoTime)?;
+    if mine.clock != other.clock || mine.clock == Clock::Unstated {
+        return Err(Unlike::Clock);
+    }
+    if !mine.taint.is_empty() || !other.taint.is_empty() {
+        return Err(Unlike::Tainted);
+    }
+    Ok(other)
+}
+
+fn cold<'a>(run: &'a RunRecord, workload: &WorkloadName) -> Option<&'a RecordedTiming> {
+    let mut timings = run.timings().iter();
+    timings.find(|timing| timing.mode == Mode::Cold && timing.workload == *workload)
+}
+
+fn interval(timing: &RecordedTiming) -> Option<Interval> {
+    let (low, high) = timing.spread?.interval;
+    Some((timing.median.seconds(), (low.seconds(), high.seconds())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::fixture::{duration, failed, machine, opened, passed};
+    use crate::history::record::{Outcome, Scope};
+    use crate::history::store::RunNumber;
+
+    fn run(seconds: f64) -> RunRecord {
+        passed("naive", "a", Some(seconds)).0
+    }
+
+    fn stored(record: RunRecord) -> StoredRun {
+        StoredRun { number: RunNumber(1), provenance: Provenance::Own, record }
+    }
+
+    fn timing(run: &mut RunRecord) -> &mut RecordedTiming {
+        match &mut run.outcome {
+            Outcome::Passed { timings, .. } => &mut timings[0],
+            Outcome::Failed { .. } => panic!("it passed"),
+        }
+    }
+
+    fn words(now: &RunRecord, before: &StoredRun) -> String {
+        let workload = now.timings()[0].workload.clone();
+        than(now, before, &workload).unwrap().words("it")
+    }
+
+    #[test]
+    fn runs_of_one_kind_are_compared() {
+        let check = |now: f64, before: f64, expected: &str| {
+            assert_eq!(words(&run(now), &stored(run(before))), expected);
+        };
+        check(0.9e-5, 1e-5, "10.0 % faster than it");
+        check(1.1e-5, 1e-5, "10.0 % slower than it");
+        // Both intervals are one part in a hundred wide to each side.
+        check(0.985e-5, 1e-5, "no measurable difference from it");
+    }
+
+    #[test]
+    fn what_is_not_of_one_kind_is_not_comparable() {
+        let check = |change: &dyn Fn(&mut RunRecord), expected: Unlike| {
+            let mut before = run(2e-5);
+            change(&mut before);
+            let found = words(&run(1e-5), &stored(before));
+            assert_eq!(found, format!("not comparable with it ({expected})"));
+        };
+        check(&|run| run.definition = Some("e".repeat(64)), Unlike::Definition);
+        check(&|run| run.definition = None, Unlike::Definition);
+        check(&|run| run.project = "softmax".to_owned(), Unlike::Definition);
+        check(&|run| run.device.uuid = Some("ab".repeat(16)), Unlike::Device);
+        check(&|run| run.device.name = "virtual:t4".to_owned(), Unlike::Device);
+        check(&|run| timing(run).clock = Clock::Modelled, Unlike::Clock);
+        check(&|run| timing(run).mode = Mode::Warm, Unlike::NoTime);
+        check(&|run| timing(run).taint.push("it was hot".to_owned()), Unlike::Tainted);
+        check(&|run| timing(run).spread = None, Unlike::NoInterval);
+        check(&|run| run.outcome = failed("naive", "a").0.outcome, Unlike::NoTime);
+        let recorded = StoredRun { provenance: Provenance::Recorded, ..stored(run(2e-5)) };
+        let elsewhere = Than::NotComparable(Unlike::Recorded).words("it");
+        assert_eq!(words(&run(1e-5), &recorded), elsewhere);
+    }
+
+    #[test]
+    fn one_gpu_is_known_by_its_identity_whatever_it_is_called() {
+        let on = |name: &str, uuid: &str| {
+            let mut run = run(1e-5);
+            run.device.name = name.to_owned();
+            run.device.uuid = Some(uuid.repeat(16));
+            run
+        };
+        let (here, there) = (on("cuda:0", "ab"), stored(on("cuda:1", "ab")));
+        assert_eq!(words(&here, &there), "no measurable difference from it");
+        let other = stored(on("cuda:0", "cd"));
+        assert_eq!(words(&here, &other), "not comparable with it (on another device)");
+    }
+
+    #[test]
+    fn two_models_tell_numbers_only() {
+        let modelled = |seconds: f64| {
+            let mut run = run(seconds);
+            timing(&mut run).clock = Clock::Modelled;
+            run
+        };
+        let found = words(&modelled(1e-5), &stored(modelled(4e-5)));
+        assert_eq!(found, "modelled at 25.0 % of the time of it");
+    }
+
+    #[test]
+    fn a_run_is_held_against_the_previous_candidate_and_the_best_of_all() {
+        let root = tempfile::tempdir().unwrap();
+        let (_state, machine) = machine();
+        let (mut store, _) = opened(root.path(), &machine);
+        let mut append = |kernel: &str, candidate: &str, seconds: f64| {
+            let (record, texts) = passed(kernel, candidate, Some(seconds));
+            store.append(&record, &texts).unwrap();
+        };
+        append("vector", "v", 0.5e-5);
+        append("naive", "a", 3e-5);
+        append("naive", "b", 2e-5);
+        let mut now = passed("naive", "b", Some(1e-5)).0;
+        let before = store.before(&now).unwrap();
+        let candidate = |run: &Option<StoredRun>| run.as_ref().unwrap().record.candidate.clone();
+        assert_eq!(candidate(&before.previous).as_deref(), Some("a"));
+        assert_eq!(candidate(&before.best).as_deref(), Some("v"));
+        assert_eq!(words(&now, &before.previous.unwrap()), "3.0 times as fast as it");
+        assert_eq!(words(&now, &before.best.unwrap()), "2.0 times as slow as it");
+        // On other devices there was nothing yet.
+        now.device.uuid = Some("ab".repeat(16));
+        assert_eq!(store.before(&now).unwrap().best, None);
+        now.scope = Scope::OneWorkload;
+        timing(&mut now).median = duration(1e-5);
+        assert!(store.before(&now).unwrap().previous.is_some());
+    }
+}

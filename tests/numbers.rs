@@ -1,0 +1,69 @@
+//! Numbers and what they mean: the tour, the cards, calibration, and runs against those before.
+
+use std::fs;
+
+use crate::compiler;
+use crate::program::Bench;
+
+#[test]
+fn every_number_can_be_asked_for() {
+    let bench = Bench::new();
+    bench.run(&["explain"]).expect(0, &["occupancy", "warp_instructions", "explain NAME"]);
+    bench
+        .run(&["explain", "Blocks per SM"])
+        .expect(0, &["blocks/SM", "formula", "good", "playbook"]);
+    bench.run(&["explain", "ocupancy"]).expect(2, &["did you mean `occupancy`?"]);
+    let all = bench.run(&["explain", "--json"]).json();
+    assert!(all["numbers"].as_array().unwrap().len() > 100);
+    let error = bench.run(&["explain", "☃", "--json"]).json();
+    assert_eq!(error["error"]["kind"], "request");
+}
+
+#[test]
+fn only_a_gpu_is_calibrated() {
+    let bench = Bench::new();
+    let check = |device: &str, status: i32, expected: &str| {
+        bench.run(&["calibrate", "--device", device]).expect(status, &[expected]);
+    };
+    check("virtual:h200", 2, "a virtual device plays its sheet: there is nothing to calibrate");
+    check("t4", 2, "a virtual device plays its sheet");
+    check("no-such-sheet", 2, "no device sheet is named `no-such-sheet`");
+    check("cuda:x", 2, "names no device");
+    // Nobody has as many.
+    check("cuda:31", 3, "only a GPU has ceilings to measure");
+    assert!(!bench.path().join(".local/state/lightbench/calibrations").exists());
+}
+
+#[test]
+fn a_tour_leads_through_a_project_and_writes_its_report() {
+    let bench = Bench::new();
+    bench.run(&["tour"]).expect(2, &["neither sample-projects/rmsnorm nor a project"]);
+    bench.run(&["tour", "nowhere"]).expect(2, &["nowhere"]);
+    if compiler::required().is_none() {
+        return;
+    }
+    let tour = bench.run(&["tour", "scale", "--device", "virtual:h200"]);
+    tour.expect(0, &["1 naive", "2 tuned", "roofline", "the report of 2 runs", "all 2 are right"]);
+    let report = bench.project().join(".lightbench/report.html");
+    assert!(fs::read_to_string(report).unwrap().contains("Scale a matrix"));
+    bench.edit("kernels/naive.cu", "{", "{ no such thing;");
+    let tour = bench.run(&["tour", "scale", "--device", "virtual:h200", "--output", "page.html"]);
+    tour.expect(1, &["naive does not compile", "1 of 2 are right", "page.html"]);
+    assert!(bench.path().join("page.html").is_file());
+}
+
+#[test]
+fn a_run_is_told_against_the_one_before() {
+    if compiler::required().is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    let run = |device: &str| bench.run(&["run", "scale", "--kernel", "naive", "--device", device]);
+    let first = run("virtual:h200");
+    first.expect(0, &["is correct"]);
+    assert!(!first.everything().contains("the previous run"), "{}", first.everything());
+    bench.edit("kernels/naive.cu", "{", "{ // edited");
+    run("virtual:h200").expect(0, &["modelled the same as the previous run"]);
+    bench.edit("kernels/naive.cu", "// edited", "// edited again");
+    run("virtual:t4").expect(0, &["not comparable with the previous run (on another device)"]);
+}
