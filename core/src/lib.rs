@@ -41,6 +41,8 @@ pub mod calibrate;
 
 pub mod history;
 
+pub mod figure;
+
 pub mod report;
 
 pub mod engine;
