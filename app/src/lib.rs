@@ -4,6 +4,7 @@ pub mod args;
 pub mod commands;
 pub mod diagnostics;
 pub mod outcome;
+pub mod panels;
 pub mod report;
 pub mod session;
 pub mod style;

@@ -6,12 +6,7 @@ use lightbench_core::figure::{Figure, Item, Spot};
 use crate::theme;
 
 /// Shows the card of a mark beside it.
-pub(super) fn show(
-    ui: &Ui,
-    figure: &Figure,
-    spot: &Spot,
-    (around, response): (Rect, &Response),
-) {
+pub(super) fn show(ui: &Ui, figure: &Figure, spot: &Spot, (around, response): (Rect, &Response)) {
     let Some(item) = figure.items().get(spot.item) else { return };
     let card = figure.card(item);
     let tokens = theme::tokens(ui);

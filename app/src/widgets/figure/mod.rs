@@ -8,7 +8,9 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use egui::{EventFilter, Key, Rect, Response, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
+use egui::{
+    EventFilter, Key, Rect, Response, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2,
+};
 use lightbench_core::figure::{
     Figure, Item, Margin, MarkId, Page, Scene, Spot, Vertical, View, lay_out, svg,
 };
@@ -194,21 +196,19 @@ fn nearest(scene: &Scene, place: Rect, at: egui::Pos2) -> Option<Spot> {
     let center = |spot: &Spot| around(spot, place).center().distance(at);
     // Of several, the one whose middle is nearest; later ones lie above.
     let near = scene.spots.iter().rev().filter(|spot| far(spot) <= NEAR);
-    near.min_by(|a, b| (far(a), center(a)).partial_cmp(&(far(b), center(b))).unwrap_or(std::cmp::Ordering::Equal))
-        .copied()
+    near.min_by(|a, b| {
+        (far(a), center(a)).partial_cmp(&(far(b), center(b))).unwrap_or(std::cmp::Ordering::Equal)
+    })
+    .copied()
 }
 
 /// Arrow keys go from mark to mark, Enter chooses, plus and minus zoom, 0 shows everything.
-fn keys(
-    ui: &Ui,
-    figure: &Figure,
-    view: &mut FigureView,
-    response: &Response,
-) -> Option<MarkId> {
+fn keys(ui: &Ui, figure: &Figure, view: &mut FigureView, response: &Response) -> Option<MarkId> {
     if !response.has_focus() {
         return None;
     }
-    let filter = EventFilter { horizontal_arrows: true, vertical_arrows: true, ..EventFilter::default() };
+    let filter =
+        EventFilter { horizontal_arrows: true, vertical_arrows: true, ..EventFilter::default() };
     ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
     let pressed = |key: Key| ui.input(|input| input.key_pressed(key));
     let order = figure.chosen_order();

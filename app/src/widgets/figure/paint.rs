@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use egui::emath::GuiRounding as _;
 use egui::epaint::TextShape;
 use egui::{
     Align2, Color32, FontFamily, FontId, Galley, Painter, Pos2, Rect, Shape, Stroke, StrokeKind,
@@ -129,7 +130,10 @@ impl Brush<'_> {
                 let shape = TextShape::new(corner, galley, self.color(*ink));
                 // What is not turned lies on whole pixels, so that it is sharp.
                 let shape = if *angle == 0.0 {
-                    TextShape { pos: self.painter.round_pos_to_pixels(shape.pos), ..shape }
+                    TextShape {
+                        pos: shape.pos.round_to_pixels(self.painter.pixels_per_point()),
+                        ..shape
+                    }
                 } else {
                     shape.with_angle_and_anchor(*angle as f32, anchor)
                 };
@@ -142,8 +146,12 @@ impl Brush<'_> {
         match (dash, points) {
             (Dash::Solid, [from, to]) => drop(self.painter.line_segment([*from, *to], stroke)),
             (Dash::Solid, _) => drop(self.painter.add(Shape::line(points.to_vec(), stroke))),
-            (Dash::Dashed, _) => drop(self.painter.add(Shape::dashed_line(points, stroke, 6.0, 4.0))),
-            (Dash::Dotted, _) => drop(self.painter.add(Shape::dashed_line(points, stroke, 1.5, 3.0))),
+            (Dash::Dashed, _) => {
+                drop(self.painter.add(Shape::dashed_line(points, stroke, 6.0, 4.0)))
+            }
+            (Dash::Dotted, _) => {
+                drop(self.painter.add(Shape::dashed_line(points, stroke, 1.5, 3.0)))
+            }
         }
     }
 
@@ -176,9 +184,19 @@ impl Brush<'_> {
             Origin::Modelled => drop(self.painter.circle(at, radius - 0.5, ground, edge)),
             Origin::Predicted => {
                 let reach = radius * 1.2;
-                let corners = [vec2(0.0, -reach), vec2(reach, 0.0), vec2(0.0, reach), vec2(-reach, 0.0), vec2(0.0, -reach)];
+                let corners = [
+                    vec2(0.0, -reach),
+                    vec2(reach, 0.0),
+                    vec2(0.0, reach),
+                    vec2(-reach, 0.0),
+                    vec2(0.0, -reach),
+                ];
                 let corners = corners.map(|offset| at + offset);
-                self.painter.add(Shape::convex_polygon(corners[..4].to_vec(), ground, Stroke::NONE));
+                self.painter.add(Shape::convex_polygon(
+                    corners[..4].to_vec(),
+                    ground,
+                    Stroke::NONE,
+                ));
                 self.painter.add(Shape::dashed_line(&corners, edge, 2.5, 1.5));
             }
             Origin::Recorded => {

@@ -14,7 +14,12 @@ const EDGE: f32 = 16.0;
 /// A figure, seen whole, of this size in points, with so many pixels for each. It needs no window; it takes a while, so not
 /// the thread that draws one.
 #[must_use]
-pub fn png(figure: &Figure, theme: ThemeName, (width, height): (f32, f32), scale: f32) -> RgbaImage {
+pub fn png(
+    figure: &Figure,
+    theme: ThemeName,
+    (width, height): (f32, f32),
+    scale: f32,
+) -> RgbaImage {
     let context = Context::default();
     theme::install(&context);
     theme::apply(&context, theme);

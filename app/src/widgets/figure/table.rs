@@ -1,6 +1,8 @@
 //! The table that says what a figure shows; only rows in view are laid out.
 
-use egui::{Align, Label, Layout, Rect, RichText, ScrollArea, TextStyle, Ui, UiBuilder, pos2, vec2};
+use egui::{
+    Align, Label, Layout, Rect, RichText, ScrollArea, TextStyle, Ui, UiBuilder, pos2, vec2,
+};
 use lightbench_core::figure::{Figure, Measure as _, Table, TextSize};
 
 use super::paint::Fonts;
@@ -48,12 +50,7 @@ fn columns(fonts: &Fonts, table: &Table) -> Vec<(f32, f32)> {
 }
 
 /// Names to the left, numbers to the right, so that digits stand below each other.
-fn row(
-    ui: &mut Ui,
-    columns: &[(f32, f32)],
-    words: &[String],
-    look: impl Fn(String) -> RichText,
-) {
+fn row(ui: &mut Ui, columns: &[(f32, f32)], words: &[String], look: impl Fn(String) -> RichText) {
     let wide = columns.last().map_or(0.0, |(begin, width)| begin + width);
     let (_, place) = ui.allocate_space(vec2(wide, theme::ROW));
     for (column, ((begin, width), words)) in columns.iter().zip(words).enumerate() {

@@ -91,8 +91,7 @@ fn a_figure_is_exported_by_whoever_shows_it() {
         harness.run();
     }
     let exports = &harness.state().exports;
-    let [Export::Copy(csv), Export::SaveSvg(svg), Export::SavePng(figure)] =
-        exports.as_slice()
+    let [Export::Copy(csv), Export::SaveSvg(svg), Export::SavePng(figure)] = exports.as_slice()
     else {
         panic!("{exports:?}")
     };

@@ -1,0 +1,16 @@
+//! What a panel says while it has nothing to show: what is missing, and what to do.
+
+use egui::{Align, Layout, RichText, Ui};
+
+use crate::theme::{self, GAP};
+
+pub(super) fn show(ui: &mut Ui, what: &str, advice: &str) {
+    let tokens = theme::tokens(ui);
+    ui.with_layout(Layout::top_down(Align::Center), |ui| {
+        ui.add_space((ui.available_height() * 0.3).min(80.0));
+        let strong = egui::FontFamily::Name(theme::STRONG.into());
+        ui.label(RichText::new(what).family(strong).color(tokens.text.normal.0));
+        ui.add_space(GAP);
+        ui.label(RichText::new(advice).color(tokens.text.weak.0));
+    });
+}
