@@ -82,6 +82,7 @@ const PURE: &[&str] = &[
     "core/src/history/table.rs",
     "core/src/history/trace/",
     "core/src/report/",
+    "core/src/figure/",
     "core/src/measure/",
     "core/src/speed_of_light/",
     "core/virtual_gpu/src/",

@@ -18,6 +18,16 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// The same for a cell that no spreadsheet takes for a formula: those begin with `=`, `+`, `-`, `@` or a control character
+/// (<https://owasp.org/www-community/attacks/CSV_Injection>), and get an apostrophe.
+pub(crate) fn in_spreadsheet(text: &str) -> String {
+    let shown = visible(text);
+    match shown.chars().next() {
+        Some('=' | '+' | '-' | '@' | '\'') => format!("'{shown}"),
+        Some(_) | None => shown.into_owned(),
+    }
+}
+
 /// The same for a text of several lines, whose line breaks are ours and stay.
 pub fn visible_lines(text: &str) -> String {
     text.lines().map(visible).collect::<Vec<_>>().join("\n")

@@ -43,6 +43,8 @@ pub mod history;
 
 pub mod explain;
 
+pub mod figure;
+
 pub mod report;
 
 pub mod engine;

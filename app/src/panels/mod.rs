@@ -14,8 +14,12 @@ mod problems;
 mod project;
 mod resources;
 mod result;
+pub mod roofline;
+pub mod speed_of_light;
 #[cfg(test)]
 mod tests;
+pub mod timing;
+pub mod workloads;
 
 use std::time::Duration;
 

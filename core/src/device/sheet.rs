@@ -151,6 +151,16 @@ impl DeviceSheet {
         })
     }
 
+    /// The sheet of a device of which only the title is known: the longest name whose parts all stand in it.
+    #[must_use]
+    pub fn titled(title: &str) -> Option<&'static Self> {
+        let plain: String =
+            title.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
+        let stands = |name: &str| name.split('-').all(|part| plain.contains(part));
+        let named = Self::names().filter(|name| stands(name)).max_by_key(|name| name.len())?;
+        Self::named(named).ok()
+    }
+
     /// All embedded sheets, oldest architecture first.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use super::record::{Outcome, RunRecord};
 use super::store::{Provenance, StoredRun};
 use super::timing::{Clock, Mode};
-use crate::display_text::visible;
+use crate::display_text::in_spreadsheet;
 
 const HEADINGS: [&str; 16] = [
     "run",
@@ -56,19 +56,19 @@ fn cells(run: &StoredRun) -> [String; HEADINGS.len()] {
         run.number.to_string(),
         provenance.to_owned(),
         record.made_at.to_string(),
-        defused(&record.project),
-        defused(&record.kernel),
-        defused(&parameters.join(" ")),
-        defused(record.candidate.as_deref().unwrap_or_default()),
-        defused(record.parent.as_deref().unwrap_or_default()),
-        defused(&record.origin.to_string()),
-        defused(&record.device.name),
+        in_spreadsheet(&record.project),
+        in_spreadsheet(&record.kernel),
+        in_spreadsheet(&parameters.join(" ")),
+        in_spreadsheet(record.candidate.as_deref().unwrap_or_default()),
+        in_spreadsheet(record.parent.as_deref().unwrap_or_default()),
+        in_spreadsheet(&record.origin.to_string()),
+        in_spreadsheet(&record.device.name),
         record.verdict().to_owned(),
         record.score().map_or_else(String::new, |score| format!("{:e}", score.seconds.0)),
-        defused(&clock(record)),
+        in_spreadsheet(&clock(record)),
         record.workloads.len().to_string(),
         record.seed.map_or_else(String::new, |seed| seed.to_string()),
-        defused(sentence),
+        in_spreadsheet(sentence),
     ]
 }
 
@@ -78,16 +78,6 @@ fn clock(record: &RunRecord) -> String {
         Some(Clock::Measured { method }) => format!("measured {method}"),
         Some(Clock::Modelled) => "modelled".to_owned(),
         Some(Clock::Unstated) | None => String::new(),
-    }
-}
-
-/// A text that no spreadsheet takes for a formula: those begin with `=`, `+`, `-`, `@` or a control character
-/// (<https://owasp.org/www-community/attacks/CSV_Injection>), and get an apostrophe.
-fn defused(text: &str) -> String {
-    let shown = visible(text);
-    match shown.chars().next() {
-        Some('=' | '+' | '-' | '@' | '\'') => format!("'{shown}"),
-        Some(_) | None => shown.into_owned(),
     }
 }
 
@@ -110,7 +100,7 @@ mod tests {
             ("\r=1", "\\r=1"),
             ("a\n=1", "a\\n=1"),
         ] {
-            assert_eq!(defused(text), cell, "{text:?}");
+            assert_eq!(in_spreadsheet(text), cell, "{text:?}");
         }
     }
 

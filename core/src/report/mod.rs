@@ -3,14 +3,15 @@
 //! [`Page`] is what is said, the same in every form; [`html()`] and [`markdown()`] are how. Nothing here reads a file or a
 //! clock.
 
+mod figures;
 mod html;
 mod markdown;
 mod page;
-mod plot;
 
 #[cfg(test)]
 mod tests;
 
+pub use figures::Picture;
 pub use html::{PageError, html};
 pub use markdown::markdown;
 pub use page::Page;

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::plot::{Plot, Point, plot};
+use super::figures::{Picture, rooflines, times as picture_of_times};
 use crate::display_text::visible;
+use crate::figure::Origin;
 use crate::history::record::{Outcome, RunRecord};
 use crate::history::timing::{Clock, Mode, RecordedTiming};
 use crate::history::{Provenance, RunNumber, StoredRun};
-use crate::units::Seconds;
+use crate::project::Project;
 
 /// What a report says.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -28,7 +29,9 @@ pub struct Page {
     /// What the runs were made with, each once.
     pub environments: Vec<EnvironmentLine>,
     /// Times over runs; none where nothing was timed.
-    pub plot: Option<Plot>,
+    pub times_picture: Option<Picture>,
+    /// Where kernels lie under the roofs of their device, for each workload.
+    pub rooflines: Vec<Picture>,
 }
 
 /// A kernel.
@@ -98,9 +101,21 @@ pub struct EnvironmentLine {
 }
 
 impl Page {
-    /// The page of runs, the newest first, of which `best` are the best of their kind.
+    /// The page of a project's runs, the newest first, of which `best` are the best of their kind.
     #[must_use]
-    pub fn of(title: &str, made_at: Timestamp, runs: &[StoredRun], best: &[RunNumber]) -> Self {
+    pub fn of(
+        project: &Project,
+        made_at: Timestamp,
+        runs: &[StoredRun],
+        best: &[RunNumber],
+    ) -> Self {
+        let page = Self::titled(&project.definition.title, made_at, runs, best);
+        Self { rooflines: rooflines(project, runs), ..page }
+    }
+
+    /// The page of runs whose project is gone: nobody knows what there was to compute.
+    #[must_use]
+    pub fn titled(title: &str, made_at: Timestamp, runs: &[StoredRun], best: &[RunNumber]) -> Self {
         Self {
             title: shown(title),
             made_at: when(made_at),
@@ -108,12 +123,13 @@ impl Page {
             runs: runs.iter().map(|run| line(run, best)).collect(),
             times: times(runs),
             environments: environments(runs),
-            plot: plot(&points(runs)),
+            times_picture: picture_of_times(runs),
+            rooflines: Vec::new(),
         }
     }
 }
 
-fn shown(text: &str) -> String {
+pub(super) fn shown(text: &str) -> String {
     visible(text).into_owned()
 }
 
@@ -200,12 +216,26 @@ fn clock(clock: &Clock) -> String {
     }
 }
 
-fn times(runs: &[StoredRun]) -> Vec<TimeLine> {
+/// The newest timed run of each kernel, by their names.
+pub(super) fn newest_timed(runs: &[StoredRun]) -> Vec<&StoredRun> {
     let mut newest: BTreeMap<&str, &StoredRun> = BTreeMap::new();
     for run in runs.iter().filter(|run| !run.record.timings().is_empty()) {
         newest.entry(&run.record.kernel).or_insert(run);
     }
-    let lines = newest.into_values().flat_map(|run| {
+    newest.into_values().collect()
+}
+
+/// What a clock makes of a time.
+pub(super) const fn clock_origin(clock: &Clock) -> Origin {
+    match clock {
+        Clock::Measured { .. } => Origin::Measured,
+        Clock::Modelled => Origin::Modelled,
+        Clock::Unstated => Origin::Recorded,
+    }
+}
+
+fn times(runs: &[StoredRun]) -> Vec<TimeLine> {
+    let lines = newest_timed(runs).into_iter().flat_map(|run| {
         run.record.timings().iter().map(move |timing| time_line(&run.record.kernel, timing))
     });
     lines.collect()
@@ -264,21 +294,4 @@ fn environments(runs: &[StoredRun]) -> Vec<EnvironmentLine> {
         EnvironmentLine { device, versions, runs }
     });
     lines.collect()
-}
-
-/// Every time that scores, the oldest first.
-fn points(runs: &[StoredRun]) -> Vec<Point> {
-    let timed = runs.iter().rev().filter_map(|run| {
-        let score = run.record.score()?;
-        let cold = run.record.timings().iter().find(|timing| timing.mode == Mode::Cold)?;
-        let Seconds(seconds) = score.seconds;
-        Some(Point {
-            series: shown(&run.record.kernel),
-            label: format!("run {}: {}", run.number, time(&run.record)),
-            seconds,
-            // Hollow: no clock of this machine's device said so.
-            hollow: cold.clock == Clock::Modelled || run.provenance == Provenance::Recorded,
-        })
-    });
-    timed.collect()
 }

@@ -1,10 +1,12 @@
 //! What a report says, and that nothing in it is anything but text.
 
 use super::{Page, html, markdown};
+use crate::device::DeviceSheet;
 use crate::history::fixture::{failed, passed};
-use crate::history::record::{Outcome, RunRecord};
+use crate::history::record::{Outcome, RunRecord, WorkloadName, definition_hash};
 use crate::history::timing::Clock;
 use crate::history::{Provenance, RunNumber, StoredRun};
+use crate::project::Project;
 
 const HOSTILE: &str = "</td><script>alert(1)</script>|`x`[l](javascript:y)\n@team \u{202e}&amp;";
 
@@ -13,7 +15,7 @@ fn stored(number: i64, record: RunRecord) -> StoredRun {
 }
 
 fn page(runs: &[StoredRun]) -> Page {
-    Page::of("RMSNorm", "2026-11-21T20:00:00Z".parse().unwrap(), runs, &[RunNumber(2)])
+    Page::titled("RMSNorm", "2026-11-21T20:00:00Z".parse().unwrap(), runs, &[RunNumber(2)])
 }
 
 fn story() -> Vec<StoredRun> {
@@ -40,7 +42,7 @@ fn a_report_tells_each_kernel_and_each_run() {
     assert_eq!(page.runs.len(), 4);
     assert_eq!(page.runs[2].remark, "best");
     assert!(page.runs[1].time.contains("modelled"), "{:?}", page.runs[1]);
-    assert!(page.plot.is_some());
+    assert!(page.times_picture.is_some());
     assert!(html(&page).unwrap().contains("12.5 µs"));
     for text in [html(&page).unwrap(), markdown(&page)] {
         for part in ["RMSNorm", "naive", "vector", "50.0 µs", "modelled", "13.5.37", "virtual H200"]
@@ -66,7 +68,7 @@ fn a_modelled_time_is_not_better_than_a_measured_one() {
 #[test]
 fn a_report_without_times_has_no_picture() {
     let page = page(&[stored(1, failed("naive", "a").0)]);
-    assert_eq!((page.plot.clone(), page.times.len()), (None, 0));
+    assert_eq!((page.times_picture.clone(), page.times.len()), (None, 0));
     assert!(!html(&page).unwrap().contains("<svg"));
 }
 
@@ -87,7 +89,7 @@ fn nothing_from_a_file_is_markup() {
     let Outcome::Failed { sentence, .. } = &mut other.outcome else { panic!("it failed") };
     *sentence = HOSTILE.to_owned();
     let runs = [stored(2, other), stored(1, record)];
-    let page = Page::of(HOSTILE, "2026-11-21T20:00:00Z".parse().unwrap(), &runs, &[]);
+    let page = Page::titled(HOSTILE, "2026-11-21T20:00:00Z".parse().unwrap(), &runs, &[]);
     let text = html(&page).unwrap();
     assert!(!text.contains("<script") && !text.contains("</td>|"), "{text}");
     assert!(text.contains("&lt;script&gt;"), "{text}");
@@ -124,18 +126,69 @@ fn every_mark_lies_inside_the_picture() {
                 stored(index as i64 + 1, passed("naive", "a", Some(*seconds)).0)
             })
             .collect();
-        let picture = serde_json::to_value(page(&runs).plot.unwrap()).unwrap();
-        let marks = picture["series"][0]["marks"].as_array().unwrap();
+        let picture = page(&runs).times_picture.unwrap().svg;
+        // The first circle is the key of its kernel.
+        let marks: Vec<(f64, f64)> = picture
+            .split("<circle ")
+            .skip(2)
+            .map(|circle| (attribute(circle, "cx"), attribute(circle, "cy")))
+            .collect();
         assert_eq!(marks.len(), times.len());
-        for mark in marks {
-            let (x, y) = (mark["x"].as_f64().unwrap(), mark["y"].as_f64().unwrap());
-            assert!((84.0..=704.0).contains(&x) && (12.0..=260.0).contains(&y), "{mark}");
+        for (x, y) in marks {
+            assert!((0.0..=760.0).contains(&x) && (0.0..=320.0).contains(&y), "{x} {y}");
         }
-        assert!(!picture["ticks"].as_array().unwrap().is_empty(), "{times:?}: {picture}");
+        assert!(picture.matches("text-anchor=\"end\"").count() > 1, "{times:?}: {picture}");
     };
     check(&[1e-5]);
     check(&[1e-5, 1e-5]);
     check(&[1.23e-5, 1.25e-5, 1.31e-5]);
     check(&[1e-6, 1e-5, 2e-3]);
     check(&[f64::MIN_POSITIVE, 1e9]);
+}
+
+fn attribute(element: &str, name: &str) -> f64 {
+    let value = element.split(&format!("{name}=\"")).nth(1).unwrap();
+    value.split('"').next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn kernels_lie_under_the_roofs_of_their_device() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../sample-projects");
+    let check = |name: &str, workload: &str, expected: &[&str]| {
+        let project = Project::load(&root.join(name)).unwrap();
+        let run = |number: i64, kernel: &str, seconds: f64| {
+            let mut record = passed(kernel, kernel, Some(seconds)).0;
+            record.definition = Some(definition_hash(&project));
+            let Outcome::Passed { timings, .. } = &mut record.outcome else { panic!("it passed") };
+            let found = project.workloads.iter().find(|each| each.name == workload).unwrap();
+            timings[0].workload = WorkloadName::of(found).unwrap();
+            stored(number, record)
+        };
+        let runs = [run(2, "registers", 1.28e-4), run(1, "naive", 2.66e-3)];
+        let page = Page::of(&project, "2026-11-21T20:00:00Z".parse().unwrap(), &runs, &[]);
+        assert_eq!(page.rooflines.len(), 1, "{name}");
+        let text = html(&page).unwrap();
+        for part in expected.iter().chain(&["registers", "naive", workload]) {
+            assert!(text.contains(part), "{part} in the report of {name}");
+        }
+        let mut other = runs.clone();
+        other.iter_mut().for_each(|run| run.record.definition = None);
+        let page = Page::of(&project, "2026-11-21T20:00:00Z".parse().unwrap(), &other, &[]);
+        assert!(page.rooflines.is_empty(), "what was asked for is not known");
+    };
+    check("rmsnorm", "llama-70b-prefill", &["FP32 66.9 TFLOP/s", "Arithmetic intensity"]);
+}
+
+#[test]
+fn a_title_finds_its_sheet() {
+    let check = |title: &str, expected: Option<&str>| {
+        let found = DeviceSheet::titled(title).map(|sheet| sheet.name.as_str());
+        assert_eq!(found, expected, "{title}");
+    };
+    check("NVIDIA H200", Some("h200"));
+    check("virtual H200", Some("h200"));
+    check("NVIDIA L40S", Some("l40s"));
+    check("NVIDIA GeForce RTX 4090", Some("rtx4090"));
+    check("NVIDIA A100-SXM4-80GB", Some("a100-80gb"));
+    check("NVIDIA H100 80GB HBM3", None);
 }

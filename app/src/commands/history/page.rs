@@ -26,8 +26,7 @@ fn written(session: &Session, arguments: &args::Report) -> Result<Outcome, Refus
         notices.extend(opened.notices.iter().map(ToString::to_string));
         shown = Shown::of(&opened.store, &arguments.selection, Order::Newest)?;
     }
-    let title = &project.definition.title;
-    let page = Page::of(title, Timestamp::now(), &shown.listing.runs, &shown.best);
+    let page = Page::of(&project, Timestamp::now(), &shown.listing.runs, &shown.best);
     let text = if arguments.html {
         html(&page).map_err(|error| Refused::Environment(error.to_string()))?
     } else {

@@ -1,0 +1,46 @@
+//! A figure as a picture file's pixels, drawn on the processor in the colours of a theme.
+
+use egui::{Context, RawInput, Rect, pos2, vec2};
+use image::RgbaImage;
+use lightbench_core::figure::{Figure, lay_out};
+use lightbench_picture::Painter;
+
+use super::paint;
+use crate::theme::{self, ThemeName};
+
+/// The distance to the edge of the picture, in points.
+const EDGE: f32 = 16.0;
+
+/// A figure, seen whole, of this size in points, with so many pixels for each. It needs no window; it takes a while, so not
+/// the thread that draws one.
+#[must_use]
+pub fn png(
+    figure: &Figure,
+    theme: ThemeName,
+    (width, height): (f32, f32),
+    scale: f32,
+) -> RgbaImage {
+    let context = Context::default();
+    theme::install(&context);
+    theme::apply(&context, theme);
+    context.set_pixels_per_point(scale);
+    let mut painter = Painter::default();
+    let mut size = vec2(width, height);
+    let mut image = RgbaImage::default();
+    // The first time finds out how high rows are; fonts come with it, too.
+    for _ in 0..2 {
+        let screen_rect = Some(Rect::from_min_size(pos2(0.0, 0.0), size));
+        let input = RawInput { screen_rect, ..RawInput::default() };
+        let mut needed = size;
+        let mut output = context.run_ui(input, |ui| {
+            let inside = (f64::from(width - 2.0 * EDGE), f64::from(height - 2.0 * EDGE));
+            let scene = lay_out(figure, figure.fit(), inside, &paint::Fonts::of(ui));
+            needed.y = scene.height as f32 + 2.0 * EDGE;
+            paint::paint(ui, &scene, pos2(EDGE, EDGE));
+        });
+        painter.update(&mut output.textures_delta);
+        image = painter.frame(&context, &output, theme.tokens().surface.panel.0);
+        size = needed;
+    }
+    image
+}

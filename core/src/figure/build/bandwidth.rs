@@ -1,0 +1,67 @@
+//! What tasks without floating-point operations have for a roofline: bytes a second, as lengths beside the memory's ceiling.
+
+use super::super::{
+    Axis, Bar, Course, Emphasis, Figure, Item, MarkId, Meaning, Origin, Row, Sign, Stroke,
+    Undrawable, Unit,
+};
+use super::ceiling;
+use crate::speed_of_light::ceilings::Ceilings;
+use crate::units::BytesPerSecond;
+
+/// A run that moved bytes.
+#[derive(Clone, Debug)]
+pub struct Mover {
+    /// Its number.
+    pub run: i64,
+    /// What it is called.
+    pub name: String,
+    /// How fast.
+    pub rate: BytesPerSecond,
+    /// Where the time comes from.
+    pub origin: Origin,
+    /// How much it stands out.
+    pub emphasis: Emphasis,
+}
+
+/// Runs against the ceilings of memories. L2's is drawn where a run exceeds that of device memory.
+///
+/// # Errors
+/// A number has no place.
+pub fn bandwidth(ceilings: &Ceilings, runs: &[Mover]) -> Result<Figure, Undrawable> {
+    let dram = ceilings.dram.as_ref();
+    let row = |run: &Mover| Row {
+        name: run.name.clone(),
+        value: run.rate.to_string(),
+        note: dram.map_or_else(String::new, |dram| format!("{} of DRAM", run.rate / dram.value)),
+        change: None,
+    };
+    let title = format!("Bytes a second on {}", ceilings.device);
+    let axis = Axis::from_zero("", Unit::BytesPerSecond);
+    let mut figure = Figure::of_rows(title, axis, runs.iter().map(row).collect());
+    for (row, run) in runs.iter().enumerate() {
+        figure.add(Item::Bar(Bar {
+            id: MarkId::only(run.run),
+            row,
+            value: run.rate.0,
+            whole: dram.map(|dram| dram.value.0),
+            second: None,
+            origin: run.origin,
+            emphasis: run.emphasis,
+            details: Vec::new(),
+        }))?;
+    }
+    let exceeds = dram.is_none_or(|dram| runs.iter().any(|run| run.rate > dram.value));
+    let l2 = ceilings.l2.as_ref().filter(|_| exceeds);
+    for (name, found) in [("DRAM", dram), ("L2", l2)] {
+        let Some(found) = found else { continue };
+        let is_measured = found.origin.is_measured();
+        let (stroke, word) =
+            if is_measured { (Stroke::Solid, "measured") } else { (Stroke::Dashed, "sheet") };
+        let (value, unit, origin) = (found.value.0, Unit::BytesPerSecond, found.origin.to_string());
+        let meaning = Meaning { name: format!("{name} ceiling"), value, unit, origin };
+        let course = Course::Upright { x: value, row: None };
+        figure.add(ceiling(course, stroke, None, meaning))?;
+        figure.explain(Sign::Stroke(stroke), format!("{name} {} ({word})", found.value));
+    }
+    Ok(figure)
+}

@@ -1,0 +1,116 @@
+//! How samples lie: every one as a dot in ascending order, the quartiles behind them, the median with its interval.
+
+use super::super::{
+    Axis, Band, Cloud, Course, Depth, Emphasis, Figure, Hue, Item, Line, Mark, MarkId, Origin,
+    Reading, Row, Stroke, Undrawable, Unit,
+};
+use super::change_of_time;
+use crate::measure::Summary;
+use crate::units::Seconds;
+
+/// Samples farther from the median than so many widths of the quartiles are counted, not drawn: one hiccup would leave no
+/// room for all others.
+const FAR: f64 = 10.0;
+
+/// A run with its samples.
+#[derive(Clone, Debug)]
+pub struct Sampled {
+    /// Its number.
+    pub run: i64,
+    /// What it is called.
+    pub name: String,
+    /// What the samples say together.
+    pub summary: Summary,
+    /// The samples, in any order.
+    pub samples: Vec<Seconds>,
+    /// Where they come from.
+    pub origin: Origin,
+}
+
+/// One run, or several below each other; changes are against the first.
+///
+/// # Errors
+/// A number has no place.
+pub fn distribution(runs: &[Sampled]) -> Result<Figure, Undrawable> {
+    let first = runs.first().map(|run| run.summary.median.0);
+    let rows = runs.iter().enumerate().map(|(index, run)| {
+        let other = first.filter(|_| index > 0);
+        Row {
+            name: run.name.clone(),
+            value: run.summary.median.to_string(),
+            note: note(run),
+            change: other.and_then(|other| change_of_time(run.summary.median.0, other)),
+        }
+    });
+    let axis = Axis::linear("", Unit::Seconds);
+    let mut figure = Figure::of_rows("Distribution of samples", axis, rows.collect());
+    for (row, run) in runs.iter().enumerate() {
+        add(&mut figure, row, run)?;
+    }
+    Ok(figure)
+}
+
+fn note(run: &Sampled) -> String {
+    let (low, high) = run.summary.interval;
+    let error = (high - low) * 0.5;
+    match (run.summary.samples, run.samples.len() - near(run).len()) {
+        (0, _) => format!("{low} to {high}"),
+        (count, 0) => format!("± {error}, {count} samples"),
+        (count, far) => format!("± {error}, {count} samples, {far} far off"),
+    }
+}
+
+/// The samples that are drawn, ascending.
+fn near(run: &Sampled) -> Vec<f64> {
+    let (low, high) = run.summary.quartiles;
+    let reach = FAR * (high.0 - low.0).max(run.summary.median.0 * 1e-3);
+    let mut near: Vec<f64> = run
+        .samples
+        .iter()
+        .map(|sample| sample.0)
+        .filter(|sample| (sample - run.summary.median.0).abs() <= reach)
+        .collect();
+    near.sort_by(f64::total_cmp);
+    near
+}
+
+fn add(figure: &mut Figure, row: usize, run: &Sampled) -> Result<(), Undrawable> {
+    let Summary { median, interval, quartiles, minimum, samples } = run.summary;
+    let middle = row as f64;
+    let hue = Hue::Series(row);
+    let range = |(low, high): (Seconds, Seconds)| Some((low.0, high.0));
+    let whole = Some((middle - 0.42, middle + 0.42));
+    let shallow = Depth::Shallow;
+    figure.add(Item::Band(Band { x: range(quartiles), y: whole, hue, depth: shallow }))?;
+    figure.add(Item::Line(Line {
+        course: Course::Upright { x: median.0, row: Some(row) },
+        stroke: Stroke::Solid,
+        hue,
+        label: None,
+        meaning: None,
+    }))?;
+    let near = near(run);
+    let last = near.len().saturating_sub(1).max(1) as f64;
+    // Ascending samples go upwards.
+    let points = near
+        .iter()
+        .enumerate()
+        .map(|(rank, sample)| (*sample, middle + 0.36 - 0.72 * rank as f64 / last));
+    figure.add(Item::Cloud(Cloud { points: points.collect(), hue, origin: run.origin }))?;
+    let details = vec![
+        ("Quartiles".to_owned(), format!("{} to {}", quartiles.0, quartiles.1)),
+        ("Minimum".to_owned(), minimum.to_string()),
+        ("Samples".to_owned(), samples.to_string()),
+    ];
+    figure.add(Item::Mark(Mark {
+        id: MarkId::only(run.run),
+        name: run.name.clone(),
+        x: Reading::within(median.0, (interval.0.0, interval.1.0)),
+        y: middle.into(),
+        origin: run.origin,
+        hue,
+        emphasis: Emphasis::Normal,
+        label: None,
+        details,
+    }))
+}

@@ -1,0 +1,107 @@
+//! How time, or the share of the bound, grows with a size.
+
+use super::super::{
+    Axis, Course, Emphasis, Figure, Hue, Item, Line, Mark, MarkId, Meaning, Origin, Reading, Sign,
+    Stroke, Undrawable, Unit,
+};
+use super::ceiling;
+use crate::units::Seconds;
+
+/// One size.
+#[derive(Clone, Debug)]
+pub struct Size {
+    /// Its place among workloads.
+    pub id: i64,
+    /// What the workload is called.
+    pub name: String,
+    /// The size.
+    pub size: u64,
+    /// The median.
+    pub time: Seconds,
+    /// From, to.
+    pub interval: Option<(Seconds, Seconds)>,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// The time that no correct kernel beats.
+    pub bound: Option<Seconds>,
+}
+
+/// What is shown over the size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scaled {
+    /// The time, with the bound below it.
+    Time,
+    /// The bound as a part of the time.
+    Share,
+}
+
+/// Sizes along one axis of a task.
+///
+/// # Errors
+/// A number has no place.
+pub fn scaling(axis: &str, sizes: &[Size], what: Scaled) -> Result<Figure, Undrawable> {
+    let mut sizes: Vec<&Size> = sizes.iter().collect();
+    sizes.sort_by_key(|size| size.size);
+    let x = Axis::logarithmic(axis, Unit::Count);
+    let y = match what {
+        Scaled::Time => Axis::logarithmic("Time", Unit::Seconds),
+        Scaled::Share => Axis::from_zero("Share of the bound", Unit::Fraction).showing([1.0]),
+    };
+    let mut figure = Figure::new(format!("Scaling over {axis}"), x, y);
+    if what == Scaled::Share {
+        let (value, unit) = (1.0, Unit::Fraction);
+        let (name, origin) = ("Speed of light".to_owned(), "bound".to_owned());
+        let meaning = Meaning { name: name.clone(), value, unit, origin };
+        let course = Course::Level { y: 1.0, from: None };
+        figure.add(ceiling(course, Stroke::Dashed, Some(name), meaning))?;
+    }
+    let bounds = sizes.iter().filter_map(|size| Some((size.size as f64, size.bound?.0)));
+    let bounds: Vec<(f64, f64)> = bounds.collect();
+    if what == Scaled::Time && bounds.len() > 1 {
+        figure.explain(Sign::Stroke(Stroke::Dashed), "bound");
+        figure.add(line(bounds, Stroke::Dashed, Hue::Ink))?;
+    }
+    let values: Vec<(&Size, Reading)> =
+        sizes.into_iter().filter_map(|size| Some((size, reading(size, what)?))).collect();
+    let course = values.iter().map(|(size, reading)| (size.size as f64, reading.value)).collect();
+    figure.add(line(course, Stroke::Hair, Hue::Quiet))?;
+    for (size, y) in values {
+        figure.add(Item::Mark(Mark {
+            id: MarkId::only(size.id),
+            name: size.name.clone(),
+            x: (size.size as f64).into(),
+            y,
+            origin: size.origin,
+            hue: Hue::Origin(size.origin),
+            emphasis: Emphasis::Normal,
+            label: None,
+            details: size
+                .bound
+                .iter()
+                .map(|bound| ("Bound".to_owned(), bound.to_string()))
+                .collect(),
+        }))?;
+    }
+    Ok(figure)
+}
+
+fn line(points: Vec<(f64, f64)>, stroke: Stroke, hue: Hue) -> Item {
+    let course = Course::Path(points);
+    Item::Line(Line { course, stroke, hue, label: None, meaning: None })
+}
+
+fn reading(size: &Size, what: Scaled) -> Option<Reading> {
+    Some(match what {
+        Scaled::Time => Reading {
+            value: size.time.0,
+            interval: size.interval.map(|(low, high)| (low.0, high.0)),
+        },
+        Scaled::Share => {
+            let bound = size.bound?;
+            Reading {
+                value: (bound / size.time).0,
+                interval: size.interval.map(|(low, high)| ((bound / high).0, (bound / low).0)),
+            }
+        }
+    })
+}

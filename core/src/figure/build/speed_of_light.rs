@@ -1,0 +1,131 @@
+//! How busy each unit of a device is: lengths up to the whole, and what another run had.
+
+use super::super::{
+    Axis, Bar, Change, Direction, Emphasis, Figure, Item, MarkId, Origin, Row, Sign, Undrawable,
+    Unit,
+};
+use crate::speed_of_light::bound::{Amount, Bound, Limit};
+use crate::units::{Fraction, Seconds};
+use crate::virtual_gpu::cost::time::Limit as Counted;
+
+/// A unit.
+#[derive(Clone, Debug)]
+pub struct Busy {
+    /// Its place among units.
+    pub id: i64,
+    /// What it is called.
+    pub name: String,
+    /// The share of the time, or of the peak.
+    pub share: Fraction,
+    /// `3.41 of 4.80 TB/s`.
+    pub amount: String,
+    /// The same in another run.
+    pub pinned: Option<Fraction>,
+    /// Where the share comes from.
+    pub origin: Origin,
+    /// Whether it is what limits.
+    pub emphasis: Emphasis,
+}
+
+/// The share of each unit that a bound is made of, in a run and in one that it is held against.
+#[must_use]
+pub fn units_of_bound(
+    bound: &Bound,
+    time: Seconds,
+    pinned: Option<Seconds>,
+    origin: Origin,
+) -> Vec<Busy> {
+    let units = bound.parts.iter().zip(0..).map(|(part, id)| Busy {
+        id,
+        name: match part.limit {
+            Limit::Launch => "Launch".to_owned(),
+            Limit::Special => "Special functions".to_owned(),
+            Limit::Dram | Limit::L2 | Limit::Pipe(_) => part.limit.to_string(),
+        },
+        share: part.time / time,
+        amount: match &part.amount {
+            Amount::Launch => of(part.time, time),
+            Amount::Moved(bytes, ceiling) => of(*bytes / time, ceiling.value),
+            Amount::Computed(operations, ceiling) => of(*operations / time, ceiling.value),
+        },
+        pinned: pinned.map(|pinned| part.time / pinned),
+        origin,
+        emphasis: if part.limit == bound.limit { Emphasis::Chosen } else { Emphasis::Normal },
+    });
+    units.collect()
+}
+
+/// The share of each unit that a model of the device counted, the busiest first.
+#[must_use]
+pub fn units_of_counts(units: &[(Counted, Seconds)], time: Seconds) -> Vec<Busy> {
+    let mut units: Vec<(Counted, Seconds)> = units.to_vec();
+    units.sort_by(|a, b| b.1.0.total_cmp(&a.1.0));
+    let busiest = units.first().map(|(unit, _)| *unit);
+    let shares = units.iter().zip(0..).map(|((unit, busy), id)| Busy {
+        id,
+        name: unit.to_string(),
+        share: *busy / time,
+        amount: of(*busy, time),
+        pinned: None,
+        origin: Origin::Modelled,
+        emphasis: if Some(*unit) == busiest { Emphasis::Chosen } else { Emphasis::Normal },
+    });
+    shares.collect()
+}
+
+/// `3.41 of 4.80 TB/s`: a unit that both have is said once.
+fn of(part: impl ToString, whole: impl ToString) -> String {
+    let (part, whole) = (part.to_string(), whole.to_string());
+    match (part.split_once(' '), whole.split_once(' ')) {
+        (Some((number, unit)), Some((_, same))) if unit == same => format!("{number} of {whole}"),
+        (Some(_) | None, _) => format!("{part} of {whole}"),
+    }
+}
+
+/// The units of a device, and what the run is called that others are held against.
+///
+/// # Errors
+/// A number has no place.
+pub fn speed_of_light(units: &[Busy], pinned: Option<&str>) -> Result<Figure, Undrawable> {
+    let rows = units.iter().map(|unit| Row {
+        name: unit.name.clone(),
+        value: unit.share.to_string(),
+        note: unit.amount.clone(),
+        change: unit.pinned.map(|pinned| change(unit.share, pinned)),
+    });
+    let axis = Axis::from_zero("", Unit::Fraction).showing([1.0]);
+    let mut figure = Figure::of_rows("Speed of light", axis, rows.collect());
+    if let Some(name) = pinned.filter(|_| units.iter().any(|unit| unit.pinned.is_some())) {
+        figure.explain(Sign::Second, name);
+    }
+    for (row, unit) in units.iter().enumerate() {
+        let amount = Some(&unit.amount).filter(|amount| !amount.is_empty());
+        figure.add(Item::Bar(Bar {
+            id: MarkId::only(unit.id),
+            row,
+            value: unit.share.0,
+            whole: Some(1.0),
+            second: unit.pinned.map(|pinned| pinned.0),
+            origin: unit.origin,
+            emphasis: unit.emphasis,
+            details: amount
+                .map(|amount| ("Amount".to_owned(), amount.clone()))
+                .into_iter()
+                .collect(),
+        }))?;
+    }
+    Ok(figure)
+}
+
+/// In points of percent.
+fn change(share: Fraction, pinned: Fraction) -> Change {
+    let points = (share.0 - pinned.0) * 100.0;
+    let direction = if points >= 0.05 {
+        Direction::Up
+    } else if points <= -0.05 {
+        Direction::Down
+    } else {
+        Direction::Same
+    };
+    Change { text: format!("{:.1}", points.abs()), direction }
+}

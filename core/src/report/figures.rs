@@ -1,0 +1,135 @@
+//! The pictures of a report: times over runs, and for each workload where its kernels lie under the roofs of their device.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::page::{clock_origin, newest_timed, shown};
+use crate::device::DeviceSheet;
+use crate::figure::{
+    self, Emphasis, Figure, Mover, NoRoofline, Page as Place, Roofs, RunPoint, TimedRun, Trail, svg,
+};
+use crate::history::record::{WorkloadName, definition_hash};
+use crate::history::timing::{Mode, RecordedTiming};
+use crate::history::{Provenance, StoredRun};
+use crate::project::Project;
+use crate::speed_of_light::ceilings::{Basis, Ceilings};
+use crate::speed_of_light::minimal_work::MinimalWork;
+use crate::speed_of_light::roofline::{Level, NoPoint, Traffic};
+
+const WIDTH: f64 = 760.0;
+
+/// A picture with what stands below it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Picture {
+    /// What is seen.
+    pub caption: String,
+    /// The picture, as SVG for the inside of a page; every text in it is escaped.
+    pub svg: String,
+}
+
+/// Every time that scores; none where nothing was timed.
+pub(super) fn times(runs: &[StoredRun]) -> Option<Picture> {
+    let timed: Vec<TimedRun> = runs
+        .iter()
+        .rev()
+        .filter_map(|run| {
+            let score = run.record.score()?;
+            let cold = run.record.timings().iter().find(|timing| timing.mode == Mode::Cold)?;
+            Some(TimedRun {
+                run: run.number.0,
+                kernel: shown(&run.record.kernel),
+                time: score.seconds,
+                interval: None,
+                origin: origin(run, cold),
+            })
+        })
+        .collect();
+    let figure = figure::over_runs(&timed).ok().filter(|_| !timed.is_empty())?;
+    let caption = "Cold medians of runs, logarithmic; the newest to the right".to_owned();
+    Some(Picture { caption, svg: svg(&figure, (WIDTH, 320.0), Place::Inline) })
+}
+
+/// A workload on a device, with the newest timed run of each kernel.
+type Standing<'a> = BTreeMap<(&'a str, &'a WorkloadName), Vec<(&'a StoredRun, &'a RecordedTiming)>>;
+
+/// The rooflines of a project; runs of another definition have no place in them, and devices without a sheet no roofs.
+pub(super) fn rooflines(project: &Project, runs: &[StoredRun]) -> Vec<Picture> {
+    let definition = definition_hash(project);
+    let same = newest_timed(runs)
+        .into_iter()
+        .filter(|run| run.record.definition.as_ref() == Some(&definition));
+    let mut standing: Standing<'_> = BTreeMap::new();
+    for run in same {
+        for timing in run.record.timings().iter().filter(|timing| timing.mode == Mode::Cold) {
+            let key = (run.record.device.title.as_str(), &timing.workload);
+            standing.entry(key).or_default().push((run, timing));
+        }
+    }
+    let pictures = standing.iter().filter_map(|((device, workload), runs)| {
+        picture(project, (device, workload.as_str()), runs)
+    });
+    pictures.collect()
+}
+
+fn picture(
+    project: &Project,
+    (device, workload): (&str, &str),
+    runs: &[(&StoredRun, &RecordedTiming)],
+) -> Option<Picture> {
+    let found = project.workloads.iter().find(|each| each.name == workload)?;
+    let work = MinimalWork::of(&project.definition, found);
+    let ceilings = Ceilings::of(DeviceSheet::titled(device)?, None, Basis::Sheet);
+    let (figure, height) = drawn(&work, &ceilings, runs)?;
+    let caption = format!("{} on {}", shown(workload), shown(device));
+    Some(Picture { caption, svg: svg(&figure, (WIDTH, height), Place::Inline) })
+}
+
+/// A roofline; where there is nothing to compute, how fast bytes were moved.
+fn drawn(
+    work: &MinimalWork,
+    ceilings: &Ceilings,
+    runs: &[(&StoredRun, &RecordedTiming)],
+) -> Option<(Figure, f64)> {
+    let moved = work.moved();
+    let points = runs.iter().map(|(run, timing)| RunPoint {
+        run: run.number.0,
+        name: format!("{}, run {}", shown(&run.record.kernel), run.number),
+        label: Some(shown(&run.record.kernel)),
+        time: timing.median.seconds(),
+        interval: timing
+            .spread
+            .map(|spread| (spread.interval.0.seconds(), spread.interval.1.seconds())),
+        traffic: vec![(Level::Dram, moved, Traffic::Compulsory)],
+        origin: origin(run, timing),
+        emphasis: Emphasis::Normal,
+    });
+    let points: Vec<RunPoint> = points.collect();
+    let pipes = figure::pipes_of(work);
+    let roofs = Roofs { ceilings, pipes: &pipes, levels: &[Level::Dram] };
+    match figure::roofline(roofs, work, &points, Trail::Hidden) {
+        Ok(figure) => Some((figure, 400.0)),
+        Err(NoRoofline::NoPoint(NoPoint::NoOperations)) => {
+            let movers = points.iter().map(|point| Mover {
+                run: point.run,
+                name: point.label.clone().unwrap_or_default(),
+                rate: moved / point.time,
+                origin: point.origin,
+                emphasis: Emphasis::Normal,
+            });
+            let figure = figure::bandwidth(ceilings, &movers.collect::<Vec<_>>()).ok()?;
+            Some((figure, 100.0))
+        }
+        Err(
+            NoRoofline::NoPoint(NoPoint::NoBytes | NoPoint::NotATime) | NoRoofline::Undrawable(_),
+        ) => None,
+    }
+}
+
+/// Where a time comes from: what another machine says is recorded, whatever its clock was.
+fn origin(run: &StoredRun, timing: &RecordedTiming) -> figure::Origin {
+    match run.provenance {
+        Provenance::Recorded => figure::Origin::Recorded,
+        Provenance::Own => clock_origin(&timing.clock),
+    }
+}
