@@ -1,13 +1,16 @@
 //! Texts: projects, what is saved, what would be lost, what is preferred.
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io::{self, Cursor, Write as _};
 use std::path::{Path, PathBuf};
 
+use lightbench_core::figure::Figure;
 use lightbench_core::project::Project;
 use tempfile::NamedTempFile;
 
 use super::Worker;
+use crate::theme::ThemeName;
+use crate::widgets::figure::png;
 use crate::workbench::errand::Finding;
 use crate::workbench::notices::Weight;
 use crate::workbench::settings::Settings;
@@ -120,6 +123,15 @@ impl Worker {
         });
     }
 
+    pub(super) fn export_picture(&self, name: String, figure: &Figure, theme: ThemeName) {
+        let image = png(figure, theme, PICTURE, 2.0);
+        let mut bytes = Vec::new();
+        match image.write_to(&mut Cursor::new(&mut bytes), image::ImageFormat::Png) {
+            Ok(()) => self.export(name, bytes),
+            Err(error) => self.said.notice(Weight::Error, format!("{name}: {error}")),
+        }
+    }
+
     /// A thread for as long as a person takes.
     fn with_person(&self, ask: impl FnOnce() + Send + 'static) {
         let started = std::thread::Builder::new().name("dialog".to_owned()).spawn(ask);
@@ -129,6 +141,8 @@ impl Worker {
     }
 }
 
+/// Width and height of a figure that becomes a picture, in points.
+const PICTURE: (f32, f32) = (960.0, 600.0);
 /// The file of settings in our state folder.
 pub(crate) const SETTINGS: &str = "settings.ron";
 

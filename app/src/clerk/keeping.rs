@@ -48,7 +48,9 @@ impl Worker {
 
     pub(super) fn record(&self, recording: &Recording) {
         let Recording { project, kernel, run, device, compiler, workload } = recording;
-        let Some(chosen) = self.devices.iter().find(|chosen| chosen.device == device.name) else { return };
+        let Some(chosen) = self.devices.iter().find(|chosen| chosen.device == device.name) else {
+            return;
+        };
         let asked =
             AskedFor { parameters: &[], workload: workload.as_deref(), keeping: Keeping::Records };
         let mut recorder = Recorder::new(&self.session, project, chosen, asked, compiler.clone());

@@ -73,7 +73,12 @@ impl Desk {
         let (errands, inbox) = sync_channel(MOST_WAITING);
         let (sender, findings) = sync_channel(MOST_WAITING);
         let said = Says { findings: sender, wake };
-        let mut worker = Worker { session, said: said.clone(), watch: watch::Watch::default(), devices: Vec::new() };
+        let mut worker = Worker {
+            session,
+            said: said.clone(),
+            watch: watch::Watch::default(),
+            devices: Vec::new(),
+        };
         let thread = Builder::new().name("clerk".to_owned()).spawn(move || {
             for errand in inbox {
                 worker.carry_out(errand);
@@ -146,6 +151,9 @@ impl Worker {
             Errand::KeepLayouts(text) => self.keep_layouts(&text),
             Errand::AskForFolder => self.ask_for_folder(),
             Errand::Export { name, bytes } => self.export(name, bytes),
+            Errand::ExportPicture { name, figure, theme } => {
+                self.export_picture(name, &figure, theme)
+            }
             Errand::Examine => self.examine(),
         }
     }

@@ -1,24 +1,213 @@
-//! PTX and machine code.
+//! PTX and machine code beside the source: a click on an instruction goes to its line.
 
-use egui::{ScrollArea, Ui};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use egui::{Button, Ui};
+use lightbench_core::compile::facts::Facts;
+use lightbench_core::compile::sass::{SassFunction, SassInstruction};
 
 use super::empty;
+use crate::widgets::code::listing::{CodeListing, Column, Listing, Row, Side};
+use crate::widgets::code::syntax::Language;
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
+use crate::workbench::evaluations::{Known, Sass};
 
-/// Which of the two is looked at.
-#[derive(Debug, Default)]
-pub(super) struct AssemblyView;
+/// Which of the two is looked at, and where.
+#[derive(Debug)]
+pub(super) struct AssemblyView {
+    what: What,
+    listing: CodeListing,
+    /// What is listed, and what it was made of.
+    made: Option<(Made, Listing)>,
+    generation: u64,
+}
 
-pub(super) fn show(ui: &mut Ui, bench: &Workbench, _: &mut AssemblyView, _: &mut Vec<Command>) {
-    let facts = bench
-        .opened
-        .as_ref()
-        .and_then(|opened| bench.evaluations.of(&opened.kernel))
-        .and_then(|known| known.facts.as_ref());
-    let Some(facts) = facts else {
-        empty::show(ui, "Nothing is compiled yet", "Save the kernel");
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum What {
+    Sass,
+    Ptx,
+}
+
+/// What a listing was made of: the same facts and the same text of them.
+#[derive(Debug)]
+struct Made {
+    facts: Arc<Facts>,
+    what: What,
+}
+
+impl Default for AssemblyView {
+    fn default() -> Self {
+        Self { what: What::Sass, listing: CodeListing::new("Assembly"), made: None, generation: 0 }
+    }
+}
+
+pub(super) fn show(
+    ui: &mut Ui,
+    bench: &Workbench,
+    view: &mut AssemblyView,
+    commands: &mut Vec<Command>,
+) {
+    let Some(opened) = &bench.opened else {
+        empty::show(ui, "No project is open", "Open one to see what its kernels become");
         return;
     };
-    ScrollArea::both().auto_shrink(false).show(ui, |ui| ui.monospace(&facts.artifact.ptx));
+    let known = bench.evaluations.of(&opened.kernel);
+    let Some((known, facts)) = known.and_then(|known| Some((known, known.facts.as_ref()?))) else {
+        empty::show(ui, "Nothing is compiled yet", "Save the kernel, or press F5");
+        return;
+    };
+    ui.horizontal(|ui| {
+        ui.add_space(6.0);
+        for (what, title) in [(What::Sass, "SASS"), (What::Ptx, "PTX")] {
+            if ui.add(Button::selectable(view.what == what, title)).clicked() {
+                view.what = what;
+            }
+        }
+        if ui.button("Find").clicked() {
+            view.listing.find();
+        }
+    });
+    let Ok(kernel) = opened.project.kernel(&opened.kernel) else { return };
+    let file = kernel.file.display().to_string();
+    if !view.prepare(ui, &opened.kernel, known, facts, &file, commands) {
+        return;
+    }
+    let Some((_, listing)) = &view.made else { return };
+    let answer = view.listing.show(ui, listing, None);
+    let source = answer.chosen.and_then(|row| listing.rows.get(row)?.source);
+    if let Some(line) = source {
+        let line = u32::try_from(line).unwrap_or(u32::MAX);
+        commands.push(Command::GoTo(kernel.file.clone(), line, 1));
+    }
+}
+
+impl AssemblyView {
+    /// Makes what is listed, once for each compile; whether there is something to list.
+    fn prepare(
+        &mut self,
+        ui: &mut Ui,
+        kernel: &str,
+        known: &Known,
+        facts: &Arc<Facts>,
+        file: &str,
+        commands: &mut Vec<Command>,
+    ) -> bool {
+        let is_made =
+            |(made, _): &(Made, Listing)| Arc::ptr_eq(&made.facts, facts) && made.what == self.what;
+        if self.made.as_ref().is_some_and(is_made) {
+            return true;
+        }
+        let made = match (self.what, &known.sass) {
+            (What::Ptx, _) => ptx(facts, file),
+            (What::Sass, Sass::Read(functions)) => sass(functions, file),
+            (What::Sass, Sass::Unread) => {
+                commands.push(Command::Disassemble(kernel.to_owned()));
+                return false;
+            }
+            (What::Sass, Sass::Reading) => {
+                empty::show(ui, "Being disassembled", "It takes a moment");
+                return false;
+            }
+            (What::Sass, Sass::Unreadable(why)) => {
+                empty::show(ui, "It cannot be disassembled", why);
+                return false;
+            }
+        };
+        self.generation += 1;
+        let listing = Listing { generation: self.generation, ..made };
+        self.made = Some((Made { facts: Arc::clone(facts), what: self.what }, listing));
+        true
+    }
+}
+
+fn column(title: &str, width: usize) -> Column {
+    Column { title: title.to_owned(), width, side: Side::Right }
+}
+
+fn cell(text: String) -> crate::widgets::code::listing::Cell {
+    crate::widgets::code::listing::Cell { text, heat: None }
+}
+
+fn ptx(facts: &Facts, file: &str) -> Listing {
+    let artifact = &facts.artifact;
+    let row = |(text, number): (&str, u32)| {
+        let places = artifact.module.line_map.at(number);
+        let own = places.iter().find(|place| artifact.names.known(&place.file) == file);
+        let source = own.map(|place| place.line as usize);
+        Row {
+            text: text.to_owned(),
+            cells: vec![
+                cell(number.to_string()),
+                cell(source.map(|line| line.to_string()).unwrap_or_default()),
+            ],
+            source,
+            hover: String::new(),
+        }
+    };
+    Listing {
+        language: Language::Ptx,
+        generation: 0,
+        columns: vec![column("", 5), column("line", 4)],
+        title: "PTX".to_owned(),
+        rows: artifact.ptx.lines().zip(1..).map(row).collect(),
+    }
+}
+
+fn sass(functions: &[SassFunction], file: &str) -> Listing {
+    let mut rows = Vec::new();
+    for function in functions {
+        let head = Row {
+            text: format!("{}:", function.name),
+            cells: vec![cell(String::new()), cell(String::new())],
+            source: None,
+            hover: String::new(),
+        };
+        rows.push(head);
+        for instruction in &function.instructions {
+            let labels = function.labels.iter().filter(|(_, at)| *at == instruction.address);
+            for (label, _) in labels.filter(|(label, _)| *label != function.name) {
+                rows.push(Row {
+                    text: format!("{label}:"),
+                    cells: vec![cell(String::new()), cell(String::new())],
+                    source: None,
+                    hover: String::new(),
+                });
+            }
+            rows.push(of_instruction(instruction, file));
+        }
+    }
+    Listing {
+        language: Language::Sass,
+        generation: 0,
+        columns: vec![column("address", 7), column("line", 4)],
+        title: "SASS".to_owned(),
+        rows,
+    }
+}
+
+fn of_instruction(instruction: &SassInstruction, file: &str) -> Row {
+    let source =
+        instruction.source.iter().find(|line| &*line.file == file).map(|line| line.line as usize);
+    let mut hover = String::new();
+    for line in &*instruction.source {
+        let _infallible = writeln!(hover, "{}:{}", line.file, line.line);
+    }
+    Row {
+        text: text(instruction),
+        cells: vec![
+            cell(format!("{:04x}", instruction.address)),
+            cell(source.map(|line| line.to_string()).unwrap_or_default()),
+        ],
+        source,
+        hover: hover.trim_end().to_owned(),
+    }
+}
+
+/// An instruction as it is written.
+fn text(instruction: &SassInstruction) -> String {
+    let predicate =
+        instruction.predicate.as_ref().map(|name| format!("@{name} ")).unwrap_or_default();
+    format!("    {predicate}{} {}", instruction.opcode, instruction.operands.join(", "))
 }

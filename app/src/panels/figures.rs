@@ -1,23 +1,300 @@
-//! Plots of the open project.
+//! Plots of what is open: what they are made of, and what is done with them. What they look like is up to the panels of
+//! the same names.
 
 use egui::Ui;
+use lightbench_core::figure::{
+    Busy, Emphasis, Origin, Sampled, Size, Than, WorkloadTime, units_of_bound, units_of_counts,
+};
+use lightbench_core::history::RunNumber;
+use lightbench_core::measure::timing::Basis as TimingBasis;
+use lightbench_core::measure::{Clock, Mode};
+use lightbench_core::project::Workload;
+use lightbench_core::speed_of_light::bound::{CacheState, PhysicalBound};
+use lightbench_core::speed_of_light::ceilings::{Basis, Ceilings};
+use lightbench_core::speed_of_light::minimal_work::MinimalWork;
+use lightbench_core::units::Seconds;
 
-use super::empty;
+use super::roofline::{RooflineAction, RooflineModel, RooflineRun, RooflineView};
+use super::speed_of_light::{SpeedOfLightAction, SpeedOfLightModel, SpeedOfLightView};
+use super::timing::{TimingAction, TimingModel, TimingView};
+use super::workloads::{SizedAxis, WorkloadsAction, WorkloadsModel, WorkloadsView};
+use super::{empty, roofline, speed_of_light, timing, workloads};
+use crate::widgets::figure::Export;
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
+use crate::workbench::opened::Opened;
+use crate::workbench::runs::{Row, RowTime, TimeSource};
 
-pub(super) fn roofline(ui: &mut Ui, _: &Workbench, _: &mut Vec<Command>) {
-    empty::show(ui, "No times yet", "Run a kernel");
+/// Runs in a roofline: more could not be told from each other.
+const MOST_MARKS: usize = 400;
+
+/// How plots are looked at.
+#[derive(Debug, Default)]
+pub(super) struct FiguresView {
+    roofline: RooflineView,
+    speed_of_light: SpeedOfLightView,
+    timing: TimingView,
+    workloads: WorkloadsView,
+    task: Option<Task>,
 }
 
-pub(super) fn speed_of_light(ui: &mut Ui, _: &Workbench, _: &mut Vec<Command>) {
-    empty::show(ui, "No times yet", "Run a kernel");
+/// What a workload needs, and what the device gives: the same until something else is chosen.
+#[derive(Debug)]
+struct Task {
+    made_of: (String, String, u64, usize),
+    ceilings: Ceilings,
+    work: MinimalWork,
+    bound: Option<PhysicalBound>,
+    runs: Vec<RooflineRun>,
 }
 
-pub(super) fn timing(ui: &mut Ui, _: &Workbench, _: &mut Vec<Command>) {
-    empty::show(ui, "No times yet", "Run a kernel");
+impl FiguresView {
+    /// What is drawn about the workload and the device that are chosen.
+    fn task(&mut self, bench: &Workbench) -> Option<&Task> {
+        let (opened, device) = (bench.opened.as_ref()?, bench.device()?);
+        // Another project has another address, as the old one is there until the new one is.
+        let project = std::sync::Arc::as_ptr(&opened.project).addr();
+        let made_of =
+            (opened.workload.clone(), device.name.to_string(), bench.runs.version(), project);
+        if self.task.as_ref().is_none_or(|task| task.made_of != made_of) {
+            let workload = opened.project.workload(&opened.workload).ok()?;
+            let work = MinimalWork::of(&opened.project.definition, workload);
+            let calibration = device.calibration.as_deref();
+            let basis = if calibration.is_some() { Basis::Measured } else { Basis::Sheet };
+            let ceilings = Ceilings::of(device.sheet, calibration, basis);
+            let bound = PhysicalBound::of(&work, &ceilings, CacheState::Cold).ok();
+            let runs = marks(bench, &opened.workload, &made_of.1);
+            self.task = Some(Task { made_of, ceilings, work, bound, runs });
+        }
+        self.task.as_ref()
+    }
 }
 
-pub(super) fn workloads(ui: &mut Ui, _: &Workbench, _: &mut Vec<Command>) {
-    empty::show(ui, "No times yet", "Run a kernel");
+const fn origin(source: TimeSource) -> Origin {
+    match source {
+        TimeSource::Measured => Origin::Measured,
+        TimeSource::Modelled => Origin::Modelled,
+        TimeSource::Recorded => Origin::Recorded,
+    }
+}
+
+/// The newest runs on a device with a time for a workload, the oldest first.
+fn marks(bench: &Workbench, workload: &str, device: &str) -> Vec<RooflineRun> {
+    let timed = |row: &&Row| *row.device == *device && row.time(workload).is_some();
+    let mark = |row: &Row| {
+        let time = row.time(workload)?;
+        Some(RooflineRun {
+            number: row.number,
+            kernel: row.kernel.to_string(),
+            time: time.median,
+            interval: time.interval,
+            origin: origin(time.source),
+            traffic: Vec::new(),
+        })
+    };
+    let newest = bench.runs.rows().iter().rev().filter(timed).take(MOST_MARKS);
+    let mut marks: Vec<RooflineRun> = newest.filter_map(mark).collect();
+    marks.reverse();
+    marks
+}
+
+fn export(name: &str, export: Export) -> Command {
+    match export {
+        Export::Copy(text) => Command::Copy(text),
+        Export::SaveSvg(text) => Command::Export(format!("{name}.svg"), text.into_bytes()),
+        Export::SavePng(figure) => Command::ExportPicture(format!("{name}.png"), figure),
+    }
+}
+
+pub(super) fn roofline(
+    ui: &mut Ui,
+    bench: &Workbench,
+    view: &mut FiguresView,
+    commands: &mut Vec<Command>,
+) {
+    if bench.opened.is_none() || view.task(bench).is_none() {
+        empty::show(
+            ui,
+            "No project is open",
+            "Open one: its kernels are drawn against the roofs of the device",
+        );
+        return;
+    }
+    let FiguresView { roofline: view, task: Some(task), .. } = view else { return };
+    let model = RooflineModel {
+        ceilings: Some(&task.ceilings),
+        work: &task.work,
+        runs: &task.runs,
+        chosen: bench.shown_run().map(|row| row.number),
+        pinned: bench.pinned(),
+    };
+    match roofline::show(ui, &model, view) {
+        Some(RooflineAction::Choose(number)) => commands.push(Command::SelectRun(number)),
+        Some(RooflineAction::Export(what)) => commands.push(export("roofline", what)),
+        None => {}
+    }
+}
+
+/// The run that is shown with its time of the workload, where it has one.
+fn shown<'a>(bench: &'a Workbench, opened: &Opened) -> Option<(&'a Row, &'a RowTime)> {
+    let row = bench.shown_run()?;
+    Some((row, row.time(&opened.workload).or_else(|| row.times.first())?))
+}
+
+pub(super) fn speed_of_light(
+    ui: &mut Ui,
+    bench: &Workbench,
+    view: &mut FiguresView,
+    commands: &mut Vec<Command>,
+) {
+    let pinned = bench.pinned().and_then(|number| bench.runs.get(number));
+    let units = units(bench, view, pinned);
+    let name = pinned.map(|row| format!("#{} {}", row.number, row.kernel));
+    let model = SpeedOfLightModel { units: &units, pinned: name.as_deref() };
+    match speed_of_light::show(ui, &model, &mut view.speed_of_light) {
+        Some(SpeedOfLightAction::Export(what)) => commands.push(export("speed-of-light", what)),
+        Some(SpeedOfLightAction::Explain(_)) => {
+            commands.push(Command::Show(crate::workbench::panel::Panel::Counters));
+        }
+        None => {}
+    }
+}
+
+/// How busy units are: as counted where that is known of the run that is shown, else as its bound says.
+fn units(bench: &Workbench, view: &mut FiguresView, pinned: Option<&Row>) -> Vec<Busy> {
+    let Some(opened) = &bench.opened else { return Vec::new() };
+    let Some((row, time)) = shown(bench, opened) else { return Vec::new() };
+    let evaluated = bench.evaluations.of(&row.kernel).and_then(|known| known.evaluated.as_ref());
+    let newest = evaluated.filter(|evaluated| evaluated.number == Some(row.number));
+    let timings =
+        newest.and_then(|newest| newest.run.verdict.as_ref().ok()).map(|passed| &passed.timings);
+    let counted = timings.and_then(|timings| bench.told(timings)?.profile.as_ref());
+    if let Some(profile) = counted.filter(|profile| !profile.units.is_empty() && pinned.is_none()) {
+        return units_of_counts(&profile.units, time.median);
+    }
+    let other = pinned.and_then(|pinned| pinned.time(&time.workload)).map(|time| time.median);
+    let bound = view.task(bench).and_then(|task| task.bound.as_ref());
+    bound
+        .map(|bound| units_of_bound(bound.bound(), time.median, other, origin(time.source)))
+        .unwrap_or_default()
+}
+
+pub(super) fn timing(
+    ui: &mut Ui,
+    bench: &Workbench,
+    view: &mut FiguresView,
+    commands: &mut Vec<Command>,
+) {
+    let runs: Vec<Sampled> = sampled(bench).into_iter().collect();
+    match timing::show(ui, &TimingModel { runs: &runs }, &mut view.timing) {
+        Some(TimingAction::Choose(number)) => commands.push(Command::SelectRun(number)),
+        Some(TimingAction::Export(what)) => commands.push(export("timing", what)),
+        None => {}
+    }
+}
+
+/// The samples of the newest verdict on the kernel that is worked on.
+fn sampled(bench: &Workbench) -> Option<Sampled> {
+    let opened = bench.opened.as_ref()?;
+    let evaluated = bench.evaluations.of(&opened.kernel)?.evaluated.as_ref()?;
+    let told = bench.told(&evaluated.run.verdict.as_ref().ok()?.timings)?;
+    let timing = told.timings.iter().find(|timing| timing.mode == Mode::Cold)?;
+    let TimingBasis::Samples { rounds, .. } = &timing.basis else { return None };
+    let number = evaluated.number.unwrap_or(RunNumber(0));
+    Some(Sampled {
+        run: number.0,
+        name: format!("#{number} {}", opened.kernel),
+        summary: timing.summary,
+        samples: rounds.iter().flatten().copied().collect(),
+        origin: match timing.clock {
+            Clock::Events { .. } => Origin::Measured,
+            Clock::Modelled => Origin::Modelled,
+        },
+    })
+}
+
+pub(super) fn workloads(
+    ui: &mut Ui,
+    bench: &Workbench,
+    view: &mut FiguresView,
+    commands: &mut Vec<Command>,
+) {
+    let times = times(bench);
+    let axes = axes(bench);
+    let model = WorkloadsModel { times: &times, axes: &axes };
+    match workloads::show(ui, &model, &mut view.workloads) {
+        Some(WorkloadsAction::Choose(id)) => {
+            if let Some(time) = times.iter().find(|time| time.id == id) {
+                commands.push(Command::ChooseWorkload(time.name.clone()));
+            }
+        }
+        Some(WorkloadsAction::Export(what)) => commands.push(export("workloads", what)),
+        None => {}
+    }
+}
+
+/// The times of the run that is shown, in the order of the project.
+fn times(bench: &Workbench) -> Vec<WorkloadTime> {
+    let (Some(opened), Some(row)) = (&bench.opened, bench.shown_run()) else { return Vec::new() };
+    let pinned = bench.pinned().and_then(|number| bench.runs.get(number));
+    let time = |(workload, id): (&Workload, i64)| {
+        let time = row.time(&workload.name)?;
+        let other = pinned.filter(|pinned| row.against(pinned, &workload.name).is_some());
+        let than = other.and_then(|other| {
+            let time = other.time(&workload.name)?.median;
+            let origin = origin(other.time(&workload.name)?.source);
+            Some(Than { name: format!("#{} {}", other.number, other.kernel), time, origin })
+        });
+        Some(WorkloadTime {
+            id,
+            name: workload.name.clone(),
+            time: time.median,
+            interval: time.interval,
+            origin: origin(time.source),
+            bound: bound_of(time),
+            than,
+            emphasis: if workload.name == opened.workload {
+                Emphasis::Chosen
+            } else {
+                Emphasis::Normal
+            },
+        })
+    };
+    opened.project.workloads.iter().zip(0..).filter_map(time).collect()
+}
+
+fn bound_of(time: &RowTime) -> Option<Seconds> {
+    time.fraction.map(|fraction| time.median * fraction.0)
+}
+
+/// Axes along which the run that is shown was measured with at least two sizes, the others being equal.
+fn axes(bench: &Workbench) -> Vec<SizedAxis> {
+    let (Some(opened), Some(row)) = (&bench.opened, bench.shown_run()) else { return Vec::new() };
+    let project = &opened.project;
+    let measured: Vec<(&Workload, &RowTime)> = project
+        .workloads
+        .iter()
+        .filter_map(|workload| Some((workload, row.time(&workload.name)?)))
+        .collect();
+    let along = |(place, axis): (usize, &lightbench_core::project::scalar::Axis)| {
+        let mut sizes: Vec<Size> = measured
+            .iter()
+            .zip(0..)
+            .filter_map(|((workload, time), id)| {
+                Some(Size {
+                    id,
+                    name: workload.name.clone(),
+                    size: *workload.axes.get(place)?,
+                    time: time.median,
+                    interval: time.interval,
+                    origin: origin(time.source),
+                    bound: bound_of(time),
+                })
+            })
+            .collect();
+        sizes.sort_by_key(|size| size.size);
+        sizes.dedup_by_key(|size| size.size);
+        (sizes.len() > 1).then(|| SizedAxis { name: axis.name.clone(), sizes })
+    };
+    project.definition.axes.iter().enumerate().filter_map(along).collect()
 }

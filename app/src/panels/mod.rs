@@ -39,6 +39,8 @@ pub struct Views {
     counters: counters::CountersView,
     resources: resources::ResourcesView,
     log: log::LogView,
+    compare: compare::CompareView,
+    figures: figures::FiguresView,
 }
 
 /// What a panel's tab says now.
@@ -116,13 +118,13 @@ pub fn show(
         Panel::Problems => problems::show(ui, bench, commands),
         Panel::History => history::show(ui, bench, &mut views.history, commands),
         Panel::Result => result::show(ui, bench, commands),
-        Panel::Roofline => figures::roofline(ui, bench, commands),
-        Panel::SpeedOfLight => figures::speed_of_light(ui, bench, commands),
-        Panel::Timing => figures::timing(ui, bench, commands),
-        Panel::Workloads => figures::workloads(ui, bench, commands),
+        Panel::Roofline => figures::roofline(ui, bench, &mut views.figures, commands),
+        Panel::SpeedOfLight => figures::speed_of_light(ui, bench, &mut views.figures, commands),
+        Panel::Timing => figures::timing(ui, bench, &mut views.figures, commands),
+        Panel::Workloads => figures::workloads(ui, bench, &mut views.figures, commands),
         Panel::Counters => counters::show(ui, bench, &mut views.counters),
         Panel::Assembly => assembly::show(ui, bench, &mut views.assembly, commands),
-        Panel::Compare => compare::show(ui, bench, commands),
+        Panel::Compare => compare::show(ui, bench, &mut views.compare, commands),
         Panel::Resources => resources::show(ui, bench, &mut views.resources),
         Panel::Device => device::show(ui, bench),
         Panel::Log => log::show(ui, bench, &mut views.log, now, commands),

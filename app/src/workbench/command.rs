@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use lightbench_core::figure::Figure;
 use lightbench_core::history::RunNumber;
 
 use super::panel::{LayoutName, Panel};
@@ -103,8 +104,12 @@ pub enum Command {
     FetchCompiler,
     /// Show a kernel's machine code as text.
     Disassemble(String),
+    /// Put a text where other programs find it.
+    Copy(String),
     /// Write something that a person asked for where they say.
     Export(String, Vec<u8>),
+    /// Write a figure as a picture where a person says.
+    ExportPicture(String, Box<Figure>),
     /// What the column beside the lines shows.
     SetHeat(Heat),
     /// Begin a lesson, in the folder of its project.

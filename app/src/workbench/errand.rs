@@ -10,12 +10,14 @@ use lightbench_core::compile::sass::SassFunction;
 use lightbench_core::device::{DeviceName, DeviceSheet};
 use lightbench_core::engine::{Engine, Event, NotTaken, Request, RequestId};
 use lightbench_core::evaluate::Run;
+use lightbench_core::figure::Figure;
 use lightbench_core::history::{RunNumber, StoredRun};
-use lightbench_core::speed_of_light::calibration::Calibration;
 use lightbench_core::project::{Kernel, Project, ProjectError, Survey};
+use lightbench_core::speed_of_light::calibration::Calibration;
 use lightbench_core::toolchain::doctor::Report;
 
 use super::settings::Settings;
+use crate::theme::ThemeName;
 
 /// Something to be done.
 #[derive(Clone, Debug)]
@@ -59,6 +61,15 @@ pub enum Errand {
         name: String,
         /// Its content.
         bytes: Vec<u8>,
+    },
+    /// Write a figure as a picture where a person says.
+    ExportPicture {
+        /// What the file is called at first.
+        name: String,
+        /// The figure.
+        figure: Box<Figure>,
+        /// Its colours.
+        theme: ThemeName,
     },
     /// Examine the machine.
     Examine,

@@ -299,8 +299,14 @@ impl Evaluations {
                     }
                 }
                 let Job { project, kernel, device, kind: _ } = job;
-                let evaluated =
-                    Evaluated { run: Arc::from(run), project, kernel, device, number: None, lines: Vec::new() };
+                let evaluated = Evaluated {
+                    run: Arc::from(run),
+                    project,
+                    kernel,
+                    device,
+                    number: None,
+                    lines: Vec::new(),
+                };
                 known.evaluated = Some(evaluated.clone());
                 Some(Heard::Verdict(name, Box::new(evaluated)))
             }

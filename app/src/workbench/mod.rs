@@ -250,6 +250,11 @@ impl Workbench {
                 self.clerk.hand(Errand::FetchCompiler);
             }
             Command::Disassemble(kernel) => self.disassemble(&kernel),
+            Command::Copy(text) => self.wishes.push(Wish::Copy(text)),
+            Command::ExportPicture(name, figure) => {
+                let theme = self.settings.theme;
+                self.clerk.hand(Errand::ExportPicture { name, figure, theme });
+            }
             Command::Export(name, bytes) => self.clerk.hand(Errand::Export { name, bytes }),
             Command::SetHeat(heat) => self.prefer(|settings| settings.editor.heat = heat),
             // What the window itself does before it comes here.

@@ -70,7 +70,8 @@ impl Workbench {
                 let text = match told.and_then(|told| Some((told, told.standing.as_ref()?))) {
                     None => sentence::verdict(kernel, verdict),
                     Some((told, standing)) => {
-                        let against = evaluated.lines.iter().find(|(name, _)| *name == told.workload);
+                        let against =
+                            evaluated.lines.iter().find(|(name, _)| *name == told.workload);
                         against.map_or_else(|| standing.line.clone(), |(_, line)| line.clone())
                     }
                 };

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use lightbench_core::evaluate::Run;
+use lightbench_core::history::before::Before;
 use lightbench_core::history::record::{
     ChecksSummary, DeviceIdentity, Environment, FailureWord, Origin, Outcome, PassedBy,
     RecordedWorkload, RunId, RunRecord, Scope, SourceText, WorkloadName, definition_hash,
@@ -13,7 +14,6 @@ use lightbench_core::history::record::{
 };
 use lightbench_core::history::text::Texts;
 use lightbench_core::history::timing::{Mode, RecordedTiming};
-use lightbench_core::history::before::Before;
 use lightbench_core::history::{HistoryError, Notice, RunNumber, Store, Suspicion};
 use lightbench_core::project::{Kernel, Project};
 use lightbench_core::units::Seconds;
@@ -259,7 +259,11 @@ pub(crate) struct Appended {
 }
 
 /// Appends a record below the candidate that this kernel was before.
-fn append(store: &mut Store, mut record: RunRecord, texts: &Texts) -> Result<Appended, HistoryError> {
+fn append(
+    store: &mut Store,
+    mut record: RunRecord,
+    texts: &Texts,
+) -> Result<Appended, HistoryError> {
     let before = store.before(&record)?;
     record.parent = before.previous.as_ref().and_then(|run| run.record.candidate.clone());
     let number = store.append(&record, texts)?;
