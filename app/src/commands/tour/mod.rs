@@ -4,16 +4,13 @@ mod order;
 mod roofline;
 mod story;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Instant;
 
-use lightbench_core::engine::{Conditions, Request};
-use lightbench_core::evaluate::{PolicyUse, Run};
-use lightbench_core::measure::Protocol;
+use lightbench_core::engine::Request;
+use lightbench_core::evaluate::Run;
 use lightbench_core::project::Project;
-use lightbench_core::verify::verdict::{Failure, TimingUse};
+use lightbench_core::verify::verdict::Failure;
 
 use self::order::Step;
 use super::bench::{self, Chosen};
@@ -106,19 +103,7 @@ fn evaluated<'a>(
     recorder: &mut Recorder<'_>,
 ) -> Result<Vec<(Step<'a>, Run)>, Outcome> {
     let seed = bench::fresh_seed().map_err(|error| report::environment(&error, false))?;
-    let asked = Asked {
-        project: Arc::new(project.clone()),
-        parameters: BTreeMap::new(),
-        conditions: Conditions {
-            device: chosen.device.clone(),
-            sheet: chosen.sheet,
-            calibration: chosen.calibration().cloned(),
-            workload: None,
-            seed,
-            policy: PolicyUse::Refuse,
-            timing: TimingUse::Measure(Protocol::FINAL),
-        },
-    };
+    let asked = Asked::everything(project, chosen, seed);
     let mut steps = Vec::new();
     for step in order::of(&project.kernels) {
         let (work, conditions) = asked.of(step.kernel);
