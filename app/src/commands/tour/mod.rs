@@ -65,12 +65,8 @@ fn toured(session: &Session, arguments: &args::Tour) -> Result<Outcome, Outcome>
     let tour = Tour { project: &project, chosen: &chosen, steps };
     let mut output = story::of(&tour);
     output += &roofline::of(&tour);
-    let reported = reported(session, arguments, &folder, kept.as_deref());
-    match reported {
-        Ok((line, more)) => {
-            output += &format!("\n{line}");
-            notices.extend(more);
-        }
+    match reported(session, arguments, &folder, kept.as_deref()) {
+        Ok(line) => output += &format!("\n{line}"),
         Err(notice) => notices.push(notice),
     }
     output += &story::end(&tour, &folder, began.elapsed());
@@ -119,13 +115,13 @@ fn evaluated<'a>(
     Ok(steps)
 }
 
-/// Writes the report: one line that says where, and what else is to be said.
+/// Writes the report: one line that says where, or why there is none.
 fn reported(
     session: &Session,
     arguments: &args::Tour,
     project: &Path,
     kept: Option<&Path>,
-) -> Result<(String, Option<String>), String> {
+) -> Result<String, String> {
     let beside = kept.map(|folder| folder.join("report.html"));
     let Some(output) = arguments.output.clone().or(beside) else {
         return Err("no run was kept, so there is no report".to_owned());
@@ -138,11 +134,5 @@ fn reported(
         markdown: false,
         output: Some(output),
     };
-    let written = page::run(session, &asked);
-    match written.status {
-        Status::Passed => Ok((written.output, None)),
-        Status::KernelFailed | Status::BadRequest | Status::Environment | Status::Interrupted => {
-            Err(format!("there is no report: {}", written.errors.trim()))
-        }
-    }
+    page::line(session, &asked).map_err(|reason| format!("there is no report: {reason}"))
 }
