@@ -1,9 +1,24 @@
 //! Numbers and what they mean: the tour, the cards, calibration, and runs against those before.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::sync::Arc;
+use std::time::Duration;
+
+use lightbench_core::device::DeviceName;
+use lightbench_core::engine::{
+    AskedBy, Conditions, DeviceSetting, Ending, Engine, Event, Request, Settings, Work,
+};
+use lightbench_core::evaluate::{PolicyUse, Run};
+use lightbench_core::measure::Protocol;
+use lightbench_core::project::Project;
+use lightbench_core::speed_of_light::calibration::Calibration;
+use lightbench_core::speed_of_light::ceilings::Basis;
+use lightbench_core::verify::verdict::TimingUse;
+use lightbench_core::worker::command::WorkerCommand;
 
 use crate::compiler;
-use crate::program::Bench;
+use crate::program::{Bench, repository};
 
 #[test]
 fn every_number_can_be_asked_for() {
@@ -66,4 +81,54 @@ fn a_run_is_told_against_the_one_before() {
     run("virtual:h200").expect(0, &["modelled the same as the previous run"]);
     bench.edit("kernels/naive.cu", "// edited", "// edited again");
     run("virtual:t4").expect(0, &["not comparable with the previous run (on another device)"]);
+}
+
+/// What comes of the kernel `tuned` where somebody calibrated the device, or nobody did.
+fn evaluated(bench: &Bench, calibration: Option<Arc<Calibration>>) -> Option<Run> {
+    let found = compiler::required()?;
+    let device = DeviceName::parse("virtual:h200").unwrap();
+    let DeviceName::Virtual(sheet) = device else { panic!("it is virtual") };
+    let engine = Engine::start(Settings {
+        command: WorkerCommand::new(env!("CARGO_BIN_EXE_lightbench"), ["worker"]),
+        toolchain: found.toolchain.clone(),
+        cache: Some(bench.cache().to_owned()),
+        devices: vec![DeviceSetting { device: device.clone(), checker: None }],
+        wake: None,
+    })
+    .unwrap();
+    let project = Arc::new(Project::load(&bench.project()).unwrap());
+    let kernel = Arc::new(project.kernel("tuned").unwrap().clone());
+    let work = Work { project, kernel, chosen: BTreeMap::new(), asked_by: AskedBy::Person };
+    let (policy, timing) = (PolicyUse::Refuse, TimingUse::Measure(Protocol::FINAL));
+    let conditions =
+        Conditions { device, sheet, calibration, workload: None, seed: 1, policy, timing };
+    engine.ask(Request::Evaluate(work, conditions)).unwrap();
+    loop {
+        match engine.next_event(Duration::from_secs(120)).unwrap() {
+            Event::Finished { ending: Ending::Evaluated(run), .. } => return Some(*run),
+            Event::Finished { ending, .. } => panic!("{ending:?}"),
+            Event::Began { .. } | Event::Queued { .. } | Event::Noticed(_) => {}
+        }
+    }
+}
+
+#[test]
+fn times_stand_on_measured_ceilings_and_on_the_sheet_where_the_device_was_calibrated() {
+    let text = fs::read_to_string(repository().join("tests/data/calibration.json")).unwrap();
+    let calibration = Arc::new(Calibration::from_json(&text).unwrap());
+    let bench = Bench::new();
+    let bases = |calibration| {
+        let passed = evaluated(&bench, calibration)?.verdict.unwrap();
+        let stands = passed.timings[0].standing.clone().unwrap();
+        let physical = stands.standing.unwrap().unwrap().physical;
+        Some((physical.iter().map(|against| against.basis).collect::<Vec<_>>(), stands.line))
+    };
+    let Some((found, line)) = bases(None) else { return };
+    assert_eq!(found, [Basis::Sheet]);
+    assert!(line.contains(", sheet)"), "{line}");
+    let (found, line) = bases(Some(calibration)).unwrap();
+    assert_eq!(found, [Basis::Sheet, Basis::Measured]);
+    // A model knows the sheet only, and may be faster than what was measured.
+    let is_said = line.contains("measured ceilings; ") || line.contains("; beyond the measured");
+    assert!(is_said, "{line}");
 }

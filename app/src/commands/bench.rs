@@ -94,10 +94,7 @@ pub(super) fn open(
     as_json: bool,
 ) -> Result<(Bench, Chosen), Outcome> {
     let (command, setting, chosen) = choose(session, wanted, as_json)?;
-    let stations = Stations::new(&command, &setting.device, setting.checker.as_ref());
-    let stations = stations.map_err(|error| report::environment(&error, as_json))?;
-    let compiler = session.compiler().map_err(|failure| failure.outcome(as_json))?;
-    Ok((Bench { compiler, stations }, chosen))
+    Ok((bench(session, &command, &setting, as_json)?, chosen))
 }
 
 /// The same on a GPU and nothing else: where there is none, no virtual device is of help.
@@ -108,13 +105,31 @@ pub(super) fn open_gpu(
 ) -> Result<(Bench, Chosen), Outcome> {
     let command = session.worker_command();
     let command = command.map_err(|error| report::environment(&error, as_json))?;
-    if let Err(Unopened::Environment(reason)) = on(session, &command, wanted) {
-        // The rest says to take a virtual one.
-        let reason = reason.split(';').next().unwrap_or_default();
-        let message = format!("{reason}; only a GPU has ceilings to measure");
-        return Err(report::environment(&message, as_json));
-    }
-    open(session, Some(wanted), as_json)
+    let (chosen, checker) = on(session, &command, wanted).map_err(|refused| {
+        let refused = match refused {
+            Unopened::Request(message) => Unopened::Request(message),
+            // The rest says to take a virtual one.
+            Unopened::Environment(message) => {
+                let reason = message.split(';').next().unwrap_or_default();
+                Unopened::Environment(format!("{reason}; only a GPU has ceilings to measure"))
+            }
+        };
+        refused.outcome(as_json)
+    })?;
+    let setting = DeviceSetting { device: chosen.device.clone(), checker };
+    Ok((bench(session, &command, &setting, as_json)?, chosen))
+}
+
+fn bench(
+    session: &Session,
+    command: &WorkerCommand,
+    setting: &DeviceSetting,
+    as_json: bool,
+) -> Result<Bench, Outcome> {
+    let stations = Stations::new(command, &setting.device, setting.checker.as_ref());
+    let stations = stations.map_err(|error| report::environment(&error, as_json))?;
+    let compiler = session.compiler().map_err(|failure| failure.outcome(as_json))?;
+    Ok(Bench { compiler, stations })
 }
 
 /// An engine with that device.

@@ -12,6 +12,10 @@ use lightbench_core::units::{BytesPerSecond, Fraction};
 use crate::style::{DIM, STRONG};
 use crate::table::Table;
 
+/// What is said of each ceiling.
+const HEADINGS: [&str; 7] =
+    ["ceiling", ">measured", ">lowest", ">highest", ">sheet", ">share", "how"];
+
 /// The whole report.
 pub(super) fn of(calibrated: &Calibrated, sheet: &DeviceSheet, file: &Path) -> String {
     let calibration = &calibrated.calibration;
@@ -45,8 +49,7 @@ pub(super) fn of(calibrated: &Calibrated, sheet: &DeviceSheet, file: &Path) -> S
 
 fn table(calibrated: &Calibrated, sheet: &DeviceSheet) -> Table {
     let calibration = &calibrated.calibration;
-    let mut table =
-        Table::new(&["ceiling", ">measured", ">lowest", ">highest", ">sheet", ">share", "how"]);
+    let mut table = Table::new(&HEADINGS);
     for (path, measured) in &calibration.memory {
         table.row(cells(&path.to_string(), measured, stated(*path, sheet)));
     }
@@ -91,9 +94,17 @@ fn cells<Rate: Copy + Display + Div<Output = Fraction>>(
 mod tests {
     use lightbench_core::calibrate::Quantity;
     use lightbench_core::device::Pipe;
+    use lightbench_core::explain::card;
 
     use super::super::fixture::calibration;
     use super::*;
+
+    #[test]
+    fn every_number_is_explained() {
+        for heading in HEADINGS.iter().filter(|heading| **heading != "how") {
+            assert!(card(heading.trim_start_matches('>')).is_ok(), "{heading}");
+        }
+    }
 
     #[test]
     fn every_ceiling_stands_beside_the_sheet() {
@@ -104,9 +115,8 @@ mod tests {
         for expected in [
             "driver 580.159.04, CUDA 13.0",
             "clock 1.98 GHz, as the driver sets it",
-            "DRAM, read  4.40 TB/s",
-            "91.4 %",
-            "L2, read    9.00 TB/s  8.80 TB/s  9.10 TB/s     not stated",
+            "DRAM, read     4.40 TB/s     4.30 TB/s     4.45 TB/s     4.81 TB/s  91.4 %",
+            "L2, read       9.00 TB/s     8.80 TB/s     9.10 TB/s    not stated",
             "an event pair adds 1.20 µs",
             "TF32 tensor: it is too old",
             "kept in state/calibrations/00.json",

@@ -16,6 +16,17 @@ pub fn run(session: &Session, arguments: &args::Report) -> Outcome {
     written(session, arguments).unwrap_or_else(|refused| refused.outcome(false))
 }
 
+/// The same for another command: the line that says where, or why there is no page.
+pub(in crate::commands) fn line(
+    session: &Session,
+    arguments: &args::Report,
+) -> Result<String, String> {
+    match written(session, arguments) {
+        Ok(outcome) => Ok(outcome.output),
+        Err(Refused::Request(message) | Refused::Environment(message)) => Err(message),
+    }
+}
+
 fn written(session: &Session, arguments: &args::Report) -> Result<Outcome, Refused> {
     let root = project_folder(&arguments.project)?;
     let project = Project::load(&root).map_err(|error| Refused::Request(error.to_string()))?;

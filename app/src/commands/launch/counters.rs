@@ -19,6 +19,10 @@ const WIDTH: usize = 118;
 /// Lines without counts between lines with counts that are still shown.
 const GAP: u32 = 3;
 
+/// What is said of each source line.
+const HEADINGS: [&str; 8] =
+    [">instructions", ">lanes", "access", ">requests", ">each costs", ">useful", ">line", "source"];
+
 /// Bytes of a sector, the smallest piece of memory that moves.
 const SECTOR: u64 = 32;
 
@@ -179,16 +183,7 @@ impl Access {
 }
 
 fn lines(lines: &BTreeMap<u32, Counts>, code: &Code) -> String {
-    let mut table = Table::new(&[
-        ">instructions",
-        ">lanes",
-        "access",
-        ">requests",
-        ">each costs",
-        ">useful",
-        ">line",
-        "source",
-    ]);
+    let mut table = Table::new(&HEADINGS);
     let source: Vec<&str> = code.file.source.lines().collect();
     let text_of = |line: u32| {
         let index = usize::try_from(line).ok().and_then(|line| line.checked_sub(1));
@@ -300,7 +295,19 @@ fn compact(number: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use lightbench_core::explain::card;
+
     use super::*;
+
+    #[test]
+    fn every_number_is_explained() {
+        let totals =
+            ["global loads", "global stores", "shared memory", "atomics", "distinct bytes"];
+        let others = ["barriers", "divergence", "FLOP"];
+        for name in HEADINGS[..6].iter().chain(&totals).chain(&others) {
+            assert!(card(name.trim_start_matches('>')).is_ok(), "{name}");
+        }
+    }
 
     #[test]
     fn large_numbers_stay_short() {

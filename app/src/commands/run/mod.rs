@@ -70,22 +70,12 @@ fn evaluated(
         None => bench::fresh_seed().map_err(|error| report::environment(&error, as_json))?,
     };
     let (mut desk, chosen) = bench::desk(session, arguments.device.as_deref(), as_json)?;
-    let asked = Asked {
-        project: Arc::new(project.clone()),
-        parameters,
-        conditions: Conditions {
-            device: chosen.device.clone(),
-            sheet: chosen.sheet,
-            calibration: chosen.calibration().cloned(),
-            workload: arguments.workload.clone(),
-            seed,
-            policy: PolicyUse::Refuse,
-            timing: match arguments.no_times {
-                true => TimingUse::Skip,
-                false => TimingUse::Measure(Protocol::FINAL),
-            },
-        },
-    };
+    let mut asked = Asked::everything(project, &chosen, seed);
+    asked.parameters = parameters;
+    asked.conditions.workload.clone_from(&arguments.workload);
+    if arguments.no_times {
+        asked.conditions.timing = TimingUse::Skip;
+    }
     if arguments.screen {
         return screened::screened(&mut desk, &asked, &chosen, &kernels, (as_json, wanted));
     }
@@ -117,12 +107,26 @@ fn evaluated(
 
 /// What every kernel is asked about alike.
 pub(super) struct Asked {
-    pub(super) project: Arc<Project>,
-    pub(super) parameters: BTreeMap<String, i64>,
-    pub(super) conditions: Conditions,
+    project: Arc<Project>,
+    parameters: BTreeMap<String, i64>,
+    conditions: Conditions,
 }
 
 impl Asked {
+    /// All workloads, verified and timed, with parameters that kernels choose themselves.
+    pub(super) fn everything(project: &Project, chosen: &Chosen, seed: u64) -> Self {
+        let conditions = Conditions {
+            device: chosen.device.clone(),
+            sheet: chosen.sheet,
+            calibration: chosen.calibration().cloned(),
+            workload: None,
+            seed,
+            policy: PolicyUse::Refuse,
+            timing: TimingUse::Measure(Protocol::FINAL),
+        };
+        Self { project: Arc::new(project.clone()), parameters: BTreeMap::new(), conditions }
+    }
+
     pub(super) fn of(&self, kernel: &Kernel) -> (Work, Conditions) {
         let own = |name: &String| kernel.launch.parameters.iter().any(|own| own.name == *name);
         let mut chosen = self.parameters.clone();

@@ -4,16 +4,13 @@ mod order;
 mod roofline;
 mod story;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Instant;
 
-use lightbench_core::engine::{Conditions, Request};
-use lightbench_core::evaluate::{PolicyUse, Run};
-use lightbench_core::measure::Protocol;
+use lightbench_core::engine::Request;
+use lightbench_core::evaluate::Run;
 use lightbench_core::project::Project;
-use lightbench_core::verify::verdict::{Failure, TimingUse};
+use lightbench_core::verify::verdict::Failure;
 
 use self::order::Step;
 use super::bench::{self, Chosen};
@@ -68,12 +65,8 @@ fn toured(session: &Session, arguments: &args::Tour) -> Result<Outcome, Outcome>
     let tour = Tour { project: &project, chosen: &chosen, steps };
     let mut output = story::of(&tour);
     output += &roofline::of(&tour);
-    let reported = reported(session, arguments, &folder, kept.as_deref());
-    match reported {
-        Ok((line, more)) => {
-            output += &format!("\n{line}");
-            notices.extend(more);
-        }
+    match reported(session, arguments, &folder, kept.as_deref()) {
+        Ok(line) => output += &format!("\n{line}"),
         Err(notice) => notices.push(notice),
     }
     output += &story::end(&tour, &folder, began.elapsed());
@@ -106,19 +99,7 @@ fn evaluated<'a>(
     recorder: &mut Recorder<'_>,
 ) -> Result<Vec<(Step<'a>, Run)>, Outcome> {
     let seed = bench::fresh_seed().map_err(|error| report::environment(&error, false))?;
-    let asked = Asked {
-        project: Arc::new(project.clone()),
-        parameters: BTreeMap::new(),
-        conditions: Conditions {
-            device: chosen.device.clone(),
-            sheet: chosen.sheet,
-            calibration: chosen.calibration().cloned(),
-            workload: None,
-            seed,
-            policy: PolicyUse::Refuse,
-            timing: TimingUse::Measure(Protocol::FINAL),
-        },
-    };
+    let asked = Asked::everything(project, chosen, seed);
     let mut steps = Vec::new();
     for step in order::of(&project.kernels) {
         let (work, conditions) = asked.of(step.kernel);
@@ -134,13 +115,13 @@ fn evaluated<'a>(
     Ok(steps)
 }
 
-/// Writes the report: one line that says where, and what else is to be said.
+/// Writes the report: one line that says where, or why there is none.
 fn reported(
     session: &Session,
     arguments: &args::Tour,
     project: &Path,
     kept: Option<&Path>,
-) -> Result<(String, Option<String>), String> {
+) -> Result<String, String> {
     let beside = kept.map(|folder| folder.join("report.html"));
     let Some(output) = arguments.output.clone().or(beside) else {
         return Err("no run was kept, so there is no report".to_owned());
@@ -153,11 +134,5 @@ fn reported(
         markdown: false,
         output: Some(output),
     };
-    let written = page::run(session, &asked);
-    match written.status {
-        Status::Passed => Ok((written.output, None)),
-        Status::KernelFailed | Status::BadRequest | Status::Environment | Status::Interrupted => {
-            Err(format!("there is no report: {}", written.errors.trim()))
-        }
-    }
+    page::line(session, &asked).map_err(|reason| format!("there is no report: {reason}"))
 }

@@ -22,6 +22,10 @@ const ROWS: usize = 14;
 /// Marks of kernels, in the order of the story; further ones have the last.
 const MARKS: &[u8] = b"123456789+";
 
+/// What is said of each kernel.
+const HEADINGS: [&str; 6] =
+    ["", "kernel", ">bytes a second", ">of the roof", ">FLOP a second", "how"];
+
 /// The picture with its legend; nothing where no kernel was timed or the device's memory has no known rate.
 pub(super) fn of(tour: &Tour<'_>) -> String {
     let Some(workload) = story::workload(tour) else { return String::new() };
@@ -101,8 +105,7 @@ fn short(reason: &str) -> String {
 }
 
 fn legend(stands: &[Stand], memory: BytesPerSecond) -> Table {
-    let mut table =
-        Table::new(&["", "kernel", ">bytes a second", ">of the roof", ">FLOP a second", "how"]);
+    let mut table = Table::new(&HEADINGS);
     for stand in stands {
         let share = stand.bandwidth.map(|rate| Fraction(rate.0 / memory.0).to_string());
         table.row([
@@ -222,6 +225,8 @@ fn nearest(part: f64, cells: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use lightbench_core::explain::card;
+
     use super::*;
 
     fn at(intensity: f64, rate: f64) -> Point {
@@ -255,6 +260,13 @@ mod tests {
             "{text}"
         );
         assert_eq!(text.lines().filter(|line| line.contains('│')).count(), ROWS);
+    }
+
+    #[test]
+    fn every_number_is_explained() {
+        for heading in &HEADINGS[1..5] {
+            assert!(card(heading.trim_start_matches('>')).is_ok(), "{heading}");
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use lightbench_core::project::Workload;
 use lightbench_core::speed_of_light::fact::Fact;
 use lightbench_core::speed_of_light::than::Than;
 use lightbench_core::verify::sentence;
-use lightbench_core::verify::verdict::WorkloadTiming;
+use lightbench_core::verify::verdict::{Failure, WorkloadTiming};
 
 use super::Tour;
 use crate::style::{DIM, ERROR, GOOD, STRONG};
@@ -134,6 +134,11 @@ fn changed(now: &BTreeMap<Fact, f64>, before: &BTreeMap<Fact, f64>) -> Vec<Strin
 
 /// How it ended, and what one may do now.
 pub(super) fn end(tour: &Tour<'_>, folder: &Path, took: Duration) -> String {
+    let is_cancelled = |(_, run): &(_, Run)| matches!(run.verdict, Err(Failure::Cancelled));
+    if tour.steps.iter().any(is_cancelled) {
+        let (ended, all) = (tour.steps.len() - 1, tour.project.kernels.len());
+        return format!("stopped: {ended} of {all} kernels had ended\n");
+    }
     let right = tour.steps.iter().filter(|(_, run)| run.verdict.is_ok()).count();
     let (all, seconds) = (tour.steps.len(), took.as_secs_f64());
     let count = match right {
@@ -141,10 +146,22 @@ pub(super) fn end(tour: &Tour<'_>, folder: &Path, took: Duration) -> String {
         _ => format!("{ERROR}{right} of {all} are right{ERROR:#}"),
     };
     let shown = folder.display();
-    let name = tour.steps.last().map_or("NAME", |(step, _)| &step.kernel.name);
+    let wrong = tour.steps.iter().find(|(_, run)| run.verdict.is_err());
+    let now = match (wrong, tour.steps.last()) {
+        (Some((step, _)), _) => {
+            let name = &step.kernel.name;
+            format!(
+                "`lightbench run {shown} --kernel {name}` shows what is wrong with it, and where"
+            )
+        }
+        (None, Some((step, _))) => {
+            let name = &step.kernel.name;
+            format!("edit {shown}/kernels/{name}.cu and `lightbench run {shown} --kernel {name}`")
+        }
+        (None, None) => format!("`lightbench run {shown}`"),
+    };
     format!(
-        "{count} · {seconds:.1} s\n\n{DIM}now: edit {shown}/kernels/{name}.cu and `lightbench run {shown} --kernel {name}`; \
-         `lightbench explain` says what each number means{DIM:#}\n"
+        "{count} · {seconds:.1} s\n\n{DIM}now: {now}; `lightbench explain` says what each number means{DIM:#}\n"
     )
 }
 
