@@ -179,7 +179,7 @@ impl Evaluations {
     ///
     /// # Errors
     /// Why nothing will come of it.
-    pub fn ask(&mut self, question: &Question, now: Duration) -> Result<(), String> {
+    pub fn ask(&mut self, question: &Question) -> Result<(), String> {
         let last = match question.mode {
             Mode::Off => return Ok(()),
             Mode::Compile => Stage::Compile,
@@ -216,7 +216,6 @@ impl Evaluations {
         let known = self.of_mut(&question.kernel.name);
         known.running = Some(running);
         known.progress = Progress::until(last);
-        known.progress.begin(lightbench_core::verify::verdict::Step::Compile, None, None, now);
         known.obstacle = None;
         Ok(())
     }

@@ -379,7 +379,7 @@ impl Workbench {
             mode,
             seed,
         };
-        if let Err(refused) = self.evaluations.ask(&question, now) {
+        if let Err(refused) = self.evaluations.ask(&question) {
             self.notices.say(Weight::Error, refused, now);
         }
     }

@@ -114,6 +114,14 @@ pub enum NotTaken {
     Stopping,
 }
 
+impl RequestId {
+    /// The request of this number, for whoever plays an engine.
+    #[must_use]
+    pub const fn numbered(number: u64) -> Self {
+        Self(number)
+    }
+}
+
 impl Work {
     pub(super) fn topic(&self) -> Topic {
         Topic {

@@ -41,7 +41,7 @@ fn of(
         standing(time, &bounds.collect::<Vec<_>>())
     });
     let bound = decisive(&bounds, standing.as_ref());
-    let Profile { counted, units, waits } = timed.profile.clone().unwrap_or_default();
+    let Profile { counted, units, waits, .. } = timed.profile.clone().unwrap_or_default();
     let situation = Situation {
         device: DeviceNumbers::of(evaluation.sheet),
         work: &work,

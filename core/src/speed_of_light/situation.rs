@@ -50,6 +50,19 @@ pub struct Profile {
     pub units: Vec<(Limit, Seconds)>,
     /// Whether the model says that waiting decides.
     pub waits: bool,
+    /// What each line of source did, as far as the compiler says which.
+    pub lines: Vec<LineCounts>,
+}
+
+/// What a line of source did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LineCounts {
+    /// The file, as the compiler spells it.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// What it did, in all launches together.
+    pub counts: Counts,
 }
 
 /// Numbers of a device.
@@ -218,6 +231,23 @@ impl Profile {
         if let Some(counters) = counters {
             for _ in 0..executions.min(MOST_ADDED) {
                 self.counted.add(counters);
+            }
+            self.add_lines(counters);
+        }
+    }
+
+    /// Adds what lines did in one execution; repetitions change no share.
+    fn add_lines(&mut self, counters: &Counters) {
+        for (place, counts) in &counters.source_lines {
+            let counts = counters.blocks.scaled(counts);
+            let known =
+                |each: &&mut LineCounts| each.line == place.line && *each.file == *place.file;
+            match self.lines.iter_mut().find(known) {
+                Some(line) => line.counts.add(&counts),
+                None => {
+                    let (file, line) = (place.file.to_string(), place.line);
+                    self.lines.push(LineCounts { file, line, counts });
+                }
             }
         }
     }
