@@ -10,9 +10,10 @@ use egui::{
 
 use super::{Diff, DiffRow, Item};
 use crate::theme::{self, Color, Tokens};
+use crate::widgets::code::highlight::Highlighter;
 use crate::widgets::code::line_index::LineIndex;
 use crate::widgets::code::paint;
-use crate::widgets::code::syntax::{Language, spans_of_line};
+use crate::widgets::code::syntax::{Language, Span};
 use crate::widgets::icon::Icon;
 
 /// Rows that stay around a change.
@@ -22,7 +23,6 @@ const CONTEXT: usize = 3;
 #[derive(Clone, Debug)]
 pub struct DiffView {
     name: String,
-    language: Language,
     size: f32,
     opened: BTreeSet<usize>,
     /// The change that was gone to.
@@ -30,12 +30,19 @@ pub struct DiffView {
     scroll_to: Option<usize>,
     /// How far both texts are shifted to the left.
     shift: f32,
+    fingerprint: Option<u64>,
+    old: Highlighter,
+    new: Highlighter,
 }
+
+/// Lines of each text that are highlighted in one frame at most.
+const PORTION: usize = 400;
 
 /// One of the two texts.
 struct Side<'a> {
     line: usize,
     text: &'a str,
+    spans: &'a [Span],
     parts: &'a [Range<usize>],
     /// What a line of this side looks like where it is another one; none where it is the same.
     difference: Option<(char, Color)>,
@@ -55,12 +62,14 @@ impl DiffView {
     pub fn new(name: impl Into<String>, language: Language) -> Self {
         Self {
             name: name.into(),
-            language,
             size: 12.5,
             opened: BTreeSet::new(),
             current: None,
             scroll_to: None,
             shift: 0.0,
+            fingerprint: None,
+            old: Highlighter::new(language),
+            new: Highlighter::new(language),
         }
     }
 
@@ -69,11 +78,21 @@ impl DiffView {
         self.size = size.clamp(6.0, 48.0);
     }
 
-    /// Forgets what was unfolded: another comparison is shown.
-    pub fn reset(&mut self) {
-        self.opened.clear();
-        self.current = None;
-        self.shift = 0.0;
+    /// Takes another comparison in: what was unfolded before is forgotten.
+    fn meet(&mut self, ui: &Ui, diff: &Diff) {
+        if self.fingerprint != Some(diff.fingerprint()) {
+            self.fingerprint = Some(diff.fingerprint());
+            self.opened.clear();
+            self.current = None;
+            self.shift = 0.0;
+            self.old.update(&diff.old.join("\n"));
+            self.new.update(&diff.new.join("\n"));
+        }
+        if !self.old.is_settled() || !self.new.is_settled() {
+            self.old.read(PORTION);
+            self.new.read(PORTION);
+            ui.ctx().request_repaint();
+        }
     }
 
     /// Goes to the next change, around the end.
@@ -97,6 +116,7 @@ impl DiffView {
 
     /// Shows it in all the room that there is; `titles` say what is left and right.
     pub fn show(&mut self, ui: &mut Ui, diff: &Diff, titles: [&str; 2]) {
+        self.meet(ui, diff);
         ui.scope(|ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
             ui.spacing_mut().scroll.fade.strength = 0.0;
@@ -171,8 +191,9 @@ impl DiffView {
                 Item::Row(number) => *number >= row,
                 Item::Fold { first, count } => first + count > row,
             });
-            let above = place.height() / 3.0;
-            area = area.vertical_scroll_offset((at.unwrap_or(0) as f32 * height - above).max(0.0));
+            let most = (items.len() as f32 * height - place.height()).max(0.0);
+            let top = at.unwrap_or(0) as f32 * height - place.height() / 3.0;
+            area = area.vertical_scroll_offset(top.clamp(0.0, most));
         }
         area.show_rows(ui, height, items.len(), |ui, visible| {
             for item in &items[visible] {
@@ -237,12 +258,14 @@ impl DiffView {
         let old = |line: usize, parts, difference| Side {
             line,
             text: diff.old_line(line),
+            spans: self.old.spans(line),
             parts,
             difference,
         };
         let new = |line: usize, parts, difference| Side {
             line,
             text: diff.new_line(line),
+            spans: self.new.spans(line),
             parts,
             difference,
         };
@@ -261,9 +284,7 @@ impl DiffView {
         for (side, rect) in [(left, first), (right, second)] {
             match side {
                 Some(side) => self.side(ui, &tokens, &side, rect, columns),
-                None => {
-                    ui.painter().rect_filled(rect, 0.0, tokens.surface.raised.faded(0.5));
-                }
+                None => nothing(&ui.painter_at(rect), &tokens, rect),
             }
         }
         if is_current.is_some_and(|rows| rows.contains(&number)) {
@@ -286,8 +307,7 @@ impl DiffView {
         }
         let inner = Rect::from_min_max(pos2(rect.left() + columns.text, rect.top()), rect.max);
         let painter = painter.with_clip_rect(painter.clip_rect().intersect(inner));
-        let spans = spans_of_line(self.language, side.text);
-        let galley = paint::line(ui, tokens, self.size, side.text, &spans);
+        let galley = paint::line(ui, tokens, self.size, side.text, side.spans);
         let origin = pos2(inner.left() - self.shift, rect.top());
         if let (Some((_, color)), Some(row)) = (side.difference, galley.rows.first()) {
             let index = LineIndex::of(side.text);
@@ -324,6 +344,19 @@ impl DiffView {
         if response.clicked() {
             self.opened.insert(first);
         }
+    }
+}
+
+/// Where the other side has a line and this one has none.
+fn nothing(painter: &Painter, tokens: &Tokens, rect: Rect) {
+    painter.rect_filled(rect, 0.0, tokens.surface.panel.0);
+    let (step, height) = (9.0, rect.height());
+    // From the screen's own edge, so that the lines of neighbouring rows meet.
+    let mut x = ((rect.left() + rect.top()) / step).floor() * step - rect.top() - height;
+    while x < rect.right() {
+        let ends = [pos2(x + height, rect.top()), pos2(x, rect.bottom())];
+        painter.line_segment(ends, Stroke::new(1.0, tokens.line.normal.faded(0.6)));
+        x += step;
     }
 }
 

@@ -6,7 +6,8 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::widgets::code::words::is_word;
 
-/// Bytes that are gone, and bytes that came. Lines with little in common are other ones as a whole.
+/// Bytes that are gone, and bytes that came. None where lines have little in common: they are other ones as
+/// a whole.
 pub(super) fn changed(old: &str, new: &str) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
     let (old_words, new_words) = (split(old), split(new));
     let texts = |line: &str, words: &[Range<usize>]| {
@@ -27,9 +28,7 @@ pub(super) fn changed(old: &str, new: &str) -> (Vec<Range<usize>>, Vec<Range<usi
     }
     let length = old.trim().len().max(new.trim().len());
     if kept * 4 < length {
-        let whole = |line: &str| line.len() - line.trim_start().len()..line.trim_end().len();
-        let some = |range: Range<usize>| if range.is_empty() { Vec::new() } else { vec![range] };
-        return (some(whole(old)), some(whole(new)));
+        return (Vec::new(), Vec::new());
     }
     (gone, came)
 }
@@ -79,7 +78,7 @@ mod tests {
         };
         check("x = row_max;", "x = row_min;", &["row_max"], &["row_min"]);
         check("f(a, b)", "f(a, b, c)", &[], &[", c"]);
-        check("  one two", "  three", &["one two"], &["three"]);
+        check("  one two", "  three", &[], &[]);
         check("größe = 1", "größe = 2", &["1"], &["2"]);
     }
 }

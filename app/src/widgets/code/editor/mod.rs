@@ -207,10 +207,11 @@ impl CodeEditor {
     }
 
     fn open(&self) -> Open {
-        match self.offer.open() {
-            Open::Nothing | Open::Bar if self.find_bar.purpose != Purpose::Closed => Open::Bar,
-            open => open,
+        let names = self.offer.open();
+        if names == Open::Nothing && self.find_bar.purpose != Purpose::Closed {
+            return Open::Bar;
         }
+        names
     }
 
     fn take_keys(

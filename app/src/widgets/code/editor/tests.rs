@@ -191,7 +191,7 @@ fn names_are_completed_and_enter_is_still_a_new_line() {
 fn locked_lines_refuse_what_is_typed() {
     let mut harness = desk(ThemeName::Dark, "keep\nmine\n");
     let desk = harness.state_mut();
-    desk.editor.lock(&desk.text, &[1..2]);
+    desk.editor.lock(&desk.text, std::slice::from_ref(&(1..2)));
     go_to(&mut harness, 1, 2);
     type_text(&mut harness, "x");
     assert!(harness.state().refused);
@@ -258,7 +258,7 @@ fn it_looks_like_this() {
         let mut harness = desk(theme, KERNEL);
         harness.state_mut().marks = marks();
         let desk = harness.state_mut();
-        desk.editor.lock(&desk.text, &[36..39]);
+        desk.editor.lock(&desk.text, std::slice::from_ref(&(36..39)));
         go_to(&mut harness, 29, 69);
         testing::picture(&mut harness, &format!("editor-{theme}"));
         go_to(&mut harness, 28, 12);

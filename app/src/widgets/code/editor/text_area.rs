@@ -181,8 +181,11 @@ impl CodeEditor {
             rect.expand2(vec2(40.0, 0.0)).intersect(Rect::everything_right_of(page.origin.x));
         ui.scroll_to_rect(sideways, None);
         if reveal == Reveal::Center {
-            let seen = page.clip.center().y;
-            ui.scroll_with_delta(vec2(0.0, seen - rect.center().y));
+            let (seen, content) = (page.clip, ui.min_rect());
+            let up = (seen.bottom() - content.bottom()).min(0.0);
+            let down = (seen.top() - content.top()).max(0.0);
+            let delta = (seen.center().y - rect.center().y).clamp(up, down);
+            ui.scroll_with_delta(vec2(0.0, delta));
         }
         ui.ctx().request_repaint();
     }
