@@ -219,6 +219,26 @@ fn problems_move_with_their_lines() {
 }
 
 #[test]
+fn what_is_wrong_is_said_where_the_pointer_rests() {
+    let mut harness = desk(ThemeName::Dark, KERNEL);
+    harness.state_mut().marks = marks();
+    go_to(&mut harness, 29, 1);
+    let gutter = harness.get_by_label("Lines of Kernel").rect();
+    // Line 29 is in the middle; the mistake is one below.
+    let below = egui::vec2(0.0, crate::widgets::code::paint::line_height(13.5));
+    harness.hover_at(gutter.center() + below);
+    harness.run_steps(8);
+    harness.get_by_label("identifier \"__shfl_xor\" is undefined");
+    harness.get_by_label("55 % of stalls");
+    testing::picture(&mut harness, "editor-hover");
+    type_text(&mut harness, "\n");
+    press(&mut harness, Modifiers::NONE, Key::ArrowDown);
+    type_text(&mut harness, "x");
+    harness.run_steps(8);
+    testing::picture(&mut harness, "editor-stale");
+}
+
+#[test]
 fn an_idle_editor_asks_for_nothing() {
     let mut harness = desk(ThemeName::Dark, KERNEL);
     press(&mut harness, Modifiers::NONE, Key::Tab);
@@ -244,7 +264,11 @@ fn marks() -> Marks {
             problem(22, None, Severity::Warning, "never used"),
         ],
         heat: heat
-            .map(|(line, value)| Heat { line, value, text: format!("{value:.0} % of stalls") })
+            .map(|(line, value)| Heat {
+                line,
+                value,
+                text: format!("{:.0} % of stalls", value * 100.0),
+            })
             .to_vec(),
         linked: (20..46).filter(|line| line % 4 != 1).collect(),
         marked: Some(32),

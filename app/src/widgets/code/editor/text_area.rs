@@ -177,15 +177,19 @@ impl CodeEditor {
         let Some(reveal) = self.reveal.take() else { return };
         let rect = cursor_rect(page, text, self.manuscript.selection.head);
         // Sideways no further than needed, whatever is asked of the height.
-        let sideways =
-            rect.expand2(vec2(40.0, 0.0)).intersect(Rect::everything_right_of(page.origin.x));
-        ui.scroll_to_rect(sideways, None);
-        if reveal == Reveal::Center {
-            let (seen, content) = (page.clip, ui.min_rect());
-            let up = (seen.bottom() - content.bottom()).min(0.0);
-            let down = (seen.top() - content.top()).max(0.0);
-            let delta = (seen.center().y - rect.center().y).clamp(up, down);
-            ui.scroll_with_delta(vec2(0.0, delta));
+        let text = Rect::everything_right_of(page.origin.x);
+        let sideways = rect.expand2(vec2(40.0, 0.0)).intersect(text);
+        match reveal {
+            Reveal::Near => ui.scroll_to_rect(sideways, None),
+            Reveal::Center => {
+                let (seen, content) = (page.clip, ui.min_rect());
+                let middle = seen.center().y;
+                let across = Rect::from_x_y_ranges(sideways.x_range(), middle..=middle);
+                ui.scroll_to_rect(across, None);
+                let up = (seen.bottom() - content.bottom()).min(0.0);
+                let down = (seen.top() - content.top()).max(0.0);
+                ui.scroll_with_delta(vec2(0.0, (middle - rect.center().y).clamp(up, down)));
+            }
         }
         ui.ctx().request_repaint();
     }
