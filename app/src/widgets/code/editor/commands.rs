@@ -110,7 +110,7 @@ impl CodeEditor {
         }
     }
 
-    fn perform(&mut self, text: &mut String, edit: Edit, now: f64) -> Outcome {
+    pub(super) fn perform(&mut self, text: &mut String, edit: Edit, now: f64) -> Outcome {
         self.reveal_after(|manuscript| manuscript.perform(text, edit, now))
     }
 

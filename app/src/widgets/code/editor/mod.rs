@@ -27,7 +27,7 @@ use self::manuscript::{Manuscript, Outcome};
 use self::offer::Offer;
 use self::paragraphs::Paragraphs;
 use super::change::Selection;
-use super::marks::{Marks, Revision};
+use super::marks::{Marks, Problem, Revision, Tracked};
 use super::syntax::Language;
 use crate::theme;
 
@@ -186,9 +186,10 @@ impl CodeEditor {
         &text[selection.start()..selection.end()]
     }
 
-    /// Problems where their lines are now, from 1, for lists beside the text.
-    pub fn problem_lines(&self) -> impl Iterator<Item = usize> + '_ {
-        self.manuscript.tracker.problems.iter().map(|problem| problem.line + 1)
+    /// Problems where their lines are now, for lists beside the text.
+    #[must_use]
+    pub fn problems(&self) -> &[Tracked<Problem>] {
+        &self.manuscript.tracker.problems
     }
 
     /// Whether there is something to take back.

@@ -8,7 +8,7 @@ use super::*;
 use crate::testing;
 use crate::theme::ThemeName;
 use crate::widgets::code::completion::Word;
-use crate::widgets::code::marks::{Heat, Problem, Severity};
+use crate::widgets::code::marks::{Heat, Severity};
 
 struct Desk {
     editor: CodeEditor,
@@ -67,6 +67,13 @@ fn typing_keeps_the_indentation_and_is_undone_by_words() {
         press(&mut harness, Modifiers::COMMAND, Key::Z);
     }
     assert_eq!(harness.state().text, "");
+}
+
+#[test]
+fn a_block_is_typed_without_a_thought_for_its_indentation() {
+    let mut harness = desk(ThemeName::Dark, "");
+    type_text(&mut harness, "{\nif (x) {\ny = 1;\n}\n}");
+    assert_eq!(harness.state().text, "{\n    if (x) {\n        y = 1;\n    }\n}");
 }
 
 #[test]
@@ -215,7 +222,7 @@ fn problems_move_with_their_lines() {
     harness.run();
     go_to(&mut harness, 1, 1);
     type_text(&mut harness, "\n");
-    assert_eq!(harness.state().editor.problem_lines().collect::<Vec<_>>(), [4]);
+    assert_eq!(harness.state().editor.problems()[0].line, 3);
 }
 
 #[test]

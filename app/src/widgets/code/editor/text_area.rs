@@ -15,6 +15,7 @@ use super::{Brackets, CodeEditor, Reveal, tooltip};
 use crate::theme;
 use crate::widgets::code::bracket;
 use crate::widgets::code::change::{Change, Selection, floor};
+use crate::widgets::code::edit;
 use crate::widgets::code::marks::Marks;
 use crate::widgets::code::paint;
 use crate::widgets::code::ramp;
@@ -123,7 +124,7 @@ impl CodeEditor {
     /// Takes over what the field has done.
     fn follow(
         &mut self,
-        text: &str,
+        text: &mut String,
         range: Option<CCursorRange>,
         made: Vec<Change>,
         before: Selection,
@@ -145,6 +146,11 @@ impl CodeEditor {
         self.manuscript.typed(made, before, room.now);
         self.manuscript.selection =
             selection.unwrap_or_else(|| Selection::at(floor(text, last.at + last.inserted.len())));
+        if matches!(last.inserted.as_str(), "}" | ")" | "]")
+            && let Some(closing) = edit::closed(text, self.manuscript.selection.head)
+        {
+            self.perform(text, closing, room.now);
+        }
         self.offer_while_typing(text, &last, room.marks);
     }
 
