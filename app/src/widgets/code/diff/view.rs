@@ -120,7 +120,7 @@ impl DiffView {
     /// Shows it in all the room that there is; `titles` say what is left and right.
     pub fn show(&mut self, ui: &mut Ui, diff: &Diff, titles: [&str; 2]) {
         self.meet(ui, diff);
-        ui.scope(|ui| {
+        ui.push_id(self.name.clone(), |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
             ui.spacing_mut().scroll.fade.strength = 0.0;
             self.head(ui, diff, titles);

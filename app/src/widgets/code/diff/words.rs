@@ -30,7 +30,17 @@ pub(super) fn changed(old: &str, new: &str) -> (Vec<Range<usize>>, Vec<Range<usi
     if kept * 4 < length {
         return (Vec::new(), Vec::new());
     }
-    (gone, came)
+    let trimmed = |line: &str, parts: Vec<Range<usize>>| {
+        let trim = |part: Range<usize>| {
+            let text = &line[part.clone()];
+            let blank = text.trim().is_empty();
+            let start = part.start + text.len() - text.trim_start().len();
+            // White space alone is what changed; around words it says nothing.
+            if blank { part } else { start..start + text.trim().len() }
+        };
+        parts.into_iter().map(trim).collect()
+    };
+    (trimmed(old, gone), trimmed(new, came))
 }
 
 fn push(parts: &mut Vec<Range<usize>>, words: &[Range<usize>]) {
@@ -80,5 +90,7 @@ mod tests {
         check("f(a, b)", "f(a, b, c)", &[], &[", c"]);
         check("  one two", "  three", &[], &[]);
         check("größe = 1", "größe = 2", &["1"], &["2"]);
+        check("[8, 64]", "[8, 32, 64]", &[], &["32,"]);
+        check("a b", "a  b", &[" "], &["  "]);
     }
 }

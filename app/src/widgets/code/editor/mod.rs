@@ -117,7 +117,8 @@ impl CodeEditor {
             refused |= self.command(text, command, now, marks) == Outcome::Refused;
         }
         refused |= self.take_keys(ui, id, text, now, marks) == Outcome::Refused;
-        ui.scope(|ui| {
+        // Fields of the bar have names of their own even where several editors stand in one place.
+        ui.push_id(self.name.clone(), |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
             refused |= self.show_bar(ui, text, now) == Outcome::Refused;
             let shown = self.show_text(ui, id, text, now, marks);

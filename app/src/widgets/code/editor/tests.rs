@@ -195,6 +195,36 @@ fn names_are_completed_and_enter_is_still_a_new_line() {
 }
 
 #[test]
+fn each_tab_keeps_its_cursor_and_its_history() {
+    let tab = |name: &str, text: &str| (CodeEditor::new(name, Language::Cuda), text.to_owned());
+    let tabs = (vec![tab("First", "one\ntwo"), tab("Second", "three")], 0_usize);
+    let mut harness = testing::harness(ThemeName::Dark, [400.0, 200.0], tabs, |ui, tabs| {
+        let (editor, text) = &mut tabs.0[tabs.1];
+        editor.show(ui, text, &Marks::default());
+    });
+    let (editor, text) = &mut harness.state_mut().0[0];
+    editor.go_to(text, Place { line: 2, column: 2 });
+    harness.run();
+    harness.event(egui::Event::Text("x".to_owned()));
+    harness.run();
+    harness.state_mut().1 = 1;
+    harness.run();
+    harness.get_by_label("Second").focus();
+    harness.run();
+    harness.key_press_modifiers(Modifiers::COMMAND, Key::Z);
+    harness.run();
+    assert_eq!(harness.state().0[1].1, "three", "nothing to take back here");
+    harness.state_mut().1 = 0;
+    harness.state_mut().0[0].0.take_focus();
+    harness.run();
+    let (editor, text) = &harness.state().0[0];
+    assert_eq!(editor.cursor(text), Place { line: 2, column: 3 });
+    harness.key_press_modifiers(Modifiers::COMMAND, Key::Z);
+    harness.run();
+    assert_eq!(harness.state().0[0].1, "one\ntwo");
+}
+
+#[test]
 fn locked_lines_refuse_what_is_typed() {
     let mut harness = desk(ThemeName::Dark, "keep\nmine\n");
     let desk = harness.state_mut();

@@ -109,7 +109,7 @@ impl CodeListing {
         }
         let before = self.selection;
         let id = ui.make_persistent_id(("listing", &self.name));
-        ui.scope(|ui| {
+        ui.push_id(self.name.clone(), |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
             ui.spacing_mut().scroll.fade.strength = 0.0;
             self.keys(ui, id, listing);
