@@ -79,6 +79,16 @@ pub fn new_line(text: &str, selection: Selection) -> Edit {
     insert(start..end, text, &inserted)
 }
 
+/// A closing bracket that was typed first in its line goes a step out, back to where its block began.
+#[must_use]
+pub fn closed(text: &str, cursor: usize) -> Option<Edit> {
+    let index = LineIndex::of(text);
+    let start = index.start(index.line_of(cursor));
+    let margin = text[start..cursor].strip_suffix(['}', ')', ']'])?;
+    let alone = !margin.is_empty() && margin.trim_start_matches([' ', '\t']).is_empty();
+    alone.then(|| outdent(text, Selection::at(cursor)))
+}
+
 /// Puts something in the place of what is selected.
 #[must_use]
 pub fn insert(place: Range<usize>, text: &str, inserted: &str) -> Edit {
@@ -205,6 +215,24 @@ mod tests {
         check(new_line, "  if (x) {|", "  if (x) {\n      |");
         check(new_line, "a ‹b› c", "a \n| c");
         check(new_line, "  |  a", "  \n  |  a");
+    }
+
+    #[test]
+    fn a_closing_bracket_goes_back_to_where_its_block_began() {
+        let check = |before: &str, after: Option<&str>| {
+            let (mut text, selection) = read(before);
+            let edit = closed(&text, selection.head);
+            let result = edit.map(|edit| {
+                edit.apply(&mut text);
+                (text, edit.selection)
+            });
+            assert_eq!(result, after.map(read), "{before}");
+        };
+        check("{\n    }|", Some("{\n}|"));
+        check("\t\t}|", Some("\t}|"));
+        check("a }|", None);
+        check("}|", None);
+        check("    a|", None);
     }
 
     fn text() -> impl Strategy<Value = String> {

@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn locked_lines_are_left_alone() {
-        let tracker = Tracker { locked: vec![1..2], ..Tracker::default() };
+        let tracker = Tracker { locked: std::iter::once(1..2).collect(), ..Tracker::default() };
         let index = LineIndex::of(TEXT);
         let check = |removed: Range<usize>, expected: bool| {
             assert_eq!(tracker.allows(&index, removed.clone()), expected, "{removed:?}");

@@ -8,8 +8,9 @@ use crate::theme::{Color, Tokens};
 #[must_use]
 pub fn heat(tokens: &Tokens, value: f32) -> Color32 {
     let steps = tokens.heat.len().saturating_sub(1);
-    // `max` of no number and 0 is 0: what was not counted has no heat.
-    let place = value.max(0.0).min(1.0) * steps as f32;
+    // What is no number was not counted, and has no heat.
+    let value = if value > 0.0 { value.min(1.0) } else { 0.0 };
+    let place = value * steps as f32;
     let below = (place.floor() as usize).min(steps);
     let color = |step: usize| tokens.heat.get(step).map_or(tokens.accent.0, |color| color.0);
     color(below).lerp_to_gamma(color((below + 1).min(steps)), place - below as f32)

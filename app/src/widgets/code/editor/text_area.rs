@@ -15,6 +15,7 @@ use super::{Brackets, CodeEditor, Reveal, tooltip};
 use crate::theme;
 use crate::widgets::code::bracket;
 use crate::widgets::code::change::{Change, Selection, floor};
+use crate::widgets::code::edit;
 use crate::widgets::code::marks::Marks;
 use crate::widgets::code::paint;
 use crate::widgets::code::ramp;
@@ -123,7 +124,7 @@ impl CodeEditor {
     /// Takes over what the field has done.
     fn follow(
         &mut self,
-        text: &str,
+        text: &mut String,
         range: Option<CCursorRange>,
         made: Vec<Change>,
         before: Selection,
@@ -145,6 +146,11 @@ impl CodeEditor {
         self.manuscript.typed(made, before, room.now);
         self.manuscript.selection =
             selection.unwrap_or_else(|| Selection::at(floor(text, last.at + last.inserted.len())));
+        if matches!(last.inserted.as_str(), "}" | ")" | "]")
+            && let Some(closing) = edit::closed(text, self.manuscript.selection.head)
+        {
+            self.perform(text, closing, room.now);
+        }
         self.offer_while_typing(text, &last, room.marks);
     }
 
@@ -177,12 +183,19 @@ impl CodeEditor {
         let Some(reveal) = self.reveal.take() else { return };
         let rect = cursor_rect(page, text, self.manuscript.selection.head);
         // Sideways no further than needed, whatever is asked of the height.
-        let sideways =
-            rect.expand2(vec2(40.0, 0.0)).intersect(Rect::everything_right_of(page.origin.x));
-        ui.scroll_to_rect(sideways, None);
-        if reveal == Reveal::Center {
-            let seen = page.clip.center().y;
-            ui.scroll_with_delta(vec2(0.0, seen - rect.center().y));
+        let text = Rect::everything_right_of(page.origin.x);
+        let sideways = rect.expand2(vec2(40.0, 0.0)).intersect(text);
+        match reveal {
+            Reveal::Near => ui.scroll_to_rect(sideways, None),
+            Reveal::Center => {
+                let (seen, content) = (page.clip, ui.min_rect());
+                let middle = seen.center().y;
+                let across = Rect::from_x_y_ranges(sideways.x_range(), middle..=middle);
+                ui.scroll_to_rect(across, None);
+                let up = (seen.bottom() - content.bottom()).min(0.0);
+                let down = (seen.top() - content.top()).max(0.0);
+                ui.scroll_with_delta(vec2(0.0, (middle - rect.center().y).clamp(up, down)));
+            }
         }
         ui.ctx().request_repaint();
     }

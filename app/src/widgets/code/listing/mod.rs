@@ -57,6 +57,28 @@ pub struct Row {
     pub hover: String,
 }
 
+impl Row {
+    /// A line as a compiler wrote it: tabs reach to the next stop, so that operands stand in columns.
+    #[must_use]
+    pub fn of(line: &str) -> Self {
+        let mut text = String::with_capacity(line.len());
+        let mut column = 0;
+        for character in line.chars() {
+            let width = if character == '\t' { STOP - column % STOP } else { 1 };
+            if character == '\t' {
+                text.extend(std::iter::repeat_n(' ', width));
+            } else {
+                text.push(character);
+            }
+            column += width;
+        }
+        Self { text, ..Self::default() }
+    }
+}
+
+/// Letters from one tab stop to the next, as in terminals.
+const STOP: usize = 8;
+
 /// One value beside the text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cell {

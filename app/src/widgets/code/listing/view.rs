@@ -109,7 +109,7 @@ impl CodeListing {
         }
         let before = self.selection;
         let id = ui.make_persistent_id(("listing", &self.name));
-        ui.scope(|ui| {
+        ui.push_id(self.name.clone(), |ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
             ui.spacing_mut().scroll.fade.strength = 0.0;
             self.keys(ui, id, listing);
@@ -158,45 +158,40 @@ impl CodeListing {
         let page = (self.height / paint::line_height(self.size)).max(2.0) as usize - 1;
         let last = listing.rows.len() - 1;
         for event in ui.input(|input| input.filtered_events(&filter)) {
-            match event {
-                Event::Copy => {
-                    if let Some(text) = self.text(listing) {
-                        ui.copy_text(text);
-                    }
-                }
-                Event::Key { key, pressed: true, modifiers, .. } => {
-                    let head = self.selection.map_or(0, |(_, head)| head);
-                    let to = match key {
-                        Key::ArrowDown => Some(self.selection.map_or(0, |_| head + 1)),
-                        Key::ArrowUp => Some(head.saturating_sub(1)),
-                        Key::PageDown => Some(head + page),
-                        Key::PageUp => Some(head.saturating_sub(page)),
-                        Key::Home => Some(0),
-                        Key::End => Some(last),
-                        _ => None,
-                    };
-                    match to {
-                        Some(to) => self.select(to.min(last), modifiers),
-                        None => self.command(key, modifiers, last),
-                    }
-                }
-                _ => {}
+            if event == Event::Copy
+                && let Some(text) = self.text(listing)
+            {
+                ui.copy_text(text);
+            }
+            let Event::Key { key, pressed: true, modifiers, .. } = event else { continue };
+            let head = self.selection.map_or(0, |(_, head)| head);
+            let moves = [
+                (Key::ArrowDown, self.selection.map_or(0, |_| head + 1)),
+                (Key::ArrowUp, head.saturating_sub(1)),
+                (Key::PageDown, head + page),
+                (Key::PageUp, head.saturating_sub(page)),
+                (Key::Home, 0),
+                (Key::End, last),
+            ];
+            match moves.into_iter().find(|(wanted, _)| *wanted == key) {
+                Some((_, to)) => self.select(to.min(last), modifiers),
+                None => self.command(key, modifiers, last),
             }
         }
     }
 
     fn command(&mut self, key: Key, modifiers: Modifiers, last: usize) {
-        let here = self.selected().unwrap_or(0..0);
-        match key {
-            Key::F if modifiers.command => self.find(),
-            Key::A if modifiers.command => self.selection = Some((0, last)),
-            Key::Escape => self.find_bar.close(),
-            Key::F3 => {
-                let direction = if modifiers.shift { Direction::Previous } else { Direction::Next };
-                self.find_bar.step(direction, &here);
-                self.select_match();
-            }
-            _ => {}
+        if modifiers.command && key == Key::F {
+            self.find();
+        } else if modifiers.command && key == Key::A {
+            self.selection = Some((0, last));
+        } else if key == Key::Escape {
+            self.find_bar.close();
+        } else if key == Key::F3 {
+            let here = self.selected().unwrap_or(0..0);
+            let direction = if modifiers.shift { Direction::Previous } else { Direction::Next };
+            self.find_bar.step(direction, &here);
+            self.select_match();
         }
     }
 
@@ -243,7 +238,8 @@ impl CodeListing {
             ScrollArea::vertical().id_salt(&self.name).auto_shrink(false).animated(false);
         if let Some(row) = self.scroll_to.take() {
             let seen = place.height() - theme::ROW;
-            area = area.vertical_scroll_offset((row as f32 * height - seen / 2.0).max(0.0));
+            let most = (listing.rows.len() as f32 * height - seen).max(0.0);
+            area = area.vertical_scroll_offset((row as f32 * height - seen / 2.0).clamp(0.0, most));
         }
         let mut hovered = None;
         let mut widest = 0.0_f32;
@@ -293,7 +289,7 @@ impl CodeListing {
         let source = row.source.map(|line| ramp::of_line(&tokens, line));
         let marked = row.source.is_some() && row.source == selected_source;
         let standing = Standing {
-            ground: ground(&tokens, selected, source.filter(|_| marked), response.hovered()),
+            ground: ground(&tokens, selected, source.filter(|_| marked), &response),
             source,
             edge: self
                 .find_bar
@@ -342,9 +338,9 @@ fn ground(
     tokens: &Tokens,
     selected: bool,
     marked: Option<egui::Color32>,
-    hovered: bool,
+    response: &Response,
 ) -> Option<egui::Color32> {
-    match (selected, marked, hovered) {
+    match (selected, marked, response.hovered()) {
         (true, _, _) => Some(tokens.surface.selected.0),
         (false, Some(color), _) => Some(color.gamma_multiply(0.2)),
         (false, None, true) => Some(tokens.surface.hovered.faded(0.6)),
