@@ -98,6 +98,8 @@ impl Default for RooflineView {
 
 /// Runs before the last few are there as a background.
 const RECENT: usize = 3;
+/// Older ones would be a cloud in which nobody finds anything.
+const MOST: usize = 500;
 
 /// Draws the panel.
 pub fn show(
@@ -167,8 +169,8 @@ fn runs(model: &RooflineModel<'_>, view: &RooflineView) -> Vec<RunPoint> {
     let last = model.runs.len();
     let is_chosen = |run: &RooflineRun| Some(run.number) == model.chosen;
     let is_pinned = |run: &RooflineRun| Some(run.number) == model.pinned;
-    let seen = model.runs.iter().enumerate().filter(|(_, run)| match view.which {
-        Which::All => true,
+    let seen = model.runs.iter().enumerate().filter(|(index, run)| match view.which {
+        Which::All => index + MOST >= last || is_chosen(run) || is_pinned(run),
         Which::Chosen => is_chosen(run) || is_pinned(run),
     });
     seen.map(|(index, run)| {
@@ -202,7 +204,12 @@ fn runs(model: &RooflineModel<'_>, view: &RooflineView) -> Vec<RunPoint> {
 /// What is there: runs, the trail, roofs.
 fn controls(ui: &mut Ui, model: &RooflineModel<'_>, ceilings: &Ceilings, view: &mut RooflineView) {
     ui.menu_button("Show", |ui| {
-        ui.radio_value(&mut view.which, Which::All, "All runs");
+        let all = if model.runs.len() > MOST {
+            format!("Newest {MOST} runs")
+        } else {
+            "All runs".to_owned()
+        };
+        ui.radio_value(&mut view.which, Which::All, all);
         ui.radio_value(&mut view.which, Which::Chosen, "Chosen and pinned");
         ui.separator();
         let mut has_trail = view.trail == Trail::Shown;

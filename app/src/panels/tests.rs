@@ -185,6 +185,7 @@ fn units() -> Vec<Busy> {
         origin: Origin::Modelled,
         emphasis: Emphasis::Normal,
     }));
+    units.sort_by(|a, b| b.share.0.total_cmp(&a.share.0));
     units
 }
 
@@ -198,6 +199,7 @@ fn a_unit_is_explained() {
     let mut harness = shown(ThemeName::Dark, WIDE, show_speed);
     choose_second(&mut harness, "Speed of light");
     assert_eq!(harness.state().said, [SpeedOfLightAction::Explain(1)]);
+    harness.get_by_label_contains("Speed of light");
     pictures("speed-of-light", show_speed);
 }
 

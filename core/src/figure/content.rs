@@ -98,11 +98,12 @@ pub enum Sign {
 }
 
 /// How much something stands out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Emphasis {
     /// It is there as a background.
     Faint,
     /// As others.
+    #[default]
     Normal,
     /// It is what is talked about.
     Chosen,
@@ -252,6 +253,8 @@ pub struct Row {
     pub note: String,
     /// Against what it is compared with.
     pub change: Option<Change>,
+    /// How much it stands out.
+    pub emphasis: Emphasis,
 }
 
 /// A difference in words, and whether it is good.

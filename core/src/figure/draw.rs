@@ -33,7 +33,9 @@ pub(super) fn draw(scene: &mut Scene, figure: &Figure, places: &Places, measure:
             let place = figure.places((mark.x.value, mark.y.value)).map(|at| places.point(at));
             let (Some(at), Some(label)) = (place, &mark.label) else { continue };
             if places.sees(at) {
-                let form = (at, radius(mark.emphasis), mark.emphasis);
+                // What is chosen has a ring.
+                let ring = if mark.emphasis == Emphasis::Chosen { 4.0 } else { 0.0 };
+                let form = (at, radius(mark.emphasis) + ring, mark.emphasis);
                 labels.beside(scene, measure, form, label);
             }
         }
@@ -59,9 +61,9 @@ const fn depth(item: &Item) -> u8 {
 
 const fn radius(emphasis: Emphasis) -> f64 {
     match emphasis {
-        Emphasis::Faint => 3.5,
-        Emphasis::Normal => 4.5,
-        Emphasis::Chosen => 6.0,
+        Emphasis::Faint => 3.0,
+        Emphasis::Normal => 4.25,
+        Emphasis::Chosen => 5.0,
     }
 }
 
@@ -207,7 +209,7 @@ fn draw_cloud(scene: &mut Scene, figure: &Figure, places: &Places, cloud: &Cloud
             at,
             origin: cloud.origin,
             ink: Ink::Hue(cloud.hue),
-            radius: 1.75,
+            radius: 1.5,
             emphasis: Emphasis::Faint,
         });
     }
@@ -215,8 +217,7 @@ fn draw_cloud(scene: &mut Scene, figure: &Figure, places: &Places, cloud: &Cloud
 
 fn draw_bar(scene: &mut Scene, figure: &Figure, places: &Places, (item, bar): (usize, &Bar)) {
     let x = |value: f64| figure.x().scale.place(value).map(|place| places.x(place));
-    let middle = -(bar.row as f64);
-    let (top, bottom) = (places.y(middle + 0.5), places.y(middle - 0.5));
+    let Some((top, bottom)) = places.row(bar.row) else { return };
     let half = ((bottom - top) * 0.3).min(6.0);
     let middle = f64::midpoint(top, bottom);
     let zero = figure.x().scale.place(0.0).map_or(places.frame.left, |zero| places.x(zero));

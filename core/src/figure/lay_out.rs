@@ -1,12 +1,12 @@
 //! From a figure to a scene: frame, axes, rows, then everything in them.
 
-use super::content::{Direction, Row};
+use super::content::{Direction, Emphasis, Row};
 use super::draw::draw;
 use super::key::header;
 use super::places::Places;
 use super::scene::{Anchor, Ink, Measure, Point, Rect, Scene, Shape, TextSize};
 use super::ticks::{Tick, ticks};
-use super::{Axis, Figure, Item, Vertical, View};
+use super::{Axis, Figure, Item, Limits, Vertical, View};
 
 const SMALL: TextSize = TextSize::Small;
 const GAP: f64 = 8.0;
@@ -73,7 +73,10 @@ fn with_axis(
                 scene.line(vec![at(frame.left), at(frame.right)], Ink::Grid, 1.0);
                 scene.text(at(frame.left - GAP + 2.0), Anchor::End, (SMALL, Ink::Weak), label);
             }
-            None => scene.line(vec![at(frame.left), at(frame.left + 3.0)], Ink::Axis, 1.0),
+            None if has_room(frame.height(), view.y) => {
+                scene.line(vec![at(frame.left), at(frame.left + 3.0)], Ink::Axis, 1.0);
+            }
+            None => {}
         }
     }
     along_bottom(scene, figure, &places, measure);
@@ -88,8 +91,9 @@ fn along_bottom(scene: &mut Scene, figure: &Figure, places: &Places, measure: &i
     let small = measure.height(SMALL);
     let fits = |ticks: &[Tick]| {
         let ends = ticks.iter().filter_map(|tick| {
-            let half = measure.width(tick.label.as_ref()?, SMALL) / 2.0 + 6.0;
-            Some((places.x(tick.place) - half, places.x(tick.place) + half))
+            let half = measure.width(tick.label.as_ref()?, SMALL) / 2.0;
+            let middle = inside(places.x(tick.place), half, scene.width);
+            Some((middle - half - 6.0, middle + half + 6.0))
         });
         let ends: Vec<(f64, f64)> = ends.collect();
         ends.windows(2).all(|pair| pair[0].1 <= pair[1].0)
@@ -102,11 +106,13 @@ fn along_bottom(scene: &mut Scene, figure: &Figure, places: &Places, measure: &i
             Some(label) => {
                 scene.line(vec![at(frame.top), at(frame.bottom)], Ink::Grid, 1.0);
                 let half = measure.width(label, SMALL) / 2.0;
-                let x = x.min(scene.width - half).max(half);
-                let place = Point { x, y: below };
+                let place = Point { x: inside(x, half, scene.width), y: below };
                 scene.text(place, Anchor::Middle, (SMALL, Ink::Weak), label);
             }
-            None => scene.line(vec![at(frame.bottom - 3.0), at(frame.bottom)], Ink::Axis, 1.0),
+            None if has_room(frame.width(), places.view.x) => {
+                scene.line(vec![at(frame.bottom - 3.0), at(frame.bottom)], Ink::Axis, 1.0);
+            }
+            None => {}
         }
     }
     let corner = Point { x: frame.left, y: frame.bottom };
@@ -116,6 +122,16 @@ fn along_bottom(scene: &mut Scene, figure: &Figure, places: &Places, measure: &i
         let at = Point { x: frame.right, y: below + small + 2.0 };
         scene.text(at, Anchor::End, (SMALL, Ink::Weak), &heading);
     }
+}
+
+/// The middle of words that do not reach out of the picture.
+fn inside(middle: f64, half: f64, width: f64) -> f64 {
+    middle.min(width - half).max(half)
+}
+
+/// Whether small ticks of a logarithmic axis can be told apart.
+fn has_room(length: f64, limits: Limits) -> bool {
+    length / limits.span() >= 80.0
 }
 
 /// How wide each column of a row is.
@@ -196,12 +212,21 @@ fn with_rows(
 
 fn wide_row(scene: &mut Scene, row: &Row, columns: &Columns, (right, y): (f64, f64)) {
     let at = |x: f64| Point { x, y };
-    scene.text(at(0.0), Anchor::Start, (TextSize::Body, Ink::Text), &row.name);
+    scene.text(at(0.0), Anchor::Start, look(row), &row.name);
     let mut x = right + columns.value;
     scene.text(at(x), Anchor::End, (TextSize::Strong, Ink::Strong), &row.value);
     scene.text(at(x + 12.0), Anchor::Start, (SMALL, Ink::Weak), &row.note);
     x += columns.note + 12.0;
     change(scene, row, at(x));
+}
+
+/// How a name is written.
+const fn look(row: &Row) -> (TextSize, Ink) {
+    match row.emphasis {
+        Emphasis::Chosen => (TextSize::Strong, Ink::Strong),
+        Emphasis::Normal => (TextSize::Body, Ink::Text),
+        Emphasis::Faint => (TextSize::Body, Ink::Weak),
+    }
 }
 
 fn change(scene: &mut Scene, row: &Row, at: Point) {
@@ -231,7 +256,7 @@ fn narrow_row(scene: &mut Scene, row: &Row, y: f64, measure: &impl Measure) {
     scene.text(at(right), Anchor::End, (TextSize::Strong, Ink::Strong), &row.value);
     right -= measure.width(&row.value, TextSize::Strong) + 10.0;
     let name = fitting(&row.name, right - 10.0, measure);
-    scene.text(at(2.0), Anchor::Start, (TextSize::Body, Ink::Text), &name);
+    scene.text(at(2.0), Anchor::Start, look(row), &name);
     let left = 2.0 + measure.width(&name, TextSize::Body) + 10.0;
     if !row.note.is_empty() && left + measure.width(&row.note, SMALL) <= right {
         scene.text(at(right), Anchor::End, (SMALL, Ink::Weak), &row.note);
@@ -240,7 +265,7 @@ fn narrow_row(scene: &mut Scene, row: &Row, y: f64, measure: &impl Measure) {
 
 /// As much of a name as has room.
 fn fitting(name: &str, room: f64, measure: &impl Measure) -> String {
-    let width = |text: &str| measure.width(text, TextSize::Body);
+    let width = |text: &str| measure.width(text, TextSize::Strong);
     if width(name) <= room {
         return name.to_owned();
     }

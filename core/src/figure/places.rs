@@ -27,6 +27,12 @@ impl Places {
         top + (-place - row + 0.5) * height
     }
 
+    /// The upper and the lower end of a row.
+    pub(super) fn row(&self, row: usize) -> Option<(f64, f64)> {
+        let (top, height) = self.rows.as_ref()?.get(row).copied()?;
+        Some((top, top + height))
+    }
+
     pub(super) fn point(&self, (x, y): (f64, f64)) -> Point {
         Point { x: self.x(x), y: self.y(y) }
     }

@@ -240,7 +240,7 @@ fn symbol(out: &mut String, (at, radius): (Point, f64), origin: Origin, look: (I
             write(
                 out,
                 format_args!(
-                    "<path d=\"{}Z\" {edge} stroke-dasharray=\"2.5 1.5\"/>\n",
+                    "<path d=\"{}Z\" {edge} stroke-dasharray=\"2.2 2.4\"/>\n",
                     path(&corners)
                 ),
             );

@@ -14,7 +14,7 @@ pub(super) struct Tick {
 /// The ticks of an axis: the most that fit.
 pub(super) fn ticks(axis: &Axis, limits: Limits, fit: impl Fn(&[Tick]) -> bool) -> Vec<Tick> {
     match axis.scale {
-        Scale::Linear => linear(axis.unit, limits, fit, |value| Some(value)),
+        Scale::Linear => linear(axis.unit, limits, fit, Some),
         Scale::Logarithmic if limits.span() < 0.75 => {
             let values = Limits::between(10_f64.powf(limits.low()), 10_f64.powf(limits.high()));
             let place =
@@ -97,8 +97,8 @@ fn logarithmic(unit: Unit, limits: Limits, fit: impl Fn(&[Tick]) -> bool) -> Vec
         (&[1.0], 30),
         (&[1.0], 120),
     ];
-    // Three decades read best with their powers alone.
-    let ways = if limits.span() > 2.2 { &ways[2..] } else { &ways[..] };
+    // Many decades read best with their powers alone.
+    let ways = if limits.span() > 2.8 { &ways[2..] } else { &ways[..] };
     let found =
         ways.iter().map(|(multiples, every)| labelled(multiples, *every)).find(|all| fit(all));
     let mut all = found.unwrap_or_default();

@@ -144,20 +144,26 @@ impl Brush<'_> {
 
     fn line(&self, points: &[Pos2], stroke: Stroke, dash: Dash) {
         match (dash, points) {
-            (Dash::Solid, [from, to]) => drop(self.painter.line_segment([*from, *to], stroke)),
-            (Dash::Solid, _) => drop(self.painter.add(Shape::line(points.to_vec(), stroke))),
+            (Dash::Solid, [from, to]) => {
+                self.painter.line_segment([*from, *to], stroke);
+            }
+            (Dash::Solid, _) => {
+                self.painter.add(Shape::line(points.to_vec(), stroke));
+            }
             (Dash::Dashed, _) => {
-                drop(self.painter.add(Shape::dashed_line(points, stroke, 6.0, 4.0)))
+                self.painter.add(Shape::dashed_line(points, stroke, 6.0, 4.0));
             }
             (Dash::Dotted, _) => {
-                drop(self.painter.add(Shape::dashed_line(points, stroke, 1.5, 3.0)))
+                self.painter.add(Shape::dashed_line(points, stroke, 1.5, 3.0));
             }
         }
     }
 
     fn edge(&self, place: Rect, stroke: Stroke, dash: Dash) {
         match dash {
-            Dash::Solid => drop(self.painter.rect_stroke(place, 0.0, stroke, StrokeKind::Middle)),
+            Dash::Solid => {
+                self.painter.rect_stroke(place, 0.0, stroke, StrokeKind::Middle);
+            }
             Dash::Dashed | Dash::Dotted => {
                 let corners = [
                     place.left_top(),
@@ -180,8 +186,12 @@ impl Brush<'_> {
         let edge = Stroke::new(if radius < 2.5 { 1.0 } else { 1.75 }, color);
         let ground = self.tokens.surface.panel.0;
         match origin {
-            Origin::Measured => drop(self.painter.circle_filled(at, radius, color)),
-            Origin::Modelled => drop(self.painter.circle(at, radius - 0.5, ground, edge)),
+            Origin::Measured => {
+                self.painter.circle_filled(at, radius, color);
+            }
+            Origin::Modelled => {
+                self.painter.circle(at, radius - 0.5, ground, edge);
+            }
             Origin::Predicted => {
                 let reach = radius * 1.2;
                 let corners = [
@@ -197,7 +207,7 @@ impl Brush<'_> {
                     ground,
                     Stroke::NONE,
                 ));
-                self.painter.add(Shape::dashed_line(&corners, edge, 2.5, 1.5));
+                self.painter.add(Shape::dashed_line(&corners, edge, 2.2, 2.4));
             }
             Origin::Recorded => {
                 let place = Rect::from_center_size(at, egui::Vec2::splat(1.7 * radius));

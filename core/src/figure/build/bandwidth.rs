@@ -34,6 +34,7 @@ pub fn bandwidth(ceilings: &Ceilings, runs: &[Mover]) -> Result<Figure, Undrawab
         value: run.rate.to_string(),
         note: dram.map_or_else(String::new, |dram| format!("{} of DRAM", run.rate / dram.value)),
         change: None,
+        emphasis: run.emphasis,
     };
     let title = format!("Bytes a second on {}", ceilings.device);
     let axis = Axis::from_zero("", Unit::BytesPerSecond);

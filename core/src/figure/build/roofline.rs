@@ -122,7 +122,7 @@ fn room(shown: Roofs<'_>) -> (Option<f64>, Option<f64>) {
     let top = rates.map(|rate| rate.value).max_by(|a, b| a.0.total_cmp(&b.0));
     let dram = shown.ceilings.dram.as_ref().map(|rate| rate.value);
     let right = top.zip(dram).map(|(top, dram)| ridge(top, dram).0 * 4.0);
-    (right, top.map(|top| top.0 * 1.5))
+    (right, top.map(|top| top.0 * 2.0))
 }
 
 type Placed<'a> = (&'a RunPoint, Point, Option<(f64, f64)>);
@@ -137,6 +137,10 @@ fn placed<'a>(
     for run in runs {
         let seen = run.traffic.iter().filter(|(level, _, _)| shown.levels.contains(level));
         for (level, bytes, traffic) in seen {
+            // The other memory of every run would hide what matters.
+            if *level == Level::L2 && run.emphasis != Emphasis::Chosen {
+                continue;
+            }
             let at = |time| point(work, time, *level, (*bytes, *traffic));
             let interval = match run.interval {
                 // The longest time is the lowest rate.
@@ -152,7 +156,7 @@ fn placed<'a>(
 fn mark(run: &RunPoint, point: &Point, interval: Option<(f64, f64)>) -> Mark {
     let (part, hue, emphasis) = match point.level {
         Level::Dram => (0, Hue::Origin(run.origin), run.emphasis),
-        Level::L2 => (1, Hue::Quiet, run.emphasis.min(Emphasis::Normal)),
+        Level::L2 => (1, Hue::Quiet, Emphasis::Normal),
     };
     let label = match point.level {
         Level::Dram => run.label.clone(),

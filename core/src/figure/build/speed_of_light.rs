@@ -44,9 +44,9 @@ pub fn units_of_bound(
         },
         share: part.time / time,
         amount: match &part.amount {
-            Amount::Launch => of(part.time, time),
-            Amount::Moved(bytes, ceiling) => of(*bytes / time, ceiling.value),
-            Amount::Computed(operations, ceiling) => of(*operations / time, ceiling.value),
+            Amount::Launch => of(&part.time, &time),
+            Amount::Moved(bytes, ceiling) => of(&(*bytes / time), &ceiling.value),
+            Amount::Computed(operations, ceiling) => of(&(*operations / time), &ceiling.value),
         },
         pinned: pinned.map(|pinned| part.time / pinned),
         origin,
@@ -65,7 +65,7 @@ pub fn units_of_counts(units: &[(Counted, Seconds)], time: Seconds) -> Vec<Busy>
         id,
         name: unit.to_string(),
         share: *busy / time,
-        amount: of(*busy, time),
+        amount: of(busy, &time),
         pinned: None,
         origin: Origin::Modelled,
         emphasis: if Some(*unit) == busiest { Emphasis::Chosen } else { Emphasis::Normal },
@@ -74,7 +74,7 @@ pub fn units_of_counts(units: &[(Counted, Seconds)], time: Seconds) -> Vec<Busy>
 }
 
 /// `3.41 of 4.80 TB/s`: a unit that both have is said once.
-fn of(part: impl ToString, whole: impl ToString) -> String {
+fn of(part: &impl ToString, whole: &impl ToString) -> String {
     let (part, whole) = (part.to_string(), whole.to_string());
     match (part.split_once(' '), whole.split_once(' ')) {
         (Some((number, unit)), Some((_, same))) if unit == same => format!("{number} of {whole}"),
@@ -92,6 +92,7 @@ pub fn speed_of_light(units: &[Busy], pinned: Option<&str>) -> Result<Figure, Un
         value: unit.share.to_string(),
         note: unit.amount.clone(),
         change: unit.pinned.map(|pinned| change(unit.share, pinned)),
+        emphasis: unit.emphasis,
     });
     let axis = Axis::from_zero("", Unit::Fraction).showing([1.0]);
     let mut figure = Figure::of_rows("Speed of light", axis, rows.collect());

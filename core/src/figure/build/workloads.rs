@@ -49,8 +49,9 @@ pub fn workloads(times: &[WorkloadTime]) -> Result<Figure, Undrawable> {
         value: time.time.to_string(),
         note: time
             .bound
-            .map_or_else(String::new, |bound| format!("{} of the bound", bound / time.time)),
+            .map_or_else(String::new, |bound| format!("{} of bound", bound / time.time)),
         change: time.than.as_ref().and_then(|than| change_of_time(time.time.0, than.time.0)),
+        emphasis: time.emphasis,
     });
     let axis = Axis::logarithmic("", Unit::Seconds);
     let mut figure = Figure::of_rows("Times of workloads", axis, rows.collect());
