@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use egui::{Button, RichText, Ui, WidgetInfo};
+use egui::{Align, Button, Layout, RichText, Ui, WidgetInfo};
 
-use super::empty;
+use super::{empty, heat};
 use crate::theme::{self, GAP};
 use crate::widgets::code::completion::Word;
 use crate::widgets::code::editor::{self, CodeEditor, Place};
@@ -15,8 +15,9 @@ use crate::widgets::code::syntax::Language;
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
 use crate::workbench::command::{Command, EditCommand};
-use crate::workbench::documents::Document;
+use crate::workbench::documents::{Document, Documents};
 use crate::workbench::problem::{Problem, Severity};
+use crate::workbench::settings::Heat;
 
 /// How texts are looked at: one editor for each, so that its cursor and its history stay while another is in front.
 #[derive(Default)]
@@ -45,9 +46,18 @@ struct Opened {
     editor: CodeEditor,
     marks: Marks,
     /// What the marks were made of.
-    made_of: (String, Vec<Problem>),
+    made_of: MadeOf,
     /// Revisions at which the text was saved, and what it was then.
     saved: Vec<(Revision, u64)>,
+}
+
+/// What marks are made of: the text that was looked at, what is wrong with it, and what its lines did.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct MadeOf {
+    checked: String,
+    problems: Vec<Problem>,
+    /// Of which verdict, and which counter.
+    heat: Option<(usize, Heat)>,
 }
 
 impl EditorView {
@@ -59,6 +69,13 @@ impl EditorView {
     /// Shows a place.
     pub fn go_to(&mut self, line: u32, column: u32) {
         self.orders.push(Order::GoTo(line, column));
+    }
+
+    /// Line and column of the cursor in an open text.
+    #[must_use]
+    pub fn cursor(&self, file: &Path, documents: &Documents) -> Option<(usize, usize)> {
+        let place = self.editors.get(file)?.editor.cursor(&documents.get(file)?.text);
+        Some((place.line, place.column))
     }
 
     /// Replaces the text, so that it can be undone.
@@ -76,6 +93,7 @@ pub(super) fn show(
 ) {
     tabs(ui, bench, commands);
     let words = words(bench);
+    let heat = heat::of(bench);
     let size = bench.settings.editor.font_size;
     let Some(document) = bench.documents.front_mut() else {
         empty::show(ui, "No text is open", "Choose a kernel in the project");
@@ -86,7 +104,7 @@ pub(super) fn show(
     for order in view.orders.drain(..) {
         carry_out(&mut opened.editor, document, order, now);
     }
-    opened.mark(document, words);
+    opened.mark(document, words, heat);
     let edited = opened.editor.show(ui, &mut document.text, &opened.marks);
     if edited.changed {
         document.touch(now);
@@ -103,7 +121,7 @@ fn open(file: &Path) -> Opened {
     Opened {
         editor: CodeEditor::new(file.display().to_string(), language),
         marks: Marks::default(),
-        made_of: (String::new(), Vec::new()),
+        made_of: MadeOf::default(),
         saved: Vec::new(),
     }
 }
@@ -131,7 +149,7 @@ fn carry_out(editor: &mut CodeEditor, document: &mut Document, order: Order, now
 
 impl Opened {
     /// Takes in what is known of the text, once for each time that it changes.
-    fn mark(&mut self, document: &Document, words: Vec<Word>) {
+    fn mark(&mut self, document: &Document, words: Vec<Word>, heat: Option<heat::Lines>) {
         self.marks.words = words;
         // What the text is now is what it is marked with later, when somebody has looked at it.
         let current = (self.editor.revision(), hash(&document.text));
@@ -140,10 +158,16 @@ impl Opened {
             let most = self.saved.len().saturating_sub(64);
             self.saved.drain(..most);
         }
-        let made_of = (document.checked.clone(), document.problems.clone());
+        let heat = heat.filter(|heat| heat.file == document.file);
+        let made_of = MadeOf {
+            checked: document.checked.clone(),
+            problems: document.problems.clone(),
+            heat: heat.as_ref().map(|heat| (heat.verdict, heat.which)),
+        };
         if self.made_of == made_of {
             return;
         }
+        self.marks.heat = heat.map(|heat| heat.marks()).unwrap_or_default();
         let checked = hash(&document.checked);
         let of_text = self.saved.iter().rev().find(|(_, known)| *known == checked);
         self.marks.made_at = of_text.map_or_else(Revision::default, |(revision, _)| *revision);
@@ -200,14 +224,14 @@ fn words(bench: &Workbench) -> Vec<Word> {
     axes.chain(parameters).chain(tensors).collect()
 }
 
-/// Texts that are open, where there is more than one.
+/// Texts that are open, and what the column beside the lines shows.
 fn tabs(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
-    if bench.documents.all().count() < 2 {
+    if bench.documents.front().is_none() {
         return;
     }
     let tokens = theme::tokens(ui);
     let front = bench.documents.front().map(|document| document.file.clone());
-    ui.horizontal_wrapped(|ui| {
+    ui.horizontal(|ui| {
         ui.add_space(GAP);
         ui.spacing_mut().item_spacing.x = 2.0;
         for document in bench.documents.all() {
@@ -228,7 +252,7 @@ fn tabs(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
             if response.middle_clicked() {
                 commands.push(Command::CloseText(document.file.clone()));
             }
-            if chosen {
+            if chosen && bench.documents.all().count() > 1 {
                 let close = Icon::Cross.button(ui, "Close text");
                 close.widget_info(|| WidgetInfo::labeled(egui::Role::Button, true, "Close text"));
                 if close.clicked() {
@@ -236,5 +260,9 @@ fn tabs(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
                 }
             }
         }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ui.add_space(GAP);
+            heat::choose(ui, bench.settings.editor.heat, commands);
+        });
     });
 }

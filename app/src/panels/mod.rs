@@ -8,6 +8,7 @@ mod doctor;
 pub mod editor;
 mod empty;
 mod figures;
+mod heat;
 mod history;
 mod log;
 mod problems;

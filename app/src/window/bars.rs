@@ -181,6 +181,7 @@ fn primary(ui: &mut Ui, tokens: &Tokens, icon: Icon, text: &str, keys: &str) -> 
     let response = ui
         .add(Button::new(label).fill(tokens.accent.0).stroke(Stroke::NONE))
         .on_hover_text(format!("{text} ({keys})"));
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, text));
     let side = response.rect.height() * 0.42;
     let place = egui::Rect::from_center_size(
         response.rect.left_center() + vec2(14.0, 0.0),

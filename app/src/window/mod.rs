@@ -10,6 +10,8 @@ mod palette;
 pub mod picture;
 mod program;
 mod start;
+#[cfg(test)]
+mod tests;
 mod tiles;
 mod toasts;
 

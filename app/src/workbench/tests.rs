@@ -1,1 +1,356 @@
-//! The model without a window: a scripted clerk and a scripted evaluator.
+//! The model without a window: a clerk and an evaluator that say what a test tells them to say.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use lightbench_core::device::{DeviceName, DeviceSheet};
+use lightbench_core::engine::{Ending, Event, NotTaken, Request, RequestId};
+use lightbench_core::evaluate::Run;
+use lightbench_core::history::record::{
+    ChecksSummary, DeviceIdentity, Environment, Origin, Outcome, PassedBy, RunId, RunRecord, Scope,
+    WorkloadName,
+};
+use lightbench_core::history::text::Texts;
+use lightbench_core::history::timing::RecordedTiming;
+use lightbench_core::history::{Provenance, RunNumber, StoredRun};
+use lightbench_core::measure::{Basis, Clock, Conditions, Mode, Summary, Timing};
+use lightbench_core::project::Project;
+use lightbench_core::units::Seconds;
+use lightbench_core::verify::verdict::{Checks, Failure, Passed, Step, WorkloadTiming};
+
+use super::errand::{Clerk, DeviceChoice, Errand, Evaluator, Finding, Found, Part};
+use super::*;
+
+/// What clerk and evaluator were told, and what they say next.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Script(Arc<Mutex<Scripted>>);
+
+#[derive(Debug, Default)]
+pub(crate) struct Scripted {
+    pub(crate) handed: Vec<Errand>,
+    pub(crate) findings: VecDeque<Finding>,
+    pub(crate) asked: Vec<Request>,
+    pub(crate) events: VecDeque<Event>,
+}
+
+impl Script {
+    pub(crate) fn get(&self) -> MutexGuard<'_, Scripted> {
+        self.0.lock().unwrap()
+    }
+
+    pub(crate) fn find(&self, finding: Finding) {
+        self.get().findings.push_back(finding);
+    }
+
+    pub(crate) fn say(&self, event: Event) {
+        self.get().events.push_back(event);
+    }
+
+    /// What was handed over since the last time.
+    pub(crate) fn handed(&self) -> Vec<Errand> {
+        std::mem::take(&mut self.get().handed)
+    }
+}
+
+impl Clerk for Script {
+    fn hand(&self, errand: Errand) {
+        self.get().handed.push(errand);
+    }
+
+    fn next(&self) -> Option<Finding> {
+        self.get().findings.pop_front()
+    }
+}
+
+impl Evaluator for Script {
+    fn ask(&self, request: Request) -> Result<RequestId, NotTaken> {
+        let mut scripted = self.get();
+        scripted.asked.push(request);
+        Ok(RequestId::numbered(scripted.asked.len() as u64))
+    }
+
+    fn next_event(&self) -> Option<Event> {
+        self.get().events.pop_front()
+    }
+}
+
+pub(crate) const NOW: Duration = Duration::from_secs(1);
+pub(crate) const WORKLOAD: &str = "llama-70b-prefill";
+
+pub(crate) fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../sample-projects/rmsnorm").canonicalize().unwrap()
+}
+
+pub(crate) fn survey() -> lightbench_core::project::Survey {
+    Project::survey(&folder()).unwrap()
+}
+
+fn device(name: &str) -> DeviceChoice {
+    let sheet = DeviceSheet::named(name).unwrap();
+    let title = format!("virtual {}", sheet.title);
+    DeviceChoice { name: DeviceName::Virtual(sheet), sheet, title, calibration: None }
+}
+
+/// A workbench on which RMSNorm is open, and who plays the rest.
+pub(crate) fn opened() -> (Workbench, Script) {
+    let script = Script::default();
+    let mut bench = Workbench::new(Settings::default(), Box::new(script.clone()));
+    script.find(Finding::Machine(Ok(Found {
+        evaluator: Box::new(script.clone()),
+        devices: vec![device("h200"), device("t4")],
+        compiler: "NVRTC 13.5".to_owned(),
+        without_gpu: Some("no driver".to_owned()),
+    })));
+    script.find(Finding::Project(folder(), Box::new(Ok(survey()))));
+    script.find(Finding::History(folder(), Vec::new(), Part::Last));
+    bench.hear(NOW);
+    script.handed();
+    (bench, script)
+}
+
+/// A time of the workload that numbers are shown for.
+pub(crate) fn timing(seconds: f64) -> Timing {
+    let around = |part: f64| Seconds(seconds * part);
+    let rounds = vec![(0..20).map(|index| around(1.0 + f64::from(index % 5) * 1e-3)).collect()];
+    Timing {
+        clock: Clock::Events { offset: Seconds(1e-6), floor: Seconds(2e-6) },
+        mode: Mode::Cold,
+        summary: Summary {
+            median: Seconds(seconds),
+            interval: (around(0.998), around(1.002)),
+            quartiles: (around(0.999), around(1.001)),
+            minimum: around(0.997),
+            samples: 20,
+        },
+        basis: Basis::Samples {
+            rounds,
+            batch: 1,
+            stopped: lightbench_core::measure::Stopped::Precise,
+        },
+        conditions: Conditions::default(),
+        taint: Vec::new(),
+    }
+}
+
+pub(crate) fn passed(seed: u64, seconds: f64) -> Run {
+    let timings = vec![WorkloadTiming {
+        workload: WORKLOAD.to_owned(),
+        timings: vec![timing(seconds)],
+        withheld: None,
+        profile: None,
+        standing: None,
+    }];
+    let verdict = Ok(Passed { checks: Checks::default(), timings });
+    Run { candidate: None, seed, verdict, elapsed: Duration::from_secs(2) }
+}
+
+/// A run of the history.
+pub(crate) fn stored(number: i64, kernel: &str, seed: u64, seconds: Option<f64>) -> StoredRun {
+    let project = survey().project;
+    let workload = project.workload(WORKLOAD).unwrap();
+    let mut texts = Texts::default();
+    let timings = seconds.map(|seconds| {
+        RecordedTiming::of(WorkloadName::of(workload).unwrap(), &timing(seconds), &mut texts)
+            .unwrap()
+    });
+    let outcome = Outcome::Passed {
+        by: PassedBy::Verification(ChecksSummary::of(&project, &Checks::default())),
+        timings: timings.into_iter().collect(),
+        withheld: BTreeMap::new(),
+    };
+    let record = RunRecord {
+        id: RunId::of_import(&format!("{number}"), 1),
+        made_at: Timestamp::from_second(1_790_000_000 + number * 60).unwrap(),
+        project: project.definition.name.clone(),
+        definition: Some("0123456789abcdef".to_owned()),
+        kernel: kernel.to_owned(),
+        candidate: Some(format!("{number:064x}")),
+        parent: None,
+        origin: Origin::Person,
+        parameters: BTreeMap::new(),
+        sources: Vec::new(),
+        device: DeviceIdentity {
+            name: "virtual:h200".to_owned(),
+            title: "virtual H200".to_owned(),
+            uuid: None,
+        },
+        seed: Some(seed),
+        workloads: Vec::new(),
+        scope: Scope::Whole,
+        outcome,
+        environment: Environment::default(),
+        elapsed: None,
+    };
+    StoredRun { number: RunNumber(number), provenance: Provenance::Own, record }
+}
+
+/// What was asked about a kernel's verdict, with its seed.
+pub(crate) fn evaluations(script: &Script) -> Vec<(RequestId, String, u64)> {
+    let scripted = script.get();
+    let asked = scripted.asked.iter().zip(1..);
+    asked
+        .filter_map(|(request, number)| match request {
+            Request::Evaluate(work, conditions) => {
+                Some((RequestId::numbered(number), work.kernel.name.clone(), conditions.seed))
+            }
+            Request::Screen(..) | Request::Compile(..) | Request::Cancel(_) | Request::Stop => None,
+        })
+        .collect()
+}
+
+#[test]
+fn from_a_save_to_a_row_of_the_history() {
+    let (mut bench, script) = opened();
+    let kernel = bench.opened.as_ref().unwrap().kernel.clone();
+    let text = format!("{}// another\n", bench.documents.front().unwrap().text);
+    let document = bench.documents.front_mut().unwrap();
+    document.text.clone_from(&text);
+    document.touch(NOW);
+    bench.carry_out(Command::Save, NOW);
+    let Some(Errand::Save { file, text: saved, .. }) = script.handed().pop() else {
+        panic!("nothing is saved")
+    };
+    assert_eq!(saved, text);
+    script.find(Finding::Saved(file.clone(), text.clone(), Ok(())));
+    bench.hear(NOW);
+    assert!(!bench.documents.any_changed());
+    assert!(matches!(script.handed().as_slice(), [Errand::Reread(_)]));
+    let mut read = survey();
+    read.project.kernels.iter_mut().find(|known| known.file == file).unwrap().source = text;
+    script.find(Finding::Project(folder(), Box::new(Ok(read))));
+    bench.hear(NOW);
+    let asked = evaluations(&script);
+    let [(request, name, seed)] = asked.as_slice() else { panic!("{asked:?}") };
+    assert_eq!(*name, kernel);
+    script.say(Event::Began {
+        request: *request,
+        step: Step::Results,
+        workload: None,
+        expected: None,
+    });
+    bench.hear(NOW);
+    assert!(bench.evaluations.is_busy());
+    script.say(Event::Finished {
+        request: *request,
+        ending: Ending::Evaluated(Box::new(passed(*seed, 1e-4))),
+    });
+    bench.hear(NOW);
+    assert!(script.handed().iter().any(|errand| matches!(errand, Errand::Record(_))));
+    let line = "Correct, and 3 % faster than before".to_owned();
+    let run = Box::new(stored(1, &kernel, *seed, Some(1e-4)));
+    script.find(Finding::Recorded(folder(), run, vec![(WORKLOAD.to_owned(), line)]));
+    bench.hear(NOW);
+    assert_eq!(bench.runs.rows().len(), 1);
+    assert_eq!(bench.shown_run().map(|row| row.number), Some(RunNumber(1)));
+}
+
+#[test]
+fn a_newer_save_is_asked_about_and_an_older_answer_is_not_taken_for_it() {
+    let (mut bench, script) = opened();
+    bench.carry_out(Command::Run, NOW);
+    bench.carry_out(Command::Run, NOW);
+    let asked = evaluations(&script);
+    let [(old, ..), (new, ..)] = asked.as_slice() else { panic!("{asked:?}") };
+    let because = lightbench_core::engine::Because::SupersededBy(*new);
+    script.say(Event::Finished {
+        request: *old,
+        ending: Ending::Cancelled { because, so_far: None },
+    });
+    bench.hear(NOW);
+    let kernel = bench.opened.as_ref().unwrap().kernel.clone();
+    let known = bench.evaluations.of(&kernel).unwrap();
+    assert_eq!(known.running, Some(*new));
+}
+
+#[test]
+fn modes_say_how_far_to_go() {
+    let check = |mode: Mode, compiles: usize, verdicts: usize| {
+        let (mut bench, script) = opened();
+        bench.carry_out(Command::SetMode(mode), NOW);
+        bench.carry_out(Command::Save, NOW);
+        let asked = script.get().asked.len();
+        assert_eq!(
+            (asked - evaluations(&script).len(), evaluations(&script).len()),
+            (compiles, verdicts),
+            "{mode:?}"
+        );
+    };
+    check(Mode::Off, 0, 0);
+    check(Mode::Compile, 1, 0);
+    check(Mode::Verify, 1, 1);
+    check(Mode::Full, 1, 1);
+}
+
+#[test]
+fn ends_without_a_verdict_are_said_and_nothing_hangs() {
+    let check = |ending: Ending, expected: &str| {
+        let (mut bench, script) = opened();
+        bench.carry_out(Command::Run, NOW);
+        let (request, ..) = evaluations(&script)[0].clone();
+        script.say(Event::Finished { request, ending });
+        bench.hear(NOW);
+        let kernel = bench.opened.as_ref().unwrap().kernel.clone();
+        assert_eq!(bench.evaluations.of(&kernel).unwrap().running, None, "{expected}");
+        let said = bench.notices.newest().map(|notice| notice.text.clone()).collect::<String>();
+        assert!(said.contains(expected), "{said}");
+    };
+    let environment =
+        lightbench_core::evaluate::EvaluateError::Environment("no reference".to_owned());
+    check(Ending::Impossible(environment), "no reference");
+    check(Ending::Panicked { message: "index out of bounds".to_owned() }, "a defect of Lightbench");
+    let failed = Err(Failure::TimedOut {
+        step: Step::Results,
+        workload: None,
+        limit: Duration::from_secs(9),
+    });
+    let run = Run { candidate: None, seed: 0, verdict: failed, elapsed: Duration::ZERO };
+    check(Ending::Evaluated(Box::new(run)), "");
+}
+
+#[test]
+fn runs_are_filtered_sorted_and_compared() {
+    let mut runs = Runs::default();
+    for (number, kernel, seconds) in [
+        (1, "naive", Some(4e-4)),
+        (2, "warp", Some(2e-4)),
+        (3, "naive", None),
+        (4, "vector", Some(1e-4)),
+    ] {
+        runs.add(&stored(number, kernel, 0, seconds));
+    }
+    let check = |filter: &str, sort: runs::Sort, expected: &[i64]| {
+        let shown = runs.shown(&runs::View { filter: filter.to_owned(), sort });
+        let numbers: Vec<i64> =
+            shown.iter().map(|place| runs.rows()[*place as usize].number.0).collect();
+        assert_eq!(numbers, expected, "{filter} {sort:?}");
+    };
+    check("", runs::Sort::Newest, &[4, 3, 2, 1]);
+    check("NAIVE", runs::Sort::Newest, &[3, 1]);
+    check("naive passed h200", runs::Sort::Newest, &[3, 1]);
+    check("#2", runs::Sort::Newest, &[2]);
+    check("nothing", runs::Sort::Newest, &[]);
+    check("", runs::Sort::Fastest, &[4, 2, 1, 3]);
+    check("", runs::Sort::Kernel, &[3, 1, 4, 2]);
+    let row = |number| runs.get(RunNumber(number)).unwrap();
+    assert!(runs.is_best(row(4)) && !runs.is_best(row(2)));
+    assert_eq!(runs.best_like(row(1)).map(|row| row.number), Some(RunNumber(4)));
+    assert_eq!(runs.before(row(3)).map(|row| row.number), Some(RunNumber(1)));
+    assert!((row(4).against(row(2), WORKLOAD).unwrap() + 0.5).abs() < 1e-9);
+    assert_eq!(row(3).against(row(2), WORKLOAD), None);
+}
+
+#[test]
+fn a_text_that_was_not_saved_comes_back() {
+    let (mut bench, script) = opened();
+    let file = bench.documents.front().unwrap().file.clone();
+    script.find(Finding::Journal(folder(), file.clone(), "rescued".to_owned()));
+    bench.hear(NOW);
+    bench.carry_out(Command::Recover(file.clone(), Recovery::Restore), NOW);
+    assert_eq!(bench.documents.get(&file).unwrap().text, "rescued");
+    assert!(bench.documents.any_changed() && bench.selection.lost.is_empty());
+    bench.carry_out(Command::Quit, NOW);
+    assert!(bench.take_wishes().contains(&Wish::AskBeforeQuitting));
+}

@@ -1,0 +1,110 @@
+//! The column beside the lines of a kernel: how much of something each line did, as the virtual GPU counted it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use egui::{ComboBox, Ui, WidgetInfo};
+use lightbench_core::evaluate::Run;
+use lightbench_core::virtual_gpu::cost::Counts;
+
+use crate::widgets::code::marks;
+use crate::workbench::Workbench;
+use crate::workbench::command::Command;
+use crate::workbench::settings::Heat;
+
+/// What lines of a file did.
+pub(super) struct Lines {
+    /// Below the project's folder.
+    pub(super) file: PathBuf,
+    /// Another number for another verdict.
+    pub(super) verdict: usize,
+    /// What is shown.
+    pub(super) which: Heat,
+    run: Arc<Run>,
+    workload: String,
+}
+
+/// What the lines of the current kernel did, where that was counted and somebody wants to see it.
+pub(super) fn of(bench: &Workbench) -> Option<Lines> {
+    let which = bench.settings.editor.heat;
+    let opened = bench.opened.as_ref().filter(|_| which != Heat::Off)?;
+    let evaluated = bench.evaluations.of(&opened.kernel)?.evaluated.as_ref()?;
+    let told = bench.told(&evaluated.run.verdict.as_ref().ok()?.timings)?;
+    told.profile.as_ref()?;
+    Some(Lines {
+        file: evaluated.kernel.file.clone(),
+        verdict: Arc::as_ptr(&evaluated.run).addr(),
+        which,
+        run: Arc::clone(&evaluated.run),
+        workload: told.workload.clone(),
+    })
+}
+
+impl Lines {
+    /// A mark for each line that did anything, as a share of the line that did most.
+    pub(super) fn marks(&self) -> Vec<marks::Heat> {
+        let timings = self.run.verdict.as_ref().map(|passed| passed.timings.as_slice());
+        let told =
+            timings.unwrap_or_default().iter().find(|timing| timing.workload == self.workload);
+        let Some(profile) = told.and_then(|told| told.profile.as_ref()) else { return Vec::new() };
+        let own = |file: &str| Path::new(file).ends_with(&self.file);
+        let lines: Vec<(u32, u64)> = profile
+            .lines
+            .iter()
+            .filter(|line| own(&line.file))
+            .map(|line| (line.line, amount(self.which, &line.counts)))
+            .filter(|(_, amount)| *amount > 0)
+            .collect();
+        let (all, most) = lines.iter().fold((0_u64, 1), |(all, most), (_, amount)| {
+            (all.saturating_add(*amount), most.max(*amount))
+        });
+        let mark = |(line, amount): &(u32, u64)| marks::Heat {
+            line: *line as usize,
+            value: (*amount as f64 / most as f64) as f32,
+            text: format!(
+                "{amount} {}, {:.1} % of all",
+                word(self.which),
+                *amount as f64 / all as f64 * 100.0
+            ),
+        };
+        lines.iter().map(mark).collect()
+    }
+}
+
+const fn amount(heat: Heat, counts: &Counts) -> u64 {
+    match heat {
+        Heat::Off => 0,
+        Heat::Instructions => counts.warp_instructions,
+        Heat::Sectors => {
+            counts.global_load_sectors + counts.global_store_sectors + counts.atomic_sectors
+        }
+        Heat::Conflicts => counts.shared_bank_conflicts,
+    }
+}
+
+const fn word(heat: Heat) -> &'static str {
+    match heat {
+        Heat::Off => "nothing",
+        Heat::Instructions => "warp instructions",
+        Heat::Sectors => "sectors",
+        Heat::Conflicts => "bank conflicts",
+    }
+}
+
+/// Chooses what the column shows.
+pub(super) fn choose(ui: &mut Ui, current: Heat, commands: &mut Vec<Command>) {
+    let all = [Heat::Off, Heat::Instructions, Heat::Sectors, Heat::Conflicts];
+    let name = format!("Beside the lines: {}", word(current));
+    ComboBox::from_id_salt("heat")
+        .selected_text(word(current))
+        .width(120.0)
+        .show_ui(ui, |ui| {
+            for heat in all {
+                if ui.selectable_label(heat == current, word(heat)).clicked() {
+                    commands.push(Command::SetHeat(heat));
+                }
+            }
+        })
+        .response
+        .widget_info(|| WidgetInfo::labeled(egui::Role::ComboBox, true, &name));
+}

@@ -1,0 +1,259 @@
+//! The whole window as a person uses it: by labels and keys, and how it looks in every theme.
+
+use std::time::Duration;
+
+use egui::{Key, Modifiers};
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable as _;
+use lightbench_core::engine::{Ending, Event, Notice};
+use lightbench_core::history::RunNumber;
+use lightbench_core::verify::verdict::{Failure, Step};
+
+use super::Window;
+use crate::testing;
+use crate::theme::ThemeName;
+use crate::workbench::command::Command;
+use crate::workbench::errand::{Errand, Finding, Part};
+use crate::workbench::panel::{LayoutName, Panel};
+use crate::workbench::problem::{Place, Problem, Severity, Source};
+use crate::workbench::tests::{
+    NOW, Script, WORKLOAD, evaluations, folder, opened, passed, stored, survey,
+};
+
+struct State {
+    window: Window,
+    now: Duration,
+}
+
+/// The window on RMSNorm with a few runs.
+fn shown(theme: ThemeName, size: [f32; 2]) -> (Harness<'static, State>, Script) {
+    let (mut bench, script) = opened();
+    bench.settings.theme = theme;
+    let runs = [
+        (1, "naive", Some(6.2e-4)),
+        (2, "warp-shuffle", Some(1.61e-4)),
+        (3, "shared-tree", None),
+        (4, "vector16", Some(1.31e-4)),
+    ];
+    let runs = runs.map(|(number, kernel, seconds)| stored(number, kernel, 0, seconds));
+    script.find(Finding::History(folder(), runs.into(), Part::Last));
+    let state = State { window: Window::new(bench), now: NOW };
+    let harness = testing::harness(theme, size, state, |ui, state: &mut State| {
+        state.window.logic(ui.ctx(), state.now);
+        state.window.frame(ui, state.now);
+    });
+    (harness, script)
+}
+
+const SIZE: [f32; 2] = [1280.0, 800.0];
+
+fn press(harness: &mut Harness<'static, State>, modifiers: Modifiers, key: Key) {
+    harness.key_press_modifiers(modifiers, key);
+    harness.run();
+}
+
+fn settled(harness: &mut Harness<'static, State>, ending: impl Fn(u64) -> Ending, script: &Script) {
+    let (request, _, seed) = evaluations(script).pop().unwrap();
+    script.say(Event::Finished { request, ending: ending(seed) });
+    harness.run();
+}
+
+#[test]
+fn every_layout_can_be_seen_in_every_theme() {
+    for theme in ThemeName::ALL {
+        for layout in LayoutName::ALL {
+            let (mut harness, _) = shown(theme, SIZE);
+            harness.state_mut().window.carry_out(Command::Layout(layout), NOW);
+            harness.run();
+            testing::picture(&mut harness, &format!("window-{layout}-{theme}"));
+        }
+    }
+}
+
+#[test]
+fn every_panel_can_be_seen_in_every_theme_and_when_nothing_is_open() {
+    for panel in Panel::ALL {
+        for theme in ThemeName::ALL {
+            let (mut harness, _) = shown(theme, [900.0, 700.0]);
+            harness.state_mut().window.carry_out(Command::Show(panel), NOW);
+            harness.run();
+            testing::picture(&mut harness, &format!("shown-{}-{theme}", panel.title()));
+        }
+        let (mut harness, _) = shown(ThemeName::Dark, [900.0, 700.0]);
+        harness.state_mut().window.bench.runs = crate::workbench::runs::Runs::default();
+        harness.state_mut().window.carry_out(Command::Show(panel), NOW);
+        harness.run();
+    }
+}
+
+#[test]
+fn a_person_types_saves_and_sees_the_verdict() {
+    let (mut harness, script) = shown(ThemeName::Dark, SIZE);
+    script.handed();
+    let file = harness.state().window.bench.documents.front().unwrap().file.clone();
+    harness.get_by_label(&file.display().to_string()).click();
+    harness.run();
+    let editor = harness.get_by_role_and_label(
+        egui::accesskit::Role::MultilineTextInput,
+        &file.display().to_string(),
+    );
+    editor.focus();
+    harness.run();
+    press(&mut harness, Modifiers::COMMAND, Key::End);
+    harness.event(egui::Event::Text("// more".to_owned()));
+    harness.run();
+    assert!(harness.state().window.bench.documents.any_changed());
+    press(&mut harness, Modifiers::COMMAND, Key::S);
+    let saved = script.handed().into_iter().find_map(|errand| match errand {
+        Errand::Save { text, .. } => Some(text),
+        _ => None,
+    });
+    let text = saved.expect("Ctrl+S saves");
+    assert!(text.contains("// more"));
+    script.find(Finding::Saved(file.clone(), text.clone(), Ok(())));
+    let mut read = survey();
+    read.project.kernels.iter_mut().find(|kernel| kernel.file == file).unwrap().source = text;
+    script.find(Finding::Project(folder(), Box::new(Ok(read))));
+    harness.run();
+    let kernel = harness.state().window.bench.opened.as_ref().unwrap().kernel.clone();
+    settled(&mut harness, |seed| Ending::Evaluated(Box::new(passed(seed, 1.2e-4))), &script);
+    let (_, _, seed) = evaluations(&script).pop().unwrap();
+    let line = "Correct: 120 µs ± 1 µs cold, measured by CUDA events, 8.4 % faster than the best.";
+    let run = Box::new(stored(5, &kernel, seed, Some(1.2e-4)));
+    script.find(Finding::Recorded(folder(), run, vec![(WORKLOAD.to_owned(), line.to_owned())]));
+    harness.run();
+    harness.get_by_label(line);
+    assert_eq!(harness.state().window.bench.shown_run().unwrap().number, RunNumber(5));
+    testing::picture(&mut harness, "flow-verdict");
+}
+
+#[test]
+fn a_problem_is_one_key_away() {
+    let (mut harness, _) = shown(ThemeName::Light, SIZE);
+    let bench = &mut harness.state_mut().window.bench;
+    let document = bench.documents.front_mut().unwrap();
+    let place = Place { file: document.file.clone(), line: 12, column: 5, length: 3 };
+    let problem = Problem {
+        severity: Severity::Error,
+        place: Some(place),
+        message: "identifier \"rwo\" is undefined".to_owned(),
+        source: Source::Compiler,
+    };
+    document.problems = vec![problem.clone()];
+    let kernel = bench.opened.as_ref().unwrap().kernel.clone();
+    bench.evaluations.of_mut(&kernel).compile_problems = vec![problem];
+    harness.run();
+    press(&mut harness, Modifiers::NONE, Key::F8);
+    let file = harness.state().window.bench.documents.front().unwrap().file.clone();
+    let place =
+        harness.state().window.views.editor.cursor(&file, &harness.state().window.bench.documents);
+    assert_eq!(place, Some((12, 5)));
+    testing::picture(&mut harness, "flow-problem");
+}
+
+#[test]
+fn commands_are_found_by_typing() {
+    let (mut harness, _) = shown(ThemeName::Dark, SIZE);
+    press(&mut harness, Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::P);
+    harness.event(egui::Event::Text("theme light".to_owned()));
+    harness.run();
+    testing::picture(&mut harness, "flow-palette");
+    press(&mut harness, Modifiers::NONE, Key::Enter);
+    assert_eq!(harness.state().window.bench.settings.theme, ThemeName::Light);
+    press(&mut harness, Modifiers::COMMAND, Key::P);
+    harness.event(egui::Event::Text("vector".to_owned()));
+    harness.run();
+    press(&mut harness, Modifiers::NONE, Key::Enter);
+    assert_eq!(harness.state().window.bench.opened.as_ref().unwrap().kernel, "vector16");
+}
+
+#[test]
+fn two_runs_are_two_clicks_apart() {
+    let (mut harness, script) = shown(ThemeName::Dark, SIZE);
+    harness.get_by_label_contains("#4 vector16").click();
+    harness.run();
+    press(&mut harness, Modifiers::COMMAND, Key::D);
+    let numbers: Vec<i64> = script
+        .handed()
+        .iter()
+        .filter_map(|errand| match errand {
+            Errand::ReadRun(_, number) => Some(number.0),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(numbers.len(), 2, "{numbers:?}");
+    for number in numbers {
+        let (kernel, seconds) = if number == 4 { ("vector16", 1.31e-4) } else { ("naive", 6.2e-4) };
+        let run = Box::new(stored(number, kernel, 0, Some(seconds)));
+        script.find(Finding::Run(folder(), run, Some(format!("// {kernel}\nvoid f();\n"))));
+    }
+    harness.run();
+    assert!(harness.query_by_label("Nothing to compare yet").is_none());
+    harness.get_by_label("Swap sides");
+    testing::picture(&mut harness, "flow-compare");
+}
+
+#[test]
+fn a_worker_that_hung_is_a_notice() {
+    let (mut harness, script) = shown(ThemeName::Dark, SIZE);
+    press(&mut harness, Modifiers::NONE, Key::F5);
+    let limit = Duration::from_secs(2);
+    script.say(Event::Noticed(Notice::Killed { step: Step::Results, limit }));
+    let failure = || Failure::TimedOut { step: Step::Results, workload: None, limit };
+    settled(
+        &mut harness,
+        |seed| {
+            let mut run = passed(seed, 1e-4);
+            run.verdict = Err(failure());
+            Ending::Evaluated(Box::new(run))
+        },
+        &script,
+    );
+    let notices = &harness.state().window.bench.notices;
+    assert!(notices.newest().any(|notice| notice.text.contains("killed")));
+    assert!(!harness.state().window.bench.evaluations.is_busy());
+    testing::picture(&mut harness, "flow-hung");
+}
+
+#[test]
+fn nothing_is_lost_without_asking() {
+    let (mut harness, script) = shown(ThemeName::Dark, SIZE);
+    {
+        let document = harness.state_mut().window.bench.documents.front_mut().unwrap();
+        document.text.push_str("// mine\n");
+        document.touch(NOW);
+    }
+    let mut read = survey();
+    let file = harness.state().window.bench.documents.front().unwrap().file.clone();
+    let kernel = read.project.kernels.iter_mut().find(|kernel| kernel.file == file).unwrap();
+    kernel.source.push_str("// theirs\n");
+    script.find(Finding::Project(folder(), Box::new(Ok(read))));
+    harness.run();
+    testing::picture(&mut harness, "flow-conflict");
+    press(&mut harness, Modifiers::COMMAND, Key::Q);
+    testing::picture(&mut harness, "flow-leaving");
+    harness.get_by_label("Stay").click();
+    harness.run();
+    harness.get_by_label("Take the file's").click();
+    harness.run();
+    let text = harness.state().window.bench.documents.front().unwrap().text.clone();
+    assert!(text.ends_with("// theirs\n"), "{text}");
+}
+
+#[test]
+fn a_window_that_is_left_alone_is_not_drawn_again() {
+    let (mut harness, _) = shown(ThemeName::Dark, SIZE);
+    // `run` fails where frames are asked for without end.
+    harness.run();
+    assert!(harness.run() <= 2);
+}
+
+#[test]
+fn many_runs_scroll_as_few_do() {
+    let (mut harness, script) = shown(ThemeName::Dark, SIZE);
+    let runs: Vec<_> = (5..3_000).map(|number| stored(number, "naive", 0, Some(1e-4))).collect();
+    script.find(Finding::History(folder(), runs, Part::Last));
+    harness.run();
+    let rows = harness.query_all_by_label_contains("naive passed").count();
+    assert!(rows < 60, "{rows} rows are laid out");
+}
