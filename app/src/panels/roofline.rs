@@ -184,7 +184,7 @@ fn runs(model: &RooflineModel<'_>, view: &RooflineView) -> Vec<RunPoint> {
         let label = match (is_chosen(run), is_pinned(run)) {
             (_, true) => Some(format!("#{} pinned", run.number)),
             (true, false) => Some(format!("#{}", run.number)),
-            (false, false) => (emphasis == Emphasis::Normal).then(|| format!("#{}", run.number)),
+            (false, false) => None,
         };
         let compulsory = (Level::Dram, model.work.moved(), Traffic::Compulsory);
         RunPoint {

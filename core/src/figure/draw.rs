@@ -33,9 +33,7 @@ pub(super) fn draw(scene: &mut Scene, figure: &Figure, places: &Places, measure:
             let place = figure.places((mark.x.value, mark.y.value)).map(|at| places.point(at));
             let (Some(at), Some(label)) = (place, &mark.label) else { continue };
             if places.sees(at) {
-                // What is chosen has a ring.
-                let ring = if mark.emphasis == Emphasis::Chosen { 4.0 } else { 0.0 };
-                let form = (at, radius(mark.emphasis) + ring, mark.emphasis);
+                let form = (at, reach(mark.emphasis), mark.emphasis);
                 labels.beside(scene, measure, form, label);
             }
         }
@@ -64,6 +62,14 @@ const fn radius(emphasis: Emphasis) -> f64 {
         Emphasis::Faint => 3.0,
         Emphasis::Normal => 4.25,
         Emphasis::Chosen => 5.0,
+    }
+}
+
+/// How far a mark reaches: what is chosen has a ring.
+const fn reach(emphasis: Emphasis) -> f64 {
+    match emphasis {
+        Emphasis::Faint | Emphasis::Normal => radius(emphasis),
+        Emphasis::Chosen => radius(emphasis) + 4.0,
     }
 }
 
@@ -113,14 +119,17 @@ fn pieces(figure: &Figure, places: &Places, course: &Course) -> Vec<(Point, Poin
             let Some(x) = figure.x().scale.place(*x).map(|place| places.x(place)) else {
                 return Vec::new();
             };
-            let (top, bottom) = match row {
-                None => (places.frame.top, places.frame.bottom),
+            let ends: Vec<(f64, f64)> = match row {
+                None => places.heights(),
                 Some(row) => {
                     let middle = -(*row as f64);
-                    (places.y(middle + 0.42), places.y(middle - 0.42))
+                    vec![(places.y(middle + 0.42), places.y(middle - 0.42))]
                 }
             };
-            vec![Point { x, y: top }, Point { x, y: bottom }]
+            let cut = |(top, bottom): &(f64, f64)| {
+                places.cut(Point { x, y: *top }, Point { x, y: *bottom })
+            };
+            return ends.iter().filter_map(cut).collect();
         }
         Course::Proportional { rate, until } => {
             from_values(&proportional(figure, places, *rate, *until))
@@ -293,6 +302,6 @@ fn draw_mark(scene: &mut Scene, figure: &Figure, places: &Places, (item, mark): 
     let radius = radius(mark.emphasis);
     let (origin, emphasis) = (mark.origin, mark.emphasis);
     scene.shapes.push(Shape::Symbol { at, origin, ink, radius, emphasis });
-    let side = 2.0 * radius + 2.0;
+    let side = 2.0 * reach(mark.emphasis) + 2.0;
     scene.spots.push(Spot { id: mark.id, item, place: Rect::around(at, side, side) });
 }

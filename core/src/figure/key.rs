@@ -4,7 +4,6 @@ use super::Figure;
 use super::content::{Emphasis, Hue, Origin, Sign, Stroke};
 use super::scene::{Anchor, Dash, Ink, Measure, Point, Scene, Shape, TextSize};
 
-const SIGN: f64 = 16.0;
 const BETWEEN: f64 = 14.0;
 /// The height of a line.
 pub(super) const LINE: f64 = 18.0;
@@ -27,22 +26,30 @@ pub(super) fn header(
     if key.is_empty() {
         return if heading.is_some() { LINE } else { 0.0 };
     }
-    let wide = |name: &str| SIGN + measure.width(name, small) + BETWEEN;
-    let all: f64 = key.iter().map(|(_, name)| wide(name)).sum::<f64>() - BETWEEN;
+    let wide = |sign: Sign, name: &str| room(sign) + measure.width(name, small) + BETWEEN;
+    let all: f64 = key.iter().map(|(sign, name)| wide(*sign, name)).sum::<f64>() - BETWEEN;
     if x + all <= scene.width {
         x = scene.width - all;
     } else if heading.is_some() {
         (x, y) = (0.0, y + LINE);
     }
     for (sign, name) in &key {
-        if x > 0.0 && x + wide(name) - BETWEEN > scene.width {
+        if x > 0.0 && x + wide(*sign, name) - BETWEEN > scene.width {
             (x, y) = (0.0, y + LINE);
         }
-        draw(scene, *sign, Point { x: x + SIGN / 2.0 - 3.0, y });
-        scene.text(Point { x: x + SIGN, y }, Anchor::Start, (small, Ink::Weak), name);
-        x += wide(name);
+        draw(scene, *sign, Point { x: x + room(*sign) / 2.0 - 3.0, y });
+        scene.text(Point { x: x + room(*sign), y }, Anchor::Start, (small, Ink::Weak), name);
+        x += wide(*sign, name);
     }
     y + LINE / 2.0
+}
+
+/// How wide a sign is, with the gap behind it.
+const fn room(sign: Sign) -> f64 {
+    match sign {
+        Sign::Hue(_) | Sign::Origin(_) | Sign::Second => 16.0,
+        Sign::Stroke(_) => 23.0,
+    }
 }
 
 fn draw(scene: &mut Scene, sign: Sign, at: Point) {
@@ -64,7 +71,7 @@ fn draw(scene: &mut Scene, sign: Sign, at: Point) {
         }),
         Sign::Stroke(stroke) => {
             let (width, dash) = pen(stroke);
-            let points = vec![Point { x: at.x - 6.0, ..at }, Point { x: at.x + 6.0, ..at }];
+            let points = vec![Point { x: at.x - 8.0, ..at }, Point { x: at.x + 8.0, ..at }];
             scene.shapes.push(Shape::Line { points, ink: Ink::Hue(Hue::Ink), width, dash });
         }
         Sign::Second => {

@@ -4,6 +4,8 @@
 use super::content::Emphasis;
 use super::scene::{Anchor, Ink, Measure, Point, Rect, Scene, Shape, TextSize};
 
+/// How much farther out words are that a line leads to.
+const LEAD: f64 = 12.0;
 /// The distance between words and what they belong to.
 const GAP: f64 = 4.0;
 
@@ -67,14 +69,27 @@ impl Labels {
             (out, up * 0.7),
             (-out, -up * 0.7),
             (-out, up * 0.7),
-            (out, -up * 1.6),
-            (-out, up * 1.6),
+            (out + LEAD, -up * 1.6),
+            (out + LEAD, up * 1.6),
+            (-out - LEAD, -up * 1.6),
+            (-out - LEAD, up * 1.6),
+            (out + LEAD, -up * 2.6),
+            (out + LEAD, up * 2.6),
+            (-out - LEAD, -up * 2.6),
+            (-out - LEAD, up * 2.6),
         ];
         let places =
             ways.map(|(dx, dy)| Rect::around(Point { x: at.x + dx, y: at.y + dy }, width, height));
         if let Some(place) = self.first_free(&places) {
-            let middle = Point { x: place.left, y: f64::midpoint(place.top, place.bottom) };
-            scene.text(middle, Anchor::Start, (size, ink), text);
+            let y = f64::midpoint(place.top, place.bottom);
+            let near = if place.left > at.x { place.left - 2.0 } else { place.right + 2.0 };
+            if place.left > at.x + far + 1.0 || place.right < at.x - far - 1.0 {
+                let (dx, dy) = (near - at.x, y - at.y);
+                let share = radius / dx.hypot(dy);
+                let edge = Point { x: at.x + dx * share, y: at.y + dy * share };
+                scene.line(vec![edge, Point { x: near, y }], Ink::Weak, 1.0);
+            }
+            scene.text(Point { x: place.left, y }, Anchor::Start, (size, ink), text);
             self.taken.push(place);
         }
     }

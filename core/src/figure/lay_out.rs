@@ -104,7 +104,9 @@ fn along_bottom(scene: &mut Scene, figure: &Figure, places: &Places, measure: &i
         let at = |y: f64| Point { x, y };
         match &tick.label {
             Some(label) => {
-                scene.line(vec![at(frame.top), at(frame.bottom)], Ink::Grid, 1.0);
+                for (top, bottom) in places.heights() {
+                    scene.line(vec![at(top), at(bottom)], Ink::Grid, 1.0);
+                }
                 let half = measure.width(label, SMALL) / 2.0;
                 let place = Point { x: inside(x, half, scene.width), y: below };
                 scene.text(place, Anchor::Middle, (SMALL, Ink::Weak), label);
@@ -173,10 +175,11 @@ fn with_rows(
     let top = if header > 0.0 { header + GAP } else { 2.0 };
     let columns = Columns::of(rows, measure);
     let beside = columns.value + columns.note + columns.change;
-    let is_wide = columns.name + LEAST_BAR + beside <= scene.width;
     let heading = if figure.x().heading().is_empty() { 0.0 } else { small + 2.0 };
     let foot = small + 6.0 + heading;
+    // A distribution needs all the width that there is.
     let has_cloud = figure.items().iter().any(|item| matches!(item, Item::Cloud(_)));
+    let is_wide = !has_cloud && columns.name + LEAST_BAR + beside <= scene.width;
     let words = if is_wide { 0.0 } else { measure.height(TextSize::Strong) + 3.0 };
     let least = if has_cloud {
         TALL_ROW + words

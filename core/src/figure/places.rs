@@ -33,6 +33,14 @@ impl Places {
         Some((top, top + height))
     }
 
+    /// From where to where something upright goes: the frame, or the band of each row, so that it crosses no words.
+    pub(super) fn heights(&self) -> Vec<(f64, f64)> {
+        match &self.rows {
+            None => vec![(self.frame.top, self.frame.bottom)],
+            Some(rows) => rows.iter().map(|(top, height)| (*top, top + height)).collect(),
+        }
+    }
+
     pub(super) fn point(&self, (x, y): (f64, f64)) -> Point {
         Point { x: self.x(x), y: self.y(y) }
     }

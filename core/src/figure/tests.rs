@@ -193,7 +193,10 @@ fn a_roofline_has_its_roofs_and_runs() {
     let shown = Roofs { ceilings: &ceilings, pipes: &PIPES, levels: &[Level::Dram, Level::L2] };
     let runs = [run(1, 1.65e-4), run(2, 1.28e-4)];
     let figure = roofline(shown, &work(5.4e8), &runs, Trail::Shown).unwrap();
-    assert_eq!(figure.chosen_order().len(), 4);
+    assert_eq!(figure.chosen_order().len(), 2);
+    let chosen = RunPoint { emphasis: Emphasis::Chosen, ..run(3, 1.2e-4) };
+    let both = roofline(shown, &work(5.4e8), &[chosen], Trail::Shown).unwrap();
+    assert_eq!(both.chosen_order().len(), 2, "only what is chosen has a mark at L2, too");
     let text = svg(&figure, (640.0, 400.0), Page::Alone);
     for part in ["DRAM 4.50 TB/s", "L2 9.80 TB/s", "FP32 66.9 TFLOP/s", "BF16 tensor 990 TFLOP/s"] {
         assert!(text.contains(part), "{part} in\n{text}");
