@@ -55,6 +55,9 @@ mod verdict;
 /// Real kernels, compiled here, read by the virtual GPU.
 #[cfg(test)]
 mod virtual_gpu;
+/// A window on a display that nobody sees.
+#[cfg(test)]
+mod window;
 /// Worker processes.
 #[cfg(test)]
 mod worker;

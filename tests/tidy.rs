@@ -45,7 +45,12 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         word: "thread::Builder",
-        allowed: &["core/src/engine/", "core/src/worker/", "core/virtual_gpu/src/"],
+        allowed: &[
+            "app/src/clerk/",
+            "core/src/engine/",
+            "core/src/worker/",
+            "core/virtual_gpu/src/",
+        ],
         reason: "threads start where they are supervised",
     },
     Layer {

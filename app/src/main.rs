@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser as _;
-use lightbench::args::{Arguments, Command};
+use lightbench::args::{Arguments, Command, Tour};
 use lightbench::commands;
 use lightbench::outcome::{Outcome, Status};
-use lightbench::session::Session;
+use lightbench::session::{Display, Session, display};
 use lightbench::window::Starting;
 
 fn main() -> ExitCode {
@@ -36,13 +36,20 @@ fn main() -> ExitCode {
     shown(&outcome)
 }
 
-/// Opens the window; where there is no display, that is said together with what works without one.
+/// Opens the window; where there is no display, that is said, and the tour is taken instead.
 fn window(session: Session, open: Option<PathBuf>) -> ExitCode {
+    if display() == Display::None {
+        let tour = Tour { project: open, device: None, output: None };
+        let mut outcome = commands::tour::run(&session, &tour);
+        let note = "There is no display for a window, so here is the tour; `lightbench --help` lists everything else\n\n";
+        outcome.output.insert_str(0, note);
+        return shown(&outcome);
+    }
     match lightbench::window::run(Starting { session, open }) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let message = format!(
-                "no window can be opened ({error}); `lightbench --help` lists what works without one"
+                "no window can be opened ({error}); `lightbench tour` does the main job without one"
             );
             shown(&Outcome::failed(Status::Environment, message))
         }

@@ -26,6 +26,28 @@ use crate::report;
 /// The exit status after Ctrl-C.
 const INTERRUPTED: i32 = 130;
 
+/// Whether there is something to draw on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Display {
+    /// There may be.
+    Likely,
+    /// The environment names none.
+    None,
+}
+
+/// Whether there is something to draw on, as far as the environment says.
+#[must_use]
+pub fn display() -> Display {
+    let named = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
+    match cfg!(any(target_os = "windows", target_os = "macos"))
+        || named("DISPLAY")
+        || named("WAYLAND_DISPLAY")
+    {
+        true => Display::Likely,
+        false => Display::None,
+    }
+}
+
 /// One run of the program.
 #[derive(Debug)]
 pub struct Session {

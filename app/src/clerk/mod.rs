@@ -15,7 +15,7 @@ mod machine;
 mod watch;
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::{Builder, JoinHandle};
 use std::{io, mem};
 
@@ -104,10 +104,7 @@ impl Clerk for Desk {
     }
 
     fn next(&self) -> Option<Finding> {
-        match self.findings.try_recv() {
-            Ok(finding) => Some(finding),
-            Err(TryRecvError::Empty | TryRecvError::Disconnected) => None,
-        }
+        self.findings.try_recv().ok()
     }
 }
 
@@ -152,7 +149,7 @@ impl Worker {
             Errand::AskForFolder => self.ask_for_folder(),
             Errand::Export { name, bytes } => self.export(name, bytes),
             Errand::ExportPicture { name, figure, theme } => {
-                self.export_picture(name, &figure, theme)
+                self.export_picture(name, &figure, theme);
             }
             Errand::Examine => self.examine(),
         }

@@ -1,6 +1,6 @@
 //! Files of the open project that change on disk, whoever changes them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use notify::{RecommendedWatcher, RecursiveMode};
@@ -26,9 +26,9 @@ impl Watch {
         let heard = move |result: DebounceEventResult| {
             // An error here is a lost event: reading again finds out what there is.
             let concerns = match result {
-                Ok(events) => {
-                    events.iter().any(|event| event.paths.iter().any(|path| is_ours(path)))
-                }
+                Ok(events) => events
+                    .iter()
+                    .any(|event| event.paths.iter().any(|path| is_ours(path.as_path()))),
                 Err(_) => true,
             };
             if concerns {
@@ -43,7 +43,7 @@ impl Watch {
 }
 
 /// Whether a file is one that a project consists of.
-fn is_ours(path: &PathBuf) -> bool {
+fn is_ours(path: &Path) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str());
     matches!(extension, Some("cu" | "cuh" | "h" | "hpp" | "ptx" | "ron" | "md"))
 }

@@ -71,7 +71,10 @@ pub(super) fn show(
     });
     let Ok(kernel) = opened.project.kernel(&opened.kernel) else { return };
     let file = kernel.file.display().to_string();
-    if !view.prepare(ui, &opened.kernel, known, facts, &file, commands) {
+    if !view.prepare(ui, known, facts, &file) {
+        if let (What::Sass, Sass::Unread) = (view.what, &known.sass) {
+            commands.push(Command::Disassemble(opened.kernel.clone()));
+        }
         return;
     }
     let Some((_, listing)) = &view.made else { return };
@@ -85,15 +88,7 @@ pub(super) fn show(
 
 impl AssemblyView {
     /// Makes what is listed, once for each compile; whether there is something to list.
-    fn prepare(
-        &mut self,
-        ui: &mut Ui,
-        kernel: &str,
-        known: &Known,
-        facts: &Arc<Facts>,
-        file: &str,
-        commands: &mut Vec<Command>,
-    ) -> bool {
+    fn prepare(&mut self, ui: &mut Ui, known: &Known, facts: &Arc<Facts>, file: &str) -> bool {
         let is_made =
             |(made, _): &(Made, Listing)| Arc::ptr_eq(&made.facts, facts) && made.what == self.what;
         if self.made.as_ref().is_some_and(is_made) {
@@ -102,10 +97,7 @@ impl AssemblyView {
         let made = match (self.what, &known.sass) {
             (What::Ptx, _) => ptx(facts, file),
             (What::Sass, Sass::Read(functions)) => sass(functions, file),
-            (What::Sass, Sass::Unread) => {
-                commands.push(Command::Disassemble(kernel.to_owned()));
-                return false;
-            }
+            (What::Sass, Sass::Unread) => return false,
             (What::Sass, Sass::Reading) => {
                 empty::show(ui, "Being disassembled", "It takes a moment");
                 return false;

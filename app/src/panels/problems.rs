@@ -54,10 +54,9 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) 
                     .frame_when_inactive(false)
                     .shortcut_text(RichText::new(detail).color(tokens.text.weak.0))
                     .min_size(vec2(ui.available_width(), theme::ROW));
-                if ui.add(button).clicked() {
-                    if let Some(place) = problem.place {
-                        commands.push(Command::GoTo(place.file, place.line, place.column));
-                    }
+                let clicked = ui.add(button).clicked();
+                if let Some(place) = problem.place.filter(|_| clicked) {
+                    commands.push(Command::GoTo(place.file, place.line, place.column));
                 }
             });
         }

@@ -121,12 +121,12 @@ fn of_failure(
             commands.push(Command::GoTo(place.file, place.line, place.column));
         }
     }
-    if let Failure::Fault(fault) = failure {
-        if !fault.printed.is_empty() {
-            ui.add_space(GAP);
-            ui.weak("The kernel printed");
-            ui.monospace(&fault.printed);
-        }
+    if let Failure::Fault(fault) = failure
+        && !fault.printed.is_empty()
+    {
+        ui.add_space(GAP);
+        ui.weak("The kernel printed");
+        ui.monospace(&fault.printed);
     }
 }
 

@@ -64,7 +64,7 @@ pub(super) fn menu(
                     }
                 }
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                    subject(ui, bench, commands)
+                    subject(ui, bench, commands);
                 });
             });
         },

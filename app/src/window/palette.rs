@@ -89,7 +89,7 @@ impl Palette {
     fn list(&mut self, ui: &mut Ui, found: &[Choice]) -> Option<Command> {
         let hint = match self.what {
             What::Commands => "Type a command",
-            What::Kernels => "Type a kernel or a file",
+            What::Kernels => "Type a kernel, a file or a project",
         };
         let field =
             TextEdit::singleline(&mut self.typed).hint_text(hint).desired_width(f32::INFINITY);
@@ -148,7 +148,7 @@ fn of_commands() -> Vec<Choice> {
 }
 
 fn of_kernels(bench: &Workbench) -> Vec<Choice> {
-    let Some(opened) = &bench.opened else { return Vec::new() };
+    let Some(opened) = &bench.opened else { return of_projects(bench) };
     let project = &opened.project;
     let kernel = |kernel: &lightbench_core::project::Kernel| Choice {
         title: kernel.name.clone(),
@@ -165,6 +165,20 @@ fn of_kernels(bench: &Workbench) -> Vec<Choice> {
     choices.extend(project.includes.iter().map(|include| file(&include.file)));
     choices.extend(project.wrong.iter().map(|kernel| file(&kernel.file)));
     choices
+}
+
+/// Projects that were open before, and those to begin with.
+fn of_projects(bench: &Workbench) -> Vec<Choice> {
+    let mut paths: Vec<&std::path::PathBuf> =
+        bench.settings.recent.iter().chain(&bench.samples).collect();
+    let mut seen = std::collections::BTreeSet::new();
+    paths.retain(|path| seen.insert(*path));
+    let choice = |path: &std::path::PathBuf| Choice {
+        title: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        detail: path.parent().unwrap_or(path).display().to_string(),
+        command: Command::Open(path.clone()),
+    };
+    paths.into_iter().map(choice).collect()
 }
 
 /// How well letters typed fit a title; none where they do not stand in it in this order. Letters that follow each other

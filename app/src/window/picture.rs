@@ -111,6 +111,9 @@ pub fn picture(session: Session, subject: &Subject) -> Result<RgbaImage, Picture
             !bench.evaluations.is_busy() && bench.evaluations.all().all(recorded)
         })?;
     }
+    if subject.layout == LayoutName::Compare {
+        studio.compare()?;
+    }
     Ok(studio.take(subject))
 }
 
@@ -187,6 +190,16 @@ impl Studio {
             // Nothing heard in this time is nothing to hear: look again.
             self.woken.recv_timeout(Duration::from_millis(50)).ok();
         }
+    }
+
+    /// Puts the run that is shown beside another one, where there is another.
+    fn compare(&mut self) -> Result<(), PictureError> {
+        let now = self.now();
+        self.window.carry_out(Command::CompareSelected, now);
+        if self.window.bench.selection.sides.iter().all(Option::is_some) {
+            self.until("both runs", READY_WITHIN, |window| window.bench.compared().is_some())?;
+        }
+        Ok(())
     }
 
     fn take(&mut self, subject: &Subject) -> RgbaImage {

@@ -124,7 +124,7 @@ impl eframe::App for Program {
     fn ui(&mut self, ui: &mut Ui, _: &mut eframe::Frame) {
         let now = self.began.elapsed();
         let dropped = ui.input(|input| {
-            input.raw.dropped_files.iter().filter_map(|file| Some(file.path().to_owned())).next()
+            input.raw.dropped_files.iter().map(|file| file.path().to_owned()).next()
         });
         if let Some(path) = dropped {
             self.window.carry_out(Command::Open(path), now);

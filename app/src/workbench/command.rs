@@ -258,7 +258,7 @@ pub fn entries() -> Vec<Entry> {
         entries.push(Entry { command, title, menu, shortcuts });
     };
     add(Menu::File, Command::OpenFolder, "Open project…", &[control("O")]);
-    add(Menu::File, Command::QuickOpen, "Go to kernel…", &[control("P")]);
+    add(Menu::File, Command::QuickOpen, "Go to…", &[control("P")]);
     add(Menu::File, Command::Save, "Save", &[control("S")]);
     add(Menu::File, Command::SaveAll, "Save all", &[control_shift("S")]);
     add(Menu::File, Command::CloseProject, "Close project", &[]);

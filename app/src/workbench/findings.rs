@@ -9,7 +9,7 @@ use lightbench_core::project::{ProjectError, Survey};
 
 use super::command::Command;
 use super::errand::{Errand, Finding, Part};
-use super::evaluations::{Machine, Sass};
+use super::evaluations::{Evaluated, Machine, Sass};
 use super::notices::Weight;
 use super::opened::{HistoryRead, Opened};
 use super::settings::Mode;
@@ -148,11 +148,10 @@ impl Workbench {
     fn recorded(&mut self, run: &StoredRun, lines: Vec<(String, String)>, now: Duration) {
         self.runs.add(run);
         let known = self.evaluations.of_mut(&run.record.kernel);
-        if let Some(evaluated) = &mut known.evaluated {
-            if evaluated.run.seed == run.record.seed.unwrap_or_default() {
-                evaluated.number = Some(run.number);
-                evaluated.lines = lines;
-            }
+        let is_meant = |evaluated: &&mut Evaluated| Some(evaluated.run.seed) == run.record.seed;
+        if let Some(evaluated) = known.evaluated.as_mut().filter(is_meant) {
+            evaluated.number = Some(run.number);
+            evaluated.lines = lines;
         }
         let Some(row) = self.runs.get(run.number) else { return };
         let others = self.runs.rows().iter().any(|other| {

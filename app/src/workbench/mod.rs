@@ -204,7 +204,7 @@ impl Workbench {
             Command::Save => self.save_front(now),
             Command::SaveAll => self.save_all(),
             Command::Quit if self.documents.any_changed() => {
-                self.wishes.push(Wish::AskBeforeQuitting)
+                self.wishes.push(Wish::AskBeforeQuitting);
             }
             Command::Quit | Command::QuitAnyway => self.wishes.push(Wish::Quit),
             Command::Run => self.run_current(now),

@@ -16,7 +16,7 @@ use lightbench_core::history::record::{
 use lightbench_core::history::text::Texts;
 use lightbench_core::history::timing::RecordedTiming;
 use lightbench_core::history::{Provenance, RunNumber, StoredRun};
-use lightbench_core::measure::{Basis, Clock, Conditions, Mode, Summary, Timing};
+use lightbench_core::measure::{self, Basis, Clock, Conditions, Summary, Timing};
 use lightbench_core::project::Project;
 use lightbench_core::units::Seconds;
 use lightbench_core::verify::verdict::{Checks, Failure, Passed, Step, WorkloadTiming};
@@ -117,7 +117,7 @@ pub(crate) fn timing(seconds: f64) -> Timing {
     let rounds = vec![(0..20).map(|index| around(1.0 + f64::from(index % 5) * 1e-3)).collect()];
     Timing {
         clock: Clock::Events { offset: Seconds(1e-6), floor: Seconds(2e-6) },
-        mode: Mode::Cold,
+        mode: measure::Mode::Cold,
         summary: Summary {
             median: Seconds(seconds),
             interval: (around(0.998), around(1.002)),

@@ -67,14 +67,13 @@ impl Workbench {
         match verdict {
             Ok(passed) => {
                 let told = self.told(&passed.timings);
-                let text = match told.and_then(|told| Some((told, told.standing.as_ref()?))) {
-                    None => sentence::verdict(kernel, verdict),
-                    Some((told, standing)) => {
-                        let against =
-                            evaluated.lines.iter().find(|(name, _)| *name == told.workload);
-                        against.map_or_else(|| standing.line.clone(), |(_, line)| line.clone())
-                    }
-                };
+                let against = told.and_then(|told| {
+                    let line = evaluated.lines.iter().find(|(name, _)| *name == told.workload);
+                    line.map(|(_, line)| line)
+                });
+                let alone = told.and_then(|told| told.standing.as_ref()).map(|told| &told.line);
+                let text = against.or(alone).cloned();
+                let text = text.unwrap_or_else(|| sentence::verdict(kernel, verdict));
                 Line { text, tone: Tone::Good }
             }
             Err(Failure::Cancelled) => Line { text: "Stopped".to_owned(), tone: Tone::Quiet },
