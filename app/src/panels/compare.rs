@@ -1,8 +1,14 @@
 //! A or B: two runs side by side, what they have in common and what not, number by number and line by line.
 
+use std::collections::BTreeSet;
+
 use egui::{Grid, RichText, ScrollArea, Ui, vec2};
 use lightbench_core::history::StoredRun;
+use lightbench_core::history::before::than;
+use lightbench_core::history::record::WorkloadName;
 use lightbench_core::history::timing::{Mode, RecordedTiming};
+use lightbench_core::measure::comparison::Conclusion;
+use lightbench_core::speed_of_light::than::Than;
 
 use super::empty;
 use crate::theme::{self, GAP, Tokens};
@@ -13,9 +19,6 @@ use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
 use crate::workbench::comparison::{clock, conditions};
-
-/// A difference that is too small to be told, as a part of the time.
-const TOO_SMALL: f64 = 0.005;
 
 /// Where somebody is in the texts.
 #[derive(Debug, Default)]
@@ -81,24 +84,26 @@ fn controls(ui: &mut Ui, [a, b]: [&StoredRun; 2], commands: &mut Vec<Command>) {
         ui.label(strong(title(a)));
         ui.weak("B");
         ui.label(strong(title(b)));
-        for (name, command) in [
-            ("Swap sides", Command::SwapSides),
-            ("Copy as Markdown", Command::CopyComparison),
-            ("Take A into the editor", Command::TakeSource(a.number)),
-            ("Take B into the editor", Command::TakeSource(b.number)),
-            ("Pin A", Command::Pin(a.number)),
-            ("Show B everywhere", Command::SelectRun(b.number)),
-        ] {
+        let mut entry = |ui: &mut Ui, name: &str, command: Command| {
             if ui.button(name).clicked() {
                 commands.push(command);
+                ui.close();
             }
-        }
+        };
+        entry(ui, "Swap sides", Command::SwapSides);
+        entry(ui, "Copy as Markdown", Command::CopyComparison);
+        ui.menu_button("More", |ui| {
+            entry(ui, "Take the source of A into the editor", Command::TakeSource(a.number));
+            entry(ui, "Take the source of B into the editor", Command::TakeSource(b.number));
+            entry(ui, "Pin A: compare everything with it", Command::Pin(a.number));
+            entry(ui, "Show B in every panel", Command::SelectRun(b.number));
+        });
     });
 }
 
-fn cold<'a>(run: &'a StoredRun, workload: &str) -> Option<&'a RecordedTiming> {
+fn cold<'a>(run: &'a StoredRun, workload: &WorkloadName) -> Option<&'a RecordedTiming> {
     let mut times = run.record.timings().iter();
-    times.find(|timing| timing.mode == Mode::Cold && timing.workload.as_str() == workload)
+    times.find(|timing| timing.mode == Mode::Cold && timing.workload == *workload)
 }
 
 fn numbers(ui: &mut Ui, tokens: &Tokens, [a, b]: [&StoredRun; 2]) {
@@ -113,21 +118,14 @@ fn numbers(ui: &mut Ui, tokens: &Tokens, [a, b]: [&StoredRun; 2]) {
             ui.label(a.record.verdict());
             ui.label(b.record.verdict());
             ui.end_row();
-            let mut names: Vec<&str> = a
-                .record
-                .timings()
-                .iter()
-                .chain(b.record.timings())
-                .map(|timing| timing.workload.as_str())
-                .collect();
-            names.sort_unstable();
-            names.dedup();
-            for name in names {
-                let (one, other) = (cold(a, name), cold(b, name));
-                ui.label(name);
+            let timings = a.record.timings().iter().chain(b.record.timings());
+        let names: BTreeSet<&WorkloadName> = timings.map(|timing| &timing.workload).collect();
+        for name in names {
+            let (one, other) = (cold(a, name), cold(b, name));
+            ui.label(name.as_str());
                 time(ui, one);
                 time(ui, other);
-                change(ui, tokens, one, other);
+                change(ui, tokens, than(&b.record, a, name));
                 ui.end_row();
                 ui.weak("of the speed of light");
                 for timing in [one, other] {
@@ -155,36 +153,21 @@ fn time(ui: &mut Ui, timing: Option<&RecordedTiming>) {
     ui.label(text).on_hover_text(clock(&timing.clock));
 }
 
-/// Faster or slower, unless nobody can tell: intervals that overlap are no difference.
-fn change(
-    ui: &mut Ui,
-    tokens: &Tokens,
-    one: Option<&RecordedTiming>,
-    other: Option<&RecordedTiming>,
-) {
-    let (Some(one), Some(other)) = (one, other) else { return };
-    if one.clock != other.clock {
-        ui.colored_label(tokens.status.warning.0, "not comparable");
-        return;
-    }
-    let overlap = match (one.spread, other.spread) {
-        (Some(one), Some(other)) => {
-            one.interval.0.seconds() <= other.interval.1.seconds()
-                && other.interval.0.seconds() <= one.interval.1.seconds()
+/// B against A, in the words of every verdict.
+fn change(ui: &mut Ui, tokens: &Tokens, than: Option<Than>) {
+    let Some(than) = than else { return };
+    let (icon, color) = match than {
+        Than::Measured { conclusion: Conclusion::Faster, .. } => (Icon::Up, tokens.status.good.0),
+        Than::Measured { conclusion: Conclusion::Slower, .. } => (Icon::Down, tokens.status.bad.0),
+        Than::Measured { conclusion: Conclusion::NoMeasurableDifference, .. } => {
+            (Icon::Equal, tokens.text.weak.0)
         }
-        (None, _) | (_, None) => false,
-    };
-    let ratio = (other.median.seconds() / one.median.seconds()).0 - 1.0;
-    let (icon, color, words) = if overlap || ratio.abs() < TOO_SMALL {
-        (Icon::Equal, tokens.text.weak.0, "no measurable difference".to_owned())
-    } else if ratio < 0.0 {
-        (Icon::Up, tokens.status.good.0, format!("{:.1} % faster", -ratio * 100.0))
-    } else {
-        (Icon::Down, tokens.status.bad.0, format!("{:.1} % slower", ratio * 100.0))
+        Than::Modelled { .. } => (Icon::Ring, tokens.origin.modelled.0),
+        Than::NotComparable(_) => (Icon::Warning, tokens.status.warning.0),
     };
     ui.horizontal(|ui| {
         icon.show(ui, color);
-        ui.colored_label(color, words);
+        ui.colored_label(color, than.words("A"));
     });
 }
 

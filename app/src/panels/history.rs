@@ -248,7 +248,13 @@ fn change(
     if change.abs() < TOO_SMALL {
         return ("same".to_owned(), tokens.text.weak.0);
     }
-    let color = if change < 0.0 { tokens.status.good.0 } else { tokens.status.bad.0 };
+    // A model tells numbers, and not which is faster.
+    let modelled = row.time(workload).is_some_and(|time| time.source == TimeSource::Modelled);
+    let color = match (modelled, change < 0.0) {
+        (true, _) => tokens.text.weak.0,
+        (false, true) => tokens.status.good.0,
+        (false, false) => tokens.status.bad.0,
+    };
     let percent = change * 100.0;
     (
         if percent > 999.0 { format!("{:.1}x", change + 1.0) } else { format!("{percent:+.1} %") },

@@ -15,6 +15,7 @@ use crate::session::Session;
 use crate::theme::{self, ThemeName};
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
+use crate::workbench::errand::{Clerk, Errand, Finding};
 use crate::workbench::evaluations::Machine;
 use crate::workbench::opened::HistoryRead;
 use crate::workbench::panel::{LayoutName, Panel};
@@ -117,6 +118,29 @@ pub fn picture(session: Session, subject: &Subject) -> Result<RgbaImage, Picture
     Ok(studio.take(subject))
 }
 
+/// A clerk that changes nothing that a person prefers or has not saved: it only looks.
+struct Onlooker(Desk);
+
+impl Clerk for Onlooker {
+    fn hand(&self, errand: Errand) {
+        let is_of_a_person = matches!(
+            errand,
+            Errand::KeepSettings(_)
+                | Errand::KeepLayouts(_)
+                | Errand::KeepJournal(..)
+                | Errand::ForgetJournal(..)
+                | Errand::Save { .. }
+        );
+        if !is_of_a_person {
+            self.0.hand(errand);
+        }
+    }
+
+    fn next(&self) -> Option<Finding> {
+        self.0.next()
+    }
+}
+
 struct Studio {
     window: Window,
     context: Context,
@@ -135,7 +159,7 @@ impl Studio {
         let wake: Wake = Arc::new(move || {
             bell.try_send(()).ok();
         });
-        let clerk = Desk::start(session, wake)?;
+        let clerk = Onlooker(Desk::start(session, wake)?);
         let settings = Settings { theme: subject.theme, ..Settings::default() };
         let mut window = Window::new(Workbench::new(settings, Box::new(clerk)));
         window.carry_out(Command::Layout(subject.layout), Duration::ZERO);
