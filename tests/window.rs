@@ -36,7 +36,7 @@ impl Display {
         let number = 200 + std::process::id() % 700;
         let name = format!(":{number}");
         let server = Command::new("Xvfb")
-            .args([&name, "-screen", "0", "1280x800x24", "-nolisten", "tcp"])
+            .args([&name, "-screen", "0", "1280x800x24", "-nolisten", "tcp", "-noreset"])
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn();
@@ -102,22 +102,22 @@ fn window(display: &Display, folder: &Path) -> Running {
 /// What the history says of the newest run.
 fn newest(folder: &Path) -> Option<String> {
     let said = Command::new(env!("CARGO_BIN_EXE_lightbench"))
-        .args(["history", "sample-projects/vector-add", "--json"])
+        .args(["history", "sample-projects/scale", "--json"])
         .current_dir(folder)
         .env("LIGHTBENCH_STATE", folder.join("state"))
         .output()
         .unwrap();
     let history: serde_json::Value = serde_json::from_slice(&said.stdout).ok()?;
-    Some(history["runs"].get(0)?["verdict"].as_str()?.to_owned())
+    Some(history["runs"].get(0)?["record"]["outcome"]["verdict"].as_str()?.to_owned())
 }
 
 #[test]
 fn from_the_start_page_to_a_verdict() {
     let (Some(_), Some(display)) = (compiler::required(), required()) else { return };
     let folder = tempfile::tempdir().unwrap();
-    let project = folder.path().join("sample-projects/vector-add");
+    let project = folder.path().join("sample-projects/scale");
     fs::create_dir_all(project.parent().unwrap()).unwrap();
-    copy_folder(&repository().join("sample-projects/vector-add"), &project);
+    copy_folder(&repository().join("tests/data/scale"), &project);
     // Runs that somebody made here are not this test's.
     fs::remove_dir_all(project.join(".lightbench")).ok();
     let mut running = window(&display, folder.path());
@@ -133,12 +133,12 @@ fn from_the_start_page_to_a_verdict() {
     sleep(Duration::from_secs(2));
     display.tool(&["key", "ctrl+p"]);
     sleep(Duration::from_millis(500));
-    display.tool(&["type", "vector-add"]);
+    display.tool(&["type", "scale"]);
     sleep(Duration::from_millis(500));
     display.tool(&["key", "Return"]);
     let settings = folder.path().join("state/settings.ron");
     until("the open project among recent ones", || {
-        fs::read_to_string(&settings).ok().filter(|text| text.contains("vector-add"))
+        fs::read_to_string(&settings).ok().filter(|text| text.contains("scale"))
     });
     sleep(Duration::from_secs(2));
     display.tool(&["key", "F5"]);

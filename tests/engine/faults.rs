@@ -17,7 +17,8 @@ const ACTS: u64 = 60;
 /// Hung evaluations after which the next one is timed until its processes are ready.
 const HANGS_TIMED: usize = 20;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Long enough for a machine on which much else is built meanwhile.
+const PATIENCE: Duration = Duration::from_secs(180);
 
 #[test]
 fn forty_evaluations_survive_what_is_done_to_their_processes() {
@@ -75,7 +76,7 @@ fn process_that_is_meddled_with() {
     let ready = hung.hangs();
     hung.all_is_well();
     hung.end();
-    let after = Held::now();
+    let after = Held::at_most(before.threads);
     assert_eq!(children(), Vec::<i32>::new(), "no process is left");
     assert_eq!(entries(&temporary), Vec::<PathBuf>::new(), "no temporary file is left");
     let own = format!("lightbench-outputs-{}-", std::process::id());

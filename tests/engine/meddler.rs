@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -61,6 +62,19 @@ pub(super) struct Held {
 }
 
 impl Held {
+    /// What is held once no more threads are than these: one that was joined is counted for a moment longer, until the
+    /// system has cleared it away.
+    pub(super) fn at_most(threads: usize) -> Self {
+        let began = Instant::now();
+        loop {
+            let held = Self::now();
+            if held.threads <= threads || began.elapsed() > Duration::from_secs(10) {
+                return held;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
     pub(super) fn now() -> Self {
         let status = fs::read_to_string("/proc/self/status").unwrap();
         let field = |name: &str| {

@@ -12,6 +12,8 @@
 pub(crate) mod files;
 mod keeping;
 mod machine;
+#[cfg(test)]
+mod tests;
 mod watch;
 
 use std::sync::Arc;

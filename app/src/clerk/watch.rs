@@ -4,7 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use notify::{RecommendedWatcher, RecursiveMode};
-use notify_debouncer_full::{DebounceEventResult, Debouncer, RecommendedCache, new_debouncer};
+use notify_debouncer_full::{
+    DebounceEventResult, DebouncedEvent, Debouncer, RecommendedCache, new_debouncer,
+};
 
 use super::Says;
 use crate::workbench::errand::Finding;
@@ -26,9 +28,7 @@ impl Watch {
         let heard = move |result: DebounceEventResult| {
             // An error here is a lost event: reading again finds out what there is.
             let concerns = match result {
-                Ok(events) => events
-                    .iter()
-                    .any(|event| event.paths.iter().any(|path| is_ours(path.as_path()))),
+                Ok(events) => events.iter().any(|event| is_change(event)),
                 Err(_) => true,
             };
             if concerns {
@@ -40,6 +40,12 @@ impl Watch {
         self.debouncer = Some(debouncer);
         Ok(())
     }
+}
+
+/// Whether a project may be another one now. That a file was read is no change: reading the project again reads them all,
+/// and would never end.
+fn is_change(event: &DebouncedEvent) -> bool {
+    !event.kind.is_access() && event.paths.iter().any(|path| is_ours(path))
 }
 
 /// Whether a file is one that a project consists of.

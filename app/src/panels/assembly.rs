@@ -96,7 +96,7 @@ impl AssemblyView {
         }
         let made = match (self.what, &known.sass) {
             (What::Ptx, _) => ptx(facts, file),
-            (What::Sass, Sass::Read(functions)) => sass(functions, file),
+            (What::Sass, Sass::Read(functions)) => sass(functions, facts, file),
             (What::Sass, Sass::Unread) => return false,
             (What::Sass, Sass::Reading) => {
                 empty::show(ui, "Being disassembled", "It takes a moment");
@@ -147,11 +147,16 @@ fn ptx(facts: &Facts, file: &str) -> Listing {
     }
 }
 
-fn sass(functions: &[SassFunction], file: &str) -> Listing {
+fn sass(functions: &[SassFunction], facts: &Facts, file: &str) -> Listing {
+    let known = |symbol: &str| {
+        let mut launches = facts.launches.iter();
+        let launch = launches.find(|launch| launch.kernel.symbol == symbol);
+        launch.map_or_else(|| symbol.to_owned(), |launch| launch.planned.name_expression.clone())
+    };
     let mut rows = Vec::new();
     for function in functions {
         let head = Row {
-            text: format!("{}:", function.name),
+            text: format!("{}:", known(&function.name)),
             cells: vec![cell(String::new()), cell(String::new())],
             source: None,
             hover: String::new(),

@@ -119,10 +119,10 @@ fn numbers(ui: &mut Ui, tokens: &Tokens, [a, b]: [&StoredRun; 2]) {
             ui.label(b.record.verdict());
             ui.end_row();
             let timings = a.record.timings().iter().chain(b.record.timings());
-        let names: BTreeSet<&WorkloadName> = timings.map(|timing| &timing.workload).collect();
-        for name in names {
-            let (one, other) = (cold(a, name), cold(b, name));
-            ui.label(name.as_str());
+            let names: BTreeSet<&WorkloadName> = timings.map(|timing| &timing.workload).collect();
+            for name in names {
+                let (one, other) = (cold(a, name), cold(b, name));
+                ui.label(name.as_str());
                 time(ui, one);
                 time(ui, other);
                 change(ui, tokens, than(&b.record, a, name));

@@ -132,7 +132,7 @@ fn line(
 ) {
     let (place, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::click());
     let workload = bench.opened.as_ref().map(|opened| opened.workload.as_str()).unwrap_or_default();
-    let time = row.time(workload).or_else(|| row.times.first());
+    let time = row.time(workload);
     let said = time.map_or_else(|| row.verdict().to_owned(), |time| time.median.to_string());
     let name = format!("#{} {} {} {said}", row.number, row.kernel, row.verdict());
     let selected = bench.shown_run().is_some_and(|shown| shown.number == row.number);

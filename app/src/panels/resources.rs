@@ -141,16 +141,10 @@ fn what_if(
     let tried = view.tried.insert(tried);
     ui.label(RichText::new("What if").family(egui::FontFamily::Name(theme::STRONG.into())));
     let now = &mut tried.demand;
-    let mut slider = |name: &str, value: &mut u32, most: u32, step: f64| {
-        ui.add(Slider::new(value, 1..=most).step_by(step).text(name));
-    };
-    slider(
-        "threads a block",
-        &mut now.threads,
-        limits.max_threads_per_block,
-        f64::from(limits.warp_size),
-    );
-    slider("registers a thread", &mut now.registers_per_thread, 255, 1.0);
+    let threads = limits.warp_size..=limits.max_threads_per_block;
+    let warps = f64::from(limits.warp_size);
+    ui.add(Slider::new(&mut now.threads, threads).step_by(warps).text("threads a block"));
+    ui.add(Slider::new(&mut now.registers_per_thread, 16..=255).text("registers a thread"));
     let mut shared = u32::try_from(now.dynamic_shared.0 >> 10).unwrap_or(u32::MAX);
     let most = u32::try_from(limits.max_shared_per_block.0 >> 10).unwrap_or(u32::MAX);
     ui.add(Slider::new(&mut shared, 0..=most).text("KiB of dynamic shared memory"));

@@ -314,7 +314,8 @@ pub(super) fn status(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>
                         commands.push(Command::Show(crate::workbench::panel::Panel::Log));
                         commands.push(Command::DismissNotices);
                     }
-                    ui.weak(format!("{} runs", bench.runs.rows().len()));
+                    let runs = bench.runs.rows().len();
+                    ui.weak(if runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") });
                 });
             });
         },

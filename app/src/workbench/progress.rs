@@ -117,8 +117,12 @@ impl Progress {
     ) {
         let stage = Stage::of(step);
         self.leave(now);
-        for earlier in Stage::ALL.into_iter().filter(|earlier| *earlier < stage) {
-            self.states[earlier as usize] = State::Done;
+        for other in Stage::ALL {
+            // Held-out workloads are verified after the others were timed.
+            let was_running = matches!(self.states[other as usize], State::Running { .. });
+            if other < stage || (other > stage && was_running) {
+                self.states[other as usize] = State::Done;
+            }
         }
         let what = workload.map_or_else(|| step.to_string(), |name| format!("{step}, {name}"));
         let expected = expected.and_then(|seconds| Duration::try_from_secs_f64(seconds.0).ok());
@@ -192,6 +196,7 @@ mod tests {
         progress.begin(Step::Measure, Some("w"), None, at(400));
         // Held-out workloads come last, and are a part of verifying.
         progress.begin(Step::HeldOut, None, None, at(600));
+        assert_eq!(words(&progress), ["done", "running", "done"]);
         progress.pass(at(700));
         assert_eq!(words(&progress), ["done", "done", "done"]);
         assert_eq!(

@@ -3,8 +3,8 @@
 use lightbench_core::verify::sentence;
 use lightbench_core::verify::verdict::{Failure, WorkloadTiming};
 
-use super::Workbench;
 use super::evaluations::{Evaluated, Machine};
+use super::{Workbench, problem};
 
 /// The sentence, and how it is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,8 +41,15 @@ impl Workbench {
         }
         let known = self.evaluations.of(&opened.kernel);
         if let Some(known) = known {
-            if known.running.is_some() && known.evaluated.is_none() {
-                let text = format!("{} is being looked at for the first time", opened.kernel);
+            if known.running.is_some() {
+                let before =
+                    known.evaluated.as_ref().map(|evaluated| self.evaluated_line(evaluated).text);
+                let text = match before {
+                    None => format!("{} is being looked at for the first time", opened.kernel),
+                    Some(line) => {
+                        format!("{} is being looked at again; before: {line}", opened.kernel)
+                    }
+                };
                 return Line { text, tone: Tone::Running };
             }
             if let Some(obstacle) = &known.obstacle {
@@ -77,7 +84,17 @@ impl Workbench {
                 Line { text, tone: Tone::Good }
             }
             Err(Failure::Cancelled) => Line { text: "Stopped".to_owned(), tone: Tone::Quiet },
-            Err(_) => Line { text: sentence::verdict(kernel, verdict), tone: Tone::Bad },
+            Err(failure) => {
+                let mut text = sentence::verdict(kernel, verdict);
+                let problems = problem::of_failure(failure, &evaluated.kernel, &evaluated.project);
+                let first = problems.iter().find(|problem| problem.place.is_some());
+                if let Some((first, place)) =
+                    first.and_then(|first| Some((first, first.place.as_ref()?)))
+                {
+                    text += &format!("; line {}: {}", place.line, first.message);
+                }
+                Line { text, tone: Tone::Bad }
+            }
         }
     }
 

@@ -1,0 +1,143 @@
+//! The thread itself, with real files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use lightbench_core::toolchain::Surroundings;
+
+use super::Desk;
+use crate::session::Session;
+use crate::workbench::errand::{Clerk as _, Errand, Finding, Part};
+use crate::workbench::settings::Settings;
+
+/// How long anything may take on a machine that does much else.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long nothing happens where nothing should.
+const QUIET: Duration = Duration::from_millis(800);
+
+struct Bench {
+    folder: tempfile::TempDir,
+    desk: Desk,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        copy(&crate::workbench::tests::folder(), &folder.path().join("project"));
+        fs::remove_dir_all(folder.path().join("project/.lightbench")).ok();
+        let surroundings = Surroundings::from_variables(&|_| None, None);
+        let state = Some(folder.path().join("state"));
+        let session = Session { state, ..Session::new(surroundings) };
+        let desk = Desk::start(session, Arc::new(|| ())).unwrap();
+        Self { folder, desk }
+    }
+
+    fn project(&self) -> PathBuf {
+        self.folder.path().join("project").canonicalize().unwrap()
+    }
+
+    fn next_within(&self, patience: Duration) -> Option<Finding> {
+        let began = Instant::now();
+        loop {
+            if let Some(finding) = self.desk.next() {
+                return Some(finding);
+            }
+            if began.elapsed() > patience {
+                return None;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// The first finding that is meant; what comes before it is passed over.
+    fn until<T>(&self, meant: impl Fn(Finding) -> Option<T>) -> T {
+        loop {
+            let finding = self.next_within(PATIENCE).expect("nothing more is found");
+            if let Some(found) = meant(finding) {
+                return found;
+            }
+        }
+    }
+
+    fn open(&self) {
+        self.desk.hand(Errand::Open(self.project()));
+        self.until(|finding| matches!(finding, Finding::History(_, _, Part::Last)).then_some(()));
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+#[test]
+fn changes_are_noticed_and_reading_is_none() {
+    let bench = Bench::new();
+    bench.open();
+    bench.desk.hand(Errand::Reread(bench.project()));
+    bench.until(|finding| matches!(finding, Finding::Project(..)).then_some(()));
+    let more = bench.next_within(QUIET);
+    assert!(more.is_none(), "reading is no change: {more:?}");
+    fs::write(bench.project().join("kernels/naive.cu"), "// by another editor").unwrap();
+    bench.until(|finding| matches!(finding, Finding::Changed(_)).then_some(()));
+    while bench.next_within(QUIET).is_some() {}
+}
+
+#[test]
+fn what_is_saved_is_on_disk_and_what_cannot_be_is_said() {
+    let bench = Bench::new();
+    bench.open();
+    let check =
+        |file: &str, is_saved: bool| {
+            let (folder, text) = (bench.project(), "// saved\n".to_owned());
+            bench.desk.hand(Errand::Save { folder, file: file.into(), text: text.clone() });
+            let saved = bench.until(|finding| {
+                if let Finding::Saved(_, _, saved) = finding { Some(saved) } else { None }
+            });
+            assert_eq!(saved.is_ok(), is_saved, "{file}: {saved:?}");
+            if is_saved {
+                assert_eq!(fs::read_to_string(bench.project().join(file)).unwrap(), text);
+            }
+        };
+    check("kernels/naive.cu", true);
+    check("kernels/new/deep.cu", true);
+    check("project.ron/below-a-file.cu", false);
+}
+
+#[test]
+fn what_was_not_saved_is_offered_again() {
+    let bench = Bench::new();
+    let file = PathBuf::from("kernels/naive.cu");
+    let keep = |text: &str| Errand::KeepJournal(bench.project(), file.clone(), text.to_owned());
+    bench.desk.hand(keep("not saved"));
+    bench.open();
+    let text =
+        bench.until(
+            |finding| if let Finding::Journal(_, _, text) = finding { Some(text) } else { None },
+        );
+    assert_eq!(text, "not saved");
+    bench.desk.hand(Errand::ForgetJournal(bench.project(), file.clone()));
+    bench.open();
+    while let Some(finding) = bench.next_within(QUIET) {
+        assert!(!matches!(finding, Finding::Journal(..)), "{finding:?}");
+    }
+}
+
+#[test]
+fn what_was_handed_over_is_done_before_the_thread_ends() {
+    let bench = Bench::new();
+    let settings = Settings { zoom: 2.0, ..Settings::default() };
+    bench.desk.hand(Errand::KeepSettings(Box::new(settings.clone())));
+    let state = bench.folder.path().join("state/settings.ron");
+    drop(bench.desk);
+    assert_eq!(Settings::from_ron(&fs::read_to_string(state).unwrap()), Ok(settings));
+}
