@@ -28,7 +28,7 @@ impl Watch {
         let heard = move |result: DebounceEventResult| {
             // An error here is a lost event: reading again finds out what there is.
             let concerns = match result {
-                Ok(events) => events.iter().any(|event| is_change(event)),
+                Ok(events) => events.iter().any(is_change),
                 Err(_) => true,
             };
             if concerns {
