@@ -215,12 +215,14 @@ impl Runs {
         self.get(self.best.get(&basis)?.1)
     }
 
-    /// The run of the same kernel and device before this one.
+    /// The newest run before this one of the same kernel on the same device with another candidate.
     #[must_use]
     pub fn before(&self, row: &Row) -> Option<&Row> {
         let earlier = self.rows.iter().rev().skip_while(|known| known.number >= row.number);
-        let mut alike =
-            earlier.filter(|known| known.kernel == row.kernel && known.device == row.device);
+        let mut alike = earlier.filter(|known| {
+            (&known.kernel, &known.device) == (&row.kernel, &row.device)
+                && known.candidate != row.candidate
+        });
         alike.next()
     }
 
