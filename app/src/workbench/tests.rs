@@ -167,7 +167,7 @@ pub(crate) fn stored(number: i64, kernel: &str, seed: u64, seconds: Option<f64>)
         project: project.definition.name.clone(),
         definition: Some("0123456789abcdef".to_owned()),
         kernel: kernel.to_owned(),
-        candidate: Some(format!("{number:064x}")),
+        candidate: Some(format!("{number:0<64x}")),
         parent: None,
         origin: Origin::Person,
         parameters: BTreeMap::new(),
