@@ -52,7 +52,7 @@ struct Opened {
 }
 
 /// What marks are made of: the text that was looked at, what is wrong with it, and what its lines did.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 struct MadeOf {
     checked: String,
     problems: Vec<Problem>,
@@ -152,19 +152,19 @@ impl Opened {
     fn mark(&mut self, document: &Document, words: Vec<Word>, heat: Option<heat::Lines>) {
         self.marks.words = words;
         // What the text is now is what it is marked with later, when somebody has looked at it.
-        let current = (self.editor.revision(), hash(&document.text));
-        if self.saved.last().is_none_or(|known| known.1 != current.1) {
-            self.saved.push(current);
+        let revision = self.editor.revision();
+        if self.saved.last().is_none_or(|known| known.0 != revision) {
+            self.saved.push((revision, hash(&document.text)));
             let most = self.saved.len().saturating_sub(64);
             self.saved.drain(..most);
         }
         let heat = heat.filter(|heat| heat.file == document.file);
-        let made_of = MadeOf {
-            checked: document.checked.clone(),
-            problems: document.problems.clone(),
-            heat: heat.as_ref().map(|heat| (heat.verdict, heat.which)),
-        };
-        if self.made_of == made_of {
+        let shown = heat.as_ref().map(|heat| (heat.verdict, heat.which));
+        let made_of = &self.made_of;
+        if made_of.heat == shown
+            && made_of.problems == document.problems
+            && made_of.checked == document.checked
+        {
             return;
         }
         self.marks.heat = heat.map(|heat| heat.marks()).unwrap_or_default();
@@ -173,7 +173,8 @@ impl Opened {
         self.marks.made_at = of_text.map_or_else(Revision::default, |(revision, _)| *revision);
         self.marks.problems = document.problems.iter().filter_map(problem).collect();
         self.marks.generation += 1;
-        self.made_of = made_of;
+        let (checked, problems) = (document.checked.clone(), document.problems.clone());
+        self.made_of = MadeOf { checked, problems, heat: shown };
     }
 }
 

@@ -12,8 +12,8 @@ pub(super) fn pressed(ui: &Ui, palette_is_open: bool) -> Vec<Command> {
         if matches!(entry.command, Command::Edit(EditCommand::Undo | EditCommand::Redo)) {
             continue;
         }
-        for shortcut in entry.shortcuts {
-            known.extend(keyboard(shortcut).map(|keys| (keys, entry.command.clone())));
+        for shortcut in &entry.shortcuts {
+            known.extend(keyboard(*shortcut).map(|keys| (keys, entry.command.clone())));
         }
     }
     known.sort_by_key(|(keys, _)| std::cmp::Reverse(keys.modifiers.shift));
@@ -49,8 +49,8 @@ mod tests {
     #[test]
     fn every_shortcut_is_a_key() {
         for entry in entries() {
-            for shortcut in entry.shortcuts {
-                assert!(keyboard(shortcut).is_some(), "{}: {}", entry.title, shortcut.words());
+            for shortcut in &entry.shortcuts {
+                assert!(keyboard(*shortcut).is_some(), "{}: {}", entry.title, shortcut.words());
             }
         }
     }

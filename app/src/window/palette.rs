@@ -139,12 +139,12 @@ impl Palette {
 }
 
 fn of_commands() -> Vec<Choice> {
-    let choice = |entry: crate::workbench::command::Entry| Choice {
+    let choice = |entry: &crate::workbench::command::Entry| Choice {
         detail: entry.shortcuts.first().map(|keys| keys.words()).unwrap_or_default(),
-        title: entry.title,
-        command: entry.command,
+        title: entry.title.clone(),
+        command: entry.command.clone(),
     };
-    entries().into_iter().map(choice).collect()
+    entries().iter().map(choice).collect()
 }
 
 fn of_kernels(bench: &Workbench) -> Vec<Choice> {

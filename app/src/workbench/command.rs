@@ -1,6 +1,7 @@
 //! All that a person can do in the window: menu, shortcuts, palette and tests come from this one list.
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use lightbench_core::figure::Figure;
 use lightbench_core::history::RunNumber;
@@ -251,7 +252,13 @@ const fn control_shift(key: &'static str) -> Shortcut {
 
 /// Every command that needs nothing more to be known, in the order of the menus.
 #[must_use]
-pub fn entries() -> Vec<Entry> {
+pub fn entries() -> &'static [Entry] {
+    // Asked for in every frame, and always the same.
+    static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(listed);
+    &ENTRIES
+}
+
+fn listed() -> Vec<Entry> {
     let mut entries = Vec::new();
     let mut add = |menu, command, title: &str, shortcuts: &[Shortcut]| {
         let (title, shortcuts) = (title.to_owned(), shortcuts.to_vec());
@@ -349,8 +356,8 @@ mod tests {
     fn no_two_commands_share_a_title_or_keys() {
         let (mut titles, mut keys) = (BTreeSet::new(), BTreeSet::new());
         for entry in entries() {
-            assert!(titles.insert(entry.title.clone()), "{} twice", entry.title);
-            for shortcut in entry.shortcuts {
+            assert!(titles.insert(&entry.title), "{} twice", entry.title);
+            for shortcut in &entry.shortcuts {
                 assert!(keys.insert(shortcut.words()), "{} twice", shortcut.words());
             }
         }

@@ -96,16 +96,9 @@ pub struct Evaluated {
 
 #[derive(Clone, Debug)]
 struct Job {
-    kind: Kind,
     project: Arc<Project>,
     kernel: Arc<Kernel>,
     device: DeviceChoice,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Facts,
-    Verdict,
 }
 
 /// What is asked about a kernel.
@@ -148,6 +141,14 @@ impl Evaluations {
     /// What is known of a kernel, to be changed.
     pub fn of_mut(&mut self, kernel: &str) -> &mut Known {
         self.known.entry(kernel.to_owned()).or_default()
+    }
+
+    /// What is known of the kernel that these facts are of, unless it was compiled again meanwhile.
+    pub fn of_facts(&mut self, facts: &Arc<Facts>) -> Option<&mut Known> {
+        let is_of = |known: &&mut Known| {
+            known.facts.as_ref().is_some_and(|known| Arc::ptr_eq(known, facts))
+        };
+        self.known.values_mut().find(is_of)
     }
 
     /// Kernels of which something is known.
@@ -195,7 +196,7 @@ impl Evaluations {
         let sheet = question.device.sheet;
         let compile =
             CompileFor { sheet, workload: question.workload.clone(), build: Build::Optimised };
-        let facts = self.asked(Request::Compile(work.clone(), compile), question, Kind::Facts)?;
+        let facts = self.asked(Request::Compile(work.clone(), compile), question)?;
         let running = if last == Stage::Compile {
             facts
         } else {
@@ -211,7 +212,7 @@ impl Evaluations {
                     Stage::Compile | Stage::Verify => TimingUse::Skip,
                 },
             };
-            self.asked(Request::Evaluate(work, conditions), question, Kind::Verdict)?
+            self.asked(Request::Evaluate(work, conditions), question)?
         };
         let known = self.of_mut(&question.kernel.name);
         known.running = Some(running);
@@ -220,18 +221,13 @@ impl Evaluations {
         Ok(())
     }
 
-    fn asked(
-        &mut self,
-        request: Request,
-        question: &Question,
-        kind: Kind,
-    ) -> Result<RequestId, String> {
+    fn asked(&mut self, request: Request, question: &Question) -> Result<RequestId, String> {
         let Some(evaluator) = self.evaluator() else {
             return Err("nothing can run before the machine is known".to_owned());
         };
         let id = evaluator.ask(request).map_err(|refused| refused.to_string())?;
         let (project, kernel) = (Arc::clone(&question.project), Arc::clone(&question.kernel));
-        self.jobs.insert(id, Job { kind, project, kernel, device: question.device.clone() });
+        self.jobs.insert(id, Job { project, kernel, device: question.device.clone() });
         Ok(id)
     }
 
@@ -287,9 +283,7 @@ impl Evaluations {
             known.running = None;
         }
         match ending {
-            Ending::Compiled(compiled) => {
-                Some(known.compiled(*compiled, (job.kind, is_newest), &job, now))
-            }
+            Ending::Compiled(compiled) => Some(known.compiled(*compiled, is_newest, &job, now)),
             Ending::Evaluated(run) => {
                 if is_newest {
                     match &run.verdict {
@@ -297,7 +291,7 @@ impl Evaluations {
                         Err(_) => known.progress.fail(now),
                     }
                 }
-                let Job { project, kernel, device, kind: _ } = job;
+                let Job { project, kernel, device } = job;
                 let evaluated = Evaluated {
                     run: Arc::from(run),
                     project,
@@ -337,11 +331,10 @@ impl Known {
     fn compiled(
         &mut self,
         compiled: Result<Facts, FactsError>,
-        (kind, is_newest): (Kind, bool),
+        is_newest: bool,
         job: &Job,
         now: Duration,
     ) -> Heard {
-        debug_assert_eq!(kind, Kind::Facts);
         match compiled {
             Ok(facts) => {
                 self.compile_problems = problem::of_compiler(&facts.artifact.diagnostics);

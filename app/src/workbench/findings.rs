@@ -62,16 +62,8 @@ impl Workbench {
                 }
             }
             Finding::Sass(facts, sass) => {
-                let known = self.opened.as_ref().and_then(|opened| {
-                    let kernels = opened.project.kernels.iter();
-                    let name = |name: &str| {
-                        let known = self.evaluations.of(name)?;
-                        known.facts.as_ref().filter(|known| Arc::ptr_eq(known, &facts)).map(drop)
-                    };
-                    kernels.map(|kernel| kernel.name.clone()).find(|kernel| name(kernel).is_some())
-                });
-                if let Some(kernel) = known {
-                    self.evaluations.of_mut(&kernel).sass = match sass {
+                if let Some(known) = self.evaluations.of_facts(&facts) {
+                    known.sass = match sass {
                         Ok(functions) => Sass::Read(Arc::new(functions)),
                         Err(why) => Sass::Unreadable(why),
                     };
