@@ -13,12 +13,14 @@
 mod build;
 pub mod compare;
 mod compiles;
+mod screening;
 mod stand;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use self::build::Scope;
+pub use self::screening::{Glances, screen};
 use crate::cancellation::Cancellation;
 use crate::compile::Compiler;
 use crate::device::{DeviceName, DeviceSheet};
@@ -97,6 +99,15 @@ pub struct Screening {
     pub verdict: Result<Screened, Failure>,
     /// How long everything took.
     pub elapsed: Duration,
+}
+
+impl Screening {
+    /// What is said of a look that nobody wanted any more.
+    #[must_use]
+    pub fn cancelled(seed: u64) -> Self {
+        let verdict = Err(Failure::Cancelled);
+        Self { candidate: None, seed, verdict, elapsed: Duration::ZERO }
+    }
 }
 
 /// Why there is no verdict.
@@ -182,38 +193,4 @@ fn verification<'a>(
 ) -> Verification<'a> {
     let (stations, seed) = (&mut bench.stations, evaluation.seed);
     Verification { subject, stations, seed, cancellation, watcher, checks }
-}
-
-/// A quick look at one workload: enough to drop a candidate, never enough to call it right.
-///
-/// # Errors
-/// As [`evaluate`].
-pub fn screen(
-    evaluation: &Evaluation<'_>,
-    bench: &mut Bench,
-    cancellation: &Cancellation,
-    watcher: Watcher<'_>,
-) -> Result<Screening, EvaluateError> {
-    let started = Instant::now();
-    let mut candidate = None;
-    let mut look = || {
-        watcher(Step::Compile, None);
-        let subject = build::build(
-            evaluation,
-            Scope::OneWorkload,
-            &mut bench.compiler,
-            cancellation,
-            &mut candidate,
-        )?;
-        let checks = subject.checks(started.elapsed());
-        let trial = subject.trials.first().ok_or_else(|| {
-            Stop::Request("no workload of the project runs on this device".to_owned())
-        })?;
-        verification(evaluation, &subject, bench, cancellation, watcher, checks)
-            .screen(trial)
-            .map(|checks| Screened { checks })
-    };
-    let verdict = settled(look())?;
-    let (seed, elapsed) = (evaluation.seed, started.elapsed());
-    Ok(Screening { candidate, seed, verdict, elapsed })
 }

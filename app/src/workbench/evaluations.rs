@@ -322,7 +322,7 @@ impl Evaluations {
                 known.progress.fail(now);
                 Some(Heard::Defect(format!("{name}: a defect of Lightbench: {message}")))
             }
-            Ending::Screened(_) | Ending::Stopped => None,
+            Ending::Screened(_) | Ending::Compared(_) | Ending::Stopped => None,
         }
     }
 }

@@ -196,7 +196,11 @@ pub(crate) fn evaluations(script: &Script) -> Vec<(RequestId, String, u64)> {
             Request::Evaluate(work, conditions) => {
                 Some((RequestId::numbered(number), work.kernel.name.clone(), conditions.seed))
             }
-            Request::Screen(..) | Request::Compile(..) | Request::Cancel(_) | Request::Stop => None,
+            Request::Screen(..)
+            | Request::Compare(..)
+            | Request::Compile(..)
+            | Request::Cancel(_)
+            | Request::Stop => None,
         })
         .collect()
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::request::RequestId;
 use crate::compile;
 use crate::compile::facts::{Facts, FactsError};
+use crate::evaluate::compare::Compared;
 use crate::evaluate::{EvaluateError, Run, Screening};
 use crate::units::Seconds;
 use crate::verify::verdict::Step;
@@ -42,13 +43,28 @@ pub enum Event {
     Noticed(Notice),
 }
 
+impl Event {
+    /// The request that it is about.
+    #[must_use]
+    pub fn request(&self) -> Option<RequestId> {
+        match self {
+            Self::Queued { request, .. }
+            | Self::Began { request, .. }
+            | Self::Finished { request, .. } => Some(*request),
+            Self::Noticed(_) => None,
+        }
+    }
+}
+
 /// How a request ended.
 #[derive(Debug)]
 pub enum Ending {
     /// There is a verdict.
     Evaluated(Box<Run>),
-    /// A quick look was taken.
-    Screened(Box<Screening>),
+    /// A quick look was taken at each candidate, in their order.
+    Screened(Vec<Screening>),
+    /// Two were run beside each other.
+    Compared(Box<Compared>),
     /// There are facts, or the reason why there are none.
     Compiled(Box<Result<Facts, FactsError>>),
     /// There is no verdict: the request is wrong, or the machine cannot do it.

@@ -129,6 +129,7 @@ impl Serving {
             Ending::Cancelled { .. } => Ran::UntilCancelled,
             Ending::Evaluated(_)
             | Ending::Screened(_)
+            | Ending::Compared(_)
             | Ending::Compiled(_)
             | Ending::Impossible(_)
             | Ending::Panicked { .. }
@@ -141,6 +142,7 @@ impl Serving {
                     Ending::Cancelled { so_far, .. } => so_far,
                     Ending::Evaluated(_)
                     | Ending::Screened(_)
+                    | Ending::Compared(_)
                     | Ending::Compiled(_)
                     | Ending::Impossible(_)
                     | Ending::Panicked { .. }
@@ -164,7 +166,8 @@ fn learn(expected: &mut Expected, topic: &Topic, ended: Option<(Step, Option<Str
 fn came_to_an_end(ending: &Ending) -> bool {
     match ending {
         Ending::Evaluated(run) => run.verdict.is_ok(),
-        Ending::Screened(screening) => screening.verdict.is_ok(),
+        Ending::Screened(all) => all.iter().all(|screening| screening.verdict.is_ok()),
+        Ending::Compared(compared) => compared.runs.iter().all(|run| run.verdict.is_ok()),
         Ending::Compiled(facts) => facts.is_ok(),
         Ending::Impossible(_)
         | Ending::Cancelled { .. }

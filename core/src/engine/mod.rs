@@ -32,14 +32,30 @@ use outbox::{MOST_UNREAD, Outbox};
 use performer::{Compiling, Evaluator, Task};
 use queue::{Job, MOST_WAITING, Met, NoRoom, Taken};
 
+use crate::device::DeviceName;
+
 pub use event::{Because, Ending, Event, Notice, Role};
 pub use outbox::Wake;
-pub use request::{AskedBy, CompileFor, Conditions, NotTaken, Request, RequestId, Work};
+pub use request::{AskedBy, CompileFor, Conditions, NotTaken, Request, RequestId, Screens, Work};
 pub use settings::{DeviceSetting, Settings};
 
 /// The threads that work, one for each device and one that compiles. Dropping it ends everything that runs.
 #[derive(Debug)]
 pub struct Engine {
+    lanes: Arc<Lanes>,
+}
+
+/// One more who asks the same threads, and reads alone what is said about what it asked. Of an engine that is gone it
+/// hears that everything is cancelled.
+#[derive(Debug)]
+pub struct Client {
+    lanes: Arc<Lanes>,
+    outbox: Arc<Outbox>,
+}
+
+/// The threads, and what those who ask share.
+#[derive(Debug)]
+struct Lanes {
     devices: Vec<(String, Lane)>,
     compiling: Lane,
     outbox: Arc<Outbox>,
@@ -114,7 +130,14 @@ impl Engine {
             Ok((name, lane))
         });
         let devices = devices.collect::<io::Result<_>>()?;
-        Ok(Self { devices, compiling, outbox, newest: Mutex::new(0), ending })
+        let newest = Mutex::new(0);
+        Ok(Self { lanes: Arc::new(Lanes { devices, compiling, outbox, newest, ending }) })
+    }
+
+    /// One more who asks.
+    #[must_use]
+    pub fn client(&self) -> Client {
+        Client { lanes: Arc::clone(&self.lanes), outbox: Arc::new(Outbox::new(None)) }
     }
 
     /// Takes a request, and gives its number; that of the other one where a request is to be cancelled. It does not wait.
@@ -122,44 +145,76 @@ impl Engine {
     /// # Errors
     /// The request is not taken, and nothing comes of it.
     pub fn ask(&self, request: Request) -> Result<RequestId, NotTaken> {
-        let unread = self.outbox.unread();
-        match request {
-            Request::Cancel(id) => self.cancel(id),
-            Request::Stop => self.stop(),
-            Request::Evaluate(..) | Request::Screen(..) | Request::Compile(..)
-                if unread >= MOST_UNREAD =>
-            {
-                Err(NotTaken::Unread(unread))
-            }
-            Request::Evaluate(work, conditions) => {
-                let device = conditions.device.to_string();
-                self.push(self.device(&device)?, Task::Evaluate(work, conditions))
-            }
-            Request::Screen(work, conditions) => {
-                let device = conditions.device.to_string();
-                self.push(self.device(&device)?, Task::Screen(work, conditions))
-            }
-            Request::Compile(work, for_what) => {
-                self.push(&self.compiling, Task::Compile(work, for_what))
-            }
-        }
+        self.lanes.ask(request, None)
     }
 
     /// The oldest event that nobody has read, waited for at most this long.
     #[must_use]
     pub fn next_event(&self, patience: Duration) -> Option<Event> {
+        self.lanes.outbox.next(patience)
+    }
+}
+
+impl Client {
+    /// As [`Engine::ask`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn ask(&self, request: Request) -> Result<RequestId, NotTaken> {
+        self.lanes.ask(request, Some(&self.outbox))
+    }
+
+    /// The oldest event about its own requests that it has not read, waited for at most this long.
+    #[must_use]
+    pub fn next_event(&self, patience: Duration) -> Option<Event> {
         self.outbox.next(patience)
     }
+}
 
-    fn device(&self, name: &str) -> Result<&Lane, NotTaken> {
-        let lane = self.devices.iter().find(|(known, _)| known == name);
-        lane.map(|(_, lane)| lane).ok_or_else(|| NotTaken::NoSuchDevice(name.to_owned()))
+impl Lanes {
+    fn ask(&self, request: Request, reader: Option<&Arc<Outbox>>) -> Result<RequestId, NotTaken> {
+        let unread = reader.unwrap_or(&self.outbox).unread();
+        let (lane, task) = match request {
+            Request::Cancel(id) => return self.cancel(id),
+            Request::Stop => return self.stop(),
+            Request::Evaluate(work, conditions) => {
+                let lane = self.device(&conditions.device)?;
+                (lane, Task::Evaluate(work, conditions))
+            }
+            Request::Screen(screens, conditions) => {
+                let lane = self.device(&conditions.device)?;
+                (lane, Task::Screen(screens, conditions))
+            }
+            Request::Compare(works, conditions) => {
+                let lane = self.device(&conditions.device)?;
+                (lane, Task::Compare(works, conditions))
+            }
+            Request::Compile(work, for_what) => (&self.compiling, Task::Compile(work, for_what)),
+        };
+        if unread >= MOST_UNREAD {
+            return Err(NotTaken::Unread(unread));
+        }
+        self.push(lane, task, reader)
     }
 
-    fn push(&self, lane: &Lane, task: Task) -> Result<RequestId, NotTaken> {
+    fn device(&self, name: &DeviceName) -> Result<&Lane, NotTaken> {
+        let name = name.to_string();
+        let lane = self.devices.iter().find(|(known, _)| *known == name);
+        lane.map(|(_, lane)| lane).ok_or(NotTaken::NoSuchDevice(name))
+    }
+
+    fn push(
+        &self,
+        lane: &Lane,
+        task: Task,
+        reader: Option<&Arc<Outbox>>,
+    ) -> Result<RequestId, NotTaken> {
         let mut newest = self.newest();
         *newest += 1;
         let id = RequestId(*newest);
+        if let Some(reader) = reader {
+            self.outbox.set_apart(id, Arc::clone(reader));
+        }
         let topic = task.work().topic();
         let say = |taken: Taken| {
             for (older, because) in taken.ended {
@@ -167,7 +222,11 @@ impl Engine {
             }
             self.outbox.say(Event::Queued { request: id, ahead: taken.ahead });
         };
-        match lane.inbox.push(Job { id, topic, task }, say) {
+        let taken = lane.inbox.push(Job { id, topic, task }, say);
+        if taken.is_err() {
+            self.outbox.forget(id);
+        }
+        match taken {
             Ok(()) => Ok(id),
             Err(NoRoom::Full) => Err(NotTaken::Full(MOST_WAITING)),
             Err(NoRoom::Stopping) => Err(NotTaken::Stopping),
@@ -175,7 +234,7 @@ impl Engine {
     }
 
     fn cancel(&self, id: RequestId) -> Result<RequestId, NotTaken> {
-        for lane in self.lanes() {
+        for lane in self.each() {
             match lane.inbox.cancel(id) {
                 Met::Waiting => {
                     self.outbox.say(cancelled(id, Because::Asked));
@@ -201,7 +260,7 @@ impl Engine {
             }
             *asked = Some(id);
         }
-        self.lanes().for_each(Lane::stop);
+        self.each().for_each(Lane::stop);
         Ok(id)
     }
 
@@ -209,7 +268,7 @@ impl Engine {
         self.newest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lanes(&self) -> impl Iterator<Item = &Lane> {
+    fn each(&self) -> impl Iterator<Item = &Lane> {
         self.devices.iter().map(|(_, lane)| lane).chain([&self.compiling])
     }
 }
@@ -217,6 +276,6 @@ impl Engine {
 impl Drop for Engine {
     fn drop(&mut self) {
         // All of them before any is waited for.
-        self.lanes().for_each(Lane::stop);
+        self.lanes.each().for_each(Lane::stop);
     }
 }

@@ -1,10 +1,11 @@
 //! What was said and not read yet.
 
-use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::event::Event;
+use super::request::RequestId;
 
 /// With as many events unread, progress is not kept: the end of a request says all that came of it.
 const MOST_PROGRESS: usize = 4096;
@@ -34,6 +35,8 @@ pub(super) struct Outbox {
 struct Said {
     events: VecDeque<Event>,
     ends: usize,
+    /// Requests of somebody who reads apart, until they end.
+    apart: BTreeMap<RequestId, Arc<Outbox>>,
 }
 
 impl Outbox {
@@ -41,7 +44,32 @@ impl Outbox {
         Self { said: Mutex::default(), more: Condvar::new(), wake }
     }
 
+    /// Everything about this request is for another reader.
+    pub(super) fn set_apart(&self, request: RequestId, reader: Arc<Self>) {
+        self.lock().apart.insert(request, reader);
+    }
+
+    /// The request was not taken after all.
+    pub(super) fn forget(&self, request: RequestId) {
+        self.lock().apart.remove(&request);
+    }
+
+    /// Who reads about this event, if it is somebody apart.
+    fn reader(&self, event: &Event) -> Option<Arc<Self>> {
+        let request = event.request()?;
+        let mut said = self.lock();
+        match event {
+            Event::Finished { .. } => said.apart.remove(&request),
+            Event::Queued { .. } | Event::Began { .. } | Event::Noticed(_) => {
+                said.apart.get(&request).map(Arc::clone)
+            }
+        }
+    }
+
     pub(super) fn say(&self, event: Event) {
+        if let Some(reader) = self.reader(&event) {
+            return reader.say(event);
+        }
         {
             let mut said = self.lock();
             match event {

@@ -3,13 +3,17 @@
 use std::sync::Arc;
 
 use super::event::{Because, Ending, Notice, Role};
-use super::request::{CompileFor, Conditions, Work};
+use super::request::{CompileFor, Conditions, Screens, Work};
 use super::settings::{DeviceSetting, Settings};
 use crate::cancellation::Cancellation;
 use crate::compile::Compiler;
 use crate::compile::error::CompileError;
 use crate::compile::facts::{FactsError, Setting, facts};
-use crate::evaluate::{Bench, EvaluateError, Evaluation, Watcher, evaluate, screen};
+use crate::evaluate::compare::compare;
+use crate::evaluate::{
+    Bench, EvaluateError, Evaluation, Glances, Run, Screening, Watcher, evaluate, screen,
+};
+use crate::measure::Protocol;
 use crate::verify::stations::Stations;
 use crate::verify::verdict::{Failure, Step};
 
@@ -17,14 +21,17 @@ use crate::verify::verdict::{Failure, Step};
 #[derive(Clone, Debug)]
 pub(super) enum Task {
     Evaluate(Work, Conditions),
-    Screen(Work, Conditions),
+    Screen(Screens, Conditions),
+    Compare(Box<[Work; 2]>, Conditions),
     Compile(Work, CompileFor),
 }
 
 impl Task {
     pub(super) fn work(&self) -> &Work {
         match self {
-            Self::Evaluate(work, _) | Self::Screen(work, _) | Self::Compile(work, _) => work,
+            Self::Evaluate(work, _) | Self::Compile(work, _) => work,
+            Self::Screen(screens, _) => &screens.first,
+            Self::Compare(works, _) => &works[0],
         }
     }
 }
@@ -84,16 +91,40 @@ impl Evaluator {
 
     fn screened(
         &mut self,
-        (work, conditions): (&Work, &Conditions),
+        (screens, conditions): (&Screens, &Conditions),
         cancellation: &Cancellation,
         watcher: Watcher<'_>,
     ) -> Result<Ending, EvaluateError> {
-        let evaluation = evaluation(work, conditions);
-        let screening = screen(&evaluation, self.bench()?, cancellation, watcher)?;
-        self.notice(screening.verdict.as_ref().err());
-        Ok(match screening.verdict {
-            Err(Failure::Cancelled) => cancelled(None),
-            Ok(_) | Err(_) => Ending::Screened(Box::new(screening)),
+        let works = std::iter::once(&screens.first).chain(&screens.others);
+        let evaluations: Vec<_> = works.map(|work| evaluation(work, conditions)).collect();
+        let glances = Glances { evaluations: &evaluations, abandon: &screens.abandon };
+        let screenings = screen(glances, self.bench()?, cancellation, watcher)?;
+        for screening in &screenings {
+            self.notice(screening.verdict.as_ref().err());
+        }
+        let cancelled_in =
+            |screening: &Screening| matches!(screening.verdict, Err(Failure::Cancelled));
+        Ok(match screenings.iter().any(cancelled_in) {
+            true => cancelled(None),
+            false => Ending::Screened(screenings),
+        })
+    }
+
+    fn compared(
+        &mut self,
+        ([a, b], conditions): (&[Work; 2], &Conditions),
+        cancellation: &Cancellation,
+        watcher: Watcher<'_>,
+    ) -> Result<Ending, EvaluateError> {
+        let both = [evaluation(a, conditions), evaluation(b, conditions)];
+        let compared = compare(both, Protocol::PAIRED, self.bench()?, cancellation, watcher)?;
+        let stopped = |run: &Run| matches!(run.verdict, Err(Failure::Cancelled));
+        for run in &compared.runs {
+            self.notice(run.verdict.as_ref().err());
+        }
+        Ok(match compared.runs.iter().any(stopped) || cancellation.is_cancelled() {
+            true => cancelled(None),
+            false => Ending::Compared(Box::new(compared)),
         })
     }
 
@@ -128,8 +159,11 @@ impl Performer for Evaluator {
             Task::Evaluate(work, conditions) => {
                 self.evaluated((work, conditions), cancellation, watcher)
             }
-            Task::Screen(work, conditions) => {
-                self.screened((work, conditions), cancellation, watcher)
+            Task::Screen(screens, conditions) => {
+                self.screened((screens, conditions), cancellation, watcher)
+            }
+            Task::Compare(works, conditions) => {
+                self.compared((works, conditions), cancellation, watcher)
             }
             Task::Compile(work, for_what) => match self.bench() {
                 Ok(bench) => {
@@ -175,7 +209,7 @@ impl Performer for Compiling {
             Task::Compile(work, for_what) => {
                 compiled(&mut self.compiler, (work, for_what), cancellation, watcher)
             }
-            Task::Evaluate(..) | Task::Screen(..) => {
+            Task::Evaluate(..) | Task::Screen(..) | Task::Compare(..) => {
                 let message = "the thread that compiles has no device".to_owned();
                 Ending::Impossible(EvaluateError::Request(message))
             }
@@ -230,6 +264,6 @@ fn evaluation<'a>(work: &'a Work, conditions: &'a Conditions) -> Evaluation<'a> 
 }
 
 /// The queue knows better why.
-fn cancelled(so_far: Option<Box<crate::evaluate::Run>>) -> Ending {
+fn cancelled(so_far: Option<Box<Run>>) -> Ending {
     Ending::Cancelled { because: Because::Asked, so_far }
 }

@@ -10,6 +10,7 @@ use crate::device::{DeviceName, DeviceSheet};
 use crate::evaluate::PolicyUse;
 use crate::project::{Kernel, Project};
 use crate::speed_of_light::calibration::Calibration;
+use crate::units::Seconds;
 use crate::verify::verdict::TimingUse;
 
 /// All that the engine can be told.
@@ -17,8 +18,10 @@ use crate::verify::verdict::TimingUse;
 pub enum Request {
     /// From a candidate to a verdict.
     Evaluate(Work, Conditions),
-    /// A quick look at one workload: enough to drop a candidate.
-    Screen(Work, Conditions),
+    /// A quick look at one candidate or several: enough to drop them.
+    Screen(Screens, Conditions),
+    /// Two kernels of a project beside each other.
+    Compare(Box<[Work; 2]>, Conditions),
     /// To facts, and no further. It needs no device, so that it does not wait for one.
     Compile(Work, CompileFor),
     /// A request is not wanted any more. It ends as cancelled, unless it ends otherwise before it hears of it.
@@ -42,6 +45,25 @@ pub struct Work {
     pub chosen: BTreeMap<String, i64>,
     /// Who waits for it.
     pub asked_by: AskedBy,
+}
+
+/// Candidates of one project that are looked at together.
+#[derive(Clone, Debug)]
+pub struct Screens {
+    /// The first of them; its place among the waiting is that of all.
+    pub first: Work,
+    /// The others.
+    pub others: Vec<Work>,
+    /// A first execution of a workload that takes longer than this is slow enough to know.
+    pub abandon: BTreeMap<String, Seconds>,
+}
+
+impl Screens {
+    /// A look at one candidate, to the end.
+    #[must_use]
+    pub fn one(first: Work) -> Self {
+        Self { first, others: Vec::new(), abandon: BTreeMap::new() }
+    }
 }
 
 /// Who waits for the end of a request.

@@ -160,7 +160,9 @@ fn word(event: &Event, id: RequestId) -> Option<String> {
         Ending::Cancelled { because: Because::Stopping, .. } => "stopping".to_owned(),
         Ending::Panicked { message } => format!("panicked: {message}"),
         Ending::Stopped => "stopped".to_owned(),
-        Ending::Evaluated(_) | Ending::Screened(_) | Ending::Compiled(_) => unreachable!(),
+        Ending::Evaluated(_) | Ending::Screened(_) | Ending::Compared(_) | Ending::Compiled(_) => {
+            unreachable!()
+        }
     })
 }
 
@@ -385,7 +387,7 @@ fn dropping_the_engine_ends_its_threads() {
     let bench = Bench::new();
     let id = bench.person("run-a");
     assert!(id.0 > 0);
-    let outbox = Arc::clone(&bench.engine.outbox);
+    let outbox = Arc::clone(&bench.engine.lanes.outbox);
     drop(bench);
     assert_eq!(Arc::strong_count(&outbox), 1, "no thread holds it any more");
 }

@@ -41,56 +41,57 @@ pub(super) fn build(
     cancellation: &Cancellation,
     candidate: &mut Option<CandidateHash>,
 ) -> Result<Subject, Stop> {
-    let (fit, not_run) = fit(evaluation, scope)?;
-    let trusted = match evaluation.device {
-        DeviceName::Cuda(_) => Some(trusted(evaluation, compiler, cancellation)?),
+    let alone = std::slice::from_ref(evaluation);
+    let built = build_all(alone, scope, compiler, cancellation)?.into_iter().next();
+    let nothing = || Stop::Request("nothing is to be built".to_owned());
+    let (found, subject) = built.ok_or_else(nothing)?;
+    *candidate = found;
+    subject
+}
+
+/// What was built, and under which name.
+pub(super) type Built = (Option<CandidateHash>, Result<Subject, Stop>);
+
+/// The same for several candidates of one project and device, all of them compiled before any is looked at.
+pub(super) fn build_all(
+    evaluations: &[Evaluation<'_>],
+    scope: Scope,
+    compiler: &mut Compiler,
+    cancellation: &Cancellation,
+) -> Result<Vec<Built>, Stop> {
+    let Some(first) = evaluations.first() else { return Ok(Vec::new()) };
+    let (fit, not_run) = fit(first, scope)?;
+    let trusted = match first.device {
+        DeviceName::Cuda(_) => Some(trusted(first, compiler, cancellation)?),
         DeviceName::Virtual(_) => None,
     };
-    let mut builder = Builder {
-        evaluation,
-        compiles: Compiles::of(evaluation, &fit, compiler, cancellation),
-        candidate: Modules::default(),
-        reference: Modules::default(),
-        evidence: Vec::new(),
-    };
-    let mut subject = Subject {
-        candidate: Vec::new(),
-        origins: Vec::new(),
-        reference: Vec::new(),
-        trusted,
-        trials: Vec::new(),
-        measured: Vec::new(),
-        held_out: Vec::new(),
-        not_run,
-        evidence: Vec::new(),
-        limits: evaluation.project.definition.limits,
-    };
-    for (index, workload) in fit.into_iter().enumerate() {
-        let trial = builder.trial(index, workload);
-        match (workload.purpose, trial) {
-            (Purpose::Verify, trial) => subject.trials.push(trial?),
-            (Purpose::Measure, trial) => subject.measured.push(trial?),
-            (Purpose::HeldOut, Ok(trial)) => subject.held_out.push(Some(trial)),
-            (Purpose::HeldOut, Err(Stop::Failure(Failure::Cancelled))) => {
-                return Err(Failure::Cancelled.into());
-            }
-            (Purpose::HeldOut, Err(Stop::Failure(_))) => subject.held_out.push(None),
-            (Purpose::HeldOut, Err(_)) => {
-                return Err(Stop::Broken("a held-out workload could not be built".to_owned()));
-            }
-        }
-        *candidate = candidate.or(builder.candidate.hashes.first().copied());
-    }
-    let measured_in_earnest = matches!(evaluation.device, DeviceName::Cuda(_));
-    if subject.trials.is_empty() && (subject.measured.is_empty() || !measured_in_earnest) {
-        let message = "no workload of the project runs on this device";
-        return Err(Stop::Request(message.to_owned()));
-    }
-    subject.candidate = builder.candidate.images;
-    subject.origins = builder.candidate.origins;
-    subject.reference = builder.reference.images;
-    subject.evidence = builder.evidence;
-    Ok(subject)
+    let mut compiles = Compiles::of(evaluations, &fit, compiler, cancellation);
+    let each = evaluations.iter().enumerate().map(|(index, evaluation)| {
+        let mut builder = Builder {
+            evaluation,
+            index,
+            compiles: &mut compiles,
+            candidate: Modules::default(),
+            reference: Modules::default(),
+            evidence: Vec::new(),
+        };
+        let empty = Subject {
+            candidate: Vec::new(),
+            behind: 0,
+            origins: Vec::new(),
+            reference: Vec::new(),
+            trusted: trusted.clone(),
+            trials: Vec::new(),
+            measured: Vec::new(),
+            held_out: Vec::new(),
+            not_run: not_run.clone(),
+            evidence: Vec::new(),
+            limits: evaluation.project.definition.limits,
+        };
+        let subject = builder.subject(&fit, empty);
+        (builder.candidate.hashes.first().copied(), subject)
+    });
+    Ok(each.collect())
 }
 
 /// Code of ours for a GPU. That it does not compile is nobody's fault but ours or the machine's.
@@ -113,8 +114,8 @@ fn trusted(
 pub(super) enum Scope {
     /// Every workload that is asked for and runs on the device.
     Everything,
-    /// The first of them.
-    OneWorkload,
+    /// What a quick look needs: those that are timed, and where these run in a model only, the first one besides.
+    Glance,
 }
 
 /// The workloads to build for, and those that will not run.
@@ -123,7 +124,7 @@ fn fit<'a>(
     scope: Scope,
 ) -> Result<(Vec<&'a Workload>, Vec<NotRun>), Stop> {
     let (mut fit, mut not_run) = (Vec::new(), Vec::new());
-    for workload in selected(evaluation)? {
+    for workload in selected(evaluation, scope)? {
         if workload.purpose == Purpose::Measure && evaluation.timing == TimingUse::Skip {
             continue;
         }
@@ -138,27 +139,39 @@ fn fit<'a>(
     }
     match scope {
         Scope::Everything => {}
-        Scope::OneWorkload => {
-            fit.retain(|workload| workload.purpose != Purpose::HeldOut);
-            fit.truncate(1);
+        Scope::Glance => {
+            let runs = |workload: &&Workload| match workload.purpose {
+                Purpose::Verify => true,
+                Purpose::Measure => matches!(evaluation.device, DeviceName::Cuda(_)),
+                Purpose::HeldOut => false,
+            };
+            let timed_for_real =
+                fit.iter().any(|each| each.purpose == Purpose::Measure && runs(each));
+            let first = fit.iter().position(|each| !timed_for_real && runs(each));
+            let mut index = 0..;
+            fit.retain(|each| index.next() == first || each.purpose == Purpose::Measure);
         }
     }
     Ok((fit, not_run))
 }
 
 /// The workloads that are asked for, visible ones first.
-fn selected<'a>(evaluation: &Evaluation<'a>) -> Result<Vec<&'a Workload>, Stop> {
+fn selected<'a>(evaluation: &Evaluation<'a>, scope: Scope) -> Result<Vec<&'a Workload>, Stop> {
     let project = evaluation.project;
+    let of = |purpose| project.workloads.iter().filter(move |each| each.purpose == purpose);
     if let Some(name) = evaluation.workload {
         let workload = project.workload(name).map_err(|error| Stop::Request(error.to_string()))?;
         return match workload.purpose {
             Purpose::HeldOut => Err(Stop::Request(format!(
                 "`{name}` is held out: it runs with all others, and nobody is told more than one bit of it"
             ))),
+            // Timed in a model, it needs another one to be right on.
+            Purpose::Measure if scope == Scope::Glance => {
+                Ok(of(Purpose::Verify).chain([workload]).collect())
+            }
             Purpose::Verify | Purpose::Measure => Ok(vec![workload]),
         };
     }
-    let of = |purpose| project.workloads.iter().filter(move |each| each.purpose == purpose);
     Ok(of(Purpose::Verify).chain(of(Purpose::Measure)).chain(of(Purpose::HeldOut)).collect())
 }
 
@@ -214,21 +227,53 @@ impl Modules {
     }
 }
 
-struct Builder<'a> {
-    evaluation: &'a Evaluation<'a>,
-    compiles: Compiles<'a>,
+struct Builder<'a, 'b> {
+    evaluation: &'b Evaluation<'a>,
+    /// Which of the candidates it is.
+    index: usize,
+    compiles: &'b mut Compiles<'a>,
     candidate: Modules,
     reference: Modules,
     evidence: Vec<Found>,
 }
 
-impl Builder<'_> {
+impl Builder<'_, '_> {
+    /// Fills a subject.
+    fn subject(&mut self, fit: &[&Workload], mut subject: Subject) -> Result<Subject, Stop> {
+        for (index, workload) in fit.iter().enumerate() {
+            let trial = self.trial(index, workload);
+            match (workload.purpose, trial) {
+                (Purpose::Verify, trial) => subject.trials.push(trial?),
+                (Purpose::Measure, trial) => subject.measured.push(trial?),
+                (Purpose::HeldOut, Ok(trial)) => subject.held_out.push(Some(trial)),
+                (Purpose::HeldOut, Err(Stop::Failure(Failure::Cancelled))) => {
+                    return Err(Failure::Cancelled.into());
+                }
+                (Purpose::HeldOut, Err(Stop::Failure(_))) => subject.held_out.push(None),
+                (Purpose::HeldOut, Err(_)) => {
+                    let message = "a held-out workload could not be built";
+                    return Err(Stop::Broken(message.to_owned()));
+                }
+            }
+        }
+        let measured_in_earnest = matches!(self.evaluation.device, DeviceName::Cuda(_));
+        if subject.trials.is_empty() && (subject.measured.is_empty() || !measured_in_earnest) {
+            let message = "no workload of the project runs on this device";
+            return Err(Stop::Request(message.to_owned()));
+        }
+        subject.candidate = std::mem::take(&mut self.candidate.images);
+        subject.origins = std::mem::take(&mut self.candidate.origins);
+        subject.reference = std::mem::take(&mut self.reference.images);
+        subject.evidence = std::mem::take(&mut self.evidence);
+        Ok(subject)
+    }
+
     fn trial(&mut self, index: usize, workload: &Workload) -> Result<Trial, Stop> {
         let Evaluation { project, kernel, .. } = *self.evaluation;
         let definition = &project.definition;
         let candidate = self
             .compiles
-            .facts(index, Side::Candidate)
+            .facts((self.index, index), Side::Candidate)
             .map_err(|missing| because(missing, of_candidate))?;
         permitted(&candidate, workload)?;
         let (module, is_new) = self.candidate.index(&candidate);
@@ -239,7 +284,7 @@ impl Builder<'_> {
             .map_err(|error| of_program(&error))?;
         let broken =
             |error: &dyn std::fmt::Display| Stop::Broken(format!("the reference: {error}"));
-        let reference = self.compiles.facts(index, Side::Reference);
+        let reference = self.compiles.facts((self.index, index), Side::Reference);
         let reference =
             reference.map_err(|missing| because(missing, |error| of_reference(&error)))?;
         let (module, _) = self.reference.index(&reference);

@@ -10,7 +10,6 @@ use crate::measure::protocol::Protocol;
 use crate::measure::timing::{Mode, Timing};
 use crate::units::Fraction;
 use crate::verify::inputs::Recipe;
-use crate::verify::program::Program;
 use crate::verify::station::{MeasureOrder, MeasureReport, ModelledProgram, ModelledTime, Samples};
 use crate::verify::subject::{Subject, Trial};
 use crate::verify::verdict::{Step, TimingUse};
@@ -93,8 +92,6 @@ pub fn compare(
 /// Both candidates, loaded into one device.
 struct Pair {
     subjects: [Subject; 2],
-    /// Modules of A, which come before those of B.
-    before: usize,
 }
 
 impl Pair {
@@ -105,14 +102,16 @@ impl Pair {
     ) -> Result<Self, Stop> {
         let [a, b] = evaluations;
         let a = build::build(a, Scope::Everything, &mut bench.compiler, cancellation, &mut None)?;
-        let b = build::build(b, Scope::Everything, &mut bench.compiler, cancellation, &mut None)?;
+        let mut b =
+            build::build(b, Scope::Everything, &mut bench.compiler, cancellation, &mut None)?;
+        b.stand_behind(a.candidate.len());
         let modules: Vec<_> = a.candidate.iter().chain(&b.candidate).cloned().collect();
         let steps = a.limits.virtual_steps;
         bench
             .stations
             .open(&modules, &a.reference, a.trusted.as_ref(), steps, cancellation)
             .map_err(|error| Stop::Broken(error.to_string()))?;
-        Ok(Self { before: a.candidate.len(), subjects: [a, b] })
+        Ok(Self { subjects: [a, b] })
     }
 
     fn workloads(&self) -> impl Iterator<Item = (&Trial, &Trial)> {
@@ -132,15 +131,15 @@ impl Pair {
         cancellation: &Cancellation,
     ) -> Result<Outcome, EvaluateError> {
         let draw = bench.stations.timed_draw();
-        let second = Program { module: b.candidate.module + self.before, ..b.candidate.clone() };
         let order = MeasureOrder {
             case: a.case.clone(),
-            programs: vec![a.candidate.clone(), second],
+            programs: vec![a.candidate.clone(), b.candidate.clone()],
             recipe: Recipe { seed, draw },
             last: Recipe { seed: !seed, draw },
             mode: Mode::Cold,
             protocol,
             seed,
+            abandon_above: None,
             outputs: None,
         };
         let limit = BESIDE.saturating_add(protocol.longest * 4);
@@ -151,6 +150,7 @@ impl Pair {
         Ok(match report {
             MeasureReport::Samples(samples) => measured(samples),
             MeasureReport::Modelled(times) => modelled(times),
+            MeasureReport::Abandoned(_) => Outcome::Withheld("nothing was timed".to_owned()),
             MeasureReport::Faulted(faults) => {
                 let details = faults.first().map(|fault| fault.details.clone());
                 Outcome::Withheld(format!(

@@ -20,11 +20,12 @@ static NOTHING_CHOSEN: BTreeMap<String, i64> = BTreeMap::new();
 /// What both sides of some workloads need compiled, and what came of it.
 #[derive(Debug)]
 pub(super) struct Compiles<'a> {
-    /// The candidate's and the reference's side of each workload in turn; none once its facts were asked for.
+    /// For each candidate, its side and the reference's of each workload in turn; none once its facts were asked for.
     sides: Vec<Option<Result<Prepared<'a>, FactsError>>>,
     /// The compile of each side, where there is one.
     jobs: Vec<Option<usize>>,
     compiled: Vec<Attempt>,
+    workloads: usize,
 }
 
 /// What came of one compile.
@@ -48,19 +49,23 @@ pub(super) enum Missing {
 }
 
 impl<'a> Compiles<'a> {
-    /// Compiles everything, until a visible workload's compile fails.
+    /// Compiles everything; of one candidate until a visible workload's compile fails.
     pub(super) fn of(
-        evaluation: &Evaluation<'a>,
+        evaluations: &[Evaluation<'a>],
         workloads: &[&'a Workload],
         compiler: &mut Compiler,
         cancellation: &Cancellation,
     ) -> Self {
+        let alone = evaluations.len() == 1;
         // In the order in which facts are asked for: what fails first in this order is what is told.
-        let both = [evaluation.kernel, &evaluation.project.reference];
-        let each = workloads.iter().flat_map(|workload| both.map(|kernel| (*workload, kernel)));
-        let sides: Vec<_> = each
-            .map(|(workload, kernel)| (workload.purpose, prepare(evaluation, kernel, workload)))
-            .collect();
+        let mut sides = Vec::new();
+        for evaluation in evaluations {
+            for workload in workloads {
+                for kernel in [evaluation.kernel, &evaluation.project.reference] {
+                    sides.push((workload.purpose, prepare(evaluation, kernel, workload)));
+                }
+            }
+        }
         let mut orders: Vec<Ordered<'_>> = Vec::new();
         let mut jobs = Vec::new();
         for (purpose, prepared) in &sides {
@@ -74,7 +79,7 @@ impl<'a> Compiles<'a> {
                 orders.push(Ordered {
                     job: prepared.job(),
                     limit: prepared.limit(),
-                    if_it_fails: afterwards(*purpose),
+                    if_it_fails: if alone { afterwards(*purpose) } else { Afterwards::GoOn },
                 });
             }
         }
@@ -85,14 +90,20 @@ impl<'a> Compiles<'a> {
             Some(Err(error)) => Attempt::Failed(error),
         });
         let compiled = compiled.collect();
-        Self { sides: sides.into_iter().map(|(_, side)| Some(side)).collect(), jobs, compiled }
+        let sides = sides.into_iter().map(|(_, side)| Some(side)).collect();
+        Self { sides, jobs, compiled, workloads: workloads.len() }
     }
 
-    /// The facts of one side of the workload with this index.
-    pub(super) fn facts(&mut self, workload: usize, side: Side) -> Result<Facts, Missing> {
+    /// The facts of one side of a workload of a candidate, both by their index.
+    pub(super) fn facts(
+        &mut self,
+        (candidate, workload): (usize, usize),
+        side: Side,
+    ) -> Result<Facts, Missing> {
+        let pair = candidate * self.workloads + workload;
         let index = match side {
-            Side::Candidate => 2 * workload,
-            Side::Reference => 2 * workload + 1,
+            Side::Candidate => 2 * pair,
+            Side::Reference => 2 * pair + 1,
         };
         let prepared = self.sides.get_mut(index).and_then(Option::take).ok_or(Missing::AsBefore)?;
         let prepared = prepared.map_err(Missing::Because)?;

@@ -13,7 +13,7 @@ use crate::compile::facts::{Facts, LaunchFacts};
 use crate::device::{ComputeCapability, DeviceSheet};
 use crate::project::launch::plan::PlannedStep;
 use crate::units::{Bytes, Hertz, Seconds};
-use crate::virtual_gpu::cost::time::{Limit, Modelled, Withheld};
+use crate::virtual_gpu::cost::time::{Bound, Limit, Modelled, Withheld};
 use crate::virtual_gpu::cost::{Counters, Counts, InstructionClass, Kind};
 
 /// What is known.
@@ -50,6 +50,8 @@ pub struct Profile {
     pub units: Vec<(Limit, Seconds)>,
     /// Whether the model says that waiting decides.
     pub waits: bool,
+    /// The shortest and the longest time that the model can imagine, where it can say anything.
+    pub between: Option<(Seconds, Seconds)>,
     /// What each line of source did, as far as the compiler says which.
     pub lines: Vec<LineCounts>,
 }
@@ -224,9 +226,32 @@ impl Situation<'_> {
     }
 }
 
+/// The shortest and the longest time of a launch that its model can imagine.
+fn between(modelled: &Modelled) -> Option<(Seconds, Seconds)> {
+    match modelled {
+        Modelled::Bound(Bound { time, band, .. }) => Some((*time * band.0, *time * band.1)),
+        Modelled::Withheld(Withheld::Latency { waiting, work, .. }) => Some((*work, *waiting)),
+        Modelled::Withheld(Withheld::Nothing(_) | Withheld::NotCounted) => None,
+    }
+}
+
 impl Profile {
+    /// What launches did, each executed so many times.
+    pub fn of<'a>(
+        launches: impl Iterator<Item = (u64, Option<&'a Counters>, &'a Modelled)>,
+    ) -> Self {
+        let mut profile = Self { between: Some((Seconds(0.0), Seconds(0.0))), ..Self::default() };
+        for (executions, counters, modelled) in launches {
+            profile.add(executions, counters, modelled);
+        }
+        profile
+    }
+
     /// Adds a launch that is executed so many times.
-    pub fn add(&mut self, executions: u64, counters: Option<&Counters>, modelled: &Modelled) {
+    fn add(&mut self, executions: u64, counters: Option<&Counters>, modelled: &Modelled) {
+        let times = executions as f64;
+        let longer = between(modelled).zip(self.between);
+        self.between = longer.map(|(own, all)| (all.0 + own.0 * times, all.1 + own.1 * times));
         self.waits |= add_modelled(&mut self.units, modelled, executions as f64);
         if let Some(counters) = counters {
             for _ in 0..executions.min(MOST_ADDED) {

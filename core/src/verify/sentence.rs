@@ -1,7 +1,8 @@
 //! The verdict in one sentence: the same in the command line, the window and the tests.
 
 use super::compare::{Mismatch, Wrongness};
-use super::verdict::{Failure, Passed, Refused, Screened, Wrong};
+use super::verdict::{Failure, Glance, Passed, Refused, Screened, ScreenedTiming, Wrong};
+use crate::measure::timing::Clock;
 use crate::project::launch::expectation::WrongKind;
 
 /// What a candidate is that only a quick look was taken at.
@@ -20,12 +21,32 @@ pub fn verdict(kernel: &str, verdict: &Result<Passed, Failure>) -> String {
 #[must_use]
 pub fn screening(kernel: &str, verdict: &Result<Screened, Failure>) -> String {
     match verdict {
-        Ok(Screened { checks }) => {
+        Ok(Screened { checks, timings }) => {
             let names = checks.workloads.iter().map(|run| format!("`{}`", run.workload));
             let names: Vec<String> = names.collect();
-            format!("{kernel} is {SCREENED}: nothing wrong was seen in {}", names.join(", "))
+            let seen =
+                format!("{kernel} is {SCREENED}: nothing wrong was seen in {}", names.join(", "));
+            timings.iter().fold(seen, |told, each| format!("{told}; {}", of_glance(each)))
         }
         Err(failure) => of_failure(kernel, failure),
+    }
+}
+
+/// A time that was only glanced at, told so that nobody takes it for a result.
+fn of_glance(timing: &ScreenedTiming) -> String {
+    let ScreenedTiming { workload, glance } = timing;
+    match glance {
+        Glance::Taken(timing) => {
+            let clock = match timing.clock {
+                Clock::Modelled => "modelled at",
+                Clock::Events { .. } => "took about",
+            };
+            format!("`{workload}` {clock} {}", timing.summary.median)
+        }
+        Glance::Abandoned { after } => {
+            format!("`{workload}` was abandoned after {after}, which is slow enough to know")
+        }
+        Glance::Withheld { reason, .. } => format!("`{workload}` has no time: {reason}"),
     }
 }
 

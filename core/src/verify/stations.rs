@@ -48,6 +48,9 @@ pub struct Stations {
     candidate: WorkerHandle,
     checker: Option<Checker>,
     reference: WorkerHandle,
+    /// What the reference's process has open. It is trusted, so that it need not be opened anew for every candidate, and
+    /// what it computed is still known.
+    reference_has: Option<Opening>,
     handover: Handover,
 }
 
@@ -109,7 +112,9 @@ impl Stations {
             is_open: false,
         });
         let name = device.clone();
-        Ok(Self { name, device: device.to_string(), candidate, checker, reference, handover })
+        let device = device.to_string();
+        let reference_has = None;
+        Ok(Self { name, device, candidate, checker, reference, reference_has, handover })
     }
 
     /// Whether a virtual device beside a GPU has taken the candidate.
@@ -138,7 +143,7 @@ impl Stations {
         Ok(self.candidate.open(opening, OPEN_LIMIT, cancellation)?)
     }
 
-    /// Opens the devices anew and loads both sides.
+    /// Opens the candidate's device anew and loads both sides.
     ///
     /// # Errors
     /// A device is not there, or does not take a module.
@@ -165,12 +170,29 @@ impl Stations {
                 Err(error) => return Err(error),
             };
         }
-        let order = opening(Side::Reference, &self.device, reference);
-        match self.reference.open(order, OPEN_LIMIT, cancellation).map_err(StationError::from) {
+        self.open_reference(opening(Side::Reference, &self.device, reference), cancellation)
+    }
+
+    fn open_reference(
+        &mut self,
+        order: Opening,
+        cancellation: &Cancellation,
+    ) -> Result<(), StationError> {
+        let is_open = self.reference_has.as_ref() == Some(&order) && self.reference.is_running();
+        if is_open {
+            return Ok(());
+        }
+        self.reference_has = None;
+        let opened = self.reference.open(order.clone(), OPEN_LIMIT, cancellation);
+        match opened.map_err(StationError::from) {
+            Ok(_) => {
+                self.reference_has = Some(order);
+                Ok(())
+            }
             Err(StationError::Failed(failure)) => {
                 Err(StationError::Environment(format!("the reference: {failure}")))
             }
-            opened => opened.map(drop),
+            Err(error) => Err(error),
         }
     }
 
@@ -245,6 +267,9 @@ impl Stations {
     ) -> Result<JudgeReport, StationError> {
         order.outputs = self.folder();
         let judged = self.reference.judge(order, limit, cancellation);
+        if judged.is_err() {
+            self.reference_has = None;
+        }
         self.unless_cancelled(judged)
     }
 
@@ -263,6 +288,7 @@ impl Stations {
     pub fn stop(&mut self) {
         self.candidate.stop();
         self.reference.stop();
+        self.reference_has = None;
         if let Some(checker) = &mut self.checker {
             checker.handle.stop();
         }

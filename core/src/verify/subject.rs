@@ -20,6 +20,8 @@ use crate::speed_of_light::code_mix::CodeMix;
 pub struct Subject {
     /// The candidate's modules.
     pub candidate: Vec<ModuleImage>,
+    /// Modules of others that are loaded before them.
+    pub behind: usize,
     /// Where the code of each of them comes from.
     pub origins: Vec<Origins>,
     /// The reference's modules.
@@ -111,6 +113,21 @@ impl Trial {
 }
 
 impl Subject {
+    /// Its modules are loaded behind this many of others, so that programs count them from there.
+    pub fn stand_behind(&mut self, others: usize) {
+        let trials = self.trials.iter_mut().chain(&mut self.measured);
+        for trial in trials.chain(self.held_out.iter_mut().flatten()) {
+            trial.candidate.module = trial.candidate.module - self.behind + others;
+        }
+        self.behind = others;
+    }
+
+    /// Where the code of a trial comes from.
+    #[must_use]
+    pub fn origins(&self, trial: &Trial) -> Option<&Origins> {
+        self.origins.get(trial.candidate.module.checked_sub(self.behind)?)
+    }
+
     /// What is known before anything runs.
     #[must_use]
     pub fn checks(&self, compiling: Duration) -> Checks {

@@ -20,6 +20,7 @@ use crate::speed_of_light::fact::Fact;
 use crate::speed_of_light::limiter::Limiter;
 use crate::speed_of_light::situation::Profile;
 use crate::speed_of_light::standing::{NoStanding, Standing};
+use crate::units::Seconds;
 
 /// Whether a candidate is right.
 pub type Verdict = Result<Passed, Failure>;
@@ -81,6 +82,36 @@ pub enum TimingUse {
 pub struct Screened {
     /// What was done, and what was not.
     pub checks: Checks,
+    /// A quick look at its times; they never leave a search but under this name.
+    pub timings: Vec<ScreenedTiming>,
+}
+
+/// A quick look at the time of one workload.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScreenedTiming {
+    /// Its name.
+    pub workload: String,
+    /// What was seen.
+    pub glance: Glance,
+}
+
+/// What a quick look at a time saw.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Glance {
+    /// A few samples, or a model.
+    Taken(Timing),
+    /// One execution, which was slow enough to know.
+    Abandoned {
+        /// How long it took.
+        after: Seconds,
+    },
+    /// There is no time.
+    Withheld {
+        /// Why not.
+        reason: String,
+        /// What a model can imagine at least and at most, where it can say anything.
+        between: Option<(Seconds, Seconds)>,
+    },
 }
 
 /// What was done, and what was not.

@@ -2,23 +2,27 @@
 
 mod measuring;
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use self::measuring::Hurry;
 use super::case::Case;
 use super::fault_report::FaultReport;
 use super::inputs::{self, Draw, Echo, Recipe};
 use super::station::{
-    JudgeOrder, JudgeReport, MemoryOrder, RunOrder, RunReport, Scrutiny, StationFailure,
+    JudgeOrder, JudgeReport, MemoryOrder, ModuleImage, RunOrder, RunReport, Scrutiny,
+    StationFailure,
 };
 use super::stations::{Runner, StationError, Stations};
 use super::subject::{Extent, Subject, Trial};
 use super::verdict::{
-    Checks, Failure, Fault, Passed, Refused, Step, TimingUse, WorkloadRun, Wrong,
+    Checks, Failure, Fault, Passed, Refused, Screened, Step, TimingUse, WorkloadRun, Wrong,
 };
 use crate::cancellation::Cancellation;
 use crate::device::Placement;
 use crate::project::launch::expectation::WrongKind;
 use crate::project::manifest::Distribution;
+use crate::units::Seconds;
 
 /// How much slower against its own least work a held-out workload may be than the slowest that everybody sees.
 const HELD_OUT_FACTOR: f64 = 16.0;
@@ -109,25 +113,32 @@ impl Verification<'_> {
         Ok(Passed { checks: self.checks, timings })
     }
 
-    /// One workload, every check, fresh inputs: enough to drop a candidate.
+    /// One input set of each workload, and a quick look at times: enough to drop a candidate. Its modules are loaded; a
+    /// first execution beyond what `abandon` names for a workload ends the look at it.
     ///
     /// # Errors
     /// The first thing that is wrong.
-    pub fn screen(mut self, trial: &Trial) -> Result<Checks, Stop> {
-        self.load()?;
-        self.results(trial)?;
-        Ok(self.checks)
+    pub fn screen(
+        mut self,
+        timing: TimingUse,
+        abandon: &BTreeMap<String, Seconds>,
+    ) -> Result<Screened, Stop> {
+        for trial in &self.subject.trials {
+            self.results(trial)?;
+        }
+        let mut timings = Vec::new();
+        if let TimingUse::Measure(protocol) = timing {
+            for trial in &self.subject.measured {
+                let abandon_above = abandon.get(&trial.case.workload).copied();
+                timings.push(self.glanced(trial, Hurry { protocol, abandon_above })?);
+            }
+        }
+        Ok(Screened { checks: self.checks, timings })
     }
 
     fn load(&mut self) -> Result<(), Stop> {
         self.timed(Step::Load, None, |this| {
-            let subject = this.subject;
-            let (candidate, reference) = (&subject.candidate, &subject.reference);
-            let steps = subject.limits.virtual_steps;
-            let trusted = subject.trusted.as_ref();
-            let opened =
-                this.stations.open(candidate, reference, trusted, steps, this.cancellation);
-            opened.map_err(|error| stop(error, Step::Load, None))
+            open(this.stations, this.subject, &this.subject.candidate, this.cancellation)
         })
     }
 
@@ -353,7 +364,7 @@ impl Verification<'_> {
         printed: String,
     ) -> Stop {
         let trial = attempt.trial;
-        let origins = self.subject.origins.get(trial.candidate.module);
+        let origins = self.subject.origins(trial);
         for fault in &mut faults {
             fault.name_inputs(&trial.case);
             if let Some(origins) = origins {
@@ -473,6 +484,22 @@ impl Verification<'_> {
         }
         done
     }
+}
+
+/// Opens the stations with the modules of one candidate or of several, beside the reference of this subject.
+///
+/// # Errors
+/// A device is not there, or does not take a module.
+pub fn open(
+    stations: &mut Stations,
+    subject: &Subject,
+    modules: &[ModuleImage],
+    cancellation: &Cancellation,
+) -> Result<(), Stop> {
+    let (reference, trusted) = (&subject.reference, subject.trusted.as_ref());
+    let steps = subject.limits.virtual_steps;
+    let opened = stations.open(modules, reference, trusted, steps, cancellation);
+    opened.map_err(|error| stop(error, Step::Load, None))
 }
 
 /// One run of a candidate.

@@ -57,6 +57,11 @@ impl WorkerHandle {
         Ok(self.worker.insert(worker))
     }
 
+    /// Whether the worker that took the last request is still there.
+    pub fn is_running(&mut self) -> bool {
+        self.worker.as_mut().is_some_and(|worker| worker.death().is_none())
+    }
+
     /// Compiles; the limit counts from the moment the worker is ready.
     ///
     /// # Errors

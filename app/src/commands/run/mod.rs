@@ -146,6 +146,7 @@ pub(super) fn evaluated_run(ending: Ending, seed: u64) -> Result<Run, EvaluateEr
             Ok(Run { candidate, seed, verdict, elapsed: Duration::ZERO })
         }
         other @ (Ending::Screened(_)
+        | Ending::Compared(_)
         | Ending::Compiled(_)
         | Ending::Impossible(_)
         | Ending::Panicked { .. }
@@ -162,6 +163,7 @@ fn no_verdict(ending: Ending) -> EvaluateError {
         }
         Ending::Evaluated(_)
         | Ending::Screened(_)
+        | Ending::Compared(_)
         | Ending::Compiled(_)
         | Ending::Cancelled { .. }
         | Ending::Stopped => {

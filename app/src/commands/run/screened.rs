@@ -1,11 +1,12 @@
 //! `lightbench run --screen`: a quick look, told so that nobody takes it for a verdict.
 
 use lightbench_core::compile::signature::with_readable_names;
-use lightbench_core::engine::{Ending, Request};
+use lightbench_core::engine::{Ending, Request, Screens};
 use lightbench_core::evaluate::{EvaluateError, Screening};
+use lightbench_core::measure::Protocol;
 use lightbench_core::project::Kernel;
 use lightbench_core::verify::sentence::{self, SCREENED};
-use lightbench_core::verify::verdict::Failure;
+use lightbench_core::verify::verdict::{Failure, Glance, ScreenedTiming, TimingUse};
 use serde_json::{Value, json};
 
 use super::super::desk::Desk;
@@ -24,8 +25,12 @@ pub(super) fn screened(
 ) -> Result<Outcome, Outcome> {
     let mut screenings = Vec::new();
     for kernel in kernels {
-        let (work, conditions) = asked.of(kernel);
-        let ending = desk.ending(&kernel.name, Request::Screen(work, conditions));
+        let (work, mut conditions) = asked.of(kernel);
+        if let TimingUse::Measure(_) = conditions.timing {
+            conditions.timing = TimingUse::Measure(Protocol::QUICK);
+        }
+        let request = Request::Screen(Screens::one(work), conditions);
+        let ending = desk.ending(&kernel.name, request);
         let screening =
             of_ending(ending, asked.conditions.seed).map_err(|error| failed(&error, as_json))?;
         let stopped = matches!(screening.verdict, Err(Failure::Cancelled));
@@ -56,12 +61,13 @@ pub(super) fn screened(
 
 fn of_ending(ending: Ending, seed: u64) -> Result<Screening, EvaluateError> {
     match ending {
-        Ending::Screened(screening) => Ok(*screening),
-        Ending::Cancelled { .. } => {
-            let (candidate, verdict) = (None, Err(Failure::Cancelled));
-            Ok(Screening { candidate, seed, verdict, elapsed: std::time::Duration::ZERO })
+        Ending::Screened(screenings) => {
+            let stopped = || Screening::cancelled(seed);
+            Ok(screenings.into_iter().next().unwrap_or_else(stopped))
         }
+        Ending::Cancelled { .. } => Ok(Screening::cancelled(seed)),
         other @ (Ending::Evaluated(_)
+        | Ending::Compared(_)
         | Ending::Compiled(_)
         | Ending::Impossible(_)
         | Ending::Panicked { .. }
@@ -108,8 +114,22 @@ fn value(report: &Report<'_>, kernel: &Kernel, screening: &Screening) -> Value {
         },
     });
     match &screening.verdict {
-        Ok(screened) => value["screened"] = super::json::checks(&screened.checks),
+        Ok(screened) => {
+            value["screened"] = super::json::checks(&screened.checks);
+            let times = screened.timings.iter().map(glance).collect::<Vec<_>>();
+            value["screened_times"] = json!(times);
+        }
         Err(failure) => value[failure.word()] = super::json::payload(failure),
+    }
+    value
+}
+
+fn glance(timing: &ScreenedTiming) -> Value {
+    let mut value = json!({ "workload": timing.workload });
+    match &timing.glance {
+        Glance::Taken(timing) => value["time"] = super::times::timing(timing),
+        Glance::Abandoned { after } => value["abandoned_after_seconds"] = json!(after),
+        Glance::Withheld { reason, .. } => value["withheld"] = json!(reason),
     }
     value
 }

@@ -4,6 +4,7 @@ use super::StationFailure;
 use super::bound::of_device;
 use super::trusted::Reals;
 use crate::device::{BufferId, Device};
+use crate::verify::case::Case;
 use crate::verify::compare::Expected;
 use crate::verify::inputs::Recipe;
 
@@ -17,7 +18,7 @@ const SHARE_OF_DEVICE: u64 = 8;
 /// What the reference computed for a case.
 #[derive(Debug)]
 pub(super) struct Known {
-    pub(super) workload: String,
+    pub(super) case: Case,
     pub(super) recipe: Recipe,
     pub(super) results: Results,
 }

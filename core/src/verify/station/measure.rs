@@ -59,6 +59,8 @@ pub struct MeasureOrder {
     pub protocol: Protocol,
     /// What orders and extra rounds come from.
     pub seed: u64,
+    /// Beyond this a first execution is slow enough to know.
+    pub abandon_above: Option<Seconds>,
     /// An existing folder for what the first program leaves in its outputs.
     pub outputs: Option<PathBuf>,
 }
@@ -72,6 +74,8 @@ pub enum MeasureReport {
     Modelled(Vec<ModelledProgram>),
     /// A kernel did something wrong.
     Faulted(Vec<FaultReport>),
+    /// The first execution that counts took this long, which is more than anybody is interested in.
+    Abandoned(Seconds),
 }
 
 /// Samples of each program.
@@ -148,6 +152,12 @@ impl Station {
                 Ok(()) => self.ended(order, contenders, samples),
                 Err(stop) => stop.reported(),
             },
+            Err(Stop::Abandoned(after)) => {
+                for contender in contenders {
+                    self.give_back(contender)?;
+                }
+                Ok(MeasureReport::Abandoned(after))
+            }
             Err(stop) => stop.reported(),
         }
     }
@@ -292,6 +302,7 @@ struct Contender {
 enum Stop {
     Station(StationFailure),
     Faulted(Vec<LaunchFault>),
+    Abandoned(Seconds),
 }
 
 impl From<StationFailure> for Stop {
@@ -307,6 +318,7 @@ impl Stop {
             Self::Faulted(faults) => {
                 Ok(MeasureReport::Faulted(faults.into_iter().map(Into::into).collect()))
             }
+            Self::Abandoned(after) => Ok(MeasureReport::Abandoned(after)),
         }
     }
 }
@@ -326,6 +338,9 @@ fn sampled(
         for each in times {
             slowest = if each > slowest { each } else { slowest };
         }
+    }
+    if order.abandon_above.is_some_and(|most| slowest > most) {
+        return Err(Stop::Abandoned(slowest));
     }
     let restores = contenders.iter().any(|contender| !contender.work.restore.is_empty());
     let batch = match order.mode {
@@ -435,11 +450,10 @@ fn together(parts: &[ModelledOperation]) -> Result<ModelledTime, String> {
 }
 
 fn profile(parts: &[ModelledOperation]) -> Profile {
-    let mut profile = Profile::default();
-    for ModelledOperation { executions, modelled, counters } in parts {
-        profile.add(*executions, counters.as_ref(), modelled);
-    }
-    profile
+    Profile::of(parts.iter().map(|part| {
+        let ModelledOperation { executions, modelled, counters } = part;
+        (*executions, counters.as_ref(), modelled)
+    }))
 }
 
 impl Bound {

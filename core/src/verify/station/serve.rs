@@ -124,7 +124,7 @@ impl Station {
         program: &Program,
         recipe: Recipe,
     ) -> Result<(), StationFailure> {
-        let same = |known: &Known| known.workload == case.workload && known.recipe == recipe;
+        let same = |known: &Known| known.recipe == recipe && known.case == *case;
         if let Some(position) = self.known.iter().position(same) {
             self.known[position..].rotate_left(1);
             return Ok(());
@@ -148,7 +148,7 @@ impl Station {
             });
         }
         bound.free(self.device.as_mut())?;
-        self.known.push(Known { workload: case.workload.clone(), recipe, results });
+        self.known.push(Known { case: case.clone(), recipe, results });
         forget(&mut self.known, self.device.as_mut())
     }
 

@@ -7,10 +7,25 @@ use crate::measure::protocol::Protocol;
 use crate::measure::timing::{Mode, Timing};
 use crate::project::launch::expectation::WrongKind;
 use crate::project::manifest::Distribution;
+use crate::units::Seconds;
 use crate::verify::inputs::{Draw, Recipe};
 use crate::verify::station::{MeasureOrder, MeasureReport, ModelledProgram, ModelledTime, Samples};
 use crate::verify::subject::Trial;
-use crate::verify::verdict::{Step, WorkloadRun, WorkloadTiming};
+use crate::verify::verdict::{Glance, ScreenedTiming, Step, WorkloadRun, WorkloadTiming};
+
+/// How much time is spent on timing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hurry {
+    pub(super) protocol: Protocol,
+    /// Beyond this a first execution is slow enough to know.
+    pub(super) abandon_above: Option<Seconds>,
+}
+
+impl Hurry {
+    fn none(protocol: Protocol) -> Self {
+        Self { protocol, abandon_above: None }
+    }
+}
 
 impl Verification<'_> {
     /// The times of one workload. On a device that runs in real time it must be right there too.
@@ -22,6 +37,44 @@ impl Verification<'_> {
         if self.stations.models_time() {
             return self.modelled(trial, protocol);
         }
+        let name = trial.case.workload.as_str();
+        self.right_there(trial)?;
+        let mut timings = Vec::new();
+        for mode in [Mode::Cold, Mode::Warm] {
+            timings.push(self.timed(Step::Measure, Some(name), |this| {
+                let (report, last) = this.sampled(trial, mode, Hurry::none(protocol))?;
+                this.revalidated(trial, last, report, mode)
+            })?);
+        }
+        let workload = name.to_owned();
+        Ok(WorkloadTiming { workload, timings, withheld: None, profile: None, standing: None })
+    }
+
+    /// A quick look at the time of one workload: cold alone, and not to the end where it is clearly slow.
+    pub(super) fn glanced(&mut self, trial: &Trial, hurry: Hurry) -> Result<ScreenedTiming, Stop> {
+        let workload = trial.case.workload.clone();
+        if self.stations.models_time() {
+            let modelled = self.modelled(trial, hurry.protocol)?;
+            let between = modelled.profile.and_then(|profile| profile.between);
+            let glance = match (modelled.timings.into_iter().next(), modelled.withheld) {
+                (Some(time), _) => Glance::Taken(time),
+                (None, reason) => Glance::Withheld { reason: reason.unwrap_or_default(), between },
+            };
+            return Ok(ScreenedTiming { workload, glance });
+        }
+        self.right_there(trial)?;
+        let glance = self.timed(Step::Measure, Some(&workload), |this| {
+            let (report, last) = this.sampled(trial, Mode::Cold, hurry)?;
+            if let MeasureReport::Abandoned(after) = report {
+                return Ok(Glance::Abandoned { after });
+            }
+            this.revalidated(trial, last, report, Mode::Cold).map(Glance::Taken)
+        })?;
+        Ok(ScreenedTiming { workload, glance })
+    }
+
+    /// A workload that is timed on a real device must be right there too.
+    fn right_there(&mut self, trial: &Trial) -> Result<(), Stop> {
         let name = trial.case.workload.as_str();
         let declared = Draw::Distribution(Distribution::AsDeclared);
         let seed = self.timed(Step::Results, Some(name), |this| {
@@ -37,21 +90,13 @@ impl Verification<'_> {
             runs: 1,
             warp_instructions: None,
         });
-        let mut timings = Vec::new();
-        for mode in [Mode::Cold, Mode::Warm] {
-            timings.push(self.timed(Step::Measure, Some(name), |this| {
-                let (report, last) = this.sampled(trial, mode, protocol)?;
-                this.revalidated(trial, last, report, mode)
-            })?);
-        }
-        let workload = name.to_owned();
-        Ok(WorkloadTiming { workload, timings, withheld: None, profile: None, standing: None })
+        Ok(())
     }
 
     fn modelled(&mut self, trial: &Trial, protocol: Protocol) -> Result<WorkloadTiming, Stop> {
         let name = trial.case.workload.as_str();
         self.timed(Step::Measure, Some(name), |this| {
-            let (report, _) = this.sampled(trial, Mode::Cold, protocol)?;
+            let (report, _) = this.sampled(trial, Mode::Cold, Hurry::none(protocol))?;
             let workload = name.to_owned();
             match report {
                 MeasureReport::Modelled(programs) => {
@@ -72,7 +117,9 @@ impl Verification<'_> {
                         standing: None,
                     })
                 }
-                MeasureReport::Samples(_) | MeasureReport::Faulted(_) => {
+                MeasureReport::Samples(_)
+                | MeasureReport::Faulted(_)
+                | MeasureReport::Abandoned(_) => {
                     Err(Stop::Broken("a virtual device measured time".to_owned()))
                 }
             }
@@ -83,7 +130,7 @@ impl Verification<'_> {
         &mut self,
         trial: &Trial,
         mode: Mode,
-        protocol: Protocol,
+        Hurry { protocol, abandon_above }: Hurry,
     ) -> Result<(MeasureReport, Recipe), Stop> {
         let declared = self.stations.timed_draw();
         let word = match mode {
@@ -99,6 +146,7 @@ impl Verification<'_> {
             mode,
             protocol,
             seed: self.recipe(&trial.case, declared, &format!("{word} order")).seed,
+            abandon_above,
             outputs: None,
         };
         let limit = self.limit(trial).saturating_mul(4).saturating_add(protocol.longest * 4);
@@ -122,8 +170,8 @@ impl Verification<'_> {
             MeasureReport::Faulted(faults) => {
                 return Err(self.faulted(&attempt, faults, String::new()));
             }
-            MeasureReport::Modelled(_) => {
-                return Err(Stop::Broken("a GPU modelled its time".to_owned()));
+            MeasureReport::Modelled(_) | MeasureReport::Abandoned(_) => {
+                return Err(Stop::Broken("a GPU gave no samples".to_owned()));
             }
         };
         let Samples { clock, batch, rounds, stopped, readings, left_dirty } = samples;

@@ -1,0 +1,173 @@
+//! A quick look at several candidates: compiled together, loaded together, run one after the other.
+//!
+//! Opening a device costs more than a look at a candidate, so that a sweep shares one opening among many. What one of
+//! them does wrong is its own: after a fault the device is opened anew for those behind it.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use super::build::{self, Built, Scope};
+use super::{Bench, EvaluateError, Evaluation, Screening, Watcher, settled};
+use crate::cancellation::Cancellation;
+use crate::units::Seconds;
+use crate::verify::station::ModuleImage;
+use crate::verify::subject::Subject;
+use crate::verify::verdict::{Failure, Screened, Step};
+use crate::verify::verification::{Stop, Verification, open};
+
+/// Several looks: `evaluations` are of one project and device, on the same workloads.
+#[derive(Clone, Copy, Debug)]
+pub struct Glances<'a> {
+    /// What is looked at.
+    pub evaluations: &'a [Evaluation<'a>],
+    /// A first execution of a workload that takes longer than this is slow enough to know.
+    pub abandon: &'a BTreeMap<String, Seconds>,
+}
+
+/// Looks at each candidate: right on one set of inputs of each workload that is timed, and about how fast. Enough to drop
+/// it, never enough to call it right.
+///
+/// Cancelled, it has fewer screenings than there are evaluations, or one whose verdict says so.
+///
+/// # Errors
+/// As [`super::evaluate`].
+pub fn screen(
+    glances: Glances<'_>,
+    bench: &mut Bench,
+    cancellation: &Cancellation,
+    watcher: Watcher<'_>,
+) -> Result<Vec<Screening>, EvaluateError> {
+    let Glances { evaluations, .. } = glances;
+    let Some(first) = evaluations.first() else { return Ok(Vec::new()) };
+    let started = Instant::now();
+    watcher(Step::Compile, None);
+    let built = build::build_all(evaluations, Scope::Glance, &mut bench.compiler, cancellation);
+    let built = match settled(built)? {
+        Ok(built) => built,
+        // Nobody is at fault but who asked, or who cancelled.
+        Err(failure) => return Ok(vec![nothing(first.seed, failure)]),
+    };
+    let share = started.elapsed() / u32::try_from(built.len()).unwrap_or(u32::MAX);
+    let mut batch = Batch::of(built, share);
+    let mut screenings = Vec::new();
+    for (index, evaluation) in evaluations.iter().enumerate() {
+        let started = Instant::now();
+        let looked = batch.look(index, glances, bench, cancellation, watcher);
+        let verdict = settled(looked)?;
+        let cancelled = matches!(verdict, Err(Failure::Cancelled));
+        let (candidate, seed) = (batch.candidate(index), evaluation.seed);
+        let elapsed = share + started.elapsed();
+        screenings.push(Screening { candidate, seed, verdict, elapsed });
+        if cancelled {
+            break;
+        }
+    }
+    Ok(screenings)
+}
+
+fn nothing(seed: u64, failure: Failure) -> Screening {
+    Screening { candidate: None, seed, verdict: Err(failure), elapsed: Duration::ZERO }
+}
+
+/// Candidates that were built, and what of them is loaded.
+struct Batch {
+    built: Vec<Option<Built>>,
+    /// The modules of all that can run, in their order.
+    modules: Vec<ModuleImage>,
+    /// What compiling took for each.
+    compiling: Duration,
+    sharing: Sharing,
+    names: Vec<Option<crate::project::candidate::CandidateHash>>,
+}
+
+/// Whether candidates share an opening of the device.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sharing {
+    /// They will, once it is open.
+    Closed,
+    /// The modules of all are loaded.
+    Open,
+    /// Each has its own, because the device does not take the modules of some.
+    Apart,
+}
+
+impl Batch {
+    fn of(built: Vec<Built>, compiling: Duration) -> Self {
+        let names = built.iter().map(|(name, _)| *name).collect();
+        let mut modules = Vec::new();
+        let mut all = Vec::new();
+        for (name, mut subject) in built {
+            if let Ok(subject) = &mut subject {
+                subject.stand_behind(modules.len());
+                modules.extend(subject.candidate.iter().cloned());
+            }
+            all.push(Some((name, subject)));
+        }
+        Self { built: all, modules, compiling, sharing: Sharing::Closed, names }
+    }
+
+    fn candidate(&self, index: usize) -> Option<crate::project::candidate::CandidateHash> {
+        self.names.get(index).copied().flatten()
+    }
+
+    fn look(
+        &mut self,
+        index: usize,
+        glances: Glances<'_>,
+        bench: &mut Bench,
+        cancellation: &Cancellation,
+        watcher: Watcher<'_>,
+    ) -> Result<Screened, Stop> {
+        let Some((_, subject)) = self.built.get_mut(index).and_then(Option::take) else {
+            return Err(Stop::Request("nothing is to be looked at".to_owned()));
+        };
+        let mut subject = subject?;
+        watcher(Step::Load, None);
+        self.load(&mut subject, bench, cancellation)?;
+        let evaluation = &glances.evaluations[index];
+        let verification = Verification {
+            subject: &subject,
+            stations: &mut bench.stations,
+            seed: evaluation.seed,
+            cancellation,
+            watcher,
+            checks: subject.checks(self.compiling),
+        };
+        let looked = verification.screen(evaluation.timing, glances.abandon);
+        if looked.is_err() && self.sharing == Sharing::Open {
+            // Its process may have gone with it, and its state is nobody else's business.
+            self.sharing = Sharing::Closed;
+        }
+        looked
+    }
+
+    /// Has the device take the modules of all, or, where it refuses those, of this one.
+    fn load(
+        &mut self,
+        subject: &mut Subject,
+        bench: &mut Bench,
+        cancellation: &Cancellation,
+    ) -> Result<(), Stop> {
+        let stations = &mut bench.stations;
+        match self.sharing {
+            Sharing::Open => return Ok(()),
+            Sharing::Closed => match open(stations, subject, &self.modules, cancellation) {
+                Ok(()) => {
+                    self.sharing = Sharing::Open;
+                    return Ok(());
+                }
+                Err(Stop::Failure(failure)) if self.blames(subject, &failure) => {}
+                Err(stop) => return Err(stop),
+            },
+            Sharing::Apart => {}
+        }
+        self.sharing = Sharing::Apart;
+        subject.stand_behind(0);
+        open(stations, subject, &subject.candidate, cancellation)
+    }
+
+    /// Whether it may be another one's module that the device does not take.
+    fn blames(&self, subject: &Subject, failure: &Failure) -> bool {
+        !matches!(failure, Failure::Cancelled) && self.modules.len() > subject.candidate.len()
+    }
+}
