@@ -1,0 +1,256 @@
+//! Every candidate of a search, what could be done with each, and what was: all that a strategy
+//! decides from.
+//!
+//! The archive is data: it can be written, read and grown again, and a strategy that is handed
+//! the same archive decides the same. That is how a search goes on after a restart, and how a
+//! recorded one is replayed.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// A place on the grid of descriptors: levels from 0 to 3 of memory, compute, parallelism and
+/// tensor work.
+pub type Cell = [u8; 4];
+
+/// What verification and measurement made of a candidate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It computes what it should.
+    Right {
+        /// The logarithm of the root's time over its own, averaged over workloads.
+        gain: f64,
+        /// Whether it is slower than the root on any workload; such a one is never the incumbent.
+        regressed: bool,
+    },
+    /// It did not compile, did not run or was wrong.
+    Failed,
+}
+
+impl Outcome {
+    /// The gain of a candidate that may count as a best: right, slower nowhere, and measured.
+    #[must_use]
+    pub fn sound_gain(self) -> Option<f64> {
+        match self {
+            Self::Right { gain, regressed: false } if gain.is_finite() => Some(gain),
+            Self::Right { .. } | Self::Failed => None,
+        }
+    }
+}
+
+/// Something that can be done with a candidate to make another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Action {
+    /// What it is, alike wherever it is the same: `rule:restrict@line 12`, `tune`, `model`.
+    pub key: String,
+    /// What carries it out: `rule`, `tuner`, `model`.
+    pub operator: String,
+    /// The gain that is expected of it, as a logarithm.
+    pub expected_gain: f64,
+    /// Whether trying it again can give something else.
+    pub repeatable: bool,
+    /// How often it was tried.
+    pub tried: usize,
+}
+
+impl Action {
+    /// Whether it can be chosen: not yet tried, or of a kind that can be tried again.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.repeatable || self.tried == 0
+    }
+
+    /// The expected gain; 0 where it is not a number.
+    #[must_use]
+    pub fn expected(&self) -> f64 {
+        if self.expected_gain.is_finite() { self.expected_gain } else { 0.0 }
+    }
+}
+
+/// A candidate before it has a place in the archive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// What came of it.
+    pub outcome: Outcome,
+    /// Where it lies on the grid of descriptors.
+    pub cell: Cell,
+    /// Features by which candidates are compared, scaled alike; missing ones count as 0.
+    pub fingerprint: Vec<f64>,
+    /// What can be done with it.
+    pub actions: Vec<Action>,
+}
+
+/// An action of a candidate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Origin {
+    /// The candidate.
+    pub node: usize,
+    /// The action's place among its actions.
+    pub action: usize,
+}
+
+/// A candidate in the archive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Node {
+    /// Its place in the archive.
+    pub id: usize,
+    /// What it was made from; none for a candidate that a person wrote.
+    pub origin: Option<Origin>,
+    /// How many attempts came before the one that made it.
+    pub attempt: usize,
+    /// What was made from it.
+    pub children: Vec<usize>,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// Where it lies on the grid of descriptors.
+    pub cell: Cell,
+    /// Features by which candidates are compared.
+    pub fingerprint: Vec<f64>,
+    /// What can be done with it.
+    pub actions: Vec<Action>,
+}
+
+impl Node {
+    /// The candidate that it was made from.
+    #[must_use]
+    pub fn parent(&self) -> Option<usize> {
+        self.origin.map(|origin| origin.node)
+    }
+
+    /// The actions that can be chosen, with their places.
+    pub fn open_actions(&self) -> impl Iterator<Item = (usize, &Action)> {
+        self.actions.iter().enumerate().filter(|(_, action)| action.is_open())
+    }
+
+    /// The open action of which most is expected; of equal ones the least tried, then the first.
+    #[must_use]
+    pub fn most_promising(&self) -> Option<(usize, &Action)> {
+        self.open_actions().min_by(|(_, left), (_, right)| {
+            right.expected().total_cmp(&left.expected()).then(left.tried.cmp(&right.tried))
+        })
+    }
+
+    /// Whether anything can still be done with it.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.open_actions().next().is_some()
+    }
+
+    /// How often something was tried with it.
+    #[must_use]
+    pub fn tried(&self) -> usize {
+        self.actions.iter().map(|action| action.tried).sum()
+    }
+}
+
+/// All candidates of a search.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Archive {
+    nodes: Vec<Node>,
+    attempts: usize,
+}
+
+impl Archive {
+    /// An archive without candidates.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a candidate and returns its place. One that was made by an action is added after the
+    /// action was [marked](Self::mark_tried).
+    ///
+    /// # Panics
+    ///
+    /// When its origin is not in the archive.
+    pub fn add(&mut self, origin: Option<Origin>, finding: Finding) -> usize {
+        let id = self.nodes.len();
+        if let Some(origin) = origin {
+            self.nodes[origin.node].children.push(id);
+        }
+        self.nodes.push(Node {
+            id,
+            origin,
+            attempt: self.attempts.saturating_sub(usize::from(origin.is_some())),
+            children: Vec::new(),
+            outcome: finding.outcome,
+            cell: finding.cell,
+            fingerprint: finding.fingerprint,
+            actions: finding.actions,
+        });
+        id
+    }
+
+    /// Notes that an action was tried, whether or not a candidate comes of it.
+    ///
+    /// # Panics
+    ///
+    /// When the action is not in the archive.
+    pub fn mark_tried(&mut self, origin: Origin) {
+        self.nodes[origin.node].actions[origin.action].tried += 1;
+        self.attempts += 1;
+    }
+
+    /// Notes that an action can give nothing more, even if it was repeatable.
+    ///
+    /// # Panics
+    ///
+    /// When the action is not in the archive.
+    pub fn use_up(&mut self, origin: Origin) {
+        let action = &mut self.nodes[origin.node].actions[origin.action];
+        action.repeatable = false;
+        action.tried = action.tried.max(1);
+    }
+
+    /// All candidates in the order in which they were added.
+    #[must_use]
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// How often something was tried with any candidate.
+    #[must_use]
+    pub fn attempts(&self) -> usize {
+        self.attempts
+    }
+
+    /// The candidate that was made from nothing else at the beginning of this one's line.
+    #[must_use]
+    pub fn root_of(&self, node: usize) -> usize {
+        let mut root = node;
+        while let Some(parent) = self.nodes[root].parent() {
+            root = parent;
+        }
+        root
+    }
+
+    /// The best candidate that is right and slower nowhere; of equal ones the earliest.
+    #[must_use]
+    pub fn incumbent(&self) -> Option<&Node> {
+        best(self.nodes.iter())
+    }
+
+    /// The best sound candidate of each cell that has one.
+    #[must_use]
+    pub fn elites(&self) -> BTreeMap<Cell, &Node> {
+        let mut elites: BTreeMap<Cell, &Node> = BTreeMap::new();
+        for node in &self.nodes {
+            let Some(gain) = node.outcome.sound_gain() else { continue };
+            let elite = elites.entry(node.cell).or_insert(node);
+            if elite.outcome.sound_gain().is_none_or(|best| gain > best) {
+                *elite = node;
+            }
+        }
+        elites
+    }
+}
+
+/// The best sound candidate among some; of equal ones the earliest.
+pub(crate) fn best<'n>(nodes: impl Iterator<Item = &'n Node>) -> Option<&'n Node> {
+    let gained = nodes.filter_map(|node| Some((node.outcome.sound_gain()?, node)));
+    let better = |(left, one): &(f64, &Node), (right, other): &(f64, &Node)| {
+        left.total_cmp(right).then(other.id.cmp(&one.id))
+    };
+    gained.max_by(better).map(|(_, node)| node)
+}
