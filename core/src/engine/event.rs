@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::request::RequestId;
 use crate::compile;
 use crate::compile::facts::{Facts, FactsError};
-use crate::evaluate::compare::Compared;
+use crate::evaluate::compare::ComparedWorkload;
 use crate::evaluate::{EvaluateError, Run, Screening};
 use crate::units::Seconds;
 use crate::verify::verdict::Step;
@@ -63,8 +63,8 @@ pub enum Ending {
     Evaluated(Box<Run>),
     /// A quick look was taken at each candidate, in their order.
     Screened(Vec<Screening>),
-    /// Two were run beside each other.
-    Compared(Box<Compared>),
+    /// Two were run beside each other, on these workloads.
+    Compared(Vec<ComparedWorkload>),
     /// There are facts, or the reason why there are none.
     Compiled(Box<Result<Facts, FactsError>>),
     /// There is no verdict: the request is wrong, or the machine cannot do it.

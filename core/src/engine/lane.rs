@@ -167,7 +167,7 @@ fn came_to_an_end(ending: &Ending) -> bool {
     match ending {
         Ending::Evaluated(run) => run.verdict.is_ok(),
         Ending::Screened(all) => all.iter().all(|screening| screening.verdict.is_ok()),
-        Ending::Compared(compared) => compared.runs.iter().all(|run| run.verdict.is_ok()),
+        Ending::Compared(_) => true,
         Ending::Compiled(facts) => facts.is_ok(),
         Ending::Impossible(_)
         | Ending::Cancelled { .. }

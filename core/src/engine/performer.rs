@@ -9,7 +9,7 @@ use crate::cancellation::Cancellation;
 use crate::compile::Compiler;
 use crate::compile::error::CompileError;
 use crate::compile::facts::{FactsError, Setting, facts};
-use crate::evaluate::compare::compare;
+use crate::evaluate::compare::side_by_side;
 use crate::evaluate::{
     Bench, EvaluateError, Evaluation, Glances, Run, Screening, Watcher, evaluate, screen,
 };
@@ -117,14 +117,10 @@ impl Evaluator {
         watcher: Watcher<'_>,
     ) -> Result<Ending, EvaluateError> {
         let both = [evaluation(a, conditions), evaluation(b, conditions)];
-        let compared = compare(both, Protocol::PAIRED, self.bench()?, cancellation, watcher)?;
-        let stopped = |run: &Run| matches!(run.verdict, Err(Failure::Cancelled));
-        for run in &compared.runs {
-            self.notice(run.verdict.as_ref().err());
-        }
-        Ok(match compared.runs.iter().any(stopped) || cancellation.is_cancelled() {
-            true => cancelled(None),
-            false => Ending::Compared(Box::new(compared)),
+        let compared = side_by_side(both, Protocol::PAIRED, self.bench()?, cancellation, watcher);
+        Ok(match (compared, cancellation.is_cancelled()) {
+            (_, true) => cancelled(None),
+            (compared, false) => Ending::Compared(compared?),
         })
     }
 

@@ -20,7 +20,7 @@ pub enum Request {
     Evaluate(Work, Conditions),
     /// A quick look at one candidate or several: enough to drop them.
     Screen(Screens, Conditions),
-    /// Two kernels of a project beside each other.
+    /// Times two kernels of a project side by side, both of which passed before.
     Compare(Box<[Work; 2]>, Conditions),
     /// To facts, and no further. It needs no device, so that it does not wait for one.
     Compile(Work, CompileFor),

@@ -72,21 +72,37 @@ pub fn compare(
     let [a, b] = &verdict_only;
     let runs =
         [evaluate(a, bench, cancellation, watcher)?, evaluate(b, bench, cancellation, watcher)?];
-    let mut workloads = Vec::new();
-    if runs.iter().all(|run| run.verdict.is_ok()) {
-        let both =
-            evaluations.map(|each| Evaluation { timing: TimingUse::Measure(protocol), ..each });
-        let pair = settled(Pair::of(&both, bench, cancellation))?.map_err(|failure| {
-            // It passed a moment ago.
-            EvaluateError::Environment(format!("the second build failed: {}", failure.word()))
-        })?;
-        for (a, b) in pair.workloads() {
-            watcher(Step::Measure, Some(&a.case.workload));
-            let outcome = pair.outcome(a, b, (protocol, runs[0].seed), bench, cancellation)?;
-            workloads.push(ComparedWorkload { workload: a.case.workload.clone(), outcome });
-        }
-    }
+    let workloads = match runs.iter().all(|run| run.verdict.is_ok()) {
+        true => side_by_side(evaluations, protocol, bench, cancellation, watcher)?,
+        false => Vec::new(),
+    };
     Ok(Compared { runs, workloads })
+}
+
+/// Times two kernels side by side on every workload that is for measuring; both passed before.
+///
+/// # Errors
+/// As [`evaluate`].
+pub fn side_by_side(
+    evaluations: [Evaluation<'_>; 2],
+    protocol: Protocol,
+    bench: &mut Bench,
+    cancellation: &Cancellation,
+    watcher: Watcher<'_>,
+) -> Result<Vec<ComparedWorkload>, EvaluateError> {
+    let seed = evaluations[0].seed;
+    let both = evaluations.map(|each| Evaluation { timing: TimingUse::Measure(protocol), ..each });
+    let pair = settled(Pair::of(&both, bench, cancellation))?.map_err(|failure| {
+        // It passed a moment ago.
+        EvaluateError::Environment(format!("the second build failed: {}", failure.word()))
+    })?;
+    let mut workloads = Vec::new();
+    for (a, b) in pair.workloads() {
+        watcher(Step::Measure, Some(&a.case.workload));
+        let outcome = outcome(a, b, (protocol, seed), bench, cancellation)?;
+        workloads.push(ComparedWorkload { workload: a.case.workload.clone(), outcome });
+    }
+    Ok(workloads)
 }
 
 /// Both candidates, loaded into one device.
@@ -121,45 +137,44 @@ impl Pair {
             Some((a, b))
         })
     }
+}
 
-    fn outcome(
-        &self,
-        a: &Trial,
-        b: &Trial,
-        (protocol, seed): (Protocol, u64),
-        bench: &mut Bench,
-        cancellation: &Cancellation,
-    ) -> Result<Outcome, EvaluateError> {
-        let draw = bench.stations.timed_draw();
-        let order = MeasureOrder {
-            case: a.case.clone(),
-            programs: vec![a.candidate.clone(), b.candidate.clone()],
-            recipe: Recipe { seed, draw },
-            last: Recipe { seed: !seed, draw },
-            mode: Mode::Cold,
-            protocol,
-            seed,
-            abandon_above: None,
-            outputs: None,
-        };
-        let limit = BESIDE.saturating_add(protocol.longest * 4);
-        let report = bench
-            .stations
-            .measure(order, limit, cancellation)
-            .map_err(|error| EvaluateError::Environment(error.to_string()))?;
-        Ok(match report {
-            MeasureReport::Samples(samples) => measured(samples),
-            MeasureReport::Modelled(times) => modelled(times),
-            MeasureReport::Abandoned(_) => Outcome::Withheld("nothing was timed".to_owned()),
-            MeasureReport::Faulted(faults) => {
-                let details = faults.first().map(|fault| fault.details.clone());
-                Outcome::Withheld(format!(
-                    "a kernel faulted while it was timed: {}",
-                    details.unwrap_or_default()
-                ))
-            }
-        })
-    }
+fn outcome(
+    a: &Trial,
+    b: &Trial,
+    (protocol, seed): (Protocol, u64),
+    bench: &mut Bench,
+    cancellation: &Cancellation,
+) -> Result<Outcome, EvaluateError> {
+    let draw = bench.stations.timed_draw();
+    let order = MeasureOrder {
+        case: a.case.clone(),
+        programs: vec![a.candidate.clone(), b.candidate.clone()],
+        recipe: Recipe { seed, draw },
+        last: Recipe { seed: !seed, draw },
+        mode: Mode::Cold,
+        protocol,
+        seed,
+        abandon_above: None,
+        outputs: None,
+    };
+    let limit = BESIDE.saturating_add(protocol.longest * 4);
+    let report = bench
+        .stations
+        .measure(order, limit, cancellation)
+        .map_err(|error| EvaluateError::Environment(error.to_string()))?;
+    Ok(match report {
+        MeasureReport::Samples(samples) => measured(samples),
+        MeasureReport::Modelled(times) => modelled(times),
+        MeasureReport::Abandoned(_) => Outcome::Withheld("nothing was timed".to_owned()),
+        MeasureReport::Faulted(faults) => {
+            let details = faults.first().map(|fault| fault.details.clone());
+            Outcome::Withheld(format!(
+                "a kernel faulted while it was timed: {}",
+                details.unwrap_or_default()
+            ))
+        }
+    })
 }
 
 fn measured(samples: Samples) -> Outcome {
