@@ -35,6 +35,8 @@ pub mod evaluate;
 
 pub mod speed_of_light;
 
+pub mod suggest;
+
 pub mod audit;
 
 pub mod calibrate;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::{
     block,
     launch::{self, KernelRole, Launch, Surroundings, written::LaunchBlockWritten},
+    locate::{Located, locate},
     names::is_file_name,
     problem::{Findings, Place, Problem, ProjectError, problem},
     read::read_file,
@@ -116,6 +117,11 @@ fn check_launch(
     let launch = launch::check(&mut findings, &located.tree, &written, around);
     let problems = findings.into_problems();
     if problems.is_empty() { Ok(Some(launch)) } else { Err(problems) }
+}
+
+/// Where the parts of a kernel file's launch block stand; none where there is no block that can be read.
+pub(crate) fn launch_block(source: &str) -> Option<Located> {
+    locate(source, block::find(Path::new(""), source).ok()??)
 }
 
 /// The name of a kernel file.

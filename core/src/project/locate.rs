@@ -12,9 +12,9 @@ const MAX_DEPTH: usize = 200;
 
 /// A value with its bytes in the text.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Located {
+pub(crate) struct Located {
     /// From the first byte of the value to behind its last; includes the name of a variant.
-    pub(super) span: Range<usize>,
+    pub(crate) span: Range<usize>,
     content: Content,
 }
 
@@ -28,12 +28,12 @@ enum Content {
 
 impl Located {
     /// A value without parts.
-    pub(super) fn plain(span: Range<usize>) -> Self {
+    pub(crate) fn plain(span: Range<usize>) -> Self {
         Self { span, content: Content::Plain }
     }
 
     /// The field of a struct or struct variant; the value itself where the field is not written.
-    pub(super) fn field(&self, name: &str) -> &Self {
+    pub(crate) fn field(&self, name: &str) -> &Self {
         match &self.content {
             Content::Fields(fields) => {
                 fields.iter().find(|(field, _)| field == name).map_or(self, |(_, value)| value)
@@ -43,12 +43,12 @@ impl Located {
     }
 
     /// Whether the field is written.
-    pub(super) fn has_field(&self, name: &str) -> bool {
+    pub(crate) fn has_field(&self, name: &str) -> bool {
         matches!(&self.content, Content::Fields(fields) if fields.iter().any(|(field, _)| field == name))
     }
 
     /// The first value inside this one that is written as the given text or number.
-    pub(super) fn find_text(&self, text: &str, wanted: &str) -> Option<&Self> {
+    pub(crate) fn find_text(&self, text: &str, wanted: &str) -> Option<&Self> {
         match &self.content {
             Content::Plain => {
                 let written = text.get(self.span.clone()).unwrap_or_default();
@@ -67,7 +67,7 @@ impl Located {
     }
 
     /// The element of a list, or of the payload of a variant.
-    pub(super) fn item(&self, index: usize) -> &Self {
+    pub(crate) fn item(&self, index: usize) -> &Self {
         match &self.content {
             Content::List(items) => items.get(index).unwrap_or(self),
             Content::Plain | Content::Fields(_) | Content::Entries(_) => self,
@@ -75,12 +75,12 @@ impl Located {
     }
 
     /// The key of the n-th entry of a map.
-    pub(super) fn key(&self, index: usize) -> &Self {
+    pub(crate) fn key(&self, index: usize) -> &Self {
         self.entries().get(index).map_or(self, |(key, _, _)| key)
     }
 
     /// The value of the n-th entry of a map.
-    pub(super) fn value(&self, index: usize) -> &Self {
+    pub(crate) fn value(&self, index: usize) -> &Self {
         self.entries().get(index).map_or(self, |(_, _, value)| value)
     }
 
@@ -92,7 +92,7 @@ impl Located {
     }
 
     /// The bytes of a part of a text value, given as bytes of the text that it stands for.
-    pub(super) fn text_span(&self, text: &str, inner: Range<usize>) -> Range<usize> {
+    pub(crate) fn text_span(&self, text: &str, inner: Range<usize>) -> Range<usize> {
         let literal = text.get(self.span.clone()).and_then(Literal::read);
         match literal {
             None if inner.end <= self.span.len() => {
@@ -108,7 +108,7 @@ impl Located {
     }
 
     /// The path of the innermost value that contains the span, such as `tensors[2].shape[1]`.
-    pub(super) fn path_of(&self, span: &Range<usize>) -> String {
+    pub(crate) fn path_of(&self, span: &Range<usize>) -> String {
         let mut path = String::new();
         let mut here = self;
         loop {
@@ -137,7 +137,7 @@ impl Located {
 }
 
 /// The places of the one value that the bytes `range` of the text are; none when they are not valid RON.
-pub(super) fn locate(text: &str, range: Range<usize>) -> Option<Located> {
+pub(crate) fn locate(text: &str, range: Range<usize>) -> Option<Located> {
     let mut scanner = Scanner { text: text.get(..range.end)?, at: range.start };
     text.get(range)?;
     scanner.skip();

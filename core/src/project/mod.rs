@@ -43,6 +43,7 @@ pub use launch::{
     plan::{Footprint, Plan, PlanError, PlannedArgument, PlannedLaunch, PlannedStep, Selection},
 };
 pub use load::Survey;
+pub(crate) use locate::Located;
 pub use manifest::Purpose;
 pub use problem::{Problem, ProjectError, ReadError};
 pub use workload::Workload;

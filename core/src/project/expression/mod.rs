@@ -3,6 +3,7 @@
 //! An expression is parsed once, checked once against the names that are known where it stands, and evaluated
 //! as often as there are workloads. Integers are checked 128-bit; nothing wraps and nothing rounds silently.
 
+mod bounds;
 mod check;
 mod error;
 mod evaluate;
@@ -11,6 +12,7 @@ mod token;
 
 use std::{collections::BTreeSet, ops::Range};
 
+pub use bounds::Interval;
 pub use check::{DeviceNames, Kind, Openness, Scope};
 pub use error::{ExpressionError, Reason};
 pub use evaluate::Values;

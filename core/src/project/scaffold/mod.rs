@@ -25,7 +25,7 @@ mod reference;
 mod render;
 pub mod signature;
 mod sizes;
-mod source;
+pub(crate) mod source;
 mod structs;
 mod templates;
 mod usage;

@@ -220,14 +220,14 @@ fn collect_items<'tree>(
 }
 
 /// The children of a node, tokens included.
-pub(super) fn children(node: Node<'_>) -> Vec<Node<'_>> {
+pub(crate) fn children(node: Node<'_>) -> Vec<Node<'_>> {
     let mut cursor = node.walk();
     node.children(&mut cursor).collect()
 }
 
 /// Visits `node` and all below, parents first, with the ancestors from `node` down;
 /// `visit` says whether to go into the node. Not recursive: a hostile source nests deeply.
-pub(super) fn walk<'tree>(
+pub(crate) fn walk<'tree>(
     node: Node<'tree>,
     mut visit: impl FnMut(Node<'tree>, &[Node<'tree>]) -> bool,
 ) {
@@ -249,7 +249,7 @@ pub(super) fn walk<'tree>(
 }
 
 /// The first ERROR or MISSING node at or below `node`.
-pub(super) fn first_error_below(node: Node<'_>) -> Option<Node<'_>> {
+pub(crate) fn first_error_below(node: Node<'_>) -> Option<Node<'_>> {
     let mut found = None;
     walk(node, |here, _| {
         if found.is_none() && (here.is_error() || here.is_missing()) {
@@ -261,7 +261,7 @@ pub(super) fn first_error_below(node: Node<'_>) -> Option<Node<'_>> {
 }
 
 /// A text in one line with single spaces.
-pub(super) fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -291,6 +291,23 @@ fn place(text: &str, line_starts: &[usize], at: usize) -> Place {
     let start = line_starts.get(line.saturating_sub(1)).copied().unwrap_or_default();
     let before = text.get(start..at).unwrap_or_default();
     Place { line, column: before.chars().count() + 1 }
+}
+
+/// The syntax tree of a text, of which it has every byte's place: macros that only decorate are read as spaces.
+///
+/// # Errors
+///
+/// If the text is hopeless for the parser.
+pub(crate) fn syntax_tree(text: &str) -> Result<Tree, ScaffoldError> {
+    if text.len() > LARGEST_SOURCE {
+        return Err(ScaffoldError::TooLarge { bytes: text.len(), limit: LARGEST_SOURCE });
+    }
+    let line_starts = line_starts(text);
+    if let Some(at) = text.find('\0') {
+        return Err(ScaffoldError::Nul { place: place(text, &line_starts, at) });
+    }
+    let (_, masked) = macros::mask(text);
+    parse_tree(&masked, &line_starts)
 }
 
 fn parse_tree(text: &str, line_starts: &[usize]) -> Result<Tree, ScaffoldError> {

@@ -1,0 +1,201 @@
+//! Index expressions in one form, so that two ways of writing the same index are equal.
+
+use std::collections::BTreeMap;
+
+use tree_sitter::Node;
+
+use super::function::Function;
+use super::syntax::{all, bare, named, part};
+use crate::project::expression::Expression;
+
+const MAX_DEPTH: usize = 32;
+
+/// A sum of products of names, with whole coefficients.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Canonical {
+    terms: BTreeMap<Vec<String>, i128>,
+}
+
+impl Canonical {
+    pub(super) fn name(name: &str) -> Self {
+        Self { terms: BTreeMap::from([(vec![name.to_owned()], 1)]) }
+    }
+
+    fn integer(value: i128) -> Self {
+        let mut terms = BTreeMap::new();
+        if value != 0 {
+            terms.insert(Vec::new(), value);
+        }
+        Self { terms }
+    }
+
+    /// The value, where it is a whole number.
+    pub(super) fn as_integer(&self) -> Option<i128> {
+        match self.terms.first_key_value() {
+            None => Some(0),
+            Some((names, value)) if names.is_empty() && self.terms.len() == 1 => Some(*value),
+            Some(_) => None,
+        }
+    }
+
+    pub(super) fn plus(mut self, other: Self) -> Self {
+        for (names, value) in other.terms {
+            let sum = self.terms.entry(names).or_default();
+            *sum = sum.saturating_add(value);
+        }
+        self.terms.retain(|_, value| *value != 0);
+        self
+    }
+
+    pub(super) fn times(&self, other: &Self) -> Self {
+        let mut product = Self::default();
+        for (left, by) in &self.terms {
+            for (right, value) in &other.terms {
+                let mut names = [left.as_slice(), right.as_slice()].concat();
+                names.sort();
+                let terms = BTreeMap::from([(names, by.saturating_mul(*value))]);
+                product = product.plus(Self { terms });
+            }
+        }
+        product
+    }
+}
+
+/// Whether all threads of a block that differ along x only have the same value: no `threadIdx.x`, nothing loaded.
+pub(super) fn is_uniform(function: &Function<'_>, node: Node<'_>) -> bool {
+    uniform(function, node, 0)
+}
+
+fn uniform(function: &Function<'_>, node: Node<'_>, depth: usize) -> bool {
+    let subject = function.subject;
+    let unknown = [
+        "subscript_expression",
+        "pointer_expression",
+        "assignment_expression",
+        "update_expression",
+        "lambda_expression",
+    ];
+    let calls = all(node, &["call_expression"]).into_iter().all(|call| {
+        let callee = part(call, "function").map_or("", |callee| subject.of_node(callee));
+        cast_operand(function, call).is_some() || matches!(callee, "min" | "max")
+    });
+    let threads = all(node, &["field_expression"])
+        .into_iter()
+        .any(|field| subject.of_node(field) == "threadIdx.x");
+    if depth > MAX_DEPTH || threads || !calls || !all(node, &unknown).is_empty() {
+        return false;
+    }
+    all(node, &["identifier"]).into_iter().all(|name| {
+        let text = subject.of_node(name);
+        match function.local(text, name) {
+            Some(local) => {
+                let is_fixed = local.is_const || !function.is_changed(text, function.body);
+                is_fixed && local.value.is_some_and(|value| uniform(function, value, depth + 1))
+            }
+            None => !function.is_changed(text, function.body),
+        }
+    })
+}
+
+/// The block's size along x, in the names that code has for it.
+pub(super) fn block_size(function: &Function<'_>) -> Option<Canonical> {
+    let mut all = function.sites.iter().map(|site| {
+        let size = site.step.block.first()?;
+        of_launch(function, size)
+    });
+    let first = all.next()??;
+    all.all(|other| other.as_ref() == Some(&first)).then_some(first)
+}
+
+/// The index of a thread among all threads of a one-dimensional grid.
+pub(super) fn global_thread(function: &Function<'_>) -> Option<Canonical> {
+    let block = Canonical::name("blockIdx.x").times(&block_size(function)?);
+    Some(block.plus(Canonical::name("threadIdx.x")))
+}
+
+/// The number of all threads of a one-dimensional grid.
+pub(super) fn all_threads(function: &Function<'_>) -> Option<Canonical> {
+    Some(Canonical::name("gridDim.x").times(&block_size(function)?))
+}
+
+/// Names of the launch block become those that code has for them; only products and sums are read.
+fn of_launch(function: &Function<'_>, size: &Expression) -> Option<Canonical> {
+    let mut product = Canonical::integer(1);
+    for factor in size.text().split('*').map(str::trim) {
+        let is_parameter =
+            function.subject.launch.parameters.iter().any(|each| each.name == factor);
+        product = product.times(&match factor.parse::<i128>() {
+            Ok(value) => Canonical::integer(value),
+            Err(_) if is_parameter => Canonical::name(&format!("PARAM_{factor}")),
+            Err(_) => return None,
+        });
+    }
+    Some(product)
+}
+
+/// An expression with constants, template arguments and the block's size put in.
+pub(super) fn canonical(function: &Function<'_>, node: Node<'_>) -> Canonical {
+    of(function, node, 0)
+}
+
+fn of(function: &Function<'_>, node: Node<'_>, depth: usize) -> Canonical {
+    let subject = function.subject;
+    let opaque = || Canonical::name(&subject.of_node(node).split_whitespace().collect::<String>());
+    if depth > MAX_DEPTH {
+        return opaque();
+    }
+    let inner = |field: &str| part(node, field).map(|child| of(function, child, depth + 1));
+    match node.kind() {
+        "parenthesized_expression" => match bare(node) {
+            inner if inner.id() != node.id() => of(function, inner, depth + 1),
+            _ => opaque(),
+        },
+        "number_literal" => {
+            let digits = subject.of_node(node).trim_end_matches(['u', 'U', 'l', 'L']);
+            digits.parse().map_or_else(|_| opaque(), Canonical::integer)
+        }
+        "cast_expression" => inner("value").unwrap_or_else(opaque),
+        "call_expression" => match cast_operand(function, node) {
+            Some(operand) => of(function, operand, depth + 1),
+            None => opaque(),
+        },
+        "binary_expression" => {
+            let operator = part(node, "operator").map_or("", |node| subject.of_node(node));
+            match (operator, inner("left"), inner("right")) {
+                ("+", Some(left), Some(right)) => left.plus(right),
+                ("-", Some(left), Some(right)) => left.plus(right.times(&Canonical::integer(-1))),
+                ("*", Some(left), Some(right)) => left.times(&right),
+                _ => opaque(),
+            }
+        }
+        "field_expression" if subject.of_node(node) == "blockDim.x" => {
+            block_size(function).unwrap_or_else(opaque)
+        }
+        "identifier" => identifier(function, node, depth).unwrap_or_else(opaque),
+        _ => opaque(),
+    }
+}
+
+fn identifier(function: &Function<'_>, node: Node<'_>, depth: usize) -> Option<Canonical> {
+    let text = function.subject.of_node(node);
+    if let Some(local) = function.local(text, node) {
+        return local
+            .value
+            .filter(|_| local.is_const && !local.is_pointer)
+            .map(|value| of(function, value, depth + 1));
+    }
+    let index = function.templates.iter().position(|known| *known == text)?;
+    let written = function.template_arguments(index);
+    let first = written.first().filter(|first| written.iter().all(|other| other == *first))?;
+    Some(match first.parse::<i128>() {
+        Ok(value) => Canonical::integer(value),
+        Err(_) => Canonical::name(first),
+    })
+}
+
+/// What stands in `static_cast<…>(…)`.
+pub(super) fn cast_operand<'t>(function: &Function<'_>, call: Node<'t>) -> Option<Node<'t>> {
+    let callee = part(call, "function").filter(|callee| callee.kind() == "template_function")?;
+    let name = part(callee, "name").map(|name| function.subject.of_node(name));
+    named(part(call, "arguments")?).first().copied().filter(|_| name == Some("static_cast"))
+}

@@ -1,0 +1,289 @@
+//! A kernel of the file: its parameters with what the launches pass for them, and the names of its body.
+
+use tree_sitter::Node;
+
+use super::subject::{Site, Subject};
+use super::syntax::{all, ancestors, children, contains, named, part};
+use crate::project::launch::{Argument, Buffer};
+use crate::project::tensor::Role;
+
+/// Nodes that names end with.
+const SCOPES: [&str; 4] =
+    ["compound_statement", "for_statement", "lambda_expression", "for_range_loop"];
+
+/// A `__global__` function that is launched.
+pub(super) struct Function<'s> {
+    pub(super) subject: &'s Subject<'s>,
+    pub(super) node: Node<'s>,
+    /// The template declaration around it, or the function itself.
+    pub(super) outer: Node<'s>,
+    pub(super) body: Node<'s>,
+    pub(super) name: &'s str,
+    pub(super) parameters: Vec<Parameter<'s>>,
+    /// Names of template parameters, in order.
+    pub(super) templates: Vec<&'s str>,
+    /// The launches of this function; at least one.
+    pub(super) sites: Vec<Site<'s>>,
+}
+
+/// A parameter of a kernel.
+pub(super) struct Parameter<'s> {
+    pub(super) name: &'s str,
+    pub(super) node: Node<'s>,
+    pub(super) declarator: Node<'s>,
+    /// The type without qualifiers.
+    pub(super) type_name: &'s str,
+    pub(super) is_pointer: bool,
+    pub(super) is_const: bool,
+    /// What each launch passes.
+    pub(super) arguments: Vec<&'s Argument>,
+}
+
+/// A name that is declared in the body.
+#[derive(Clone, Copy)]
+pub(super) struct Local<'s> {
+    pub(super) name: &'s str,
+    pub(super) declaration: Node<'s>,
+    pub(super) declarator: Node<'s>,
+    pub(super) type_name: &'s str,
+    pub(super) is_pointer: bool,
+    pub(super) is_array: bool,
+    pub(super) is_const: bool,
+    pub(super) value: Option<Node<'s>>,
+}
+
+impl<'s> Function<'s> {
+    pub(super) fn read(
+        subject: &'s Subject<'_>,
+        node: Node<'s>,
+        sites: &[Site<'s>],
+    ) -> Option<Self> {
+        if !children(node).iter().any(|child| child.kind() == "__global__") || node.has_error() {
+            return None;
+        }
+        let declarator = part(node, "declarator")?;
+        let name = subject.of_node(part(declarator, "declarator")?);
+        let body = part(node, "body")?;
+        let is_this = |site: &&Site<'s>| site.step.kernel.base().rsplit("::").next() == Some(name);
+        let sites: Vec<Site<'s>> = sites.iter().filter(is_this).copied().collect();
+        if sites.is_empty() {
+            return None;
+        }
+        let outer = node.parent().filter(|outer| outer.kind() == "template_declaration");
+        let templates =
+            outer.and_then(|outer| part(outer, "parameters")).map_or_else(Vec::new, |list| {
+                named(list).into_iter().map(|each| template_name(subject, each)).collect()
+            });
+        let list = part(declarator, "parameters")?;
+        let parameters: Vec<Parameter<'s>> = named(list)
+            .into_iter()
+            .enumerate()
+            .filter_map(|(index, node)| parameter(subject, node, index, &sites))
+            .collect();
+        let outer = outer.unwrap_or(node);
+        Some(Self { subject, node, outer, body, name, parameters, templates, sites })
+    }
+
+    /// The parameter with this name.
+    pub(super) fn parameter(&self, name: &str) -> Option<&Parameter<'s>> {
+        self.parameters.iter().find(|parameter| parameter.name == name)
+    }
+
+    /// Names that are declared in the body, in order.
+    pub(super) fn locals(&self) -> Vec<Local<'s>> {
+        locals_of(self.subject, self.body)
+    }
+
+    /// What a name means at a place: the innermost declaration before it.
+    pub(super) fn local(&self, name: &str, at: Node<'_>) -> Option<Local<'s>> {
+        self.locals().into_iter().rfind(|local| {
+            let scope = ancestors(local.declaration).find(|outer| SCOPES.contains(&outer.kind()));
+            local.name == name
+                && local.declaration.start_byte() < at.start_byte()
+                && scope.is_some_and(|scope| contains(scope, at))
+        })
+    }
+
+    /// Uses of a name in a part of the function, the declaration itself left out.
+    pub(super) fn uses(&self, name: &str, within: Node<'s>) -> Vec<Node<'s>> {
+        all(within, &["identifier"])
+            .into_iter()
+            .filter(|node| self.subject.of_node(*node) == name && !is_declared(*node))
+            .collect()
+    }
+
+    /// Whether a name may be given another value in a part of the function.
+    pub(super) fn is_changed(&self, name: &str, within: Node<'s>) -> bool {
+        self.uses(name, within).into_iter().any(is_changed_by)
+    }
+
+    /// The number of dimensions that threads and blocks are spread over, the most of all launches.
+    pub(super) fn dimensions(&self) -> usize {
+        let sizes = |site: &Site<'_>| site.step.block.len().max(site.step.grid.len());
+        self.sites.iter().map(sizes).max().unwrap_or_default()
+    }
+
+    /// What the n-th template argument is in each launch, as written.
+    pub(super) fn template_arguments(&self, index: usize) -> Vec<String> {
+        let written = |site: &Site<'_>| {
+            let text = site.step.kernel.text();
+            let list = text.split_once('<').map_or("", |(_, list)| list.trim_end_matches('>'));
+            list.split(',').nth(index).unwrap_or_default().trim().to_owned()
+        };
+        self.sites.iter().map(written).collect()
+    }
+
+    /// The line of a node, counted from 1.
+    pub(super) fn line(&self, node: Node<'_>) -> usize {
+        node.start_position().row + 1
+    }
+
+    /// Names of functions that are called in a part, as written.
+    pub(super) fn calls(&self, within: Node<'s>) -> Vec<(&'s str, Node<'s>)> {
+        all(within, &["call_expression"])
+            .into_iter()
+            .filter_map(|call| {
+                let callee = part(call, "function")?;
+                let name = part(callee, "name").unwrap_or(callee);
+                Some((self.subject.of_node(name), call))
+            })
+            .collect()
+    }
+
+    /// The first thing in a part that makes threads wait for each other or talk to each other.
+    pub(super) fn meeting(&self, within: Node<'s>) -> Option<&'s str> {
+        self.calls(within).into_iter().map(|(name, _)| name).find(|name| {
+            name.contains("sync")
+                || name.contains("__shfl")
+                || name.contains("__ballot")
+                || name.contains("__any")
+                || name.contains("__all")
+                || name.contains("__reduce")
+        })
+    }
+}
+
+impl Parameter<'_> {
+    /// Whether every launch passes memory that this kernel must not write.
+    pub(super) fn is_input(&self, function: &Function<'_>) -> bool {
+        let definition = function.subject.definition;
+        !self.arguments.is_empty()
+            && self.arguments.iter().all(|argument| match argument {
+                Argument::Buffer(Buffer::Tensor(index)) => definition
+                    .tensors
+                    .get(*index)
+                    .is_some_and(|tensor| matches!(tensor.role, Role::Input { .. })),
+                Argument::Buffer(Buffer::Scratch(_) | Buffer::Magnitude(_))
+                | Argument::Value(_)
+                | Argument::TensorMap(_)
+                | Argument::Struct(_)
+                | Argument::Texture(_)
+                | Argument::Outside(_) => false,
+            })
+    }
+
+    /// The other parameter that some launch gives memory which may be the same, if there is one.
+    pub(super) fn twin<'f>(&self, function: &'f Function<'_>) -> Option<&'f str> {
+        let tensors = &function.subject.definition.tensors;
+        let shares = |left: &Argument, right: &Argument| match (left, right) {
+            (Argument::Buffer(Buffer::Tensor(left)), Argument::Buffer(Buffer::Tensor(right))) => {
+                let aliases = |one: usize, two: usize| {
+                    tensors.get(one).is_some_and(|tensor| tensor.alias.contains(&two))
+                };
+                left == right || aliases(*left, *right) || aliases(*right, *left)
+            }
+            (Argument::Buffer(left), Argument::Buffer(right)) => left == right,
+            _ => false,
+        };
+        let others = function.parameters.iter().filter(|other| other.name != self.name);
+        let mut others = others.filter(|other| {
+            self.arguments.iter().zip(&other.arguments).any(|(left, right)| shares(left, right))
+        });
+        others.next().map(|other| other.name)
+    }
+}
+
+/// Whether an identifier is the name in its own declaration.
+fn is_declared(node: Node<'_>) -> bool {
+    let mut inner = node;
+    for outer in ancestors(node) {
+        if matches!(outer.kind(), "init_declarator" | "declaration" | "parameter_declaration") {
+            return part(outer, "declarator").is_some_and(|declared| contains(declared, inner))
+                && !ancestors(node)
+                    .take_while(|around| around.id() != outer.id())
+                    .any(|around| part(around, "size").is_some_and(|size| contains(size, node)));
+        }
+        if !outer.kind().ends_with("declarator") {
+            return false;
+        }
+        inner = outer;
+    }
+    false
+}
+
+/// Whether the innermost operation on a name writes it or hands out its address.
+pub(super) fn is_changed_by(name: Node<'_>) -> bool {
+    let Some(outer) = name.parent() else { return false };
+    match outer.kind() {
+        "assignment_expression" => part(outer, "left").is_some_and(|left| left.id() == name.id()),
+        "update_expression" => true,
+        "pointer_expression" => {
+            part(outer, "operator").is_some_and(|operator| operator.kind() == "&")
+        }
+        _ => false,
+    }
+}
+
+fn template_name<'s>(subject: &'s Subject<'_>, node: Node<'s>) -> &'s str {
+    let name = part(node, "declarator").or_else(|| part(node, "name"));
+    let name = name.or_else(|| named(node).last().copied());
+    name.map_or("", |name| subject.of_node(name))
+}
+
+fn parameter<'s>(
+    subject: &'s Subject<'_>,
+    node: Node<'s>,
+    index: usize,
+    sites: &[Site<'s>],
+) -> Option<Parameter<'s>> {
+    let declarator = part(node, "declarator")?;
+    let name = all(declarator, &["identifier"]).pop()?;
+    let type_name = subject.of_node(part(node, "type")?);
+    let is_const = children(node)
+        .iter()
+        .any(|child| child.kind() == "type_qualifier" && subject.of_node(*child) == "const");
+    let arguments = sites.iter().filter_map(|site| site.step.arguments.get(index)).collect();
+    let is_pointer = declarator.kind() == "pointer_declarator";
+    let name = subject.of_node(name);
+    Some(Parameter { name, node, declarator, type_name, is_pointer, is_const, arguments })
+}
+
+fn locals_of<'s>(subject: &'s Subject<'_>, body: Node<'s>) -> Vec<Local<'s>> {
+    let mut found = Vec::new();
+    for declaration in all(body, &["declaration", "parameter_declaration"]) {
+        let Some(kind) = part(declaration, "type") else { continue };
+        let qualifiers = children(declaration);
+        let is_const = qualifiers.iter().any(|child| {
+            child.kind() == "type_qualifier"
+                && matches!(subject.of_node(*child), "const" | "constexpr")
+        });
+        let mut cursor = declaration.walk();
+        for declarator in declaration.children_by_field_name("declarator", &mut cursor) {
+            let inner =
+                part(declarator, "declarator").filter(|_| declarator.kind() == "init_declarator");
+            let inner = inner.unwrap_or(declarator);
+            let Some(name) = all(inner, &["identifier"]).first().copied() else { continue };
+            found.push(Local {
+                name: subject.of_node(name),
+                declaration,
+                declarator,
+                type_name: subject.of_node(kind),
+                is_pointer: inner.kind() == "pointer_declarator",
+                is_array: inner.kind() == "array_declarator",
+                is_const,
+                value: part(declarator, "value"),
+            });
+        }
+    }
+    found
+}

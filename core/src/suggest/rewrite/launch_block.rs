@@ -1,0 +1,98 @@
+//! Edits of the launch block that keep what else is written there: its order, its comments, its white space.
+
+use super::edit::Edit;
+use super::refusal::Missing;
+use super::subject::{Site, Subject};
+use crate::project::Located;
+use crate::project::launch::MAX_COMBINATIONS;
+
+/// The most parameters of a launch block.
+const MAX_PARAMETERS: usize = 16;
+
+impl Subject<'_> {
+    /// Declares a parameter.
+    pub(super) fn new_parameter(&self, name: &str, values: &[i64]) -> Result<Edit, Missing> {
+        let known = &self.launch.parameters;
+        let count =
+            known.iter().map(|each| each.values.len()).try_fold(values.len(), usize::checked_mul);
+        if known.len() >= MAX_PARAMETERS || count.is_none_or(|count| count > MAX_COMBINATIONS) {
+            let what = format!("{} parameters", known.len());
+            return Err(Missing::Contains { what, why: "no room for another parameter" });
+        }
+        let values: Vec<String> = values.iter().map(i64::to_string).collect();
+        Ok(self.new_entry("params", '{', '}', &format!("\"{name}\": [{}]", values.join(", "))))
+    }
+
+    /// Adds a condition.
+    pub(super) fn new_condition(&self, condition: &str) -> Edit {
+        self.new_entry("require", '[', ']', &format!("\"{condition}\""))
+    }
+
+    /// Makes an axis known when the kernel is compiled.
+    pub(super) fn new_constant(&self, axis: &str) -> Edit {
+        self.new_entry("constants", '[', ']', &format!("\"{axis}\""))
+    }
+
+    /// Adds a compiler flag.
+    pub(super) fn new_flag(&self, flag: &str) -> Edit {
+        self.new_entry("flags", '[', ']', flag)
+    }
+
+    /// Puts another expression in the place of a size of a launch.
+    pub(super) fn new_size(&self, at: &Located, expression: &str) -> Edit {
+        let escaped = expression.replace('\\', "\\\\").replace('"', "\\\"");
+        Edit::replace(at.span.clone(), format!("\"{escaped}\""))
+    }
+
+    /// Adds a value to a parameter's list.
+    pub(super) fn new_values(&self, parameter: usize, values: &[i64]) -> Option<Edit> {
+        let list = self.block.field("params").value(parameter);
+        let text: String = values.iter().map(|value| format!(", {value}")).collect();
+        let count = self.launch.parameters.get(parameter)?.values.len();
+        let last = list.item(count.checked_sub(1)?);
+        Some(Edit::insert(last.span.end, text))
+    }
+
+    /// An entry at the end of a list or map; the field is added behind the title where it is not written.
+    fn new_entry(&self, field: &str, open: char, close: char, entry: &str) -> Edit {
+        if !self.block.has_field(field) {
+            let after = self.block.field("title").span.end;
+            let indentation = self.indentation(after);
+            let spaced = if open == '{' {
+                format!("{{ {entry} }}")
+            } else {
+                format!("{open}{entry}{close}")
+            };
+            return Edit::insert(after, format!(",\n{indentation}{field}: {spaced}"));
+        }
+        let span = self.block.field(field).span.clone();
+        let inside = self.source.get(span.clone()).unwrap_or_default();
+        let last = self.last_value(field);
+        match last {
+            Some(end) => Edit::insert(end, format!(", {entry}")),
+            None => {
+                let at = inside.find(open).map_or(span.end, |open| span.start + open + 1);
+                Edit::insert(at, entry)
+            }
+        }
+    }
+
+    /// Where the last entry of a list or map ends.
+    fn last_value(&self, field: &str) -> Option<usize> {
+        let list = self.block.field(field);
+        let ends = (0..).map_while(|index| {
+            let item = list.item(index);
+            let value = list.value(index);
+            let found = if item.span == list.span { value } else { item };
+            (found.span != list.span).then_some(found.span.end)
+        });
+        ends.last()
+    }
+}
+
+impl Site<'_> {
+    /// Where a size along a dimension is written.
+    pub(super) fn size(&self, field: &str, dimension: usize) -> &Located {
+        self.at.field(field).item(dimension)
+    }
+}

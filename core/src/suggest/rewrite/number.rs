@@ -1,0 +1,257 @@
+//! What sort of number an expression is, as far as the text of one file says.
+
+use tree_sitter::Node;
+
+use super::function::Function;
+use super::pointers;
+use super::syntax::{bare, index, named, one_line, part};
+
+/// Expressions deeper than this are not looked into.
+const MAX_DEPTH: usize = 64;
+
+/// The numbers that kernels compute with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Number {
+    F32,
+    F64,
+    I32,
+    U32,
+    I64,
+    U64,
+}
+
+impl Number {
+    /// The type with this name; narrower integers are not told from others, as they become `int`.
+    pub(super) fn named(written: &str) -> Option<Self> {
+        let words = one_line(written);
+        let words = words.strip_prefix("const ").unwrap_or(&words);
+        Some(match words {
+            "float" => Self::F32,
+            "double" => Self::F64,
+            "int" | "int32_t" | "std::int32_t" | "signed" | "signed int" => Self::I32,
+            "unsigned" | "unsigned int" | "uint32_t" | "std::uint32_t" => Self::U32,
+            "long long" | "long long int" | "int64_t" | "std::int64_t" | "signed long long" => {
+                Self::I64
+            }
+            "unsigned long long" | "uint64_t" | "std::uint64_t" | "size_t" | "std::size_t" => {
+                Self::U64
+            }
+            _ => return None,
+        })
+    }
+
+    pub(super) fn is_integer(self) -> bool {
+        !matches!(self, Self::F32 | Self::F64)
+    }
+
+    pub(super) fn is_wide_integer(self) -> bool {
+        matches!(self, Self::I64 | Self::U64)
+    }
+
+    /// The smallest and the largest value of an integer.
+    pub(super) fn limits(self) -> Option<(i128, i128)> {
+        Some(match self {
+            Self::I32 => (i32::MIN.into(), i32::MAX.into()),
+            Self::U32 => (0, u32::MAX.into()),
+            Self::I64 => (i64::MIN.into(), i64::MAX.into()),
+            Self::U64 => (0, u64::MAX.into()),
+            Self::F32 | Self::F64 => return None,
+        })
+    }
+
+    /// The type of a sum or a product; [expr.arith.conv] of ISO C++20.
+    fn joined(self, other: Self) -> Self {
+        [Self::F64, Self::F32, Self::U64, Self::I64, Self::U32]
+            .into_iter()
+            .find(|each| self == *each || other == *each)
+            .unwrap_or(Self::I32)
+    }
+}
+
+/// The type of an expression; none where the text does not say it.
+pub(super) fn number(function: &Function<'_>, node: Node<'_>) -> Option<Number> {
+    of(function, node, 0)
+}
+
+fn of(function: &Function<'_>, node: Node<'_>, depth: usize) -> Option<Number> {
+    if depth > MAX_DEPTH {
+        return None;
+    }
+    let inner = |field: &str| part(node, field).and_then(|child| of(function, child, depth + 1));
+    match node.kind() {
+        "parenthesized_expression" | "condition_clause" => {
+            let bare = bare(node);
+            if bare.id() == node.id() { None } else { of(function, bare, depth + 1) }
+        }
+        "number_literal" => Some(literal(function.subject.of_node(node))),
+        "identifier" => name(function, node),
+        "field_expression" => special(function, node),
+        "qualified_identifier" => {
+            function.subject.of_node(node).starts_with("axis::").then_some(Number::I64)
+        }
+        "unary_expression" => inner("argument"),
+        "binary_expression" => {
+            let operator = part(node, "operator").map_or("", |node| function.subject.of_node(node));
+            let (left, right) = (inner("left")?, inner("right")?);
+            match operator {
+                "+" | "-" | "*" | "/" | "%" | "&" | "|" | "^" => Some(left.joined(right)),
+                "<<" | ">>" => Some(left),
+                _ => Some(Number::I32),
+            }
+        }
+        "conditional_expression" => Some(inner("consequence")?.joined(inner("alternative")?)),
+        "cast_expression" => Number::named(function.subject.of_node(part(node, "type")?)),
+        "subscript_expression" => element(function, node),
+        "call_expression" => call(function, node, depth),
+        _ => None,
+    }
+}
+
+fn literal(text: &str) -> Number {
+    let lower = text.to_ascii_lowercase().replace('\'', "");
+    if lower.starts_with("0x") || lower.starts_with("0b") {
+        return integer_literal(&lower);
+    }
+    if lower.ends_with('f') {
+        return Number::F32;
+    }
+    if lower.contains(['.', 'e']) { Number::F64 } else { integer_literal(&lower) }
+}
+
+fn integer_literal(text: &str) -> Number {
+    let unsigned = text.contains('u');
+    match (text.contains('l'), unsigned) {
+        (true, true) => Number::U64,
+        (true, false) => Number::I64,
+        (false, true) => Number::U32,
+        (false, false) => Number::I32,
+    }
+}
+
+fn name(function: &Function<'_>, node: Node<'_>) -> Option<Number> {
+    let text = function.subject.of_node(node);
+    if let Some(local) = function.local(text, node) {
+        return if local.is_pointer || local.is_array {
+            None
+        } else {
+            Number::named(local.type_name)
+        };
+    }
+    if let Some(parameter) = function.parameter(text) {
+        return if parameter.is_pointer { None } else { Number::named(parameter.type_name) };
+    }
+    let is_integer = function.templates.contains(&text) || text.starts_with("PARAM_");
+    is_integer.then_some(Number::I32)
+}
+
+fn special(function: &Function<'_>, node: Node<'_>) -> Option<Number> {
+    let whole = part(node, "argument").map(|node| function.subject.of_node(node))?;
+    matches!(whole, "threadIdx" | "blockIdx" | "blockDim" | "gridDim").then_some(Number::U32)
+}
+
+fn element(function: &Function<'_>, node: Node<'_>) -> Option<Number> {
+    index(node)?;
+    let mut base = part(node, "argument")?;
+    while base.kind() == "subscript_expression" {
+        base = part(base, "argument")?;
+    }
+    let text = function.subject.of_node(base);
+    if let Some(pointer) = pointers::pointer(function, base) {
+        return Number::named(pointer.element);
+    }
+    let local = function.local(text, base)?;
+    if local.is_array { Number::named(local.type_name) } else { None }
+}
+
+/// Functions of f32 arguments and result, whatever they compute.
+const SINGLE: &[&str] = &[
+    "expf",
+    "exp2f",
+    "exp10f",
+    "logf",
+    "log2f",
+    "log10f",
+    "log1pf",
+    "expm1f",
+    "sinf",
+    "cosf",
+    "tanf",
+    "tanhf",
+    "sqrtf",
+    "rsqrtf",
+    "powf",
+    "fabsf",
+    "fmaxf",
+    "fminf",
+    "fmaf",
+    "erff",
+    "erfcf",
+    "floorf",
+    "ceilf",
+    "roundf",
+    "truncf",
+    "rintf",
+    "fmodf",
+    "copysignf",
+    "cbrtf",
+    "hypotf",
+    "sinhf",
+    "coshf",
+    "atanf",
+    "asinf",
+    "acosf",
+    "atan2f",
+    "__expf",
+    "__exp10f",
+    "__logf",
+    "__log2f",
+    "__log10f",
+    "__sinf",
+    "__cosf",
+    "__tanf",
+    "__powf",
+    "__fdividef",
+    "__frcp_rn",
+    "__fsqrt_rn",
+    "__frsqrt_rn",
+    "__bfloat162float",
+    "__half2float",
+    "__uint_as_float",
+    "__int_as_float",
+    "__fadd_rn",
+    "__fmul_rn",
+    "__fdiv_rn",
+    "__saturatef",
+    "__int2float_rn",
+    "__uint2float_rn",
+];
+
+fn call(function: &Function<'_>, node: Node<'_>, depth: usize) -> Option<Number> {
+    let callee = part(node, "function")?;
+    let text = function.subject.of_node(callee);
+    if callee.kind() == "template_function" {
+        let types = part(callee, "arguments")?;
+        let is_cast =
+            part(callee, "name").map(|name| function.subject.of_node(name)) == Some("static_cast");
+        let written = named(types).first().map(|each| function.subject.of_node(*each))?;
+        return if is_cast { Number::named(written) } else { None };
+    }
+    if SINGLE.contains(&text) {
+        return Some(Number::F32);
+    }
+    if let Some(cast) = Number::named(text) {
+        return Some(cast);
+    }
+    let arguments = named(part(node, "arguments")?);
+    match text {
+        "min" | "max" | "__ldg" | "__ldcs" | "__ldcg" | "__ldca" | "abs" => arguments
+            .into_iter()
+            .map(|argument| of(function, argument, depth + 1))
+            .reduce(|left, right| Some(left?.joined(right?)))
+            .flatten(),
+        "__shfl_sync" | "__shfl_xor_sync" | "__shfl_down_sync" | "__shfl_up_sync" => {
+            of(function, *arguments.get(1)?, depth + 1)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,142 @@
+//! Which memory a name points to: a parameter, or what was made of one by adding an index.
+
+use tree_sitter::Node;
+
+use super::function::{Function, Parameter};
+use super::syntax::{all, bare, index, part};
+
+/// Pointers made of pointers are followed so many steps.
+const MAX_STEPS: usize = 8;
+
+/// A pointer that leads back to a parameter.
+#[derive(Clone, Copy)]
+pub(super) struct Pointer<'f, 's> {
+    pub(super) parameter: &'f Parameter<'s>,
+    /// The type of what it points to, without qualifiers.
+    pub(super) element: &'s str,
+}
+
+/// The pointer that a name is at a place; none where it leads nowhere, or may be moved.
+pub(super) fn pointer<'f, 's>(
+    function: &'f Function<'s>,
+    name: Node<'_>,
+) -> Option<Pointer<'f, 's>> {
+    if name.kind() != "identifier" {
+        return None;
+    }
+    let mut text = function.subject.of_node(name);
+    let mut at = name;
+    let mut found: Option<&'s str> = None;
+    for _ in 0..MAX_STEPS {
+        let Some(local) = function.local(text, at) else {
+            let parameter = function.parameter(text).filter(|parameter| parameter.is_pointer)?;
+            if function.is_changed(text, function.body) {
+                return None;
+            }
+            return Some(Pointer { parameter, element: found.unwrap_or(parameter.type_name) });
+        };
+        if !local.is_pointer || function.is_changed(text, function.body) {
+            return None;
+        }
+        found.get_or_insert(local.type_name);
+        let mut value = bare(local.value?);
+        while value.kind() == "binary_expression" {
+            let operator = part(value, "operator").map(|node| function.subject.of_node(node));
+            value = bare(part(value, "left").filter(|_| operator == Some("+"))?);
+        }
+        if value.kind() != "identifier" {
+            return None;
+        }
+        (text, at) = (function.subject.of_node(value), value);
+    }
+    None
+}
+
+/// What is done with `p[i]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    /// Its value is used.
+    Load,
+    /// It is set by a statement of its own, `p[i] = …;`.
+    Store,
+    /// Anything else: changed in place, its address taken, set inside an expression.
+    Other,
+}
+
+/// One `p[i]`.
+#[derive(Clone, Copy)]
+pub(super) struct Element<'f, 's> {
+    pub(super) node: Node<'s>,
+    pub(super) base: Node<'s>,
+    pub(super) index: Node<'s>,
+    pub(super) pointer: Pointer<'f, 's>,
+    pub(super) access: Access,
+}
+
+/// Every `p[i]` of global memory in a part of a function, in order.
+pub(super) fn elements<'f, 's>(
+    function: &'f Function<'s>,
+    within: Node<'s>,
+) -> Vec<Element<'f, 's>> {
+    all(within, &["subscript_expression"])
+        .into_iter()
+        .filter_map(|node| {
+            let base = part(node, "argument")?;
+            let pointer = pointer(function, base)?;
+            Some(Element {
+                node,
+                base,
+                index: index(node)?,
+                pointer,
+                access: access(function, node),
+            })
+        })
+        .collect()
+}
+
+fn access(function: &Function<'_>, node: Node<'_>) -> Access {
+    let mut here = node;
+    let Some(mut outer) = node.parent() else { return Access::Other };
+    while outer.kind() == "parenthesized_expression" {
+        here = outer;
+        match outer.parent() {
+            Some(next) => outer = next,
+            None => return Access::Other,
+        }
+    }
+    match outer.kind() {
+        "assignment_expression" if part(outer, "left").map(|left| left.id()) == Some(here.id()) => {
+            let is_plain =
+                part(outer, "operator").map(|node| function.subject.of_node(node)) == Some("=");
+            let is_statement =
+                outer.parent().is_some_and(|node| node.kind() == "expression_statement");
+            if is_plain && is_statement { Access::Store } else { Access::Other }
+        }
+        "update_expression"
+        | "field_expression"
+        | "subscript_expression"
+        | "reference_declarator" => Access::Other,
+        "pointer_expression" => Access::Other,
+        // A reference to the element may be made of it.
+        "init_declarator" => {
+            let declared = part(outer, "declarator").map(|node| node.kind());
+            if declared == Some("reference_declarator") { Access::Other } else { Access::Load }
+        }
+        "argument_list" => argument_access(function, outer),
+        _ => Access::Load,
+    }
+}
+
+/// A function of the file may take a reference; those of CUDA that are known here do not.
+fn argument_access(function: &Function<'_>, list: Node<'_>) -> Access {
+    let callee = list.parent().and_then(|call| part(call, "function"));
+    let name = callee.map_or("", |callee| function.subject.of_node(callee));
+    let is_known = name.starts_with("static_cast")
+        || name.starts_with("__")
+        || matches!(name, "min" | "max" | "float" | "int" | "double")
+        || (name.ends_with('f') && !function.subject.source.contains(&format!(" {name}(float")));
+    let is_of_the_file = function.subject.source.contains(&format!(" {name}("))
+        && name.starts_with("__")
+        && function.subject.source.contains(&format!("__device__ {name}"));
+    if is_known && !is_of_the_file { Access::Load } else { Access::Other }
+}

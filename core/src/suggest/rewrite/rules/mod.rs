@@ -1,0 +1,50 @@
+//! The rules, one file each.
+
+mod accumulators;
+mod axis_constants;
+mod block_parameter;
+mod coarsen;
+mod divisions;
+mod fast_division;
+mod fast_functions;
+mod flags;
+mod hints;
+mod launch_bounds;
+mod more_values;
+mod narrow;
+mod pad_shared;
+mod reciprocal;
+mod restrict;
+mod single_literals;
+mod unroll;
+mod vector;
+mod warp_reduction;
+
+use super::Rule;
+
+pub(super) const ALL: &[Rule] = &[
+    block_parameter::RULE,
+    more_values::RULE,
+    launch_bounds::RULE,
+    launch_bounds::RESIDENCE,
+    flags::REGISTERS,
+    coarsen::RULE,
+    accumulators::RULE,
+    restrict::RULE,
+    vector::RULE,
+    hints::READ_ONLY,
+    hints::STREAMED_LOADS,
+    hints::STREAMED_STORES,
+    pad_shared::RULE,
+    axis_constants::RULE,
+    narrow::RULE,
+    divisions::RULE,
+    unroll::RULE,
+    reciprocal::RULE,
+    fast_division::RULE,
+    fast_division::ROOT,
+    fast_functions::RULE,
+    flags::ARITHMETIC,
+    single_literals::RULE,
+    warp_reduction::RULE,
+];

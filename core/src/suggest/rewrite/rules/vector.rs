@@ -1,0 +1,315 @@
+//! Sixteen bytes at a time in a loop over neighbouring elements, with the loop as it was for what is left over.
+
+use tree_sitter::Node;
+
+use super::super::Rule;
+use super::super::canonical::{
+    Canonical, all_threads, block_size, canonical, global_thread, is_uniform,
+};
+use super::super::edit::{Edit, Rewrite};
+use super::super::function::Function;
+use super::super::loops::{
+    CountedLoop, Step, counted_loop, is_innermost, is_invariant, jump, loops, statement_start,
+};
+use super::super::number::Number;
+use super::super::pointers::{Access, Element, elements};
+use super::super::refusal::{Findings, Missing, NotApplicable};
+use super::super::subject::Subject;
+use super::super::syntax::{all, ancestors, enclosing, moved, one_line, part, statements};
+
+pub(in super::super) const RULE: Rule = Rule {
+    id: "vector-access",
+    title: "access sixteen bytes at a time",
+    reason: "one instruction moves what took four or eight, so that fewer of them have more bytes under way",
+    needs: "an innermost loop from 0 by 1, or from the thread by the block or grid, with `p[i]` of inputs or `q[i] = …;`; alignment is asked for when it runs",
+    technique: "vector-loads",
+    apply,
+};
+
+fn apply(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
+    let mut found = Findings::default();
+    for function in subject.functions() {
+        for node in loops(&function).into_iter().filter(|node| is_innermost(*node)) {
+            found.add(function.line(node), vectorised(&function, node));
+        }
+    }
+    found.finish("innermost loop in a launched kernel")
+}
+
+/// Whose elements the turns of a loop are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Walk {
+    /// One thread goes over all of them.
+    Alone,
+    /// Threads take turns.
+    Shared,
+}
+
+/// The pointers whose elements become vectors.
+struct Streams<'s> {
+    loads: Vec<(&'s str, &'s str)>,
+    stores: Vec<(&'s str, &'s str)>,
+    /// Elements of sixteen bytes.
+    width: usize,
+}
+
+fn vectorised(function: &Function<'_>, node: Node<'_>) -> Result<Rewrite, Missing> {
+    let subject = function.subject;
+    let form = |found: Node<'_>, expected| Missing::Form {
+        found: subject.line_of(found).chars().take(60).collect(),
+        expected,
+    };
+    let counted =
+        counted_loop(function, node).ok_or_else(|| form(node, "a loop that counts upwards"))?;
+    let start = statement_start(node).ok_or_else(|| form(node, "a loop in a block"))?;
+    if !matches!(Number::named(counted.type_name), Some(Number::I32 | Number::I64)) {
+        return Err(form(counted.declaration, "a signed counter"));
+    }
+    let walk = walk(function, &counted)?;
+    if !is_invariant(function, counted.end, node) {
+        return Err(form(counted.end, "an end that the loop does not change"));
+    }
+    if let Some(jump) = jump(counted.body) {
+        return Err(Missing::Contains {
+            what: subject.line_of(jump),
+            why: "the loop may end early",
+        });
+    }
+    if let Some(call) = function.meeting(counted.body) {
+        return Err(Missing::Contains { what: call.to_owned(), why: "threads meet in this loop" });
+    }
+    let streams = streams(function, &counted, walk)?;
+    let vector = subject.fresh("Vector16");
+    let text = render(function, &counted, &streams, walk, &vector);
+    let structure = format!(
+        "template <typename T>\nstruct __align__(16) {vector} {{\n    T at[16 / sizeof(T)];\n}};\n\n"
+    );
+    let names: Vec<String> =
+        streams.loads.iter().chain(&streams.stores).map(|(name, _)| format!("`{name}`")).collect();
+    let line = function.line(node);
+    let what = format!("{} moves 16 bytes at a time in the loop of line {line}", names.join(", "));
+    let edits = vec![
+        Edit::insert(function.outer.start_byte(), structure),
+        Edit::replace(start..node.end_byte(), text),
+    ];
+    Ok(Rewrite::new(what, line, edits))
+}
+
+fn walk(function: &Function<'_>, counted: &CountedLoop<'_>) -> Result<Walk, Missing> {
+    let subject = function.subject;
+    let start = canonical(function, counted.start);
+    let by = match counted.step {
+        Step::One if start.as_integer() == Some(0) => return Ok(Walk::Alone),
+        Step::One => None,
+        Step::By(node) => Some(canonical(function, node)),
+    };
+    let thread = Canonical::name("threadIdx.x");
+    let one_dimension = function.dimensions() == 1;
+    let over_block = start == thread && by.is_some() && by == block_size(function);
+    let over_grid = one_dimension
+        && Some(&start) == global_thread(function).as_ref()
+        && by.is_some()
+        && by == all_threads(function);
+    if !over_block && !over_grid {
+        let found = subject.line_of(counted.node).chars().take(60).collect();
+        return Err(Missing::Form {
+            found,
+            expected: "a loop from 0 by 1, or from the thread by the block or grid",
+        });
+    }
+    if !is_uniform(function, counted.end) {
+        let found = subject.line_of(counted.end);
+        return Err(Missing::Form { found, expected: "an end that is the same for all threads" });
+    }
+    let conditional = ancestors(counted.node)
+        .take_while(|outer| outer.id() != function.body.id())
+        .find(|outer| !matches!(outer.kind(), "compound_statement" | "for_statement"));
+    let leaving = all(function.body, &["return_statement"]).into_iter().find(|node| {
+        let guard = enclosing(*node, &["if_statement"]).and_then(|guard| part(guard, "condition"));
+        node.start_byte() < counted.node.start_byte()
+            && !guard.is_some_and(|guard| is_uniform(function, guard))
+    });
+    match conditional.or(leaving) {
+        Some(node) => Err(Missing::Contains {
+            what: subject.line_of(node).chars().take(60).collect(),
+            why: "some threads may not get to the loop, and their elements would be missing",
+        }),
+        None => Ok(Walk::Shared),
+    }
+}
+
+fn streams<'s>(
+    function: &Function<'s>,
+    counted: &CountedLoop<'s>,
+    walk: Walk,
+) -> Result<Streams<'s>, Missing> {
+    let subject = function.subject;
+    let place = Canonical::name(counted.name);
+    let all_elements = elements(function, counted.body);
+    let mut streams = Streams { loads: Vec::new(), stores: Vec::new(), width: 0 };
+    for element in &all_elements {
+        let name = subject.of_node(element.base);
+        let kind = element.pointer.element;
+        let Some(width) = width(kind) else { continue };
+        let is_here =
+            element.index.kind() == "identifier" && canonical(function, element.index) == place;
+        let fits = streams.width == 0 || streams.width == width;
+        let is_known = walk == Walk::Alone || is_uniform_pointer(function, element.base);
+        if !is_here || !fits || !is_known || element.pointer.parameter.twin(function).is_some() {
+            continue;
+        }
+        let list = match element.access {
+            Access::Load if element.pointer.parameter.is_input(function) => &mut streams.loads,
+            Access::Store if is_only_store(&all_elements, element, counted) => &mut streams.stores,
+            Access::Load | Access::Store | Access::Other => continue,
+        };
+        if !list.iter().any(|(known, _)| *known == name) {
+            list.push((name, kind));
+        }
+        streams.width = width;
+    }
+    if streams.width == 0 {
+        let found = subject.line_of(counted.body).chars().take(60).collect();
+        return Err(Missing::Form {
+            found,
+            expected: "an input at the counter, `p[i]`, or a result, `q[i] = …;`",
+        });
+    }
+    Ok(streams)
+}
+
+/// Whether nothing else in the loop is about the buffer, and the statement is one of the loop's own.
+fn is_only_store(
+    all_elements: &[Element<'_, '_>],
+    element: &Element<'_, '_>,
+    counted: &CountedLoop<'_>,
+) -> bool {
+    let own = element.pointer.parameter.name;
+    let alone =
+        all_elements.iter().filter(|other| other.pointer.parameter.name == own).count() == 1;
+    let statement = element.node.parent().and_then(|assignment| assignment.parent());
+    alone
+        && statements(counted.body)
+            .iter()
+            .any(|each| Some(each.id()) == statement.map(|node| node.id()))
+}
+
+/// Whether the pointer is the same for all threads of the block along x.
+fn is_uniform_pointer(function: &Function<'_>, base: Node<'_>) -> bool {
+    let text = function.subject.of_node(base);
+    match function.local(text, base) {
+        None => true,
+        Some(local) => local.value.is_some_and(|value| is_uniform(function, value)),
+    }
+}
+
+/// Elements of a type in sixteen bytes.
+fn width(kind: &str) -> Option<usize> {
+    Some(match one_line(kind).as_str() {
+        "unsigned char" | "signed char" | "char" | "uint8_t" | "int8_t" => 16,
+        "__nv_bfloat16" | "__half" | "half" | "short" | "unsigned short" | "nv_bfloat16" => 8,
+        "float" | "int" | "unsigned int" | "unsigned" | "int32_t" | "uint32_t" => 4,
+        "double" | "long long" | "unsigned long long" | "int64_t" | "uint64_t" => 2,
+        _ => return None,
+    })
+}
+
+fn render(
+    function: &Function<'_>,
+    counted: &CountedLoop<'_>,
+    streams: &Streams<'_>,
+    walk: Walk,
+    vector: &str,
+) -> String {
+    let subject = function.subject;
+    let (name, kind, width) = (counted.name, counted.type_name, streams.width);
+    let (start, end) = (subject.of_node(counted.start), subject.of_node(counted.end));
+    let outer = subject.indentation(counted.node.start_byte());
+    let inner = format!("{outer}    ");
+    let addresses: Vec<String> = streams
+        .loads
+        .iter()
+        .chain(&streams.stores)
+        .map(|(pointer, _)| format!("reinterpret_cast<unsigned long long>({pointer})"))
+        .collect();
+    let aligned = format!("({}) % 16 == 0", addresses.join(" | "));
+    let vectors = subject.fresh("vectors");
+    let update = match counted.step {
+        Step::One => format!("++{vector_name}", vector_name = subject.fresh("vector")),
+        Step::By(by) => format!("{} += {}", subject.fresh("vector"), subject.of_node(by)),
+    };
+    let index = subject.fresh("vector");
+    let turn = turn(function, counted, streams, vector, &format!("{inner}    "));
+    let rest = moved(subject.of_node(counted.body), "    ");
+    let first = match walk {
+        Walk::Alone => format!("{vectors} * {width}"),
+        Walk::Shared => format!("{vectors} * {width} + {start}"),
+    };
+    let written = subject.of_node(counted.update);
+    format!(
+        "{{\n{inner}const {kind} {vectors} = {aligned} ? static_cast<{kind}>({end}) / {width} : 0;\n\
+         {inner}for ({kind} {index} = {start}; {index} < {vectors}; {update}) {{\n\
+         {inner}    const {kind} {name} = {index} * {width};\n{turn}{inner}}}\n\
+         {inner}for ({kind} {name} = {first}; {name} < {end}; {written}) {rest}\n{outer}}}"
+    )
+}
+
+/// Loads of vectors, the body once for each of their elements, stores of vectors.
+fn turn(
+    function: &Function<'_>,
+    counted: &CountedLoop<'_>,
+    streams: &Streams<'_>,
+    vector: &str,
+    indentation: &str,
+) -> String {
+    let subject = function.subject;
+    let lane = subject.fresh("lane");
+    let register = |pointer: &str| subject.fresh(&format!("{pointer}_vector"));
+    let mut text = String::new();
+    for (pointer, kind) in &streams.loads {
+        text += &format!(
+            "{indentation}const {vector}<{kind}> {} = *reinterpret_cast<const {vector}<{kind}>*>({pointer} + {});\n",
+            register(pointer),
+            counted.name
+        );
+    }
+    for (pointer, kind) in &streams.stores {
+        text += &format!("{indentation}{vector}<{kind}> {};\n", register(pointer));
+    }
+    let mut edits = Vec::new();
+    for element in elements(function, counted.body) {
+        let name = subject.of_node(element.base);
+        let is_here = subject.of_node(element.index) == counted.name;
+        let list = match element.access {
+            Access::Load => &streams.loads,
+            Access::Store => &streams.stores,
+            Access::Other => continue,
+        };
+        if is_here && list.iter().any(|(known, _)| *known == name) {
+            edits.push(Edit::replace(
+                element.node.byte_range(),
+                format!("{}.at[{lane}]", register(name)),
+            ));
+        }
+    }
+    let replaced: Vec<_> = edits.iter().map(|edit: &Edit| edit.range.clone()).collect();
+    for name in all(counted.body, &["identifier"]) {
+        let is_counter = subject.of_node(name) == counted.name;
+        if is_counter && !replaced.iter().any(|range| range.contains(&name.start_byte())) {
+            edits.push(Edit::replace(name.byte_range(), format!("({} + {lane})", counted.name)));
+        }
+    }
+    let body = moved(&subject.with(counted.body, edits), "        ");
+    text += &format!(
+        "#pragma unroll\n{indentation}for (int {lane} = 0; {lane} < {}; ++{lane}) {body}\n",
+        streams.width
+    );
+    for (pointer, kind) in &streams.stores {
+        text += &format!(
+            "{indentation}*reinterpret_cast<{vector}<{kind}>*>({pointer} + {}) = {};\n",
+            counted.name,
+            register(pointer)
+        );
+    }
+    text
+}

@@ -1,0 +1,152 @@
+//! What a rule looks at: a kernel file, read as a tree, and what its project says of it.
+
+use tree_sitter::{Node, Tree};
+
+use super::edit::{Edit, Rewrite};
+use super::function::Function;
+use super::refusal::NotApplicable;
+use super::syntax::{all, one_line};
+use crate::project::kernel::launch_block;
+use crate::project::launch::LaunchStep;
+use crate::project::launch::Step;
+use crate::project::scaffold::ScaffoldError;
+use crate::project::scaffold::source::{first_error_below, syntax_tree};
+use crate::project::{Definition, Kernel, Language, Launch, Located, Project};
+
+/// A kernel file and everything that rules know of it.
+pub struct Subject<'a> {
+    pub(super) source: &'a str,
+    pub(super) definition: &'a Definition,
+    pub(super) launch: &'a Launch,
+    pub(super) block: Located,
+    tree: Tree,
+}
+
+/// A launch, and where it is written.
+#[derive(Clone, Copy)]
+pub(super) struct Site<'s> {
+    pub(super) step: &'s LaunchStep,
+    pub(super) at: &'s Located,
+}
+
+impl<'a> Subject<'a> {
+    /// Reads a kernel of a project.
+    ///
+    /// # Errors
+    /// If it is no CUDA C++, or hopeless for the grammar.
+    pub fn of(project: &'a Project, kernel: &'a Kernel) -> Result<Self, NotApplicable> {
+        if kernel.language != Language::Cuda {
+            return Err(NotApplicable::Language);
+        }
+        let source = kernel.source.as_str();
+        let tree = syntax_tree(source).map_err(|error| unreadable(&error))?;
+        let block = launch_block(source).ok_or(NotApplicable::Unreadable { line: 1 })?;
+        let (definition, launch) = (&project.definition, &kernel.launch);
+        let subject = Self { source, definition, launch, block, tree };
+        if subject.functions().is_empty() {
+            let error = first_error_below(subject.root());
+            let line = error.map_or(1, |node| node.start_position().row + 1);
+            return Err(NotApplicable::Unreadable { line });
+        }
+        Ok(subject)
+    }
+
+    pub(super) fn root(&self) -> Node<'_> {
+        self.tree.root_node()
+    }
+
+    /// The text of a node.
+    pub(super) fn of_node(&self, node: Node<'_>) -> &'a str {
+        self.source.get(node.byte_range()).unwrap_or_default()
+    }
+
+    /// The text of a node in one line.
+    pub(super) fn line_of(&self, node: Node<'_>) -> String {
+        one_line(self.of_node(node))
+    }
+
+    /// The kernels of the file that are launched and that the grammar read to the end.
+    pub(super) fn functions(&self) -> Vec<Function<'_>> {
+        let sites = self.sites();
+        all(self.root(), &["function_definition"])
+            .into_iter()
+            .filter_map(|node| Function::read(self, node, &sites))
+            .collect()
+    }
+
+    /// Every launch with its place.
+    pub(super) fn sites(&self) -> Vec<Site<'_>> {
+        let mut found = Vec::new();
+        collect(&self.launch.steps, self.block.field("steps"), &mut found);
+        found
+    }
+
+    /// The white space that a line begins with.
+    pub(super) fn indentation(&self, at: usize) -> &'a str {
+        let before = self.source.get(..at).unwrap_or_default();
+        let line = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let rest = self.source.get(line..).unwrap_or_default();
+        let end = rest.find(|letter: char| !matches!(letter, ' ' | '\t')).unwrap_or(rest.len());
+        rest.get(..end).unwrap_or_default()
+    }
+
+    /// The text of a node with some places in it changed.
+    pub(super) fn with(&self, node: Node<'_>, edits: Vec<Edit>) -> String {
+        let start = node.start_byte();
+        let inside = edits.into_iter().map(|mut edit| {
+            edit.range =
+                edit.range.start.saturating_sub(start)..edit.range.end.saturating_sub(start);
+            edit
+        });
+        Rewrite::new("", 0, inside.collect()).apply(self.of_node(node))
+    }
+
+    /// Where the line of a place begins.
+    pub(super) fn line_start(&self, at: usize) -> usize {
+        self.source.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |newline| newline + 1)
+    }
+
+    /// A name that the file does not have yet.
+    pub(super) fn fresh(&self, wanted: &str) -> String {
+        let is_word = |letter: char| letter == '_' || letter.is_ascii_alphanumeric();
+        let taken = |name: &str| {
+            let parameter = format!("PARAM_{name}");
+            let words = self.source.split(|letter| !is_word(letter));
+            let project = self.definition.axes.iter().map(|axis| axis.name.as_str());
+            let project =
+                project.chain(self.definition.tensors.iter().map(|each| each.name.as_str()));
+            let project =
+                project.chain(self.definition.scalars.iter().map(|each| each.name.as_str()));
+            words.chain(project).any(|word| word == name || word == parameter)
+        };
+        let numbered = (2..).map(|number| format!("{wanted}_{number}"));
+        std::iter::once(wanted.to_owned())
+            .chain(numbered)
+            .find(|name| !taken(name))
+            .unwrap_or_default()
+    }
+}
+
+fn collect<'s>(steps: &'s [Step], at: &'s Located, found: &mut Vec<Site<'s>>) {
+    for (index, step) in steps.iter().enumerate() {
+        let at = at.item(index);
+        match step {
+            Step::Launch(step) => found.push(Site { step, at }),
+            Step::Repeat { steps, .. } => collect(steps, at.field("steps"), found),
+            Step::Fill { .. } => {}
+        }
+    }
+}
+
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "of all that a scaffold may lack, two are about reading"
+)]
+fn unreadable(error: &ScaffoldError) -> NotApplicable {
+    match error {
+        ScaffoldError::GaveUp { place } | ScaffoldError::Nul { place } => {
+            NotApplicable::Unreadable { line: place.line }
+        }
+        _ => NotApplicable::Unreadable { line: 1 },
+    }
+}

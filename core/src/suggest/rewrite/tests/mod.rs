@@ -1,0 +1,1 @@
+//! Rules on small kernels, on the sample projects, and on texts that make no sense.
