@@ -35,6 +35,10 @@ pub mod evaluate;
 
 pub mod speed_of_light;
 
+pub use lightbench_models as models;
+
+pub use lightbench_strategies as strategies;
+
 pub mod suggest;
 
 pub mod audit;
@@ -48,6 +52,8 @@ pub mod explain;
 pub mod figure;
 
 pub mod report;
+
+pub mod search;
 
 pub mod engine;
 

@@ -1,0 +1,316 @@
+//! An agent command: a program of the user's with the prompt on its standard input and the reply on its standard output.
+//!
+//! It is trusted as the user is, but gets nothing unasked: an empty folder that is removed
+//! afterwards, the variables that the settings allow, and no more time and output than they allow.
+
+use std::ffi::OsString;
+use std::io::{self, Read, Seek as _, SeekFrom, Write as _};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::thread::Builder;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::budget::guessed;
+use crate::error::{Ending, ModelError, Trouble, Wait};
+use crate::model::{Heard, Model, Reply, Request, Stop};
+use crate::secret::{RedactedStream, Redactor};
+use crate::stop::SLICE;
+use crate::text::{Decoder, excerpt};
+
+/// A program, ready to be asked.
+#[derive(Clone, Debug)]
+pub struct Agent {
+    /// What it is called in the settings.
+    pub name: String,
+    /// Where it lies.
+    pub program: PathBuf,
+    /// What it is told on its command line.
+    pub arguments: Vec<String>,
+    /// All variables that it gets.
+    pub environment: Vec<(String, OsString)>,
+    /// What it may take.
+    pub limits: AgentLimits,
+    /// What is taken out of everything that it says.
+    pub redactor: Redactor,
+}
+
+/// What a program may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AgentLimits {
+    /// From start to end.
+    pub time: Duration,
+    /// Of its standard output.
+    pub reply_bytes: usize,
+    /// Tokens of an answer that a budget sets aside for it.
+    pub most_tokens: u64,
+}
+
+/// What is kept of the standard error.
+const TAIL_BYTES: usize = 4 << 10;
+/// How long the ends of its streams may take once it has ended.
+const GRACE: Duration = Duration::from_millis(250);
+
+impl Model for Agent {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn most_output(&self) -> u64 {
+        self.limits.most_tokens
+    }
+
+    fn ask(
+        &mut self,
+        request: &Request<'_>,
+        hear: &mut dyn FnMut(Heard<'_>) -> ControlFlow<()>,
+    ) -> Result<Reply, ModelError> {
+        let prompt = self.redactor.redact(&request.conversation.to_prompt());
+        let began = Instant::now();
+        let running = Running::start(self, &prompt).map_err(|error| Trouble::Start {
+            program: self.program.display().to_string(),
+            reason: error.to_string(),
+        })?;
+        let limit = request.limits.time_within(self.limits.time);
+        let mut talk = Talk {
+            agent: self,
+            hear,
+            clean: self.redactor.stream(),
+            decoder: Decoder::default(),
+            text: String::new(),
+            deadline: Deadline { end: began + limit, limit, request },
+        };
+        let heard = talk.listen(running);
+        let text = talk.text;
+        let usage = guessed(request, text.len());
+        match heard {
+            Ok(stop) => {
+                let took = began.elapsed();
+                Ok(Reply { text, usage, stop, model: None, took, attempts: Vec::new() })
+            }
+            Err(trouble) => Err(ModelError { trouble, usage, attempts: Vec::new() }),
+        }
+    }
+}
+
+/// What comes from a stream.
+enum Piece {
+    Bytes(Vec<u8>),
+    End,
+}
+
+/// A program that runs. Dropping it ends it, and everything that it started in its process group.
+struct Running {
+    process: Child,
+    output: Receiver<Piece>,
+    errors: Receiver<Piece>,
+    /// Its working folder.
+    _folder: TempDir,
+}
+
+impl Running {
+    fn start(agent: &Agent, prompt: &str) -> io::Result<Self> {
+        let folder = tempfile::Builder::new().prefix("lightbench-agent-").tempdir()?;
+        // A file without a name, so that a program that does not read cannot block us.
+        let mut input = tempfile::tempfile()?;
+        input.write_all(prompt.as_bytes())?;
+        input.seek(SeekFrom::Start(0))?;
+        let mut command = Command::new(&agent.program);
+        command
+            .args(&agent.arguments)
+            .env_clear()
+            .envs(agent.environment.iter().map(|(name, value)| (name, value)))
+            .current_dir(folder.path())
+            .stdin(Stdio::from(input))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        own_process_group(&mut command);
+        let mut process = command.spawn()?;
+        let streams = (process.stdout.take(), process.stderr.take());
+        let read = |streams| match streams {
+            (Some(output), Some(errors)) => {
+                Ok((read_beside("agent-output", output)?, read_beside("agent-errors", errors)?))
+            }
+            _ => Err(io::Error::other("the process has no pipes")),
+        };
+        match read(streams) {
+            Ok((output, errors)) => Ok(Self { process, output, errors, _folder: folder }),
+            Err(error) => {
+                end_group(&mut process);
+                Err(error)
+            }
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        end_group(&mut self.process);
+    }
+}
+
+/// Reads a stream to its end. A program that leaves its process group may hold the stream open
+/// after it: then the thread is left to it, and nobody hears it.
+fn read_beside(name: &str, mut stream: impl Read + Send + 'static) -> io::Result<Receiver<Piece>> {
+    let (tell, told) = sync_channel(4);
+    Builder::new().name(name.to_owned()).spawn(move || {
+        let mut buffer = vec![0_u8; 16 << 10];
+        loop {
+            let piece = match stream.read(&mut buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Ok(count @ 1..) => Piece::Bytes(buffer.iter().take(count).copied().collect()),
+                Ok(_) | Err(_) => Piece::End,
+            };
+            let is_end = matches!(piece, Piece::End);
+            if tell.send(piece).is_err() || is_end {
+                return;
+            }
+        }
+    })?;
+    Ok(told)
+}
+
+/// How long to go on.
+struct Deadline<'a> {
+    end: Instant,
+    limit: Duration,
+    request: &'a Request<'a>,
+}
+
+impl Deadline<'_> {
+    fn check(&self) -> Result<(), Trouble> {
+        if self.request.stop.is_up() {
+            return Err(Trouble::Cancelled);
+        }
+        if Instant::now() > self.end {
+            return Err(Trouble::TimedOut { waited_for: Wait::Whole, limit: self.limit });
+        }
+        Ok(())
+    }
+}
+
+/// One conversation with a running program.
+struct Talk<'a> {
+    agent: &'a Agent,
+    hear: &'a mut dyn FnMut(Heard<'_>) -> ControlFlow<()>,
+    clean: RedactedStream,
+    decoder: Decoder,
+    text: String,
+    deadline: Deadline<'a>,
+}
+
+impl Talk<'_> {
+    fn listen(&mut self, mut running: Running) -> Result<Stop, Trouble> {
+        let mut tail = Vec::new();
+        let mut bytes = 0_usize;
+        loop {
+            self.deadline.check()?;
+            keep_tail(&running.errors, &mut tail);
+            match running.output.recv_timeout(SLICE) {
+                Ok(Piece::Bytes(piece)) => {
+                    bytes += piece.len();
+                    if bytes > self.agent.limits.reply_bytes {
+                        return Err(Trouble::TooLong { limit: self.agent.limits.reply_bytes });
+                    }
+                    let text = self.decoder.push(&piece);
+                    let clean = self.clean.push(&text);
+                    if self.say(&clean).is_break() {
+                        return Ok(Stop::Listener);
+                    }
+                }
+                Ok(Piece::End) | Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+        let status = self.status(&mut running)?;
+        std::thread::sleep(SLICE.min(GRACE));
+        keep_tail(&running.errors, &mut tail);
+        if !status.success() {
+            let says = self.agent.redactor.redact(&String::from_utf8_lossy(&tail));
+            return Err(Trouble::Command { ending: ending(status), says: excerpt(&says) });
+        }
+        let text = self.decoder.finish();
+        let last = self.clean.push(&text) + &self.clean.finish();
+        if self.say(&last).is_break() {
+            return Ok(Stop::Listener);
+        }
+        Ok(Stop::Finished)
+    }
+
+    /// Waits for the end of a program that has closed its output.
+    fn status(&self, running: &mut Running) -> Result<ExitStatus, Trouble> {
+        loop {
+            match running.process.try_wait() {
+                Ok(Some(status)) => return Ok(status),
+                Ok(None) => {
+                    self.deadline.check()?;
+                    std::thread::sleep(SLICE);
+                }
+                Err(error) => {
+                    let says = error.to_string();
+                    return Err(Trouble::Command { ending: Ending::Unknown, says });
+                }
+            }
+        }
+    }
+
+    fn say(&mut self, piece: &str) -> ControlFlow<()> {
+        if piece.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        self.text.push_str(piece);
+        (self.hear)(Heard::Text(piece))
+    }
+}
+
+/// Takes what has come, and keeps the end of it.
+fn keep_tail(errors: &Receiver<Piece>, tail: &mut Vec<u8>) {
+    while let Ok(Piece::Bytes(piece)) = errors.try_recv() {
+        tail.extend(piece);
+        tail.drain(..tail.len().saturating_sub(TAIL_BYTES));
+    }
+}
+
+#[cfg(unix)]
+fn ending(status: ExitStatus) -> Ending {
+    use std::os::unix::process::ExitStatusExt as _;
+    let by_signal = status.signal().map(Ending::Signal);
+    status.code().map(Ending::Status).or(by_signal).unwrap_or(Ending::Unknown)
+}
+
+#[cfg(not(unix))]
+fn ending(status: ExitStatus) -> Ending {
+    status.code().map_or(Ending::Unknown, Ending::Status)
+}
+
+/// A group of its own: the end takes the program's children too.
+#[cfg(unix)]
+fn own_process_group(command: &mut Command) {
+    use std::os::unix::process::CommandExt as _;
+    command.process_group(0);
+}
+
+#[cfg(not(unix))]
+fn own_process_group(_command: &mut Command) {}
+
+#[cfg(unix)]
+fn end_group(process: &mut Child) {
+    use rustix::process::{Pid, Signal, kill_process_group};
+    if let Some(group) = i32::try_from(process.id()).ok().and_then(Pid::from_raw) {
+        // Fails only if the whole group has ended.
+        let _ended = kill_process_group(group, Signal::KILL);
+    }
+    // Fails only if it was waited for before.
+    let _reaped = process.wait();
+}
+
+/// Where there are no process groups, only the program itself is ended.
+#[cfg(not(unix))]
+fn end_group(process: &mut Child) {
+    // Fails only if it has ended.
+    let _ended = process.kill();
+    let _reaped = process.wait();
+}

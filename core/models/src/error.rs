@@ -1,0 +1,230 @@
+//! What can go wrong between a question and its answer.
+
+use std::time::Duration;
+
+use crate::budget::Refusal;
+use crate::model::{Attempt, Usage};
+use crate::recorded::RecordingProblem;
+
+/// No complete answer.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{trouble}")]
+pub struct ModelError {
+    /// What went wrong, the last time.
+    pub trouble: Trouble,
+    /// What the last attempt used up all the same.
+    pub usage: Usage,
+    /// The attempts before it.
+    pub attempts: Vec<Attempt>,
+}
+
+impl From<Trouble> for ModelError {
+    fn from(trouble: Trouble) -> Self {
+        Self { trouble, usage: Usage::default(), attempts: Vec::new() }
+    }
+}
+
+/// What went wrong. Texts of servers and programs in it are without secrets, bounded, and not to be trusted otherwise.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Trouble {
+    /// Somebody asked to stop.
+    #[error("stopped on request")]
+    Cancelled,
+    /// The budget does not allow the question; nothing was sent.
+    #[error(transparent)]
+    Budget(#[from] Refusal),
+    /// The host has no address.
+    #[error("`{host}` has no address: {reason}")]
+    Address {
+        /// As in the settings.
+        host: String,
+        /// As the system says it.
+        reason: String,
+    },
+    /// `http://` to a host that is not this machine.
+    #[error(
+        "`{host}` is not this machine ({address}), and http:// sends the key and the code unencrypted: use https://, or set `insecure: true` for this model"
+    )]
+    NotLoopback {
+        /// As in the settings.
+        host: String,
+        /// What it resolved to.
+        address: String,
+    },
+    /// Nobody answers there, or the way there is closed.
+    #[error("no connection to `{host}`: {reason}")]
+    Connection {
+        /// As in the settings.
+        host: String,
+        /// As the system says it.
+        reason: String,
+    },
+    /// Something took too long.
+    #[error("{waited_for} took more than {} s", limit.as_secs_f64())]
+    TimedOut {
+        /// What.
+        waited_for: Wait,
+        /// How long it may take.
+        limit: Duration,
+    },
+    /// The server asks for patience.
+    #[error("the server asks to wait ({status}){}: {says}", after(*retry_after))]
+    Busy {
+        /// 429, 503 or 529.
+        status: u16,
+        /// How long to wait, if it said so.
+        retry_after: Option<Duration>,
+        /// In the server's words.
+        says: String,
+    },
+    /// The server refused or failed.
+    #[error("the server answered {status}: {says}")]
+    Status {
+        /// The HTTP status.
+        status: u16,
+        /// In the server's words.
+        says: String,
+    },
+    /// The server points elsewhere, which is not followed: the key is for this host alone.
+    #[error(
+        "the server redirects ({status}) to `{to}`, which is not followed: put the right endpoint into the settings"
+    )]
+    Redirected {
+        /// The HTTP status.
+        status: u16,
+        /// Where to.
+        to: String,
+    },
+    /// The server reports an error inside its answer.
+    #[error("the server reports `{kind}`: {says}")]
+    Reported {
+        /// What it calls the error.
+        kind: String,
+        /// In its words.
+        says: String,
+    },
+    /// The answer is not what the protocol says.
+    #[error("the answer is not what the protocol says ({why}): {excerpt}")]
+    Garbled {
+        /// What is wrong with it.
+        why: String,
+        /// How it begins.
+        excerpt: String,
+    },
+    /// The answer ended in the middle.
+    #[error("the answer ended in the middle, after {received} bytes of text")]
+    CutShort {
+        /// Bytes of text until then.
+        received: usize,
+    },
+    /// The answer is longer than anything useful.
+    #[error("the answer has more than {limit} bytes")]
+    TooLong {
+        /// The most that is read.
+        limit: usize,
+    },
+    /// The program could not be started.
+    #[error("`{program}` cannot be started: {reason}")]
+    Start {
+        /// The first word of the command.
+        program: String,
+        /// As the system says it.
+        reason: String,
+    },
+    /// The program failed.
+    #[error("the command {ending}: {says}")]
+    Command {
+        /// How it ended.
+        ending: Ending,
+        /// The last of what it wrote to its standard error.
+        says: String,
+    },
+    /// The recorded replies do not go with what was asked.
+    #[error(transparent)]
+    Recording(#[from] RecordingProblem),
+}
+
+fn after(retry_after: Option<Duration>) -> String {
+    retry_after.map_or_else(String::new, |wait| format!(", for {} s", wait.as_secs_f64()))
+}
+
+impl Trouble {
+    /// Whether another attempt may help.
+    #[must_use]
+    pub fn is_passing(&self) -> bool {
+        match self {
+            Self::Address { .. }
+            | Self::Connection { .. }
+            | Self::TimedOut { .. }
+            | Self::Busy { .. }
+            | Self::CutShort { .. } => true,
+            Self::Status { status, .. } => matches!(status, 408 | 409 | 425 | 500..=599),
+            Self::Reported { kind, .. } => {
+                matches!(
+                    kind.as_str(),
+                    "overloaded_error" | "api_error" | "server_error" | "rate_limit_error"
+                )
+            }
+            Self::Cancelled
+            | Self::Budget(_)
+            | Self::NotLoopback { .. }
+            | Self::Redirected { .. }
+            | Self::Garbled { .. }
+            | Self::TooLong { .. }
+            | Self::Start { .. }
+            | Self::Command { .. }
+            | Self::Recording(_) => false,
+        }
+    }
+
+    /// How long the server asks to wait.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        if let Self::Busy { retry_after, .. } = self { *retry_after } else { None }
+    }
+}
+
+/// What was waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// Name resolution and connecting.
+    Connection,
+    /// The beginning of the answer.
+    Beginning,
+    /// The next piece.
+    NextPiece,
+    /// The whole answer.
+    Whole,
+}
+
+impl std::fmt::Display for Wait {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::Connection => "connecting",
+            Self::Beginning => "the beginning of the answer",
+            Self::NextPiece => "the next piece of the answer",
+            Self::Whole => "the answer",
+        })
+    }
+}
+
+/// How a program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// With this exit status.
+    Status(i32),
+    /// By this signal.
+    Signal(i32),
+    /// Nobody knows.
+    Unknown,
+}
+
+impl std::fmt::Display for Ending {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Status(status) => write!(formatter, "ended with status {status}"),
+            Self::Signal(signal) => write!(formatter, "was ended by signal {signal}"),
+            Self::Unknown => formatter.write_str("ended, nobody knows how"),
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Names to addresses and addresses to connections. The system's calls for both cannot be
+//! interrupted, so each runs in a thread of its own that is left behind when nobody waits any more;
+//! it ends with the system's own time-out and touches nothing.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs as _};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::thread::Builder;
+
+use ureq::config::Config;
+use ureq::http::Uri;
+use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
+use ureq::unversioned::transport::{ConnectionDetails, Connector, Either, NextTimeout, Transport};
+
+use super::line::Line;
+use super::watch::Watch;
+use crate::endpoint::Reach;
+use crate::error::{Trouble, Wait};
+use crate::stop::SLICE;
+
+/// Does something that cannot be interrupted, for as long as the watch permits.
+fn beside<T: Send + 'static>(
+    name: &str,
+    watch: &Watch,
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
+    let (tell, told) = sync_channel(1);
+    Builder::new().name(name.to_owned()).spawn(move || {
+        // Fails when nobody waits any more.
+        let _unheard = tell.send(work());
+    })?;
+    loop {
+        match told.recv_timeout(SLICE) {
+            Ok(result) => return result,
+            Err(RecvTimeoutError::Timeout) => watch.check_io()?,
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(io::Error::other("the thread that connects ended"));
+            }
+        }
+    }
+}
+
+/// Finds the addresses of hosts.
+#[derive(Debug)]
+pub(super) struct Lookup {
+    pub(super) watch: Watch,
+    pub(super) reach: Reach,
+}
+
+impl Resolver for Lookup {
+    fn resolve(
+        &self,
+        uri: &Uri,
+        _: &Config,
+        _: NextTimeout,
+    ) -> Result<ResolvedSocketAddrs, ureq::Error> {
+        let host = uri.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();
+        let default = if uri.scheme_str() == Some("http") { 80 } else { 443 };
+        let port = uri.port_u16().unwrap_or(default);
+        let mut found = self.empty();
+        let capacity = found.len() + MOST_ADDRESSES;
+        for address in self.addresses(host.clone(), port)?.into_iter().take(capacity) {
+            if self.reach == Reach::Loopback && !address.ip().is_loopback() {
+                let address = address.ip().to_string();
+                return Err(io::Error::other(Trouble::NotLoopback { host, address }).into());
+            }
+            found.push(address);
+        }
+        if found.is_empty() {
+            let reason = "the name is known and has none".to_owned();
+            return Err(io::Error::other(Trouble::Address { host, reason }).into());
+        }
+        Ok(found)
+    }
+}
+
+/// As many as the library takes.
+const MOST_ADDRESSES: usize = 16;
+
+impl Lookup {
+    fn addresses(&self, host: String, port: u16) -> io::Result<Vec<SocketAddr>> {
+        if let Ok(address) = host.parse::<IpAddr>() {
+            return Ok(vec![SocketAddr::new(address, port)]);
+        }
+        let name = host.clone();
+        let found = beside("model-lookup", &self.watch, move || {
+            Ok((name.as_str(), port).to_socket_addrs().map(Vec::from_iter))
+        })?;
+        found
+            .map_err(|error| io::Error::other(Trouble::Address { host, reason: error.to_string() }))
+    }
+}
+
+/// Connects to the addresses that were found.
+#[derive(Debug)]
+pub(super) struct Dialler(pub(super) Watch);
+
+impl<In: Transport> Connector<In> for Dialler {
+    type Out = Either<In, Line>;
+
+    fn connect(
+        &self,
+        details: &ConnectionDetails<'_>,
+        chained: Option<In>,
+    ) -> Result<Option<Self::Out>, ureq::Error> {
+        if let Some(through_proxy) = chained {
+            return Ok(Some(Either::A(through_proxy)));
+        }
+        let addresses: Vec<SocketAddr> = details.addrs.iter().copied().collect();
+        let limit = self.0.limit(Wait::Connection);
+        let connected = beside("model-dial", &self.0, move || {
+            let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
+            for address in addresses {
+                match TcpStream::connect_timeout(&address, limit) {
+                    Ok(stream) => return Ok(Ok(stream)),
+                    Err(error) => last = error,
+                }
+            }
+            Ok(Err(last))
+        })?;
+        let stream = connected?;
+        self.0.enter(Wait::Beginning);
+        Ok(Some(Either::B(Line::new(stream, self.0.clone())?)))
+    }
+}

@@ -1,0 +1,79 @@
+//! A socket whose reads and writes wait in slices and look at the watch between them.
+
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::net::TcpStream;
+
+use ureq::unversioned::transport::{Buffers, LazyBuffers, NextTimeout, Transport};
+
+use super::watch::Watch;
+use crate::stop::SLICE;
+
+/// An open connection. The library's own time-outs are not used: the watch has all limits.
+#[derive(Debug)]
+pub(super) struct Line {
+    stream: TcpStream,
+    buffers: LazyBuffers,
+    watch: Watch,
+}
+
+impl Line {
+    pub(super) fn new(stream: TcpStream, watch: Watch) -> io::Result<Self> {
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(SLICE))?;
+        stream.set_write_timeout(Some(SLICE))?;
+        Ok(Self { stream, buffers: LazyBuffers::new(BUFFER, BUFFER), watch })
+    }
+
+    /// Repeats what a slice of time was too short for.
+    fn patiently(
+        watch: &Watch,
+        mut attempt: impl FnMut() -> io::Result<usize>,
+    ) -> io::Result<usize> {
+        loop {
+            watch.check_io()?;
+            match attempt() {
+                Err(error) if is_slice_over(&error) => {}
+                done => return done,
+            }
+        }
+    }
+}
+
+const BUFFER: usize = 64 << 10;
+
+fn is_slice_over(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
+}
+
+impl Transport for Line {
+    fn buffers(&mut self) -> &mut dyn Buffers {
+        &mut self.buffers
+    }
+
+    fn transmit_output(&mut self, amount: usize, _: NextTimeout) -> Result<(), ureq::Error> {
+        let mut left = self.buffers.output().get(..amount).unwrap_or_default();
+        while !left.is_empty() {
+            let written = Self::patiently(&self.watch, || (&self.stream).write(left))?;
+            if written == 0 {
+                return Err(io::Error::from(ErrorKind::WriteZero).into());
+            }
+            left = left.get(written..).unwrap_or_default();
+        }
+        Ok(())
+    }
+
+    fn await_input(&mut self, _: NextTimeout) -> Result<bool, ureq::Error> {
+        let buffer = self.buffers.input_append_buf();
+        let read = Self::patiently(&self.watch, || (&self.stream).read(buffer))?;
+        self.buffers.input_appended(read);
+        if read > 0 {
+            self.watch.heard();
+        }
+        Ok(read > 0)
+    }
+
+    /// Asked before a connection is used again, which none is.
+    fn is_open(&mut self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,132 @@
+//! One request and its answer over HTTP, every wait of which can be cancelled and is limited.
+//!
+//! The library below makes the requests; the sockets are ours (`line.rs`), because a blocking read
+//! that nobody can interrupt would keep a cancelled question alive until the server speaks.
+
+mod dial;
+mod line;
+mod watch;
+
+use std::io::Read as _;
+use std::sync::Arc;
+
+use ureq::config::Config;
+use ureq::http::{HeaderMap, HeaderValue, Request};
+use ureq::tls::{RootCerts, TlsConfig};
+use ureq::unversioned::transport::{ConnectProxyConnector, Connector as _, RustlsConnector};
+use ureq::{Agent, BodyReader};
+
+use self::dial::{Dialler, Lookup};
+pub(crate) use self::watch::Watch;
+use crate::endpoint::Endpoint;
+use crate::error::{Trouble, Wait};
+use crate::text::excerpt;
+
+/// What is sent.
+pub(crate) struct Outgoing<'a> {
+    pub(crate) endpoint: &'a Endpoint,
+    pub(crate) path: &'a str,
+    pub(crate) headers: Vec<(&'static str, String)>,
+    pub(crate) body: String,
+    pub(crate) proxy: Option<ureq::Proxy>,
+}
+
+/// An answer whose head has arrived.
+pub(crate) struct Incoming {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    body: BodyReader<'static>,
+    watch: Watch,
+    host: String,
+}
+
+/// Sends a request and waits for the head of the answer. Redirects are answers like any other.
+pub(crate) fn post(outgoing: Outgoing<'_>, watch: &Watch) -> Result<Incoming, Trouble> {
+    let host = outgoing.endpoint.host().to_owned();
+    let agent = agent(&outgoing, watch);
+    let request = written(outgoing).map_err(|error| trouble_of(error, &host))?;
+    let response = agent.run(request).map_err(|error| trouble_of(error, &host))?;
+    watch.enter(Wait::NextPiece);
+    let (head, body) = response.into_parts();
+    Ok(Incoming {
+        status: head.status.as_u16(),
+        headers: head.headers,
+        body: body.into_reader(),
+        watch: watch.clone(),
+        host,
+    })
+}
+
+/// An agent of one request: no connection outlives it, so none is found dead by the next.
+fn agent(outgoing: &Outgoing<'_>, watch: &Watch) -> Agent {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let tls = TlsConfig::builder()
+        .root_certs(RootCerts::PlatformVerifier)
+        .unversioned_rustls_crypto_provider(provider)
+        .build();
+    let config = Config::builder()
+        .proxy(outgoing.proxy.clone())
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .http_status_as_error(false)
+        .user_agent(concat!("lightbench/", env!("CARGO_PKG_VERSION")))
+        .tls_config(tls)
+        .build();
+    let connector =
+        ().chain(ConnectProxyConnector::default())
+            .chain(Dialler(watch.clone()))
+            .chain(RustlsConnector::default());
+    let lookup = Lookup { watch: watch.clone(), reach: outgoing.endpoint.reach() };
+    Agent::with_parts(config, connector, lookup)
+}
+
+fn written(outgoing: Outgoing<'_>) -> Result<Request<String>, ureq::Error> {
+    let mut request = Request::post(outgoing.endpoint.with_path(outgoing.path));
+    for (name, value) in outgoing.headers {
+        let mut value = HeaderValue::try_from(value).map_err(ureq::http::Error::from)?;
+        value.set_sensitive(true);
+        request = request.header(name, value);
+    }
+    Ok(request.body(outgoing.body)?)
+}
+
+impl Incoming {
+    /// The next bytes of the body; none when it is complete.
+    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Trouble> {
+        self.watch.check()?;
+        self.body.read(buffer).map_err(|error| trouble_of(error.into(), &self.host))
+    }
+
+    /// A header's text, if it has one.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// The beginning of the body, as much as arrives, as text.
+    pub(crate) fn beginning(&mut self, most: usize) -> Result<String, Trouble> {
+        let mut bytes = Vec::new();
+        let mut buffer = [0_u8; 8192];
+        while bytes.len() < most {
+            match self.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(count) => bytes.extend(buffer.iter().take(count)),
+                Err(Trouble::Cancelled) => return Err(Trouble::Cancelled),
+                // What there is says enough; the status is the news.
+                Err(_cut) => break,
+            }
+        }
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
+/// Our own troubles travel through the library as the payload of an I/O error.
+fn trouble_of(error: ureq::Error, host: &str) -> Trouble {
+    let reason = excerpt(&error.to_string());
+    if let ureq::Error::Io(error) = error
+        && let Some(inner) = error.into_inner()
+        && let Ok(trouble) = inner.downcast::<Trouble>()
+    {
+        return *trouble;
+    }
+    Trouble::Connection { host: host.to_owned(), reason }
+}

@@ -1,0 +1,146 @@
+//! Patience with servers: not too many questions a minute, and another attempt after a pause that grows.
+
+use std::collections::VecDeque;
+use std::num::NonZeroU32;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant, SystemTime};
+
+use jiff::Timestamp;
+use jiff::fmt::rfc2822::DateTimeParser;
+
+use crate::error::{ModelError, Trouble};
+use crate::model::{Attempt, Heard, Model, Reply, Request};
+
+/// How often and after what pauses a question is asked again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// Attempts in all.
+    pub attempts: u32,
+    /// The pause after the first attempt, doubled after each further one; half of it is up to chance.
+    pub first_wait: Duration,
+    /// No pause is longer; a server that asks for a longer one is not asked again.
+    pub longest_wait: Duration,
+    /// Where chance begins.
+    pub seed: u64,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            attempts: 4,
+            first_wait: Duration::from_secs(1),
+            longest_wait: Duration::from_mins(1),
+            seed: 0,
+        }
+    }
+}
+
+impl Patience {
+    /// The pause after this many failed attempts, `None` if there is to be no other one.
+    fn wait(&self, failed: u32, trouble: &Trouble, chance: &mut fastrand::Rng) -> Option<Duration> {
+        if failed >= self.attempts || !trouble.is_passing() {
+            return None;
+        }
+        // Drawn in any case, so that what one server says does not change the pauses after another.
+        let share = 0.5 + 0.5 * chance.f64();
+        if let Some(asked) = trouble.retry_after() {
+            return (asked <= self.longest_wait).then_some(asked);
+        }
+        let doubled = self.first_wait.saturating_mul(1_u32 << failed.saturating_sub(1).min(16));
+        Some(doubled.min(self.longest_wait).mul_f64(share))
+    }
+}
+
+/// How long `retry-after` asks to wait: seconds, or a date.
+pub(crate) fn wait_from(text: &str, now: SystemTime) -> Option<Duration> {
+    let text = text.trim();
+    if let Ok(seconds) = text.parse::<f64>() {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let then = DateTimeParser::new().parse_timestamp(text).ok()?;
+    let now = Timestamp::try_from(now).ok()?;
+    Some(Duration::try_from(then.duration_since(now)).unwrap_or_default())
+}
+
+/// At most so many questions in any minute.
+#[derive(Debug)]
+pub(crate) struct Pace {
+    per_minute: Option<NonZeroU32>,
+    asked: VecDeque<Instant>,
+}
+
+const MINUTE: Duration = Duration::from_mins(1);
+
+impl Pace {
+    pub(crate) fn new(per_minute: Option<NonZeroU32>) -> Self {
+        Self { per_minute, asked: VecDeque::new() }
+    }
+
+    /// How long to wait before the next question, which is then counted as asked.
+    pub(crate) fn next(&mut self, now: Instant) -> Duration {
+        let Some(most) = self.per_minute else { return Duration::ZERO };
+        self.asked.retain(|asked| now.saturating_duration_since(*asked) < MINUTE);
+        let most = usize::try_from(most.get()).unwrap_or(usize::MAX);
+        let oldest_that_counts = self.asked.len().checked_sub(most);
+        let free = oldest_that_counts.and_then(|index| self.asked.get(index));
+        let wait =
+            free.map_or(Duration::ZERO, |asked| (*asked + MINUTE).saturating_duration_since(now));
+        self.asked.push_back(now + wait);
+        wait
+    }
+}
+
+/// A model that is asked with patience.
+#[derive(Debug)]
+pub struct Patient<M> {
+    model: M,
+    patience: Patience,
+    chance: fastrand::Rng,
+    pace: Pace,
+}
+
+impl<M: Model> Patient<M> {
+    /// Asks this model, with at most so many questions a minute.
+    #[must_use]
+    pub fn new(model: M, patience: Patience, per_minute: Option<NonZeroU32>) -> Self {
+        let chance = fastrand::Rng::with_seed(patience.seed);
+        Self { model, patience, chance, pace: Pace::new(per_minute) }
+    }
+}
+
+impl<M: Model> Model for Patient<M> {
+    fn name(&self) -> &str {
+        self.model.name()
+    }
+
+    fn most_output(&self) -> u64 {
+        self.model.most_output()
+    }
+
+    fn ask(
+        &mut self,
+        request: &Request<'_>,
+        hear: &mut dyn FnMut(Heard<'_>) -> ControlFlow<()>,
+    ) -> Result<Reply, ModelError> {
+        let mut attempts: Vec<Attempt> = Vec::new();
+        let cancelled = |attempts| ModelError { attempts, ..Trouble::Cancelled.into() };
+        for failed in 1_u32.. {
+            if request.stop.wait(self.pace.next(Instant::now())).is_err() {
+                return Err(cancelled(attempts));
+            }
+            let error = match self.model.ask(request, hear) {
+                Ok(reply) => return Ok(Reply { attempts, ..reply }),
+                Err(error) => error,
+            };
+            let wait = self.patience.wait(failed, &error.trouble, &mut self.chance);
+            let Some(wait) = wait else { return Err(ModelError { attempts, ..error }) };
+            let ModelError { trouble, usage, .. } = error;
+            let flow = hear(Heard::Again { trouble: &trouble, wait });
+            attempts.push(Attempt { trouble, usage, waited: wait });
+            if flow.is_break() || request.stop.wait(wait).is_err() {
+                return Err(cancelled(attempts));
+            }
+        }
+        Err(cancelled(attempts))
+    }
+}

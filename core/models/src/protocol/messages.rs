@@ -1,0 +1,155 @@
+//! Messages: <https://docs.anthropic.com/en/docs/build-with-claude/streaming>.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Asked, Odd, Progress, WrittenError};
+use crate::events::Event;
+use crate::model::Stop;
+
+pub(super) fn body(asked: &Asked<'_>) -> Value {
+    let turns = asked.conversation.turns.iter();
+    let turns = turns.map(|turn| json!({ "role": turn.speaker.role(), "content": turn.text }));
+    let mut body = json!({
+        "model": asked.model,
+        "max_tokens": asked.most_tokens,
+        "messages": turns.collect::<Vec<Value>>(),
+        "stream": true,
+    });
+    if let Some(object) = body.as_object_mut() {
+        let system = &asked.conversation.system;
+        if !system.is_empty() {
+            object.insert("system".to_owned(), system.as_str().into());
+        }
+        object.extend(asked.temperature.map(|value| ("temperature".to_owned(), value.into())));
+    }
+    body
+}
+
+/// The events that mean something here. `ping` and kinds that come to be do not.
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Told {
+    MessageStart {
+        message: Message,
+    },
+    ContentBlockStart {
+        content_block: Block,
+    },
+    ContentBlockDelta {
+        delta: Block,
+    },
+    MessageDelta {
+        delta: End,
+        usage: Option<WrittenUsage>,
+    },
+    MessageStop,
+    Error {
+        error: WrittenError,
+    },
+    #[serde(other)]
+    Nothing,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    model: Option<String>,
+    usage: Option<WrittenUsage>,
+    #[serde(default)]
+    content: Vec<Block>,
+    stop_reason: Option<String>,
+}
+
+/// A part of an answer: text, or something else, such as thoughts.
+#[derive(Deserialize)]
+struct Block {
+    #[serde(rename = "type")]
+    kind: String,
+    text: Option<String>,
+}
+
+impl Block {
+    fn into_text(self) -> String {
+        let is_text = matches!(self.kind.as_str(), "text" | "text_delta");
+        self.text.filter(|_| is_text).unwrap_or_default()
+    }
+}
+
+#[derive(Deserialize)]
+struct End {
+    stop_reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct WrittenUsage {
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    cache_creation_input_tokens: Option<u64>,
+    cache_read_input_tokens: Option<u64>,
+}
+
+impl Progress {
+    fn take_usage(&mut self, usage: Option<WrittenUsage>) {
+        let Some(usage) = usage else { return };
+        let cached = [usage.cache_creation_input_tokens, usage.cache_read_input_tokens];
+        let cached: u64 = cached.into_iter().flatten().sum();
+        self.input = usage.input_tokens.map(|fresh| fresh + cached).or(self.input);
+        self.output = usage.output_tokens.or(self.output);
+    }
+
+    fn take_stop(&mut self, reason: Option<String>) {
+        let stop = reason.map(|reason| match reason.as_str() {
+            "end_turn" | "stop_sequence" => Stop::Finished,
+            "max_tokens" | "model_context_window_exceeded" => Stop::Length,
+            "refusal" => Stop::Declined,
+            _ => Stop::Other(reason),
+        });
+        self.stop = stop.or_else(|| self.stop.take());
+    }
+}
+
+pub(super) fn read(event: &Event, progress: &mut Progress) -> Result<String, Odd> {
+    match serde_json::from_str(&event.data)? {
+        Told::MessageStart { message } => {
+            progress.model = message.model;
+            progress.take_usage(message.usage);
+        }
+        Told::ContentBlockStart { content_block: block }
+        | Told::ContentBlockDelta { delta: block } => return Ok(block.into_text()),
+        Told::MessageDelta { delta, usage } => {
+            progress.take_usage(usage);
+            progress.take_stop(delta.stop_reason);
+        }
+        Told::MessageStop => {
+            progress.is_over = true;
+            progress.stop.get_or_insert(Stop::Finished);
+        }
+        Told::Error { error } => return Err(error.into()),
+        Told::Nothing => {}
+    }
+    Ok(String::new())
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Whole {
+    Error { error: WrittenError },
+    Message(Message),
+}
+
+pub(super) fn read_whole(body: &str, progress: &mut Progress) -> Result<String, Odd> {
+    match serde_json::from_str(body)? {
+        Whole::Error { error } => Err(error.into()),
+        Whole::Message(Message { content, .. }) if content.is_empty() => {
+            Err(Odd::Garbled("there is no content in it".to_owned()))
+        }
+        Whole::Message(message) => {
+            progress.model = message.model;
+            progress.take_usage(message.usage);
+            progress.take_stop(message.stop_reason);
+            progress.is_over = true;
+            progress.stop.get_or_insert(Stop::Finished);
+            Ok(message.content.into_iter().map(Block::into_text).collect())
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! The two protocols that servers speak: what is sent, and what their answers mean. Pure.
+
+mod chat;
+mod messages;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::conversation::Conversation;
+use crate::events::Event;
+use crate::model::Stop;
+use crate::secret::Secret;
+use crate::settings::LimitName;
+
+/// What a server speaks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Protocol {
+    /// Chat completions, which nearly all hosted and local servers speak: `POST /chat/completions`.
+    #[default]
+    ChatCompletions,
+    /// Messages: `POST /messages`.
+    Messages,
+}
+
+/// What is asked, as protocols need it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked<'a> {
+    pub(crate) model: &'a str,
+    pub(crate) conversation: &'a Conversation,
+    pub(crate) most_tokens: u64,
+    pub(crate) temperature: Option<f64>,
+    pub(crate) limit_name: LimitName,
+}
+
+/// What is known of an answer beside its text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Progress {
+    pub(crate) input: Option<u64>,
+    pub(crate) output: Option<u64>,
+    pub(crate) stop: Option<Stop>,
+    pub(crate) model: Option<String>,
+    /// The server said that nothing more comes.
+    pub(crate) is_over: bool,
+}
+
+/// Why an event is no part of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Odd {
+    /// It is not what the protocol says.
+    Garbled(String),
+    /// It is an error that the server reports.
+    Reported { kind: String, says: String },
+}
+
+impl From<serde_json::Error> for Odd {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Garbled(error.to_string())
+    }
+}
+
+impl Protocol {
+    pub(crate) const fn path(self) -> &'static str {
+        match self {
+            Self::ChatCompletions => "/chat/completions",
+            Self::Messages => "/messages",
+        }
+    }
+
+    /// Headers of this protocol; the key's own last, if there is a key.
+    pub(crate) fn headers(self, key: Option<&Secret>) -> Vec<(&'static str, String)> {
+        let mut headers = vec![("content-type", "application/json".to_owned())];
+        match self {
+            Self::ChatCompletions => {
+                headers
+                    .extend(key.map(|key| ("authorization", format!("Bearer {}", key.expose()))));
+            }
+            Self::Messages => {
+                headers.push(("anthropic-version", "2023-06-01".to_owned()));
+                headers.extend(key.map(|key| ("x-api-key", key.expose().to_owned())));
+            }
+        }
+        headers
+    }
+
+    pub(crate) fn body(self, asked: &Asked<'_>) -> Value {
+        match self {
+            Self::ChatCompletions => chat::body(asked),
+            Self::Messages => messages::body(asked),
+        }
+    }
+
+    /// The text that an event carries, if any; what else it says goes into `progress`.
+    pub(crate) fn read(self, event: &Event, progress: &mut Progress) -> Result<String, Odd> {
+        match self {
+            Self::ChatCompletions => chat::read(event, progress),
+            Self::Messages => messages::read(event, progress),
+        }
+    }
+
+    /// The text of an answer that came in one piece, from servers that do not stream.
+    pub(crate) fn read_whole(self, body: &str, progress: &mut Progress) -> Result<String, Odd> {
+        match self {
+            Self::ChatCompletions => chat::read_whole(body, progress),
+            Self::Messages => messages::read_whole(body, progress),
+        }
+    }
+}
+
+/// An error, in the forms in which servers write it.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum WrittenError {
+    Object {
+        message: String,
+        #[serde(default, rename = "type")]
+        kind: Option<String>,
+    },
+    Text(String),
+}
+
+impl From<WrittenError> for Odd {
+    fn from(error: WrittenError) -> Self {
+        match error {
+            WrittenError::Object { message, kind } => {
+                Self::Reported { kind: kind.unwrap_or_else(|| "error".to_owned()), says: message }
+            }
+            WrittenError::Text(says) => Self::Reported { kind: "error".to_owned(), says },
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct ErrorBody {
+    error: WrittenError,
+}
+
+/// What a refusal says, taken out of its JSON where it is JSON.
+pub(crate) fn words_of_refusal(body: &str) -> String {
+    match serde_json::from_str(body) {
+        Ok(ErrorBody { error: WrittenError::Object { message, .. } }) => message,
+        Ok(ErrorBody { error: WrittenError::Text(text) }) => text,
+        Err(_other_form) => body.to_owned(),
+    }
+}

@@ -1,0 +1,161 @@
+//! Replies from a file, in their order: for tests, and to play a search again without a model.
+
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::budget::guessed;
+use crate::error::{ModelError, Trouble};
+use crate::model::{Count, Heard, Model, Reply, Request, Stop, Usage};
+use crate::secret::Redactor;
+
+/// One reply, a line of JSON in the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RecordedReply {
+    /// What must stand in the last turn for this reply to fit.
+    pub expects: Option<String>,
+    /// What the model said.
+    pub reply: String,
+    /// Tokens that it was told, if they were reported.
+    pub input_tokens: Option<u64>,
+    /// Tokens that it said, if they were reported.
+    pub output_tokens: Option<u64>,
+}
+
+/// Recorded replies that do not go with what is asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RecordingProblem {
+    /// All were given.
+    #[error("all {replies} recorded replies were given, and another one is asked for")]
+    Exhausted {
+        /// How many there were.
+        replies: usize,
+    },
+    /// The next one is for another question.
+    #[error(
+        "recorded reply {number} is for a question with `{expected}` in it, and this one has it not"
+    )]
+    Unexpected {
+        /// Counted from 1.
+        number: usize,
+        /// What should stand in the question.
+        expected: String,
+    },
+    /// A line of the file is no reply.
+    #[error("line {line} is no recorded reply: {reason}")]
+    Unreadable {
+        /// Counted from 1.
+        line: usize,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+/// A model that says what it said before.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    name: String,
+    replies: VecDeque<RecordedReply>,
+    given: usize,
+    redactor: Redactor,
+}
+
+/// How long a piece is, in characters, so that listeners hear pieces here too.
+const PIECE: usize = 40;
+
+impl Recorded {
+    /// A model of these replies.
+    #[must_use]
+    pub fn new(name: impl Into<String>, replies: impl IntoIterator<Item = RecordedReply>) -> Self {
+        let replies = replies.into_iter().collect();
+        Self { name: name.into(), replies, given: 0, redactor: Redactor::default() }
+    }
+
+    /// Reads lines of JSON; empty lines mean nothing.
+    ///
+    /// # Errors
+    /// The first line that is no reply.
+    pub fn read(name: impl Into<String>, lines: &str) -> Result<Self, RecordingProblem> {
+        let mut replies = Vec::new();
+        for (index, line) in lines.lines().enumerate() {
+            if line.trim().is_empty() {
+                continue;
+            }
+            let reply = serde_json::from_str(line).map_err(|error| {
+                RecordingProblem::Unreadable { line: index + 1, reason: error.to_string() }
+            })?;
+            replies.push(reply);
+        }
+        Ok(Self::new(name, replies))
+    }
+
+    /// The same, without these secrets in what it says.
+    #[must_use]
+    pub fn without(mut self, redactor: Redactor) -> Self {
+        self.redactor = redactor;
+        self
+    }
+
+    fn next(&mut self, request: &Request<'_>) -> Result<RecordedReply, RecordingProblem> {
+        let number = self.given + 1;
+        let next = self.replies.front();
+        let next = next.ok_or(RecordingProblem::Exhausted { replies: self.given })?;
+        if let Some(expected) = &next.expects {
+            let asked = request.conversation.turns.last().map_or("", |turn| turn.text.as_str());
+            if !asked.contains(expected) {
+                return Err(RecordingProblem::Unexpected { number, expected: expected.clone() });
+            }
+        }
+        self.given = number;
+        Ok(self.replies.pop_front().unwrap_or_default())
+    }
+}
+
+impl Model for Recorded {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn most_output(&self) -> u64 {
+        self.replies.front().and_then(|next| next.output_tokens).unwrap_or(0)
+    }
+
+    fn ask(
+        &mut self,
+        request: &Request<'_>,
+        hear: &mut dyn FnMut(Heard<'_>) -> ControlFlow<()>,
+    ) -> Result<Reply, ModelError> {
+        if request.stop.is_up() {
+            return Err(Trouble::Cancelled.into());
+        }
+        let RecordedReply { reply, input_tokens, output_tokens, .. } =
+            self.next(request).map_err(Trouble::Recording)?;
+        let text = self.redactor.redact(&reply);
+        let guess = guessed(request, text.len());
+        let usage = Usage {
+            input: Count::or_estimate(input_tokens, guess.input.tokens()),
+            output: Count::or_estimate(output_tokens, guess.output.tokens()),
+        };
+        let (said, stop) = say(&text, hear);
+        let text = said.to_owned();
+        Ok(Reply { text, usage, stop, model: None, took: Duration::ZERO, attempts: Vec::new() })
+    }
+}
+
+/// Says a text in pieces, until nobody wants more: what was said.
+fn say<'t>(text: &'t str, hear: &mut dyn FnMut(Heard<'_>) -> ControlFlow<()>) -> (&'t str, Stop) {
+    let mut rest = text;
+    while !rest.is_empty() {
+        let end = rest.char_indices().nth(PIECE).map_or(rest.len(), |(index, _)| index);
+        let (piece, after) = rest.split_at(end);
+        rest = after;
+        if hear(Heard::Text(piece)).is_break() {
+            let said = text.len() - rest.len();
+            return (text.get(..said).unwrap_or(text), Stop::Listener);
+        }
+    }
+    (text, Stop::Finished)
+}

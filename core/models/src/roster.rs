@@ -1,0 +1,394 @@
+//! The models that can be asked: settings, checked, with the keys and variables that they need.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::num::NonZeroU32;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::agent::{Agent, AgentLimits};
+use crate::budget::{Ledger, Paid};
+use crate::endpoint::{Encryption, Endpoint};
+use crate::keys::{KeySource, KeyState, Keyring};
+use crate::model::Model;
+use crate::patience::{Patience, Patient};
+use crate::proxy::{Proxy, ProxyProblem};
+use crate::secret::{Redactor, Secret};
+use crate::server::Server;
+use crate::settings::{
+    AgentSettings, ModelSettings, ServerSettings, SettingsProblem, SettingsProblemKind, TimeLimits,
+    is_name, is_variable,
+};
+
+/// The longest answer that is read, in bytes.
+const REPLY_BYTES: usize = 4 << 20;
+/// The most tokens of an answer, attempts and questions a minute that make sense.
+const MOST_TOKENS: u64 = 1_000_000;
+const MOST_ATTEMPTS: u32 = 20;
+/// The hottest that servers take.
+const MOST_TEMPERATURE: f64 = 2.0;
+
+/// All models of a user, checked.
+#[derive(Clone, Debug, Default)]
+pub struct Roster {
+    entries: BTreeMap<String, Entry>,
+    proxy: Option<crate::proxy::ProxySettings>,
+}
+
+#[derive(Clone, Debug)]
+enum Entry {
+    Server { settings: ServerSettings, endpoint: Endpoint, time: TimeLimits },
+    Agent(AgentSettings),
+}
+
+/// What kind of model it is, for lists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A server.
+    Server {
+        /// Its base address.
+        endpoint: String,
+        /// Which of its models.
+        model: String,
+        /// Where its key comes from.
+        key: KeySource,
+    },
+    /// A program, by its whole path.
+    Agent {
+        /// The path.
+        program: String,
+        /// Names of the variables that it gets.
+        environment: Vec<String>,
+    },
+}
+
+/// A model in a list.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    /// What the user calls it.
+    pub name: String,
+    /// What it is.
+    pub kind: Kind,
+    /// Whether it has the key that it needs.
+    pub key: KeyState,
+}
+
+/// Why a model cannot be asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OpenError {
+    /// No such name.
+    #[error("there is no model `{name}` in the settings{}", meant(nearest.as_deref()))]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The nearest one that there is.
+        nearest: Option<String>,
+    },
+    /// There is no key where the settings point.
+    #[error("`{name}` needs a key, and {key} has none")]
+    NoKey {
+        /// The model.
+        name: String,
+        /// Where it should be.
+        key: KeySource,
+    },
+    /// The key cannot be read.
+    #[error("`{name}` needs a key, and {key} cannot be read: {reason}")]
+    UnreadableKey {
+        /// The model.
+        name: String,
+        /// Where it should be.
+        key: KeySource,
+        /// Why.
+        reason: String,
+    },
+    /// The proxy of the environment makes no sense.
+    #[error(transparent)]
+    Proxy(#[from] ProxyProblem),
+}
+
+fn meant(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |nearest| format!("; did you mean `{nearest}`?"))
+}
+
+/// What models need of the user's session: keys, variables, the proxy. Prints without them.
+pub struct Access {
+    keys: BTreeMap<String, KeyState>,
+    variables: BTreeMap<String, OsString>,
+    proxy: Result<Option<Proxy>, ProxyProblem>,
+    redactor: Redactor,
+}
+
+impl std::fmt::Debug for Access {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Access").field("redactor", &self.redactor).finish_non_exhaustive()
+    }
+}
+
+impl Access {
+    /// What takes every key that is known out of a text.
+    #[must_use]
+    pub const fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
+}
+
+impl Roster {
+    /// Checks settings.
+    ///
+    /// # Errors
+    /// Everything that is wrong with them, at once.
+    pub fn new(settings: &ModelSettings) -> Result<Self, Vec<SettingsProblem>> {
+        let mut problems = Vec::new();
+        let mut entries = BTreeMap::new();
+        let checked = settings.servers.iter().map(|(name, server)| (name, check_server(server)));
+        let agents = settings.agents.iter().map(|(name, agent)| (name, check_agent(agent)));
+        for (name, entry) in checked.chain(agents) {
+            let problem = |kind| SettingsProblem { name: name.clone(), kind };
+            if !is_name(name) {
+                problems.push(problem(SettingsProblemKind::Name));
+            }
+            match entry {
+                Ok(entry) => {
+                    if entries.insert(name.clone(), entry).is_some() {
+                        problems.push(problem(SettingsProblemKind::NameTwice));
+                    }
+                }
+                Err(kind) => problems.push(problem(kind)),
+            }
+        }
+        if let Some(Err(error)) = settings.proxy.as_ref().map(Proxy::from_settings) {
+            problems.push(SettingsProblem { name: String::new(), kind: error.into() });
+        }
+        match problems.is_empty() {
+            true => Ok(Self { entries, proxy: settings.proxy.clone() }),
+            false => Err(problems),
+        }
+    }
+
+    /// The names of all models.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.entries.keys().map(String::as_str)
+    }
+
+    /// Looks up the keys and variables that the settings name. The keyring may ask a person.
+    #[must_use]
+    pub fn access(
+        &self,
+        variable: &dyn Fn(&str) -> Option<OsString>,
+        keyring: &dyn Keyring,
+    ) -> Access {
+        let mut keys = BTreeMap::new();
+        let mut variables = BTreeMap::new();
+        for (name, entry) in &self.entries {
+            match entry {
+                Entry::Server { settings, .. } => {
+                    keys.insert(name.clone(), settings.key.look_up(variable, keyring));
+                }
+                Entry::Agent(agent) => {
+                    let allowed = agent.environment.iter();
+                    variables
+                        .extend(allowed.filter_map(|name| Some((name.clone(), variable(name)?))));
+                }
+            }
+        }
+        let proxy = match &self.proxy {
+            Some(settings) => Proxy::from_settings(settings).map(Some),
+            None => Proxy::from_variables(variable),
+        };
+        let redactor = redactor(&keys, &variables, proxy.as_ref().ok().and_then(Option::as_ref));
+        Access { keys, variables, proxy, redactor }
+    }
+
+    /// All models, and whether they have the keys that they need.
+    #[must_use]
+    pub fn list(&self, access: &Access) -> Vec<Listed> {
+        let listed = |(name, entry): (&String, &Entry)| {
+            let kind = match entry {
+                Entry::Server { settings, endpoint, .. } => Kind::Server {
+                    endpoint: endpoint.address().to_owned(),
+                    model: settings.model.clone(),
+                    key: settings.key.clone(),
+                },
+                Entry::Agent(agent) => Kind::Agent {
+                    program: agent.argv.first().cloned().unwrap_or_default(),
+                    environment: agent.environment.clone(),
+                },
+            };
+            let key = access.keys.get(name).cloned().unwrap_or(KeyState::NotNeeded);
+            Listed { name: name.clone(), kind, key }
+        };
+        self.entries.iter().map(listed).collect()
+    }
+
+    /// A model that can be asked, paid from `ledger`; pauses between attempts come from `seed`.
+    ///
+    /// # Errors
+    /// When there is no such model, or no key for it.
+    pub fn open(
+        &self,
+        name: &str,
+        access: &Access,
+        ledger: &Ledger,
+        seed: u64,
+    ) -> Result<Box<dyn Model>, OpenError> {
+        let entry = self.entries.get(name).ok_or_else(|| self.unknown(name))?;
+        let (ledger, redactor) = (ledger.clone(), access.redactor.clone());
+        match entry {
+            Entry::Server { settings, endpoint, time } => {
+                let server = Server {
+                    name: name.to_owned(),
+                    protocol: settings.protocol,
+                    endpoint: endpoint.clone(),
+                    model: settings.model.clone(),
+                    key: key(name, settings, access)?,
+                    proxy: access.proxy.clone()?.and_then(|proxy| proxy.towards(endpoint)),
+                    most_tokens: settings.max_tokens,
+                    limit_name: settings.limit_name,
+                    temperature: settings.temperature,
+                    time: *time,
+                    reply_bytes: REPLY_BYTES,
+                    redactor,
+                };
+                let paid = Paid { model: server, ledger, prices: settings.prices };
+                let patience =
+                    Patience { attempts: settings.attempts, seed, ..Patience::default() };
+                let pace = settings.requests_per_minute.and_then(NonZeroU32::new);
+                Ok(Box::new(Patient::new(paid, patience, pace)))
+            }
+            Entry::Agent(settings) => {
+                let agent = agent(name, settings, access, redactor);
+                let paid = Paid { model: agent, ledger, prices: None };
+                let patience = Patience { attempts: 1, seed, ..Patience::default() };
+                let pace = settings.requests_per_minute.and_then(NonZeroU32::new);
+                Ok(Box::new(Patient::new(paid, patience, pace)))
+            }
+        }
+    }
+
+    fn unknown(&self, name: &str) -> OpenError {
+        let distance = |known: &&String| strsim::damerau_levenshtein(name, known);
+        let nearest = self.entries.keys().min_by_key(distance);
+        let is_near = |known: &&String| strsim::damerau_levenshtein(name, known) <= 3;
+        OpenError::Unknown { name: name.to_owned(), nearest: nearest.filter(is_near).cloned() }
+    }
+}
+
+fn agent(name: &str, settings: &AgentSettings, access: &Access, redactor: Redactor) -> Agent {
+    let value = |name: &String| Some((name.clone(), access.variables.get(name)?.clone()));
+    let mut argv = settings.argv.iter();
+    Agent {
+        name: name.to_owned(),
+        program: argv.next().map(Into::into).unwrap_or_default(),
+        arguments: argv.cloned().collect(),
+        environment: settings.environment.iter().filter_map(value).collect(),
+        limits: AgentLimits {
+            time: Duration::from_secs(settings.whole_secs.into()),
+            reply_bytes: REPLY_BYTES,
+            most_tokens: settings.max_tokens,
+        },
+        redactor,
+    }
+}
+
+fn key(
+    name: &str,
+    settings: &ServerSettings,
+    access: &Access,
+) -> Result<Option<Secret>, OpenError> {
+    let (name, key) = (name.to_owned(), settings.key.clone());
+    match access.keys.get(&name) {
+        Some(KeyState::NotNeeded) => Ok(None),
+        Some(KeyState::Present(secret)) => Ok(Some(secret.clone())),
+        Some(KeyState::Unreadable(reason)) => {
+            Err(OpenError::UnreadableKey { name, key, reason: reason.clone() })
+        }
+        Some(KeyState::Missing) | None => Err(OpenError::NoKey { name, key }),
+    }
+}
+
+/// Everything that is known to be secret: keys, the proxy's password, and what an agent's variables hold whose names say so.
+fn redactor(
+    keys: &BTreeMap<String, KeyState>,
+    variables: &BTreeMap<String, OsString>,
+    proxy: Option<&Proxy>,
+) -> Redactor {
+    let keys = keys.values().filter_map(|state| match state {
+        KeyState::Present(key) => Some(key.clone()),
+        KeyState::NotNeeded | KeyState::Missing | KeyState::Unreadable(_) => None,
+    });
+    let named = variables.iter().filter(|(name, _)| says_secret(name));
+    let named = named.map(|(_, value)| Secret::new(value.to_string_lossy().into_owned()));
+    let password = proxy.and_then(Proxy::password).cloned();
+    Redactor::new(keys.chain(named).chain(password))
+}
+
+fn says_secret(variable: &str) -> bool {
+    let name = variable.to_ascii_uppercase();
+    ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"].iter().any(|word| name.contains(word))
+}
+
+fn check_server(settings: &ServerSettings) -> Result<Entry, SettingsProblemKind> {
+    let encryption = match settings.insecure {
+        true => Encryption::Optional,
+        false => Encryption::Required,
+    };
+    let endpoint = Endpoint::parse(&settings.endpoint, encryption)?;
+    let time = TimeLimits::from_written(settings.time)?;
+    if settings.model.trim().is_empty() {
+        return Err(SettingsProblemKind::Empty { field: "model" });
+    }
+    check_key(&settings.key)?;
+    check_count("max_tokens", settings.max_tokens, MOST_TOKENS)?;
+    check_count("attempts", settings.attempts.into(), MOST_ATTEMPTS.into())?;
+    check_pace(settings.requests_per_minute)?;
+    if let Some(prices) = settings.prices {
+        check_number("prices.input", prices.input, f64::MAX)?;
+        check_number("prices.output", prices.output, f64::MAX)?;
+    }
+    if let Some(temperature) = settings.temperature {
+        check_number("temperature", temperature, MOST_TEMPERATURE)?;
+    }
+    Ok(Entry::Server { settings: settings.clone(), endpoint, time })
+}
+
+fn check_agent(settings: &AgentSettings) -> Result<Entry, SettingsProblemKind> {
+    let program = settings.argv.first().ok_or(SettingsProblemKind::Empty { field: "argv" })?;
+    if !Path::new(program).is_absolute() {
+        return Err(SettingsProblemKind::RelativeProgram);
+    }
+    if !settings.environment.iter().all(|name| is_variable(name)) {
+        return Err(SettingsProblemKind::NoVariable { field: "environment" });
+    }
+    check_count("whole_secs", settings.whole_secs.into(), 86_400)?;
+    check_count("max_tokens", settings.max_tokens, MOST_TOKENS)?;
+    check_pace(settings.requests_per_minute)?;
+    Ok(Entry::Agent(settings.clone()))
+}
+
+fn check_key(key: &KeySource) -> Result<(), SettingsProblemKind> {
+    match key {
+        KeySource::None => Ok(()),
+        KeySource::Environment(name) if is_variable(name) => Ok(()),
+        KeySource::Environment(_) => Err(SettingsProblemKind::NoVariable { field: "key" }),
+        KeySource::Keyring(entry) if !entry.trim().is_empty() => Ok(()),
+        KeySource::Keyring(_) => Err(SettingsProblemKind::Empty { field: "key" }),
+    }
+}
+
+fn check_pace(per_minute: Option<u32>) -> Result<(), SettingsProblemKind> {
+    per_minute.map_or(Ok(()), |most| check_count("requests_per_minute", most.into(), MOST_TOKENS))
+}
+
+fn check_count(field: &'static str, value: u64, most: u64) -> Result<(), SettingsProblemKind> {
+    let fits = (1..=most).contains(&value);
+    let problem = || SettingsProblemKind::OutOfRange { field, least: 1.0, most: most as f64 };
+    if fits { Ok(()) } else { Err(problem()) }
+}
+
+/// From 0; what is no number does not fit.
+fn check_number(field: &'static str, value: f64, most: f64) -> Result<(), SettingsProblemKind> {
+    let fits = (0.0..=most).contains(&value);
+    let problem = SettingsProblemKind::OutOfRange { field, least: 0.0, most };
+    if fits { Ok(()) } else { Err(problem) }
+}

@@ -1,0 +1,298 @@
+//! One question to a server and its answer, streamed; one attempt.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, SystemTime};
+
+use crate::budget::guessed;
+use crate::conversation::{Conversation, estimated_tokens};
+use crate::endpoint::Endpoint;
+use crate::error::{ModelError, Trouble};
+use crate::events::EventReader;
+use crate::http::{Incoming, Outgoing, Watch, post};
+use crate::model::{Count, Heard, Model, Reply, Request, Stop, Usage};
+use crate::patience::wait_from;
+use crate::protocol::{Asked, Odd, Progress, Protocol, words_of_refusal};
+use crate::secret::{RedactedStream, Redactor, Secret};
+use crate::settings::{LimitName, TimeLimits};
+use crate::text::excerpt;
+
+/// A server, ready to be asked.
+#[derive(Debug)]
+pub(crate) struct Server {
+    pub(crate) name: String,
+    pub(crate) protocol: Protocol,
+    pub(crate) endpoint: Endpoint,
+    pub(crate) model: String,
+    pub(crate) key: Option<Secret>,
+    pub(crate) proxy: Option<ureq::Proxy>,
+    pub(crate) most_tokens: u64,
+    pub(crate) limit_name: LimitName,
+    pub(crate) temperature: Option<f64>,
+    pub(crate) time: TimeLimits,
+    pub(crate) reply_bytes: usize,
+    pub(crate) redactor: Redactor,
+}
+
+/// How much of a refusal is read.
+const REFUSAL_BYTES: usize = 64 << 10;
+/// How much of an answer is read with all that is around its text.
+const STREAM_BYTES: usize = 256 << 20;
+
+impl Model for Server {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn most_output(&self) -> u64 {
+        self.most_tokens
+    }
+
+    fn ask(
+        &mut self,
+        request: &Request<'_>,
+        hear: &mut dyn FnMut(Heard<'_>) -> ControlFlow<()>,
+    ) -> Result<Reply, ModelError> {
+        let mut time = self.time;
+        time.whole = request.limits.time_within(time.whole);
+        let watch = Watch::new(request.stop.clone(), time);
+        let mut incoming = post(self.outgoing(request), &watch)
+            .map_err(|trouble| self.without_secrets(trouble))?;
+        if let Some(refusal) = self.refusal(&mut incoming)? {
+            return Err(refusal.into());
+        }
+        let mut answer = Answer::new(self, hear);
+        let heard = answer.listen(&mut incoming);
+        let Answer { text, progress, .. } = answer;
+        let guess = guessed(request, text.len());
+        let usage = Usage {
+            input: Count::or_estimate(progress.input, guess.input.tokens()),
+            output: Count::or_estimate(progress.output, guess.output.tokens()),
+        };
+        match heard {
+            Ok(stop) => Ok(Reply {
+                text,
+                usage,
+                stop,
+                model: progress.model.map(|model| self.redactor.redact(&model)),
+                took: watch.elapsed(),
+                attempts: Vec::new(),
+            }),
+            Err(trouble) => {
+                // A server that breaks off has not said how much it wrote: the guess counts if it is more.
+                let output = usage.output.tokens().max(estimated_tokens(text.len()));
+                let usage = Usage { input: usage.input, output: Count::Estimated(output) };
+                let trouble = self.without_secrets(trouble);
+                Err(ModelError { trouble, usage, attempts: Vec::new() })
+            }
+        }
+    }
+}
+
+impl Server {
+    fn outgoing(&self, request: &Request<'_>) -> Outgoing<'_> {
+        let conversation: Conversation = request.conversation.redacted(&self.redactor);
+        let body = self.protocol.body(&Asked {
+            model: &self.model,
+            conversation: &conversation,
+            most_tokens: request.limits.tokens_within(self.most_tokens),
+            temperature: self.temperature,
+            limit_name: self.limit_name,
+        });
+        Outgoing {
+            endpoint: &self.endpoint,
+            path: self.protocol.path(),
+            headers: self.protocol.headers(self.key.as_ref()),
+            body: body.to_string(),
+            proxy: self.proxy.clone(),
+        }
+    }
+
+    /// Why there is no answer to read, if there is none.
+    fn refusal(&self, incoming: &mut Incoming) -> Result<Option<Trouble>, Trouble> {
+        let status = incoming.status;
+        if (200..300).contains(&status) {
+            return Ok(None);
+        }
+        if (300..400).contains(&status) {
+            let to = incoming.header("location").unwrap_or("nowhere").to_owned();
+            return Ok(Some(self.without_secrets(Trouble::Redirected { status, to })));
+        }
+        let retry_after = retry_after(incoming);
+        let body = incoming.beginning(REFUSAL_BYTES)?;
+        let says = words_of_refusal(&body);
+        let trouble = match status {
+            429 | 503 | 529 => Trouble::Busy { status, retry_after, says },
+            _ => Trouble::Status { status, says },
+        };
+        Ok(Some(self.without_secrets(trouble)))
+    }
+
+    fn clean(&self, text: &str) -> String {
+        excerpt(&self.redactor.redact(text))
+    }
+
+    /// Takes keys out of what comes from elsewhere, and makes it short.
+    fn without_secrets(&self, trouble: Trouble) -> Trouble {
+        match trouble {
+            Trouble::Address { host, reason } => {
+                Trouble::Address { host, reason: self.clean(&reason) }
+            }
+            Trouble::Connection { host, reason } => {
+                Trouble::Connection { host, reason: self.clean(&reason) }
+            }
+            Trouble::Busy { status, retry_after, says } => {
+                Trouble::Busy { status, retry_after, says: self.clean(&says) }
+            }
+            Trouble::Status { status, says } => Trouble::Status { status, says: self.clean(&says) },
+            Trouble::Redirected { status, to } => {
+                Trouble::Redirected { status, to: self.clean(&to) }
+            }
+            Trouble::Reported { kind, says } => {
+                Trouble::Reported { kind: self.clean(&kind), says: self.clean(&says) }
+            }
+            Trouble::Garbled { why, excerpt } => {
+                Trouble::Garbled { why: self.clean(&why), excerpt: self.clean(&excerpt) }
+            }
+            trouble @ (Trouble::Cancelled
+            | Trouble::Budget(_)
+            | Trouble::NotLoopback { .. }
+            | Trouble::TimedOut { .. }
+            | Trouble::CutShort { .. }
+            | Trouble::TooLong { .. }
+            | Trouble::Start { .. }
+            | Trouble::Command { .. }
+            | Trouble::Recording(_)) => trouble,
+        }
+    }
+}
+
+/// How long the server asks to wait: `retry-after-ms`, or `retry-after` in seconds or as a date.
+fn retry_after(incoming: &Incoming) -> Option<Duration> {
+    let exact = incoming.header("retry-after-ms").and_then(|text| text.trim().parse().ok());
+    exact.map(Duration::from_millis).or_else(|| {
+        incoming.header("retry-after").and_then(|text| wait_from(text, SystemTime::now()))
+    })
+}
+
+/// An answer that is coming.
+struct Answer<'a> {
+    server: &'a Server,
+    hear: &'a mut dyn FnMut(Heard<'_>) -> ControlFlow<()>,
+    progress: Progress,
+    clean: RedactedStream,
+    text: String,
+}
+
+impl<'a> Answer<'a> {
+    fn new(server: &'a Server, hear: &'a mut dyn FnMut(Heard<'_>) -> ControlFlow<()>) -> Self {
+        let clean = server.redactor.stream();
+        Self { server, hear, progress: Progress::default(), clean, text: String::new() }
+    }
+
+    fn listen(&mut self, incoming: &mut Incoming) -> Result<Stop, Trouble> {
+        let kind = incoming.header("content-type").unwrap_or_default();
+        let flow = if kind.contains("json") {
+            self.listen_whole(incoming)?
+        } else {
+            self.listen_events(incoming)?
+        };
+        if flow.is_break() {
+            return Ok(Stop::Listener);
+        }
+        let rest = self.clean.finish();
+        if self.say(&rest)?.is_break() {
+            return Ok(Stop::Listener);
+        }
+        self.progress.stop.take().ok_or(Trouble::CutShort { received: self.text.len() })
+    }
+
+    fn listen_events(&mut self, incoming: &mut Incoming) -> Result<ControlFlow<()>, Trouble> {
+        let mut events = EventReader::default();
+        let mut buffer = vec![0_u8; 16 << 10];
+        let mut beginning = Vec::new();
+        let mut received = 0_usize;
+        while !self.progress.is_over {
+            let count = match incoming.read(&mut buffer) {
+                Ok(count) => count,
+                // Everything was said, and only the farewell is missing.
+                Err(Trouble::Connection { .. }) if self.progress.stop.is_some() => break,
+                Err(Trouble::Connection { .. }) => {
+                    return Err(Trouble::CutShort { received: self.text.len() });
+                }
+                Err(trouble) => return Err(trouble),
+            };
+            if count == 0 {
+                break;
+            }
+            received += count;
+            if received > STREAM_BYTES {
+                return Err(Trouble::TooLong { limit: STREAM_BYTES });
+            }
+            let bytes = buffer.get(..count).unwrap_or_default();
+            beginning.extend(bytes.iter().take(GARBLED_BYTES.saturating_sub(beginning.len())));
+            let garbled = |why: String| Trouble::Garbled {
+                why,
+                excerpt: String::from_utf8_lossy(&beginning).into_owned(),
+            };
+            for event in events.push(bytes).map_err(|problem| garbled(problem.to_string()))? {
+                let piece = self.server.protocol.read(&event, &mut self.progress);
+                let piece = piece.map_err(|odd| trouble_of(odd, &event.data))?;
+                let clean = self.clean.push(&piece);
+                if self.say(&clean)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+        }
+        if received > 0 && events.has_read_nothing() {
+            let excerpt = String::from_utf8_lossy(&beginning).into_owned();
+            return Err(Trouble::Garbled { why: "there are no events in it".to_owned(), excerpt });
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// An answer that came in one piece: not every server streams.
+    fn listen_whole(&mut self, incoming: &mut Incoming) -> Result<ControlFlow<()>, Trouble> {
+        let mut body = Vec::new();
+        let mut buffer = vec![0_u8; 16 << 10];
+        loop {
+            let count = match incoming.read(&mut buffer) {
+                Err(Trouble::Connection { .. }) => return Err(Trouble::CutShort { received: 0 }),
+                read => read?,
+            };
+            if count == 0 {
+                break;
+            }
+            body.extend_from_slice(buffer.get(..count).unwrap_or_default());
+            // Escapes make six bytes of one.
+            if body.len() > self.server.reply_bytes.saturating_mul(6) {
+                return Err(Trouble::TooLong { limit: self.server.reply_bytes });
+            }
+        }
+        let body = String::from_utf8_lossy(&body);
+        let text = self.server.protocol.read_whole(&body, &mut self.progress);
+        let text = text.map_err(|odd| trouble_of(odd, &body))?;
+        let clean = self.clean.push(&text);
+        self.say(&clean)
+    }
+
+    fn say(&mut self, piece: &str) -> Result<ControlFlow<()>, Trouble> {
+        if piece.is_empty() {
+            return Ok(ControlFlow::Continue(()));
+        }
+        if self.text.len() + piece.len() > self.server.reply_bytes {
+            return Err(Trouble::TooLong { limit: self.server.reply_bytes });
+        }
+        self.text.push_str(piece);
+        Ok((self.hear)(Heard::Text(piece)))
+    }
+}
+
+/// How much of an answer is kept for the message that it makes no sense.
+const GARBLED_BYTES: usize = 2048;
+
+fn trouble_of(odd: Odd, text: &str) -> Trouble {
+    match odd {
+        Odd::Garbled(why) => Trouble::Garbled { why, excerpt: text.to_owned() },
+        Odd::Reported { kind, says } => Trouble::Reported { kind, says },
+    }
+}

@@ -1,0 +1,233 @@
+//! Models as the user's settings name them. Never read from a project: a project can name no command, no endpoint and no host.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::budget::Prices;
+use crate::endpoint::EndpointProblem;
+use crate::keys::KeySource;
+use crate::protocol::Protocol;
+use crate::proxy::{ProxyProblem, ProxySettings};
+
+/// All models of a user, by the names that the user gave them. A misspelt field is an error: an
+/// ignored limit costs money.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ModelSettings {
+    /// Hosted and local servers.
+    pub servers: BTreeMap<String, ServerSettings>,
+    /// Programs.
+    pub agents: BTreeMap<String, AgentSettings>,
+    /// On the way to servers; without it, as the environment says.
+    pub proxy: Option<ProxySettings>,
+}
+
+/// A server, as written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ServerSettings {
+    /// What it speaks.
+    #[serde(default)]
+    pub protocol: Protocol,
+    /// Its base address, with the version: `https://api.example.com/v1`.
+    pub endpoint: String,
+    /// Which of its models.
+    pub model: String,
+    /// Where its key comes from.
+    #[serde(default)]
+    pub key: KeySource,
+    /// How much is up to chance; none: as the server has it.
+    #[serde(default)]
+    pub temperature: Option<f64>,
+    /// The most tokens of an answer.
+    #[serde(default = "most_tokens")]
+    pub max_tokens: u64,
+    /// What that limit is called.
+    #[serde(default)]
+    pub limit_name: LimitName,
+    /// How long each step may take.
+    #[serde(default)]
+    pub time: WrittenTimeLimits,
+    /// Attempts in all.
+    #[serde(default = "attempts")]
+    pub attempts: u32,
+    /// Questions in any minute; none: as many as there are.
+    #[serde(default)]
+    pub requests_per_minute: Option<u32>,
+    /// What a million tokens cost; none: unknown.
+    #[serde(default)]
+    pub prices: Option<Prices>,
+    /// Permits `http://` to another machine, and so the key and the code unencrypted.
+    #[serde(default)]
+    pub insecure: bool,
+}
+
+/// What chat completions call the most tokens of an answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LimitName {
+    /// `max_tokens`: nearly all servers.
+    #[default]
+    MaxTokens,
+    /// `max_completion_tokens`: newer hosted models want it.
+    MaxCompletionTokens,
+}
+
+/// How long each step may take, as written: in seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WrittenTimeLimits {
+    /// Name resolution and connecting.
+    pub connection_secs: f64,
+    /// From the connection to the beginning of the answer.
+    pub beginning_secs: f64,
+    /// From one piece of the answer to the next.
+    pub piece_secs: f64,
+    /// From the question to the end of the answer.
+    pub whole_secs: f64,
+}
+
+impl Default for WrittenTimeLimits {
+    fn default() -> Self {
+        Self { connection_secs: 10.0, beginning_secs: 180.0, piece_secs: 120.0, whole_secs: 900.0 }
+    }
+}
+
+/// A program, as written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AgentSettings {
+    /// The program, by its whole path, and what it is told on its command line.
+    pub argv: Vec<String>,
+    /// Names of the variables that it gets; it gets no other.
+    #[serde(default)]
+    pub environment: Vec<String>,
+    /// From start to end.
+    #[serde(default = "agent_secs")]
+    pub whole_secs: u32,
+    /// Tokens of an answer that a budget sets aside.
+    #[serde(default = "most_tokens")]
+    pub max_tokens: u64,
+    /// Questions in any minute; none: as many as there are.
+    #[serde(default)]
+    pub requests_per_minute: Option<u32>,
+}
+
+const fn most_tokens() -> u64 {
+    16_384
+}
+
+const fn attempts() -> u32 {
+    4
+}
+
+const fn agent_secs() -> u32 {
+    900
+}
+
+/// How long each step may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeLimits {
+    /// Name resolution and connecting.
+    pub connection: Duration,
+    /// From the connection to the beginning of the answer.
+    pub beginning: Duration,
+    /// From one piece of the answer to the next.
+    pub piece: Duration,
+    /// From the question to the end of the answer.
+    pub whole: Duration,
+}
+
+/// A day: nothing is waited for longer.
+const LONGEST_SECS: f64 = 86_400.0;
+/// Nothing comes sooner over a network.
+const SHORTEST_SECS: f64 = 0.001;
+
+impl TimeLimits {
+    pub(crate) fn from_written(written: WrittenTimeLimits) -> Result<Self, SettingsProblemKind> {
+        let limit = |field: &'static str, seconds: f64| {
+            let (least, most) = (SHORTEST_SECS, LONGEST_SECS);
+            let is_sensible = (least..=most).contains(&seconds);
+            let duration = is_sensible.then(|| Duration::from_secs_f64(seconds));
+            duration.ok_or(SettingsProblemKind::OutOfRange { field, least, most })
+        };
+        Ok(Self {
+            connection: limit("connection_secs", written.connection_secs)?,
+            beginning: limit("beginning_secs", written.beginning_secs)?,
+            piece: limit("piece_secs", written.piece_secs)?,
+            whole: limit("whole_secs", written.whole_secs)?,
+        })
+    }
+}
+
+/// What is wrong with the settings of models.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{}: {kind}", if name.is_empty() { "models" } else { name })]
+pub struct SettingsProblem {
+    /// Which model; empty for all of them.
+    pub name: String,
+    /// What.
+    pub kind: SettingsProblemKind,
+}
+
+/// What is wrong.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SettingsProblemKind {
+    /// The name cannot be typed.
+    #[error("a name is letters, digits, `-`, `_` and `.`, at most {MOST_NAME} of them")]
+    Name,
+    /// A server and a program have the same name.
+    #[error("there are a server and an agent of this name")]
+    NameTwice,
+    /// The endpoint.
+    #[error(transparent)]
+    Endpoint(#[from] EndpointProblem),
+    /// The proxy.
+    #[error(transparent)]
+    Proxy(#[from] ProxyProblem),
+    /// A number.
+    #[error("`{field}` must be between {least} and {most}")]
+    OutOfRange {
+        /// Which.
+        field: &'static str,
+        /// At least this.
+        least: f64,
+        /// At most this.
+        most: f64,
+    },
+    /// A field has nothing in it.
+    #[error("`{field}` is empty")]
+    Empty {
+        /// Which.
+        field: &'static str,
+    },
+    /// A field that names a variable or an entry holds something else, perhaps the key itself.
+    #[error("`{field}` is no name of a variable: it names where a key is, it never is the key")]
+    NoVariable {
+        /// Which.
+        field: &'static str,
+    },
+    /// The program is not named by its whole path.
+    #[error(
+        "`argv` must begin with the program's whole path: it starts in an empty folder and without PATH"
+    )]
+    RelativeProgram,
+}
+
+/// The longest name of a model.
+const MOST_NAME: usize = 64;
+
+/// Whether a name can be typed.
+pub(crate) fn is_name(name: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    (1..=MOST_NAME).contains(&name.len()) && name.bytes().all(fits)
+}
+
+/// Whether this is the name of a variable. Keys hardly ever are: they have small letters and dashes.
+pub(crate) fn is_variable(name: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let begins = name.bytes().next().is_some_and(|first| !first.is_ascii_digit());
+    begins && name.len() <= MOST_NAME && name.bytes().all(fits)
+}
