@@ -9,6 +9,7 @@
 mod generator;
 
 pub mod archive;
+pub mod gauss;
 pub mod space;
 pub mod strategy;
 pub mod tuner;
