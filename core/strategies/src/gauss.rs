@@ -63,11 +63,7 @@ impl Process {
     /// The process of this smoothness through these values. None where there are no values, where
     /// one is not finite, or where points and values do not match.
     #[must_use]
-    pub fn condition(
-        points: &[Vec<f64>],
-        values: &[f64],
-        smoothness: Smoothness,
-    ) -> Option<Self> {
+    pub fn condition(points: &[Vec<f64>], values: &[f64], smoothness: Smoothness) -> Option<Self> {
         let count = values.len();
         let usable = values.iter().chain(points.iter().flatten()).all(|value| value.is_finite());
         if count == 0 || points.len() != count || !usable {

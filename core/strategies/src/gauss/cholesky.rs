@@ -70,11 +70,8 @@ fn factorise(size: usize, mut lower: Vec<f64>, jitter: f64) -> Option<Vec<f64>> 
             own[column] = (own[column] - dot(&own[..column], other)) / other[column];
         }
         let left = own[row] + jitter - dot(&own[..row], &own[..row]);
-        // Written so that what is not a number fails too.
-        if !(left > 0.0) {
-            return None;
-        }
-        own[row] = left.sqrt();
+        // What is not a number fails too.
+        own[row] = Some(left).filter(|left| *left > 0.0)?.sqrt();
     }
     Some(lower)
 }

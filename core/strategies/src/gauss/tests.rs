@@ -83,9 +83,8 @@ fn equal_values_and_equal_points_are_no_trouble() {
 
 #[test]
 fn a_dimension_that_does_not_matter_gets_a_long_scale() {
-    let points: Vec<Vec<f64>> = (0..36)
-        .map(|place| vec![f64::from(place % 6) / 5.0, f64::from(place / 6) / 5.0])
-        .collect();
+    let points: Vec<Vec<f64>> =
+        (0..36).map(|place| vec![f64::from(place % 6) / 5.0, f64::from(place / 6) / 5.0]).collect();
     let values: Vec<f64> = points.iter().map(|point| (3.0 * point[0]).sin()).collect();
     let process = Process::fit(&points, &values).unwrap();
     let scales = &process.smoothness().scales;

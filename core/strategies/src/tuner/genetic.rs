@@ -83,4 +83,3 @@ impl Genetic {
         drawn.and_then(|place| self.members.get(place)).map(|&(member, _)| member)
     }
 }
-

@@ -136,4 +136,3 @@ impl LocalSearch {
         self.queue = far;
     }
 }
-

@@ -62,7 +62,10 @@ impl Surrogate {
 
     /// Of some random open configurations the one farthest from all that were tried.
     fn farthest(&self, ledger: &mut Ledger<'_>) -> Option<usize> {
-        let tried: Vec<Vec<f64>> = self.known.iter().chain(&self.believed)
+        let tried: Vec<Vec<f64>> = self
+            .known
+            .iter()
+            .chain(&self.believed)
             .map(|&(configuration, _)| ledger.space.point(configuration))
             .collect();
         let mut farthest = None;
@@ -97,7 +100,9 @@ impl Surrogate {
     /// The process through what is known and believed.
     fn process(&mut self, ledger: &Ledger<'_>) -> Option<Process> {
         let slowest = self.slowest();
-        let data: Vec<(usize, f64)> = self.newest_and_best().into_iter()
+        let data: Vec<(usize, f64)> = self
+            .newest_and_best()
+            .into_iter()
             .chain(self.believed.iter().copied())
             .map(|(configuration, score)| {
                 (configuration, if score.is_finite() { score.min(slowest) } else { slowest })

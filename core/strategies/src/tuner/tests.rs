@@ -41,12 +41,18 @@ fn mostly_failing(values: &[i64]) -> Told {
 fn abandoning(values: &[i64]) -> Told {
     match bowl(values) {
         Told::Time(time) if time > 1e-5 => Told::Abandoned { at_least: 1e-5 },
-        told => told,
+        told @ (Told::Time(_) | Told::Abandoned { .. } | Told::Failed) => told,
     }
 }
 
 /// Everything asked for, in order, when each batch is answered before the next.
-fn run(kind: TunerKind, space: &Space, seed: u64, batch: usize, behaviour: Behaviour) -> Vec<usize> {
+fn run(
+    kind: TunerKind,
+    space: &Space,
+    seed: u64,
+    batch: usize,
+    behaviour: Behaviour,
+) -> Vec<usize> {
     let mut tuner = kind.start(space, seed, space.len().checked_sub(1));
     let mut asked = Vec::new();
     loop {
