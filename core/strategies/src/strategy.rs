@@ -16,6 +16,7 @@ mod greedy;
 mod islands;
 mod map_elites;
 mod plan;
+mod random;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -55,6 +56,8 @@ pub trait Strategy {
 /// The strategies that there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StrategyKind {
+    /// Any open action: what the others have to beat.
+    Random,
     /// (1+1): the incumbent's most promising action, and nothing else.
     Greedy,
     /// So many attempts from one candidate before moving on to the best.
@@ -74,6 +77,7 @@ pub enum StrategyKind {
 impl StrategyKind {
     /// All of them, simplest first, with their usual settings.
     pub const ALL: &[Self] = &[
+        Self::Random,
         Self::Greedy,
         Self::BestOf(USUAL_ATTEMPTS),
         Self::Islands,
@@ -87,6 +91,7 @@ impl StrategyKind {
     #[must_use]
     pub fn start(self, seed: u64) -> Box<dyn Strategy> {
         match self {
+            Self::Random => Box::new(random::Random { seed }),
             Self::Greedy => Box::new(greedy::Greedy),
             Self::BestOf(attempts) => Box::new(best_of::BestOf { attempts }),
             Self::Islands => Box::new(islands::Islands { seed }),
@@ -101,6 +106,7 @@ impl StrategyKind {
     #[must_use]
     pub fn description(self) -> &'static str {
         match self {
+            Self::Random => "draws any open action of any candidate",
             Self::Greedy => {
                 "changes the best candidate, and stops when nothing is left to do with it"
             }
