@@ -14,9 +14,10 @@ use cholesky::Cholesky;
 /// Length scales that are tried, in units of a dimension's whole range.
 const SCALES: [f64; 6] = [0.1, 0.25, 0.5, 1.0, 2.0, 4.0];
 /// Noise that is tried, as a share of the process's own variance.
-const NOISES: [f64; 3] = [1e-6, 1e-3, 1e-1];
+const MIDDLE_NOISE: f64 = 1e-3;
+const OTHER_NOISES: [f64; 2] = [1e-6, 1e-1];
 /// At most so many points choose length scales; more would only take longer.
-const MOST_FOR_SCALES: usize = 80;
+const MOST_FOR_SCALES: usize = 64;
 /// The variance of values that are all alike.
 const LEAST_VARIANCE: f64 = 1e-18;
 
@@ -52,8 +53,8 @@ pub struct Process {
 }
 
 impl Process {
-    /// The most likely process of the grid: first one length scale for all dimensions, then each
-    /// dimension's own, one after another. None where there is nothing to learn from.
+    /// The most likely process of the grid: first one length scale for all dimensions, then the
+    /// noise, then each dimension's own length scale, one after another. None where there is nothing to learn from.
     #[must_use]
     pub fn fit(points: &[Vec<f64>], values: &[f64]) -> Option<Self> {
         let smoothness = most_likely(points, values)?;
@@ -127,7 +128,7 @@ pub(crate) fn most_likely(points: &[Vec<f64>], values: &[f64]) -> Option<Smoothn
         let process = Process::condition(points, values, smoothness.clone());
         process.map_or(f64::NEG_INFINITY, |process| process.log_likelihood)
     };
-    let mut best = Smoothness { scales: vec![1.0; dimensions], noise: NOISES[1] };
+    let mut best = Smoothness { scales: vec![1.0; dimensions], noise: MIDDLE_NOISE };
     let mut highest = f64::NEG_INFINITY;
     let mut consider = |candidate: Smoothness, best: &mut Smoothness| {
         let reached = likelihood(&candidate);
@@ -136,16 +137,20 @@ pub(crate) fn most_likely(points: &[Vec<f64>], values: &[f64]) -> Option<Smoothn
             *best = candidate;
         }
     };
-    for noise in NOISES {
-        for scale in SCALES {
-            consider(Smoothness { scales: vec![scale; dimensions], noise }, &mut best);
-        }
+    for scale in SCALES {
+        let scales = vec![scale; dimensions];
+        consider(Smoothness { scales, noise: MIDDLE_NOISE }, &mut best);
+    }
+    for noise in OTHER_NOISES {
+        consider(Smoothness { noise, ..best.clone() }, &mut best);
     }
     for dimension in (0..dimensions).filter(|_| dimensions > 1) {
         for scale in SCALES {
             let mut candidate = best.clone();
             candidate.scales[dimension] = scale;
-            consider(candidate, &mut best);
+            if candidate != best {
+                consider(candidate, &mut best);
+            }
         }
     }
     Some(best)

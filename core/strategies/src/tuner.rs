@@ -19,6 +19,7 @@ use surrogate::Surrogate;
 
 mod annealing;
 mod exhaustive;
+mod feasibility;
 mod genetic;
 mod ledger;
 mod local;

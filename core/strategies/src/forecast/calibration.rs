@@ -35,7 +35,7 @@ pub struct Calibration {
 }
 
 /// Half the width, in standard deviations, of the intervals that hold 50, 80 and 95 %.
-const HALF_WIDTHS: [f64; 3] = [0.674_489_750_196_082, 1.281_551_565_544_600, 1.959_963_984_540_054];
+const HALF_WIDTHS: [f64; 3] = [0.674_489_750_196_082, 1.281_551_565_544_6, 1.959_963_984_540_054];
 
 impl Calibration {
     /// Compares forecasts with measurements. None where there are none.

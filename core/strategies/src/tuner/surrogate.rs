@@ -5,9 +5,11 @@
 //! 1998; for tuning kernels Willemsen, van Nieuwpoort, van Werkhoven, "Bayesian Optimization for
 //! auto-tuning GPU kernels", 2021. Several questions at once believe the forecast of the earlier
 //! ones (Ginsbourger, Le Riche, Carraro, "Kriging is well-suited to parallelize optimization",
-//! 2010). What failed counts as slow as the slowest that ran, so that its surroundings are
-//! avoided without tearing the process apart.
+//! 2010). What failed counts as average in the process, so that its surroundings are not tried
+//! for being unknown and the process is not torn apart; that such configurations fail is learnt
+//! beside it ([`Feasibility`]).
 
+use super::feasibility::Feasibility;
 use super::ledger::{Ledger, Proposer};
 use crate::gauss::{self, Prediction, Process, Smoothness};
 use crate::space::Neighbourhood;
@@ -20,7 +22,7 @@ const DESIGN_DRAWS: usize = 24;
 /// The process passes through at most so many: the best half and the latest half.
 const MOST_POINTS: usize = 160;
 /// At most so many open configurations are forecast, beside the neighbours of the best.
-const MOST_FORECAST: usize = 384;
+const MOST_FORECAST: usize = 256;
 /// The neighbours of so many of the best are always forecast.
 const BEST_LOOKED_AROUND: usize = 3;
 
@@ -30,6 +32,7 @@ pub(super) struct Surrogate {
     known: Vec<(usize, f64)>,
     /// What was asked for, with the score that is believed of it until it is told.
     believed: Vec<(usize, f64)>,
+    feasibility: Feasibility,
     smoothness: Option<Smoothness>,
     /// How many answers there were when smoothness was last chosen.
     chosen_at: usize,
@@ -41,7 +44,7 @@ impl Proposer for Surrogate {
         let finite = self.known.iter().any(|(_, score)| score.is_finite());
         if self.known.len() + self.believed.len() < design || !finite {
             let next = self.farthest(ledger)?;
-            self.believed.push((next, self.slowest()));
+            self.believed.push((next, self.average()));
             return Some(next);
         }
         let (next, prediction) = self.most_promising(ledger)?;
@@ -49,7 +52,8 @@ impl Proposer for Surrogate {
         Some(next)
     }
 
-    fn learn(&mut self, _: &mut Ledger<'_>, configuration: usize, score: f64) {
+    fn learn(&mut self, ledger: &mut Ledger<'_>, configuration: usize, score: f64) {
+        self.feasibility.learn(ledger.space, configuration, score);
         self.believed.retain(|&(believed, _)| believed != configuration);
         self.known.push((configuration, score));
     }
@@ -57,7 +61,13 @@ impl Proposer for Surrogate {
 
 impl Surrogate {
     pub(super) fn new() -> Self {
-        Self { known: Vec::new(), believed: Vec::new(), smoothness: None, chosen_at: 0 }
+        Self {
+            known: Vec::new(),
+            believed: Vec::new(),
+            feasibility: Feasibility::new(),
+            smoothness: None,
+            chosen_at: 0,
+        }
     }
 
     /// Of some random open configurations the one farthest from all that were tried.
@@ -80,39 +90,39 @@ impl Surrogate {
         farthest.map(|(configuration, _)| configuration)
     }
 
-    /// The open configuration with the largest expected improvement; where none is expected
-    /// anywhere, the least certain one.
+    /// The open configuration with the largest improvement to be expected, weighted by how likely
+    /// it is to work at all; where none is expected anywhere, the least certain one.
     fn most_promising(&mut self, ledger: &mut Ledger<'_>) -> Option<(usize, Prediction)> {
         let process = self.process(ledger)?;
         let (_, best) = ledger.best()?;
+        let space = ledger.space;
         let forecast = self.worth_forecasting(ledger).into_iter().map(|configuration| {
-            let prediction = process.predict(&ledger.space.point(configuration));
-            (configuration, prediction, expected_improvement(best, prediction))
+            let prediction = process.predict(&space.point(configuration));
+            let chance = self.feasibility.chance(space, configuration);
+            let worth = chance * expected_improvement(best, prediction);
+            (configuration, prediction, worth, chance * prediction.deviation)
         });
-        let better = |(_, one, left): &(usize, Prediction, f64),
-                      (_, other, right): &(usize, Prediction, f64)| {
-            left.total_cmp(right).then(one.deviation.total_cmp(&other.deviation))
-        };
-        let (configuration, prediction, _) = forecast.max_by(better)?;
+        let (configuration, prediction, ..) = forecast
+            .max_by(|one, other| one.2.total_cmp(&other.2).then(one.3.total_cmp(&other.3)))?;
         Some((configuration, prediction))
     }
 
     /// The process through what is known and believed.
     fn process(&mut self, ledger: &Ledger<'_>) -> Option<Process> {
-        let slowest = self.slowest();
+        let average = self.average();
         let data: Vec<(usize, f64)> = self
             .newest_and_best()
             .into_iter()
             .chain(self.believed.iter().copied())
             .map(|(configuration, score)| {
-                (configuration, if score.is_finite() { score.min(slowest) } else { slowest })
+                (configuration, if score.is_finite() { score } else { average })
             })
             .collect();
         let points: Vec<Vec<f64>> =
             data.iter().map(|&(configuration, _)| ledger.space.point(configuration)).collect();
         let values: Vec<f64> = data.iter().map(|&(_, score)| score).collect();
-        // A quarter more answers may show the space in another light; fewer seldom do.
-        if self.smoothness.is_none() || self.known.len() * 4 >= self.chosen_at * 5 {
+        // Half as many answers more may show the space in another light; fewer seldom do.
+        if self.smoothness.is_none() || self.known.len() * 2 >= self.chosen_at * 3 {
             self.smoothness = gauss::most_likely(&points, &values);
             self.chosen_at = self.known.len();
         }
@@ -128,9 +138,11 @@ impl Surrogate {
         data
     }
 
-    fn slowest(&self) -> f64 {
-        let finite = self.known.iter().map(|&(_, score)| score).filter(|score| score.is_finite());
-        finite.fold(f64::NEG_INFINITY, f64::max)
+    /// The mean of the scores of all that worked; not a number where nothing did.
+    fn average(&self) -> f64 {
+        let worked: Vec<f64> =
+            self.known.iter().map(|&(_, score)| score).filter(|score| score.is_finite()).collect();
+        worked.iter().sum::<f64>() / worked.len() as f64
     }
 
     /// All that is open, or of many some random ones and the neighbours of the best; in order.
