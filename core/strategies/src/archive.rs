@@ -5,6 +5,7 @@
 //! the same archive decides the same. That is how a search goes on after a restart, and how a
 //! recorded one is replayed.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -29,12 +30,21 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// The gain of a candidate that is right and was measured.
+    #[must_use]
+    pub fn gain(self) -> Option<f64> {
+        match self {
+            Self::Right { gain, .. } if gain.is_finite() => Some(gain),
+            Self::Right { .. } | Self::Failed => None,
+        }
+    }
+
     /// The gain of a candidate that may count as a best: right, slower nowhere, and measured.
     #[must_use]
     pub fn sound_gain(self) -> Option<f64> {
         match self {
-            Self::Right { gain, regressed: false } if gain.is_finite() => Some(gain),
-            Self::Right { .. } | Self::Failed => None,
+            Self::Right { regressed: false, .. } => self.gain(),
+            Self::Right { regressed: true, .. } | Self::Failed => None,
         }
     }
 }
@@ -137,6 +147,21 @@ impl Node {
         self.open_actions().next().is_some()
     }
 
+    /// How it compares as a start for others: sound ones before those that are slower somewhere
+    /// before failed ones, then by gain, then the earlier one. The greater is the better.
+    #[must_use]
+    pub fn rank(&self, other: &Self) -> Ordering {
+        let level = |node: &Self| {
+            let sound = node.outcome.sound_gain().is_some();
+            u8::from(node.outcome.gain().is_some()) + u8::from(sound)
+        };
+        let gain = |node: &Self| node.outcome.gain().unwrap_or(0.0);
+        level(self)
+            .cmp(&level(other))
+            .then(gain(self).total_cmp(&gain(other)))
+            .then(other.id.cmp(&self.id))
+    }
+
     /// How often something was tried with it.
     #[must_use]
     pub fn tried(&self) -> usize {
@@ -228,29 +253,30 @@ impl Archive {
     /// The best candidate that is right and slower nowhere; of equal ones the earliest.
     #[must_use]
     pub fn incumbent(&self) -> Option<&Node> {
-        best(self.nodes.iter())
+        let sound = self.nodes.iter().filter(|node| node.outcome.sound_gain().is_some());
+        sound.max_by(|left, right| left.rank(right))
     }
 
-    /// The best sound candidate of each cell that has one.
+    /// The candidates with which something can still be done, best first.
+    #[must_use]
+    pub fn open_nodes(&self) -> Vec<&Node> {
+        let mut open: Vec<&Node> = self.nodes.iter().filter(|node| node.is_open()).collect();
+        open.sort_by(|left, right| right.rank(left));
+        open
+    }
+
+    /// The best right candidate of each cell that has one; sound ones come first. One that is
+    /// slower somewhere may hold a cell, because the way to a better one may lead over it, but
+    /// is never the incumbent.
     #[must_use]
     pub fn elites(&self) -> BTreeMap<Cell, &Node> {
         let mut elites: BTreeMap<Cell, &Node> = BTreeMap::new();
-        for node in &self.nodes {
-            let Some(gain) = node.outcome.sound_gain() else { continue };
+        for node in self.nodes.iter().filter(|node| node.outcome.gain().is_some()) {
             let elite = elites.entry(node.cell).or_insert(node);
-            if elite.outcome.sound_gain().is_none_or(|best| gain > best) {
+            if node.rank(elite) == Ordering::Greater {
                 *elite = node;
             }
         }
         elites
     }
-}
-
-/// The best sound candidate among some; of equal ones the earliest.
-pub(crate) fn best<'n>(nodes: impl Iterator<Item = &'n Node>) -> Option<&'n Node> {
-    let gained = nodes.filter_map(|node| Some((node.outcome.sound_gain()?, node)));
-    let better = |(left, one): &(f64, &Node), (right, other): &(f64, &Node)| {
-        left.total_cmp(right).then(other.id.cmp(&one.id))
-    };
-    gained.max_by(better).map(|(_, node)| node)
 }

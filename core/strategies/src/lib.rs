@@ -9,6 +9,9 @@
 mod generator;
 
 pub mod archive;
+pub mod forecast;
+pub mod gauss;
+pub mod replay;
 pub mod space;
 pub mod strategy;
 pub mod tuner;

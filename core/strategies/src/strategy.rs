@@ -7,9 +7,22 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::archive::{Archive, Origin};
+use crate::archive::{Action, Archive, Node, Origin};
+use crate::generator::Generator;
 
+mod best_of;
+mod epsilon_net;
 mod greedy;
+mod islands;
+mod map_elites;
+mod plan;
+mod random;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+/// The usual number of attempts in a round of [`StrategyKind::BestOf`].
+const USUAL_ATTEMPTS: usize = 4;
 
 /// What to try next, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,19 +56,49 @@ pub trait Strategy {
 /// The strategies that there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StrategyKind {
-    /// The incumbent's most promising action, and nothing else.
+    /// Any open action: what the others have to beat.
+    Random,
+    /// (1+1): the incumbent's most promising action, and nothing else.
     Greedy,
+    /// So many attempts from one candidate before moving on to the best.
+    BestOf(usize),
+    /// Populations that evolve apart, with some migration.
+    Islands,
+    /// The best of every kind is kept, and all kinds are developed.
+    MapElites,
+    /// Upper confidence bounds on the tree of edits.
+    Tree,
+    /// All open actions by what they promise, best first.
+    Plan,
+    /// Candidates that differ enough from each other.
+    EpsilonNet,
 }
 
 impl StrategyKind {
     /// All of them, simplest first, with their usual settings.
-    pub const ALL: &[Self] = &[Self::Greedy];
+    pub const ALL: &[Self] = &[
+        Self::Random,
+        Self::Greedy,
+        Self::BestOf(USUAL_ATTEMPTS),
+        Self::Islands,
+        Self::MapElites,
+        Self::Tree,
+        Self::Plan,
+        Self::EpsilonNet,
+    ];
 
     /// Starts the strategy. The same archive and seed give the same choices.
     #[must_use]
-    pub fn start(self, _seed: u64) -> Box<dyn Strategy> {
+    pub fn start(self, seed: u64) -> Box<dyn Strategy> {
         match self {
+            Self::Random => Box::new(random::Random { seed }),
             Self::Greedy => Box::new(greedy::Greedy),
+            Self::BestOf(attempts) => Box::new(best_of::BestOf { attempts }),
+            Self::Islands => Box::new(islands::Islands { seed }),
+            Self::MapElites => Box::new(map_elites::MapElites { seed }),
+            Self::Tree => Box::new(tree::Tree),
+            Self::Plan => Box::new(plan::Plan),
+            Self::EpsilonNet => Box::new(epsilon_net::EpsilonNet),
         }
     }
 
@@ -63,18 +106,27 @@ impl StrategyKind {
     #[must_use]
     pub fn description(self) -> &'static str {
         match self {
+            Self::Random => "draws any open action of any candidate",
             Self::Greedy => {
                 "changes the best candidate, and stops when nothing is left to do with it"
             }
+            Self::BestOf(_) => "tries several changes of one candidate, then moves on to the best",
+            Self::Islands => "lets populations evolve apart, and some candidates migrate",
+            Self::MapElites => {
+                "keeps the best candidate of every kind by its static descriptors, and develops all kinds"
+            }
+            Self::Tree => "goes down the tree of edits where most was gained or least is known",
+            Self::Plan => {
+                "orders all open actions by the gain they promise, and learns from what they gave"
+            }
+            Self::EpsilonNet => "develops only candidates that differ enough from better ones",
         }
     }
 }
 
 impl fmt::Display for StrategyKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Greedy => formatter.pad("greedy"),
-        }
+        formatter.pad(&self.start(0).name())
     }
 }
 
@@ -86,8 +138,34 @@ pub struct UnknownStrategy(pub String);
 impl FromStr for StrategyKind {
     type Err = UnknownStrategy;
 
+    /// Reads a name; `best-of` may have its number of attempts behind another hyphen.
     fn from_str(name: &str) -> Result<Self, UnknownStrategy> {
-        let found = Self::ALL.iter().find(|kind| kind.to_string() == name);
-        found.copied().ok_or_else(|| UnknownStrategy(name.to_owned()))
+        let attempts = match name.strip_prefix("best-of") {
+            Some("") => Some(USUAL_ATTEMPTS),
+            Some(number) => number.strip_prefix('-').and_then(|number| number.parse().ok()),
+            None => None,
+        };
+        let counted = attempts.filter(|&attempts| attempts > 0).map(Self::BestOf);
+        let named = || Self::ALL.iter().copied().find(|kind| kind.to_string() == name);
+        counted.or_else(named).ok_or_else(|| UnknownStrategy(name.to_owned()))
     }
 }
+
+fn choice(node: &Node, action: usize, reason: String) -> Choice {
+    Choice { node: node.id, action, reason }
+}
+
+/// One of a candidate's open actions, likelier the more it promises and the less it was tried.
+/// The third power is KernelBlaster's: sharp, yet nothing is excluded.
+fn draw_action<'n>(node: &'n Node, generator: &mut Generator) -> Option<(usize, &'n Action)> {
+    let open: Vec<(usize, &Action)> = node.open_actions().collect();
+    let weight = |(_, action): &(usize, &Action)| {
+        let factor = pxfm::f_exp(action.expected().clamp(-MOST_LOG_GAIN, MOST_LOG_GAIN));
+        factor * factor * factor / (1.0 + action.tried as f64)
+    };
+    let weights: Vec<f64> = open.iter().map(weight).collect();
+    generator.weighted(&weights).map(|place| open[place])
+}
+
+/// Predictions beyond a factor of 100 count as that, so that weights stay numbers.
+const MOST_LOG_GAIN: f64 = 4.6;

@@ -8,9 +8,26 @@ use std::str::FromStr;
 
 use crate::space::Space;
 
+use annealing::Annealing;
+use exhaustive::Exhaustive;
+use genetic::Genetic;
+use ledger::Ledger;
+use local::LocalSearch;
+use questioner::Questioner;
+use random::RandomOrder;
+use surrogate::Surrogate;
+
+mod annealing;
 mod exhaustive;
+mod feasibility;
+mod genetic;
 mod ledger;
+mod local;
+mod questioner;
 mod random;
+mod surrogate;
+#[cfg(test)]
+mod tests;
 
 /// What came of trying a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -47,11 +64,26 @@ pub enum TunerKind {
     Exhaustive,
     /// Everything, in random order.
     Random,
+    /// Downhill to where no neighbour is faster, then a jump; repeated.
+    LocalSearch,
+    /// Chains that accept what is slower less and less often.
+    Annealing,
+    /// Crosses and changes the configurations that do well.
+    Genetic,
+    /// Learns a model of the space and tries where it expects the largest improvement.
+    Surrogate,
 }
 
 impl TunerKind {
     /// All of them, simplest first.
-    pub const ALL: &[Self] = &[Self::Exhaustive, Self::Random];
+    pub const ALL: &[Self] = &[
+        Self::Exhaustive,
+        Self::Random,
+        Self::LocalSearch,
+        Self::Annealing,
+        Self::Genetic,
+        Self::Surrogate,
+    ];
 
     /// Starts the tuner. The same space, seed and answers give the same questions. Where `first`
     /// names a configuration, it is asked for before all others, and is where the search begins.
@@ -62,10 +94,14 @@ impl TunerKind {
         seed: u64,
         first: Option<usize>,
     ) -> Box<dyn Tuner + 's> {
-        let ledger = ledger::Ledger::new(space, seed, first);
+        let ledger = Ledger::new(space, seed, first);
         match self {
-            Self::Exhaustive => Box::new(exhaustive::Exhaustive::new(ledger)),
-            Self::Random => Box::new(random::RandomOrder::new(ledger)),
+            Self::Exhaustive => Box::new(Questioner::new(ledger, Exhaustive::new())),
+            Self::Random => Box::new(Questioner::new(ledger, RandomOrder)),
+            Self::LocalSearch => Box::new(Questioner::new(ledger, LocalSearch::new())),
+            Self::Annealing => Box::new(Questioner::new(ledger, Annealing::new())),
+            Self::Genetic => Box::new(Questioner::new(ledger, Genetic::new())),
+            Self::Surrogate => Box::new(Questioner::new(ledger, Surrogate::new())),
         }
     }
 
@@ -75,6 +111,10 @@ impl TunerKind {
         match self {
             Self::Exhaustive => "exhaustive",
             Self::Random => "random",
+            Self::LocalSearch => "local",
+            Self::Annealing => "annealing",
+            Self::Genetic => "genetic",
+            Self::Surrogate => "surrogate",
         }
     }
 
@@ -84,6 +124,16 @@ impl TunerKind {
         match self {
             Self::Exhaustive => "tries every configuration in order",
             Self::Random => "tries configurations in random order",
+            Self::LocalSearch => {
+                "walks downhill to where no neighbour is faster, jumps a little, and repeats"
+            }
+            Self::Annealing => {
+                "lets several chains wander that accept what is slower less and less often"
+            }
+            Self::Genetic => "crosses and changes the configurations that do well",
+            Self::Surrogate => {
+                "learns a Gaussian process and tries where it expects the largest improvement"
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! (1+1): the incumbent is changed until something is better, which is then the incumbent.
 
-use super::{Choice, Strategy};
+use super::{Choice, Strategy, choice};
 use crate::archive::Archive;
 
 /// Knows one candidate, the incumbent; gets stuck where every way up leads down first.
@@ -14,7 +14,7 @@ impl Strategy for Greedy {
             "Candidate {} is the best so far, and of what can be done with it most is expected of `{}`",
             incumbent.id, action.key
         );
-        Some(Choice { node: incumbent.id, action: place, reason })
+        Some(choice(incumbent, place, reason))
     }
 
     fn name(&self) -> String {

@@ -1,31 +1,23 @@
 //! Every configuration in order: for spaces that are small enough, and to know the truth.
 
-use super::ledger::Ledger;
-use super::{Told, Tuner};
+use super::ledger::{Ledger, Proposer};
 
 /// Goes through the space from its first row to its last.
-pub(super) struct Exhaustive<'s> {
-    ledger: Ledger<'s>,
+pub(super) struct Exhaustive {
     next: usize,
 }
 
-impl<'s> Exhaustive<'s> {
-    pub(super) fn new(ledger: Ledger<'s>) -> Self {
-        Self { ledger, next: 0 }
+impl Exhaustive {
+    pub(super) fn new() -> Self {
+        Self { next: 0 }
     }
 }
 
-impl Tuner for Exhaustive<'_> {
-    fn ask(&mut self, most: usize) -> Vec<usize> {
-        let next = &mut self.next;
-        self.ledger.questions(most, |ledger| {
-            let found = (*next..ledger.space.len()).find(|&index| ledger.is_open(index));
-            *next = found?;
-            found
-        })
+impl Proposer for Exhaustive {
+    fn propose(&mut self, ledger: &mut Ledger<'_>) -> Option<usize> {
+        self.next = (self.next..ledger.space.len()).find(|&index| ledger.is_open(index))?;
+        Some(self.next)
     }
 
-    fn tell(&mut self, configuration: usize, told: Told) {
-        self.ledger.note(configuration, told);
-    }
+    fn learn(&mut self, _: &mut Ledger<'_>, _: usize, _: f64) {}
 }

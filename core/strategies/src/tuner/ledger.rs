@@ -16,6 +16,16 @@ pub(super) enum Standing {
     Known(f64),
 }
 
+/// What makes one tuner different from another.
+pub(super) trait Proposer {
+    /// The next configuration to ask for, out of those that are open; none where it would rather
+    /// wait for answers.
+    fn propose(&mut self, ledger: &mut Ledger<'_>) -> Option<usize>;
+
+    /// Learns the score of a configuration, whether or not it proposed it.
+    fn learn(&mut self, ledger: &mut Ledger<'_>, configuration: usize, score: f64);
+}
+
 /// A space with the standing of every configuration.
 pub(super) struct Ledger<'s> {
     pub(super) space: &'s Space,
@@ -28,7 +38,6 @@ pub(super) struct Ledger<'s> {
     place: Vec<u32>,
     /// The best so far: configuration and logarithm of its time.
     best: Option<(usize, f64)>,
-    told: usize,
 }
 
 impl<'s> Ledger<'s> {
@@ -42,7 +51,6 @@ impl<'s> Ledger<'s> {
             place: all.clone(),
             open: all,
             best: None,
-            told: 0,
         }
     }
 
@@ -56,14 +64,14 @@ impl<'s> Ledger<'s> {
         self.standing(configuration) == Standing::Open
     }
 
+    /// Whether it was asked for and the answer is awaited.
+    pub(super) fn is_asked(&self, configuration: usize) -> bool {
+        self.standing(configuration) == Standing::Asked
+    }
+
     /// The best so far: configuration and logarithm of its time.
     pub(super) fn best(&self) -> Option<(usize, f64)> {
         self.best
-    }
-
-    /// How many were told.
-    pub(super) fn told(&self) -> usize {
-        self.told
     }
 
     /// What nobody asked for yet, in no order.
@@ -76,35 +84,15 @@ impl<'s> Ledger<'s> {
         self.generator.pick(&self.open).map(|&configuration| configuration as usize)
     }
 
-    /// Any configuration, whatever its standing.
-    pub(super) fn any(&mut self) -> Option<usize> {
-        let count = self.space.len();
-        (count > 0).then(|| self.generator.below(count))
+    /// Where the search is to begin, once.
+    pub(super) fn take_first(&mut self) -> Option<usize> {
+        self.first.take().filter(|&first| self.is_open(first))
     }
 
-    /// Collects up to `most` questions: first the one to begin with, then what `propose` says;
-    /// where it proposes nothing though something is open, a random one keeps the caller busy, but
-    /// only one, because it is better to wait for answers than to guess.
-    pub(super) fn questions(
-        &mut self,
-        most: usize,
-        mut propose: impl FnMut(&mut Self) -> Option<usize>,
-    ) -> Vec<usize> {
-        let mut asked = Vec::new();
-        while asked.len() < most && !self.open.is_empty() {
-            let first = self.first.take().filter(|&first| self.is_open(first));
-            let proposed = first.or_else(|| propose(self).filter(|&next| self.is_open(next)));
-            let next = match proposed {
-                Some(next) => Some(next),
-                None if asked.is_empty() => self.any_open(),
-                None => None,
-            };
-            let Some(next) = next else { break };
-            self.close(next);
-            self.standing[next] = Standing::Asked;
-            asked.push(next);
-        }
-        asked
+    /// Notes that a configuration is asked for.
+    pub(super) fn ask_for(&mut self, configuration: usize) {
+        self.close(configuration);
+        self.standing[configuration] = Standing::Asked;
     }
 
     /// Notes what came of a configuration; its score, or none where the space does not have it or
@@ -117,7 +105,6 @@ impl<'s> Ledger<'s> {
         }
         let score = score(told);
         self.standing[configuration] = Standing::Known(score);
-        self.told += 1;
         let is_time = matches!(told, Told::Time(_)) && score.is_finite();
         if is_time && self.best.is_none_or(|(_, best)| score < best) {
             self.best = Some((configuration, score));

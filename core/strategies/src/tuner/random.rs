@@ -1,25 +1,14 @@
 //! Configurations in random order: what every other tuner has to beat.
 
-use super::ledger::Ledger;
-use super::{Told, Tuner};
+use super::ledger::{Ledger, Proposer};
 
 /// Draws without replacement.
-pub(super) struct RandomOrder<'s> {
-    ledger: Ledger<'s>,
-}
+pub(super) struct RandomOrder;
 
-impl<'s> RandomOrder<'s> {
-    pub(super) fn new(ledger: Ledger<'s>) -> Self {
-        Self { ledger }
-    }
-}
-
-impl Tuner for RandomOrder<'_> {
-    fn ask(&mut self, most: usize) -> Vec<usize> {
-        self.ledger.questions(most, Ledger::any_open)
+impl Proposer for RandomOrder {
+    fn propose(&mut self, ledger: &mut Ledger<'_>) -> Option<usize> {
+        ledger.any_open()
     }
 
-    fn tell(&mut self, configuration: usize, told: Told) {
-        self.ledger.note(configuration, told);
-    }
+    fn learn(&mut self, _: &mut Ledger<'_>, _: usize, _: f64) {}
 }

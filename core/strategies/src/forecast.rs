@@ -1,0 +1,168 @@
+//! The selective surrogate: forecasts how fast a candidate will be from features that are known
+//! without running it, and says whether measuring it is worth while.
+//!
+//! The idea is that of GPU Forecasters: measure only what is promising or uncertain. A forecast
+//! that is not calibrated does harm, so it reports its [calibration](Calibration), and
+//! [whether it would have helped](Trial) on a recorded history; until it would, leave it off.
+
+use crate::gauss::{self, Prediction, Process, Smoothness};
+
+mod calibration;
+#[cfg(test)]
+mod tests;
+mod trial;
+
+pub use calibration::{Calibration, Forecasted};
+pub use trial::{Measured, Trial};
+
+/// A candidate is skipped when it is less likely than this to be the new best.
+pub const LEAST_CHANCE: f64 = 0.05;
+/// A forecast that may be off by more than this share of the spread of what is known does not
+/// decide anything.
+pub const MOST_DOUBT: f64 = 0.5;
+/// Fewer known candidates than this forecast nothing.
+pub const LEAST_KNOWN: usize = 8;
+/// At most so many of the newest known candidates are learnt from.
+const MOST_KNOWN: usize = 200;
+
+/// Whether to measure a candidate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// It is promising or uncertain.
+    Measure,
+    /// It is clearly slower than the best.
+    Skip {
+        /// Why, in one sentence for the record.
+        why: String,
+    },
+}
+
+/// What is expected of a candidate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outlook {
+    /// The logarithm of the relative time that will be measured.
+    pub prediction: Prediction,
+    /// The standard deviation of what is known already: what one would be off by who forecast
+    /// the mean for everybody.
+    pub spread: f64,
+}
+
+/// Learns the logarithm of relative time from features.
+#[derive(Clone, Debug)]
+pub struct Forecast {
+    scaling: Scaling,
+    process: Process,
+    spread: f64,
+}
+
+impl Forecast {
+    /// Learns from candidates whose features and logarithm of relative time are known. None with
+    /// fewer than [`LEAST_KNOWN`], or where a number is not finite.
+    #[must_use]
+    pub fn fit(features: &[Vec<f64>], log_times: &[f64]) -> Option<Self> {
+        Self::learn(features, log_times, None)
+    }
+
+    /// The same with a smoothness that was found before, which saves most of the work.
+    pub(crate) fn learn(
+        features: &[Vec<f64>],
+        log_times: &[f64],
+        smoothness: Option<Smoothness>,
+    ) -> Option<Self> {
+        if features.len() != log_times.len() || features.len() < LEAST_KNOWN {
+            return None;
+        }
+        let from = features.len().saturating_sub(MOST_KNOWN);
+        let (features, log_times) = (&features[from..], &log_times[from..]);
+        let scaling = Scaling::of(features);
+        let points: Vec<Vec<f64>> = features.iter().map(|one| scaling.apply(one)).collect();
+        let smoothness = match smoothness {
+            Some(known) if known.scales.len() == scaling.columns.len() => known,
+            Some(_) | None => gauss::most_likely(&points, log_times)?,
+        };
+        let process = Process::condition(&points, log_times, smoothness)?;
+        let spread = deviation(log_times);
+        Some(Self { scaling, process, spread })
+    }
+
+    /// The logarithm of the relative time that will be measured, with its uncertainty.
+    #[must_use]
+    pub fn predict(&self, features: &[f64]) -> Outlook {
+        let prediction = self.process.predict_seen(&self.scaling.apply(features));
+        Outlook { prediction, spread: self.spread }
+    }
+
+    pub(crate) fn smoothness(&self) -> &Smoothness {
+        self.process.smoothness()
+    }
+}
+
+/// Whether a candidate is worth measuring, when the best so far has this logarithm of relative
+/// time. It is skipped when it is unlikely to be better and the forecast knows something: what is
+/// off by nearly as much as the mean of all is uncertain, however rare a new best is by now.
+#[must_use]
+pub fn decide(best: f64, outlook: Outlook) -> Decision {
+    let Outlook { prediction, spread } = outlook;
+    let chance = chance_of_best(best, prediction);
+    let knows = prediction.deviation <= MOST_DOUBT * spread;
+    if !knows || chance >= LEAST_CHANCE || chance.is_nan() {
+        return Decision::Measure;
+    }
+    let slower = 100.0 * pxfm::f_exp(prediction.mean - best) - 100.0;
+    let why = format!(
+        "It is forecast to be {slower:.0} % slower than the best, and has a chance of {:.1} % to be faster",
+        100.0 * chance
+    );
+    Decision::Skip { why }
+}
+
+/// How likely it is that a candidate is faster than the best.
+fn chance_of_best(best: f64, prediction: Prediction) -> f64 {
+    let Prediction { mean, deviation } = prediction;
+    if deviation > 0.0 {
+        return gauss::below((best - mean) / deviation);
+    }
+    if mean > best { 0.0 } else { 1.0 }
+}
+
+/// How features become coordinates: by their mean and spread among the known ones, so that the
+/// known ones lie about one range apart.
+#[derive(Clone, Debug)]
+struct Scaling {
+    columns: Vec<(f64, f64)>,
+}
+
+/// Two standard deviations on either side make one range.
+const DEVIATIONS_IN_RANGE: f64 = 4.0;
+
+impl Scaling {
+    fn of(features: &[Vec<f64>]) -> Self {
+        let width = features.iter().map(Vec::len).max().unwrap_or(0);
+        let count = features.len() as f64;
+        let column = |place: usize| {
+            let values = features.iter().map(|one| one.get(place).copied().unwrap_or(0.0));
+            let values: Vec<f64> = values.collect();
+            let mean = values.iter().sum::<f64>() / count;
+            let range = DEVIATIONS_IN_RANGE * deviation(&values);
+            // A feature that never differed says nothing, but may once it does.
+            (mean, if range > 0.0 { range } else { 1.0 })
+        };
+        Self { columns: (0..width).map(column).collect() }
+    }
+
+    /// Missing features count as 0, as they did when learning.
+    fn apply(&self, features: &[f64]) -> Vec<f64> {
+        let place = |(place, (mean, range)): (usize, &(f64, f64))| {
+            (features.get(place).copied().unwrap_or(0.0) - mean) / range
+        };
+        self.columns.iter().enumerate().map(place).collect()
+    }
+}
+
+/// The standard deviation of some values.
+fn deviation(values: &[f64]) -> f64 {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+    (squares / count).sqrt()
+}

@@ -1,0 +1,127 @@
+//! A recorded history gone through twice, without forecasts and with them: would they have
+//! helped?
+
+use super::{Calibration, Decision, Forecast, Forecasted, LEAST_KNOWN, decide};
+use crate::gauss::Smoothness;
+
+/// How much slower than the best of the history is near enough, as a logarithm.
+const NEAR_ENOUGH: f64 = 0.048_790_164_169_432;
+
+/// A candidate of the history.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// What was known of it before it ran.
+    pub features: Vec<f64>,
+    /// The logarithm of its relative time; not finite where it failed.
+    pub log_time: f64,
+}
+
+/// What a history says of the forecast.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trial {
+    /// Evaluations until something within 5 % of the best was measured, all being measured.
+    pub without: usize,
+    /// The same when only what the forecast let pass was measured; none where it skipped all
+    /// that is so fast.
+    pub with: Option<usize>,
+    /// How forecasts compare with measurements, each made from what was measured before it; of
+    /// the whole history, those that would have been skipped too. None where there were none.
+    pub calibration: Option<Calibration>,
+}
+
+impl Trial {
+    /// Goes through a history in its order. None where nothing in it was measured.
+    #[must_use]
+    pub fn of(history: &[Measured]) -> Option<Self> {
+        let times = history.iter().map(|one| one.log_time).filter(|time| time.is_finite());
+        let near = times.min_by(f64::total_cmp)? + NEAR_ENOUGH;
+        let without = history.iter().position(|one| one.log_time <= near)? + 1;
+        let calibration = Calibration::of(&forecast_all(history));
+        Some(Self { without, with: evaluations_with(history, near), calibration })
+    }
+
+    /// Whether forecasting got there with fewer evaluations than no forecast. A new best that was
+    /// skipped shows in the calibration; one in twenty skips or so may be one.
+    #[must_use]
+    pub fn is_better_than_none(&self) -> bool {
+        self.with.is_some_and(|with| with < self.without)
+    }
+}
+
+/// What is measured as time goes on, and the forecast that follows from it.
+#[derive(Default)]
+struct Learner {
+    features: Vec<Vec<f64>>,
+    log_times: Vec<f64>,
+    smoothness: Option<Smoothness>,
+    /// With how many smoothness was last found; it is again after half as many more.
+    found_with: usize,
+}
+
+impl Learner {
+    fn best(&self) -> f64 {
+        self.log_times.iter().copied().fold(f64::INFINITY, f64::min)
+    }
+
+    fn learn(&mut self, measured: &Measured) {
+        let usable = measured.log_time.is_finite()
+            && measured.features.iter().all(|feature| feature.is_finite());
+        if usable {
+            self.features.push(measured.features.clone());
+            self.log_times.push(measured.log_time);
+        }
+    }
+
+    fn forecast(&mut self) -> Option<Forecast> {
+        let count = self.log_times.len();
+        if count < LEAST_KNOWN {
+            return None;
+        }
+        let stale = 2 * count >= 3 * self.found_with;
+        let known = self.smoothness.clone().filter(|_| !stale);
+        let forecast = Forecast::learn(&self.features, &self.log_times, known)?;
+        if stale {
+            self.smoothness = Some(forecast.smoothness().clone());
+            self.found_with = count;
+        }
+        Some(forecast)
+    }
+}
+
+/// A forecast of every candidate from all before it.
+fn forecast_all(history: &[Measured]) -> Vec<Forecasted> {
+    let mut learner = Learner::default();
+    let mut forecasted = Vec::new();
+    for one in history {
+        let forecast = learner.forecast().filter(|_| one.log_time.is_finite());
+        forecasted.extend(forecast.map(|forecast| Forecasted {
+            outlook: forecast.predict(&one.features),
+            measured: one.log_time,
+            best_before: learner.best(),
+        }));
+        learner.learn(one);
+    }
+    forecasted
+}
+
+/// Evaluations until something near enough is measured, when what is not worth it is skipped and
+/// nothing is learnt from it.
+fn evaluations_with(history: &[Measured], near: f64) -> Option<usize> {
+    let mut learner = Learner::default();
+    let mut measured = 0;
+    for one in history {
+        let best = learner.best();
+        let decision = learner
+            .forecast()
+            .map_or(Decision::Measure, |forecast| decide(best, forecast.predict(&one.features)));
+        if decision != Decision::Measure {
+            continue;
+        }
+        measured += 1;
+        if one.log_time <= near {
+            return Some(measured);
+        }
+        learner.learn(one);
+    }
+    None
+}

@@ -1,0 +1,234 @@
+//! Recorded searches, run again without a device: tuners and strategies are compared in seconds
+//! by how many evaluations each would have needed.
+//!
+//! The idea is Kernel Tuner's simulation mode. What was never recorded cannot be asked for, so a
+//! replay says something about a tuner only when the record covers the space, and about a
+//! strategy only within what was tried.
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::space::{Dimension, Space};
+use crate::tuner::{Told, TunerKind};
+
+pub mod candidates;
+#[cfg(test)]
+mod tests;
+
+/// A space and what came of its configurations, as it is written and read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RecordedSpace {
+    /// The declared dimensions.
+    pub dimensions: Vec<Dimension>,
+    /// What came of each configuration that was tried.
+    pub results: Vec<Recorded>,
+}
+
+/// What came of one configuration.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Recorded {
+    /// Its values, in the order of the dimensions.
+    pub values: Vec<i64>,
+    /// What came of it.
+    pub told: Told,
+}
+
+/// Why a record cannot be replayed.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum RecordError {
+    /// The values are not those of declared dimensions.
+    #[error("result {result} has values that the dimensions do not: {values:?}")]
+    UnknownValues {
+        /// Which result.
+        result: usize,
+        /// What it has.
+        values: Vec<i64>,
+    },
+    /// One configuration has two results.
+    #[error("result {result} is a second one of {values:?}")]
+    Twice {
+        /// Which result.
+        result: usize,
+        /// What it has.
+        values: Vec<i64>,
+    },
+    /// No configuration has a time, so there is no best to look for.
+    #[error("no configuration of the record has a time")]
+    NoTime,
+}
+
+impl RecordedSpace {
+    /// The record of a space; configurations of which nothing is told are left out. Times that
+    /// are not positive numbers are recorded as the failures that they count as.
+    pub fn of(space: &Space, told: impl Fn(usize) -> Option<Told>) -> Self {
+        let recorded = |index: usize| {
+            let told = match told(index)? {
+                Told::Time(time) | Told::Abandoned { at_least: time }
+                    if !(time.is_finite() && time > 0.0) =>
+                {
+                    Told::Failed
+                }
+                told @ (Told::Time(_) | Told::Abandoned { .. } | Told::Failed) => told,
+            };
+            Some(Recorded { values: space.values(index), told })
+        };
+        Self {
+            dimensions: space.dimensions().to_vec(),
+            results: (0..space.len()).filter_map(recorded).collect(),
+        }
+    }
+}
+
+/// A record that can be replayed.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    space: Space,
+    told: Vec<Told>,
+    best: f64,
+}
+
+impl Replay {
+    /// Checks a record and makes its space of exactly the configurations that it has.
+    ///
+    /// # Errors
+    ///
+    /// When results and dimensions do not fit, when a result is there twice, or when there is
+    /// nothing to look for.
+    pub fn of(record: &RecordedSpace) -> Result<Self, RecordError> {
+        let places = |(result, recorded): (usize, &Recorded)| {
+            places_of(&record.dimensions, &recorded.values).ok_or_else(|| {
+                RecordError::UnknownValues { result, values: recorded.values.clone() }
+            })
+        };
+        let rows: Vec<Vec<u16>> =
+            record.results.iter().enumerate().map(places).collect::<Result<_, _>>()?;
+        let space = Space::of_rows(record.dimensions.clone(), rows.clone());
+        let mut told: Vec<Option<Told>> = vec![None; space.len()];
+        for (result, (row, recorded)) in rows.iter().zip(&record.results).enumerate() {
+            let slot = space.index_of(row).and_then(|index| told.get_mut(index));
+            if slot.is_none_or(|slot| slot.replace(recorded.told).is_some()) {
+                return Err(RecordError::Twice { result, values: recorded.values.clone() });
+            }
+        }
+        let told: Vec<Told> = told.into_iter().flatten().collect();
+        let best = told.iter().filter_map(time).min_by(f64::total_cmp);
+        Ok(Self { space, told, best: best.ok_or(RecordError::NoTime)? })
+    }
+
+    /// The configurations of the record.
+    #[must_use]
+    pub fn space(&self) -> &Space {
+        &self.space
+    }
+
+    /// What came of a configuration.
+    ///
+    /// # Panics
+    ///
+    /// When `index` is not below the space's length.
+    #[must_use]
+    pub fn told(&self, index: usize) -> Told {
+        self.told[index]
+    }
+
+    /// The fastest time of the record.
+    #[must_use]
+    pub fn best(&self) -> f64 {
+        self.best
+    }
+
+    /// How many evaluations a tuner needs, one at a time, until the best it has seen is at most
+    /// `within` slower than the best of the record (0.05 means 5 %). None where `most` were not
+    /// enough. What failed or was abandoned is an evaluation too.
+    #[must_use]
+    pub fn evaluations(&self, kind: TunerKind, seed: u64, goal: Goal) -> Option<usize> {
+        let mut tuner = kind.start(&self.space, seed, None);
+        let enough = self.best * (1.0 + goal.within);
+        (1..=goal.most).find(|_| match tuner.ask(1)[..] {
+            [configuration, ..] => {
+                let told = self.told[configuration];
+                tuner.tell(configuration, told);
+                time(&told).is_some_and(|time| time <= enough)
+            }
+            [] => false,
+        })
+    }
+
+    /// The same for several seeds.
+    #[must_use]
+    pub fn spread(&self, kind: TunerKind, seeds: u64, goal: Goal) -> Spread {
+        Spread::of((0..seeds).map(|seed| self.evaluations(kind, seed, goal)))
+    }
+}
+
+/// When a replay is over.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Goal {
+    /// How much slower than the recorded best is near enough: 0.05 means 5 %.
+    pub within: f64,
+    /// After how many evaluations it is given up.
+    pub most: usize,
+}
+
+/// Evaluations needed, over several seeds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spread {
+    /// In ascending order; seeds that did not get there come last.
+    needed: Vec<Option<usize>>,
+}
+
+impl Spread {
+    /// Puts the numbers in order.
+    pub fn of(needed: impl Iterator<Item = Option<usize>>) -> Self {
+        let mut needed: Vec<Option<usize>> = needed.collect();
+        needed.sort_by_key(|evaluations| evaluations.unwrap_or(usize::MAX));
+        Self { needed }
+    }
+
+    /// Half of the seeds needed no more than this (of an even number, the upper of the two in
+    /// the middle); none where half of them did not get there.
+    #[must_use]
+    pub fn median(&self) -> Option<usize> {
+        self.at(2)
+    }
+
+    /// A quarter of the seeds needed no more than this.
+    #[must_use]
+    pub fn lower_quartile(&self) -> Option<usize> {
+        self.at(1)
+    }
+
+    /// Three quarters of the seeds needed no more than this.
+    #[must_use]
+    pub fn upper_quartile(&self) -> Option<usize> {
+        self.at(3)
+    }
+
+    /// How many seeds got there, and how many there were.
+    #[must_use]
+    pub fn reached(&self) -> (usize, usize) {
+        (self.needed.iter().flatten().count(), self.needed.len())
+    }
+
+    fn at(&self, quarters: usize) -> Option<usize> {
+        let last = self.needed.len().checked_sub(1)?;
+        self.needed[(self.needed.len() * quarters / 4).min(last)]
+    }
+}
+
+/// A time that counts.
+fn time(told: &Told) -> Option<f64> {
+    match *told {
+        Told::Time(time) if time.is_finite() && time > 0.0 => Some(time),
+        Told::Time(_) | Told::Abandoned { .. } | Told::Failed => None,
+    }
+}
+
+fn places_of(dimensions: &[Dimension], values: &[i64]) -> Option<Vec<u16>> {
+    let place = |(dimension, value): (&Dimension, &i64)| {
+        let place = dimension.values.iter().position(|known| known == value)?;
+        u16::try_from(place).ok()
+    };
+    let fits = dimensions.len() == values.len();
+    fits.then(|| dimensions.iter().zip(values).map(place).collect()).flatten()
+}

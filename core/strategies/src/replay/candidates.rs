@@ -1,0 +1,97 @@
+//! Strategies on a recorded archive: what they choose is looked up instead of carried out.
+
+use std::collections::BTreeSet;
+
+use super::{Goal, Spread};
+use crate::archive::{Action, Archive, Finding, Node, Origin};
+use crate::strategy::StrategyKind;
+
+/// How many attempts a strategy needs until its incumbent is at most `goal.within` slower than
+/// the record's. None where it stops before, where `goal.most` were not enough, or where the
+/// record has no incumbent.
+///
+/// Only actions that were tried in the record are offered, as often as they were tried there. An
+/// attempt that made several candidates makes them again; one that made none makes none.
+#[must_use]
+pub fn evaluations(record: &Archive, kind: StrategyKind, seed: u64, goal: Goal) -> Option<usize> {
+    let best = record.incumbent()?.outcome.sound_gain()?;
+    let enough = best - pxfm::f_log1p(goal.within);
+    let mut strategy = kind.start(seed);
+    let mut again = Again::of(record);
+    loop {
+        let reached = again.archive.incumbent().and_then(|node| node.outcome.sound_gain());
+        if reached.is_some_and(|gain| gain >= enough) {
+            return Some(again.archive.attempts());
+        }
+        if again.archive.attempts() >= goal.most {
+            return None;
+        }
+        let origin = strategy.choose(&again.archive)?.origin();
+        again.attempt(origin);
+    }
+}
+
+/// The same for several seeds.
+#[must_use]
+pub fn spread(record: &Archive, kind: StrategyKind, seeds: u64, goal: Goal) -> Spread {
+    Spread::of((0..seeds).map(|seed| evaluations(record, kind, seed, goal)))
+}
+
+/// The archive that grows again.
+struct Again<'r> {
+    record: &'r Archive,
+    archive: Archive,
+    /// For each of its candidates the recorded one.
+    recorded: Vec<&'r Node>,
+}
+
+impl<'r> Again<'r> {
+    fn of(record: &'r Archive) -> Self {
+        let mut again = Self { record, archive: Archive::new(), recorded: Vec::new() };
+        for root in record.nodes().iter().filter(|node| node.origin.is_none()) {
+            again.add(None, root);
+        }
+        again
+    }
+
+    fn add(&mut self, origin: Option<Origin>, node: &'r Node) {
+        let actions = tried_actions(node).map(|(_, action)| Action {
+            repeatable: action.tried > 1,
+            tried: 0,
+            ..action.clone()
+        });
+        let finding = Finding {
+            outcome: node.outcome,
+            cell: node.cell,
+            fingerprint: node.fingerprint.clone(),
+            actions: actions.collect(),
+        };
+        self.archive.add(origin, finding);
+        self.recorded.push(node);
+    }
+
+    /// Does what was done in the record when this action was tried as often as now.
+    fn attempt(&mut self, origin: Origin) {
+        let node = self.recorded[origin.node];
+        let earlier = self.archive.nodes()[origin.node].actions[origin.action].tried;
+        self.archive.mark_tried(origin);
+        let Some((place, action)) = tried_actions(node).nth(origin.action) else { return };
+        if earlier + 1 >= action.tried {
+            self.archive.use_up(origin);
+        }
+        let recorded = Some(Origin { node: node.id, action: place });
+        let record = self.record;
+        let made = node.children.iter().map(|&child| &record.nodes()[child]);
+        let made: Vec<&Node> = made.filter(|child| child.origin == recorded).collect();
+        let attempts: BTreeSet<usize> = made.iter().map(|child| child.attempt).collect();
+        let Some(&attempt) = attempts.iter().nth(earlier) else { return };
+        for child in made.into_iter().filter(|child| child.attempt == attempt) {
+            self.add(Some(origin), child);
+        }
+    }
+}
+
+/// The actions that were tried in the record, with their places there.
+fn tried_actions(node: &Node) -> impl Iterator<Item = (usize, &Action)> {
+    node.actions.iter().enumerate().filter(|(_, action)| action.tried > 0)
+}

@@ -1,0 +1,59 @@
+//! MAP-Elites: the best candidate of every kind is kept, and all kinds are developed.
+//!
+//! Mouret and Clune, "Illuminating search spaces by mapping elites", 2015. The kinds are the
+//! cells of four static descriptors, and the shares of exploiting and exploring those of
+//! KernelFoundry.
+
+use super::{Choice, Strategy, choice, draw_action};
+use crate::archive::{Archive, Cell, Node};
+use crate::generator::Generator;
+
+/// How often, of ten choices, a good elite is developed.
+const EXPLOITING: usize = 7;
+/// How often, of ten choices, the cell is developed that was least. The rest picks any elite.
+const UNDEREXPLORED: usize = 2;
+
+/// A grid of elites.
+pub(super) struct MapElites {
+    pub(super) seed: u64,
+}
+
+impl Strategy for MapElites {
+    fn choose(&mut self, archive: &Archive) -> Option<Choice> {
+        let mut generator = Generator::new(self.seed, archive.attempts() as u64);
+        let mut elites: Vec<&Node> =
+            archive.elites().into_values().filter(|elite| elite.is_open()).collect();
+        elites.sort_by(|left, right| right.rank(left));
+        let (parent, why) = match generator.below(10) {
+            draw if draw < EXPLOITING => {
+                let place = generator.below(elites.len()).min(generator.below(elites.len()));
+                (elites.get(place).copied(), "is one of the best elites")
+            }
+            draw if draw < EXPLOITING + UNDEREXPLORED => {
+                let least = elites.iter().min_by_key(|elite| tried_in(archive, elite.cell));
+                (least.copied(), "is the elite of the cell that was tried least")
+            }
+            _ => (generator.pick(&elites).copied(), "was drawn from all elites"),
+        };
+        let (parent, why) = match parent {
+            Some(parent) => (parent, why),
+            None => (*archive.open_nodes().first()?, "is the best left, as all elites are used up"),
+        };
+        let (place, _) = draw_action(parent, &mut generator)?;
+        let [memory, compute, parallelism, tensor] = parent.cell;
+        let reason = format!(
+            "Candidate {} {why}; its levels are memory {memory}, compute {compute}, parallelism {parallelism} and tensor {tensor}",
+            parent.id
+        );
+        Some(choice(parent, place, reason))
+    }
+
+    fn name(&self) -> String {
+        "map-elites".to_owned()
+    }
+}
+
+/// How often something was tried with any candidate of a cell.
+fn tried_in(archive: &Archive, cell: Cell) -> usize {
+    archive.nodes().iter().filter(|node| node.cell == cell).map(Node::tried).sum()
+}

@@ -1,0 +1,42 @@
+//! Makes a tuner of anything that can propose: sees that nothing is asked for twice, and that
+//! there is a question as long as anything is left.
+
+use super::ledger::{Ledger, Proposer};
+use super::{Told, Tuner};
+
+/// A proposer and the ledger that it proposes from.
+pub(super) struct Questioner<'s, P> {
+    ledger: Ledger<'s>,
+    proposer: P,
+}
+
+impl<'s, P: Proposer> Questioner<'s, P> {
+    pub(super) fn new(ledger: Ledger<'s>, proposer: P) -> Self {
+        Self { ledger, proposer }
+    }
+}
+
+impl<P: Proposer> Tuner for Questioner<'_, P> {
+    fn ask(&mut self, most: usize) -> Vec<usize> {
+        let mut asked = Vec::new();
+        while asked.len() < most && self.ledger.open().len() > 0 {
+            let first = self.ledger.take_first();
+            let proposed = first.or_else(|| self.proposer.propose(&mut self.ledger));
+            // Who would rather wait for answers gets one random question, so that the caller is
+            // not idle, but not more than one: waiting is better than guessing.
+            let next = proposed
+                .filter(|&next| self.ledger.is_open(next))
+                .or_else(|| asked.is_empty().then(|| self.ledger.any_open()).flatten());
+            let Some(next) = next else { break };
+            self.ledger.ask_for(next);
+            asked.push(next);
+        }
+        asked
+    }
+
+    fn tell(&mut self, configuration: usize, told: Told) {
+        if let Some(score) = self.ledger.note(configuration, told) {
+            self.proposer.learn(&mut self.ledger, configuration, score);
+        }
+    }
+}
