@@ -19,6 +19,8 @@ fn main() -> ExitCode {
         Some(Command::Check(check)) => commands::check::run(&session, check),
         Some(Command::Run(run)) => commands::run::run(&session, run),
         Some(Command::Compare(compare)) => commands::compare::run(&session, compare),
+        Some(Command::Sweep(sweep)) => commands::search::sweep(&session, sweep),
+        Some(Command::Search(search)) => commands::search::search(&session, search),
         Some(Command::Audit(audit)) => commands::audit::run(&session, audit),
         Some(Command::Launch(launch)) => commands::launch::run(&session, launch),
         Some(Command::History(history)) => commands::history::run(&session, history),

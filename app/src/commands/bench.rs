@@ -138,13 +138,23 @@ pub(super) fn desk<'a>(
     wanted: Option<&str>,
     as_json: bool,
 ) -> Result<(Desk<'a>, Chosen), Outcome> {
+    let (engine, compiler, chosen) = engine(session, wanted, as_json)?;
+    Ok((Desk::new(session, engine, compiler), chosen))
+}
+
+/// An engine with that device, and what its compiler is called.
+pub(super) fn engine(
+    session: &Session,
+    wanted: Option<&str>,
+    as_json: bool,
+) -> Result<(Engine, String, Chosen), Outcome> {
     let (command, setting, chosen) = choose(session, wanted, as_json)?;
     let toolchain = session.toolchain().map_err(|failure| failure.outcome(as_json))?;
     let compiler = format!("NVRTC {}", toolchain.nvrtc.version);
     let cache = session.surroundings.cache.clone();
     let settings = Settings { command, toolchain, cache, devices: vec![setting], wake: None };
     let engine = Engine::start(settings).map_err(|error| report::environment(&error, as_json))?;
-    Ok((Desk::new(session, engine, compiler), chosen))
+    Ok((engine, compiler, chosen))
 }
 
 fn choose(

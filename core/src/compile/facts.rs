@@ -361,7 +361,9 @@ fn planless(error: PlanError) -> FactsError {
 }
 
 /// What launch expressions may know of a device.
-fn device_facts(sheet: &DeviceSheet) -> DeviceFacts {
+/// What expressions may know of a device.
+#[must_use]
+pub fn device_facts(sheet: &DeviceSheet) -> DeviceFacts {
     let capability = &sheet.capability;
     let bytes = |fact: &Sourced<Bytes>| fact.get().map(|bytes| bytes.0);
     let count = |fact: &Sourced<u32>| fact.get().map(u64::from);

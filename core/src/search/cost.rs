@@ -31,7 +31,7 @@ pub fn ratios<'a>(
 ) -> impl Iterator<Item = (&'a str, f64)> {
     new.iter().filter_map(|new| {
         let old = old.iter().find(|old| old.workload == new.workload)?;
-        Some((new.workload.as_str(), new.seconds / old.seconds))
+        Some((new.workload.as_str(), new.seconds.0 / old.seconds.0))
     })
 }
 

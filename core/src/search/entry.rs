@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::budget::Budget;
 use crate::history::record::Origin;
+use crate::suggest::descriptor::Descriptor;
 use crate::units::Seconds;
 
 /// The form of journals; one of another form is not read.
@@ -45,6 +46,8 @@ pub enum Entry {
         variant: usize,
         /// What was seen.
         look: Look,
+        /// Where it lies among all possible ones; none where it did not come that far.
+        descriptor: Option<Descriptor>,
     },
     /// A variant went through every check.
     Judged {
@@ -203,8 +206,10 @@ pub enum Verdict {
         times: Vec<WorkloadTime>,
         /// What the verdict says of each workload.
         lines: Vec<String>,
-        /// What limits it, on the workload that matters most: what the playbook and the knowledge base go by.
+        /// What limits it on the workload that takes longest: what the playbook and the knowledge base go by.
         bottleneck: Option<String>,
+        /// Techniques that the playbook advises there, and times as fast that it expects of each.
+        advised: Vec<(String, f64)>,
     },
     /// It is not.
     Failed(Failed),

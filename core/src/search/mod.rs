@@ -13,14 +13,19 @@
 pub mod budget;
 pub mod cost;
 pub mod entry;
+pub mod explore;
 pub mod journal;
 pub mod laboratory;
+pub mod operators;
+mod scribe;
 pub mod space;
 pub mod story;
-pub mod sweep;
+mod tune;
 
 pub use budget::Budget;
 pub use entry::{Decision, Entry, Header, Look, Proposal, Verdict, WorkloadTime};
+pub use explore::{Audience, Explorer, Keeper, Kept, Order};
 pub use journal::{Journal, JournalError};
 pub use laboratory::{Control, EngineLaboratory, Interrupted, Laboratory, Pace};
+pub use scribe::Listener;
 pub use story::{Story, Variant};

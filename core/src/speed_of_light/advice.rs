@@ -104,6 +104,15 @@ impl Advice {
         }
     }
 
+    /// Everything to try, the one that gains most first.
+    #[must_use]
+    pub fn all(&self) -> &[Suggestion] {
+        match self {
+            Self::Try(suggestions) => suggestions,
+            Self::NearEnough { .. } | Self::Nothing => &[],
+        }
+    }
+
     /// In one sentence, with the evidence.
     #[must_use]
     pub fn sentence(&self) -> String {

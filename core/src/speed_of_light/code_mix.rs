@@ -7,6 +7,8 @@ use crate::compile::ptx::PtxModule;
 /// What a kernel's PTX consists of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CodeMix {
+    /// Products of floating-point numbers, added to something or not.
+    pub products: u64,
     /// Loads of global memory.
     pub global_loads: u64,
     /// Stores to global memory.
@@ -99,6 +101,10 @@ impl CodeMix {
         let has = |word: &str| modifiers.iter().any(|own| own.split("::").next() == Some(word));
         match name {
             "ld" | "st" | "atom" | "red" => self.access(name, modifiers),
+            "fma" | "mul" => {
+                let floats = ["f16", "f16x2", "bf16", "bf16x2", "f32", "f32x2", "f64"];
+                self.products += u64::from(floats.iter().any(|float| modifiers.contains(float)));
+            }
             "mma" | "wmma" => self.tensor += u64::from(!has("load") && !has("store")),
             "wgmma" => {
                 self.tensor += u64::from(has("mma_async"));

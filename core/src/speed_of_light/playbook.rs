@@ -183,7 +183,8 @@ impl Technique {
 }
 
 /// What helps against a bottleneck; none where it is not known.
-fn relief(against: Bottleneck) -> Option<Relief> {
+#[must_use]
+pub fn relief(against: Bottleneck) -> Option<Relief> {
     use super::bound::Limit as Light;
     Some(match against {
         Bottleneck::Launch | Bottleneck::Unit(Limit::Launch) | Bottleneck::Bound(Light::Launch) => {

@@ -21,7 +21,7 @@ pub fn verdict(kernel: &str, verdict: &Result<Passed, Failure>) -> String {
 #[must_use]
 pub fn screening(kernel: &str, verdict: &Result<Screened, Failure>) -> String {
     match verdict {
-        Ok(Screened { checks, timings }) => {
+        Ok(Screened { checks, timings, .. }) => {
             let names = checks.workloads.iter().map(|run| format!("`{}`", run.workload));
             let names: Vec<String> = names.collect();
             let seen =

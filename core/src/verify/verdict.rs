@@ -16,6 +16,7 @@ use crate::measure::{Protocol, Timing};
 use crate::project::launch::expectation::{Expectation, RefusalKind, WrongKind};
 use crate::speed_of_light::advice::Advice;
 use crate::speed_of_light::bound::Bound;
+use crate::speed_of_light::code_mix::CodeMix;
 use crate::speed_of_light::fact::Fact;
 use crate::speed_of_light::limiter::Limiter;
 use crate::speed_of_light::situation::Profile;
@@ -84,6 +85,8 @@ pub struct Screened {
     pub checks: Checks,
     /// A quick look at its times; they never leave a search but under this name.
     pub timings: Vec<ScreenedTiming>,
+    /// What its code consists of.
+    pub code: CodeMix,
 }
 
 /// A quick look at the time of one workload.

@@ -133,7 +133,9 @@ impl Verification<'_> {
                 timings.push(self.glanced(trial, Hurry { protocol, abandon_above })?);
             }
         }
-        Ok(Screened { checks: self.checks, timings })
+        let trial = self.subject.measured.first().or(self.subject.trials.first());
+        let code = trial.map(|trial| trial.code).unwrap_or_default();
+        Ok(Screened { checks: self.checks, timings, code })
     }
 
     fn load(&mut self) -> Result<(), Stop> {

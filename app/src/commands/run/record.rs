@@ -97,7 +97,17 @@ impl<'a> Recorder<'a> {
 
     /// Appends a run, and gives what came before it; none where it was not kept. What goes wrong is a notice.
     pub(crate) fn appended(&mut self, kernel: &Kernel, run: &Run) -> Option<Appended> {
-        match self.try_append(kernel, run) {
+        self.appended_of(kernel, run, (Origin::Person, None))
+    }
+
+    /// The same of a candidate that somebody else made, of another one where that is known.
+    pub(crate) fn appended_of(
+        &mut self,
+        kernel: &Kernel,
+        run: &Run,
+        (origin, parent): (Origin, Option<&str>),
+    ) -> Option<Appended> {
+        match self.try_append(kernel, run, (origin, parent)) {
             Ok(appended) => appended,
             Err(error) => {
                 self.notices.push(format!("the run is not in the history: {error}"));
@@ -106,8 +116,15 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    fn try_append(&mut self, kernel: &Kernel, run: &Run) -> Result<Option<Appended>, HistoryError> {
-        let Some((record, texts)) = self.record(kernel, run)? else { return Ok(None) };
+    fn try_append(
+        &mut self,
+        kernel: &Kernel,
+        run: &Run,
+        (origin, parent): (Origin, Option<&str>),
+    ) -> Result<Option<Appended>, HistoryError> {
+        let Some((mut record, texts)) = self.record(kernel, run)? else { return Ok(None) };
+        record.origin = origin;
+        record.parent = parent.map(str::to_owned);
         // After an error it stays off: the next run would meet the same, and has been warned.
         let mut store = match mem::replace(&mut self.state, State::Off) {
             State::Off => return Ok(None),
@@ -265,7 +282,8 @@ fn append(
     texts: &Texts,
 ) -> Result<Appended, HistoryError> {
     let before = store.before(&record)?;
-    record.parent = before.previous.as_ref().and_then(|run| run.record.candidate.clone());
+    let previous = before.previous.as_ref().and_then(|run| run.record.candidate.clone());
+    record.parent = record.parent.take().or(previous);
     let number = store.append(&record, texts)?;
     Ok(Appended { number, record, before })
 }

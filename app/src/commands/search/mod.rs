@@ -1,0 +1,157 @@
+//! `lightbench search` and `lightbench sweep`: a search on the terminal, told as it happens.
+
+mod ordered;
+mod place;
+mod text;
+
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+
+use lightbench_core::search::entry::End;
+use lightbench_core::search::{
+    Audience, Control, EngineLaboratory, Entry, Explorer, Interrupted, Kept, Story,
+    Verdict,
+};
+
+use self::ordered::{Begun, Ordered};
+use super::bench;
+use super::run::record::{AskedFor, Keeping, Recorder};
+use crate::args;
+use crate::outcome::{Outcome, Status};
+use crate::report;
+use crate::session::Session;
+
+/// Searches, and says how it went.
+pub fn search(session: &Session, arguments: &args::Search) -> Outcome {
+    let wanted = Wanted::Search(arguments);
+    searched(session, &arguments.common, &wanted).unwrap_or_else(|outcome| outcome)
+}
+
+/// Tries configurations, and says which is best.
+pub fn sweep(session: &Session, arguments: &args::Sweep) -> Outcome {
+    let wanted = Wanted::Sweep(arguments);
+    searched(session, &arguments.common, &wanted).unwrap_or_else(|outcome| outcome)
+}
+
+/// Which of both.
+enum Wanted<'a> {
+    Sweep(&'a args::Sweep),
+    Search(&'a args::Search),
+}
+
+fn searched(
+    session: &Session,
+    arguments: &args::Searching,
+    wanted: &Wanted<'_>,
+) -> Result<Outcome, Outcome> {
+    let as_json = arguments.json;
+    let Ordered { mut order, begun, conditions, engine, compiler, chosen } =
+        ordered::ordered(session, arguments, wanted)?;
+    let control = Control::under(&session.cancellation);
+    let client = engine.client();
+    let batch = ordered::batch(&chosen);
+    let project = std::sync::Arc::clone(&order.project);
+    let laboratory =
+        EngineLaboratory::new(client, std::sync::Arc::clone(&project), conditions, control, batch);
+    let asked = AskedFor {
+        parameters: &[],
+        workload: arguments.workload.as_deref(),
+        keeping: Keeping::Records,
+    };
+    let mut recorder = Recorder::new(session, &project, &chosen, asked, compiler);
+    order.knowledge = place::knowledge(session);
+    let known = order.knowledge.clone();
+    let audience = Audience {
+        listener: Box::new(move |entry, story| tell(entry, story, as_json)),
+        keeper: Box::new(|kept: &Kept<'_>| {
+            let made = (kept.origin.clone(), kept.parent);
+            recorder.appended_of(kept.kernel, kept.run, made);
+        }),
+    };
+    let explorer = match begun {
+        Begun::New(journal) => {
+            if !as_json {
+                say(&text::heading(&order, &chosen));
+            }
+            Explorer::begin(order, laboratory, Some(journal), audience)
+                .map_err(|error| report::environment(&error, as_json))?
+        }
+        Begun::Before(journal, story) => {
+            if !as_json {
+                say(&text::heading_again(&story, &chosen));
+            }
+            Explorer::resume(order, laboratory, *story, Some(journal), audience)
+        }
+    };
+    let (story, knowledge) = explorer.run();
+    let mut notices = chosen.notices();
+    notices.extend(recorder.notices);
+    if let Err(error) = place::learn(session, &known, &knowledge) {
+        notices.push(format!("what was learnt is not kept: {error}"));
+    }
+    let written = written(arguments, &project.root, &story);
+    let status = status(&story);
+    let mut output = if as_json { String::new() } else { text::summary(&story) };
+    match written {
+        Ok(line) if !as_json => output.push_str(&line),
+        Ok(_) => {}
+        Err(error) => {
+            notices.push(format!("the best kernel is not written: {error}"));
+        }
+    }
+    Ok(Outcome { output, errors: report::notices(&notices), status })
+}
+
+/// What happened, as it happens. A terminal that is gone does not stop the work.
+fn tell(entry: &Entry, story: &Story, as_json: bool) {
+    if as_json {
+        let line = serde_json::to_string(entry).unwrap_or_default();
+        say(&format!("{line}\n"));
+    } else if let Some(line) = text::line(entry, story) {
+        say(&line);
+    }
+}
+
+fn say(text: &str) {
+    let mut out = anstream::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).unwrap_or_default();
+}
+
+fn status(story: &Story) -> Status {
+    let passed = matches!(
+        story.variants.first().and_then(|first| first.verdict.as_ref()),
+        Some(Verdict::Passed { .. })
+    );
+    match &story.ended {
+        Some(End::Stopped) => Status::Interrupted,
+        Some(End::Impossible(_)) if passed => Status::Environment,
+        Some(End::Impossible(_)) => Status::KernelFailed,
+        Some(End::NothingLeft | End::Budget(_)) | None => Status::Passed,
+    }
+}
+
+/// Writes the best kernel where somebody asked for it, and says so.
+fn written(
+    arguments: &args::Searching,
+    root: &std::path::Path,
+    story: &Story,
+) -> io::Result<String> {
+    let Some(name) = &arguments.write else { return Ok(String::new()) };
+    let Some(best) = story.best.filter(|best| *best > 0) else {
+        return Ok("\nnothing better was found, so that nothing is written\n".to_owned());
+    };
+    let is_name = !name.is_empty()
+        && name.chars().all(|each| each.is_ascii_alphanumeric() || matches!(each, '-' | '_'));
+    if !is_name {
+        return Err(io::Error::other(format!("`{name}` is no name of a kernel")));
+    }
+    let path = root.join("kernels").join(format!("{name}.cu"));
+    let mut file = OpenOptions::new().write(true).create_new(true).open(&path)?;
+    file.write_all(story.variants[best].proposal.source.as_bytes())?;
+    Ok(format!("\nwritten to {}\n", path.display()))
+}
+
+/// What a search that could not begin is told as.
+fn refused(error: &Interrupted, as_json: bool) -> Outcome {
+    report::environment(error, as_json)
+}

@@ -1,0 +1,84 @@
+//! Where searches are written down, and what was learnt from them.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use lightbench_core::history::HistoryError;
+use lightbench_core::history::machine::Machine;
+use lightbench_core::history::place::Place;
+use lightbench_core::suggest::knowledge::Knowledge;
+
+use crate::session::Session;
+
+/// The folder of journals, beside the history.
+const FOLDER: &str = "searches";
+
+/// What was learnt, in the user's state folder.
+const KNOWLEDGE: &str = "knowledge.ron";
+
+/// The folder of a project's journals.
+pub(super) fn folder(session: &Session, root: &Path) -> Result<PathBuf, HistoryError> {
+    Ok(Place::for_writing(root, session.state.as_deref())?.folder.join(FOLDER))
+}
+
+/// This machine's key.
+pub(super) fn machine(session: &Session) -> Result<Machine, HistoryError> {
+    session.state.as_deref().map_or_else(|| Ok(Machine::without_key()), Machine::of)
+}
+
+/// The journal of this name, or the newest.
+pub(super) fn journal(folder: &Path, name: &str) -> io::Result<PathBuf> {
+    if name != "last" {
+        let is_name = name.chars().all(|each| each.is_ascii_alphanumeric() || each == '-');
+        let path = folder.join(format!("{name}.jsonl"));
+        return match is_name && path.is_file() {
+            true => Ok(path),
+            false => Err(io::Error::other(format!(
+                "there is no search `{name}` in {}",
+                folder.display()
+            ))),
+        };
+    }
+    let mut newest: Option<PathBuf> = None;
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let is_journal = path.extension().is_some_and(|extension| extension == "jsonl");
+        // Names begin with the time.
+        if is_journal && newest.as_ref().is_none_or(|other| path > *other) {
+            newest = Some(path);
+        }
+    }
+    newest.ok_or_else(|| io::Error::other(format!("there is no search in {}", folder.display())))
+}
+
+/// What is known: what the program brought, and what was learnt here.
+pub(super) fn knowledge(session: &Session) -> Knowledge {
+    let mut knowledge = Knowledge::seed();
+    if let Some(learnt) = learnt(session) {
+        knowledge.absorb(&learnt);
+    }
+    knowledge
+}
+
+fn learnt(session: &Session) -> Option<Knowledge> {
+    let text = fs::read_to_string(session.state.as_ref()?.join(KNOWLEDGE)).ok()?;
+    Knowledge::parse(&text).ok()
+}
+
+/// Keeps what is new, beside what was learnt before; a file that cannot be read is put aside, not lost.
+pub(super) fn learn(session: &Session, before: &Knowledge, after: &Knowledge) -> io::Result<()> {
+    let Some(state) = &session.state else { return Ok(()) };
+    if before == after {
+        return Ok(());
+    }
+    fs::create_dir_all(state)?;
+    let path = state.join(KNOWLEDGE);
+    if path.exists() && learnt(session).is_none() {
+        fs::rename(&path, state.join("knowledge.unreadable.ron"))?;
+    }
+    let mut file = tempfile::NamedTempFile::new_in(state)?;
+    io::Write::write_all(&mut file, after.without(&Knowledge::seed()).text().as_bytes())?;
+    file.persist(path)?;
+    Ok(())
+}

@@ -1,0 +1,149 @@
+//! A search as lines on a terminal.
+
+use lightbench_core::search::entry::{Basis, End};
+use lightbench_core::search::{Decision, Entry, Look, Order, Story, Verdict};
+use lightbench_core::units::Seconds;
+
+use crate::commands::bench::Chosen;
+use crate::style::{ERROR, GOOD, DIM};
+
+/// What is about to be searched.
+pub(super) fn heading(order: &Order, chosen: &Chosen) -> String {
+    let title = &order.project.definition.title;
+    let strategy = order
+        .strategy
+        .map_or_else(|| format!("sweep by {}", order.tuner), |kind| format!("search by {kind}"));
+    let mut text = format!("{title} · {}", chosen.title);
+    if let Some(reason) = &chosen.instead {
+        text += &format!(" ({})", reason.split(';').next().unwrap_or_default());
+    }
+    text + &format!(
+        "\n{strategy} from `{}`, budget {}, seed {}, written down as {}\n\n",
+        order.kernel.name, order.budget, order.seed, order.id
+    )
+}
+
+/// What goes on.
+pub(super) fn heading_again(story: &Story, chosen: &Chosen) -> String {
+    format!(
+        "{} · {}\nsearch {} goes on: {} variants and {} evaluations so far\n\n",
+        story.header.project,
+        chosen.title,
+        story.header.id,
+        story.variants.len(),
+        story.spent.evaluations
+    )
+}
+
+/// What happened, in a line; some of it only in pictures.
+pub(super) fn line(entry: &Entry, story: &Story) -> Option<String> {
+    Some(match entry {
+        Entry::Began(_) | Entry::Looked { .. } => return None,
+        Entry::Proposed(proposal) => {
+            let from = proposal.parent.map(|parent| format!(" of {parent}")).unwrap_or_default();
+            format!("{:>4}{from}  {} · {}\n", proposal.variant, proposal.origin, proposal.what)
+        }
+        Entry::Nothing { parent, action, why, .. } => {
+            format!("   – of {parent}  {action}: {why}\n")
+        }
+        Entry::Tried { parameters, look, .. } => {
+            let values: Vec<String> =
+                parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            format!("      {}  {}\n", values.join(" "), seen(look))
+        }
+        Entry::Judged { verdict, .. } => match verdict {
+            Verdict::Passed { lines, .. } => {
+                lines.iter().map(|line| format!("      {line}\n")).collect()
+            }
+            Verdict::Failed(_) => return None,
+        },
+        Entry::Decided { variant, decision } => decided(*variant, decision, story),
+        Entry::Ended { why } => format!("\n{}\n", ended(why)),
+    })
+}
+
+fn seen(look: &Look) -> String {
+    let times = |times: &[lightbench_core::search::WorkloadTime]| {
+        let each = times.iter().map(|time| match time.basis {
+            Basis::Measured => format!("{} about {}", time.workload, time.seconds),
+            Basis::Modelled => format!("{} modelled {}", time.workload, time.seconds),
+        });
+        each.collect::<Vec<_>>().join(", ")
+    };
+    match look {
+        Look::Right { times: all } => times(all),
+        Look::Slow { times: all } => format!("slow: {}", times(all)),
+        Look::Failed(failed) => failed.sentence.clone(),
+    }
+}
+
+fn decided(variant: usize, decision: &Decision, story: &Story) -> String {
+    let faster = story.speedup(variant).map(|factor| format!("{factor:.2} ×")).unwrap_or_default();
+    match decision {
+        Decision::Accepted { why } => {
+            format!("      {GOOD}✓ best{GOOD:#} {faster} {why}\n")
+        }
+        Decision::Kept { why } => format!("      {DIM}·{DIM:#} {faster} {why}\n"),
+        Decision::Rejected { why } => format!("      {ERROR}✗{ERROR:#} {why}\n"),
+    }
+}
+
+fn ended(why: &End) -> String {
+    match why {
+        End::NothingLeft => "nothing is left to try".to_owned(),
+        End::Budget(part) => format!("the budget is used up: {part}"),
+        End::Stopped => "stopped; `--resume` goes on".to_owned(),
+        End::Impossible(why) => format!("it cannot go on: {why}"),
+    }
+}
+
+/// The best, how it came to be, and what it is worth.
+pub(super) fn summary(story: &Story) -> String {
+    let spent = &story.spent;
+    let accepted = story
+        .variants
+        .iter()
+        .filter(|variant| matches!(variant.decision, Some(Decision::Accepted { .. })));
+    let rejected = story
+        .variants
+        .iter()
+        .filter(|variant| matches!(variant.decision, Some(Decision::Rejected { .. })));
+    let mut text = format!(
+        "{} evaluations in {:.0} s: {} variants, {} of them rejected, {} the best for a time\n",
+        spent.evaluations,
+        spent.seconds,
+        story.variants.len(),
+        rejected.count(),
+        accepted.count()
+    );
+    let Some(best) = story.best else { return text };
+    if best == 0 {
+        text += "nothing better than the kernel as it is was found\n";
+        return text;
+    }
+    let basis = match story.basis(best) {
+        Some(Basis::Measured) => "measured",
+        Some(Basis::Modelled) | None => "modelled",
+    };
+    if let (Some(old), Some(new)) = (story.cost(0), story.cost(best)) {
+        text += &format!(
+            "\nbest: variant {best}, {} instead of {}: {:.2} times as fast ({basis}, geometric mean over {} workloads)\n",
+            Seconds(new),
+            Seconds(old),
+            old / new,
+            story.header.workloads.len()
+        );
+    }
+    let mut steps = Vec::new();
+    let mut at = Some(best);
+    while let Some(number) = at {
+        let variant = &story.variants[number];
+        steps.push((number, &variant.proposal, variant.decision.as_ref()));
+        at = variant.proposal.parent;
+    }
+    for (number, proposal, decision) in steps.into_iter().rev() {
+        let why = decision.map(Decision::why).unwrap_or_default();
+        text += &format!("  {number:>3}  {} · {}: {why}\n", proposal.origin, proposal.what);
+    }
+    text
+}

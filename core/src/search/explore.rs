@@ -1,0 +1,402 @@
+//! The loop of a search: choose, propose, look, judge, decide; and write down each of them.
+
+mod decide;
+mod grow;
+
+use std::sync::Arc;
+
+use super::budget::Budget;
+use super::entry::{Decision, End, Entry, Header, Look, Proposal, SCHEMA, Verdict};
+use super::journal::Journal;
+use super::laboratory::{Interrupted, Laboratory};
+use super::operators::{Draft, Operator, TUNE};
+use super::scribe::{Listener, Scribe};
+use super::story::Story;
+use crate::evaluate::Screening;
+use crate::history::record::{Origin, definition_hash};
+use crate::project::{DeviceFacts, Kernel, Project, Purpose, Workload};
+use crate::strategies::{Archive, Choice, StrategyKind, TunerKind};
+use crate::suggest::descriptor::Descriptor;
+use crate::suggest::knowledge::Knowledge;
+use crate::suggest::tuned;
+
+/// What is searched, and how.
+pub struct Order {
+    /// The name of the search.
+    pub id: String,
+    /// The project.
+    pub project: Arc<Project>,
+    /// The kernel to begin with.
+    pub kernel: Arc<Kernel>,
+    /// Only this workload counts, where one is named.
+    pub workload: Option<String>,
+    /// The device's name, and what people call it.
+    pub device_names: (String, String),
+    /// What expressions may know of the device.
+    pub device: DeviceFacts,
+    /// Which candidate is changed next; none: only the parameters of the kernel are tuned.
+    pub strategy: Option<StrategyKind>,
+    /// What chooses parameters.
+    pub tuner: TunerKind,
+    /// Whether parameters are tuned in the course of a search.
+    pub tunes: bool,
+    /// What proposes candidates besides.
+    pub operators: Vec<Box<dyn Operator>>,
+    /// The limits.
+    pub budget: Budget,
+    /// What everything random comes from.
+    pub seed: u64,
+    /// What is known of techniques.
+    pub knowledge: Knowledge,
+}
+
+impl Order {
+    /// The workloads whose times count.
+    #[must_use]
+    pub fn workloads(&self) -> Vec<&Workload> {
+        let counts = |workload: &&Workload| {
+            workload.purpose == Purpose::Measure
+                && self.workload.as_ref().is_none_or(|only| *only == workload.name)
+        };
+        self.project.workloads.iter().filter(counts).collect()
+    }
+
+    pub(super) fn counting(&self) -> Vec<String> {
+        self.workloads().iter().map(|workload| workload.name.clone()).collect()
+    }
+
+    pub(super) fn is_sweep(&self) -> bool {
+        self.strategy.is_none()
+    }
+
+    fn header(&self) -> Header {
+        let mut operators: Vec<String> =
+            self.operators.iter().map(|operator| operator.name().to_owned()).collect();
+        if self.tunes || self.is_sweep() {
+            operators.insert(0, "tuner".to_owned());
+        }
+        Header {
+            schema: SCHEMA.to_owned(),
+            id: self.id.clone(),
+            began_at: jiff::Timestamp::now(),
+            project: self.project.definition.name.clone(),
+            definition: definition_hash(&self.project),
+            kernel: self.kernel.name.clone(),
+            device: self.device_names.0.clone(),
+            device_title: self.device_names.1.clone(),
+            workloads: self.counting(),
+            strategy: self.strategy.map_or_else(|| "sweep".to_owned(), |kind| kind.to_string()),
+            tuner: self.tuner.to_string(),
+            operators,
+            budget: self.budget,
+            seed: self.seed,
+        }
+    }
+}
+
+/// Told of a kernel that passed or failed every check: keeps it among all other runs.
+pub type Keeper<'a> = Box<dyn FnMut(&Kept<'_>) + 'a>;
+
+/// A run to keep, and where its candidate comes from.
+pub struct Kept<'a> {
+    /// The kernel.
+    pub kernel: &'a Arc<Kernel>,
+    /// What came of it.
+    pub run: &'a crate::evaluate::Run,
+    /// Who made it.
+    pub origin: &'a Origin,
+    /// The candidate that it was made of, where that ran.
+    pub parent: Option<&'a str>,
+}
+
+/// A search that goes on.
+pub struct Explorer<'a, L> {
+    pub(super) order: Order,
+    pub(super) laboratory: L,
+    pub(super) scribe: Scribe<'a>,
+    keeper: Keeper<'a>,
+    /// The kernel of each variant, where its text is one.
+    kernels: Vec<Option<Arc<Kernel>>>,
+    /// The candidate of each variant that ran through every check.
+    candidates: Vec<Option<String>>,
+    archive: Archive,
+    /// The place of each variant in the archive, and the variant of each place.
+    places: Vec<Option<usize>>,
+}
+
+/// Hears of everything, and keeps what is worth it.
+pub struct Audience<'a> {
+    /// Hears every entry.
+    pub listener: Listener<'a>,
+    /// Keeps runs.
+    pub keeper: Keeper<'a>,
+}
+
+impl<'a, L: Laboratory> Explorer<'a, L> {
+    /// Begins a search.
+    ///
+    /// # Errors
+    /// The journal cannot be written.
+    pub fn begin(
+        order: Order,
+        laboratory: L,
+        journal: Option<Journal>,
+        audience: Audience<'a>,
+    ) -> Result<Self, Interrupted> {
+        let header = order.header();
+        let mut explorer =
+            Self::with(order, laboratory, Story::new(header.clone()), journal, audience);
+        explorer.scribe.record(Entry::Began(Box::new(header)))?;
+        let first = Proposal {
+            variant: 0,
+            parent: None,
+            origin: Origin::Person,
+            action: String::new(),
+            what: format!("`{}` as it is", explorer.order.kernel.name),
+            why: "the search begins here".to_owned(),
+            technique: None,
+            source: explorer.order.kernel.source.clone(),
+            talk: None,
+            cost: super::entry::Cost::default(),
+        };
+        explorer.scribe.record(Entry::Proposed(Box::new(first)))?;
+        Ok(explorer)
+    }
+
+    /// Goes on with a search that was written down.
+    #[must_use]
+    pub fn resume(
+        order: Order,
+        laboratory: L,
+        story: Story,
+        journal: Option<Journal>,
+        audience: Audience<'a>,
+    ) -> Self {
+        Self::with(order, laboratory, story, journal, audience)
+    }
+
+    fn with(
+        order: Order,
+        laboratory: L,
+        story: Story,
+        journal: Option<Journal>,
+        Audience { listener, keeper }: Audience<'a>,
+    ) -> Self {
+        Self {
+            order,
+            laboratory,
+            scribe: Scribe::new(story, journal, listener),
+            keeper,
+            kernels: Vec::new(),
+            candidates: Vec::new(),
+            archive: Archive::new(),
+            places: Vec::new(),
+        }
+    }
+
+    /// Searches until something ends it, and says what.
+    pub fn run(mut self) -> (Story, Knowledge) {
+        let why = match self.steps() {
+            Ok(why) => why,
+            Err(Interrupted::Stopped) => End::Stopped,
+            Err(Interrupted::Impossible(why)) => End::Impossible(why),
+        };
+        let ended = Entry::Ended { why: why.clone() };
+        if self.scribe.record(ended).is_err() {
+            // What cannot be written down is not told; who asked sees how it ended.
+            self.scribe.story.ended = Some(why);
+        }
+        (self.scribe.story, self.order.knowledge)
+    }
+
+    fn steps(&mut self) -> Result<End, Interrupted> {
+        if self.scribe.story.variants.is_empty() {
+            return Ok(End::Impossible("the journal ends before its first variant".to_owned()));
+        }
+        self.catch_up()?;
+        if !matches!(self.scribe.story.variants[0].verdict, Some(Verdict::Passed { .. })) {
+            let why = "the kernel to begin with does not pass, so that nothing can be better";
+            return Ok(End::Impossible(why.to_owned()));
+        }
+        let Some(kind) = self.order.strategy else { return self.sweep() };
+        let mut strategy = kind.start(self.order.seed);
+        loop {
+            self.laboratory.rest()?;
+            let spent = self.spent();
+            if let Some(part) = self.order.budget.used_up(&spent) {
+                return Ok(End::Budget(part.to_string()));
+            }
+            let mut batch = Vec::new();
+            while batch.len() < self.laboratory.batch().min(self.evaluations_left()) {
+                let Some(choice) = strategy.choose(&self.archive) else { break };
+                let alone =
+                    self.archive.nodes()[choice.node].actions[choice.action].operator != "rules";
+                if alone && !batch.is_empty() {
+                    break;
+                }
+                self.archive.mark_tried(choice.origin());
+                self.carry_out(&choice, &mut batch)?;
+                if alone {
+                    break;
+                }
+                if batch.is_empty() && strategy.choose(&self.archive).is_none() {
+                    break;
+                }
+            }
+            let nothing_left = batch.is_empty() && strategy.choose(&self.archive).is_none();
+            self.settle(&batch)?;
+            if nothing_left {
+                return Ok(End::NothingLeft);
+            }
+        }
+    }
+
+    /// Parameters alone, then whoever was best.
+    fn sweep(&mut self) -> Result<End, Interrupted> {
+        let is_done = self.scribe.story.attempts.iter().any(|attempt| attempt.action == TUNE);
+        if !is_done {
+            let choice =
+                Choice { node: 0, action: 0, reason: "it is what a sweep does".to_owned() };
+            let mut batch = Vec::new();
+            self.tuned(0, &choice, &mut batch)?;
+            self.settle(&batch)?;
+        }
+        let spent = self.spent();
+        Ok(match self.order.budget.used_up(&spent) {
+            Some(part) => End::Budget(part.to_string()),
+            None => End::NothingLeft,
+        })
+    }
+
+    /// Does what a strategy chose; variants that came of it are to be settled.
+    fn carry_out(&mut self, choice: &Choice, batch: &mut Vec<usize>) -> Result<(), Interrupted> {
+        let parent = self.variant_at(choice.node);
+        let action = self.archive.nodes()[choice.node].actions[choice.action].clone();
+        if action.key == TUNE {
+            return self.tuned(parent, choice, batch);
+        }
+        let Some(kernel) = self.kernels[parent].clone() else { return Ok(()) };
+        let (bottleneck, advised) = self.held_back(parent);
+        let index =
+            self.order.operators.iter().position(|operator| operator.name() == action.operator);
+        let Some(index) = index else { return Ok(()) };
+        let subject = super::operators::Subjected {
+            project: &self.order.project,
+            kernel: &kernel,
+            bottleneck: bottleneck.as_deref(),
+            advised: &advised,
+            knowledge: &self.order.knowledge,
+        };
+        match self.order.operators[index].propose(&subject, &action) {
+            Ok(draft) => self.propose(parent, &action.key, &choice.reason, draft, batch),
+            Err(super::operators::Nothing { why, cost }) => {
+                self.scribe.record(Entry::Nothing { parent, action: action.key, why, cost })
+            }
+        }
+    }
+
+    /// Tunes a variant and proposes what is best.
+    fn tuned(
+        &mut self,
+        parent: usize,
+        choice: &Choice,
+        batch: &mut Vec<usize>,
+    ) -> Result<(), Interrupted> {
+        let Some(kernel) = self.kernels[parent].clone() else { return Ok(()) };
+        let found = self.tune(parent, &kernel)?;
+        let mut drafts = Vec::new();
+        let why = match found {
+            Err(why) => why,
+            Ok(found) => {
+                for parameters in &found.finalists {
+                    let Some(source) = tuned::preferring(&kernel, parameters) else { continue };
+                    let values: Vec<String> = parameters
+                        .iter()
+                        .map(|(name, value)| format!("{name} = {value}"))
+                        .collect();
+                    drafts.push(Draft {
+                        source,
+                        what: format!(
+                            "{}, best of {} of {}",
+                            values.join(", "),
+                            found.tried,
+                            found.all
+                        ),
+                        technique: None,
+                        origin: Origin::Tuner,
+                        talk: None,
+                        cost: super::entry::Cost::default(),
+                    });
+                }
+                format!("of {} of {} configurations its own is the best", found.tried, found.all)
+            }
+        };
+        let (cost, before) = (super::entry::Cost::default(), batch.len());
+        for draft in drafts {
+            self.propose(parent, TUNE, &choice.reason, draft, batch)?;
+        }
+        if batch.len() == before {
+            self.scribe.record(Entry::Nothing { parent, action: TUNE.to_owned(), why, cost })?;
+        }
+        Ok(())
+    }
+
+    /// A draft becomes a variant, unless there is one with its text already.
+    fn propose(
+        &mut self,
+        parent: usize,
+        action: &str,
+        why: &str,
+        draft: Draft,
+        batch: &mut Vec<usize>,
+    ) -> Result<(), Interrupted> {
+        let same = |variant: &super::story::Variant| variant.proposal.source == draft.source;
+        if let Some(known) = self.scribe.story.variants.iter().position(same) {
+            let why = format!("it is variant {known} again");
+            let (action, cost) = (action.to_owned(), draft.cost);
+            return self.scribe.record(Entry::Nothing { parent, action, why, cost });
+        }
+        let variant = self.scribe.story.variants.len();
+        let proposal = Proposal {
+            variant,
+            parent: Some(parent),
+            origin: draft.origin,
+            action: action.to_owned(),
+            what: draft.what,
+            why: why.to_owned(),
+            technique: draft.technique,
+            source: draft.source,
+            talk: draft.talk,
+            cost: draft.cost,
+        };
+        self.scribe.record(Entry::Proposed(Box::new(proposal)))?;
+        batch.push(variant);
+        Ok(())
+    }
+
+    fn spent(&mut self) -> super::budget::Spent {
+        self.scribe.look_at_clock();
+        self.scribe.story.spent
+    }
+
+    pub(super) fn may_go_on(&mut self) -> bool {
+        let spent = self.spent();
+        self.order.budget.used_up(&spent).is_none()
+    }
+
+    pub(super) fn evaluations_left(&mut self) -> usize {
+        let spent = self.spent();
+        self.order.budget.evaluations_left(&spent)
+    }
+
+    fn decided(&mut self, variant: usize, decision: Decision) -> Result<(), Interrupted> {
+        self.scribe.record(Entry::Decided { variant, decision })
+    }
+
+    fn looked(&mut self, variant: usize, screening: &Screening) -> Result<(), Interrupted> {
+        let look = Look::of(&screening.verdict);
+        let screened = screening.verdict.as_ref().ok();
+        let descriptor = screened.map(|screened| Descriptor::of(&screened.code));
+        self.scribe.record(Entry::Looked { variant, look, descriptor })
+    }
+}

@@ -1,0 +1,272 @@
+//! What becomes of variants: a quick look drops most, every check and a comparison side by side decide about the rest.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{Explorer, Kept};
+use crate::evaluate::compare::{ComparedWorkload, Outcome};
+use crate::measure::{Comparison, Conclusion};
+use crate::project::Kernel;
+use crate::search::cost::{ratios, times};
+use crate::search::entry::{Basis, Decision, Entry, Failed, Look, Verdict, WorkloadTime};
+use crate::search::laboratory::{Interrupted, Laboratory};
+use crate::speed_of_light::playbook::relief;
+use crate::suggest::knowledge::word;
+use crate::units::Seconds;
+use crate::verify::verdict::{Passed, WorkloadTiming};
+
+/// A new best is at least this much faster.
+const LEAST_GAIN: f64 = 0.99;
+
+/// On no workload may it be slower than this.
+const MOST_LOSS: f64 = 1.02;
+
+/// A variant that is this much slower than the best is not waited for.
+const ABANDON: f64 = 3.0;
+
+impl<L: Laboratory> Explorer<'_, L> {
+    /// Looks at variants, and decides about each.
+    pub(super) fn settle(&mut self, variants: &[usize]) -> Result<(), Interrupted> {
+        let mut kernels = Vec::new();
+        for variant in variants {
+            match self.kernel_of(*variant) {
+                Ok(kernel) => kernels.push((*variant, kernel)),
+                Err(why) => {
+                    self.kernels[*variant] = None;
+                    self.decided(*variant, Decision::Rejected { why })?;
+                    self.grow(*variant);
+                }
+            }
+        }
+        if kernels.is_empty() {
+            return Ok(());
+        }
+        let abandon = self.abandon();
+        let each: Vec<_> = kernels.iter().map(|(_, kernel)| Arc::clone(kernel)).collect();
+        let screenings = self.laboratory.screen(&each, &abandon)?;
+        for ((variant, kernel), screening) in kernels.iter().zip(&screenings) {
+            self.looked(*variant, screening)?;
+            self.kernels[*variant] = Some(Arc::clone(kernel));
+        }
+        for (variant, kernel) in kernels.iter().take(screenings.len()) {
+            self.decide(*variant, kernel)?;
+            self.learn(*variant);
+            self.grow(*variant);
+        }
+        Ok(())
+    }
+
+    /// A variant that a quick look saw.
+    pub(super) fn decide(
+        &mut self,
+        variant: usize,
+        kernel: &Arc<Kernel>,
+    ) -> Result<(), Interrupted> {
+        let story = &self.scribe.story;
+        let decision = match (&story.variants[variant].look, story.best) {
+            (Some(Look::Failed(failed)), _) => {
+                Some(Decision::Rejected { why: failed.sentence.clone() })
+            }
+            (Some(Look::Slow { .. }), _) => {
+                let why = format!("its first execution took {ABANDON} times as long as the best");
+                Some(Decision::Rejected { why })
+            }
+            (_, None) => None,
+            (_, Some(best)) => self.not_promising(variant, best),
+        };
+        match decision {
+            Some(decision) => self.decided(variant, decision),
+            None => self.judge(variant, kernel),
+        }
+    }
+
+    /// Why a quick look is enough to know that a variant is no new best.
+    fn not_promising(&self, variant: usize, best: usize) -> Option<Decision> {
+        let story = &self.scribe.story;
+        // Looks are held against looks, and modelled times against modelled ones.
+        let seen = |number: usize| {
+            let look = story.variants[number].look.as_ref()?;
+            crate::search::cost::cost(look.times(), &story.header.workloads)
+        };
+        let (Some(own), Some(other)) = (seen(variant), seen(best).or_else(|| story.cost(best)))
+        else {
+            let why = "it has no time on some workload".to_owned();
+            return Some(Decision::Kept { why });
+        };
+        let is_promising = own <= other * LEAST_GAIN;
+        (!is_promising).then(|| {
+            let ratio = own / other;
+            let why = match ratio <= 1.0 / LEAST_GAIN {
+                true => format!("about as fast as variant {best}"),
+                false => format!("takes {:.1} % of the time of variant {best}", 100.0 * ratio),
+            };
+            Decision::Kept { why }
+        })
+    }
+
+    /// Every check, and where it is right, side by side with the best.
+    fn judge(&mut self, variant: usize, kernel: &Arc<Kernel>) -> Result<(), Interrupted> {
+        let run = self.laboratory.evaluate(kernel)?;
+        let parent = self.scribe.story.variants[variant].proposal.parent;
+        let parent = parent.and_then(|parent| self.candidates[parent].clone());
+        self.candidates[variant] = run.candidate.map(|hash| format!("{hash:#}"));
+        let origin = self.scribe.story.variants[variant].proposal.origin.clone();
+        let kept = Kept { kernel, run: &run, origin: &origin, parent: parent.as_deref() };
+        (self.keeper)(&kept);
+        let verdict = match &run.verdict {
+            Ok(passed) => recorded(passed),
+            Err(failure) => Verdict::Failed(Failed::of(failure)),
+        };
+        self.scribe.record(Entry::Judged { variant, verdict: verdict.clone() })?;
+        let decision = match (&verdict, self.scribe.story.best) {
+            (Verdict::Failed(failed), _) => Decision::Rejected { why: failed.sentence.clone() },
+            (Verdict::Passed { .. }, None) => {
+                Decision::Accepted { why: "it passes, and nothing else is there yet".to_owned() }
+            }
+            (Verdict::Passed { times, .. }, Some(best)) => self.against(best, kernel, times)?,
+        };
+        self.decided(variant, decision)
+    }
+
+    /// Whether a variant that passed is better than the best.
+    fn against(
+        &mut self,
+        best: usize,
+        kernel: &Arc<Kernel>,
+        new: &[WorkloadTime],
+    ) -> Result<Decision, Interrupted> {
+        let is_modelled = new.iter().any(|time| time.basis == Basis::Modelled);
+        if is_modelled {
+            return Ok(modelled(best, new, self.scribe.story.times(best), &self.order.counting()));
+        }
+        let Some(old) = self.kernels[best].clone() else {
+            return Ok(Decision::Kept { why: "the best cannot be built any more".to_owned() });
+        };
+        let compared = self.laboratory.side_by_side(&old, kernel)?;
+        Ok(measured(best, &compared, &self.order.counting()))
+    }
+
+    fn abandon(&self) -> BTreeMap<String, Seconds> {
+        let Some(best) = self.scribe.story.best else { return BTreeMap::new() };
+        let times = self.scribe.story.times(best).iter();
+        let measured = times.filter(|time| time.basis == Basis::Measured);
+        measured.map(|time| (time.workload.clone(), time.seconds * ABANDON)).collect()
+    }
+
+    /// What came of the technique that made a variant.
+    fn learn(&mut self, variant: usize) {
+        let story = &self.scribe.story;
+        let proposal = &story.variants[variant].proposal;
+        let (Some(technique), Some(parent)) = (&proposal.technique, proposal.parent) else {
+            return;
+        };
+        let gain = match &story.variants[variant].look {
+            Some(Look::Right { .. }) => match (story.cost(parent), story.cost(variant)) {
+                (Some(old), Some(new)) => Some(old / new),
+                _ => return,
+            },
+            Some(Look::Slow { .. }) => return,
+            Some(Look::Failed(_)) | None => None,
+        };
+        let technique = technique.clone();
+        let (bottleneck, _) = self.held_back(parent);
+        self.order.knowledge.learn(&technique, bottleneck.as_deref(), gain);
+    }
+}
+
+/// What the journal has of a candidate that passed.
+fn recorded(passed: &Passed) -> Verdict {
+    let slowest = |timing: &&WorkloadTiming| {
+        let time = timing.cold().map(|time| time.summary.median.0);
+        time.or_else(|| timing.profile.as_ref()?.between.map(|between| between.1.0))
+    };
+    let costliest = passed.timings.iter().max_by(|a, b| {
+        let (a, b) = (slowest(a).unwrap_or(0.0), slowest(b).unwrap_or(0.0));
+        a.total_cmp(&b)
+    });
+    let standing = costliest.and_then(|timing| timing.standing.as_ref());
+    let bottleneck = standing.and_then(|standing| relief(standing.limiter.bottleneck)).map(word);
+    let advised = standing.into_iter().flat_map(|standing| standing.advice.all());
+    let advised = advised.map(|suggestion| {
+        let gain = &suggestion.gain;
+        (suggestion.technique.id.clone(), gain.from.map_or(gain.to, |from| (from * gain.to).sqrt()))
+    });
+    let line = |timing: &WorkloadTiming| {
+        let line = timing.standing.as_ref().map(|standing| standing.line.as_str());
+        format!("{}: {}", timing.workload, line.unwrap_or("no time"))
+    };
+    Verdict::Passed {
+        times: times(passed),
+        lines: passed.timings.iter().map(line).collect(),
+        bottleneck: bottleneck.map(str::to_owned),
+        advised: advised.collect(),
+    }
+}
+
+/// By a model of the device, which is no measurement: it says so.
+fn modelled(
+    best: usize,
+    new: &[WorkloadTime],
+    old: &[WorkloadTime],
+    counting: &[String],
+) -> Decision {
+    let counted = |name: &str| counting.iter().any(|known| known == name);
+    let each: Vec<(&str, f64)> =
+        ratios(new, old).filter(|(workload, _)| counted(workload)).collect();
+    if each.is_empty() {
+        return Decision::Kept { why: "no workload has a time for both".to_owned() };
+    }
+    let mean = each.iter().map(|(_, ratio)| ratio.ln()).sum::<f64>() / each.len() as f64;
+    let (mean, worst) = (mean.exp(), worst(&each));
+    let told = format!("modelled at {:.1} % of the time of variant {best}", 100.0 * mean);
+    decision(mean <= LEAST_GAIN, worst, told)
+}
+
+fn worst<'a>(each: &[(&'a str, f64)]) -> Option<(&'a str, f64)> {
+    let worst = each.iter().max_by(|a, b| a.1.total_cmp(&b.1)).copied();
+    worst.filter(|(_, ratio)| *ratio > MOST_LOSS)
+}
+
+fn decision(is_better: bool, worst: Option<(&str, f64)>, told: String) -> Decision {
+    match (is_better, worst) {
+        (_, Some((workload, ratio))) => Decision::Kept {
+            why: format!("{told}, but slower on `{workload}` ({:.1} %)", 100.0 * ratio),
+        },
+        (true, None) => Decision::Accepted { why: told },
+        (false, None) => Decision::Kept { why: format!("{told}: no measurable difference") },
+    }
+}
+
+/// By samples that were taken side by side.
+fn measured(best: usize, compared: &[ComparedWorkload], counting: &[String]) -> Decision {
+    let mut each: Vec<(&str, &Comparison)> = Vec::new();
+    for workload in compared {
+        let counts = counting.contains(&workload.workload);
+        match &workload.outcome {
+            Outcome::Measured { comparison, .. } if counts => {
+                each.push((&workload.workload, comparison));
+            }
+            Outcome::Measured { .. } => {}
+            Outcome::Modelled { .. } | Outcome::Withheld(_) if !counts => {}
+            Outcome::Modelled { .. } | Outcome::Withheld(_) => {
+                let why =
+                    format!("it has no time beside variant {best} on `{}`", workload.workload);
+                return Decision::Kept { why };
+            }
+        }
+    }
+    if each.is_empty() {
+        return Decision::Kept { why: "nothing was timed side by side".to_owned() };
+    }
+    let slower: Vec<(&str, f64)> = each
+        .iter()
+        .filter(|(_, comparison)| comparison.conclusion == Conclusion::Slower)
+        .map(|(workload, comparison)| (*workload, comparison.ratio.0))
+        .collect();
+    let mean =
+        each.iter().map(|(_, comparison)| comparison.ratio.0.ln()).sum::<f64>() / each.len() as f64;
+    let any_faster = each.iter().any(|(_, comparison)| comparison.conclusion == Conclusion::Faster);
+    let told =
+        format!("side by side it takes {:.2} % of the time of variant {best}", 100.0 * mean.exp());
+    decision(any_faster && mean.exp() <= LEAST_GAIN, worst(&slower), told)
+}

@@ -1,0 +1,174 @@
+//! The archive that strategies look at, made of the story: the same after a restart.
+
+use std::sync::Arc;
+
+use super::Explorer;
+use crate::project::Kernel;
+use crate::search::cost::ratios;
+use crate::search::entry::{Decision, Look, Verdict};
+use crate::search::laboratory::{Interrupted, Laboratory};
+use crate::search::operators::{Subjected, TUNE, tuning};
+use crate::strategies::{Action, Finding, Origin, Outcome};
+
+/// A variant that is this much slower than the first one on some workload has lost something.
+const REGRESSED: f64 = 1.05;
+
+impl<L: Laboratory> Explorer<'_, L> {
+    /// Everything that the story has and the archive has not; what was begun is brought to its end.
+    pub(super) fn catch_up(&mut self) -> Result<(), Interrupted> {
+        let count = self.scribe.story.variants.len();
+        self.kernels = (0..count).map(|variant| self.kernel_of(variant).ok()).collect();
+        self.candidates = vec![None; count];
+        for variant in 0..count {
+            if !self.scribe.story.variants[variant].is_settled() {
+                self.finish(variant)?;
+            } else {
+                self.grow(variant);
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes on with a variant where a restart left it.
+    fn finish(&mut self, variant: usize) -> Result<(), Interrupted> {
+        let looked = self.scribe.story.variants[variant].look.is_some();
+        match (looked, self.kernels[variant].clone()) {
+            (true, Some(kernel)) => {
+                self.decide(variant, &kernel)?;
+                self.grow(variant);
+                Ok(())
+            }
+            (true, None) | (false, _) => self.settle(&[variant]),
+        }
+    }
+
+    /// The kernel of a variant.
+    pub(super) fn kernel_of(&mut self, variant: usize) -> Result<Arc<Kernel>, String> {
+        while self.kernels.len() <= variant {
+            self.kernels.push(None);
+            self.candidates.push(None);
+        }
+        if let Some(kernel) = &self.kernels[variant] {
+            return Ok(Arc::clone(kernel));
+        }
+        let source = self.scribe.story.variants[variant].proposal.source.clone();
+        let name = match variant {
+            0 => self.order.kernel.name.clone(),
+            _ => format!("{}-{variant}", self.order.kernel.name),
+        };
+        let drafted = self.order.project.draft(&name, source);
+        drafted.map(Arc::new).map_err(|problems| {
+            let first = problems.first().map(ToString::to_string).unwrap_or_default();
+            format!("its text is no kernel of this project: {first}")
+        })
+    }
+
+    /// Puts a settled variant into the archive, with all that can be done with it.
+    pub(super) fn grow(&mut self, variant: usize) {
+        while self.places.len() <= variant {
+            self.places.push(None);
+        }
+        if self.places[variant].is_some() {
+            return;
+        }
+        let finding = self.finding(variant);
+        let origin = self.origin(variant);
+        self.places[variant] = Some(self.archive.add(origin, finding));
+        self.replay_attempts(variant);
+    }
+
+    /// The action that made a variant; after a restart it is marked here.
+    fn origin(&mut self, variant: usize) -> Option<Origin> {
+        let proposal = &self.scribe.story.variants[variant].proposal;
+        let node = self.places.get(proposal.parent?).copied().flatten()?;
+        let actions = &self.archive.nodes()[node].actions;
+        let action = actions.iter().position(|action| action.key == proposal.action)?;
+        Some(Origin { node, action })
+    }
+
+    /// Marks what was tried with a variant before a restart.
+    fn replay_attempts(&mut self, variant: usize) {
+        let Some(node) = self.places[variant] else { return };
+        let tried: Vec<String> = self
+            .scribe
+            .story
+            .attempts
+            .iter()
+            .filter(|attempt| attempt.parent == variant)
+            .map(|attempt| attempt.action.clone())
+            .collect();
+        for key in tried {
+            let actions = &self.archive.nodes()[node].actions;
+            if let Some(action) = actions.iter().position(|action| action.key == key) {
+                self.archive.mark_tried(Origin { node, action });
+            }
+        }
+    }
+
+    fn finding(&self, variant: usize) -> Finding {
+        let story = &self.scribe.story;
+        let known = &story.variants[variant];
+        let failed = matches!(known.decision, Some(Decision::Rejected { .. }))
+            && !matches!(known.look, Some(Look::Slow { .. }));
+        let speedup = story.speedup(variant).filter(|_| !failed);
+        let descriptor = known.descriptor.clone().unwrap_or_default();
+        let outcome = match (failed, speedup) {
+            (true, _) | (false, None) => Outcome::Failed,
+            (false, Some(speedup)) => Outcome::Right {
+                gain: self.credited(variant, speedup.ln()),
+                regressed: ratios(story.times(variant), story.times(0))
+                    .any(|(_, ratio)| ratio > REGRESSED),
+            },
+        };
+        let actions = match outcome {
+            Outcome::Failed => Vec::new(),
+            Outcome::Right { .. } => self.actions(variant),
+        };
+        Finding { outcome, cell: descriptor.cell, fingerprint: descriptor.fingerprint, actions }
+    }
+
+    /// What only looked faster is worth no more than the best.
+    fn credited(&self, variant: usize, gain: f64) -> f64 {
+        let story = &self.scribe.story;
+        match (&story.variants[variant].decision, story.best) {
+            (Some(Decision::Accepted { .. }), _) | (_, None) => gain,
+            (_, Some(best)) => story.speedup(best).map_or(gain, |best| gain.min(best.ln())),
+        }
+    }
+
+    fn actions(&self, variant: usize) -> Vec<Action> {
+        let Some(Some(kernel)) = self.kernels.get(variant) else { return Vec::new() };
+        let (bottleneck, advised) = self.held_back(variant);
+        let subject = Subjected {
+            project: &self.order.project,
+            kernel,
+            bottleneck: bottleneck.as_deref(),
+            advised: &advised,
+            knowledge: &self.order.knowledge,
+        };
+        let of_tuner = self.order.tunes.then(|| {
+            let from_tuner = self.scribe.story.variants[variant].proposal.action == TUNE;
+            // It was tuned a moment ago.
+            (!from_tuner).then(|| tuning(kernel, subject.knowledge, subject.bottleneck)).flatten()
+        });
+        let others = self.order.operators.iter().flat_map(|operator| operator.actions(&subject));
+        of_tuner.flatten().into_iter().chain(others).collect()
+    }
+
+    /// What holds a variant back: by its own verdict, else by that of what it was made of.
+    pub(super) fn held_back(&self, variant: usize) -> (Option<String>, Vec<(String, f64)>) {
+        let mut at = Some(variant);
+        while let Some(number) = at {
+            let known = &self.scribe.story.variants[number];
+            if let Some(Verdict::Passed { bottleneck, advised, .. }) = &known.verdict {
+                return (bottleneck.clone(), advised.clone());
+            }
+            at = known.proposal.parent;
+        }
+        (None, Vec::new())
+    }
+
+    pub(super) fn variant_at(&self, node: usize) -> usize {
+        self.places.iter().position(|place| *place == Some(node)).unwrap_or(0)
+    }
+}

@@ -1,0 +1,198 @@
+//! The journal of a search: a file of lines, each written to disk before anybody hears of what it says.
+//!
+//! A kill at any moment loses at most the line that was being written, which nobody was told of; a torn last line is cut
+//! off when the search is resumed. Each line is sealed together with the seal before it, by the key that seals runs, so
+//! that only what this machine found out is gone on from: a journal from elsewhere can be read and replayed.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::entry::{Entry, SCHEMA};
+use super::story::{Story, Unconnected};
+use crate::history::machine::Machine;
+
+/// A journal of more bytes is not read.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// A file that entries are appended to.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+    machine: Machine,
+    /// The seal of the last line.
+    chain: String,
+}
+
+/// A journal as it was read.
+#[derive(Debug)]
+pub struct Read {
+    /// What it amounts to.
+    pub story: Story,
+    /// All entries with the seconds after which each was written.
+    pub entries: Vec<(f64, Entry)>,
+    /// Whether this machine wrote all of it.
+    pub is_own: bool,
+    /// Bytes up to the end of the last whole line.
+    whole: u64,
+    chain: String,
+}
+
+/// Why a journal cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// The file system.
+    #[error("cannot {what} `{}`: {source}", path.display())]
+    Files {
+        /// To do what.
+        what: &'static str,
+        /// Which file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// It is no journal, or a damaged one.
+    #[error("`{}`, line {line}: {reason}", path.display())]
+    Damaged {
+        /// Which file.
+        path: PathBuf,
+        /// Where, counted from 1.
+        line: usize,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Another machine wrote it, or somebody changed it.
+    #[error("`{}` was not written by this machine, so it is not gone on from; `--replay` can use it", .0.display())]
+    Foreign(PathBuf),
+}
+
+/// One line.
+#[derive(Serialize, Deserialize)]
+struct Line<Entry> {
+    /// Seconds that the search had run.
+    at: f64,
+    entry: Entry,
+    /// Of everything before, and of this.
+    seal: String,
+}
+
+impl Journal {
+    /// Begins a journal; the file must not be there yet.
+    ///
+    /// # Errors
+    /// The file system does not take it.
+    pub fn create(path: &Path, machine: Machine) -> Result<Self, JournalError> {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(failed("create", folder))?;
+        }
+        let file = OpenOptions::new().append(true).create_new(true).open(path);
+        let file = file.map_err(failed("create", path))?;
+        Ok(Self { path: path.to_owned(), file, machine, chain: String::new() })
+    }
+
+    /// Goes on with a journal of this machine's.
+    ///
+    /// # Errors
+    /// It cannot be read, is damaged, or is another machine's.
+    pub fn resume(path: &Path, machine: Machine) -> Result<(Self, Read), JournalError> {
+        let read = Self::read(path, &machine)?;
+        if !read.is_own {
+            return Err(JournalError::Foreign(path.to_owned()));
+        }
+        let mut file = OpenOptions::new().write(true).open(path).map_err(failed("open", path))?;
+        file.set_len(read.whole).map_err(failed("write", path))?;
+        file.seek(SeekFrom::End(0)).map_err(failed("write", path))?;
+        let chain = read.chain.clone();
+        Ok((Self { path: path.to_owned(), file, machine, chain }, read))
+    }
+
+    /// Reads a journal, whoever wrote it. What stands behind its last whole line was never told to anybody.
+    ///
+    /// # Errors
+    /// It cannot be read, or is damaged.
+    pub fn read(path: &Path, machine: &Machine) -> Result<Read, JournalError> {
+        let file = File::open(path).map_err(failed("read", path))?;
+        let mut text = String::new();
+        let read = file.take(MOST_BYTES).read_to_string(&mut text);
+        read.map_err(failed("read", path))?;
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        let damaged = |line: usize, reason: String| JournalError::Damaged {
+            path: path.to_owned(),
+            line: line + 1,
+            reason,
+        };
+        let (mut entries, mut is_own, mut chain) = (Vec::new(), true, String::new());
+        for (number, text) in text[..whole].lines().enumerate() {
+            let line: Line<Entry> =
+                serde_json::from_str(text).map_err(|error| damaged(number, error.to_string()))?;
+            let said = sealed_text(&chain, line.at, &line.entry);
+            let said = said.map_err(|error| damaged(number, error.to_string()))?;
+            is_own &= from_hex(&line.seal)
+                .is_some_and(|seal| machine.has_sealed(&said, Some(seal.as_slice())));
+            chain = line.seal;
+            if let Entry::Began(header) = &line.entry
+                && header.schema != SCHEMA
+            {
+                let reason = format!("its form is `{}`; this reads `{SCHEMA}`", header.schema);
+                return Err(damaged(number, reason));
+            }
+            entries.push((line.at, line.entry));
+        }
+        let all = entries.iter().map(|(_, entry)| entry.clone());
+        let story = Story::of(all).map_err(|Unconnected { .. }| {
+            damaged(entries.len(), "its lines do not follow from each other".to_owned())
+        })?;
+        let mut story = story.ok_or_else(|| damaged(0, "it is empty".to_owned()))?;
+        story.spent.seconds = entries.last().map_or(0.0, |(at, _)| *at);
+        Ok(Read { story, entries, is_own, whole: whole as u64, chain })
+    }
+
+    /// Appends an entry, and waits until it is on disk.
+    ///
+    /// # Errors
+    /// The file system does not take it.
+    pub fn append(&mut self, at: f64, entry: &Entry) -> Result<(), JournalError> {
+        let unwritable = |source: io::Error| JournalError::Files {
+            what: "write",
+            path: self.path.clone(),
+            source,
+        };
+        let said = sealed_text(&self.chain, at, entry)
+            .map_err(|error| unwritable(io::Error::other(error)))?;
+        // Without a key nothing is this machine's, and the chain says what came before all the same.
+        let seal = match self.machine.seal(&said) {
+            Some(seal) => blake3::Hash::from_bytes(seal),
+            None => blake3::hash(said.as_bytes()),
+        };
+        let line = Line { at, entry, seal: seal.to_hex().to_string() };
+        let mut text =
+            serde_json::to_string(&line).map_err(|error| unwritable(io::Error::other(error)))?;
+        text.push('\n');
+        self.file.write_all(text.as_bytes()).map_err(unwritable)?;
+        self.file.sync_data().map_err(unwritable)?;
+        self.chain = line.seal;
+        Ok(())
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+fn sealed_text(chain: &str, at: f64, entry: &Entry) -> Result<String, serde_json::Error> {
+    Ok(format!("{chain}\n{at}\n{}", serde_json::to_string(entry)?))
+}
+
+fn from_hex(seal: &str) -> Option<[u8; blake3::OUT_LEN]> {
+    blake3::Hash::from_hex(seal).ok().map(|hash| *hash.as_bytes())
+}
+
+fn failed(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> JournalError {
+    let path = path.to_owned();
+    move |source| JournalError::Files { what, path, source }
+}

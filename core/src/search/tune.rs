@@ -1,0 +1,143 @@
+//! Tuning: configurations of one variant's parameters, looked at until the budget or the space ends.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::cost::cost;
+use super::entry::{Entry, Look};
+use super::explore::Explorer;
+use super::laboratory::{Interrupted, Laboratory};
+use super::space::{index_of, named, preferring, space};
+use crate::project::Kernel;
+use crate::strategies::{Space, Told};
+use crate::units::Seconds;
+
+/// A configuration that is this much slower than the best is not waited for.
+const ABANDON: f64 = 2.0;
+
+/// Configurations that a tuner asks for in the course of a search, where nothing else is said.
+const SHARE: usize = 32;
+
+/// Configurations within this of the best are as good, as far as a quick look can tell.
+const TIE: f64 = 1.01;
+
+/// Finalists of one tuning.
+const FINALISTS: usize = 3;
+
+/// What tuning found.
+pub(super) struct Tuned {
+    /// The best configurations, the best first; those within noise of it behind it.
+    pub(super) finalists: Vec<BTreeMap<String, i64>>,
+    /// Configurations that were looked at.
+    pub(super) tried: usize,
+    /// Of so many.
+    pub(super) all: usize,
+}
+
+impl<L: Laboratory> Explorer<'_, L> {
+    /// Looks at configurations of a variant.
+    pub(super) fn tune(
+        &mut self,
+        variant: usize,
+        kernel: &Arc<Kernel>,
+    ) -> Result<Result<Tuned, String>, Interrupted> {
+        let order = &self.order;
+        let workloads = order.workloads();
+        let space = match space(&order.project, &kernel.launch, &workloads, &order.device) {
+            Ok(space) if space.len() > 1 => space,
+            Ok(_) => return Ok(Err("its parameters leave no choice".to_owned())),
+            Err(error) => return Ok(Err(error.to_string())),
+        };
+        let first = defaults(&space, kernel);
+        let seed = order.seed ^ variant as u64;
+        let mut tuner = order.tuner.start(&space, seed, first);
+        let mut best = Best::default();
+        for (parameters, look) in &self.scribe.story.variants[variant].tried {
+            if let Some(index) = index_of(&space, parameters) {
+                best.see(index, look, &order.counting());
+                tuner.tell(index, told(look, &order.counting()));
+            }
+        }
+        let most = if order.is_sweep() { usize::MAX } else { SHARE };
+        while best.seen < most && self.may_go_on() {
+            self.laboratory.rest()?;
+            let left = self.evaluations_left().min(most - best.seen);
+            let asked = tuner.ask(left.min(self.laboratory.batch()));
+            if asked.is_empty() {
+                break;
+            }
+            let kernels: Vec<_> = asked
+                .iter()
+                .map(|index| Arc::new(preferring(kernel, &named(&space, *index))))
+                .collect();
+            let screenings = self.laboratory.screen(&kernels, &best.abandon())?;
+            for (index, screening) in asked.iter().zip(&screenings) {
+                let look = Look::of(&screening.verdict);
+                best.see(*index, &look, &self.order.counting());
+                tuner.tell(*index, told(&look, &self.order.counting()));
+                let parameters = named(&space, *index);
+                self.scribe.record(Entry::Tried { variant, parameters, look })?;
+            }
+        }
+        let finalists = best.finalists().into_iter().map(|index| named(&space, index)).collect();
+        Ok(Ok(Tuned { finalists, tried: best.seen, all: space.len() }))
+    }
+}
+
+/// The configuration that the kernel chooses by itself, where it is one of the space.
+fn defaults(space: &Space, kernel: &Kernel) -> Option<usize> {
+    let values = kernel
+        .launch
+        .parameters
+        .iter()
+        .map(|parameter| Some((parameter.name.clone(), *parameter.values.first()?)));
+    let first = index_of(space, &values.collect::<Option<_>>()?);
+    first.or_else(|| (!space.is_empty()).then_some(0))
+}
+
+/// What a tuner is told of a look.
+fn told(look: &Look, counting: &[String]) -> Told {
+    match look {
+        Look::Right { times } => cost(times, counting).map_or(Told::Failed, Told::Time),
+        Look::Slow { times } => {
+            let longest = times.iter().map(|time| time.seconds.0).fold(0.0, f64::max);
+            let at_least = cost(times, counting).unwrap_or(longest);
+            Told::Abandoned { at_least }
+        }
+        Look::Failed(_) => Told::Failed,
+    }
+}
+
+/// The best configurations so far.
+#[derive(Default)]
+struct Best {
+    seen: usize,
+    costs: Vec<(usize, f64)>,
+    /// The times of the best.
+    times: BTreeMap<String, Seconds>,
+}
+
+impl Best {
+    fn see(&mut self, index: usize, look: &Look, counting: &[String]) {
+        self.seen += 1;
+        let Some(cost) = cost(look.times(), counting) else { return };
+        if self.costs.iter().all(|(_, other)| cost < *other) {
+            let times = look.times().iter();
+            self.times = times.map(|time| (time.workload.clone(), time.seconds)).collect();
+        }
+        self.costs.push((index, cost));
+    }
+
+    fn abandon(&self) -> BTreeMap<String, Seconds> {
+        let each = self.times.iter();
+        each.map(|(workload, time)| (workload.clone(), *time * ABANDON)).collect()
+    }
+
+    fn finalists(&self) -> Vec<usize> {
+        let mut sorted = self.costs.clone();
+        sorted.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+        let best = sorted.first().map_or(f64::NAN, |(_, cost)| *cost);
+        let within = sorted.into_iter().take_while(|(_, cost)| *cost <= best * TIE);
+        within.take(FINALISTS).map(|(index, _)| index).collect()
+    }
+}

@@ -1,0 +1,307 @@
+//! What techniques gained: technique by bottleneck, expected and seen, learnt from every search.
+//!
+//! The file is meant to be read and edited. What was seen outweighs what was expected as uses grow: the expectation counts
+//! for as much as [`EXPECTATION_WEIGHT`] uses.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde::{Deserialize, Serialize};
+
+use crate::speed_of_light::playbook::{Gain, Relief, Technique, playbook};
+
+const SEED: &str = include_str!("../../../assets/knowledge.ron");
+
+/// Uses that an expectation is worth.
+const EXPECTATION_WEIGHT: f64 = 2.0;
+
+/// What is expected of a technique that helps against something else: hardly anything, but it may be wrong.
+const BESIDE_THE_POINT: f64 = 1.005;
+
+/// What is expected where the gain depends on what is counted, and nobody counted.
+const UNCOUNTED: f64 = 1.2;
+
+/// What is known.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Knowledge {
+    /// What was seen, each technique and bottleneck once.
+    pub seen: Vec<Seen>,
+}
+
+/// What came of a technique against a bottleneck.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Seen {
+    /// The technique's name in the playbook.
+    pub technique: String,
+    /// What held the kernels back, as the playbook calls it; `unknown` where nobody knew.
+    pub bottleneck: String,
+    /// How often it was tried and gave a right kernel.
+    pub uses: u32,
+    /// How often it gave a wrong one, or none that compiles.
+    pub failures: u32,
+    /// Times as fast, the geometric mean of all uses.
+    pub gain: f64,
+    /// The standard deviation of its logarithm.
+    #[serde(default)]
+    pub spread: f64,
+}
+
+/// What is expected of a technique, and how sure that is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Forecast {
+    /// Times as fast.
+    pub gain: f64,
+    /// From 0, nothing was seen, towards 1.
+    pub confidence: f64,
+}
+
+impl Knowledge {
+    /// What the program knows from the start.
+    #[must_use]
+    #[expect(clippy::expect_used, reason = "the file is a part of the program; a test reads it")]
+    pub fn seed() -> Self {
+        ron::from_str(SEED).expect("assets/knowledge.ron is a knowledge base")
+    }
+
+    /// Reads a file that a person may have edited.
+    ///
+    /// # Errors
+    /// Where it cannot be read, with line and column.
+    pub fn parse(text: &str) -> Result<Self, ron::error::SpannedError> {
+        ron::from_str(text)
+    }
+
+    /// What is expected of a technique against a bottleneck.
+    #[must_use]
+    pub fn forecast(
+        &self,
+        technique: &str,
+        bottleneck: Option<&str>,
+        advised: Option<f64>,
+    ) -> Forecast {
+        let expected = advised.unwrap_or_else(|| expected(technique, bottleneck)).max(1e-3).ln();
+        let Some(seen) = self.of(technique, bottleneck) else {
+            return Forecast { gain: expected.exp(), confidence: 0.0 };
+        };
+        // A technique that gave nothing that is right gained nothing.
+        let (uses, tries) = (f64::from(seen.uses), f64::from(seen.uses + seen.failures));
+        let sum = expected * EXPECTATION_WEIGHT + seen.gain.max(1e-3).ln() * uses;
+        let gain = (sum / (EXPECTATION_WEIGHT + tries)).exp();
+        Forecast { gain, confidence: tries / (EXPECTATION_WEIGHT + tries) }
+    }
+
+    /// Learns what came of a technique: times as fast, or none for something that is not right.
+    pub fn learn(&mut self, technique: &str, bottleneck: Option<&str>, gain: Option<f64>) {
+        let gain = gain.filter(|gain| *gain > 0.0 && gain.is_finite());
+        let bottleneck = bottleneck.unwrap_or("unknown");
+        let known = |seen: &&mut Seen| seen.technique == technique && seen.bottleneck == bottleneck;
+        let seen = match self.seen.iter_mut().find(known) {
+            Some(seen) => seen,
+            None => {
+                self.seen.push(Seen {
+                    technique: technique.to_owned(),
+                    bottleneck: bottleneck.to_owned(),
+                    uses: 0,
+                    failures: 0,
+                    gain: 1.0,
+                    spread: 0.0,
+                });
+                match self.seen.last_mut() {
+                    Some(seen) => seen,
+                    None => return,
+                }
+            }
+        };
+        match gain {
+            Some(gain) => seen.use_once(gain.ln()),
+            None => seen.failures += 1,
+        }
+    }
+
+    /// Adds what somebody else saw.
+    pub fn absorb(&mut self, other: &Self) {
+        for more in &other.seen {
+            match self
+                .seen
+                .iter_mut()
+                .find(|seen| seen.technique == more.technique && seen.bottleneck == more.bottleneck)
+            {
+                Some(seen) => seen.merge(more),
+                None => self.seen.push(more.clone()),
+            }
+        }
+    }
+
+    /// What was learnt beside what somebody else knows; `self` must have absorbed that.
+    #[must_use]
+    pub fn without(&self, other: &Self) -> Self {
+        let new = |seen: &&Seen| !other.seen.contains(seen);
+        let seen = self.seen.iter().filter(new).map(|seen| {
+            let known = other.of(&seen.technique, Some(&seen.bottleneck));
+            known.map_or_else(|| seen.clone(), |known| seen.less(known))
+        });
+        Self { seen: seen.collect() }
+    }
+
+    fn of(&self, technique: &str, bottleneck: Option<&str>) -> Option<&Seen> {
+        let bottleneck = bottleneck.unwrap_or("unknown");
+        self.seen.iter().find(|seen| seen.technique == technique && seen.bottleneck == bottleneck)
+    }
+
+    /// As a file, with what it is for people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut sorted: BTreeMap<(&str, &str), &Seen> = BTreeMap::new();
+        for seen in &self.seen {
+            sorted.insert((&seen.technique, &seen.bottleneck), seen);
+        }
+        let mut text = String::from(
+            "// What techniques gained, by what held the kernels back. Every search adds to it; edit it as you like.\n\
+             // `gain`: times as fast, the geometric mean of all uses; `spread`: standard deviation of its logarithm.\n\
+             (\n    seen: [\n",
+        );
+        for Seen { technique, bottleneck, uses, failures, gain, spread } in sorted.values() {
+            writeln!(
+                text,
+                "        (technique: {technique:?}, bottleneck: {bottleneck:?}, uses: {uses}, failures: {failures}, gain: {gain:.4}, spread: {spread:.4}),"
+            )
+            .unwrap_or_default();
+        }
+        text + "    ],\n)\n"
+    }
+}
+
+impl Seen {
+    /// Welford's update of mean and variance, on logarithms.
+    fn use_once(&mut self, gain: f64) {
+        let before = f64::from(self.uses);
+        let mean = self.gain.ln();
+        let step = gain - mean;
+        let next = mean + step / (before + 1.0);
+        let squares = self.spread * self.spread * before + step * (gain - next);
+        self.uses += 1;
+        self.gain = next.exp();
+        self.spread = (squares / (before + 1.0)).sqrt();
+    }
+
+    /// The opposite of [`Self::merge`].
+    fn less(&self, part: &Self) -> Self {
+        let (all, part_uses) = (f64::from(self.uses), f64::from(part.uses));
+        let uses = self.uses.saturating_sub(part.uses);
+        let left = f64::from(uses);
+        let mut rest =
+            Self { uses, failures: self.failures.saturating_sub(part.failures), ..self.clone() };
+        if left > 0.0 {
+            let (mean, other) = (self.gain.ln(), part.gain.ln());
+            let own = (mean * all - other * part_uses) / left;
+            let squares = all * self.spread.powi(2)
+                - part_uses * (part.spread.powi(2) + (mean - other).powi(2));
+            rest.gain = own.exp();
+            rest.spread = (squares / left - (mean - own).powi(2)).max(0.0).sqrt();
+        }
+        rest
+    }
+
+    fn merge(&mut self, more: &Self) {
+        let (a, b) = (f64::from(self.uses), f64::from(more.uses));
+        self.failures += more.failures;
+        if b == 0.0 {
+            return;
+        }
+        let (mean, other) = (self.gain.ln(), more.gain.ln());
+        let all = a + b;
+        let next = (mean * a + other * b) / all;
+        let squares = a * (self.spread.powi(2) + (mean - next).powi(2))
+            + b * (more.spread.powi(2) + (other - next).powi(2));
+        self.uses += more.uses;
+        self.gain = next.exp();
+        self.spread = (squares / all).sqrt();
+    }
+}
+
+/// What the playbook reports of a technique.
+fn expected(technique: &str, bottleneck: Option<&str>) -> f64 {
+    let Some(technique) = playbook().techniques.iter().find(|known| known.id == technique) else {
+        return BESIDE_THE_POINT;
+    };
+    let helps = bottleneck.is_none_or(|bottleneck| relieves(technique, bottleneck));
+    match (helps, &technique.gain) {
+        (false, _) => BESIDE_THE_POINT,
+        (true, Gain::Reported { from, to, .. }) => (from * to).sqrt(),
+        (true, Gain::UpTo { .. }) => UNCOUNTED,
+    }
+}
+
+fn relieves(technique: &Technique, bottleneck: &str) -> bool {
+    technique.relieves.iter().any(|relief| word(*relief) == bottleneck)
+}
+
+/// What a bottleneck is called in the knowledge base.
+#[must_use]
+pub fn word(relief: Relief) -> &'static str {
+    match relief {
+        Relief::Launch => "launch",
+        Relief::Memory => "memory",
+        Relief::Shared => "shared",
+        Relief::Issue => "issue",
+        Relief::Compute => "compute",
+        Relief::Atomics => "atomics",
+        Relief::Waiting => "waiting",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_seen_outweighs_what_was_expected() {
+        let mut knowledge = Knowledge::default();
+        let expected = knowledge.forecast("larger-blocks", Some("memory"), None);
+        assert!(expected.gain > 1.1 && expected.confidence == 0.0, "{expected:?}");
+        for _ in 0..20 {
+            knowledge.learn("larger-blocks", Some("memory"), Some(2.0));
+        }
+        let seen = knowledge.forecast("larger-blocks", Some("memory"), None);
+        assert!(seen.gain > 1.8 && seen.confidence > 0.9, "{seen:?}");
+        let elsewhere = knowledge.forecast("larger-blocks", Some("atomics"), None);
+        assert!(elsewhere.gain < 1.01, "{elsewhere:?}");
+        for _ in 0..80 {
+            knowledge.learn("larger-blocks", Some("memory"), None);
+        }
+        let failed = knowledge.forecast("larger-blocks", Some("memory"), None);
+        assert!(failed.gain < 1.2, "{failed:?}");
+    }
+
+    #[test]
+    fn means_and_spreads_are_those_of_all_uses() {
+        let gains = [1.0_f64, 1.5, 2.0, 0.8];
+        let (mut all, mut half, mut other) =
+            (Knowledge::default(), Knowledge::default(), Knowledge::default());
+        for (index, gain) in gains.iter().enumerate() {
+            all.learn("x", None, Some(*gain));
+            if index < 2 { &mut half } else { &mut other }.learn("x", None, Some(*gain));
+        }
+        half.absorb(&other);
+        let (a, b) = (&all.seen[0], &half.seen[0]);
+        let mean = gains.iter().map(|gain| gain.ln()).sum::<f64>() / 4.0;
+        assert!((a.gain.ln() - mean).abs() < 1e-12 && (b.gain / a.gain - 1.0).abs() < 1e-12);
+        assert!((a.spread - b.spread).abs() < 1e-12 && a.uses == 4 && b.uses == 4);
+    }
+
+    #[test]
+    fn a_file_is_read_as_it_was_written_and_the_seed_is_one() {
+        let mut knowledge = Knowledge::seed();
+        knowledge.learn("pad-shared", Some("shared"), Some(1.25));
+        let again = Knowledge::parse(&knowledge.text()).unwrap();
+        assert_eq!(again.seen.len(), knowledge.seen.len());
+        assert_eq!(again.text(), knowledge.text());
+        assert!(Knowledge::parse("(seen: [(technique: 3)])").is_err());
+        for seen in &Knowledge::seed().seen {
+            let known = playbook().techniques.iter().any(|known| known.id == seen.technique);
+            assert!(known, "{} is no technique", seen.technique);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! A kernel file with its parameters' values in another order: the first ones are those that it chooses.
+
+use std::collections::BTreeMap;
+
+use crate::project::Kernel;
+use crate::project::kernel::launch_block;
+
+/// The text in which these values stand before all others; whatever else is written in the block stays as it is. None where
+/// the file has no block, or nothing would change.
+#[must_use]
+pub fn preferring(kernel: &Kernel, parameters: &BTreeMap<String, i64>) -> Option<String> {
+    let block = launch_block(&kernel.source)?;
+    let mut edits = Vec::new();
+    for (index, parameter) in kernel.launch.parameters.iter().enumerate() {
+        let Some(wanted) = parameters.get(&parameter.name) else { continue };
+        if parameter.values.first() == Some(wanted) || !parameter.values.contains(wanted) {
+            continue;
+        }
+        let others = parameter.values.iter().filter(|value| *value != wanted);
+        let values: Vec<String> =
+            std::iter::once(wanted).chain(others).map(i64::to_string).collect();
+        let list = block.field("params").value(index);
+        edits.push((list.span.clone(), format!("[{}]", values.join(", "))));
+    }
+    if edits.is_empty() {
+        return None;
+    }
+    edits.sort_by_key(|(span, _)| span.start);
+    let mut text = kernel.source.clone();
+    for (span, values) in edits.into_iter().rev() {
+        text.get(span.clone())?;
+        text.replace_range(span, &values);
+    }
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::project::Project;
+
+    fn check(parameters: &[(&str, i64)], expected: Option<&str>) {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../sample-projects/softmax-f32");
+        let project = Project::load(folder.as_ref()).unwrap();
+        let kernel = project.kernel("naive").unwrap();
+        let parameters =
+            parameters.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        let found = preferring(kernel, &parameters);
+        let line =
+            found.as_ref().and_then(|text| text.lines().find(|line| line.contains("params:")));
+        assert_eq!(line.map(str::trim), expected);
+        if let Some(text) = found {
+            let again = project.draft("again", text).unwrap();
+            assert_eq!(Some(&again.launch.parameters[0].values[0]), parameters.values().next());
+        }
+    }
+
+    #[test]
+    fn the_values_that_are_preferred_come_first() {
+        check(&[("BLOCK", 128)], Some(r#"params: { "BLOCK": [128, 64, 32, 256] },"#));
+        check(&[("BLOCK", 64)], None);
+        check(&[("BLOCK", 77)], None);
+        check(&[("OTHER", 64)], None);
+    }
+}
