@@ -149,6 +149,21 @@ fn what_regressed_is_never_the_incumbent() {
 }
 
 #[test]
+fn attempts_may_end_in_another_order() {
+    let mut archive = Archive::new();
+    archive.add(None, SMOOTH.finding(0));
+    let [first, second] = [0, 1].map(|action| archive.mark_tried(Origin { node: 0, action }));
+    let late = archive.add(Some(second), SMOOTH.finding(2));
+    let early = archive.add(Some(first), SMOOTH.finding(1));
+    for (id, attempt, action) in [(late, 1, 1), (early, 0, 0)] {
+        let node = &archive.nodes()[id];
+        assert_eq!((node.attempt, node.origin), (attempt, Some(Origin { node: 0, action })));
+    }
+    assert_eq!(archive.nodes()[0].children, [late, early]);
+    assert_eq!(archive.root_of(early), 0);
+}
+
+#[test]
 fn an_action_that_can_be_repeated_is_until_it_is_used_up() {
     let mut finding = SMOOTH.finding(0);
     finding.actions.truncate(1);
