@@ -67,6 +67,7 @@ const LAYERS: &[Layer] = &[
 
 /// Modules that compute: no files, no network, no clock.
 const PURE: &[&str] = &[
+    "core/strategies/src/",
     "core/units/src/",
     "core/src/arguments/",
     "core/src/project/expression/",

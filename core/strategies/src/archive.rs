@@ -100,6 +100,15 @@ pub struct Origin {
     pub action: usize,
 }
 
+/// An action that was tried: what a candidate has to show to come from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attempt {
+    /// What was tried.
+    pub origin: Origin,
+    /// How many attempts came before.
+    pub number: usize,
+}
+
 /// A candidate in the archive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Node {
@@ -107,7 +116,7 @@ pub struct Node {
     pub id: usize,
     /// What it was made from; none for a candidate that a person wrote.
     pub origin: Option<Origin>,
-    /// How many attempts came before the one that made it.
+    /// How many attempts came before the one that made it, or before a person added it.
     pub attempt: usize,
     /// What was made from it.
     pub children: Vec<usize>,
@@ -183,21 +192,21 @@ impl Archive {
         Self::default()
     }
 
-    /// Adds a candidate and returns its place. One that was made by an action is added after the
-    /// action was [marked](Self::mark_tried).
+    /// Adds a candidate that came of an attempt, or of none where a person wrote it, and returns
+    /// its place. One attempt may make several, and attempts may end in any order.
     ///
     /// # Panics
     ///
-    /// When its origin is not in the archive.
-    pub fn add(&mut self, origin: Option<Origin>, finding: Finding) -> usize {
+    /// When the attempt's candidate is not in the archive.
+    pub fn add(&mut self, attempt: Option<Attempt>, finding: Finding) -> usize {
         let id = self.nodes.len();
-        if let Some(origin) = origin {
-            self.nodes[origin.node].children.push(id);
+        if let Some(attempt) = attempt {
+            self.nodes[attempt.origin.node].children.push(id);
         }
         self.nodes.push(Node {
             id,
-            origin,
-            attempt: self.attempts.saturating_sub(usize::from(origin.is_some())),
+            origin: attempt.map(|attempt| attempt.origin),
+            attempt: attempt.map_or(self.attempts, |attempt| attempt.number),
             children: Vec::new(),
             outcome: finding.outcome,
             cell: finding.cell,
@@ -207,14 +216,16 @@ impl Archive {
         id
     }
 
-    /// Notes that an action was tried, whether or not a candidate comes of it.
+    /// Notes that an action is tried, whether or not a candidate comes of it.
     ///
     /// # Panics
     ///
     /// When the action is not in the archive.
-    pub fn mark_tried(&mut self, origin: Origin) {
+    pub fn mark_tried(&mut self, origin: Origin) -> Attempt {
         self.nodes[origin.node].actions[origin.action].tried += 1;
+        let number = self.attempts;
         self.attempts += 1;
+        Attempt { origin, number }
     }
 
     /// Notes that an action can give nothing more, even if it was repeatable.

@@ -16,7 +16,7 @@ pub mod space;
 pub mod strategy;
 pub mod tuner;
 
-pub use archive::{Action, Archive, Finding, Node, Origin, Outcome};
+pub use archive::{Action, Archive, Attempt, Finding, Node, Origin, Outcome};
 pub use space::{Dimension, Neighbourhood, Restriction, Space, SpaceError};
 pub use strategy::{Choice, Strategy, StrategyKind};
 pub use tuner::{Told, Tuner, TunerKind};

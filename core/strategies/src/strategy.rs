@@ -11,7 +11,7 @@ use crate::archive::{Action, Archive, Node, Origin};
 use crate::generator::Generator;
 
 mod best_of;
-mod epsilon_net;
+mod epsilon;
 mod greedy;
 mod islands;
 mod map_elites;
@@ -47,6 +47,8 @@ impl Choice {
 pub trait Strategy {
     /// The next action to carry out; none when nothing is left that this strategy would try.
     /// [Mark](Archive::mark_tried) it before asking again: the same archive gives the same choice.
+    /// An attempt that is under way counts like one that gave nothing, until its candidate is
+    /// added.
     fn choose(&mut self, archive: &Archive) -> Option<Choice>;
 
     /// Its name on the command line.
@@ -98,7 +100,7 @@ impl StrategyKind {
             Self::MapElites => Box::new(map_elites::MapElites { seed }),
             Self::Tree => Box::new(tree::Tree),
             Self::Plan => Box::new(plan::Plan),
-            Self::EpsilonNet => Box::new(epsilon_net::EpsilonNet),
+            Self::EpsilonNet => Box::new(epsilon::EpsilonNet),
         }
     }
 

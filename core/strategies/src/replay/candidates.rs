@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Goal, Spread};
-use crate::archive::{Action, Archive, Finding, Node, Origin};
+use crate::archive::{Action, Archive, Attempt, Finding, Node, Origin};
 use crate::strategy::StrategyKind;
 
 /// How many attempts a strategy needs until its incumbent is at most `goal.within` slower than
@@ -54,7 +54,7 @@ impl<'r> Again<'r> {
         again
     }
 
-    fn add(&mut self, origin: Option<Origin>, node: &'r Node) {
+    fn add(&mut self, attempt: Option<Attempt>, node: &'r Node) {
         let actions = tried_actions(node).map(|(_, action)| Action {
             repeatable: action.tried > 1,
             tried: 0,
@@ -66,7 +66,7 @@ impl<'r> Again<'r> {
             fingerprint: node.fingerprint.clone(),
             actions: actions.collect(),
         };
-        self.archive.add(origin, finding);
+        self.archive.add(attempt, finding);
         self.recorded.push(node);
     }
 
@@ -74,7 +74,7 @@ impl<'r> Again<'r> {
     fn attempt(&mut self, origin: Origin) {
         let node = self.recorded[origin.node];
         let earlier = self.archive.nodes()[origin.node].actions[origin.action].tried;
-        self.archive.mark_tried(origin);
+        let attempt = self.archive.mark_tried(origin);
         let Some((place, action)) = tried_actions(node).nth(origin.action) else { return };
         if earlier + 1 >= action.tried {
             self.archive.use_up(origin);
@@ -84,9 +84,9 @@ impl<'r> Again<'r> {
         let made = node.children.iter().map(|&child| &record.nodes()[child]);
         let made: Vec<&Node> = made.filter(|child| child.origin == recorded).collect();
         let attempts: BTreeSet<usize> = made.iter().map(|child| child.attempt).collect();
-        let Some(&attempt) = attempts.iter().nth(earlier) else { return };
-        for child in made.into_iter().filter(|child| child.attempt == attempt) {
-            self.add(Some(origin), child);
+        let Some(&number) = attempts.iter().nth(earlier) else { return };
+        for child in made.into_iter().filter(|child| child.attempt == number) {
+            self.add(Some(attempt), child);
         }
     }
 }

@@ -185,10 +185,10 @@ fn recorded_tree() -> Archive {
     for node in 0..=6 {
         for action in 0..6 {
             let origin = Origin { node, action };
-            record.mark_tried(origin);
+            let attempt = record.mark_tried(origin);
             let own = if action == 4 { 0.3 } else { 0.02 };
             let so_far = record.nodes()[node].outcome.gain().unwrap();
-            record.add(Some(origin), finding(record.nodes().len(), so_far + own));
+            record.add(Some(attempt), finding(record.nodes().len(), so_far + own));
         }
     }
     record
@@ -231,9 +231,9 @@ fn what_was_repeated_is_repeated_as_often() {
     let origin = Origin { node: 0, action: 0 };
     // The first attempt gave two, the second one, the third nothing.
     for gains in [vec![0.1, 0.2], vec![0.5], vec![]] {
-        record.mark_tried(origin);
+        let attempt = record.mark_tried(origin);
         for gain in gains {
-            record.add(Some(origin), finding(gain, Vec::new()));
+            record.add(Some(attempt), finding(gain, Vec::new()));
         }
     }
     for (within, expected) in [(0.0, Some(2)), (0.35, Some(1)), (0.7, Some(0))] {

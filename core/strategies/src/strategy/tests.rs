@@ -73,10 +73,10 @@ impl World {
             assert!(action.is_open(), "{kind} chose `{}`, which is used up", action.key);
             assert!(!choice.reason.is_empty() && !choice.reason.ends_with('.'), "{kind}");
             let switch: usize = action.key.trim_start_matches("switch:").parse().unwrap();
-            archive.mark_tried(origin);
+            let attempt = archive.mark_tried(origin);
             let set = sets[choice.node] | 1 << switch;
             sets.push(set);
-            archive.add(Some(origin), self.finding(set));
+            archive.add(Some(attempt), self.finding(set));
             choices.push(origin);
         }
         (archive, choices)
@@ -149,6 +149,21 @@ fn what_regressed_is_never_the_incumbent() {
 }
 
 #[test]
+fn attempts_may_end_in_another_order() {
+    let mut archive = Archive::new();
+    archive.add(None, SMOOTH.finding(0));
+    let [first, second] = [0, 1].map(|action| archive.mark_tried(Origin { node: 0, action }));
+    let late = archive.add(Some(second), SMOOTH.finding(2));
+    let early = archive.add(Some(first), SMOOTH.finding(1));
+    for (id, attempt, action) in [(late, 1, 1), (early, 0, 0)] {
+        let node = &archive.nodes()[id];
+        assert_eq!((node.attempt, node.origin), (attempt, Some(Origin { node: 0, action })));
+    }
+    assert_eq!(archive.nodes()[0].children, [late, early]);
+    assert_eq!(archive.root_of(early), 0);
+}
+
+#[test]
 fn an_action_that_can_be_repeated_is_until_it_is_used_up() {
     let mut finding = SMOOTH.finding(0);
     finding.actions.truncate(1);
@@ -173,10 +188,10 @@ fn archive(root: &Finding, rows: &[(usize, usize, Option<f64>)]) -> Archive {
     archive.add(None, root.clone());
     for &(node, action, gain) in rows {
         let origin = Origin { node, action };
-        archive.mark_tried(origin);
+        let attempt = archive.mark_tried(origin);
         let outcome =
             gain.map_or(Outcome::Failed, |gain| Outcome::Right { gain, regressed: gain < 0.0 });
-        archive.add(Some(origin), Finding { outcome, ..root.clone() });
+        archive.add(Some(attempt), Finding { outcome, ..root.clone() });
     }
     archive
 }
@@ -236,11 +251,11 @@ fn tree_search_visits_good_branches_most_and_bad_ones_still() {
     let mut branch = vec![0];
     for _ in 0..400 {
         let origin = tree.choose(&archive).unwrap().origin();
-        archive.mark_tried(origin);
+        let attempt = archive.mark_tried(origin);
         let of = if origin.node == 0 { origin.action } else { branch[origin.node] };
         branch.push(of);
         roots_children[of] += 1;
-        archive.add(Some(origin), leaf(if of == 0 { 0.45 } else { 0.7 }));
+        archive.add(Some(attempt), leaf(if of == 0 { 0.45 } else { 0.7 }));
     }
     assert!(roots_children[1] > 4 * roots_children[0], "{roots_children:?}");
     assert!(roots_children[0] > 3, "{roots_children:?}");

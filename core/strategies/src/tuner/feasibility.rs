@@ -47,3 +47,32 @@ impl Feasibility {
         (overall * factors.product::<f64>()).min(1.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Feasibility;
+    use crate::space::{Dimension, Space};
+
+    #[test]
+    fn values_that_never_worked_are_unlikely_to() {
+        let values = vec![0, 1, 2];
+        let dimension = |name: &str| Dimension { name: name.to_owned(), values: values.clone() };
+        let space = Space::build(vec![dimension("A"), dimension("B")], &[], 9).unwrap();
+        let at = |values: &[i64]| space.index_of_values(values).unwrap();
+        let mut feasibility = Feasibility::new();
+        let untried = feasibility.chance(&space, at(&[2, 2]));
+        assert!((untried - 1.0).abs() < 1e-12, "{untried}");
+        feasibility.learn(&space, at(&[0, 0]), 1.0);
+        let sound = feasibility.chance(&space, at(&[2, 2]));
+        assert!((sound - 1.0).abs() < 1e-12, "nothing failed yet: {sound}");
+        // Whatever has 1 in A fails: of four, two worked.
+        for (values, score) in [([1, 0], f64::INFINITY), ([1, 1], f64::INFINITY), ([0, 1], 1.0)] {
+            feasibility.learn(&space, at(&values), score);
+        }
+        // Overall 3/5 as if one more had worked; A = 1: 0.6/3 of tries; B = 2: never tried.
+        for (values, expected) in [([1, 2], 0.2), ([2, 2], 0.6), ([0, 2], 2.6 / 3.0)] {
+            let chance = feasibility.chance(&space, at(&values));
+            assert!((chance - expected).abs() < 1e-12, "{values:?}: {chance}");
+        }
+    }
+}
