@@ -279,9 +279,10 @@ pub struct Compare {
 #[derive(Debug, Args)]
 pub struct Sweep {
     /// Which configuration is tried next.
-    #[arg(long, value_name = "TUNER", default_value = "local-search")]
+    #[arg(long, value_name = "TUNER", default_value = "local")]
     pub tuner: TunerKind,
 
+    /// What both share.
     #[command(flatten)]
     pub common: Searching,
 }
@@ -302,7 +303,7 @@ pub struct Search {
     pub operators: Vec<String>,
 
     /// Which configuration of a candidate's parameters is tried next.
-    #[arg(long, value_name = "TUNER", default_value = "local-search")]
+    #[arg(long, value_name = "TUNER", default_value = "local")]
     pub tuner: TunerKind,
 
     /// Tokens that language models may use up.
@@ -313,6 +314,7 @@ pub struct Search {
     #[arg(long, value_name = "AMOUNT")]
     pub money: Option<f64>,
 
+    /// What both share.
     #[command(flatten)]
     pub common: Searching,
 }

@@ -15,6 +15,7 @@ use super::story::Story;
 use crate::evaluate::Screening;
 use crate::history::record::{Origin, definition_hash};
 use crate::project::{DeviceFacts, Kernel, Project, Purpose, Workload};
+use crate::strategies::archive::Attempt;
 use crate::strategies::{Archive, Choice, StrategyKind, TunerKind};
 use crate::suggest::descriptor::Descriptor;
 use crate::suggest::knowledge::Knowledge;
@@ -234,8 +235,8 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
                 if alone && !batch.is_empty() {
                     break;
                 }
-                self.archive.mark_tried(choice.origin());
-                self.carry_out(&choice, &mut batch)?;
+                let attempt = self.archive.mark_tried(choice.origin());
+                self.carry_out(&choice, attempt, &mut batch)?;
                 if alone {
                     break;
                 }
@@ -258,7 +259,7 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
             let choice =
                 Choice { node: 0, action: 0, reason: "it is what a sweep does".to_owned() };
             let mut batch = Vec::new();
-            self.tuned(0, &choice, &mut batch)?;
+            self.tuned(0, &choice, None, &mut batch)?;
             self.settle(&batch)?;
         }
         let spent = self.spent();
@@ -269,11 +270,16 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
     }
 
     /// Does what a strategy chose; variants that came of it are to be settled.
-    fn carry_out(&mut self, choice: &Choice, batch: &mut Vec<usize>) -> Result<(), Interrupted> {
+    fn carry_out(
+        &mut self,
+        choice: &Choice,
+        attempt: Attempt,
+        batch: &mut Vec<(usize, Option<Attempt>)>,
+    ) -> Result<(), Interrupted> {
         let parent = self.variant_at(choice.node);
         let action = self.archive.nodes()[choice.node].actions[choice.action].clone();
         if action.key == TUNE {
-            return self.tuned(parent, choice, batch);
+            return self.tuned(parent, choice, Some(attempt), batch);
         }
         let Some(kernel) = self.kernels[parent].clone() else { return Ok(()) };
         let (bottleneck, advised) = self.held_back(parent);
@@ -288,7 +294,10 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
             knowledge: &self.order.knowledge,
         };
         match self.order.operators[index].propose(&subject, &action) {
-            Ok(draft) => self.propose(parent, &action.key, &choice.reason, draft, batch),
+            Ok(draft) => {
+                let how = (action.key.as_str(), choice.reason.as_str());
+                self.propose(parent, how, draft, (Some(attempt), batch))
+            }
             Err(super::operators::Nothing { why, cost }) => {
                 self.scribe.record(Entry::Nothing { parent, action: action.key, why, cost })
             }
@@ -300,7 +309,8 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
         &mut self,
         parent: usize,
         choice: &Choice,
-        batch: &mut Vec<usize>,
+        attempt: Option<Attempt>,
+        batch: &mut Vec<(usize, Option<Attempt>)>,
     ) -> Result<(), Interrupted> {
         let Some(kernel) = self.kernels[parent].clone() else { return Ok(()) };
         let found = self.tune(parent, &kernel)?;
@@ -333,7 +343,7 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
         };
         let (cost, before) = (super::entry::Cost::default(), batch.len());
         for draft in drafts {
-            self.propose(parent, TUNE, &choice.reason, draft, batch)?;
+            self.propose(parent, (TUNE, &choice.reason), draft, (attempt, &mut *batch))?;
         }
         if batch.len() == before {
             self.scribe.record(Entry::Nothing { parent, action: TUNE.to_owned(), why, cost })?;
@@ -345,10 +355,9 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
     fn propose(
         &mut self,
         parent: usize,
-        action: &str,
-        why: &str,
+        (action, why): (&str, &str),
         draft: Draft,
-        batch: &mut Vec<usize>,
+        (attempt, batch): (Option<Attempt>, &mut Vec<(usize, Option<Attempt>)>),
     ) -> Result<(), Interrupted> {
         let same = |variant: &super::story::Variant| variant.proposal.source == draft.source;
         if let Some(known) = self.scribe.story.variants.iter().position(same) {
@@ -370,7 +379,7 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
             cost: draft.cost,
         };
         self.scribe.record(Entry::Proposed(Box::new(proposal)))?;
-        batch.push(variant);
+        batch.push((variant, attempt));
         Ok(())
     }
 

@@ -271,7 +271,9 @@ impl Laboratory for EngineLaboratory {
     }
 
     fn evaluate(&mut self, kernel: &Arc<Kernel>) -> Result<Run, Interrupted> {
-        let request = Request::Evaluate(self.work(kernel), self.timing(Protocol::FINAL));
+        // A verdict is about every workload, whichever of them count here.
+        let conditions = Conditions { workload: None, ..self.timing(Protocol::FINAL) };
+        let request = Request::Evaluate(self.work(kernel), conditions);
         match self.ending(request)? {
             Ending::Evaluated(run) => Ok(*run),
             _other => Err(unexpected()),

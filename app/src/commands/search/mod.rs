@@ -9,8 +9,7 @@ use std::io::{self, Write as _};
 
 use lightbench_core::search::entry::End;
 use lightbench_core::search::{
-    Audience, Control, EngineLaboratory, Entry, Explorer, Interrupted, Kept, Story,
-    Verdict,
+    Audience, Control, EngineLaboratory, Entry, Explorer, Kept, Story, Verdict,
 };
 
 use self::ordered::{Begun, Ordered};
@@ -149,9 +148,4 @@ fn written(
     let mut file = OpenOptions::new().write(true).create_new(true).open(&path)?;
     file.write_all(story.variants[best].proposal.source.as_bytes())?;
     Ok(format!("\nwritten to {}\n", path.display()))
-}
-
-/// What a search that could not begin is told as.
-fn refused(error: &Interrupted, as_json: bool) -> Outcome {
-    report::environment(error, as_json)
 }

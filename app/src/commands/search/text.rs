@@ -5,7 +5,7 @@ use lightbench_core::search::{Decision, Entry, Look, Order, Story, Verdict};
 use lightbench_core::units::Seconds;
 
 use crate::commands::bench::Chosen;
-use crate::style::{ERROR, GOOD, DIM};
+use crate::style::{DIM, ERROR, GOOD};
 
 /// What is about to be searched.
 pub(super) fn heading(order: &Order, chosen: &Chosen) -> String {

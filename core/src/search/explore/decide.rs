@@ -11,6 +11,7 @@ use crate::search::cost::{ratios, times};
 use crate::search::entry::{Basis, Decision, Entry, Failed, Look, Verdict, WorkloadTime};
 use crate::search::laboratory::{Interrupted, Laboratory};
 use crate::speed_of_light::playbook::relief;
+use crate::strategies::archive::Attempt;
 use crate::suggest::knowledge::word;
 use crate::units::Seconds;
 use crate::verify::verdict::{Passed, WorkloadTiming};
@@ -26,15 +27,17 @@ const ABANDON: f64 = 3.0;
 
 impl<L: Laboratory> Explorer<'_, L> {
     /// Looks at variants, and decides about each.
-    pub(super) fn settle(&mut self, variants: &[usize]) -> Result<(), Interrupted> {
+    pub(super) fn settle(
+        &mut self,
+        variants: &[(usize, Option<Attempt>)],
+    ) -> Result<(), Interrupted> {
         let mut kernels = Vec::new();
-        for variant in variants {
+        for (variant, attempt) in variants {
             match self.kernel_of(*variant) {
-                Ok(kernel) => kernels.push((*variant, kernel)),
+                Ok(kernel) => kernels.push((*variant, *attempt, kernel)),
                 Err(why) => {
-                    self.kernels[*variant] = None;
                     self.decided(*variant, Decision::Rejected { why })?;
-                    self.grow(*variant);
+                    self.grow(*variant, *attempt);
                 }
             }
         }
@@ -42,16 +45,16 @@ impl<L: Laboratory> Explorer<'_, L> {
             return Ok(());
         }
         let abandon = self.abandon();
-        let each: Vec<_> = kernels.iter().map(|(_, kernel)| Arc::clone(kernel)).collect();
+        let each: Vec<_> = kernels.iter().map(|(_, _, kernel)| Arc::clone(kernel)).collect();
         let screenings = self.laboratory.screen(&each, &abandon)?;
-        for ((variant, kernel), screening) in kernels.iter().zip(&screenings) {
+        for ((variant, _, kernel), screening) in kernels.iter().zip(&screenings) {
             self.looked(*variant, screening)?;
             self.kernels[*variant] = Some(Arc::clone(kernel));
         }
-        for (variant, kernel) in kernels.iter().take(screenings.len()) {
+        for (variant, attempt, kernel) in kernels.iter().take(screenings.len()) {
             self.decide(*variant, kernel)?;
             self.learn(*variant);
-            self.grow(*variant);
+            self.grow(*variant, *attempt);
         }
         Ok(())
     }

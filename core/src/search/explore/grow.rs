@@ -8,6 +8,7 @@ use crate::search::cost::ratios;
 use crate::search::entry::{Decision, Look, Verdict};
 use crate::search::laboratory::{Interrupted, Laboratory};
 use crate::search::operators::{Subjected, TUNE, tuning};
+use crate::strategies::archive::Attempt;
 use crate::strategies::{Action, Finding, Origin, Outcome};
 
 /// A variant that is this much slower than the first one on some workload has lost something.
@@ -19,27 +20,42 @@ impl<L: Laboratory> Explorer<'_, L> {
         let count = self.scribe.story.variants.len();
         self.kernels = (0..count).map(|variant| self.kernel_of(variant).ok()).collect();
         self.candidates = vec![None; count];
-        for variant in 0..count {
-            if !self.scribe.story.variants[variant].is_settled() {
-                self.finish(variant)?;
-            } else {
-                self.grow(variant);
+        self.finish(0, None)?;
+        let mut last: Option<Attempt> = None;
+        for tried in self.scribe.story.attempts.clone() {
+            let Some(origin) = self.origin(tried.parent, &tried.action) else { continue };
+            // One attempt may have made several.
+            let again = last.filter(|last| last.origin == origin && !self.is_open(origin));
+            let attempt = again.unwrap_or_else(|| self.archive.mark_tried(origin));
+            last = Some(attempt);
+            if let Some(child) = tried.child {
+                self.finish(child, Some(attempt))?;
             }
         }
         Ok(())
     }
 
     /// Goes on with a variant where a restart left it.
-    fn finish(&mut self, variant: usize) -> Result<(), Interrupted> {
-        let looked = self.scribe.story.variants[variant].look.is_some();
-        match (looked, self.kernels[variant].clone()) {
-            (true, Some(kernel)) => {
-                self.decide(variant, &kernel)?;
-                self.grow(variant);
-                Ok(())
-            }
-            (true, None) | (false, _) => self.settle(&[variant]),
+    fn finish(&mut self, variant: usize, attempt: Option<Attempt>) -> Result<(), Interrupted> {
+        let known = &self.scribe.story.variants[variant];
+        match (known.is_settled(), known.look.is_some(), self.kernels[variant].clone()) {
+            (true, _, _) => {}
+            (false, true, Some(kernel)) => self.decide(variant, &kernel)?,
+            (false, true, None) | (false, false, _) => return self.settle(&[(variant, attempt)]),
         }
+        self.grow(variant, attempt);
+        Ok(())
+    }
+
+    fn origin(&self, parent: usize, action: &str) -> Option<Origin> {
+        let node = self.places.get(parent).copied().flatten()?;
+        let actions = &self.archive.nodes()[node].actions;
+        let action = actions.iter().position(|known| known.key == action)?;
+        Some(Origin { node, action })
+    }
+
+    fn is_open(&self, origin: Origin) -> bool {
+        self.archive.nodes()[origin.node].actions[origin.action].is_open()
     }
 
     /// The kernel of a variant.
@@ -64,44 +80,13 @@ impl<L: Laboratory> Explorer<'_, L> {
     }
 
     /// Puts a settled variant into the archive, with all that can be done with it.
-    pub(super) fn grow(&mut self, variant: usize) {
+    pub(super) fn grow(&mut self, variant: usize, attempt: Option<Attempt>) {
         while self.places.len() <= variant {
             self.places.push(None);
         }
-        if self.places[variant].is_some() {
-            return;
-        }
-        let finding = self.finding(variant);
-        let origin = self.origin(variant);
-        self.places[variant] = Some(self.archive.add(origin, finding));
-        self.replay_attempts(variant);
-    }
-
-    /// The action that made a variant; after a restart it is marked here.
-    fn origin(&mut self, variant: usize) -> Option<Origin> {
-        let proposal = &self.scribe.story.variants[variant].proposal;
-        let node = self.places.get(proposal.parent?).copied().flatten()?;
-        let actions = &self.archive.nodes()[node].actions;
-        let action = actions.iter().position(|action| action.key == proposal.action)?;
-        Some(Origin { node, action })
-    }
-
-    /// Marks what was tried with a variant before a restart.
-    fn replay_attempts(&mut self, variant: usize) {
-        let Some(node) = self.places[variant] else { return };
-        let tried: Vec<String> = self
-            .scribe
-            .story
-            .attempts
-            .iter()
-            .filter(|attempt| attempt.parent == variant)
-            .map(|attempt| attempt.action.clone())
-            .collect();
-        for key in tried {
-            let actions = &self.archive.nodes()[node].actions;
-            if let Some(action) = actions.iter().position(|action| action.key == key) {
-                self.archive.mark_tried(Origin { node, action });
-            }
+        if self.places[variant].is_none() {
+            let finding = self.finding(variant);
+            self.places[variant] = Some(self.archive.add(attempt, finding));
         }
     }
 
