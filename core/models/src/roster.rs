@@ -232,6 +232,17 @@ impl Roster {
         ledger: &Ledger,
         seed: u64,
     ) -> Result<Box<dyn Model>, OpenError> {
+        self.open_with(name, access, ledger, Patience { seed, ..Patience::default() })
+    }
+
+    /// As [`Self::open`]; how often a server is asked again is as the settings say.
+    pub(crate) fn open_with(
+        &self,
+        name: &str,
+        access: &Access,
+        ledger: &Ledger,
+        patience: Patience,
+    ) -> Result<Box<dyn Model>, OpenError> {
         let entry = self.entries.get(name).ok_or_else(|| self.unknown(name))?;
         let (ledger, redactor) = (ledger.clone(), access.redactor.clone());
         match entry {
@@ -251,15 +262,14 @@ impl Roster {
                     redactor,
                 };
                 let paid = Paid { model: server, ledger, prices: settings.prices };
-                let patience =
-                    Patience { attempts: settings.attempts, seed, ..Patience::default() };
+                let patience = Patience { attempts: settings.attempts, ..patience };
                 let pace = settings.requests_per_minute.and_then(NonZeroU32::new);
                 Ok(Box::new(Patient::new(paid, patience, pace)))
             }
             Entry::Agent(settings) => {
                 let agent = agent(name, settings, access, redactor);
                 let paid = Paid { model: agent, ledger, prices: None };
-                let patience = Patience { attempts: 1, seed, ..Patience::default() };
+                let patience = Patience { attempts: 1, ..patience };
                 let pace = settings.requests_per_minute.and_then(NonZeroU32::new);
                 Ok(Box::new(Patient::new(paid, patience, pace)))
             }

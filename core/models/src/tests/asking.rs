@@ -107,7 +107,7 @@ fn what_passes_is_tried_again() {
         let past = "Sun, 06 Nov 1994 08:49:37 GMT";
         check_text(vec![busy().with("retry-after", past), good()], settings, "good", 1);
         check_text(vec![broken(), good()], settings, "good", 1);
-        let truncated = Answer::first(protocol, &["half", "lost"], 4, Step::Break);
+        let truncated = Answer::unfinished(protocol, &["half"], Step::Break);
         check_text(vec![truncated, good()], settings, "good", 1);
         let overloaded = json!({ "type": "error",
             "error": { "type": "overloaded_error", "message": "Overloaded" } });
@@ -146,11 +146,11 @@ fn what_does_not_pass_is_not_tried_again() {
 #[test]
 fn answers_that_are_none() {
     for (protocol, settings) in BOTH {
-        let truncated = Answer::first(protocol, &["half"], 4, Step::Break);
+        let truncated = Answer::unfinished(protocol, &["half"], Step::Break);
         check_trouble(truncated, settings, |trouble| {
             matches!(trouble, Trouble::CutShort { received: 4 })
         });
-        let ended = Answer::first(protocol, &["half"], 4, Step::Wait(Duration::ZERO));
+        let ended = Answer::unfinished(protocol, &["half"], Step::Wait(Duration::ZERO));
         check_trouble(ended, settings, |trouble| matches!(trouble, Trouble::CutShort { .. }));
         let json = Answer::stream([b"data: {\"choices\": [}\n\n".to_vec()]);
         check_trouble(json, settings, |trouble| matches!(trouble, Trouble::Garbled { .. }));
@@ -235,7 +235,7 @@ fn silence_has_an_end() {
     let silent = Answer { framing: Framing::Nothing, ..Answer::stream([]) };
     check(Answer { steps: vec![Step::Hang], ..silent }, "beginning_secs", Wait::Beginning);
     for (protocol, _) in BOTH {
-        let hanging = Answer::first(protocol, &["a"], 2, Step::Hang);
+        let hanging = Answer::unfinished(protocol, &["a"], Step::Hang);
         check(hanging, "piece_secs", Wait::NextPiece);
     }
     let mut slow = Answer::stream([]);
@@ -269,7 +269,7 @@ fn a_cancelled_question_ends_at_once() {
     };
     let silent = Answer { framing: Framing::Nothing, ..Answer::stream([]) };
     check(Answer { steps: vec![Step::Hang], ..silent });
-    check(Answer::first(Protocol::ChatCompletions, &["a"], 2, Step::Hang));
+    check(Answer::unfinished(Protocol::ChatCompletions, &["a"], Step::Hang));
     check(Answer::refusal(429, &json!({ "error": "wait" })).with("retry-after", "30"));
     let mut refusing = Answer::refusal(400, &json!({}));
     refusing.steps.push(Step::Hang);

@@ -10,7 +10,7 @@ use crate::{
 fn model(ledger: &Ledger, prices: Option<Prices>, replies: usize) -> Paid<Recorded> {
     let reply = RecordedReply {
         reply: "done".to_owned(),
-        input_tokens: Some(1000),
+        input_tokens: Some(10),
         output_tokens: Some(500),
         expects: None,
     };
@@ -47,12 +47,12 @@ fn budgets_hold() {
     check(Budget { requests: Some(0), ..none }, None, 0, |refusal| {
         matches!(refusal, Refusal::Requests { .. })
     });
-    check(Budget { tokens: Some(4000), ..none }, None, 3 - 1, |refusal| {
+    check(Budget { tokens: Some(1600), ..none }, None, 3, |refusal| {
         matches!(refusal, Refusal::Tokens { .. })
     });
-    // Each answer costs 0.0105.
+    // Each answer costs 0.00753.
     let money = |amount| Budget { money: Some(Money(amount)), ..none };
-    check(money(0.035), Some(PRICES), 3, |refusal| matches!(refusal, Refusal::Money { .. }));
+    check(money(0.023), Some(PRICES), 3, |refusal| matches!(refusal, Refusal::Money { .. }));
     check(money(0.0), Some(PRICES), 0, |refusal| matches!(refusal, Refusal::Money { .. }));
     check(money(1.0), None, 0, |refusal| matches!(refusal, Refusal::NoPrices));
     check(money(f64::NAN), Some(PRICES), 0, |refusal| matches!(refusal, Refusal::Money { .. }));
@@ -74,8 +74,8 @@ fn models_may_share_a_budget_and_go_on_with_it() {
     assert!(ask(&mut other, &StopSign::never()).result.is_ok());
     assert!(ask(&mut one, &StopSign::never()).result.is_err());
     let spent = ledger.spent();
-    assert_eq!((spent.requests, spent.tokens, spent.estimated_tokens), (6, 3010, 1));
-    assert!((spent.money.0 - 2.021).abs() < 1e-12, "{spent:?}");
+    assert_eq!((spent.requests, spent.tokens, spent.estimated_tokens), (6, 1030, 1));
+    assert!((spent.money.0 - 2.01506).abs() < 1e-12, "{spent:?}");
 }
 
 #[test]

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use crate::{
     Access, Conversation, Heard, Ledger, Limits, Model, ModelError, ModelSettings, NoKeyring,
-    Reply, Request, Roster, ServerSettings, StopSign,
+    Patience, Reply, Request, Roster, ServerSettings, StopSign,
 };
 
 /// The key of every test; it must turn up nowhere.
@@ -82,10 +82,11 @@ pub(super) fn roster_of(settings: ServerSettings) -> (Roster, Access) {
     (roster, access)
 }
 
-/// A model at an endpoint, as the settings open it.
+/// A model at an endpoint, as the settings open it, except that it does not wait long.
 pub(super) fn model_at(endpoint: &str, more: &str) -> Box<dyn Model> {
     let (roster, access) = roster_of(server_settings(endpoint, more));
-    roster.open("m", &access, &Ledger::default(), 7).unwrap()
+    let patience = Patience { first_wait: Duration::from_millis(10), ..Patience::default() };
+    roster.open_with("m", &access, &Ledger::default(), patience).unwrap()
 }
 
 /// A stop sign that goes up after a while.

@@ -291,8 +291,8 @@ proptest! {
     }
 
     #[test]
-    fn a_fenced_file_comes_out_as_it_was(text in "([^`~\r\n]{0,20}\n){1,8}", before in "[a-z .\n]{0,40}") {
-        prop_assume!(!text.trim().is_empty() && !text.contains('<'));
+    fn a_fenced_file_comes_out_as_it_was(text in "([a-zéß(){};=#/* .]{0,20}\n){1,8}", before in "[a-z .\n]{0,40}") {
+        prop_assume!(!text.trim().is_empty());
         let parsed = parse(&format!("{before}\n```cuda\n{text}```\nThat is all.")).unwrap();
         prop_assert_eq!(parsed.proposal, Proposal::File(text));
     }

@@ -18,7 +18,7 @@ fn secrets_are_masked() {
     check(&["abcdefgh"], "abcdefghabcdefgh", "[redacted][redacted]");
     check(&["abcdefgh"], "abcdefg", "abcdefg");
     check(&["aaaaaaab"], "aaaaaaaaaab", "aaa[redacted]");
-    check(&["abcdefgh", "abcdefghijkl"], "abcdefghijkl abcdefghijk", "[redacted] [redacted]ijk");
+    check(&["abcdefgh", "abcdefghijkl"], "abcdefghijkl abcdefghijk", "[redacted] [redacted]");
     check(&["abcdefgh-0123"], "it ends in abcdefgh-01", "it ends in [redacted]");
     check(&["short"], "short", "short");
     check(&["schlüssel"], "der schlüssel!", "der [redacted]!");

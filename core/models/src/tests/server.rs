@@ -191,6 +191,15 @@ impl Answer {
         Self::stream(all.chunks(bytes).map(<[u8]>::to_vec))
     }
 
+    /// The events until the last piece of text, and then this.
+    pub(super) fn unfinished(protocol: Protocol, pieces: &[&str], then: Step) -> Self {
+        let before = match protocol {
+            Protocol::ChatCompletions => 1,
+            Protocol::Messages => 3,
+        };
+        Self::first(protocol, pieces, before + pieces.len(), then)
+    }
+
     /// The first events only, and then this.
     pub(super) fn first(protocol: Protocol, pieces: &[&str], count: usize, then: Step) -> Self {
         let some = events(protocol, pieces).into_iter().take(count).map(String::into_bytes);

@@ -50,7 +50,7 @@ fn endpoints() {
     check("https://me:pass@example.com/v1", "name or password");
     check("https://example.com/v1?key=abc", "query");
     check("https://example.com/v1#abc", "fragment");
-    check("ftp://example.com/", "ftp:// is not spoken");
+    check("ftp://example.com/", "is not spoken");
     check("file:///etc/passwd", "no address");
     check("example.com", "no address");
     check("", "no address");
