@@ -47,6 +47,8 @@ const LAYERS: &[Layer] = &[
         word: "thread::Builder",
         allowed: &[
             "app/src/clerk/",
+            "core/models/src/agent.rs",
+            "core/models/src/http/dial.rs",
             "core/src/engine/",
             "core/src/worker/",
             "core/virtual_gpu/src/",
@@ -58,6 +60,12 @@ const LAYERS: &[Layer] = &[
         allowed: &["core/src/engine/", "core/src/worker/", "core/virtual_gpu/src/"],
         reason: "threads start where they are supervised",
     },
+    Layer { word: "ureq", allowed: &["core/models/src/"], reason: "one crate speaks to servers" },
+    Layer {
+        word: "keyring::",
+        allowed: &["core/models/src/keys.rs"],
+        reason: "keys come from one place",
+    },
     Layer {
         word: "env::var",
         allowed: &["app/src/args.rs", "app/src/session.rs"],
@@ -68,6 +76,9 @@ const LAYERS: &[Layer] = &[
 /// Modules that compute: no files, no network, no clock.
 const PURE: &[&str] = &[
     "core/units/src/",
+    "core/models/src/events.rs",
+    "core/models/src/protocol/",
+    "core/models/src/reply/",
     "core/src/arguments/",
     "core/src/project/expression/",
     "core/src/compile/occupancy",

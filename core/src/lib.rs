@@ -49,6 +49,8 @@ pub mod report;
 
 pub mod engine;
 
+pub use lightbench_models as models;
+
 pub use lightbench_units as units;
 
 pub mod cancellation;

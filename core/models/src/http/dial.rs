@@ -58,8 +58,7 @@ impl Resolver for Lookup {
         let default = if uri.scheme_str() == Some("http") { 80 } else { 443 };
         let port = uri.port_u16().unwrap_or(default);
         let mut found = self.empty();
-        let capacity = found.len() + MOST_ADDRESSES;
-        for address in self.addresses(host.clone(), port)?.into_iter().take(capacity) {
+        for address in self.addresses(host.clone(), port)?.into_iter().take(MOST_ADDRESSES) {
             if self.reach == Reach::Loopback && !address.ip().is_loopback() {
                 let address = address.ip().to_string();
                 return Err(io::Error::other(Trouble::NotLoopback { host, address }).into());

@@ -5,28 +5,28 @@ use crate::model::Stop;
 use crate::protocol::{Odd, Progress, Protocol, words_of_refusal};
 
 /// The text of an event, and what is known afterwards.
-fn check(protocol: Protocol, data: &str, text: &str, stop: Option<Stop>) {
+fn check(protocol: Protocol, data: &str, text: &str, stop: Option<&Stop>) {
     let mut progress = Progress::default();
     let event = Event { kind: String::new(), data: data.to_owned() };
     assert_eq!(protocol.read(&event, &mut progress).as_deref(), Ok(text), "{data}");
-    assert_eq!(progress.stop, stop, "{data}");
+    assert_eq!(progress.stop.as_ref(), stop, "{data}");
 }
 
 #[test]
 fn chat_events_mean() {
     let check = |data, text, stop| check(Protocol::ChatCompletions, data, text, stop);
-    check("[DONE]", "", Some(Stop::Finished));
+    check("[DONE]", "", Some(&Stop::Finished));
     check(r#"{"choices":[{"delta":{"content":"a"}}]}"#, "a", None);
     check(r#"{"choices":[{"delta":{"role":"assistant","content":null}}]}"#, "", None);
     check(r#"{"choices":[{"delta":{"reasoning_content":"hm"},"index":0}]}"#, "", None);
-    check(r#"{"choices":[{"delta":{},"finish_reason":"length"}]}"#, "", Some(Stop::Length));
+    check(r#"{"choices":[{"delta":{},"finish_reason":"length"}]}"#, "", Some(&Stop::Length));
     check(
         r#"{"choices":[{"delta":{},"finish_reason":"content_filter"}]}"#,
         "",
-        Some(Stop::Declined),
+        Some(&Stop::Declined),
     );
-    let other = Some(Stop::Other("tool_calls".to_owned()));
-    check(r#"{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}"#, "", other);
+    let other = Stop::Other("tool_calls".to_owned());
+    check(r#"{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}"#, "", Some(&other));
     check(r#"{"choices":[],"prompt_filter_results":[]}"#, "", None);
 }
 
@@ -46,16 +46,16 @@ fn message_events_mean() {
     );
     check(r#"{"type":"ping"}"#, "", None);
     check(r#"{"type":"something_new","x":[1]}"#, "", None);
-    check(r#"{"type":"message_stop"}"#, "", Some(Stop::Finished));
+    check(r#"{"type":"message_stop"}"#, "", Some(&Stop::Finished));
     check(
         r#"{"type":"message_delta","delta":{"stop_reason":"max_tokens"}}"#,
         "",
-        Some(Stop::Length),
+        Some(&Stop::Length),
     );
     check(
         r#"{"type":"message_delta","delta":{"stop_reason":"refusal"}}"#,
         "",
-        Some(Stop::Declined),
+        Some(&Stop::Declined),
     );
 }
 

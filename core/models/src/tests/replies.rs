@@ -184,7 +184,7 @@ fn edits_are_read() {
 #[test]
 fn edits_are_carried_out() {
     let check = |edits: &[Edit], expected: &str| {
-        assert_eq!(apply(edits, FILE).as_deref(), Ok(expected), "{edits:?}")
+        assert_eq!(apply(edits, FILE).as_deref(), Ok(expected), "{edits:?}");
     };
     check(
         &[edit("int b;\n", "int d;\nint e;\n")],
