@@ -284,7 +284,11 @@ fn a_listener_that_has_heard_enough_ends_it() {
         let mut model = model_at(&server.endpoint(), settings);
         let reply = ask_until(model.as_mut(), &StopSign::never(), 2).result.unwrap();
         assert_eq!((reply.text.as_str(), &reply.stop), ("onetwo", &Stop::Listener));
-        assert!(matches!(reply.usage.output, Count::Estimated(_) | Count::Reported(1)));
+        assert_eq!(
+            reply.usage.output,
+            Count::Estimated(2),
+            "what was heard, not what was reported at first"
+        );
     }
 }
 
@@ -294,6 +298,35 @@ fn nobody_there() {
     let mut model = model_at(&format!("http://{address}/v1"), "attempts: 1");
     let error = ask(model.as_mut(), &StopSign::never()).result.unwrap_err();
     assert!(matches!(error.trouble, Trouble::Connection { .. }), "{error:?}");
+}
+
+#[test]
+fn names_are_looked_up() {
+    let server = TestServer::start(vec![Answer::of(Protocol::ChatCompletions, &["here"])]);
+    let endpoint = server.endpoint().replace("127.0.0.1", "localhost");
+    let mut model = model_at(&endpoint, "attempts: 1");
+    assert_eq!(ask(model.as_mut(), &StopSign::never()).result.unwrap().text, "here");
+}
+
+#[test]
+fn encryption_is_not_waited_for_without_end() {
+    let silent = Answer { framing: Framing::Nothing, ..Answer::stream([]) };
+    let silent = Answer { steps: vec![Step::Hang], ..silent };
+    let check = |settings: &str, stop: &StopSign, is_it: fn(&Trouble) -> bool| {
+        let server = TestServer::start(vec![silent.clone()]);
+        let endpoint = server.endpoint().replace("http:", "https:");
+        let mut model = model_at(&endpoint, settings);
+        let began = Instant::now();
+        let trouble = ask(model.as_mut(), stop).result.unwrap_err().trouble;
+        // A machine without any certificates does not get as far as waiting.
+        assert!(is_it(&trouble) || matches!(trouble, Trouble::Connection { .. }), "{trouble:?}");
+        assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+    };
+    check("attempts: 1, time: (beginning_secs: 0.2)", &StopSign::never(), |trouble| {
+        matches!(trouble, Trouble::TimedOut { waited_for: Wait::Beginning, .. })
+    });
+    let stop = stop_after(Duration::from_millis(100));
+    check("attempts: 1", &stop, |trouble| *trouble == Trouble::Cancelled);
 }
 
 #[test]
