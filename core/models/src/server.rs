@@ -145,6 +145,9 @@ impl Server {
             Trouble::Connection { host, reason } => {
                 Trouble::Connection { host, reason: self.clean(&reason) }
             }
+            Trouble::Encryption { host, reason } => {
+                Trouble::Encryption { host, reason: self.clean(&reason) }
+            }
             Trouble::Busy { status, retry_after, says } => {
                 Trouble::Busy { status, retry_after, says: self.clean(&says) }
             }

@@ -330,6 +330,19 @@ fn encryption_is_not_waited_for_without_end() {
 }
 
 #[test]
+fn a_server_that_does_not_encrypt_is_left() {
+    let plain = Answer {
+        framing: Framing::Nothing,
+        ..Answer::stream([b"HTTP/1.1 200 OK\r\n\r\n".to_vec()])
+    };
+    let server = TestServer::start(vec![plain.clone(), plain]);
+    let mut model = model_at(&server.endpoint().replace("http:", "https:"), "");
+    let error = ask(model.as_mut(), &StopSign::never()).result.unwrap_err();
+    assert!(matches!(error.trouble, Trouble::Encryption { .. }), "{error:?}");
+    assert_eq!(error.attempts.len(), 0);
+}
+
+#[test]
 fn a_farewell_may_be_missing() {
     for (protocol, settings) in BOTH {
         let all = events(protocol, &["whole"]);

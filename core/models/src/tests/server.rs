@@ -1,6 +1,6 @@
 //! A real server on the loopback address that plays a script: one answer for each connection.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -39,7 +39,7 @@ pub(super) enum Framing {
 }
 
 /// What a client sent.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Received {
     pub(super) line: String,
     pub(super) headers: Vec<(String, String)>,
@@ -104,7 +104,11 @@ fn serve(
     answer: Option<Answer>,
     log: &Mutex<Vec<Received>>,
 ) -> std::io::Result<()> {
-    let received = receive(stream)?;
+    let received = match receive(stream) {
+        // The beginning of an encrypted connection.
+        Err(error) if error.kind() == ErrorKind::InvalidData => Received::default(),
+        received => received?,
+    };
     let is_tunnel = received.line.starts_with("CONNECT ");
     log.lock().unwrap().push(received);
     if is_tunnel {
