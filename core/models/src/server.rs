@@ -220,15 +220,7 @@ impl<'a> Answer<'a> {
         let mut beginning = Vec::new();
         let mut received = 0_usize;
         while !self.progress.is_over {
-            let count = match incoming.read(&mut buffer) {
-                Ok(count) => count,
-                // Everything was said, and only the farewell is missing.
-                Err(Trouble::Connection { .. }) if self.progress.stop.is_some() => break,
-                Err(Trouble::Connection { .. }) => {
-                    return Err(Trouble::CutShort { received: self.text.len() });
-                }
-                Err(trouble) => return Err(trouble),
-            };
+            let count = self.next_bytes(incoming, &mut buffer)?;
             if count == 0 {
                 break;
             }
@@ -256,6 +248,16 @@ impl<'a> Answer<'a> {
             return Err(Trouble::Garbled { why: "there are no events in it".to_owned(), excerpt });
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    /// How many bytes came; none at the end.
+    fn next_bytes(&self, incoming: &mut Incoming, buffer: &mut [u8]) -> Result<usize, Trouble> {
+        match incoming.read(buffer) {
+            // Everything was said, and only the farewell is missing.
+            Err(Trouble::Connection { .. }) if self.progress.stop.is_some() => Ok(0),
+            Err(Trouble::Connection { .. }) => Err(Trouble::CutShort { received: self.text.len() }),
+            read => read,
+        }
     }
 
     /// An answer that came in one piece: not every server streams.
