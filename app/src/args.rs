@@ -3,6 +3,7 @@
 //! The environment is read here and in `session.rs`; everything below is told.
 
 mod history;
+mod models;
 mod numbers;
 
 use std::path::PathBuf;
@@ -11,6 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use lightbench_core::strategies::{StrategyKind, TunerKind};
 
 pub use self::history::{Export, History, Import, Report, Selection, Sort};
+pub use self::models::Models;
 pub use self::numbers::{Calibrate, Explain, Tour};
 
 /// A workbench for CUDA kernels: correct, how fast, how far from the speed of light.
@@ -72,6 +74,7 @@ pub enum Command {
     Explain(Explain),
     Tour(Tour),
     Doctor(Doctor),
+    Models(Models),
     Picture(Picture),
     /// Serve requests of a parent process on standard input and output.
     #[command(hide = true)]

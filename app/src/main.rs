@@ -34,6 +34,7 @@ fn main() -> ExitCode {
         Some(Command::Explain(explain)) => commands::explain::run(explain),
         Some(Command::Tour(tour)) => commands::tour::run(&session, tour),
         Some(Command::Doctor(doctor)) => commands::doctor::run(&session, doctor),
+        Some(Command::Models(models)) => commands::models::run(&session, models),
     };
     shown(&outcome)
 }

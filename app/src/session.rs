@@ -10,6 +10,7 @@ use lightbench_core::cancellation::Cancellation;
 use lightbench_core::compile::Compiler;
 use lightbench_core::display_text::visible;
 use lightbench_core::history::place::user_state;
+use lightbench_core::models::{Access, Roster, StopSign, SystemKeyring};
 use lightbench_core::toolchain::{
     DEFAULT_FETCH_LIMIT, FetchError, FetchEvent, FetchRequest, PinnedSet, Surroundings, Toolchain,
     ToolchainError, discover, fetch, user_cache,
@@ -111,6 +112,19 @@ impl Session {
             }
             found => Ok(found?),
         }
+    }
+
+    /// The keys, variables and proxy that models need. The keyring may ask a person to unlock it.
+    #[must_use]
+    pub fn model_access(&self, roster: &Roster) -> Access {
+        roster.access(&|name| env::var_os(name), &SystemKeyring)
+    }
+
+    /// Up after Ctrl-C.
+    #[must_use]
+    pub fn stop_sign(&self) -> StopSign {
+        let cancellation = self.cancellation.clone();
+        StopSign::when(move || cancellation.is_cancelled())
     }
 
     /// Fetches a set of packages, with its progress on standard error.

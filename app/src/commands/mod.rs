@@ -12,6 +12,7 @@ pub mod explain;
 mod fault;
 pub mod history;
 pub mod launch;
+pub mod models;
 pub mod new;
 pub mod picture;
 pub mod run;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use lightbench_core::models::ModelSettings;
 use serde::{Deserialize, Serialize};
 
 use crate::theme::ThemeName;
@@ -24,6 +25,8 @@ pub struct Settings {
     pub recent: Vec<PathBuf>,
     /// The editor.
     pub editor: EditorSettings,
+    /// Language models and agent commands. Only here: a project can name no command, endpoint or host.
+    pub models: ModelSettings,
 }
 
 /// What a person prefers in the editor.
@@ -99,6 +102,7 @@ impl Default for Settings {
             device: None,
             recent: Vec::new(),
             editor: EditorSettings::default(),
+            models: ModelSettings::default(),
         }
     }
 }

@@ -105,6 +105,7 @@ enum Piece {
 /// A program that runs. Dropping it ends it, and everything that it started in its process group.
 struct Running {
     process: Child,
+    status: Option<ExitStatus>,
     output: Receiver<Piece>,
     errors: Receiver<Piece>,
     /// Its working folder.
@@ -137,18 +138,34 @@ impl Running {
             _ => Err(io::Error::other("the process has no pipes")),
         };
         match read(streams) {
-            Ok((output, errors)) => Ok(Self { process, output, errors, _folder: folder }),
+            Ok((output, errors)) => {
+                Ok(Self { process, status: None, output, errors, _folder: folder })
+            }
             Err(error) => {
                 end_group(&mut process);
+                process.wait()?;
                 Err(error)
             }
         }
+    }
+
+    /// Ends it and its group, now.
+    fn end(&mut self) -> io::Result<ExitStatus> {
+        if let Some(status) = self.status {
+            return Ok(status);
+        }
+        // The group first, while its number is still reserved by a process that nobody has reaped.
+        end_group(&mut self.process);
+        let status = self.process.wait()?;
+        self.status = Some(status);
+        Ok(status)
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        end_group(&mut self.process);
+        // Nobody is left to be told.
+        let _ended = self.end();
     }
 }
 
@@ -208,7 +225,9 @@ impl Talk<'_> {
         let mut bytes = 0_usize;
         loop {
             self.deadline.check()?;
-            keep_tail(&running.errors, &mut tail);
+            while let Ok(Piece::Bytes(piece)) = running.errors.try_recv() {
+                keep_tail(&mut tail, piece);
+            }
             match running.output.recv_timeout(SLICE) {
                 Ok(Piece::Bytes(piece)) => {
                     bytes += piece.len();
@@ -226,8 +245,9 @@ impl Talk<'_> {
             }
         }
         let status = self.status(&mut running)?;
-        std::thread::sleep(SLICE.min(GRACE));
-        keep_tail(&running.errors, &mut tail);
+        while let Ok(Piece::Bytes(piece)) = running.errors.recv_timeout(GRACE) {
+            keep_tail(&mut tail, piece);
+        }
         if !status.success() {
             let says = self.agent.redactor.redact(&String::from_utf8_lossy(&tail));
             return Err(Trouble::Command { ending: ending(status), says: excerpt(&says) });
@@ -242,19 +262,13 @@ impl Talk<'_> {
 
     /// Waits for the end of a program that has closed its output.
     fn status(&self, running: &mut Running) -> Result<ExitStatus, Trouble> {
-        loop {
-            match running.process.try_wait() {
-                Ok(Some(status)) => return Ok(status),
-                Ok(None) => {
-                    self.deadline.check()?;
-                    std::thread::sleep(SLICE);
-                }
-                Err(error) => {
-                    let says = error.to_string();
-                    return Err(Trouble::Command { ending: Ending::Unknown, says });
-                }
-            }
+        while !has_ended(&mut running.process) {
+            self.deadline.check()?;
+            std::thread::sleep(SLICE);
         }
+        running
+            .end()
+            .map_err(|error| Trouble::Command { ending: Ending::Unknown, says: error.to_string() })
     }
 
     fn say(&mut self, piece: &str) -> ControlFlow<()> {
@@ -266,12 +280,10 @@ impl Talk<'_> {
     }
 }
 
-/// Takes what has come, and keeps the end of it.
-fn keep_tail(errors: &Receiver<Piece>, tail: &mut Vec<u8>) {
-    while let Ok(Piece::Bytes(piece)) = errors.try_recv() {
-        tail.extend(piece);
-        tail.drain(..tail.len().saturating_sub(TAIL_BYTES));
-    }
+/// Keeps the end of what came.
+fn keep_tail(tail: &mut Vec<u8>, piece: Vec<u8>) {
+    tail.extend(piece);
+    tail.drain(..tail.len().saturating_sub(TAIL_BYTES));
 }
 
 #[cfg(unix)]
@@ -303,8 +315,20 @@ fn end_group(process: &mut Child) {
         // Fails only if the whole group has ended.
         let _ended = kill_process_group(group, Signal::KILL);
     }
-    // Fails only if it was waited for before.
-    let _reaped = process.wait();
+}
+
+/// Whether it has ended, without reaping it: its number stays reserved.
+#[cfg(unix)]
+fn has_ended(process: &mut Child) -> bool {
+    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+    let Some(pid) = i32::try_from(process.id()).ok().and_then(Pid::from_raw) else { return true };
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    !matches!(waitid(WaitId::Pid(pid), options), Ok(None))
+}
+
+#[cfg(not(unix))]
+fn has_ended(process: &mut Child) -> bool {
+    !matches!(process.try_wait(), Ok(None))
 }
 
 /// Where there are no process groups, only the program itself is ended.
@@ -312,5 +336,4 @@ fn end_group(process: &mut Child) {
 fn end_group(process: &mut Child) {
     // Fails only if it has ended.
     let _ended = process.kill();
-    let _reaped = process.wait();
 }

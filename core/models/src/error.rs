@@ -59,6 +59,14 @@ pub enum Trouble {
         /// As the system says it.
         reason: String,
     },
+    /// The server is not who it should be, or does not encrypt as it should.
+    #[error("no encrypted connection to `{host}`: {reason}")]
+    Encryption {
+        /// As in the settings.
+        host: String,
+        /// As the library says it.
+        reason: String,
+    },
     /// Something took too long.
     #[error("{waited_for} took more than {} s", limit.as_secs_f64())]
     TimedOut {
@@ -168,6 +176,7 @@ impl Trouble {
             Self::Cancelled
             | Self::Budget(_)
             | Self::NotLoopback { .. }
+            | Self::Encryption { .. }
             | Self::Redirected { .. }
             | Self::Garbled { .. }
             | Self::TooLong { .. }

@@ -14,6 +14,7 @@
 
 mod agent;
 mod budget;
+mod check;
 mod conversation;
 mod endpoint;
 mod error;
@@ -46,7 +47,8 @@ pub use recorded::{Recorded, RecordedReply, RecordingProblem};
 pub use roster::{Access, Kind, Listed, OpenError, Roster};
 pub use secret::{RedactedStream, Redactor, Secret};
 pub use settings::{
-    AgentSettings, LimitName, ModelSettings, ServerSettings, SettingsProblem, TimeLimits,
+    AgentSettings, LimitName, ModelSettings, ServerSettings, SettingsProblem, SettingsProblemKind,
+    TimeLimits, WrittenTimeLimits,
 };
 pub use stop::StopSign;
 

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::num::NonZeroU32;
-use std::path::Path;
 use std::time::Duration;
 
 use crate::agent::{Agent, AgentLimits};
 use crate::budget::{Ledger, Paid};
-use crate::endpoint::{Encryption, Endpoint};
+use crate::check;
+use crate::endpoint::Endpoint;
 use crate::keys::{KeySource, KeyState, Keyring};
 use crate::model::Model;
 use crate::patience::{Patience, Patient};
@@ -17,16 +17,10 @@ use crate::secret::{Redactor, Secret};
 use crate::server::Server;
 use crate::settings::{
     AgentSettings, ModelSettings, ServerSettings, SettingsProblem, SettingsProblemKind, TimeLimits,
-    is_name, is_variable,
 };
 
 /// The longest answer that is read, in bytes.
 const REPLY_BYTES: usize = 4 << 20;
-/// The most tokens of an answer, attempts and questions a minute that make sense.
-const MOST_TOKENS: u64 = 1_000_000;
-const MOST_ATTEMPTS: u32 = 20;
-/// The hottest that servers take.
-const MOST_TEMPERATURE: f64 = 2.0;
 
 /// All models of a user, checked.
 #[derive(Clone, Debug, Default)]
@@ -37,8 +31,27 @@ pub struct Roster {
 
 #[derive(Clone, Debug)]
 enum Entry {
-    Server { settings: ServerSettings, endpoint: Endpoint, time: TimeLimits },
+    Server(Box<ServerEntry>),
     Agent(AgentSettings),
+}
+
+#[derive(Clone, Debug)]
+struct ServerEntry {
+    settings: ServerSettings,
+    endpoint: Endpoint,
+    time: TimeLimits,
+}
+
+impl Entry {
+    fn server(settings: &ServerSettings) -> Result<Self, SettingsProblemKind> {
+        let (endpoint, time) = check::server(settings)?;
+        Ok(Self::Server(Box::new(ServerEntry { settings: settings.clone(), endpoint, time })))
+    }
+
+    fn agent(settings: &AgentSettings) -> Result<Self, SettingsProblemKind> {
+        check::agent(settings)?;
+        Ok(Self::Agent(settings.clone()))
+    }
 }
 
 /// What kind of model it is, for lists.
@@ -141,13 +154,11 @@ impl Roster {
     pub fn new(settings: &ModelSettings) -> Result<Self, Vec<SettingsProblem>> {
         let mut problems = Vec::new();
         let mut entries = BTreeMap::new();
-        let checked = settings.servers.iter().map(|(name, server)| (name, check_server(server)));
-        let agents = settings.agents.iter().map(|(name, agent)| (name, check_agent(agent)));
+        let checked = settings.servers.iter().map(|(name, server)| (name, Entry::server(server)));
+        let agents = settings.agents.iter().map(|(name, agent)| (name, Entry::agent(agent)));
         for (name, entry) in checked.chain(agents) {
             let problem = |kind| SettingsProblem { name: name.clone(), kind };
-            if !is_name(name) {
-                problems.push(problem(SettingsProblemKind::Name));
-            }
+            problems.extend(check::name(name).map_err(problem).err());
             match entry {
                 Ok(entry) => {
                     if entries.insert(name.clone(), entry).is_some() {
@@ -182,8 +193,8 @@ impl Roster {
         let mut variables = BTreeMap::new();
         for (name, entry) in &self.entries {
             match entry {
-                Entry::Server { settings, .. } => {
-                    keys.insert(name.clone(), settings.key.look_up(variable, keyring));
+                Entry::Server(server) => {
+                    keys.insert(name.clone(), server.settings.key.look_up(variable, keyring));
                 }
                 Entry::Agent(agent) => {
                     let allowed = agent.environment.iter();
@@ -205,10 +216,10 @@ impl Roster {
     pub fn list(&self, access: &Access) -> Vec<Listed> {
         let listed = |(name, entry): (&String, &Entry)| {
             let kind = match entry {
-                Entry::Server { settings, endpoint, .. } => Kind::Server {
-                    endpoint: endpoint.address().to_owned(),
-                    model: settings.model.clone(),
-                    key: settings.key.clone(),
+                Entry::Server(server) => Kind::Server {
+                    endpoint: server.endpoint.address().to_owned(),
+                    model: server.settings.model.clone(),
+                    key: server.settings.key.clone(),
                 },
                 Entry::Agent(agent) => Kind::Agent {
                     program: agent.argv.first().cloned().unwrap_or_default(),
@@ -232,10 +243,22 @@ impl Roster {
         ledger: &Ledger,
         seed: u64,
     ) -> Result<Box<dyn Model>, OpenError> {
+        self.open_with(name, access, ledger, Patience { seed, ..Patience::default() })
+    }
+
+    /// As [`Self::open`]; how often a server is asked again is as the settings say.
+    pub(crate) fn open_with(
+        &self,
+        name: &str,
+        access: &Access,
+        ledger: &Ledger,
+        patience: Patience,
+    ) -> Result<Box<dyn Model>, OpenError> {
         let entry = self.entries.get(name).ok_or_else(|| self.unknown(name))?;
         let (ledger, redactor) = (ledger.clone(), access.redactor.clone());
         match entry {
-            Entry::Server { settings, endpoint, time } => {
+            Entry::Server(entry) => {
+                let ServerEntry { settings, endpoint, time } = entry.as_ref();
                 let server = Server {
                     name: name.to_owned(),
                     protocol: settings.protocol,
@@ -251,15 +274,14 @@ impl Roster {
                     redactor,
                 };
                 let paid = Paid { model: server, ledger, prices: settings.prices };
-                let patience =
-                    Patience { attempts: settings.attempts, seed, ..Patience::default() };
+                let patience = Patience { attempts: settings.attempts, ..patience };
                 let pace = settings.requests_per_minute.and_then(NonZeroU32::new);
                 Ok(Box::new(Patient::new(paid, patience, pace)))
             }
             Entry::Agent(settings) => {
                 let agent = agent(name, settings, access, redactor);
                 let paid = Paid { model: agent, ledger, prices: None };
-                let patience = Patience { attempts: 1, seed, ..Patience::default() };
+                let patience = Patience { attempts: 1, ..patience };
                 let pace = settings.requests_per_minute.and_then(NonZeroU32::new);
                 Ok(Box::new(Patient::new(paid, patience, pace)))
             }
@@ -326,69 +348,4 @@ fn redactor(
 fn says_secret(variable: &str) -> bool {
     let name = variable.to_ascii_uppercase();
     ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"].iter().any(|word| name.contains(word))
-}
-
-fn check_server(settings: &ServerSettings) -> Result<Entry, SettingsProblemKind> {
-    let encryption = match settings.insecure {
-        true => Encryption::Optional,
-        false => Encryption::Required,
-    };
-    let endpoint = Endpoint::parse(&settings.endpoint, encryption)?;
-    let time = TimeLimits::from_written(settings.time)?;
-    if settings.model.trim().is_empty() {
-        return Err(SettingsProblemKind::Empty { field: "model" });
-    }
-    check_key(&settings.key)?;
-    check_count("max_tokens", settings.max_tokens, MOST_TOKENS)?;
-    check_count("attempts", settings.attempts.into(), MOST_ATTEMPTS.into())?;
-    check_pace(settings.requests_per_minute)?;
-    if let Some(prices) = settings.prices {
-        check_number("prices.input", prices.input, f64::MAX)?;
-        check_number("prices.output", prices.output, f64::MAX)?;
-    }
-    if let Some(temperature) = settings.temperature {
-        check_number("temperature", temperature, MOST_TEMPERATURE)?;
-    }
-    Ok(Entry::Server { settings: settings.clone(), endpoint, time })
-}
-
-fn check_agent(settings: &AgentSettings) -> Result<Entry, SettingsProblemKind> {
-    let program = settings.argv.first().ok_or(SettingsProblemKind::Empty { field: "argv" })?;
-    if !Path::new(program).is_absolute() {
-        return Err(SettingsProblemKind::RelativeProgram);
-    }
-    if !settings.environment.iter().all(|name| is_variable(name)) {
-        return Err(SettingsProblemKind::NoVariable { field: "environment" });
-    }
-    check_count("whole_secs", settings.whole_secs.into(), 86_400)?;
-    check_count("max_tokens", settings.max_tokens, MOST_TOKENS)?;
-    check_pace(settings.requests_per_minute)?;
-    Ok(Entry::Agent(settings.clone()))
-}
-
-fn check_key(key: &KeySource) -> Result<(), SettingsProblemKind> {
-    match key {
-        KeySource::None => Ok(()),
-        KeySource::Environment(name) if is_variable(name) => Ok(()),
-        KeySource::Environment(_) => Err(SettingsProblemKind::NoVariable { field: "key" }),
-        KeySource::Keyring(entry) if !entry.trim().is_empty() => Ok(()),
-        KeySource::Keyring(_) => Err(SettingsProblemKind::Empty { field: "key" }),
-    }
-}
-
-fn check_pace(per_minute: Option<u32>) -> Result<(), SettingsProblemKind> {
-    per_minute.map_or(Ok(()), |most| check_count("requests_per_minute", most.into(), MOST_TOKENS))
-}
-
-fn check_count(field: &'static str, value: u64, most: u64) -> Result<(), SettingsProblemKind> {
-    let fits = (1..=most).contains(&value);
-    let problem = || SettingsProblemKind::OutOfRange { field, least: 1.0, most: most as f64 };
-    if fits { Ok(()) } else { Err(problem()) }
-}
-
-/// From 0; what is no number does not fit.
-fn check_number(field: &'static str, value: f64, most: f64) -> Result<(), SettingsProblemKind> {
-    let fits = (0.0..=most).contains(&value);
-    let problem = SettingsProblemKind::OutOfRange { field, least: 0.0, most };
-    if fits { Ok(()) } else { Err(problem) }
 }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, SystemTime};
 
 use crate::budget::guessed;
-use crate::conversation::{Conversation, estimated_tokens};
+use crate::conversation::Conversation;
 use crate::endpoint::Endpoint;
 use crate::error::{ModelError, Trouble};
 use crate::events::EventReader;
@@ -63,11 +63,7 @@ impl Model for Server {
         let mut answer = Answer::new(self, hear);
         let heard = answer.listen(&mut incoming);
         let Answer { text, progress, .. } = answer;
-        let guess = guessed(request, text.len());
-        let usage = Usage {
-            input: Count::or_estimate(progress.input, guess.input.tokens()),
-            output: Count::or_estimate(progress.output, guess.output.tokens()),
-        };
+        let usage = usage(&progress, guessed(request, text.len()), &heard);
         match heard {
             Ok(stop) => Ok(Reply {
                 text,
@@ -78,14 +74,23 @@ impl Model for Server {
                 attempts: Vec::new(),
             }),
             Err(trouble) => {
-                // A server that breaks off has not said how much it wrote: the guess counts if it is more.
-                let output = usage.output.tokens().max(estimated_tokens(text.len()));
-                let usage = Usage { input: usage.input, output: Count::Estimated(output) };
                 let trouble = self.without_secrets(trouble);
                 Err(ModelError { trouble, usage, attempts: Vec::new() })
             }
         }
     }
+}
+
+/// What the server reports. An answer that was not heard to its end had no last word about its length: then the guess
+/// counts if it is more.
+fn usage(progress: &Progress, guess: Usage, heard: &Result<Stop, Trouble>) -> Usage {
+    let input = Count::or_estimate(progress.input, guess.input.tokens());
+    let is_whole = heard.as_ref().is_ok_and(|stop| *stop != Stop::Listener);
+    let output = match (is_whole, progress.output) {
+        (true, reported) => Count::or_estimate(reported, guess.output.tokens()),
+        (false, reported) => Count::Estimated(guess.output.tokens().max(reported.unwrap_or(0))),
+    };
+    Usage { input, output }
 }
 
 impl Server {
@@ -139,6 +144,9 @@ impl Server {
             }
             Trouble::Connection { host, reason } => {
                 Trouble::Connection { host, reason: self.clean(&reason) }
+            }
+            Trouble::Encryption { host, reason } => {
+                Trouble::Encryption { host, reason: self.clean(&reason) }
             }
             Trouble::Busy { status, retry_after, says } => {
                 Trouble::Busy { status, retry_after, says: self.clean(&says) }
@@ -212,15 +220,7 @@ impl<'a> Answer<'a> {
         let mut beginning = Vec::new();
         let mut received = 0_usize;
         while !self.progress.is_over {
-            let count = match incoming.read(&mut buffer) {
-                Ok(count) => count,
-                // Everything was said, and only the farewell is missing.
-                Err(Trouble::Connection { .. }) if self.progress.stop.is_some() => break,
-                Err(Trouble::Connection { .. }) => {
-                    return Err(Trouble::CutShort { received: self.text.len() });
-                }
-                Err(trouble) => return Err(trouble),
-            };
+            let count = self.next_bytes(incoming, &mut buffer)?;
             if count == 0 {
                 break;
             }
@@ -248,6 +248,16 @@ impl<'a> Answer<'a> {
             return Err(Trouble::Garbled { why: "there are no events in it".to_owned(), excerpt });
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    /// How many bytes came; none at the end.
+    fn next_bytes(&self, incoming: &mut Incoming, buffer: &mut [u8]) -> Result<usize, Trouble> {
+        match incoming.read(buffer) {
+            // Everything was said, and only the farewell is missing.
+            Err(Trouble::Connection { .. }) if self.progress.stop.is_some() => Ok(0),
+            Err(Trouble::Connection { .. }) => Err(Trouble::CutShort { received: self.text.len() }),
+            read => read,
+        }
     }
 
     /// An answer that came in one piece: not every server streams.

@@ -176,8 +176,11 @@ pub struct SettingsProblem {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SettingsProblemKind {
     /// The name cannot be typed.
-    #[error("a name is letters, digits, `-`, `_` and `.`, at most {MOST_NAME} of them")]
-    Name,
+    #[error("a name is letters, digits, `-`, `_` and `.`, at most {most} of them")]
+    Name {
+        /// The longest.
+        most: usize,
+    },
     /// A server and a program have the same name.
     #[error("there are a server and an agent of this name")]
     NameTwice,
@@ -214,20 +217,4 @@ pub enum SettingsProblemKind {
         "`argv` must begin with the program's whole path: it starts in an empty folder and without PATH"
     )]
     RelativeProgram,
-}
-
-/// The longest name of a model.
-const MOST_NAME: usize = 64;
-
-/// Whether a name can be typed.
-pub(crate) fn is_name(name: &str) -> bool {
-    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
-    (1..=MOST_NAME).contains(&name.len()) && name.bytes().all(fits)
-}
-
-/// Whether this is the name of a variable. Keys hardly ever are: they have small letters and dashes.
-pub(crate) fn is_variable(name: &str) -> bool {
-    let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    let begins = name.bytes().next().is_some_and(|first| !first.is_ascii_digit());
-    begins && name.len() <= MOST_NAME && name.bytes().all(fits)
 }

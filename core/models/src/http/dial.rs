@@ -58,8 +58,7 @@ impl Resolver for Lookup {
         let default = if uri.scheme_str() == Some("http") { 80 } else { 443 };
         let port = uri.port_u16().unwrap_or(default);
         let mut found = self.empty();
-        let capacity = found.len() + MOST_ADDRESSES;
-        for address in self.addresses(host.clone(), port)?.into_iter().take(capacity) {
+        for address in self.addresses(host.clone(), port)?.into_iter().take(MOST_ADDRESSES) {
             if self.reach == Reach::Loopback && !address.ip().is_loopback() {
                 let address = address.ip().to_string();
                 return Err(io::Error::other(Trouble::NotLoopback { host, address }).into());
@@ -121,5 +120,33 @@ impl<In: Transport> Connector<In> for Dialler {
         let stream = connected?;
         self.0.enter(Wait::Beginning);
         Ok(Some(Either::B(Line::new(stream, self.0.clone())?)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::{TimeLimits, WrittenTimeLimits};
+    use crate::stop::StopSign;
+
+    #[test]
+    fn what_must_stay_on_this_machine_does() {
+        let check = |uri: &str, reach: Reach, may_be_reached: bool| {
+            let limits = TimeLimits::from_written(WrittenTimeLimits::default()).unwrap();
+            let lookup = Lookup { watch: Watch::new(StopSign::never(), limits), reach };
+            let timeout = NextTimeout {
+                after: ureq::unversioned::transport::time::Duration::NotHappening,
+                reason: ureq::Timeout::Global,
+                ..NextTimeout::default()
+            };
+            let found = lookup.resolve(&uri.parse().unwrap(), &Config::default(), timeout);
+            assert_eq!(found.is_ok(), may_be_reached, "{uri}: {found:?}");
+        };
+        check("http://127.0.0.1:80/", Reach::Loopback, true);
+        check("http://[::1]/", Reach::Loopback, true);
+        check("http://localhost:8080/", Reach::Loopback, true);
+        check("http://10.0.0.1/", Reach::Loopback, false);
+        check("http://[2001:db8::1]/", Reach::Loopback, false);
+        check("https://10.0.0.1/", Reach::Anywhere, true);
     }
 }

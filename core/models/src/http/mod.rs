@@ -122,11 +122,17 @@ impl Incoming {
 /// Our own troubles travel through the library as the payload of an I/O error.
 fn trouble_of(error: ureq::Error, host: &str) -> Trouble {
     let reason = excerpt(&error.to_string());
-    if let ureq::Error::Io(error) = error
-        && let Some(inner) = error.into_inner()
-        && let Ok(trouble) = inner.downcast::<Trouble>()
-    {
-        return *trouble;
+    let host = host.to_owned();
+    if matches!(error, ureq::Error::Rustls(_) | ureq::Error::Tls(_)) {
+        return Trouble::Encryption { host, reason };
     }
-    Trouble::Connection { host: host.to_owned(), reason }
+    let ureq::Error::Io(error) = error else { return Trouble::Connection { host, reason } };
+    match error.into_inner() {
+        Some(inner) if inner.is::<rustls::Error>() => Trouble::Encryption { host, reason },
+        Some(inner) => match inner.downcast::<Trouble>() {
+            Ok(trouble) => *trouble,
+            Err(_other) => Trouble::Connection { host, reason },
+        },
+        None => Trouble::Connection { host, reason },
+    }
 }

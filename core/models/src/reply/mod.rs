@@ -160,15 +160,15 @@ impl Found {
                 at_most("files", files.len(), MOST_FILES)?;
                 Ok(Self::Files(files))
             }
-            (Self::Edits(new), Some(Self::Edits(mut edits))) => {
+            (Self::Edits(new), before) => {
+                let mut edits = match before {
+                    Some(Self::Edits(edits)) => edits,
+                    Some(Self::File(_) | Self::Files(_) | Self::Parameters(_)) | None => Vec::new(),
+                };
                 for edit in new {
-                    edits.retain(|known| !known.is_same_place(&edit));
+                    edits.retain(|known: &Edit| !known.is_same_place(&edit));
                     edits.push(edit);
                 }
-                at_most("edits", edits.len(), MOST_EDITS)?;
-                Ok(Self::Edits(edits))
-            }
-            (Self::Edits(edits), _) => {
                 at_most("edits", edits.len(), MOST_EDITS)?;
                 Ok(Self::Edits(edits))
             }

@@ -1,0 +1,181 @@
+//! `lightbench models`: which models the user's settings name, whether they have their keys, whether one answers.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::ErrorKind;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use lightbench_core::display_text::visible;
+use lightbench_core::models::{
+    Access, Budget, Conversation, Count, KeyState, Kind, Ledger, Limits, Listed, OpenError, Reply,
+    Request, Roster, Trouble,
+};
+use serde_json::json;
+
+use crate::args::Models;
+use crate::clerk::files::SETTINGS;
+use crate::outcome::{Outcome, Status, document};
+use crate::session::Session;
+use crate::table::Table;
+use crate::workbench::settings::Settings;
+
+/// Lists them, and asks one if that is wanted.
+pub fn run(session: &Session, arguments: &Models) -> Outcome {
+    let roster = match roster(session) {
+        Ok(roster) => roster,
+        Err(message) => return Outcome::failed(Status::BadRequest, message),
+    };
+    let access = session.model_access(&roster);
+    let listed = roster.list(&access);
+    let answer = match &arguments.check {
+        None => None,
+        Some(name) => match ask(session, &roster, &access, name) {
+            Ok(reply) => Some(reply),
+            Err(outcome) => return outcome,
+        },
+    };
+    let output = match (arguments.json, &answer) {
+        (true, _) => as_json(&listed, answer.as_ref()),
+        (false, Some(reply)) => answered(reply),
+        (false, None) => table(session, &listed),
+    };
+    Outcome::passed(output)
+}
+
+fn settings_file(session: &Session) -> Option<PathBuf> {
+    Some(session.state.as_ref()?.join(SETTINGS))
+}
+
+/// The models of the settings; none where there are no settings.
+fn roster(session: &Session) -> Result<Roster, String> {
+    let Some(path) = settings_file(session) else { return Ok(Roster::default()) };
+    let shown = visible(&path.to_string_lossy()).into_owned();
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Roster::default()),
+        Err(error) => return Err(format!("{shown} cannot be read: {error}")),
+    };
+    let settings = Settings::from_ron(&text)
+        .map_err(|error| format!("{shown} cannot be understood: {}", visible(&error)))?;
+    Roster::new(&settings.models).map_err(|problems| {
+        let mut message = format!("{shown} has models that cannot be used");
+        for problem in problems {
+            // Writing to a String cannot fail.
+            write!(message, "\n  {}", visible(&problem.to_string())).ok();
+        }
+        message
+    })
+}
+
+/// How long the one word may take.
+const PATIENCE: Duration = Duration::from_mins(2);
+/// Enough for models that think before they speak.
+const MOST_TOKENS: u64 = 1024;
+
+fn ask(session: &Session, roster: &Roster, access: &Access, name: &str) -> Result<Reply, Outcome> {
+    let ledger = Ledger::new(Budget::default());
+    let mut model = roster.open(name, access, &ledger, 0).map_err(|error| {
+        let status = match &error {
+            OpenError::Unknown { .. } | OpenError::Proxy(_) => Status::BadRequest,
+            OpenError::NoKey { .. } | OpenError::UnreadableKey { .. } => Status::Environment,
+        };
+        Outcome::failed(status, visible(&error.to_string()))
+    })?;
+    let conversation = Conversation::new("Answer briefly.", "Say the one word: ready");
+    let limits = Limits { output_tokens: Some(MOST_TOKENS), time: Some(PATIENCE) };
+    let stop = session.stop_sign();
+    let request = Request { conversation: &conversation, limits, stop: &stop };
+    model.ask(&request, &mut |_| ControlFlow::Continue(())).map_err(|error| {
+        let is_cancelled = error.trouble == Trouble::Cancelled;
+        let status = if is_cancelled { Status::Interrupted } else { Status::Environment };
+        let name = visible(name);
+        let message = error.to_string();
+        Outcome::failed(status, format!("{name} does not answer: {}", visible(&message)))
+    })
+}
+
+fn table(session: &Session, listed: &[Listed]) -> String {
+    let place = settings_file(session);
+    let place =
+        place.map_or_else(|| SETTINGS.to_owned(), |path| path.to_string_lossy().into_owned());
+    if listed.is_empty() {
+        return format!("No models; docs/models.md shows how to add one to {}\n", visible(&place));
+    }
+    let mut table = Table::new(&["model", "kind", "where", "key"]);
+    for model in listed {
+        let (kind, place) = match &model.kind {
+            Kind::Server { endpoint, model, .. } => ("server", format!("{endpoint} ({model})")),
+            Kind::Agent { program, .. } => ("agent", program.clone()),
+        };
+        table.row([
+            visible(&model.name).into_owned(),
+            kind.to_owned(),
+            visible(&place).into_owned(),
+            visible(&key_in_words(model)).into_owned(),
+        ]);
+    }
+    table.to_string()
+}
+
+fn key_in_words(model: &Listed) -> String {
+    let source = match &model.kind {
+        Kind::Server { key, .. } => key.to_string(),
+        Kind::Agent { environment, .. } if environment.is_empty() => "gets no variable".to_owned(),
+        Kind::Agent { environment, .. } => format!("gets {}", environment.join(", ")),
+    };
+    match &model.key {
+        KeyState::NotNeeded => source,
+        KeyState::Present(key) if key.is_redactable() => format!("{source}: present"),
+        KeyState::Present(_) => format!("{source}: present, too short to be redacted"),
+        KeyState::Missing => format!("{source}: missing"),
+        KeyState::Unreadable(reason) => format!("{source}: cannot be read ({reason})"),
+    }
+}
+
+fn answered(reply: &Reply) -> String {
+    let count = |count: Count| match count {
+        Count::Reported(tokens) => tokens.to_string(),
+        Count::Estimated(tokens) => format!("about {tokens}"),
+    };
+    format!(
+        "{}\n{:.1} s, {} tokens in, {} out{}\n",
+        visible(reply.text.trim()),
+        reply.took.as_secs_f64(),
+        count(reply.usage.input),
+        count(reply.usage.output),
+        reply.model.as_ref().map_or_else(String::new, |model| format!(", {}", visible(model))),
+    )
+}
+
+fn as_json(listed: &[Listed], reply: Option<&Reply>) -> String {
+    let one = |model: &Listed| {
+        let state = match &model.key {
+            KeyState::NotNeeded => "not needed",
+            KeyState::Present(_) => "present",
+            KeyState::Missing => "missing",
+            KeyState::Unreadable(_) => "unreadable",
+        };
+        match &model.kind {
+            Kind::Server { endpoint, model: served, key } => json!({
+                "name": model.name, "kind": "server", "endpoint": endpoint, "model": served,
+                "key_source": key, "key": state,
+            }),
+            Kind::Agent { program, environment } => json!({
+                "name": model.name, "kind": "agent", "program": program, "environment": environment,
+            }),
+        }
+    };
+    let models: Vec<serde_json::Value> = listed.iter().map(one).collect();
+    let answer = reply.map(|reply| {
+        json!({
+            "text": reply.text, "usage": reply.usage, "stop": reply.stop, "model": reply.model,
+            "seconds": reply.took.as_secs_f64(),
+        })
+    });
+    document(&json!({ "schema": "lightbench.models/1", "models": models, "answer": answer }))
+}
+
+#[cfg(test)]
+mod tests;
