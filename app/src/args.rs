@@ -4,6 +4,7 @@
 
 mod history;
 mod numbers;
+mod suggest;
 
 use std::path::PathBuf;
 
@@ -11,6 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use self::history::{Export, History, Import, Report, Selection, Sort};
 pub use self::numbers::{Calibrate, Explain, Tour};
+pub use self::suggest::Suggest;
 
 /// A workbench for CUDA kernels: correct, how fast, how far from the speed of light.
 #[derive(Debug, Parser)]
@@ -58,6 +60,7 @@ pub enum Command {
     Run(Run),
     Compare(Compare),
     Audit(Audit),
+    Suggest(Suggest),
     Launch(Launch),
     History(History),
     Export(Export),

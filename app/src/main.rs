@@ -20,6 +20,7 @@ fn main() -> ExitCode {
         Some(Command::Run(run)) => commands::run::run(&session, run),
         Some(Command::Compare(compare)) => commands::compare::run(&session, compare),
         Some(Command::Audit(audit)) => commands::audit::run(&session, audit),
+        Some(Command::Suggest(suggest)) => commands::suggest::run(suggest),
         Some(Command::Launch(launch)) => commands::launch::run(&session, launch),
         Some(Command::History(history)) => commands::history::run(&session, history),
         Some(Command::Export(export)) => commands::history::export::run(&session, export),

@@ -15,5 +15,6 @@ pub mod launch;
 pub mod new;
 pub mod picture;
 pub mod run;
+pub mod suggest;
 pub mod tour;
 pub mod worker;
