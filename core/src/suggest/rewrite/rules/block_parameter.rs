@@ -54,6 +54,13 @@ fn parameter(function: &Function<'_>, size: i128) -> Result<Rewrite, Missing> {
         let what = "__shared__".to_owned();
         return Err(Missing::Contains { what, why: "how much is needed may depend on the block" });
     }
+    if subject.has_own_includes() {
+        let what = "#include \"…\"".to_owned();
+        return Err(Missing::Contains {
+            what,
+            why: "the size may be written in the other file, too",
+        });
+    }
     let name = subject.fresh("BLOCK");
     let literals = literals(subject, function, size)?;
     let uses_place = subject.of_node(function.body).contains("blockDim.x")
@@ -93,8 +100,12 @@ fn literals<'s>(
             continue;
         }
         let is_size = contains(function.outer, node) && is_block_size(function, node);
-        let is_elsewhere = ancestors(node)
-            .any(|outer| outer.kind() == "function_definition" && outer.id() != function.node.id());
+        // What functions of the device compute with, kernels call.
+        let is_elsewhere = ancestors(node).any(|outer| {
+            outer.kind() == "function_definition"
+                && outer.id() != function.node.id()
+                && subject.of_node(outer).contains("__global__")
+        });
         if is_size {
             found.push(node);
         } else if !is_elsewhere {

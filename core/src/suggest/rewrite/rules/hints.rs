@@ -96,7 +96,7 @@ fn loads(
             let Some(first) = loads.first() else { continue };
             let line = function.line(first.node);
             let refused = refusal(&function, first).or_else(|| {
-                let what = format!("{} loads of `{name}`", loads.len());
+                let what = format!("{} loads of {name}", loads.len());
                 let why = "the caches should keep what is loaded again";
                 (!count_fits(loads.len())).then_some(Missing::Contains { what, why })
             });

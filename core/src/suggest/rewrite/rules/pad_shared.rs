@@ -25,7 +25,7 @@ const STATIC_BYTES: i128 = 48 << 10;
 fn apply(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     let mut found = Findings::default();
     for function in subject.functions() {
-        for local in function.locals() {
+        for local in function.locals().iter().copied() {
             let is_shared = subject.of_node(local.declaration).contains("__shared__");
             let outer = local.declarator;
             let rows = part(outer, "declarator").filter(|inner| inner.kind() == "array_declarator");
