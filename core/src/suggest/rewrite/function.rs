@@ -205,15 +205,19 @@ impl Parameter<'_> {
     /// The other parameter that some launch gives memory which may be the same, if there is one.
     pub(super) fn twin<'f>(&self, function: &'f Function<'_>) -> Option<&'f str> {
         let tensors = &function.subject.definition.tensors;
-        let shares = |left: &Argument, right: &Argument| match (left, right) {
-            (Argument::Buffer(Buffer::Tensor(left)), Argument::Buffer(Buffer::Tensor(right))) => {
-                let aliases = |one: usize, two: usize| {
-                    tensors.get(one).is_some_and(|tensor| tensor.alias.contains(&two))
-                };
-                left == right || aliases(*left, *right) || aliases(*right, *left)
-            }
-            (Argument::Buffer(left), Argument::Buffer(right)) => left == right,
-            _ => false,
+        let aliases = |one: usize, two: usize| {
+            tensors.get(one).is_some_and(|tensor| tensor.alias.contains(&two))
+        };
+        let shares = |left: &Argument, right: &Argument| {
+            let (Argument::Buffer(left), Argument::Buffer(right)) = (left, right) else {
+                return false;
+            };
+            let declared = if let (Buffer::Tensor(left), Buffer::Tensor(right)) = (left, right) {
+                aliases(*left, *right) || aliases(*right, *left)
+            } else {
+                false
+            };
+            left == right || declared
         };
         let others = function.parameters.iter().filter(|other| other.name != self.name);
         let mut others = others.filter(|other| {

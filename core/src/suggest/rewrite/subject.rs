@@ -163,15 +163,12 @@ fn collect<'s>(steps: &'s [Step], at: &'s Located, found: &mut Vec<Site<'s>>) {
     }
 }
 
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "of all that a scaffold may lack, two are about reading"
-)]
+/// Of all that a scaffold may lack, two are about reading.
 fn unreadable(error: &ScaffoldError) -> NotApplicable {
-    match error {
-        ScaffoldError::GaveUp { place } | ScaffoldError::Nul { place } => {
-            NotApplicable::Unreadable { line: place.line }
-        }
-        _ => NotApplicable::Unreadable { line: 1 },
-    }
+    let line = if let ScaffoldError::GaveUp { place } | ScaffoldError::Nul { place } = error {
+        place.line
+    } else {
+        1
+    };
+    NotApplicable::Unreadable { line }
 }

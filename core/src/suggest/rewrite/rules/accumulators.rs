@@ -18,7 +18,7 @@ use super::super::syntax::{contains, is_compound, moved, named, part, statements
 pub(in super::super) const RULE: Rule = Rule {
     id: "several-accumulators",
     title: "add up in several variables",
-    reason: "an addition takes some four cycles to come back; independent ones overlap, and so do their loads",
+    reason: "an addition waits several cycles for the one before; independent ones overlap, and so do their loads",
     needs: "an innermost counted loop whose last statement is `sum += …` or `best = fmaxf(best, …)`",
     technique: "more-work-per-thread",
     apply,

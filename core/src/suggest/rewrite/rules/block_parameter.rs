@@ -69,7 +69,7 @@ fn parameter(function: &Function<'_>, size: i128) -> Result<Rewrite, Missing> {
             .any(|node| node.parent().is_some_and(|outer| outer.kind() == "binary_expression"));
     let mut edits: Vec<Edit> = literals
         .iter()
-        .map(|node| Edit::replace(node.byte_range(), format!("PARAM_{name}")))
+        .map(|node| Edit::replace(node.byte_range(), typed(subject.of_node(*node), &name)))
         .collect();
     for site in &function.sites {
         edits.push(subject.new_size(site.size("block", 0), &name));
@@ -85,6 +85,19 @@ fn parameter(function: &Function<'_>, size: i128) -> Result<Rewrite, Missing> {
     edits.push(subject.new_parameter(&name, &values)?);
     let what = format!("the block of `{}` has `{name}` threads instead of {number}", function.name);
     Ok(Rewrite::new(what, line, edits))
+}
+
+/// The parameter in the type that the number had.
+fn typed(literal: &str, name: &str) -> String {
+    let suffix =
+        literal.trim_start_matches(|letter: char| letter.is_ascii_digit()).to_ascii_lowercase();
+    let kind = match (suffix.contains('u'), suffix.contains('l')) {
+        (false, false) => return format!("PARAM_{name}"),
+        (true, false) => "unsigned int",
+        (false, true) => "long long",
+        (true, true) => "unsigned long long",
+    };
+    format!("static_cast<{kind}>(PARAM_{name})")
 }
 
 /// The numbers of the code that are the block's size; any other of the same value may be it, too.

@@ -14,7 +14,7 @@ use super::super::syntax::{all, ancestors, enclosing, is_compound, part};
 pub(in super::super) const RULE: Rule = Rule {
     id: "reciprocal",
     title: "divide once before a loop and multiply inside",
-    reason: "a division that rounds correctly takes some ten instructions and a branch, a product one",
+    reason: "a division that rounds correctly is a sequence of instructions with a branch, a product one",
     needs: "a division of f32 in a loop, by something that the loop does not change",
     technique: "reciprocals",
     apply,
