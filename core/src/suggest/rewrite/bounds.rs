@@ -55,8 +55,8 @@ pub(super) fn fits(
         let text = || function.subject.line_of(part);
         match bounds(function, part) {
             None => return Err((text(), None)),
-            Some((low, high)) if low < limits.0 => {
-                return Err((text(), Some(low.max(-high.abs()))));
+            Some((low, _)) if low < limits.0 => {
+                return Err((text(), Some(low)));
             }
             Some((_, high)) if high > limits.1 => return Err((text(), Some(high))),
             Some(_) => {}

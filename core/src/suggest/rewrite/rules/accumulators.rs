@@ -259,10 +259,10 @@ fn turned(
         let text = function.subject.of_node(node);
         match (place, other) {
             (Some(place), _) if text == counted.name => {
-                edits.push(Edit::replace(node.byte_range(), place))
+                edits.push(Edit::replace(node.byte_range(), place));
             }
             (_, Some((name, other))) if text == name => {
-                edits.push(Edit::replace(node.byte_range(), other))
+                edits.push(Edit::replace(node.byte_range(), other));
             }
             _ => {}
         }

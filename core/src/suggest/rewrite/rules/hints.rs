@@ -157,6 +157,12 @@ fn streamed_stores(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable>
                 found.refuse(line, Missing::OtherUse { name: name.to_owned(), used });
                 continue;
             }
+            let value = first.node.parent().and_then(|assignment| part(assignment, "right"));
+            if value.is_none_or(|value| value.kind() == "initializer_list") {
+                let written = function.subject.line_of(first.node.parent().unwrap_or(first.node));
+                found.refuse(line, Missing::Form { found: written, expected: "one value" });
+                continue;
+            }
             if let Some(missing) = unknown_element(first) {
                 found.refuse(line, missing);
                 continue;

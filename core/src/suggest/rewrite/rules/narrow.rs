@@ -139,7 +139,7 @@ fn check_use<'s>(function: &Function<'s>, name: &str, node: Node<'s>) -> Result<
                     ) => return Ok(()),
                     (_, Some(Number::I64 | Number::F32 | Number::F64)) => return Ok(()),
                     ("+" | "-" | "*" | "/" | "%", Some(Number::I32)) => {
-                        check_value(function, outer)?
+                        check_value(function, outer)?;
                     }
                     _ => return other(),
                 }

@@ -89,8 +89,14 @@ fn padded(function: &Function<'_>, local: Local<'_>, rows: Node<'_>) -> Result<R
 /// `name[row][col]` whose address nobody takes.
 fn is_element(name: Node<'_>) -> bool {
     let Some(element) = subscripted(name).and_then(subscripted) else { return false };
-    element.parent().is_none_or(|outer| {
-        !matches!(outer.kind(), "subscript_expression" | "pointer_expression" | "field_expression")
+    element.parent().is_none_or(|outer| match outer.kind() {
+        "subscript_expression" | "pointer_expression" | "field_expression" => false,
+        // Wider than an element, and so perhaps aligned.
+        "argument_list" => outer
+            .parent()
+            .and_then(|call| part(call, "function"))
+            .is_none_or(|callee| callee.kind() != "template_function"),
+        _ => true,
     })
 }
 

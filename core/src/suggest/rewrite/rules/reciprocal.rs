@@ -68,7 +68,12 @@ fn hoisted<'s>(
     let name = subject.fresh(&named_after(subject.of_node(divisor)));
     let text = subject.of_node(divisor);
     let whole = if is_compound(divisor) { format!("({text})") } else { text.to_owned() };
-    let start = subject.line_start(start);
+    let line_start = subject.line_start(start);
+    let before = subject.source.get(line_start..start).unwrap_or_default();
+    if !before.trim().is_empty() {
+        return Err(form(turning, "a loop that begins a line"));
+    }
+    let start = line_start;
     let indentation = subject.indentation(turning.start_byte());
     let edits = vec![
         Edit::insert(start, format!("{indentation}const float {name} = 1.0f / {whole};\n")),

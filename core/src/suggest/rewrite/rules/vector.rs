@@ -130,18 +130,36 @@ fn walk(function: &Function<'_>, counted: &CountedLoop<'_>) -> Result<Walk, Miss
     let conditional = ancestors(counted.node)
         .take_while(|outer| outer.id() != function.body.id())
         .find(|outer| !matches!(outer.kind(), "compound_statement" | "for_statement"));
-    let leaving = all(function.body, &["return_statement"]).into_iter().find(|node| {
+    let jumps = ["return_statement", "break_statement", "continue_statement"];
+    let leaving = all(function.body, &jumps).into_iter().find(|node| {
         let guard = enclosing(*node, &["if_statement"]).and_then(|guard| part(guard, "condition"));
         node.start_byte() < counted.node.start_byte()
             && !guard.is_some_and(|guard| is_uniform(function, guard))
     });
-    match conditional.or(leaving) {
+    let uneven = ancestors(counted.node)
+        .take_while(|outer| outer.id() != function.body.id())
+        .find(|outer| outer.kind() == "for_statement" && !is_even(function, *outer));
+    match conditional.or(leaving).or(uneven) {
         Some(node) => Err(Missing::Contains {
             what: subject.line_of(node).chars().take(60).collect(),
             why: "some threads may not get to the loop, and their elements would be missing",
         }),
         None => Ok(Walk::Shared),
     }
+}
+
+/// Whether all threads that differ along x only take as many turns of a loop.
+fn is_even<'s>(function: &Function<'s>, node: Node<'s>) -> bool {
+    counted_loop(function, node).is_some_and(|counted| {
+        let step = match counted.step {
+            Step::One => None,
+            Step::By(step) => Some(step),
+        };
+        [Some(counted.start), Some(counted.end), step]
+            .into_iter()
+            .flatten()
+            .all(|part| is_uniform(function, part))
+    })
 }
 
 fn streams<'s>(
