@@ -86,7 +86,7 @@ cases! {
         "register-tile": first ["fill-the-device"], applies ["split-the-sum"], not [];
     }
     streams: "vector-add" on "h200", r#"axes: {"n": 1048576}"#, {
-        "naive": first ["more-work-per-thread", "vector-loads"], applies ["more-work-per-thread", "vector-loads"], not ["coalesce-loads", "coalesce-stores", "fill-the-device", "balance-lanes", "two-steps-a-pass", "reciprocals", "running-maximum"];
+        "naive": first ["more-work-per-thread", "vector-loads"], applies ["more-work-per-thread", "vector-loads"], not ["coalesce-loads", "coalesce-stores", "fill-the-device", "balance-lanes", "two-steps-a-pass", "reciprocals", "running-maximum", "fast-functions"];
         "grid-stride": first ["vector-loads"], applies [], not ["more-work-per-thread"];
         "vector16": first [], applies [], not ["vector-loads", "more-work-per-thread"];
     }
@@ -100,7 +100,7 @@ cases! {
     }
     softmax_of_f32: "softmax-f32" on "h200", r#"axes: {"rows": 2112, "cols": 512}"#, {
         "naive": first ["coalesce-loads"], applies [], not ["vector-loads"];
-        "warp-per-row": first ["keep-in-registers"], applies ["running-maximum", "fewer-functions", "vector-loads"], not ["coalesce-loads"];
+        "warp-per-row": first ["keep-in-registers"], applies ["running-maximum", "fewer-functions", "fast-functions", "vector-loads"], not ["coalesce-loads"];
         "online": first [], applies ["vector-loads"], not ["running-maximum", "coalesce-loads"];
         "registers": first [], applies [], not ["keep-in-registers", "running-maximum", "vector-loads", "coalesce-loads"];
     }

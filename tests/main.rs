@@ -44,6 +44,9 @@ mod numbers;
 /// The program as a user runs it.
 #[cfg(test)]
 mod program;
+/// Changes that rules make to kernels.
+#[cfg(test)]
+mod rewrite;
 /// Headers, sizes, layers and names of the repository itself.
 mod tidy;
 /// Code of ours for GPUs, run on the virtual GPU.

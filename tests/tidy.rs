@@ -102,6 +102,7 @@ const PURE: &[&str] = &[
     "core/src/figure/",
     "core/src/measure/",
     "core/src/speed_of_light/",
+    "core/src/suggest/rewrite/",
     "core/virtual_gpu/src/",
 ];
 const IMPURE_WORDS: &[&str] =

@@ -5,6 +5,7 @@
 mod history;
 mod models;
 mod numbers;
+mod suggest;
 
 use std::path::PathBuf;
 
@@ -14,6 +15,7 @@ use lightbench_core::strategies::{StrategyKind, TunerKind};
 pub use self::history::{Export, History, Import, Report, Selection, Sort};
 pub use self::models::Models;
 pub use self::numbers::{Calibrate, Explain, Tour};
+pub use self::suggest::Suggest;
 
 /// A workbench for CUDA kernels: correct, how fast, how far from the speed of light.
 #[derive(Debug, Parser)]
@@ -63,6 +65,7 @@ pub enum Command {
     Sweep(Sweep),
     Search(Search),
     Audit(Audit),
+    Suggest(Suggest),
     Launch(Launch),
     History(History),
     Export(Export),

@@ -22,6 +22,7 @@ fn main() -> ExitCode {
         Some(Command::Sweep(sweep)) => commands::search::sweep(&session, sweep),
         Some(Command::Search(search)) => commands::search::search(&session, search),
         Some(Command::Audit(audit)) => commands::audit::run(&session, audit),
+        Some(Command::Suggest(suggest)) => commands::suggest::run(suggest),
         Some(Command::Launch(launch)) => commands::launch::run(&session, launch),
         Some(Command::History(history)) => commands::history::run(&session, history),
         Some(Command::Export(export)) => commands::history::export::run(&session, export),

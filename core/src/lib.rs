@@ -57,8 +57,6 @@ pub mod search;
 
 pub mod engine;
 
-pub use lightbench_models as models;
-
 pub use lightbench_units as units;
 
 pub mod cancellation;

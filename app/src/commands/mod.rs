@@ -17,5 +17,6 @@ pub mod new;
 pub mod picture;
 pub mod run;
 pub mod search;
+pub mod suggest;
 pub mod tour;
 pub mod worker;

@@ -1,5 +1,7 @@
 //! How large an index can become: the limits of axes, grids and blocks, carried through the code of a kernel.
 
+use std::cell::Cell;
+
 use tree_sitter::Node;
 
 use super::function::Function;
@@ -16,11 +18,15 @@ const MAX_COMBINATIONS: usize = 256;
 
 const MAX_DEPTH: usize = 32;
 
+/// Nodes that one question looks at: constants made of constants would multiply otherwise.
+const MAX_NODES: u32 = 10_000;
+
 /// One launch with one choice of parameters.
 struct Setting<'f, 's> {
     function: &'f Function<'s>,
     site: Site<'s>,
     parameters: Vec<(&'s str, Interval)>,
+    seen: Cell<u32>,
 }
 
 /// The smallest and the largest value of an integer expression in any launch; none where the text does not say it.
@@ -49,8 +55,8 @@ pub(super) fn fits(
         let text = || function.subject.line_of(part);
         match bounds(function, part) {
             None => return Err((text(), None)),
-            Some((low, high)) if low < limits.0 => {
-                return Err((text(), Some(low.max(-high.abs()))));
+            Some((low, _)) if low < limits.0 => {
+                return Err((text(), Some(low)));
             }
             Some((_, high)) if high > limits.1 => return Err((text(), Some(high))),
             Some(_) => {}
@@ -92,7 +98,12 @@ fn settings<'f, 's>(function: &'f Function<'s>) -> Vec<Setting<'f, 's>> {
     }
     let each = |site: &Site<'s>| {
         let site = *site;
-        choices.iter().map(move |chosen| Setting { function, site, parameters: chosen.clone() })
+        choices.iter().map(move |chosen| Setting {
+            function,
+            site,
+            parameters: chosen.clone(),
+            seen: Cell::new(0),
+        })
     };
     function.sites.iter().flat_map(each).collect()
 }
@@ -108,7 +119,8 @@ impl Setting<'_, '_> {
     }
 
     fn of(&self, node: Node<'_>, depth: usize) -> Option<Interval> {
-        if depth > MAX_DEPTH {
+        self.seen.set(self.seen.get().saturating_add(1));
+        if depth > MAX_DEPTH || self.seen.get() > MAX_NODES {
             return None;
         }
         let text = self.function.subject.of_node(node);

@@ -10,6 +10,12 @@ use crate::project::expression::Expression;
 
 const MAX_DEPTH: usize = 32;
 
+/// Constants made of constants made of constants: more steps are not followed, as each may double the work.
+const MAX_STEPS: usize = 6;
+
+/// Sums of more products than this are no index that anybody wrote.
+const MAX_TERMS: usize = 64;
+
 /// A sum of products of names, with whole coefficients.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Canonical {
@@ -66,7 +72,7 @@ pub(super) fn is_uniform(function: &Function<'_>, node: Node<'_>) -> bool {
     uniform(function, node, 0)
 }
 
-fn uniform(function: &Function<'_>, node: Node<'_>, depth: usize) -> bool {
+fn uniform(function: &Function<'_>, node: Node<'_>, steps: usize) -> bool {
     let subject = function.subject;
     let unknown = [
         "subscript_expression",
@@ -82,7 +88,7 @@ fn uniform(function: &Function<'_>, node: Node<'_>, depth: usize) -> bool {
     let threads = all(node, &["field_expression"])
         .into_iter()
         .any(|field| subject.of_node(field) == "threadIdx.x");
-    if depth > MAX_DEPTH || threads || !calls || !all(node, &unknown).is_empty() {
+    if steps > MAX_STEPS || threads || !calls || !all(node, &unknown).is_empty() {
         return false;
     }
     all(node, &["identifier"]).into_iter().all(|name| {
@@ -90,7 +96,7 @@ fn uniform(function: &Function<'_>, node: Node<'_>, depth: usize) -> bool {
         match function.local(text, name) {
             Some(local) => {
                 let is_fixed = local.is_const || !function.is_changed(text, function.body);
-                is_fixed && local.value.is_some_and(|value| uniform(function, value, depth + 1))
+                is_fixed && local.value.is_some_and(|value| uniform(function, value, steps + 1))
             }
             None => !function.is_changed(text, function.body),
         }
@@ -135,19 +141,20 @@ fn of_launch(function: &Function<'_>, size: &Expression) -> Option<Canonical> {
 
 /// An expression with constants, template arguments and the block's size put in.
 pub(super) fn canonical(function: &Function<'_>, node: Node<'_>) -> Canonical {
-    of(function, node, 0)
+    of(function, node, 0, 0)
 }
 
-fn of(function: &Function<'_>, node: Node<'_>, depth: usize) -> Canonical {
+/// `depth` counts nodes on the way, `steps` constants that were put in.
+fn of(function: &Function<'_>, node: Node<'_>, depth: usize, steps: usize) -> Canonical {
     let subject = function.subject;
     let opaque = || Canonical::name(&subject.of_node(node).split_whitespace().collect::<String>());
-    if depth > MAX_DEPTH {
+    if depth > MAX_DEPTH || steps > MAX_STEPS {
         return opaque();
     }
-    let inner = |field: &str| part(node, field).map(|child| of(function, child, depth + 1));
+    let inner = |field: &str| part(node, field).map(|child| of(function, child, depth + 1, steps));
     match node.kind() {
         "parenthesized_expression" => match bare(node) {
-            inner if inner.id() != node.id() => of(function, inner, depth + 1),
+            inner if inner.id() != node.id() => of(function, inner, depth + 1, steps),
             _ => opaque(),
         },
         "number_literal" => {
@@ -156,12 +163,17 @@ fn of(function: &Function<'_>, node: Node<'_>, depth: usize) -> Canonical {
         }
         "cast_expression" => inner("value").unwrap_or_else(opaque),
         "call_expression" => match cast_operand(function, node) {
-            Some(operand) => of(function, operand, depth + 1),
+            Some(operand) => of(function, operand, depth + 1, steps),
             None => opaque(),
         },
         "binary_expression" => {
             let operator = part(node, "operator").map_or("", |node| subject.of_node(node));
             match (operator, inner("left"), inner("right")) {
+                (_, Some(left), Some(right))
+                    if left.terms.len() * right.terms.len() > MAX_TERMS =>
+                {
+                    opaque()
+                }
                 ("+", Some(left), Some(right)) => left.plus(right),
                 ("-", Some(left), Some(right)) => left.plus(right.times(&Canonical::integer(-1))),
                 ("*", Some(left), Some(right)) => left.times(&right),
@@ -171,18 +183,18 @@ fn of(function: &Function<'_>, node: Node<'_>, depth: usize) -> Canonical {
         "field_expression" if subject.of_node(node) == "blockDim.x" => {
             block_size(function).unwrap_or_else(opaque)
         }
-        "identifier" => identifier(function, node, depth).unwrap_or_else(opaque),
+        "identifier" => identifier(function, node, steps).unwrap_or_else(opaque),
         _ => opaque(),
     }
 }
 
-fn identifier(function: &Function<'_>, node: Node<'_>, depth: usize) -> Option<Canonical> {
+fn identifier(function: &Function<'_>, node: Node<'_>, steps: usize) -> Option<Canonical> {
     let text = function.subject.of_node(node);
     if let Some(local) = function.local(text, node) {
         return local
             .value
             .filter(|_| local.is_const && !local.is_pointer)
-            .map(|value| of(function, value, depth + 1));
+            .map(|value| of(function, value, 0, steps + 1));
     }
     let index = function.templates.iter().position(|known| *known == text)?;
     let written = function.template_arguments(index);

@@ -1,7 +1,10 @@
 //! A kernel of the file: its parameters with what the launches pass for them, and the names of its body.
 
+use std::collections::BTreeMap;
+
 use tree_sitter::Node;
 
+use super::number;
 use super::subject::{Site, Subject};
 use super::syntax::{all, ancestors, children, contains, named, part};
 use crate::project::launch::{Argument, Buffer};
@@ -24,6 +27,9 @@ pub(super) struct Function<'s> {
     pub(super) templates: Vec<&'s str>,
     /// The launches of this function; at least one.
     pub(super) sites: Vec<Site<'s>>,
+    locals: Vec<Local<'s>>,
+    /// Where the body uses each name, declarations left out.
+    identifiers: BTreeMap<&'s str, Vec<Node<'s>>>,
 }
 
 /// A parameter of a kernel.
@@ -81,7 +87,23 @@ impl<'s> Function<'s> {
             .filter_map(|(index, node)| parameter(subject, node, index, &sites))
             .collect();
         let outer = outer.unwrap_or(node);
-        Some(Self { subject, node, outer, body, name, parameters, templates, sites })
+        let locals = locals_of(subject, body);
+        let mut identifiers: BTreeMap<&'s str, Vec<Node<'s>>> = BTreeMap::new();
+        for used in all(body, &["identifier"]).into_iter().filter(|node| !is_declared(*node)) {
+            identifiers.entry(subject.of_node(used)).or_default().push(used);
+        }
+        Some(Self {
+            subject,
+            node,
+            outer,
+            body,
+            name,
+            parameters,
+            templates,
+            sites,
+            locals,
+            identifiers,
+        })
     }
 
     /// The parameter with this name.
@@ -90,13 +112,13 @@ impl<'s> Function<'s> {
     }
 
     /// Names that are declared in the body, in order.
-    pub(super) fn locals(&self) -> Vec<Local<'s>> {
-        locals_of(self.subject, self.body)
+    pub(super) fn locals(&self) -> &[Local<'s>] {
+        &self.locals
     }
 
     /// What a name means at a place: the innermost declaration before it.
     pub(super) fn local(&self, name: &str, at: Node<'_>) -> Option<Local<'s>> {
-        self.locals().into_iter().rfind(|local| {
+        self.locals.iter().copied().rfind(|local| {
             let scope = ancestors(local.declaration).find(|outer| SCOPES.contains(&outer.kind()));
             local.name == name
                 && local.declaration.start_byte() < at.start_byte()
@@ -106,10 +128,8 @@ impl<'s> Function<'s> {
 
     /// Uses of a name in a part of the function, the declaration itself left out.
     pub(super) fn uses(&self, name: &str, within: Node<'s>) -> Vec<Node<'s>> {
-        all(within, &["identifier"])
-            .into_iter()
-            .filter(|node| self.subject.of_node(*node) == name && !is_declared(*node))
-            .collect()
+        let all = self.identifiers.get(name).map_or(&[] as &[_], Vec::as_slice);
+        all.iter().copied().filter(|node| contains(within, *node)).collect()
     }
 
     /// Whether a name may be given another value in a part of the function.
@@ -150,15 +170,15 @@ impl<'s> Function<'s> {
             .collect()
     }
 
-    /// The first thing in a part that makes threads wait for each other or talk to each other.
+    /// The first call in a part in which threads may wait for each other, talk to each other, or ask where they are.
     pub(super) fn meeting(&self, within: Node<'s>) -> Option<&'s str> {
+        const WORDS: [&str; 6] = ["sync", "__shfl", "__ballot", "__any", "__all", "__reduce"];
+        let gathering = self.subject.gathering_functions();
+        let is_unknown = self.subject.has_own_includes();
         self.calls(within).into_iter().map(|(name, _)| name).find(|name| {
-            name.contains("sync")
-                || name.contains("__shfl")
-                || name.contains("__ballot")
-                || name.contains("__any")
-                || name.contains("__all")
-                || name.contains("__reduce")
+            WORDS.iter().any(|word| name.contains(word))
+                || gathering.contains(name)
+                || (is_unknown && !number::is_known(name))
         })
     }
 }
@@ -185,15 +205,19 @@ impl Parameter<'_> {
     /// The other parameter that some launch gives memory which may be the same, if there is one.
     pub(super) fn twin<'f>(&self, function: &'f Function<'_>) -> Option<&'f str> {
         let tensors = &function.subject.definition.tensors;
-        let shares = |left: &Argument, right: &Argument| match (left, right) {
-            (Argument::Buffer(Buffer::Tensor(left)), Argument::Buffer(Buffer::Tensor(right))) => {
-                let aliases = |one: usize, two: usize| {
-                    tensors.get(one).is_some_and(|tensor| tensor.alias.contains(&two))
-                };
-                left == right || aliases(*left, *right) || aliases(*right, *left)
-            }
-            (Argument::Buffer(left), Argument::Buffer(right)) => left == right,
-            _ => false,
+        let aliases = |one: usize, two: usize| {
+            tensors.get(one).is_some_and(|tensor| tensor.alias.contains(&two))
+        };
+        let shares = |left: &Argument, right: &Argument| {
+            let (Argument::Buffer(left), Argument::Buffer(right)) = (left, right) else {
+                return false;
+            };
+            let declared = if let (Buffer::Tensor(left), Buffer::Tensor(right)) = (left, right) {
+                aliases(*left, *right) || aliases(*right, *left)
+            } else {
+                false
+            };
+            left == right || declared
         };
         let others = function.parameters.iter().filter(|other| other.name != self.name);
         let mut others = others.filter(|other| {

@@ -9,6 +9,10 @@ use crate::project::launch::MAX_COMBINATIONS;
 /// The most parameters of a launch block.
 const MAX_PARAMETERS: usize = 16;
 
+/// Fields in the order in which the format's page has them.
+const ORDER: [&str; 8] =
+    ["title", "note", "lineage", "params", "require", "constants", "steps", "flags"];
+
 impl Subject<'_> {
     /// Declares a parameter.
     pub(super) fn new_parameter(&self, name: &str, values: &[i64]) -> Result<Edit, Missing> {
@@ -56,8 +60,10 @@ impl Subject<'_> {
     /// An entry at the end of a list or map; the field is added behind the title where it is not written.
     fn new_entry(&self, field: &str, open: char, close: char, entry: &str) -> Edit {
         if !self.block.has_field(field) {
-            let after = self.block.field("title").span.end;
-            let indentation = self.indentation(after);
+            let before = ORDER.iter().take_while(|known| **known != field);
+            let before = before.filter(|known| self.block.has_field(known)).last();
+            let after = self.block.field(before.unwrap_or(&"title")).span.end;
+            let indentation = self.indentation(self.block.field("title").span.start);
             let spaced = if open == '{' {
                 format!("{{ {entry} }}")
             } else {

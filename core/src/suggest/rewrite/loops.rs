@@ -75,7 +75,7 @@ fn step<'s>(function: &Function<'s>, update: Node<'s>, name: &str) -> Option<Ste
 /// Whether an inner declaration takes the name.
 fn declares(function: &Function<'_>, body: Node<'_>, name: &str) -> bool {
     let inside = |node: Node<'_>| super::syntax::contains(body, node);
-    function.locals().into_iter().any(|local| local.name == name && inside(local.declaration))
+    function.locals().iter().any(|local| local.name == name && inside(local.declaration))
 }
 
 /// The expressions that keep their value while a loop runs: nothing in them is changed or declared inside it.

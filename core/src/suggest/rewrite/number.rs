@@ -226,6 +226,18 @@ const SINGLE: &[&str] = &[
     "__uint2float_rn",
 ];
 
+/// Whether a function is one of CUDA's or of the language.
+pub(super) fn is_known(name: &str) -> bool {
+    SINGLE.contains(&name)
+        || name.starts_with("__")
+        || name.starts_with("atomic")
+        || name.starts_with("make_")
+        || matches!(
+            name,
+            "min" | "max" | "abs" | "static_cast" | "reinterpret_cast" | "float" | "int"
+        )
+}
+
 fn call(function: &Function<'_>, node: Node<'_>, depth: usize) -> Option<Number> {
     let callee = part(node, "function")?;
     let text = function.subject.of_node(callee);

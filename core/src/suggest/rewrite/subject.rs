@@ -5,7 +5,7 @@ use tree_sitter::{Node, Tree};
 use super::edit::{Edit, Rewrite};
 use super::function::Function;
 use super::refusal::NotApplicable;
-use super::syntax::{all, one_line};
+use super::syntax::{all, one_line, part};
 use crate::project::kernel::launch_block;
 use crate::project::launch::LaunchStep;
 use crate::project::launch::Step;
@@ -81,6 +81,31 @@ impl<'a> Subject<'a> {
         found
     }
 
+    /// Functions of the file, kernels apart, in which threads meet or ask where they are.
+    pub(super) fn gathering_functions(&self) -> Vec<&'a str> {
+        const WORDS: [&str; 6] =
+            ["sync", "__shfl", "__shared__", "threadIdx", "blockIdx", "gridDim"];
+        all(self.root(), &["function_definition"])
+            .into_iter()
+            .filter(|node| {
+                let text = self.of_node(*node);
+                !text.contains("__global__") && WORDS.iter().any(|word| text.contains(word))
+            })
+            .flat_map(|node| {
+                let declarator = part(node, "declarator");
+                declarator.map_or_else(Vec::new, |node| all(node, &["identifier"]))
+            })
+            .map(|name| self.of_node(name))
+            .collect()
+    }
+
+    /// Whether functions may come from other files of the project.
+    pub(super) fn has_own_includes(&self) -> bool {
+        all(self.root(), &["preproc_include"])
+            .into_iter()
+            .any(|node| self.of_node(node).contains('"'))
+    }
+
     /// The white space that a line begins with.
     pub(super) fn indentation(&self, at: usize) -> &'a str {
         let before = self.source.get(..at).unwrap_or_default();
@@ -138,15 +163,12 @@ fn collect<'s>(steps: &'s [Step], at: &'s Located, found: &mut Vec<Site<'s>>) {
     }
 }
 
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "of all that a scaffold may lack, two are about reading"
-)]
+/// Of all that a scaffold may lack, two are about reading.
 fn unreadable(error: &ScaffoldError) -> NotApplicable {
-    match error {
-        ScaffoldError::GaveUp { place } | ScaffoldError::Nul { place } => {
-            NotApplicable::Unreadable { line: place.line }
-        }
-        _ => NotApplicable::Unreadable { line: 1 },
-    }
+    let line = if let ScaffoldError::GaveUp { place } | ScaffoldError::Nul { place } = error {
+        place.line
+    } else {
+        1
+    };
+    NotApplicable::Unreadable { line }
 }

@@ -10,15 +10,15 @@ use super::super::loops::{
     CountedLoop, Step, counted_loop, is_innermost, is_invariant, jump, loops, pragma,
     statement_start,
 };
-use super::super::number::Number;
+use super::super::number::{Number, number};
 use super::super::refusal::{Findings, Missing, NotApplicable};
 use super::super::subject::Subject;
-use super::super::syntax::{contains, moved, named, part, statements};
+use super::super::syntax::{contains, is_compound, moved, named, part, statements};
 
 pub(in super::super) const RULE: Rule = Rule {
     id: "several-accumulators",
     title: "add up in several variables",
-    reason: "an addition takes some four cycles to come back; independent ones overlap, and so do their loads",
+    reason: "an addition waits several cycles for the one before; independent ones overlap, and so do their loads",
     needs: "an innermost counted loop whose last statement is `sum += …` or `best = fmaxf(best, …)`",
     technique: "more-work-per-thread",
     apply,
@@ -178,10 +178,6 @@ fn split(function: &Function<'_>, sum: &Sum<'_>, count: usize) -> Rewrite {
     let counter = counted.name;
     let kind = counted.type_name;
     let line = function.line(counted.node);
-    let step = match counted.step {
-        Step::One => format!("static_cast<{kind}>(1)"),
-        Step::By(node) => format!("static_cast<{kind}>({})", subject.of_node(node)),
-    };
     let (start, end) = (subject.of_node(counted.start), subject.of_node(counted.end));
     let others: Vec<String> =
         (2..=count).map(|index| subject.fresh(&format!("{name}_{index}"))).collect();
@@ -199,11 +195,13 @@ fn split(function: &Function<'_>, sum: &Sum<'_>, count: usize) -> Rewrite {
     }
     text += &format!("{inner}{kind} {counter} = {start};\n");
     text += &format!(
-        "{inner}for (; {counter} < static_cast<{kind}>({end}) - {} * {step}; {counter} += {count} * {step}) {{\n",
-        count - 1
+        "{inner}for (; {counter} < {} - {}; {counter} += {}) {{\n",
+        as_counter(function, counted, counted.end),
+        steps(function, counted, count - 1),
+        steps(function, counted, count)
     );
     for turn in 0..count {
-        let place = (turn > 0).then(|| format!("({counter} + {turn} * {step})"));
+        let place = (turn > 0).then(|| format!("({counter} + {})", steps(function, counted, turn)));
         let other = turn.checked_sub(1).and_then(|index| others.get(index));
         let body =
             turned(function, counted, place.as_deref(), other.map(|other| (*name, other.as_str())));
@@ -226,6 +224,27 @@ fn split(function: &Function<'_>, sum: &Sum<'_>, count: usize) -> Rewrite {
     Rewrite::new(what, line, vec![Edit::replace(sum.start..counted.node.end_byte(), text)])
 }
 
+/// What the counter moves by in so many turns.
+fn steps(function: &Function<'_>, counted: &CountedLoop<'_>, turns: usize) -> String {
+    match counted.step {
+        Step::One => turns.to_string(),
+        Step::By(node) if turns == 1 => as_counter(function, counted, node),
+        Step::By(node) => format!("{turns} * {}", as_counter(function, counted, node)),
+    }
+}
+
+/// An expression in the type of the counter.
+fn as_counter(function: &Function<'_>, counted: &CountedLoop<'_>, node: Node<'_>) -> String {
+    let text = function.subject.of_node(node);
+    let same =
+        number(function, node).is_some_and(|kind| Some(kind) == Number::named(counted.type_name));
+    match (same, is_compound(node)) {
+        (true, false) => text.to_owned(),
+        (true, true) => format!("({text})"),
+        (false, _) => format!("static_cast<{}>({text})", counted.type_name),
+    }
+}
+
 /// The body as a block, for another place and another variable.
 fn turned(
     function: &Function<'_>,
@@ -240,10 +259,10 @@ fn turned(
         let text = function.subject.of_node(node);
         match (place, other) {
             (Some(place), _) if text == counted.name => {
-                edits.push(Edit::replace(node.byte_range(), place))
+                edits.push(Edit::replace(node.byte_range(), place));
             }
             (_, Some((name, other))) if text == name => {
-                edits.push(Edit::replace(node.byte_range(), other))
+                edits.push(Edit::replace(node.byte_range(), other));
             }
             _ => {}
         }

@@ -54,6 +54,13 @@ fn parameter(function: &Function<'_>, size: i128) -> Result<Rewrite, Missing> {
         let what = "__shared__".to_owned();
         return Err(Missing::Contains { what, why: "how much is needed may depend on the block" });
     }
+    if subject.has_own_includes() {
+        let what = "#include \"…\"".to_owned();
+        return Err(Missing::Contains {
+            what,
+            why: "the size may be written in the other file, too",
+        });
+    }
     let name = subject.fresh("BLOCK");
     let literals = literals(subject, function, size)?;
     let uses_place = subject.of_node(function.body).contains("blockDim.x")
@@ -62,7 +69,7 @@ fn parameter(function: &Function<'_>, size: i128) -> Result<Rewrite, Missing> {
             .any(|node| node.parent().is_some_and(|outer| outer.kind() == "binary_expression"));
     let mut edits: Vec<Edit> = literals
         .iter()
-        .map(|node| Edit::replace(node.byte_range(), format!("PARAM_{name}")))
+        .map(|node| Edit::replace(node.byte_range(), typed(subject.of_node(*node), &name)))
         .collect();
     for site in &function.sites {
         edits.push(subject.new_size(site.size("block", 0), &name));
@@ -80,6 +87,19 @@ fn parameter(function: &Function<'_>, size: i128) -> Result<Rewrite, Missing> {
     Ok(Rewrite::new(what, line, edits))
 }
 
+/// The parameter in the type that the number had.
+fn typed(literal: &str, name: &str) -> String {
+    let suffix =
+        literal.trim_start_matches(|letter: char| letter.is_ascii_digit()).to_ascii_lowercase();
+    let kind = match (suffix.contains('u'), suffix.contains('l')) {
+        (false, false) => return format!("PARAM_{name}"),
+        (true, false) => "unsigned int",
+        (false, true) => "long long",
+        (true, true) => "unsigned long long",
+    };
+    format!("static_cast<{kind}>(PARAM_{name})")
+}
+
 /// The numbers of the code that are the block's size; any other of the same value may be it, too.
 fn literals<'s>(
     subject: &'s Subject<'_>,
@@ -93,8 +113,12 @@ fn literals<'s>(
             continue;
         }
         let is_size = contains(function.outer, node) && is_block_size(function, node);
-        let is_elsewhere = ancestors(node)
-            .any(|outer| outer.kind() == "function_definition" && outer.id() != function.node.id());
+        // What functions of the device compute with, kernels call.
+        let is_elsewhere = ancestors(node).any(|outer| {
+            outer.kind() == "function_definition"
+                && outer.id() != function.node.id()
+                && subject.of_node(outer).contains("__global__")
+        });
         if is_size {
             found.push(node);
         } else if !is_elsewhere {

@@ -127,7 +127,7 @@ fn check_launches(function: &Function<'_>) -> Result<(), Missing> {
     if let Some(call) = function.meeting(function.body) {
         return Err(Missing::Contains {
             what: call.to_owned(),
-            why: "threads meet, and with a loop some would be late",
+            why: "threads may meet there or ask where they are, and with a loop some would be late",
         });
     }
     Ok(())
@@ -139,7 +139,7 @@ fn index<'s>(function: &Function<'s>) -> Result<Local<'s>, Missing> {
     let wanted = global_thread(function);
     let expected = "a variable with `blockIdx.x * block + threadIdx.x`";
     let form = || Missing::Form { found: function.name.to_owned(), expected };
-    let local = function.locals().into_iter().find(|local| {
+    let local = function.locals().iter().copied().find(|local| {
         let value = local.value.map(|value| canonical(function, value));
         wanted.is_some() && value == wanted && !local.is_pointer && !local.is_array
     });
@@ -232,7 +232,7 @@ fn check_work(
             return Err(Missing::Contains { what, why: "it would leave the loop over elements" });
         }
     }
-    let outside = function.locals().into_iter().filter(|local| {
+    let outside = function.locals().iter().copied().filter(|local| {
         !inside(local.declaration)
             && local.name != index.name
             && local.declaration.kind() == "declaration"

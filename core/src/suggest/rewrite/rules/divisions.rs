@@ -14,7 +14,7 @@ use super::super::syntax::{all, part};
 pub(in super::super) const RULE: Rule = Rule {
     id: "narrow-division",
     title: "divide in 32 bits",
-    reason: "a 64-bit division is a function of some seventy instructions, a 32-bit one of some twenty",
+    reason: "no unit divides whole numbers: the code for 64 bits is several times as long as that for 32",
     needs: "`/` or `%` of 64-bit whole numbers, and axes whose limits keep both operands from 0 below 2^32",
     technique: "no-integer-division",
     apply,

@@ -13,7 +13,7 @@ use super::super::syntax::{all, ancestors, bare, named, part};
 pub(in super::super) const RULE: Rule = Rule {
     id: "fast-division",
     title: "divide by an approximate instruction",
-    reason: "a division that rounds correctly takes some ten instructions and a branch, __fdividef two",
+    reason: "a division that rounds correctly is a sequence of instructions with a branch, __fdividef a reciprocal and a product",
     needs: "a division of f32 by f32 that is no constant expression",
     technique: "reciprocals",
     apply: division,
@@ -22,7 +22,7 @@ pub(in super::super) const RULE: Rule = Rule {
 pub(in super::super) const ROOT: Rule = Rule {
     id: "reciprocal-root",
     title: "compute one over a root by one instruction",
-    reason: "rsqrtf is one instruction of the special-function unit; a root and a division are some twenty",
+    reason: "rsqrtf is one instruction of the special-function unit; a root and a division are a sequence each",
     needs: "`1.0f / sqrtf(…)`",
     technique: "reciprocals",
     apply: root,

@@ -96,7 +96,7 @@ fn loads(
             let Some(first) = loads.first() else { continue };
             let line = function.line(first.node);
             let refused = refusal(&function, first).or_else(|| {
-                let what = format!("{} loads of `{name}`", loads.len());
+                let what = format!("{} loads of {name}", loads.len());
                 let why = "the caches should keep what is loaded again";
                 (!count_fits(loads.len())).then_some(Missing::Contains { what, why })
             });
@@ -155,6 +155,12 @@ fn streamed_stores(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable>
             if let Some(other) = other {
                 let used = function.subject.line_of(other.node.parent().unwrap_or(other.node));
                 found.refuse(line, Missing::OtherUse { name: name.to_owned(), used });
+                continue;
+            }
+            let value = first.node.parent().and_then(|assignment| part(assignment, "right"));
+            if value.is_none_or(|value| value.kind() == "initializer_list") {
+                let written = function.subject.line_of(first.node.parent().unwrap_or(first.node));
+                found.refuse(line, Missing::Form { found: written, expected: "one value" });
                 continue;
             }
             if let Some(missing) = unknown_element(first) {

@@ -76,8 +76,7 @@ fn resident(function: &Function<'_>) -> Result<Rewrite, Missing> {
     let edits = vec![
         Edit::insert(only.end_byte(), format!(", PARAM_{name}")),
         subject.new_parameter(&name, &[2, 1, 4, 8])?,
-        subject
-            .new_condition(&format!("({formula}) * {name} <= {RESIDENT_THREADS} or {name} == 1")),
+        subject.new_condition(&format!("{formula} * {name} <= {RESIDENT_THREADS} or {name} == 1")),
     ];
     let line = function.line(function.node);
     let what = format!("`{}` leaves room for `{name}` blocks on a multiprocessor", function.name);

@@ -34,7 +34,7 @@ fn apply(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
                 found.add(function.line(node), counter(&function, node));
             }
         }
-        for local in function.locals() {
+        for local in function.locals().iter().copied() {
             let is_wide = Number::named(local.type_name) == Some(Number::I64);
             let is_plain = local.is_const && !local.is_pointer && !local.is_array;
             if let (true, true, Some(value)) = (is_wide, is_plain, local.value) {
@@ -139,7 +139,7 @@ fn check_use<'s>(function: &Function<'s>, name: &str, node: Node<'s>) -> Result<
                     ) => return Ok(()),
                     (_, Some(Number::I64 | Number::F32 | Number::F64)) => return Ok(()),
                     ("+" | "-" | "*" | "/" | "%", Some(Number::I32)) => {
-                        check_value(function, outer)?
+                        check_value(function, outer)?;
                     }
                     _ => return other(),
                 }

@@ -25,7 +25,7 @@ const STATIC_BYTES: i128 = 48 << 10;
 fn apply(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     let mut found = Findings::default();
     for function in subject.functions() {
-        for local in function.locals() {
+        for local in function.locals().iter().copied() {
             let is_shared = subject.of_node(local.declaration).contains("__shared__");
             let outer = local.declarator;
             let rows = part(outer, "declarator").filter(|inner| inner.kind() == "array_declarator");
@@ -89,8 +89,14 @@ fn padded(function: &Function<'_>, local: Local<'_>, rows: Node<'_>) -> Result<R
 /// `name[row][col]` whose address nobody takes.
 fn is_element(name: Node<'_>) -> bool {
     let Some(element) = subscripted(name).and_then(subscripted) else { return false };
-    element.parent().is_none_or(|outer| {
-        !matches!(outer.kind(), "subscript_expression" | "pointer_expression" | "field_expression")
+    element.parent().is_none_or(|outer| match outer.kind() {
+        "subscript_expression" | "pointer_expression" | "field_expression" => false,
+        // Wider than an element, and so perhaps aligned.
+        "argument_list" => outer
+            .parent()
+            .and_then(|call| part(call, "function"))
+            .is_none_or(|callee| callee.kind() != "template_function"),
+        _ => true,
     })
 }
 

@@ -14,7 +14,7 @@ use super::super::syntax::{all, ancestors, enclosing, is_compound, part};
 pub(in super::super) const RULE: Rule = Rule {
     id: "reciprocal",
     title: "divide once before a loop and multiply inside",
-    reason: "a division that rounds correctly takes some ten instructions and a branch, a product one",
+    reason: "a division that rounds correctly is a sequence of instructions with a branch, a product one",
     needs: "a division of f32 in a loop, by something that the loop does not change",
     technique: "reciprocals",
     apply,
@@ -68,7 +68,12 @@ fn hoisted<'s>(
     let name = subject.fresh(&named_after(subject.of_node(divisor)));
     let text = subject.of_node(divisor);
     let whole = if is_compound(divisor) { format!("({text})") } else { text.to_owned() };
-    let start = subject.line_start(start);
+    let line_start = subject.line_start(start);
+    let before = subject.source.get(line_start..start).unwrap_or_default();
+    if !before.trim().is_empty() {
+        return Err(form(turning, "a loop that begins a line"));
+    }
+    let start = line_start;
     let indentation = subject.indentation(turning.start_byte());
     let edits = vec![
         Edit::insert(start, format!("{indentation}const float {name} = 1.0f / {whole};\n")),

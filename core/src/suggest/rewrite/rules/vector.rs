@@ -15,7 +15,9 @@ use super::super::number::Number;
 use super::super::pointers::{Access, Element, elements};
 use super::super::refusal::{Findings, Missing, NotApplicable};
 use super::super::subject::Subject;
-use super::super::syntax::{all, ancestors, enclosing, moved, one_line, part, statements};
+use super::super::syntax::{
+    all, ancestors, enclosing, is_compound, moved, one_line, part, statements,
+};
 
 pub(in super::super) const RULE: Rule = Rule {
     id: "vector-access",
@@ -87,7 +89,11 @@ fn vectorised(function: &Function<'_>, node: Node<'_>) -> Result<Rewrite, Missin
     let names: Vec<String> =
         streams.loads.iter().chain(&streams.stores).map(|(name, _)| format!("`{name}`")).collect();
     let line = function.line(node);
-    let what = format!("{} moves 16 bytes at a time in the loop of line {line}", names.join(", "));
+    let what = format!(
+        "{} {} 16 bytes at a time in the loop of line {line}",
+        names.join(", "),
+        if names.len() == 1 { "moves" } else { "move" }
+    );
     let edits = vec![
         Edit::insert(function.outer.start_byte(), structure),
         Edit::replace(start..node.end_byte(), text),
@@ -124,18 +130,36 @@ fn walk(function: &Function<'_>, counted: &CountedLoop<'_>) -> Result<Walk, Miss
     let conditional = ancestors(counted.node)
         .take_while(|outer| outer.id() != function.body.id())
         .find(|outer| !matches!(outer.kind(), "compound_statement" | "for_statement"));
-    let leaving = all(function.body, &["return_statement"]).into_iter().find(|node| {
+    let jumps = ["return_statement", "break_statement", "continue_statement"];
+    let leaving = all(function.body, &jumps).into_iter().find(|node| {
         let guard = enclosing(*node, &["if_statement"]).and_then(|guard| part(guard, "condition"));
         node.start_byte() < counted.node.start_byte()
             && !guard.is_some_and(|guard| is_uniform(function, guard))
     });
-    match conditional.or(leaving) {
+    let uneven = ancestors(counted.node)
+        .take_while(|outer| outer.id() != function.body.id())
+        .find(|outer| outer.kind() == "for_statement" && !is_even(function, *outer));
+    match conditional.or(leaving).or(uneven) {
         Some(node) => Err(Missing::Contains {
             what: subject.line_of(node).chars().take(60).collect(),
             why: "some threads may not get to the loop, and their elements would be missing",
         }),
         None => Ok(Walk::Shared),
     }
+}
+
+/// Whether all threads that differ along x only take as many turns of a loop.
+fn is_even<'s>(function: &Function<'s>, node: Node<'s>) -> bool {
+    counted_loop(function, node).is_some_and(|counted| {
+        let step = match counted.step {
+            Step::One => None,
+            Step::By(step) => Some(step),
+        };
+        [Some(counted.start), Some(counted.end), step]
+            .into_iter()
+            .flatten()
+            .all(|part| is_uniform(function, part))
+    })
 }
 
 fn streams<'s>(
@@ -223,7 +247,9 @@ fn render(
 ) -> String {
     let subject = function.subject;
     let (name, kind, width) = (counted.name, counted.type_name, streams.width);
-    let (start, end) = (subject.of_node(counted.start), subject.of_node(counted.end));
+    let start = subject.of_node(counted.start);
+    let end = subject.of_node(counted.end);
+    let whole = if is_compound(counted.end) { format!("({end})") } else { end.to_owned() };
     let outer = subject.indentation(counted.node.start_byte());
     let inner = format!("{outer}    ");
     let addresses: Vec<String> = streams
@@ -232,7 +258,11 @@ fn render(
         .chain(&streams.stores)
         .map(|(pointer, _)| format!("reinterpret_cast<unsigned long long>({pointer})"))
         .collect();
-    let aligned = format!("({}) % 16 == 0", addresses.join(" | "));
+    let addresses = match addresses.as_slice() {
+        [only] => only.clone(),
+        several => format!("({})", several.join(" | ")),
+    };
+    let aligned = format!("{addresses} % 16 == 0");
     let vectors = subject.fresh("vectors");
     let update = match counted.step {
         Step::One => format!("++{vector_name}", vector_name = subject.fresh("vector")),
@@ -247,7 +277,7 @@ fn render(
     };
     let written = subject.of_node(counted.update);
     format!(
-        "{{\n{inner}const {kind} {vectors} = {aligned} ? static_cast<{kind}>({end}) / {width} : 0;\n\
+        "{{\n{inner}const {kind} {vectors} = {aligned} ? {whole} / {width} : 0;\n\
          {inner}for ({kind} {index} = {start}; {index} < {vectors}; {update}) {{\n\
          {inner}    const {kind} {name} = {index} * {width};\n{turn}{inner}}}\n\
          {inner}for ({kind} {name} = {first}; {name} < {end}; {written}) {rest}\n{outer}}}"

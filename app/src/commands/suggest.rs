@@ -1,0 +1,252 @@
+//! `lightbench suggest`: which rewrite rules apply to kernels, which do not and why, and one of them carried out.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use lightbench_core::display_text::{visible, visible_lines};
+use lightbench_core::project::names::is_file_name;
+use lightbench_core::project::{Kernel, Project};
+use lightbench_core::speed_of_light::playbook::{Gain, Technique, Tier};
+use lightbench_core::suggest::rewrite::{
+    NotApplicable, Rewrite, Rule, Subject, rewritten, rule, rules,
+};
+use serde_json::{Value, json};
+use similar::TextDiff;
+
+use super::check::target::{self, Target};
+use crate::args;
+use crate::outcome::{Outcome, document};
+use crate::report;
+use crate::style::{DIM, GOOD, STRONG};
+
+/// Unchanged lines around a change.
+const CONTEXT: usize = 3;
+
+/// Lists, or writes one.
+pub fn run(arguments: &args::Suggest) -> Outcome {
+    suggested(arguments).unwrap_or_else(|outcome| outcome)
+}
+
+/// What came of a rule for a kernel.
+struct Tried<'a> {
+    rule: &'static Rule,
+    kernel: &'a Kernel,
+    found: Result<Vec<Rewrite>, NotApplicable>,
+}
+
+fn suggested(arguments: &args::Suggest) -> Result<Outcome, Outcome> {
+    let as_json = arguments.json;
+    let refuse = |error: &dyn std::fmt::Display| report::request(&error, as_json);
+    let found = target::find(&arguments.project)
+        .map_err(|error| report::project_error(&error, &arguments.project, as_json))?;
+    let Target::Project { project, kernel } = found else {
+        return Err(refuse(
+            &"a file that belongs to no project has no axes whose limits a rule could rely on",
+        ));
+    };
+    let name = arguments.kernel.as_ref().or(kernel.as_ref());
+    let kernels: Vec<&Kernel> = match name {
+        Some(name) => vec![project.kernel(name).map_err(|error| refuse(&error))?],
+        None => project.kernels.iter().collect(),
+    };
+    let chosen: Vec<&'static Rule> = match &arguments.rule {
+        Some(id) => vec![rule(id).ok_or_else(|| refuse(&unknown(id)))?],
+        None => rules().iter().collect(),
+    };
+    let tried: Vec<Tried<'_>> = kernels
+        .into_iter()
+        .flat_map(|kernel| {
+            let subject = Subject::of(&project, kernel);
+            chosen.iter().map(move |rule| Tried {
+                rule,
+                kernel,
+                found: subject
+                    .as_ref()
+                    .map_err(Clone::clone)
+                    .and_then(|subject| rule.rewrites(subject)),
+            })
+        })
+        .collect();
+    if let Some(name) = &arguments.write {
+        return write(&project, &tried, name, arguments);
+    }
+    let output =
+        if as_json { json_of(&tried, arguments.diff) } else { text(&tried, arguments.diff) };
+    Ok(Outcome::passed(output))
+}
+
+fn unknown(id: &str) -> String {
+    let known: Vec<&str> = rules().iter().map(|rule| rule.id).collect();
+    format!("no rule is called `{}`; expected one of {}", visible(id), known.join(", "))
+}
+
+fn text(tried: &[Tried<'_>], diff: bool) -> String {
+    let mut text = String::new();
+    let mut kernel: Option<&Kernel> = None;
+    for each in tried {
+        if kernel.map(|kernel| &kernel.name) != Some(&each.kernel.name) {
+            kernel = Some(each.kernel);
+            text += &format!(
+                "{STRONG}{}{STRONG:#} {DIM}· {}{DIM:#}\n",
+                visible(&each.kernel.name),
+                visible(&each.kernel.launch.title)
+            );
+        }
+        text += &one(each, diff);
+    }
+    text + "\n`lightbench suggest PROJECT --kernel NAME --rule ID --write NEW` writes a rewrite as kernels/NEW.cu\n"
+}
+
+fn one(tried: &Tried<'_>, diff: bool) -> String {
+    let Rule { id, title, reason, .. } = tried.rule;
+    let rewrites = match &tried.found {
+        Err(why) => return format!("  {DIM}– {id}: {}{DIM:#}\n", visible_lines(&why.to_string())),
+        Ok(rewrites) => rewrites,
+    };
+    let mut text = format!(
+        "  {GOOD}✓{GOOD:#} {STRONG}{id}{STRONG:#}: {title}{}\n      {reason}\n",
+        expected(tried.rule)
+    );
+    for (index, rewrite) in rewrites.iter().enumerate() {
+        text += &format!("      {}  {}\n", index + 1, visible_lines(&rewrite.what));
+        if diff {
+            for line in unified(tried.kernel, rewrite).lines() {
+                text += &format!("         {}\n", visible(line));
+            }
+        }
+    }
+    text
+}
+
+/// Tier and gain, as the playbook has them.
+fn expected(rule: &Rule) -> String {
+    let of = |technique: &Technique| {
+        format!(" {DIM}· {} · {}{DIM:#}", tier(technique.tier), gain(&technique.gain))
+    };
+    rule.playbook().map_or_else(String::new, of)
+}
+
+fn tier(tier: Tier) -> &'static str {
+    match tier {
+        Tier::Launch => "launch",
+        Tier::Memory => "memory",
+        Tier::Compute => "compute",
+        Tier::Overlap => "overlap",
+        Tier::Architecture => "architecture",
+        Tier::Algorithm => "algorithm",
+    }
+}
+
+fn gain(gain: &Gain) -> String {
+    match gain {
+        Gain::Reported { from, to, .. } => {
+            format!("{from} to {to} times as fast, as reported elsewhere")
+        }
+        Gain::UpTo { .. } => "as much as a run counts of waste".to_owned(),
+    }
+}
+
+fn unified(kernel: &Kernel, rewrite: &Rewrite) -> String {
+    let after = rewrite.apply(&kernel.source);
+    let name = kernel.file.display().to_string();
+    let diff = TextDiff::from_lines(kernel.source.as_str(), after.as_str());
+    diff.unified_diff().context_radius(CONTEXT).header(&name, &name).to_string()
+}
+
+fn json_of(tried: &[Tried<'_>], diff: bool) -> String {
+    let all: Vec<Value> = tried.iter().map(|each| value(each, diff)).collect();
+    document(&json!({ "schema": "lightbench.suggest/1", "rules": all }))
+}
+
+fn value(tried: &Tried<'_>, diff: bool) -> Value {
+    let technique = tried.rule.playbook();
+    let mut value = json!({
+        "kernel": tried.kernel.name,
+        "rule": tried.rule.id,
+        "title": tried.rule.title,
+        "reason": tried.rule.reason,
+        "needs": tried.rule.needs,
+        "technique": tried.rule.technique,
+        "tier": technique.map(|technique| tier(technique.tier)),
+        "gain": technique.map(|technique| gain(&technique.gain)),
+        "applies": tried.found.is_ok(),
+    });
+    match &tried.found {
+        Err(why) => value["missing"] = json!(why.to_string()),
+        Ok(rewrites) => {
+            let places = rewrites.iter().map(|rewrite| {
+                let edits: Vec<Value> = rewrite
+                    .edits
+                    .iter()
+                    .map(|edit| json!({ "start": edit.range.start, "end": edit.range.end, "replacement": edit.replacement }))
+                    .collect();
+                let mut place = json!({ "what": rewrite.what, "line": rewrite.line, "edits": edits });
+                if diff {
+                    place["diff"] = json!(unified(tried.kernel, rewrite));
+                }
+                place
+            });
+            value["places"] = json!(places.collect::<Vec<_>>());
+        }
+    }
+    value
+}
+
+fn write(
+    project: &Project,
+    tried: &[Tried<'_>],
+    name: &str,
+    arguments: &args::Suggest,
+) -> Result<Outcome, Outcome> {
+    let refuse = |error: String| report::request(&error, arguments.json);
+    let only = match tried {
+        [only] => only,
+        _ => return Err(refuse("several kernels; choose one with --kernel NAME".to_owned())),
+    };
+    let rewrites = only
+        .found
+        .as_ref()
+        .map_err(|why| refuse(format!("`{}` does not apply: {why}", only.rule.id)))?;
+    let rewrite =
+        arguments.place.checked_sub(1).and_then(|index| rewrites.get(index)).ok_or_else(|| {
+            refuse(format!(
+                "--place {}: `{}` has {} places here, counted from 1",
+                arguments.place,
+                only.rule.id,
+                rewrites.len()
+            ))
+        })?;
+    if !is_file_name(name) {
+        return Err(refuse(format!("a kernel cannot be called `{}`", visible(name))));
+    }
+    if project.kernel(name).is_ok() {
+        return Err(refuse(format!("the project has a kernel `{}` already", visible(name))));
+    }
+    let kernel = rewritten(project, only.kernel, rewrite, name).map_err(|problems| {
+        let first = problems.first().map_or_else(String::new, ToString::to_string);
+        refuse(format!("the rewrite is no kernel of this project: {first}"))
+    })?;
+    let path = project.root.join(&kernel.file);
+    create(&path, &kernel.source)
+        .map_err(|error| refuse(format!("cannot write {}: {error}", path.display())))?;
+    let shown = visible(&path.display().to_string()).into_owned();
+    let output = if arguments.json {
+        document(
+            &json!({ "schema": "lightbench.suggest/1", "written": shown, "what": rewrite.what }),
+        )
+    } else {
+        format!(
+            "wrote {shown}: {}\n\nnext: lightbench run {} --kernel {}\n",
+            visible_lines(&rewrite.what),
+            visible(&project.root.display().to_string()),
+            visible(name)
+        )
+    };
+    Ok(Outcome::passed(output))
+}
+
+/// A new file; what is there stays.
+fn create(path: &Path, text: &str) -> io::Result<()> {
+    OpenOptions::new().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
+}
