@@ -18,6 +18,7 @@ mod outbox;
 mod performer;
 mod queue;
 mod request;
+mod searching;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -37,6 +38,7 @@ use crate::device::DeviceName;
 pub use event::{Because, Ending, Event, Notice, Role};
 pub use outbox::Wake;
 pub use request::{AskedBy, CompileFor, Conditions, NotTaken, Request, RequestId, Screens, Work};
+pub use searching::{Beginning, Heard, Searching};
 pub use settings::{DeviceSetting, Settings};
 
 /// The threads that work, one for each device and one that compiles. Dropping it ends everything that runs.

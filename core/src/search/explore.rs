@@ -12,7 +12,7 @@ use super::laboratory::{Interrupted, Laboratory};
 use super::operators::{Draft, Operator, TUNE};
 use super::scribe::{Listener, Scribe};
 use super::story::Story;
-use crate::evaluate::Screening;
+use crate::evaluate::{Run, Screening};
 use crate::history::record::{Origin, definition_hash};
 use crate::project::{DeviceFacts, Kernel, Project, Purpose, Workload};
 use crate::strategies::archive::Attempt;
@@ -96,18 +96,19 @@ impl Order {
 }
 
 /// Told of a kernel that passed or failed every check: keeps it among all other runs.
-pub type Keeper<'a> = Box<dyn FnMut(&Kept<'_>) + 'a>;
+pub type Keeper<'a> = Box<dyn FnMut(Kept) + 'a>;
 
 /// A run to keep, and where its candidate comes from.
-pub struct Kept<'a> {
+#[derive(Debug)]
+pub struct Kept {
     /// The kernel.
-    pub kernel: &'a Arc<Kernel>,
+    pub kernel: Arc<Kernel>,
     /// What came of it.
-    pub run: &'a crate::evaluate::Run,
+    pub run: Run,
     /// Who made it.
-    pub origin: &'a Origin,
+    pub origin: Origin,
     /// The candidate that it was made of, where that ran.
-    pub parent: Option<&'a str>,
+    pub parent: Option<String>,
 }
 
 /// A search that goes on.
@@ -338,7 +339,10 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
                         cost: super::entry::Cost::default(),
                     });
                 }
-                format!("of {} of {} configurations its own is the best", found.tried, found.all)
+                format!(
+                    "of {} of {} configurations none is faster than the one that it chooses by itself",
+                    found.tried, found.all
+                )
             }
         };
         let (cost, before) = (super::entry::Cost::default(), batch.len());

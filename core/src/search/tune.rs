@@ -79,8 +79,8 @@ impl<L: Laboratory> Explorer<'_, L> {
                 self.scribe.record(Entry::Tried { variant, parameters, look })?;
             }
         }
-        let finalists = best.finalists().into_iter().map(|index| named(&space, index)).collect();
-        Ok(Ok(Tuned { finalists, tried: best.seen, all: space.len() }))
+        let finalists = best.finalists(first).into_iter().map(|index| named(&space, index));
+        Ok(Ok(Tuned { finalists: finalists.collect(), tried: best.seen, all: space.len() }))
     }
 }
 
@@ -133,10 +133,14 @@ impl Best {
         each.map(|(workload, time)| (workload.clone(), *time * ABANDON)).collect()
     }
 
-    fn finalists(&self) -> Vec<usize> {
+    /// The best and those that are as good; none where the configuration that the kernel chooses by itself is among them.
+    fn finalists(&self, own: Option<usize>) -> Vec<usize> {
         let mut sorted = self.costs.clone();
         sorted.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
         let best = sorted.first().map_or(f64::NAN, |(_, cost)| *cost);
+        if sorted.iter().any(|(index, cost)| Some(*index) == own && *cost <= best * TIE) {
+            return Vec::new();
+        }
         let within = sorted.into_iter().take_while(|(_, cost)| *cost <= best * TIE);
         within.take(FINALISTS).map(|(index, _)| index).collect()
     }

@@ -62,9 +62,8 @@ fn searched(
     let known = order.knowledge.clone();
     let audience = Audience {
         listener: Box::new(move |entry, story| tell(entry, story, as_json)),
-        keeper: Box::new(|kept: &Kept<'_>| {
-            let made = (kept.origin.clone(), kept.parent);
-            recorder.appended_of(kept.kernel, kept.run, made);
+        keeper: Box::new(|Kept { kernel, run, origin, parent }| {
+            recorder.appended_of(&kernel, &run, (origin, parent.as_deref()));
         }),
     };
     let explorer = match begun {

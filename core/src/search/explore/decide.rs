@@ -114,12 +114,12 @@ impl<L: Laboratory> Explorer<'_, L> {
         let parent = parent.and_then(|parent| self.candidates[parent].clone());
         self.candidates[variant] = run.candidate.map(|hash| format!("{hash:#}"));
         let origin = self.scribe.story.variants[variant].proposal.origin.clone();
-        let kept = Kept { kernel, run: &run, origin: &origin, parent: parent.as_deref() };
-        (self.keeper)(&kept);
         let verdict = match &run.verdict {
             Ok(passed) => recorded(passed),
             Err(failure) => Verdict::Failed(Failed::of(failure)),
         };
+        // A kill between the two has it judged again, which is better than lost.
+        (self.keeper)(Kept { kernel: Arc::clone(kernel), run, origin, parent });
         self.scribe.record(Entry::Judged { variant, verdict: verdict.clone() })?;
         let decision = match (&verdict, self.scribe.story.best) {
             (Verdict::Failed(failed), _) => Decision::Rejected { why: failed.sentence.clone() },
