@@ -3,6 +3,7 @@
 //! The environment is read here and in `session.rs`; everything below is told.
 
 mod history;
+mod lessons;
 mod numbers;
 
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use self::history::{Export, History, Import, Report, Selection, Sort};
+pub use self::lessons::{Access, Lesson};
 pub use self::numbers::{Calibrate, Explain, Tour};
 
 /// A workbench for CUDA kernels: correct, how fast, how far from the speed of light.
@@ -59,6 +61,8 @@ pub enum Command {
     Compare(Compare),
     Audit(Audit),
     Launch(Launch),
+    Access(Access),
+    Lesson(Lesson),
     History(History),
     Export(Export),
     Import(Import),

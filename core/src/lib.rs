@@ -35,6 +35,8 @@ pub mod evaluate;
 
 pub mod speed_of_light;
 
+pub mod access;
+
 pub mod audit;
 
 pub mod calibrate;
@@ -44,6 +46,8 @@ pub mod history;
 pub mod explain;
 
 pub mod figure;
+
+pub mod lesson;
 
 pub mod report;
 

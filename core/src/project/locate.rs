@@ -12,7 +12,7 @@ const MAX_DEPTH: usize = 200;
 
 /// A value with its bytes in the text.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Located {
+pub(crate) struct Located {
     /// From the first byte of the value to behind its last; includes the name of a variant.
     pub(super) span: Range<usize>,
     content: Content,
@@ -33,7 +33,7 @@ impl Located {
     }
 
     /// The field of a struct or struct variant; the value itself where the field is not written.
-    pub(super) fn field(&self, name: &str) -> &Self {
+    pub(crate) fn field(&self, name: &str) -> &Self {
         match &self.content {
             Content::Fields(fields) => {
                 fields.iter().find(|(field, _)| field == name).map_or(self, |(_, value)| value)
@@ -67,7 +67,7 @@ impl Located {
     }
 
     /// The element of a list, or of the payload of a variant.
-    pub(super) fn item(&self, index: usize) -> &Self {
+    pub(crate) fn item(&self, index: usize) -> &Self {
         match &self.content {
             Content::List(items) => items.get(index).unwrap_or(self),
             Content::Plain | Content::Fields(_) | Content::Entries(_) => self,
