@@ -1,6 +1,8 @@
 //! `lightbench access`: which addresses, sectors or banks the lanes of a warp touch.
 
-use lightbench_core::access::{AccessError, Picture, Recording, Site, Units, Wanted, record, usual_workload};
+use lightbench_core::access::{
+    AccessError, Picture, Recording, Site, Units, Wanted, record, usual_workload,
+};
 use lightbench_core::device::DeviceSheet;
 use lightbench_core::virtual_gpu::machine::WarpId;
 use serde_json::{Value, json};
@@ -23,7 +25,9 @@ fn shown(session: &Session, arguments: &args::Access) -> Result<Outcome, Outcome
     let found = target::find(&arguments.target)
         .map_err(|error| report::project_error(&error, &arguments.target, as_json))?;
     let Target::Project { project, kernel } = found else {
-        return Err(refuse(&"a file that belongs to no project has no inputs; `lightbench launch` takes some"));
+        return Err(refuse(
+            &"a file that belongs to no project has no inputs; `lightbench launch` takes some",
+        ));
     };
     let name = arguments.kernel.clone().or(kernel);
     let name = name.or_else(|| project.kernels.first().map(|kernel| kernel.name.clone()));
@@ -135,6 +139,7 @@ fn picture_text(site: &Site, picture: &Picture) -> String {
 fn site_json(site: &Site) -> Value {
     json!({
         "line": site.line,
+        "column": site.column,
         "ptx_line": site.ptx_line,
         "access": site.title,
         "executions": site.executions.len(),

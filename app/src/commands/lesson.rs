@@ -24,7 +24,8 @@ fn proven(session: &Session, arguments: &args::Lesson) -> Result<Outcome, Outcom
     let refused = |error: ProjectError| report::project_error(&error, folder, as_json);
     let project = Project::load(folder).map_err(refused)?;
     let Some(lesson) = Lesson::read(&project) else {
-        let message = format!("{} has no lesson.ron; `docs/lessons.md` describes it", folder.display());
+        let message =
+            format!("{} has no lesson.ron; `docs/lessons.md` describes it", folder.display());
         return Err(report::request(&message, as_json));
     };
     let lesson = lesson.map_err(|problems| refused(ProjectError::Problems { problems }))?;
@@ -63,7 +64,12 @@ fn to_text(lesson: &Lesson, device: &str, proofs: &[Proof]) -> String {
         for (goal, start, solution) in &proof.goals {
             text.push_str(&format!("  goal: {}\n", goal.words()));
             text.push_str(&format!("    {} {}: {}\n", tick(start), lesson.kernel, told(start)));
-            text.push_str(&format!("    {} {}: {}\n", tick(solution), proof.solution, told(solution)));
+            text.push_str(&format!(
+                "    {} {}: {}\n",
+                tick(solution),
+                proof.solution,
+                told(solution)
+            ));
         }
         let verdict = match proof.is_sound() {
             true => "there is something to do, and it can be done",
@@ -72,7 +78,13 @@ fn to_text(lesson: &Lesson, device: &str, proofs: &[Proof]) -> String {
         text.push_str(&format!("  {verdict}\n"));
     }
     for run in &lesson.recorded {
-        text.push_str(&format!("{}, {}: {}, {}\n", run.kernel, run.workload, run.time, run.label()));
+        text.push_str(&format!(
+            "{}, {}: {}, {}\n",
+            run.kernel,
+            run.workload,
+            run.time,
+            run.label()
+        ));
     }
     text
 }

@@ -55,12 +55,14 @@ pub struct Recording {
     pub left_out: u64,
 }
 
-/// One instruction that accesses memory.
+/// One place in the code that accesses memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Site {
     /// The line of the kernel's own file; none where the compiler does not say.
     pub line: Option<u32>,
-    /// Line of the PTX, which tells instructions of one line apart.
+    /// The column, which tells accesses of one line apart; an unrolled loop has several instructions for each.
+    pub column: u32,
+    /// Line of the PTX, of the first of its instructions.
     pub ptx_line: u32,
     /// What it does: `load of x`.
     pub title: String,
@@ -141,28 +143,29 @@ fn sites(origins: &Origins, launches: Vec<LaunchAccesses>) -> Vec<Site> {
         let object = access.object.as_ref().map(|(name, _)| name.as_str());
         let title = title(access.kind, object, access.memory == AccessedMemory::Shared);
         let ptx_line = access.place.line;
-        let known =
-            sites.iter_mut().find(|site| site.ptx_line == ptx_line && site.title == title);
-        match known {
+        let (line, column) = own_place(origins, &access);
+        let is_it = |site: &&mut Site| match line {
+            Some(_) => (site.line, site.column) == (line, column) && site.title == title,
+            None => site.line.is_none() && site.ptx_line == ptx_line && site.title == title,
+        };
+        match sites.iter_mut().find(is_it) {
             Some(site) => site.executions.push(access),
-            None => sites.push(Site {
-                line: line(origins, &access),
-                ptx_line,
-                title,
-                executions: vec![access],
-            }),
+            None => sites.push(Site { line, column, ptx_line, title, executions: vec![access] }),
         }
     }
     sites.sort_by_key(|site| (site.line.unwrap_or(u32::MAX), site.ptx_line));
     sites
 }
 
-/// The line of the kernel's own file.
-fn line(origins: &Origins, access: &WarpAccess) -> Option<u32> {
+/// Line and column of the kernel's own file.
+fn own_place(origins: &Origins, access: &WarpAccess) -> (Option<u32>, u32) {
     let source = access.source_line.clone().map(|line| (line.file, line.line, line.column));
     let mut place = CodePlace { ptx: (access.place.line, access.place.column), source };
     origins.settle(&mut place);
-    place.source.filter(|(file, ..)| *file == origins.file).map(|(_, line, _)| line)
+    match place.source.filter(|(file, ..)| *file == origins.file) {
+        Some((_, line, column)) => (Some(line), column),
+        None => (None, 0),
+    }
 }
 
 impl Recording {

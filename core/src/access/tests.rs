@@ -33,12 +33,42 @@ fn sectors_are_those_of_the_rules() {
         let lanes = sectors.touched.iter().fold(0, |all, sector| all | sector.lanes);
         assert_eq!(lanes.count_ones() as usize, picture.active());
     };
-    check(4, |lane| Some(4 * lane), 4, "4 sectors, which is the least possible: 100 % of what moves is used");
-    check(4, |lane| Some(32 * lane), 32, "32 sectors, where 4 would be enough: 12.5 % of what moves is used");
-    check(4, |_| Some(64), 1, "1 sector, which is the least possible: 12.5 % of what moves is used");
-    check(4, |lane| Some(4 * lane + 4), 5, "5 sectors, where 4 would be enough: 80.0 % of what moves is used");
-    check(16, |lane| Some(16 * lane), 16, "16 sectors, which is the least possible: 100 % of what moves is used");
-    check(4, |lane| (lane < 8).then_some(4 * lane), 1, "1 sector, which is the least possible: 100 % of what moves is used");
+    check(
+        4,
+        |lane| Some(4 * lane),
+        4,
+        "4 sectors, which is the least possible: 100 % of what moves is used",
+    );
+    check(
+        4,
+        |lane| Some(32 * lane),
+        32,
+        "32 sectors, where 4 would be enough: 12.5 % of what moves is used",
+    );
+    check(
+        4,
+        |_| Some(64),
+        1,
+        "1 sector, which is the least possible: 12.5 % of what moves is used",
+    );
+    check(
+        4,
+        |lane| Some(4 * lane + 4),
+        5,
+        "5 sectors, where 4 would be enough: 80.0 % of what moves is used",
+    );
+    check(
+        16,
+        |lane| Some(16 * lane),
+        16,
+        "16 sectors, which is the least possible: 100 % of what moves is used",
+    );
+    check(
+        4,
+        |lane| (lane < 8).then_some(4 * lane),
+        1,
+        "1 sector, which is the least possible: 100 % of what moves is used",
+    );
 }
 
 #[test]
@@ -51,8 +81,18 @@ fn banks_are_those_of_the_rules() {
     check(4, |lane| Some(4 * lane), 1, "no bank conflict: 1 pass");
     check(4, |_| Some(0), 1, "no bank conflict: 1 pass");
     check(4, |lane| Some(4 * 33 * lane), 1, "no bank conflict: 1 pass");
-    check(4, |lane| Some(8 * lane), 2, "a 2-way bank conflict: 2 passes over the banks, where 1 would be enough");
-    check(4, |lane| Some(128 * lane), 32, "a 32-way bank conflict: 32 passes over the banks, where 1 would be enough");
+    check(
+        4,
+        |lane| Some(8 * lane),
+        2,
+        "a 2-way bank conflict: 2 passes over the banks, where 1 would be enough",
+    );
+    check(
+        4,
+        |lane| Some(128 * lane),
+        32,
+        "a 32-way bank conflict: 32 passes over the banks, where 1 would be enough",
+    );
     check(8, |lane| Some(8 * lane), 2, "no bank conflict: 2 passes, each moving all that fits");
 }
 

@@ -9,9 +9,7 @@ use super::model;
 use super::sheet::DeviceSheet;
 use super::timing::{ModelledOperation, Operation, Sampling, Timed, Work};
 use crate::units::Bytes;
-use crate::virtual_gpu::machine::{
-    self, Accesses, Approximation, OnFault, TensorModel, WarpId,
-};
+use crate::virtual_gpu::machine::{self, Accesses, Approximation, OnFault, TensorModel, WarpId};
 use crate::virtual_gpu::{
     Blocks, Checks, DeviceShape, Initial, LaunchConfig, LaunchError, Machine, Module, Races,
     Schedule,

@@ -72,8 +72,8 @@ impl Goal {
     pub fn words(&self) -> String {
         match self {
             Self::Passed => "the kernel is right".to_owned(),
-            Self::Fact(Condition::AtLeast(fact, number)) => fact.bounded("at least", *number),
-            Self::Fact(Condition::AtMost(fact, number)) => fact.bounded("at most", *number),
+            Self::Fact(Condition::AtLeast(fact, number)) => fact.bounded("no less than", *number),
+            Self::Fact(Condition::AtMost(fact, number)) => fact.bounded("no more than", *number),
         }
     }
 }
@@ -84,11 +84,9 @@ impl Goal {
 pub fn judge(goal: &Goal, run: Option<&Run>, workload: &str) -> Judged {
     let Some(run) = run else { return Judged::unknown() };
     match (goal, &run.verdict) {
-        (Goal::Passed, Ok(_)) => Judged {
-            state: State::Met,
-            now: "it is".to_owned(),
-            source: Some(Source::Verified),
-        },
+        (Goal::Passed, Ok(_)) => {
+            Judged { state: State::Met, now: "it is".to_owned(), source: Some(Source::Verified) }
+        }
         (Goal::Passed, Err(failure)) => Judged {
             state: State::Missed,
             now: failure.word().replace('_', " "),

@@ -25,6 +25,26 @@ const SCHEMA: u32 = 1;
 /// The folder with runs of real devices.
 const RECORDED: &str = "recorded";
 
+/// What a lesson is about, without looking at the project that it is part of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heading {
+    /// Its title.
+    pub title: String,
+    /// Its place among others.
+    pub order: u32,
+    /// What somebody knows afterwards.
+    pub summary: String,
+}
+
+/// What the lesson in a folder is about; none where there is none that makes sense.
+#[must_use]
+pub fn heading(folder: &Path) -> Option<Heading> {
+    let text = read_project_file(folder, Path::new(FILE)).ok()?;
+    let (written, _) = ron_text::read::<LessonFile>(Path::new(FILE), &text, 0..text.len()).ok()?;
+    let LessonFile { title, order, summary, .. } = written;
+    Some(Heading { title, order, summary })
+}
+
 impl Lesson {
     /// The lesson of a project; none where it is not one.
     ///
@@ -118,14 +138,14 @@ impl Reader<'_> {
         let own = step.solution.as_ref();
         let solution = own.or(self.lesson.solution.as_ref()).filter(|_| !step.goals.is_empty());
         if let Some(name) = solution {
-            let at =
-                if own.is_some() { at.field("solution") } else { tree.field("solution") };
+            let at = if own.is_some() { at.field("solution") } else { tree.field("solution") };
             self.solution(at, name);
         } else if own.is_some() {
             let expected = "goals that it reaches, or no solution";
             self.findings.add(at.field("solution"), "a solution without goals", expected);
         } else if !step.goals.is_empty() {
-            let expected = "a `solution`, here or for all steps, which shows that they can be reached";
+            let expected =
+                "a `solution`, here or for all steps, which shows that they can be reached";
             self.findings.add(at.field("goals"), "goals that no kernel reaches", expected);
         }
         Step {
@@ -215,7 +235,8 @@ impl Reader<'_> {
         if let Some(workload) = &written.workload {
             self.workload(at.field("workload"), workload);
         }
-        let or = |own: &Option<String>, other: &String| own.clone().unwrap_or_else(|| other.clone());
+        let or =
+            |own: &Option<String>, other: &String| own.clone().unwrap_or_else(|| other.clone());
         Some(Prediction {
             question: written.question.clone(),
             quantity,
@@ -262,7 +283,8 @@ impl Reader<'_> {
             match recorded::read(&text) {
                 Ok(runs) => all.extend(runs),
                 Err(error) => {
-                    self.elsewhere.extend(error.problems.iter().map(|wrong| of_line(&file, &text, wrong)));
+                    self.elsewhere
+                        .extend(error.problems.iter().map(|wrong| of_line(&file, &text, wrong)));
                 }
             }
         }

@@ -22,7 +22,7 @@ use crate::device::Pipe;
 use crate::speed_of_light::roofline::Level;
 
 pub use goal::{Goal, Judged, judge};
-pub use load::FILE;
+pub use load::{FILE, Heading, heading};
 pub use locked::Locked;
 pub use prediction::{Answer, Nearness, Prediction};
 pub use recorded::Recorded;

@@ -45,7 +45,8 @@ fn each_problem_has_its_place() {
         let problems = Lesson::of_text(&project, &text).expect_err(expected);
         let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
         assert!(said.iter().any(|said| said.contains(expected)), "{expected}: {said:?}");
-        let line = text.lines().zip(1..).find(|(line, _)| line.contains(to.lines().next().unwrap()));
+        let line =
+            text.lines().zip(1..).find(|(line, _)| line.contains(to.lines().next().unwrap()));
         let named = format!("{FILE}:{}:", line.unwrap().1);
         assert!(said.iter().any(|said| said.starts_with(&named)), "{named} {said:?}");
     };

@@ -45,7 +45,7 @@ macro_rules! facts {
                 if self.words().contains("{%}") { percent(value) } else { plain(value) }
             }
 
-            /// The fact in words with a limit in place of its number: `at most 4 sectors`.
+            /// The fact in words with a limit in place of its number: `no more than 4 sectors`.
             #[must_use]
             pub fn bounded(self, limit: &str, number: f64) -> String {
                 let number = format!("{limit} {}", self.number(number));

@@ -305,8 +305,7 @@ impl Machine {
         let environment = cooperative::environment(&mut self.memory, config);
         let prepared = Prepared { pool, shared, clusters, environment, watch: watch.map(Box::new) };
         let (report, watch) = self.run(module, &program, kernel, config, prepared);
-        let (found, recording) =
-            watch.map_or((None, None), |watch| (watch.found, watch.recording));
+        let (found, recording) = watch.map_or((None, None), |watch| (watch.found, watch.recording));
         if found.is_none() {
             self.memory.regions.truncate(lasting);
         }

@@ -148,7 +148,8 @@ impl Machine {
             ));
         }
         let recording = Recording { of, most, accesses: Accesses::default() };
-        let done = self.watched_launch(module, kernel, config, Some(Watch::recording(recording)))?;
+        let done =
+            self.watched_launch(module, kernel, config, Some(Watch::recording(recording)))?;
         Ok(done.recording.map(|recording| recording.accesses).unwrap_or_default())
     }
 }
@@ -180,11 +181,8 @@ impl Worker<'_, '_> {
         let Some(op) = self.launch.program.ops.get(split.pc as usize) else { return Vec::new() };
         let Some((kind, space, base, bytes)) = what(op) else { return Vec::new() };
         let lanes = self.lanes(split.frame, split.mask);
-        let mask = if op.guard.is_none() {
-            split.mask
-        } else {
-            split.mask & lanes.predicate(op.guard)
-        };
+        let mask =
+            if op.guard.is_none() { split.mask } else { split.mask & lanes.predicate(op.guard) };
         let offset = op.immediate as u64;
         let mut addresses = match base {
             BaseKind::Wide => lanes.double(op.a).map(|base| base.wrapping_add(offset)),
