@@ -204,7 +204,11 @@ fn choose(ui: &mut Ui, recording: &Recording, site: &Site, view: &mut AccessView
         }
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             let is_table = view.form == Form::Table;
-            if ui.selectable_label(is_table, "Table").clicked() {
+            let table = ui.selectable_label(is_table, "Table");
+            table.widget_info(|| {
+                WidgetInfo::selected(Role::Button, true, is_table, "Table of lanes")
+            });
+            if table.clicked() {
                 view.form = if is_table { Form::Picture } else { Form::Table };
             }
         });

@@ -68,12 +68,15 @@ pub(super) fn show(
                 solution(ui, bench, taught, view);
                 return;
             }
+            let Some(step) = taught.step() else { return };
+            egui::Panel::bottom("actions of the lesson")
+                .frame(Frame::new().inner_margin(Margin { top: 8, ..Margin::ZERO }))
+                .show_separator_line(false)
+                .show(ui, |ui| actions(ui, bench, taught, step, commands));
             let salt = ("lesson", taught.progress.step);
             ScrollArea::vertical().id_salt(salt).auto_shrink(false).show(ui, |ui| {
                 ui.set_max_width(ui.available_width().min(READABLE));
-                if let Some(step) = taught.step() {
-                    body(ui, bench, taught, step, view, commands);
-                }
+                body(ui, bench, taught, step, view, commands);
             });
         }
     }
@@ -170,7 +173,6 @@ fn body(
     if !step.goals.is_empty() {
         card(ui, |ui| goals(ui, bench, taught, step));
     }
-    actions(ui, bench, taught, step, commands);
     hints(ui, taught, step);
     recorded(ui, bench, taught);
 }
@@ -366,7 +368,6 @@ fn actions(
             push(LessonCommand::Everything);
         }
     });
-    ui.add_space(2.0 * GAP);
 }
 
 fn hints(ui: &mut Ui, taught: &Taught, step: &Step) {

@@ -320,8 +320,10 @@ fn original(name: LayoutName) -> Tree<Pane> {
             let editor = tabs(t, &[Panel::Editor]);
             let access = tabs(t, &[Panel::Access, Panel::Counters, Panel::Problems]);
             let roofline = tabs(t, &[Panel::Roofline, Panel::SpeedOfLight]);
-            let right = split(t, Vertical, &[(editor, 0.42), (access, 0.3), (roofline, 0.28)]);
-            split(t, Horizontal, &[(lesson, 0.38), (right, 0.62)])
+            // The guess beside where it lands, the code beside what it touches.
+            let left = split(t, Vertical, &[(lesson, 0.66), (roofline, 0.34)]);
+            let right = split(t, Vertical, &[(editor, 0.5), (access, 0.5)]);
+            split(t, Horizontal, &[(left, 0.4), (right, 0.6)])
         }
     };
     Tree::new(Id::unique(("layout", name)), root, tiles)

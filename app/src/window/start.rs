@@ -75,17 +75,17 @@ fn lessons(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
     ui.heading("Lessons");
     for (path, heading) in &bench.samples.lessons {
         let title = format!("{}  {}", heading.order, heading.title);
-        let button = egui::Button::new(RichText::new(title).color(tokens.text.strong.0))
-            .frame_when_inactive(false)
-            .min_size(vec2(ui.available_width(), 26.0))
-            .right_text("");
-        let response = ui.add(button);
-        if response.clicked() {
-            commands.push(Command::OpenLesson(path.clone()));
-        }
-        ui.horizontal_wrapped(|ui| {
-            ui.add_space(6.0 * GAP);
-            ui.label(RichText::new(&heading.summary).small().color(tokens.text.weak.0));
+        ui.horizontal(|ui| {
+            let button = egui::Button::new(RichText::new(title).color(tokens.text.strong.0))
+                .frame_when_inactive(false)
+                .min_size(vec2(160.0, 26.0));
+            let left = egui::Layout::left_to_right(egui::Align::Center);
+            let response = ui.allocate_ui_with_layout(vec2(184.0, 26.0), left, |ui| ui.add(button));
+            if response.inner.clicked() {
+                commands.push(Command::OpenLesson(path.clone()));
+            }
+            let summary = RichText::new(&heading.summary).small().color(tokens.text.weak.0);
+            ui.add(egui::Label::new(summary).truncate()).on_hover_text(&heading.summary);
         });
     }
     ui.add_space(3.0 * GAP);

@@ -288,6 +288,17 @@ impl Workbench {
             }
             self.carry_out(Command::ChooseKernel(kernel), now);
         }
+        self.begin_at_open_lines();
+    }
+
+    /// Puts the cursor where there is something to do.
+    fn begin_at_open_lines(&mut self) {
+        let Some(taught) = self.taught() else { return };
+        let end = taught.lesson.locked.first().map(|locked| locked.lines.end);
+        let lines = self.documents.front().map_or(0, |front| front.text.lines().count());
+        if let Some(line) = end.filter(|line| *line <= lines).and_then(|end| end.try_into().ok()) {
+            self.wishes.push(Wish::GoTo(line, 1));
+        }
     }
 
     /// Takes in a verdict.

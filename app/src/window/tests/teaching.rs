@@ -72,10 +72,7 @@ fn verdict(seed: u64, workload: &str, facts: &[(Fact, f64)]) -> Run {
     timing.standing = Some(WorkloadStanding {
         bound: None,
         standing: None,
-        limiter: Limiter {
-            bottleneck: Bottleneck::Unknown,
-            evidence: lightbench_core::speed_of_light::limiter::Evidence::Nothing,
-        },
+        limiter: Limiter { bottleneck: Bottleneck::Unknown, busy: None, evidence: Vec::new() },
         advice: Advice::Nothing,
         facts: facts.iter().copied().collect::<BTreeMap<_, _>>(),
         line: "Correct".to_owned(),
@@ -84,12 +81,15 @@ fn verdict(seed: u64, workload: &str, facts: &[(Fact, f64)]) -> Run {
 }
 
 fn click(harness: &mut Harness<'static, State>, label: &str) {
+    harness.get_by_label(label).scroll_to_me();
+    harness.run();
     harness.get_by_label(label).click();
     harness.run();
 }
 
 fn measure(harness: &mut Harness<'static, State>, script: &Script, facts: &[(Fact, f64)]) {
-    click(harness, "Measure");
+    harness.get_by_role_and_label(egui::accesskit::Role::Button, "Measure").click();
+    harness.run();
     let (request, _, seed) = evaluations(script).pop().expect("something is measured");
     let run = verdict(seed, "stream", facts);
     let ending = Ending::Evaluated(Box::new(run));
@@ -206,7 +206,8 @@ fn a_lesson_and_its_accesses_can_be_seen_in_every_theme() {
     }
     let (mut harness, script) = shown("banks", ThemeName::Light);
     look(&mut harness, &script, seen_in_banks());
-    harness.get_by_label("A 32-way bank conflict: 32 passes over the banks, where 1 would be enough");
+    harness
+        .get_by_label("A 32-way bank conflict: 32 passes over the banks, where 1 would be enough");
     testing::picture(&mut harness, "lesson-banks");
 }
 
@@ -221,7 +222,7 @@ fn lanes_are_reached_by_keys_and_by_table() {
     }
     harness.get_by_label("Lane 2 goes to byte 256 of x, sector 8");
     testing::picture(&mut harness, "lesson-lane");
-    click(&mut harness, "Table");
+    click(&mut harness, "Table of lanes");
     harness.get_by_label("3968");
     testing::picture(&mut harness, "lesson-lanes-table");
 }
@@ -234,7 +235,9 @@ fn locked_lines_refuse_and_say_why() {
     let line = before.lines().position(|line| line.contains("constexpr int per_thread")).unwrap();
     let window = &mut harness.state_mut().window;
     window.carry_out(Command::GoTo(file, line as u32 + 1, 5), NOW);
-    harness.run();
+    for _ in 0..3 {
+        harness.run();
+    }
     harness.event(egui::Event::Text("x".to_owned()));
     harness.run();
     assert_eq!(harness.state().window.bench.documents.front().unwrap().text, before);
