@@ -79,7 +79,7 @@ fn block(text: &str) -> Result<[u32; 3], String> {
         return Err("at most three numbers".to_owned());
     }
     for (place, part) in index.iter_mut().zip(parts) {
-        *place = part.trim().parse().map_err(|_| format!("`{part}` is no number"))?;
+        *place = part.trim().parse().map_err(|error| format!("`{part}`: {error}"))?;
     }
     Ok(index)
 }

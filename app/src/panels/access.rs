@@ -40,7 +40,9 @@ enum Form {
 /// A word of four bytes in the picture.
 const WORD: f32 = 4.0;
 /// The height of a row of the grid.
-const ROW: f32 = 19.0;
+const ROW: f32 = 16.0;
+/// What stands above and below the banks.
+const BESIDE_BANKS: f32 = 90.0;
 /// What stands before a sector.
 const NUMBER: f32 = 46.0;
 
@@ -95,7 +97,9 @@ pub(super) fn show(
     match view.form {
         Form::Table => table(ui, &picture),
         Form::Picture => {
-            ScrollArea::vertical().auto_shrink(false).show(ui, |ui| drawn(ui, &picture, view));
+            let height = ui.available_height();
+            let area = ScrollArea::vertical().auto_shrink(false);
+            area.show(ui, |ui| drawn(ui, &picture, view, height));
         }
     }
 }
@@ -131,10 +135,10 @@ fn controls(ui: &mut Ui, bench: &Workbench, view: &mut AccessView, commands: &mu
     let usual = bench.usual_accesses();
     let Some(mut wanted) = view.wanted.clone().or(usual) else { return };
     wanted.kernel.clone_from(&opened.kernel);
-    if opened.project.workload(&wanted.workload).is_err() {
-        if let Some(usual) = bench.usual_accesses() {
-            wanted = usual;
-        }
+    if opened.project.workload(&wanted.workload).is_err()
+        && let Some(usual) = bench.usual_accesses()
+    {
+        wanted = usual;
     }
     ui.horizontal_wrapped(|ui| {
         if ui.button("Look").on_hover_text("Run the kernel on the virtual GPU (F4)").clicked() {
@@ -243,14 +247,15 @@ fn table(ui: &mut Ui, picture: &Picture) {
     });
 }
 
-fn drawn(ui: &mut Ui, picture: &Picture, view: &mut AccessView) {
+/// The picture in so much height, if that is enough.
+fn drawn(ui: &mut Ui, picture: &Picture, view: &mut AccessView, height: f32) {
     let tokens = theme::tokens(ui);
     let hovered = lanes(ui, &tokens, picture, view);
     let lane = hovered.or(view.lane);
     ui.add_space(2.0 * GAP);
     match &picture.units {
         Units::Sectors(sectors) => grid_of_sectors(ui, &tokens, picture, sectors, lane),
-        Units::Banks(banks) => grid_of_banks(ui, &tokens, banks, lane),
+        Units::Banks(banks) => grid_of_banks(ui, &tokens, banks, (lane, height - BESIDE_BANKS)),
     }
     ui.add_space(2.0 * GAP);
     ui.weak(match lane.and_then(|lane| Some((lane, picture.lanes.get(lane)?))) {
@@ -352,7 +357,7 @@ fn grid_of_sectors(
     marked: Option<usize>,
 ) {
     let width = ui.available_width().min(960.0);
-    let columns = ((width / 220.0).floor() as usize).clamp(1, 4);
+    let columns = ((width / 180.0).floor() as usize).clamp(1, 4);
     let each = width / columns as f32;
     let rows = sectors.touched.len().div_ceil(columns);
     let (place, response) =
@@ -411,11 +416,17 @@ fn lane_at(picture: &Picture, sector: i64, slot: u32) -> Option<(usize, usize)> 
 }
 
 /// Each bank as a column, with the words that it is asked for above each other.
-fn grid_of_banks(ui: &mut Ui, tokens: &Tokens, banks: &Banks, marked: Option<usize>) {
+fn grid_of_banks(
+    ui: &mut Ui,
+    tokens: &Tokens,
+    banks: &Banks,
+    (marked, room): (Option<usize>, f32),
+) {
     let width = ui.available_width().min(960.0);
     let cell = width / 32.0;
     let deepest = banks.banks.iter().map(|bank| bank.words.len()).max().unwrap_or(0);
-    let height = (deepest as f32 * 13.0).max(26.0) + 16.0;
+    let each = (room / deepest.max(1) as f32).clamp(4.5, 13.0);
+    let height = (deepest as f32 * each).max(26.0) + 16.0;
     let (place, response) = ui.allocate_exact_size(vec2(width, height), Sense::hover());
     let told = format!("Banks: the most asked one has {deepest} different words");
     response.widget_info(|| WidgetInfo::labeled(Role::Image, true, told.clone()));
@@ -429,11 +440,15 @@ fn grid_of_banks(ui: &mut Ui, tokens: &Tokens, banks: &Banks, marked: Option<usi
             Rect::from_min_size(pos2(left, place.top() + 14.0), vec2(cell - 1.5, height - 16.0));
         ui.painter().rect_filled(ground, 1.5, tokens.surface.sunken.0);
         for (depth, (_, lanes)) in bank.words.iter().enumerate() {
-            let top = place.top() + 14.0 + 13.0 * depth as f32;
-            let rect = Rect::from_min_size(pos2(left, top), vec2(cell - 1.5, 12.0));
+            let top = place.top() + 14.0 + each * depth as f32;
+            let rect = Rect::from_min_size(pos2(left, top), vec2(cell - 1.5, each - 1.0));
             let is_own = marked.is_some_and(|lane| lanes >> lane & 1 == 1);
             let fill = if is_own { tokens.accent.0 } else { tokens.accent.faded(0.28) };
             ui.painter().rect_filled(rect, 1.5, fill);
+            // Too low for letters: the row of lanes above shows which is which.
+            if each < 11.0 {
+                continue;
+            }
             let ink = if is_own { tokens.text.on_accent.0 } else { tokens.text.normal.0 };
             let first = lanes.trailing_zeros();
             let text = if lanes.count_ones() > 1 { format!("{first}+") } else { first.to_string() };

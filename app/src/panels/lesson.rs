@@ -263,9 +263,6 @@ fn predict(
                 row(ui, "result", look, amount(value, &prediction.unit));
                 ui.label(RichText::new(told.word()).color(look.1));
                 ui.end_row();
-                ui.label("");
-                ui.label(strong(sentence(Nearness::of(guess, value))));
-                ui.end_row();
             }
             None => {
                 ui.label(RichText::new("result").color(tokens.text.weak.0));
@@ -274,6 +271,10 @@ fn predict(
             }
         }
     });
+    if let Some((value, _)) = here.answer {
+        ui.add_space(GAP);
+        ui.label(strong(sentence(Nearness::of(guess, value))));
+    }
 }
 
 fn sentence(nearness: Nearness) -> String {
@@ -336,12 +337,11 @@ fn actions(
     let is_running = known.is_some_and(|known| known.running.is_some());
     ui.horizontal_wrapped(|ui| {
         let can_measure = !taught.waits_for_guess() && !is_running;
-        let text = RichText::new("Measure").color(tokens.text.on_accent.0);
-        let button = egui::Button::new(text).fill(if can_measure {
-            tokens.accent.0
-        } else {
-            tokens.accent.faded(0.4)
-        });
+        let button = match can_measure {
+            true => egui::Button::new(RichText::new("Measure").color(tokens.text.on_accent.0))
+                .fill(tokens.accent.0),
+            false => egui::Button::new("Measure"),
+        };
         let response = ui.add_enabled(can_measure, button).on_disabled_hover_text(if is_running {
             "It is being measured"
         } else {

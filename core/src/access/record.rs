@@ -75,10 +75,10 @@ pub struct Site {
 pub enum AccessError {
     /// The kernel does not compile.
     #[error(transparent)]
-    Facts(#[from] FactsError),
+    Facts(Box<FactsError>),
     /// The sizes of the workload.
     #[error(transparent)]
-    Plan(#[from] PlanError),
+    Plan(Box<PlanError>),
     /// The launch block.
     #[error(transparent)]
     Program(#[from] ProgramError),
@@ -102,8 +102,10 @@ pub fn record(
     let Wanted { project, kernel, workload, sheet, seed, warp } = *wanted;
     let (chosen, build) = (&BTreeMap::new(), Build::Optimised);
     let setting = Setting { project, workload, chosen, sheet, build };
-    let facts = &facts(compiler, kernel, &setting, cancellation)?;
-    let case = Case::of(&project.definition, workload)?;
+    let facts = facts(compiler, kernel, &setting, cancellation);
+    let facts = &facts.map_err(|error| AccessError::Facts(Box::new(error)))?;
+    let case = Case::of(&project.definition, workload);
+    let case = case.map_err(|error| AccessError::Plan(Box::new(error)))?;
     let program = Program::of(0, &project.definition, kernel, facts)?;
     let image = ModuleImage { ptx: facts.artifact.ptx.clone(), cubin: None };
     let draw = Draw::Distribution(Distribution::AsDeclared);

@@ -153,9 +153,8 @@ fn seen_in_banks() -> Recording {
 fn look(harness: &mut Harness<'static, State>, script: &Script, recording: Recording) {
     press(harness, Modifiers::NONE, Key::F4);
     let handed = script.handed();
-    let tracing = handed.iter().find_map(|errand| match errand {
-        Errand::Trace(tracing) => Some(tracing.clone()),
-        _other => None,
+    let tracing = handed.iter().find_map(|errand| {
+        if let Errand::Trace(tracing) = errand { Some(tracing.clone()) } else { None }
     });
     let tracing = tracing.expect("somebody looks");
     let root = tracing.project.root.clone();
