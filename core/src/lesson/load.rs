@@ -309,13 +309,13 @@ const fn goal(written: &GoalFile) -> Goal {
 }
 
 fn roofs(names: &[RoofName]) -> Roofs {
-    let mut roofs = Roofs::default();
+    let (mut levels, mut pipes) = (Vec::new(), Vec::new());
     for name in names {
         match name {
-            RoofName::Dram => roofs.levels.push(Level::Dram),
-            RoofName::L2 => roofs.levels.push(Level::L2),
-            RoofName::Pipe(pipe) => roofs.pipes.push(*pipe),
+            RoofName::Dram => levels.push(Level::Dram),
+            RoofName::L2 => levels.push(Level::L2),
+            RoofName::Pipe(pipe) => pipes.push(*pipe),
         }
     }
-    roofs
+    Roofs { levels, pipes }
 }
