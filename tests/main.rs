@@ -35,6 +35,8 @@ mod history;
 /// One kernel with given buffers.
 #[cfg(test)]
 mod launch;
+/// Lessons, as their authors check them.
+mod lessons;
 /// Projects that the program begins.
 #[cfg(test)]
 mod new;

@@ -94,6 +94,8 @@ const PURE: &[&str] = &[
     "core/src/compile/name_errors.rs",
     "core/src/compile/source_names.rs",
     "core/src/explain",
+    "core/src/access/",
+    "core/src/lesson/",
     "core/src/trusted/",
     "core/src/verify/evidence/",
     "core/src/history/table.rs",

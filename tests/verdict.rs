@@ -34,6 +34,10 @@ samples! {
     every_kernel_of_scan_passes: "scan",
     every_kernel_of_spmv_csr_passes: "spmv-csr",
     every_kernel_of_jacobi_passes: "jacobi",
+    every_kernel_of_the_lesson_of_coalescing_passes: "lessons/coalescing",
+    every_kernel_of_the_lesson_of_banks_passes: "lessons/banks",
+    every_kernel_of_the_lesson_of_divergence_passes: "lessons/divergence",
+    every_kernel_of_the_lesson_of_reduction_passes: "lessons/reduction",
 }
 
 /// Two seeds of every kernel of a sample project, once with times.
@@ -56,10 +60,13 @@ fn check_sample(project: &str) {
 
 #[test]
 fn every_folder_of_samples_is_tried() {
-    let folders = std::fs::read_dir(repository().join("sample-projects")).unwrap();
-    let folders = folders.map(|entry| entry.unwrap()).filter(|entry| entry.path().is_dir());
-    let mut names: Vec<String> =
-        folders.map(|entry| entry.file_name().into_string().unwrap()).collect();
+    let root = repository().join("sample-projects");
+    let folders =
+        [root.clone(), root.join("lessons")].map(|folder| std::fs::read_dir(folder).unwrap());
+    let folders = folders.into_iter().flatten().map(|entry| entry.unwrap().path());
+    let name = |path: PathBuf| path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
+    let projects = folders.filter(|path| path.join("project.ron").is_file());
+    let mut names: Vec<String> = projects.map(name).collect();
     names.sort();
     let mut tried = SAMPLES.to_vec();
     tried.sort_unstable();

@@ -3,6 +3,7 @@
 //! The environment is read here and in `session.rs`; everything below is told.
 
 mod history;
+mod lessons;
 mod models;
 mod numbers;
 mod suggest;
@@ -13,6 +14,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use lightbench_core::strategies::{StrategyKind, TunerKind};
 
 pub use self::history::{Export, History, Import, Report, Selection, Sort};
+pub use self::lessons::{Access, Lesson};
 pub use self::models::Models;
 pub use self::numbers::{Calibrate, Explain, Tour};
 pub use self::suggest::Suggest;
@@ -67,6 +69,8 @@ pub enum Command {
     Audit(Audit),
     Suggest(Suggest),
     Launch(Launch),
+    Access(Access),
+    Lesson(Lesson),
     History(History),
     Export(Export),
     Import(Import),

@@ -24,6 +24,8 @@ fn main() -> ExitCode {
         Some(Command::Audit(audit)) => commands::audit::run(&session, audit),
         Some(Command::Suggest(suggest)) => commands::suggest::run(suggest),
         Some(Command::Launch(launch)) => commands::launch::run(&session, launch),
+        Some(Command::Access(access)) => commands::access::run(&session, access),
+        Some(Command::Lesson(lesson)) => commands::lesson::run(&session, lesson),
         Some(Command::History(history)) => commands::history::run(&session, history),
         Some(Command::Export(export)) => commands::history::export::run(&session, export),
         Some(Command::Import(import)) => commands::history::import::run(&session, import),

@@ -41,6 +41,8 @@ pub use lightbench_strategies as strategies;
 
 pub mod suggest;
 
+pub mod access;
+
 pub mod audit;
 
 pub mod calibrate;
@@ -50,6 +52,8 @@ pub mod history;
 pub mod explain;
 
 pub mod figure;
+
+pub mod lesson;
 
 pub mod report;
 

@@ -18,14 +18,14 @@ use crate::workbench::settings::Settings;
 /// What stands in the journal for one text: the project's folder, the file below it, the text.
 type Entry = (PathBuf, PathBuf, String);
 
+/// A folder is no project.
+struct NoProject;
+
 impl Worker {
     pub(super) fn open(&mut self, folder: &Path) {
         // One name for one folder, however it was written.
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-        let read = Project::survey(&folder);
-        let is_project = read.is_ok();
-        self.said.say(Finding::Project(folder.clone(), Box::new(read)));
-        if !is_project {
+        if self.read(&folder).is_err() {
             return;
         }
         if let Err(error) = self.watch.begin(&folder, &self.said) {
@@ -37,8 +37,20 @@ impl Worker {
     }
 
     pub(super) fn reread(&self, folder: &Path) {
+        // Whatever is wrong with it was said.
+        self.read(folder).ok();
+    }
+
+    /// Reads a project and the lesson that it may be; an error where it is no project.
+    fn read(&self, folder: &Path) -> Result<(), NoProject> {
         let read = Project::survey(folder);
+        let lesson = read.as_ref().ok().and_then(|survey| self.lesson(&survey.project));
+        let result = if read.is_ok() { Ok(()) } else { Err(NoProject) };
         self.said.say(Finding::Project(folder.to_owned(), Box::new(read)));
+        if let Some(lesson) = lesson {
+            self.said.say(Finding::Lesson(folder.to_owned(), Box::new(lesson)));
+        }
+        result
     }
 
     pub(super) fn save(&self, folder: &Path, file: PathBuf, text: String) {
@@ -150,7 +162,7 @@ pub(crate) const SETTINGS: &str = "settings.ron";
 pub(crate) const LAYOUTS: &str = "layouts.ron";
 
 /// Writes a file whole or not at all, through links and with the rights that it had.
-fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().ok_or_else(|| io::Error::other("no folder to write into"))?;
     fs::create_dir_all(folder)?;

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use lightbench_core::cancellation::Cancellation;
-use lightbench_core::compile::Compiler;
 use lightbench_core::compile::facts::Facts;
 use lightbench_core::compile::sass::{SassFunction, SourceLine};
 use lightbench_core::device::{DeviceName, DeviceSheet};
@@ -91,7 +90,7 @@ impl Worker {
     }
 
     /// The compiler that is here; nothing is fetched unless somebody says so.
-    fn toolchain(&self) -> Result<Toolchain, String> {
+    pub(super) fn toolchain(&self) -> Result<Toolchain, String> {
         discover(&self.session.surroundings).into_toolchain().map_err(|error| error.to_string())
     }
 
@@ -101,10 +100,7 @@ impl Worker {
     }
 
     fn sass(&self, facts: &Facts) -> Result<Vec<SassFunction>, String> {
-        let toolchain = self.toolchain()?;
-        let command = self.session.worker_command().map_err(|error| error.to_string())?;
-        let mut compiler =
-            Compiler::new(toolchain, command, self.session.surroundings.cache.clone());
+        let mut compiler = self.compiler()?;
         let artifact = &facts.artifact;
         let disassembled = compiler.disassemble(artifact, &Cancellation::new());
         let mut functions = disassembled.map_err(|error| error.to_string())?;

@@ -11,6 +11,7 @@
 
 pub(crate) mod files;
 mod keeping;
+mod lessons;
 mod machine;
 #[cfg(test)]
 mod tests;
@@ -154,6 +155,8 @@ impl Worker {
                 self.export_picture(name, &figure, theme);
             }
             Errand::Examine => self.examine(),
+            Errand::KeepProgress(folder, progress) => self.keep_progress(&folder, &progress),
+            Errand::Trace(tracing) => self.trace(*tracing),
         }
     }
 }

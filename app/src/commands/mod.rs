@@ -1,5 +1,6 @@
 //! Headless commands, one file each.
 
+pub mod access;
 pub mod audit;
 pub(crate) mod bench;
 pub mod calibrate;
@@ -12,6 +13,7 @@ pub mod explain;
 mod fault;
 pub mod history;
 pub mod launch;
+pub mod lesson;
 pub mod models;
 pub mod new;
 pub mod picture;

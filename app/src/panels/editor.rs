@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use egui::{Align, Button, Layout, RichText, Ui, WidgetInfo};
 
+use lightbench_core::lesson::locked::locked;
+
 use super::{empty, heat};
 use crate::theme::{self, GAP};
 use crate::widgets::code::completion::Word;
@@ -16,6 +18,7 @@ use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
 use crate::workbench::command::{Command, EditCommand};
 use crate::workbench::documents::{Document, Documents};
+use crate::workbench::notices::Weight;
 use crate::workbench::problem::{Problem, Severity};
 use crate::workbench::settings::Heat;
 
@@ -47,6 +50,8 @@ struct Opened {
     marks: Marks,
     /// What the marks were made of.
     made_of: MadeOf,
+    /// The text whose locked lines are known, as the editor and as the document count changes.
+    locked_at: Option<(Revision, u64)>,
     /// Revisions at which the text was saved, and what it was then.
     saved: Vec<(Revision, u64)>,
 }
@@ -95,6 +100,7 @@ pub(super) fn show(
     let words = words(bench);
     let heat = heat::of(bench);
     let size = bench.settings.editor.font_size;
+    let lesson = lesson_file(bench);
     let Some(document) = bench.documents.front_mut() else {
         empty::show(ui, "No text is open", "Choose a kernel in the project");
         return;
@@ -105,9 +111,42 @@ pub(super) fn show(
         carry_out(&mut opened.editor, document, order, now);
     }
     opened.mark(document, words, heat);
+    let is_lesson = lesson.as_ref() == Some(&document.file);
+    if is_lesson {
+        opened.lock(document);
+    }
     let edited = opened.editor.show(ui, &mut document.text, &opened.marks);
     if edited.changed {
         document.touch(now);
+    }
+    if edited.refused && is_lesson {
+        let line = opened.editor.cursor(&document.text).line;
+        let text = why_locked(&document.text, line);
+        bench.notices.say(Weight::Note, text, now);
+    }
+}
+
+/// The file of the lesson's kernel, where a lesson is open.
+fn lesson_file(bench: &Workbench) -> Option<PathBuf> {
+    let kernel = &bench.taught()?.lesson.kernel;
+    Some(bench.opened.as_ref()?.project.kernel(kernel).ok()?.file.clone())
+}
+
+/// Why the locked lines around a line are locked.
+fn why_locked(text: &str, line: usize) -> String {
+    let (locked, _) = locked(text);
+    // An edit from outside reaches the nearest ones.
+    let distance = |region: &&lightbench_core::lesson::Locked| {
+        if region.lines.contains(&line) {
+            0
+        } else {
+            region.lines.start.abs_diff(line).min(region.lines.end.abs_diff(line))
+        }
+    };
+    let nearest = locked.iter().min_by_key(distance);
+    match nearest.map(|region| region.why.as_str()).filter(|why| !why.is_empty()) {
+        Some(why) => format!("These lines are part of the task and stay as they are: {why}"),
+        None => "These lines are part of the task and stay as they are".to_owned(),
     }
 }
 
@@ -122,6 +161,7 @@ fn open(file: &Path) -> Opened {
         editor: CodeEditor::new(file.display().to_string(), language),
         marks: Marks::default(),
         made_of: MadeOf::default(),
+        locked_at: None,
         saved: Vec::new(),
     }
 }
@@ -148,6 +188,17 @@ fn carry_out(editor: &mut CodeEditor, document: &mut Document, order: Order, now
 }
 
 impl Opened {
+    /// Locks the lines that the lesson marks, in the text as it is now.
+    fn lock(&mut self, document: &Document) {
+        if self.locked_at == Some((self.editor.revision(), document.version)) {
+            return;
+        }
+        let regions = locked(&document.text).0.into_iter();
+        let lines: Vec<_> = regions.map(|region| region.lines).collect();
+        self.editor.lock(&document.text, &lines);
+        self.locked_at = Some((self.editor.revision(), document.version));
+    }
+
     /// Takes in what is known of the text, once for each time that it changes.
     fn mark(&mut self, document: &Document, words: Vec<Word>, heat: Option<heat::Lines>) {
         self.marks.words = words;

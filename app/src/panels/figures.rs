@@ -6,6 +6,7 @@ use lightbench_core::figure::{
     Busy, Emphasis, Origin, Sampled, Size, Than, WorkloadTime, units_of_bound, units_of_counts,
 };
 use lightbench_core::history::RunNumber;
+use lightbench_core::lesson::recorded::RecordedKind;
 use lightbench_core::measure::timing::Basis as TimingBasis;
 use lightbench_core::measure::{Clock, Mode};
 use lightbench_core::project::Workload;
@@ -22,6 +23,7 @@ use super::{empty, roofline, speed_of_light, timing, workloads};
 use crate::widgets::figure::Export;
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
+use crate::workbench::lesson::{Panels, Taught};
 use crate::workbench::opened::Opened;
 use crate::workbench::runs::{Row, RowTime, TimeSource};
 
@@ -41,7 +43,7 @@ pub(super) struct FiguresView {
 /// What a workload needs, and what the device gives: the same until something else is chosen.
 #[derive(Debug)]
 struct Task {
-    made_of: (String, String, u64, usize),
+    made_of: (String, String, u64, usize, Vec<u64>),
     ceilings: Ceilings,
     work: MinimalWork,
     bound: Option<PhysicalBound>,
@@ -54,8 +56,12 @@ impl FiguresView {
         let (opened, device) = (bench.opened.as_ref()?, bench.device()?);
         // Another project has another address, as the old one is there until the new one is.
         let project = std::sync::Arc::as_ptr(&opened.project).addr();
-        let made_of =
-            (opened.workload.clone(), device.name.to_string(), bench.runs.version(), project);
+        let workload = &opened.workload;
+        let guess = bench.taught().and_then(Taught::guess).map(|(_, guess)| guess.to_bits());
+        let recorded = bench.taught().map(|taught| taught.lesson.recorded.len() as u64);
+        let lesson = guess.into_iter().chain(recorded).collect();
+        let (name, version) = (device.name.to_string(), bench.runs.version());
+        let made_of = (workload.clone(), name, version, project, lesson);
         if self.task.as_ref().is_none_or(|task| task.made_of != made_of) {
             let workload = opened.project.workload(&opened.workload).ok()?;
             let work = MinimalWork::of(&opened.project.definition, workload);
@@ -63,7 +69,8 @@ impl FiguresView {
             let basis = if calibration.is_some() { Basis::Measured } else { Basis::Sheet };
             let ceilings = Ceilings::of(device.sheet, calibration, basis);
             let bound = PhysicalBound::of(&work, &ceilings, CacheState::Cold).ok();
-            let runs = marks(bench, &opened.workload, &made_of.1);
+            let mut runs = of_lesson(bench, &work);
+            runs.extend(marks(bench, &opened.workload, &made_of.1));
             self.task = Some(Task { made_of, ceilings, work, bound, runs });
         }
         self.task.as_ref()
@@ -98,6 +105,35 @@ fn marks(bench: &Workbench, workload: &str, device: &str) -> Vec<RooflineRun> {
     marks
 }
 
+/// What a lesson adds: the guess, and runs that come with it. They are no runs of the history, and have no number of it.
+fn of_lesson(bench: &Workbench, work: &MinimalWork) -> Vec<RooflineRun> {
+    let (Some(taught), Some(opened)) = (bench.taught(), &bench.opened) else { return Vec::new() };
+    let run = |kernel: String, time: Seconds, origin: Origin| RooflineRun {
+        number: RunNumber(0),
+        kernel,
+        time,
+        interval: None,
+        origin,
+        traffic: Vec::new(),
+    };
+    let here = taught.lesson.recorded.iter().filter(|run| run.workload == opened.workload);
+    let recorded = here.map(|known| {
+        let origin = match known.kind {
+            RecordedKind::Device => Origin::Recorded,
+            RecordedKind::Model => Origin::Modelled,
+        };
+        run(format!("{}, {}", known.kernel, known.label()), known.time, origin)
+    });
+    let guess = taught.guess().filter(|(prediction, _)| prediction.workload == opened.workload);
+    let time = guess.and_then(|(prediction, guess)| prediction.time(guess, work));
+    let guess = time.map(|time| run("your guess".to_owned(), time, Origin::Predicted));
+    let mut all: Vec<RooflineRun> = recorded.chain(guess).collect();
+    for (run, number) in all.iter_mut().zip(1..) {
+        run.number = RunNumber(-number);
+    }
+    all
+}
+
 fn export(name: &str, export: Export) -> Command {
     match export {
         Export::Copy(text) => Command::Copy(text),
@@ -121,6 +157,8 @@ pub(super) fn roofline(
         return;
     }
     let FiguresView { roofline: view, task: Some(task), .. } = view else { return };
+    let taught = bench.taught().filter(|taught| taught.panels == Panels::OfLesson);
+    view.restrict(taught.map(|taught| &taught.lesson.roofs));
     let model = RooflineModel {
         ceilings: Some(&task.ceilings),
         work: &task.work,
@@ -129,6 +167,8 @@ pub(super) fn roofline(
         pinned: bench.pinned(),
     };
     match roofline::show(ui, &model, view) {
+        // A guess is no run that could be looked at.
+        Some(RooflineAction::Choose(RunNumber(..=0))) => {}
         Some(RooflineAction::Choose(number)) => commands.push(Command::SelectRun(number)),
         Some(RooflineAction::Export(what)) => commands.push(export("roofline", what)),
         None => {}

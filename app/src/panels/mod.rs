@@ -1,5 +1,6 @@
 //! Panels: each draws from the workbench and gives back commands. One file for each; this is the list of them.
 
+mod access;
 mod assembly;
 mod compare;
 mod counters;
@@ -10,6 +11,7 @@ mod empty;
 mod figures;
 mod heat;
 mod history;
+mod lesson;
 mod log;
 mod problems;
 mod project;
@@ -42,6 +44,8 @@ pub struct Views {
     log: log::LogView,
     compare: compare::CompareView,
     figures: figures::FiguresView,
+    lesson: lesson::LessonView,
+    access: access::AccessView,
 }
 
 /// What a panel's tab says now.
@@ -130,20 +134,22 @@ pub fn show(
         Panel::Device => device::show(ui, bench),
         Panel::Log => log::show(ui, bench, &mut views.log, now, commands),
         Panel::Doctor => doctor::show(ui, bench, commands),
-        Panel::Lesson => empty::show(
-            ui,
-            "No lesson is open",
-            "Lessons are projects with steps: open one to begin",
-        ),
-        Panel::Access => empty::show(
-            ui,
-            "Nothing to picture yet",
-            "A lesson shows here which addresses the lanes of a warp touch",
-        ),
+        Panel::Lesson => lesson::show(ui, bench, &mut views.lesson, commands),
+        Panel::Access => {
+            let cursor = cursor(bench, views);
+            access::show(ui, bench, &mut views.access, cursor, commands);
+        }
         Panel::Search => empty::show(
             ui,
             "No search runs",
             "A search proposes variants of a kernel in the background",
         ),
     }
+}
+
+/// The line of the cursor in the text of the kernel that is worked on.
+fn cursor(bench: &Workbench, views: &Views) -> Option<usize> {
+    let opened = bench.opened.as_ref()?;
+    let kernel = opened.project.kernel(&opened.kernel).ok()?;
+    views.editor.cursor(&kernel.file, &bench.documents).map(|(line, _)| line)
 }

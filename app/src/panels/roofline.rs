@@ -6,6 +6,7 @@ use lightbench_core::figure::{
     self, Emphasis, Figure, Mover, NoRoofline, Origin, Roofs, RunPoint, Trail,
 };
 use lightbench_core::history::RunNumber;
+use lightbench_core::lesson::Roofs as LessonRoofs;
 use lightbench_core::speed_of_light::ceilings::Ceilings;
 use lightbench_core::speed_of_light::minimal_work::MinimalWork;
 use lightbench_core::speed_of_light::roofline::{Level, NoPoint, Traffic};
@@ -55,6 +56,8 @@ pub struct RooflineView {
     l2: Roof,
     /// Pipes with a roof; those that the task is about, where nobody chose.
     pipes: Option<Vec<Pipe>>,
+    /// The roofs that a lesson names.
+    lesson: Option<LessonRoofs>,
     /// The run under the pointer.
     pub hovered: Option<RunNumber>,
 }
@@ -91,7 +94,17 @@ impl Default for RooflineView {
             trail: Trail::Shown,
             l2: Roof::Shown,
             pipes: None,
+            lesson: None,
             hovered: None,
+        }
+    }
+}
+
+impl RooflineView {
+    /// Shows only the roofs that a lesson names, or all of them again.
+    pub fn restrict(&mut self, roofs: Option<&LessonRoofs>) {
+        if self.lesson.as_ref() != roofs {
+            self.lesson = roofs.cloned();
         }
     }
 }
@@ -143,10 +156,13 @@ fn drawn(
     view: &RooflineView,
 ) -> Result<Figure, NoRoofline> {
     let runs = runs(model, view);
-    let own = view.pipes.clone().unwrap_or_else(|| figure::pipes_of(model.work));
-    let levels: &[Level] = match view.l2 {
-        Roof::Shown => &[Level::Dram, Level::L2],
-        Roof::Hidden => &[Level::Dram],
+    let named = view.lesson.as_ref();
+    let pipes = named.map(|roofs| roofs.pipes.clone()).filter(|pipes| !pipes.is_empty());
+    let own = view.pipes.clone().or(pipes).unwrap_or_else(|| figure::pipes_of(model.work));
+    let levels: &[Level] = match (named.map(|roofs| roofs.levels.as_slice()), view.l2) {
+        (Some(levels @ [_, ..]), _) => levels,
+        (Some([]) | None, Roof::Shown) => &[Level::Dram, Level::L2],
+        (Some([]) | None, Roof::Hidden) => &[Level::Dram],
     };
     let roofs = Roofs { ceilings, pipes: &own, levels };
     match figure::roofline(roofs, model.work, &runs, view.trail) {
@@ -174,14 +190,16 @@ fn runs(model: &RooflineModel<'_>, view: &RooflineView) -> Vec<RunPoint> {
         Which::Chosen => is_chosen(run) || is_pinned(run),
     });
     seen.map(|(index, run)| {
-        let emphasis = if is_chosen(run) {
+        let emphasis = if is_chosen(run) || run.origin == Origin::Predicted {
             Emphasis::Chosen
         } else if is_pinned(run) || index + RECENT >= last {
             Emphasis::Normal
         } else {
             Emphasis::Faint
         };
+        let is_guess = run.origin == Origin::Predicted;
         let label = match (is_chosen(run), is_pinned(run)) {
+            _ if is_guess => Some("predicted".to_owned()),
             (_, true) => Some(format!("#{} pinned", run.number)),
             (true, false) => Some(format!("#{}", run.number)),
             (false, false) => None,
@@ -189,7 +207,11 @@ fn runs(model: &RooflineModel<'_>, view: &RooflineView) -> Vec<RunPoint> {
         let compulsory = (Level::Dram, model.work.moved(), Traffic::Compulsory);
         RunPoint {
             run: run.number.0,
-            name: format!("{} #{}", run.kernel, run.number),
+            name: if run.number.0 > 0 {
+                format!("{} #{}", run.kernel, run.number)
+            } else {
+                run.kernel.clone()
+            },
             label,
             time: run.time,
             interval: run.interval,

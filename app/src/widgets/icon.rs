@@ -35,6 +35,8 @@ pub enum Icon {
     Dot,
     /// Modelled or predicted.
     Ring,
+    /// Predicted.
+    Diamond,
     /// Recorded elsewhere.
     Square,
     /// More.
@@ -90,6 +92,10 @@ impl Icon {
             }
             Self::Dot => drop(painter.circle_filled(center, unit * 0.55, color)),
             Self::Ring => drop(painter.circle_stroke(center, unit * 0.5, line)),
+            Self::Diamond => drop(painter.add(Shape::closed_line(
+                vec![at(0.0, -0.6), at(0.6, 0.0), at(0.0, 0.6), at(-0.6, 0.0)],
+                line,
+            ))),
             Self::Square => {
                 painter.rect_filled(Rect::from_center_size(center, vec2(unit, unit)), 0.0, color);
             }

@@ -1,11 +1,13 @@
 //! How panels are arranged: four arrangements by name, each can be changed, taken back and reset.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use egui::Id;
 use egui_tiles::{Container, Linear, LinearDir, Tile, TileId, Tiles, Tree};
 use serde::{Deserialize, Serialize};
 
+use crate::workbench::Workbench;
+use crate::workbench::lesson::Panels;
 use crate::workbench::panel::{LayoutName, Panel};
 
 /// The schema that is written.
@@ -156,6 +158,68 @@ impl Layouts {
     }
 }
 
+/// The panels that the open lesson names; none where there is no lesson, or everything is shown.
+pub(crate) fn panels_of_lesson(bench: &Workbench) -> Option<Vec<Panel>> {
+    let taught = bench.taught().filter(|taught| taught.panels == Panels::OfLesson)?;
+    let named = &taught.lesson.panels;
+    let own = named.iter().map(|panel| Panel::from(*panel)).chain([Panel::Lesson]);
+    (!named.is_empty()).then(|| own.collect())
+}
+
+/// Shows only these panels of an arrangement, or all of them where there are none.
+pub(crate) fn reveal(tree: &mut Tree<Pane>, shown: Option<&[Panel]>) {
+    let has = |tree: &Tree<Pane>, panel: Panel| {
+        tree.tiles
+            .tiles()
+            .any(|tile| matches!(tile, Tile::Pane(pane) if pane.panel() == Some(panel)))
+    };
+    for panel in shown.unwrap_or_default() {
+        if !has(tree, *panel) {
+            add(tree, *panel);
+        }
+    }
+    let mut seen: HashMap<TileId, Sight> = HashMap::new();
+    let ids: Vec<TileId> = tree.tiles.tile_ids().collect();
+    for id in &ids {
+        let sight = sight(tree, *id, shown, &mut seen);
+        tree.set_visible(*id, sight == Sight::Seen);
+    }
+}
+
+/// Whether a part of an arrangement is seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sight {
+    Seen,
+    Hidden,
+}
+
+/// A group is seen if anything in it is.
+fn sight(
+    tree: &Tree<Pane>,
+    id: TileId,
+    shown: Option<&[Panel]>,
+    known: &mut HashMap<TileId, Sight>,
+) -> Sight {
+    if let Some(sight) = known.get(&id) {
+        return *sight;
+    }
+    let is_seen = match tree.tiles.get(id) {
+        Some(Tile::Pane(pane)) => {
+            shown.is_none_or(|shown| pane.panel().is_some_and(|panel| shown.contains(&panel)))
+        }
+        Some(Tile::Container(container)) => {
+            let children: Vec<TileId> = container.children().copied().collect();
+            // All of them, so that each is known.
+            let seen = children.into_iter().map(|child| sight(tree, child, shown, known));
+            seen.filter(|sight| *sight == Sight::Seen).count() > 0
+        }
+        None => false,
+    };
+    let sight = if is_seen { Sight::Seen } else { Sight::Hidden };
+    known.insert(id, sight);
+    sight
+}
+
 /// Whether something changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
@@ -256,8 +320,10 @@ fn original(name: LayoutName) -> Tree<Pane> {
             let editor = tabs(t, &[Panel::Editor]);
             let access = tabs(t, &[Panel::Access, Panel::Counters, Panel::Problems]);
             let roofline = tabs(t, &[Panel::Roofline, Panel::SpeedOfLight]);
-            let right = split(t, Vertical, &[(editor, 0.42), (access, 0.3), (roofline, 0.28)]);
-            split(t, Horizontal, &[(lesson, 0.38), (right, 0.62)])
+            // The guess beside where it lands, the code beside what it touches.
+            let left = split(t, Vertical, &[(lesson, 0.68), (roofline, 0.32)]);
+            let right = split(t, Vertical, &[(editor, 0.5), (access, 0.5)]);
+            split(t, Horizontal, &[(left, 0.4), (right, 0.6)])
         }
     };
     Tree::new(Id::unique(("layout", name)), root, tiles)

@@ -27,6 +27,7 @@ use crate::panels::{self, Views};
 use crate::theme::{self, ThemeName};
 use crate::workbench::command::Command;
 use crate::workbench::errand::Errand;
+use crate::workbench::lesson::LessonCommand;
 use crate::workbench::panel::{LayoutName, Panel};
 use crate::workbench::{Wish, Workbench};
 
@@ -155,6 +156,9 @@ impl Window {
 
     fn tiles(&mut self, ui: &mut Ui, now: Duration, commands: &mut Vec<Command>) {
         let mut tree = self.layouts.take();
+        if self.layouts.current() == LayoutName::Teach {
+            layout::reveal(&mut tree, layout::panels_of_lesson(&self.bench).as_deref());
+        }
         let before = tree.clone();
         let mut behavior = tiles::Behavior::new(&mut self.bench, &mut self.views, commands, now);
         tree.ui(&mut behavior, ui);
@@ -174,6 +178,9 @@ impl Window {
     /// What concerns the window itself happens here, everything else in the workbench.
     pub(crate) fn carry_out(&mut self, command: Command, now: Duration) {
         if let Command::Show(panel) = &command {
+            if layout::panels_of_lesson(&self.bench).is_some_and(|shown| !shown.contains(panel)) {
+                self.bench.carry_out(Command::Lesson(LessonCommand::Everything), now);
+            }
             self.layouts.show(*panel);
             self.keep_layouts();
         } else if let Command::Layout(name) = &command {
@@ -210,6 +217,7 @@ impl Window {
                     self.views.editor.go_to(line, column);
                 }
                 Wish::Replace(text) => self.views.editor.replace(text),
+                Wish::Teach => self.layouts.choose(LayoutName::Teach),
                 Wish::Quit => {
                     self.leaving = Leaving::Yes;
                     context.send_viewport_cmd(ViewportCommand::Close);

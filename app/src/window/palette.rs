@@ -170,7 +170,7 @@ fn of_kernels(bench: &Workbench) -> Vec<Choice> {
 /// Projects that were open before, and those to begin with.
 fn of_projects(bench: &Workbench) -> Vec<Choice> {
     let mut paths: Vec<&std::path::PathBuf> =
-        bench.settings.recent.iter().chain(&bench.samples).collect();
+        bench.settings.recent.iter().chain(&bench.samples.projects).collect();
     let mut seen = std::collections::BTreeSet::new();
     paths.retain(|path| seen.insert(*path));
     let choice = |path: &std::path::PathBuf| Choice {
@@ -178,7 +178,14 @@ fn of_projects(bench: &Workbench) -> Vec<Choice> {
         detail: path.parent().unwrap_or(path).display().to_string(),
         command: Command::Open(path.clone()),
     };
-    paths.into_iter().map(choice).collect()
+    let lesson =
+        |(path, heading): &(std::path::PathBuf, lightbench_core::lesson::Heading)| Choice {
+            title: format!("Lesson {}, {}", heading.order, heading.title),
+            detail: heading.summary.clone(),
+            command: Command::OpenLesson(path.clone()),
+        };
+    let lessons = bench.samples.lessons.iter().map(lesson);
+    paths.into_iter().map(choice).chain(lessons).collect()
 }
 
 /// How well letters typed fit a title; none where they do not stand in it in this order. Letters that follow each other

@@ -91,6 +91,9 @@ pub fn picture(session: Session, subject: &Subject) -> Result<RgbaImage, Picture
             window.bench.opened.as_ref().is_some_and(|opened| opened.history == HistoryRead::Whole)
         })?;
     }
+    // A lesson arranges panels when it opens; a picture is of what was asked for.
+    studio.settle();
+    studio.window.carry_out(Command::Layout(subject.layout), Duration::ZERO);
     studio.until("what this machine has", READY_WITHIN, |window| {
         !matches!(window.bench.evaluations.machine, Machine::Looking)
     })?;
@@ -184,6 +187,11 @@ impl Studio {
 
     fn now(&self) -> Duration {
         self.began.elapsed()
+    }
+
+    /// Has wishes granted that came of what was read.
+    fn settle(&mut self) {
+        self.window.grant(&self.context);
     }
 
     /// Waits until something is there.

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use eframe::{CreationContext, NativeOptions, Renderer};
 use egui::{Context, Ui, ViewportBuilder};
+use lightbench_core::lesson::heading;
 
 use super::Window;
 use crate::clerk::files::{LAYOUTS, SETTINGS};
@@ -16,6 +17,7 @@ use crate::theme;
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
 use crate::workbench::notices::Weight;
+use crate::workbench::samples::Samples;
 use crate::workbench::settings::Settings;
 
 /// What a window begins with.
@@ -100,20 +102,29 @@ fn kept<T>(
 }
 
 /// The sample projects beside where the program was started, or beside where it was built.
-fn samples() -> Vec<PathBuf> {
-    static FOUND: OnceLock<Vec<PathBuf>> = OnceLock::new();
+pub(super) fn samples() -> Samples {
+    static FOUND: OnceLock<Samples> = OnceLock::new();
     let find = || {
         let near = PathBuf::from("sample-projects");
-        let Ok(entries) = fs::read_dir(&near) else { return Vec::new() };
-        let mut found: Vec<PathBuf> = entries
-            .filter_map(Result::ok)
-            .filter_map(|entry| entry.path().canonicalize().ok())
-            .filter(|path| path.join("project.ron").is_file())
-            .collect();
-        found.sort();
-        found
+        let with_heading = |path: PathBuf| heading(&path).map(|heading| (path, heading));
+        let lessons = projects(&near.join("lessons")).into_iter().filter_map(with_heading);
+        let mut lessons: Vec<_> = lessons.collect();
+        lessons.sort_by_key(|(_, heading)| heading.order);
+        Samples { projects: projects(&near), lessons }
     };
     FOUND.get_or_init(find).clone()
+}
+
+/// Projects directly in a folder.
+fn projects(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut found: Vec<PathBuf> = entries
+        .filter_map(Result::ok)
+        .filter_map(|entry| entry.path().canonicalize().ok())
+        .filter(|path| path.join("project.ron").is_file())
+        .collect();
+    found.sort();
+    found
 }
 
 impl eframe::App for Program {

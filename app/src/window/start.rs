@@ -43,7 +43,8 @@ fn projects(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
         }
         ui.add_space(3.0 * GAP);
     }
-    let samples = bench.samples.iter().filter(|path| !recent.contains(path)).collect::<Vec<_>>();
+    let samples =
+        bench.samples.projects.iter().filter(|path| !recent.contains(path)).collect::<Vec<_>>();
     if !samples.is_empty() {
         ui.heading("Sample projects");
         ui.horizontal_wrapped(|ui| {
@@ -56,12 +57,38 @@ fn projects(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
         });
         ui.add_space(3.0 * GAP);
     }
+    lessons(ui, bench, commands);
     ui.horizontal(|ui| {
         if ui.button("Open project…").clicked() {
             commands.push(Command::OpenFolder);
         }
         ui.weak("or drop a project folder or a kernel here");
     });
+}
+
+/// One line for each lesson: its number, its title, what it is good for.
+fn lessons(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
+    if bench.samples.lessons.is_empty() {
+        return;
+    }
+    let tokens = theme::tokens(ui);
+    ui.heading("Lessons");
+    for (path, heading) in &bench.samples.lessons {
+        let title = format!("{}  {}", heading.order, heading.title);
+        ui.horizontal(|ui| {
+            let button = egui::Button::new(RichText::new(title).color(tokens.text.strong.0))
+                .frame_when_inactive(false)
+                .min_size(vec2(160.0, 26.0));
+            let left = egui::Layout::left_to_right(egui::Align::Center);
+            let response = ui.allocate_ui_with_layout(vec2(184.0, 26.0), left, |ui| ui.add(button));
+            if response.inner.clicked() {
+                commands.push(Command::OpenLesson(path.clone()));
+            }
+            let summary = RichText::new(&heading.summary).small().color(tokens.text.weak.0);
+            ui.add(egui::Label::new(summary).truncate()).on_hover_text(&heading.summary);
+        });
+    }
+    ui.add_space(3.0 * GAP);
 }
 
 fn entry(ui: &mut Ui, path: &Path, commands: &mut Vec<Command>) {

@@ -1,5 +1,7 @@
 //! The whole window as a person uses it: by labels and keys, and how it looks in every theme.
 
+mod teaching;
+
 use std::time::Duration;
 
 use egui::{Key, Modifiers};

@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 use lightbench_core::figure::Figure;
 use lightbench_core::history::RunNumber;
 
+use super::access::Wanted;
+use super::lesson::LessonCommand;
 use super::panel::{LayoutName, Panel};
 use super::settings::{Heat, Mode};
 use crate::theme::ThemeName;
@@ -115,6 +117,10 @@ pub enum Command {
     SetHeat(Heat),
     /// Begin a lesson, in the folder of its project.
     OpenLesson(PathBuf),
+    /// Something of the lesson that is open.
+    Lesson(LessonCommand),
+    /// Look at what a warp accesses; the first one where nobody says which.
+    Trace(Option<Wanted>),
 }
 
 /// Something to do with the text in front.
@@ -198,14 +204,16 @@ pub enum Menu {
     View,
     /// Runs and comparison.
     History,
+    /// Lessons.
+    Teach,
     /// About this.
     Help,
 }
 
 impl Menu {
     /// All of them, from left to right.
-    pub const ALL: [Self; 6] =
-        [Self::File, Self::Edit, Self::Run, Self::View, Self::History, Self::Help];
+    pub const ALL: [Self; 7] =
+        [Self::File, Self::Edit, Self::Run, Self::View, Self::History, Self::Teach, Self::Help];
 
     /// Its title.
     #[must_use]
@@ -216,6 +224,7 @@ impl Menu {
             Self::Run => "Run",
             Self::View => "View",
             Self::History => "History",
+            Self::Teach => "Teach",
             Self::Help => "Help",
         }
     }
@@ -318,6 +327,18 @@ fn listed() -> Vec<Entry> {
     add(Menu::History, Command::SwapSides, "Swap sides", &[]);
     add(Menu::History, Command::CopyVerdict, "Copy verdict", &[]);
     add(Menu::History, Command::CopyComparison, "Copy comparison as Markdown", &[]);
+    let lesson: [(LessonCommand, &str, &[Shortcut]); 6] = [
+        (LessonCommand::Next, "Next step", &[plain("F7")]),
+        (LessonCommand::Previous, "Previous step", &[shift("F7")]),
+        (LessonCommand::Measure, "Measure", &[plain("F6")]),
+        (LessonCommand::Hint, "Show a hint", &[]),
+        (LessonCommand::Solution, "Compare with the solution", &[]),
+        (LessonCommand::Everything, "Show everything", &[]),
+    ];
+    for (command, title, shortcuts) in lesson {
+        add(Menu::Teach, Command::Lesson(command), title, shortcuts);
+    }
+    add(Menu::Teach, Command::Trace(None), "Look at memory accesses", &[plain("F4")]);
     add(Menu::Help, Command::Palette, "All commands…", &[control_shift("P")]);
     add(Menu::Help, Command::Examine, "Examine this machine", &[]);
     add(Menu::Help, Command::FetchCompiler, "Fetch the compiler", &[]);

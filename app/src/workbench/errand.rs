@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use lightbench_core::access;
 use lightbench_core::compile::facts::Facts;
 use lightbench_core::compile::sass::SassFunction;
 use lightbench_core::device::{DeviceName, DeviceSheet};
@@ -16,6 +17,8 @@ use lightbench_core::project::{Kernel, Project, ProjectError, Survey};
 use lightbench_core::speed_of_light::calibration::Calibration;
 use lightbench_core::toolchain::doctor::Report;
 
+use super::access::{Tracing, Wanted};
+use super::lesson::{LessonRead, Progress};
 use super::settings::Settings;
 use crate::theme::ThemeName;
 
@@ -73,6 +76,10 @@ pub enum Errand {
     },
     /// Examine the machine.
     Examine,
+    /// How far somebody came in the lesson of a folder.
+    KeepProgress(PathBuf, Progress),
+    /// Look at what a warp accesses.
+    Trace(Box<Tracing>),
 }
 
 /// A run to be kept.
@@ -112,6 +119,10 @@ pub enum Finding {
     Machine(Result<Found, String>),
     /// A project was read.
     Project(PathBuf, Box<Result<Survey, ProjectError>>),
+    /// The lesson of a project was read.
+    Lesson(PathBuf, Box<LessonRead>),
+    /// What a warp of the project's kernel accesses, or why that cannot be seen.
+    Traced(PathBuf, Wanted, Result<access::Recording, String>),
     /// A project's history was read, in parts; the last part says so.
     History(PathBuf, Vec<StoredRun>, Part),
     /// Files of the open project changed on disk.

@@ -25,6 +25,12 @@ impl Workbench {
             }
             Finding::Machine(Err(why)) => self.evaluations.machine = Machine::Unable(why),
             Finding::Project(folder, read) => self.read(&folder, *read, now),
+            Finding::Lesson(folder, read) => self.read_lesson(&folder, *read, now),
+            Finding::Traced(folder, wanted, seen) => {
+                if self.is_open(&folder) {
+                    self.traced(&wanted, seen);
+                }
+            }
             Finding::History(folder, runs, part) => {
                 let Some(opened) =
                     self.opened.as_mut().filter(|opened| opened.project.root == folder)
@@ -120,6 +126,9 @@ impl Workbench {
         self.documents.heard_of_disk(Path::new("project.ron"), &project.manifest);
         for include in &project.includes {
             self.documents.heard_of_disk(&include.file, &include.source);
+        }
+        for name in &changed {
+            self.trace_again(name, now);
         }
         if self.settings.mode == Mode::Off {
             return;

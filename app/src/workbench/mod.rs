@@ -3,18 +3,21 @@
 //!
 //! Panels draw from `&Workbench` and give back [`command::Command`]s; [`Workbench::carry_out`] is where they happen.
 
+pub mod access;
 pub mod command;
 pub mod comparison;
 pub mod documents;
 pub mod errand;
 pub mod evaluations;
 mod findings;
+pub mod lesson;
 pub mod notices;
 pub mod opened;
 pub mod panel;
 pub mod problem;
 pub mod progress;
 pub mod runs;
+pub mod samples;
 pub mod settings;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -55,7 +58,7 @@ pub struct Workbench {
     /// What the machine has, where somebody asked.
     pub examined: Option<Report>,
     /// Projects to begin with.
-    pub samples: Vec<PathBuf>,
+    pub samples: samples::Samples,
     /// What only the window itself can do.
     wishes: Vec<Wish>,
     clerk: Box<dyn Clerk>,
@@ -94,6 +97,8 @@ pub enum Wish {
     GoTo(u32, u32),
     /// Replace the text in front, so that it can be undone.
     Replace(String),
+    /// Arrange panels for a lesson.
+    Teach,
     /// Leave.
     Quit,
     /// Ask whether to leave although something was not saved.
@@ -120,7 +125,7 @@ impl Workbench {
             selection: Selection::default(),
             notices: Notices::default(),
             examined: None,
-            samples: Vec::new(),
+            samples: samples::Samples::default(),
             wishes: Vec::new(),
             clerk,
         }
@@ -162,6 +167,7 @@ impl Workbench {
             Heard::Facts(kernel) => self.mark_problems(&kernel),
             Heard::Verdict(kernel, evaluated) => {
                 self.mark_problems(&kernel);
+                self.learn(&kernel, &evaluated.run);
                 let compiler = match &self.evaluations.machine {
                     Machine::Known(found) => found.compiler.clone(),
                     Machine::Looking | Machine::Unable(_) => String::new(),
@@ -200,6 +206,8 @@ impl Workbench {
             Command::OpenFolder => self.clerk.hand(Errand::AskForFolder),
             Command::Open(path) => self.open(path),
             Command::OpenLesson(path) => self.open(path),
+            Command::Lesson(command) => self.teach(command, now),
+            Command::Trace(wanted) => self.trace(wanted, now),
             Command::CloseProject => self.close(),
             Command::Save => self.save_front(now),
             Command::SaveAll => self.save_all(),

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use lightbench_core::project::{Project, Purpose, Survey};
 
+use super::access::Accesses;
+use super::lesson::Teaching;
 use super::problem::{self, Problem};
 
 /// The project that is open.
@@ -22,6 +24,10 @@ pub struct Opened {
     pub problem: i64,
     /// Whether its history was read.
     pub history: HistoryRead,
+    /// What it teaches.
+    pub teaching: Teaching,
+    /// What a warp of a kernel accesses.
+    pub accesses: Accesses,
 }
 
 /// Whether a history was read.
@@ -46,6 +52,8 @@ impl Opened {
             problems,
             problem: -1,
             history: HistoryRead::Reading,
+            teaching: Teaching::default(),
+            accesses: Accesses::default(),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use lightbench_core::lesson::PanelName;
 use serde::{Deserialize, Serialize};
 
 /// A panel. Its name on disk never changes its meaning; one that is unknown there is left out.
@@ -95,6 +96,25 @@ impl Panel {
             Self::Lesson => "Lesson",
             Self::Access => "Memory access",
             Self::Search => "Search",
+        }
+    }
+}
+
+impl From<PanelName> for Panel {
+    fn from(name: PanelName) -> Self {
+        match name {
+            PanelName::Editor => Self::Editor,
+            PanelName::Access => Self::Access,
+            PanelName::Roofline => Self::Roofline,
+            PanelName::SpeedOfLight => Self::SpeedOfLight,
+            PanelName::Counters => Self::Counters,
+            PanelName::Problems => Self::Problems,
+            PanelName::Result => Self::Result,
+            PanelName::Workloads => Self::Workloads,
+            PanelName::Timing => Self::Timing,
+            PanelName::Resources => Self::Resources,
+            PanelName::Assembly => Self::Assembly,
+            PanelName::History => Self::History,
         }
     }
 }

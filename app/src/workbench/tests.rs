@@ -96,6 +96,11 @@ fn device(name: &str) -> DeviceChoice {
 
 /// A workbench on which RMSNorm is open, and who plays the rest.
 pub(crate) fn opened() -> (Workbench, Script) {
+    bench_on(&folder())
+}
+
+/// The same with another project.
+pub(crate) fn bench_on(folder: &Path) -> (Workbench, Script) {
     let script = Script::default();
     let mut bench = Workbench::new(Settings::default(), Box::new(script.clone()));
     script.find(Finding::Machine(Ok(Found {
@@ -104,8 +109,9 @@ pub(crate) fn opened() -> (Workbench, Script) {
         compiler: "NVRTC 13.5".to_owned(),
         without_gpu: Some("no driver".to_owned()),
     })));
-    script.find(Finding::Project(folder(), Box::new(Ok(survey()))));
-    script.find(Finding::History(folder(), Vec::new(), Part::Last));
+    let survey = Project::survey(folder).unwrap();
+    script.find(Finding::Project(folder.to_owned(), Box::new(Ok(survey))));
+    script.find(Finding::History(folder.to_owned(), Vec::new(), Part::Last));
     bench.hear(NOW);
     script.handed();
     (bench, script)

@@ -9,7 +9,7 @@ use super::model;
 use super::sheet::DeviceSheet;
 use super::timing::{ModelledOperation, Operation, Sampling, Timed, Work};
 use crate::units::Bytes;
-use crate::virtual_gpu::machine::{self, Approximation, OnFault, TensorModel};
+use crate::virtual_gpu::machine::{self, Accesses, Approximation, OnFault, TensorModel, WarpId};
 use crate::virtual_gpu::{
     Blocks, Checks, DeviceShape, Initial, LaunchConfig, LaunchError, Machine, Module, Races,
     Schedule,
@@ -88,6 +88,21 @@ impl VirtualDevice {
         let (machine, sheet) = (Machine::new(shape), sheet.clone());
         let (modules, buffers) = (Vec::new(), Vec::new());
         Ok(Self { description, sheet, watch, machine, modules, buffers })
+    }
+
+    /// Runs a kernel to its end and keeps what one of its warps accesses, the first `most` accesses.
+    ///
+    /// # Errors
+    ///
+    /// The launch is impossible.
+    pub fn record(
+        &mut self,
+        launch: &Launch,
+        (of, most): (WarpId, usize),
+    ) -> Result<Accesses, DeviceError> {
+        let config = self.config(launch)?;
+        let module = self.modules.get(launch.module.0).ok_or(DeviceError::Unknown("module"))?;
+        Ok(self.machine.record(module, &launch.kernel, &config, (of, most))?)
     }
 
     fn buffer(&self, buffer: BufferId) -> Result<machine::BufferId, DeviceError> {

@@ -217,12 +217,7 @@ impl Modules {
         self.hashes.push(hash);
         let (ptx, cubin) = (facts.artifact.ptx.clone(), facts.artifact.cubin.clone());
         self.images.push(ModuleImage { ptx, cubin });
-        self.origins.push(Origins {
-            file: facts.candidate.file.display().to_string(),
-            language: facts.candidate.language,
-            names: facts.artifact.names.clone(),
-            lines: facts.artifact.module.line_map.clone(),
-        });
+        self.origins.push(Origins::of(facts));
         (self.hashes.len() - 1, true)
     }
 }

@@ -131,26 +131,26 @@ fn summary(problems: &[Problem]) -> String {
 
 /// A text with the tree of its places: where problems are reported against.
 #[derive(Debug)]
-pub(super) struct Source<'a> {
-    pub(super) file: PathBuf,
-    pub(super) text: &'a str,
-    pub(super) tree: Located,
+pub(crate) struct Source<'a> {
+    pub(crate) file: PathBuf,
+    pub(crate) text: &'a str,
+    pub(crate) tree: Located,
 }
 
 /// The problems of one file, collected.
 #[derive(Debug)]
-pub(super) struct Findings<'a> {
+pub(crate) struct Findings<'a> {
     source: &'a Source<'a>,
     problems: Vec<Problem>,
 }
 
 impl<'a> Findings<'a> {
-    pub(super) fn new(source: &'a Source<'a>) -> Self {
+    pub(crate) fn new(source: &'a Source<'a>) -> Self {
         Self { source, problems: Vec::new() }
     }
 
     /// The problems, in the order of their places.
-    pub(super) fn into_problems(mut self) -> Vec<Problem> {
+    pub(crate) fn into_problems(mut self) -> Vec<Problem> {
         sort(&mut self.problems);
         self.problems.dedup();
         self.problems
@@ -160,7 +160,7 @@ impl<'a> Findings<'a> {
         self.problems.len()
     }
 
-    pub(super) fn add(
+    pub(crate) fn add(
         &mut self,
         at: &Located,
         found: impl Into<String>,
@@ -169,7 +169,7 @@ impl<'a> Findings<'a> {
         self.push(at.span.clone(), &found.into(), &expected.into(), None);
     }
 
-    pub(super) fn add_with_help(
+    pub(crate) fn add_with_help(
         &mut self,
         at: &Located,
         found: impl Into<String>,
@@ -192,7 +192,7 @@ impl<'a> Findings<'a> {
     }
 
     /// An unknown name, with the nearest of the known ones.
-    pub(super) fn unknown(&mut self, at: &Located, what: &str, name: &str, known: &[&str]) {
+    pub(crate) fn unknown(&mut self, at: &Located, what: &str, name: &str, known: &[&str]) {
         let expected = if known.is_empty() {
             format!("no {what} here: there is none")
         } else {
@@ -225,7 +225,7 @@ impl<'a> Findings<'a> {
 }
 
 /// By file, then by place, so that a person reads them in the order of the text.
-pub(super) fn sort(problems: &mut [Problem]) {
+pub(crate) fn sort(problems: &mut [Problem]) {
     problems.sort_by(|left, right| {
         let place = |problem: &Problem| (problem.span.start, problem.span.end);
         left.file
@@ -236,15 +236,15 @@ pub(super) fn sort(problems: &mut [Problem]) {
 }
 
 /// Where a problem lies.
-pub(super) struct Place<'a> {
-    pub(super) file: &'a std::path::Path,
-    pub(super) text: &'a str,
-    pub(super) span: Range<usize>,
-    pub(super) field: String,
+pub(crate) struct Place<'a> {
+    pub(crate) file: &'a std::path::Path,
+    pub(crate) text: &'a str,
+    pub(crate) span: Range<usize>,
+    pub(crate) field: String,
 }
 
 /// Completes a problem with line and column, and makes its texts safe to show.
-pub(super) fn problem(
+pub(crate) fn problem(
     place: Place<'_>,
     found: &str,
     expected: &str,

@@ -50,7 +50,7 @@ pub fn read_file(path: &Path) -> Result<String, ReadError> {
 }
 
 /// Files with one of the extensions directly in a folder of the project, sorted; none when there is no such folder.
-pub(super) fn list(
+pub(crate) fn list(
     root: &Path,
     folder: &str,
     extensions: &[&str],

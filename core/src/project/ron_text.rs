@@ -15,7 +15,7 @@ use super::{
 const MAX_DEPTH: usize = 64;
 
 /// Reads the bytes `range` of a file as one value, and finds the places of all its parts.
-pub(super) fn read<'a, T: DeserializeOwned>(
+pub(crate) fn read<'a, T: DeserializeOwned>(
     file: &Path,
     text: &'a str,
     range: Range<usize>,

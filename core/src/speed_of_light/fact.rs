@@ -45,6 +45,13 @@ macro_rules! facts {
                 if self.words().contains("{%}") { percent(value) } else { plain(value) }
             }
 
+            /// The fact in words with a limit in place of its number: `no more than 4 sectors`.
+            #[must_use]
+            pub fn bounded(self, limit: &str, number: f64) -> String {
+                let number = format!("{limit} {}", self.number(number));
+                self.words().replace("{%}", &number).replace("{}", &number)
+            }
+
             const fn words(self) -> &'static str {
                 match self {
                     $(Self::$name => $sentence,)*
@@ -181,6 +188,84 @@ facts! {
         |s| limits(s, Resource::Blocks);
     SpilledBytes: "{} bytes a thread are spilled for want of registers",
         |s| s.main_launch()?.kernel.resources.map(|own| bytes(own.spill_stores) + bytes(own.spill_loads));
+}
+
+/// What a fact rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FactSource {
+    /// A time: as good as the clock that it was read from.
+    Timed,
+    /// What the virtual GPU counted while the kernel ran.
+    Counted,
+    /// The task, the compiled code, its launches and the device's sheet.
+    Read,
+}
+
+impl Fact {
+    /// What it rests on.
+    #[must_use]
+    pub const fn source(self) -> FactSource {
+        match self {
+            Self::BoundFraction => FactSource::Timed,
+            Self::LoadSectors
+            | Self::StoreSectors
+            | Self::LoadWaste
+            | Self::StoreWaste
+            | Self::Rereads
+            | Self::Passes
+            | Self::ExcessTraffic
+            | Self::ConflictShare
+            | Self::ConflictFactor
+            | Self::ProductsPerSharedRequest
+            | Self::ProductsPerLoad
+            | Self::ActiveLanes
+            | Self::IdleLaneFactor
+            | Self::DivergentShare
+            | Self::GlobalAtomicShare
+            | Self::AtomicsPerInput
+            | Self::AtomicQueue
+            | Self::BarriersPerWarp
+            | Self::BytesPerThread
+            | Self::InstructionsPerWarp
+            | Self::OwnMemoryAccesses
+            | Self::ConstantPasses
+            | Self::DoubleShare
+            | Self::DivisionShare
+            | Self::RealDivisionShare
+            | Self::SpecialShare
+            | Self::FunctionsPerNeeded
+            | Self::OverheadShare => FactSource::Counted,
+            Self::StoredShare
+            | Self::TaskBits
+            | Self::RepeatedLaunches
+            | Self::WidestLoad
+            | Self::WidestStore
+            | Self::StreamingAccesses
+            | Self::WorkingSetByL2
+            | Self::SharedAccesses
+            | Self::Barriers
+            | Self::Shuffles
+            | Self::TensorInstructions
+            | Self::WarpGroupInstructions
+            | Self::AsyncCopies
+            | Self::BulkCopies
+            | Self::Prefetches
+            | Self::Contractions
+            | Self::ContractionIntensity
+            | Self::Capability
+            | Self::Launches
+            | Self::BlocksPerMultiprocessor
+            | Self::IdleMultiprocessorFactor
+            | Self::Waves
+            | Self::TailFactor
+            | Self::ThreadsPerBlock
+            | Self::Occupancy
+            | Self::LimitedByRegisters
+            | Self::LimitedByShared
+            | Self::LimitedByBlocks
+            | Self::SpilledBytes => FactSource::Read,
+        }
+    }
 }
 
 impl Counted {

@@ -8,7 +8,7 @@ use super::fault_report::CodePlace;
 use super::program::Program;
 use super::station::ModuleImage;
 use super::verdict::{Checks, NotRun, Step};
-use crate::compile::facts::LaunchFacts;
+use crate::compile::facts::{Facts, LaunchFacts};
 use crate::compile::ptx::LineMap;
 use crate::compile::source_names::SourceNames;
 use crate::project::Language;
@@ -86,6 +86,17 @@ pub struct Origins {
 }
 
 impl Origins {
+    /// Of what was compiled.
+    #[must_use]
+    pub fn of(facts: &Facts) -> Self {
+        Self {
+            file: facts.candidate.file.display().to_string(),
+            language: facts.candidate.language,
+            names: facts.artifact.names.clone(),
+            lines: facts.artifact.module.line_map.clone(),
+        }
+    }
+
     /// The innermost line of the kernel file itself, else whatever the PTX names: what was inlined from a header counts
     /// for the line that called it.
     pub fn settle(&self, place: &mut CodePlace) {

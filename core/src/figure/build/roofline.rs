@@ -186,10 +186,18 @@ fn mark(run: &RunPoint, point: &Point, interval: Option<(f64, f64)>) -> Mark {
     }
 }
 
+/// Whether a run is one of a person's own: guesses and the runs of others lead nowhere.
+const fn is_own(origin: Origin) -> bool {
+    match origin {
+        Origin::Measured | Origin::Modelled => true,
+        Origin::Predicted | Origin::Recorded => false,
+    }
+}
+
 fn add_trail(figure: &mut Figure, points: &[Placed<'_>]) -> Result<(), Undrawable> {
     let way: Vec<(f64, f64)> = points
         .iter()
-        .filter(|(_, point, _)| point.level == Level::Dram)
+        .filter(|(run, point, _)| point.level == Level::Dram && is_own(run.origin))
         .map(|(_, point, _)| (point.intensity.0, point.rate.0))
         .collect();
     let Some((last, before)) = way.split_last() else { return Ok(()) };

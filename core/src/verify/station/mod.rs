@@ -3,6 +3,7 @@
 //! Orders name cases, programs and recipes; tensors never cross. What a candidate leaves in its outputs goes through a
 //! folder from one station to the other, where it is judged.
 
+pub mod accesses;
 mod bound;
 mod judging;
 mod known;

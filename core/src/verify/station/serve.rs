@@ -304,7 +304,7 @@ fn order_error(message: &str) -> StationFailure {
 }
 
 /// Bytes of each buffer that a step may fill.
-fn sizes(
+pub(super) fn sizes(
     names: &BTreeMap<Buffer, BufferId>,
     program: &Program,
     case: &Case,

@@ -139,7 +139,7 @@ impl Watched<'_> {
     }
 
     /// Sets a buffer of so many bytes to one value.
-    fn fill(
+    pub(super) fn fill(
         self,
         device: &mut dyn Device,
         (buffer, bytes): (BufferId, u64),

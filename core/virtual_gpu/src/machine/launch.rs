@@ -19,6 +19,7 @@ use super::memory::Addresses;
 use super::order::{Order, Random};
 use super::parallel::{self, Common};
 use super::race::{self, Accepted, LaunchRaces};
+use super::recording::Recording;
 use super::run::Launch;
 use super::shared::SharedLayout;
 use super::tensor::TensorModel;
@@ -303,11 +304,12 @@ impl Machine {
         let shared_bytes = shared.bytes;
         let environment = cooperative::environment(&mut self.memory, config);
         let prepared = Prepared { pool, shared, clusters, environment, watch: watch.map(Box::new) };
-        let (report, found) = self.run(module, &program, kernel, config, prepared);
+        let (report, watch) = self.run(module, &program, kernel, config, prepared);
+        let (found, recording) = watch.map_or((None, None), |watch| (watch.found, watch.recording));
         if found.is_none() {
             self.memory.regions.truncate(lasting);
         }
-        Ok(Watched { report, found, program, addresses, shared_bytes })
+        Ok(Watched { report, found, recording, program, addresses, shared_bytes })
     }
 
     fn run(
@@ -317,7 +319,7 @@ impl Machine {
         kernel: &str,
         config: &LaunchConfig,
         prepared: Prepared,
-    ) -> (Report, Option<Found>) {
+    ) -> (Report, Option<Box<Watch>>) {
         let counts = if config.counters { program.ops.len() } else { 0 };
         let blocks = config.blocks.of(config.grid.iter().map(|size| u64::from(*size)).product());
         let (shape, Prepared { pool, shared, clusters, environment, watch }) =
@@ -359,7 +361,7 @@ impl Machine {
             watch: None,
         };
         let mut report = Report { schedule: config.schedule, blocks, ..Report::default() };
-        let (mut caches, mut found) = (None, None);
+        let (mut caches, mut watched) = (None, None);
         let counts;
         let threads = threads(config.schedule, program, &mut report);
         if let Some(threads) = threads {
@@ -375,7 +377,7 @@ impl Machine {
             launch.watch = watch;
             launch.run();
             report.accepted = launch.finish_races();
-            found = launch.watch.take().and_then(|watch| watch.found);
+            watched = launch.watch.take();
             caches = launch.caches.take().map(|caches| caches.traffic());
             (report.steps, report.stopped) = (launch.steps, launch.stopped);
             report.faults = launch.faults.into_iter().map(|recorded| recorded.fault).collect();
@@ -386,7 +388,7 @@ impl Machine {
             let counters = self.counters(module, program, &counts);
             Counters { caches, blocks, ..counters }
         });
-        (report, found)
+        (report, watched)
     }
 
     fn counters(&self, module: &Module, program: &Program, counts: &[Counts]) -> Counters {
@@ -470,6 +472,8 @@ pub(super) struct Watched {
     pub(super) report: Report,
     /// The pause, if there was one.
     pub(super) found: Option<Found>,
+    /// What one warp accessed, if that was asked for.
+    pub(super) recording: Option<Recording>,
     pub(super) program: Arc<Program>,
     pub(super) addresses: Addresses,
     /// Bytes of shared memory of a block.

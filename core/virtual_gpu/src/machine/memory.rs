@@ -169,6 +169,12 @@ impl Memory {
         fits.then_some(RegionPlace { region, offset: offset as usize })
     }
 
+    /// The name of what lies around an address, and where that begins.
+    pub(super) fn object_at(&self, address: u64) -> Option<(String, u64)> {
+        let (region, _) = self.region_of(address)?;
+        Some((self.regions.get(region)?.name.clone(), self.start_of(region)))
+    }
+
     /// What an address that is wrong was probably meant to be in.
     pub(super) fn describe(&self, address: u64, bytes: u64) -> (Option<String>, String) {
         let Some((region, offset)) = self.region_of(address) else {

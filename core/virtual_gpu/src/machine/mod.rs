@@ -33,6 +33,7 @@ mod places;
 mod print;
 mod quick;
 mod race;
+mod recording;
 mod run;
 mod session;
 mod shared;
@@ -57,6 +58,7 @@ pub use launch::{Argument, Checks, LaunchConfig, LaunchError, OnFault, Races, Re
 pub use memory::Access;
 pub use paused::{CallSite, LanePlace, LaneState, Paused, RegisterView, Value};
 pub use race::Accepted;
+pub use recording::{AccessCost, AccessKind, AccessedMemory, Accesses, WarpAccess, WarpId};
 pub use session::{Ended, Session, State, Until};
 pub use tensor::TensorModel;
 pub use variables::VariableError;

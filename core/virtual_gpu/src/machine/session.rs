@@ -157,7 +157,7 @@ impl<'m> Session<'m> {
 
 /// Pauses before the very first instruction.
 fn first_step() -> Watch {
-    Watch { step: 0, from: 0, stops: Stops::Never, thread: None, found: None }
+    Watch { step: 0, from: 0, stops: Stops::Never, thread: None, found: None, recording: None }
 }
 
 impl Watch {

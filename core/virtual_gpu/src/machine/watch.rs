@@ -3,6 +3,7 @@
 //! A watched warp is given its steps one by one, so that the loop over instructions asks here where it would otherwise
 //! end its turn. A launch that nobody watches pays nothing.
 
+use super::recording::Recording;
 use super::run::{BlockState, Worker};
 use super::warp::{Split, Warp};
 
@@ -37,6 +38,8 @@ pub(super) struct Watch {
     /// If this thread executes them; whichever does if there is none.
     pub(super) thread: Option<Thread>,
     pub(super) found: Option<Found>,
+    /// What one warp accesses, if somebody wants to know.
+    pub(super) recording: Option<Recording>,
 }
 
 /// A warp in the moment of a pause.
@@ -58,6 +61,12 @@ struct At {
 }
 
 impl Watch {
+    /// Pauses nowhere, and keeps what a warp accesses.
+    pub(super) const fn recording(recording: Recording) -> Self {
+        let (step, from, stops) = (u64::MAX, 0, Stops::Never);
+        Self { step, from, stops, thread: None, found: None, recording: Some(recording) }
+    }
+
     /// Whether it pauses before `pc`, where the lanes of the mask are about to go in a warp of a block.
     fn pauses(&self, step: u64, pc: u32, at: &At, mask: u32) -> bool {
         if step >= self.step {
@@ -83,7 +92,9 @@ impl Watch {
 impl Worker<'_, '_> {
     /// Whether a warp that has no steps left gets another one, which only a watched launch withholds.
     pub(super) fn goes_on(&mut self, split: &Split) -> bool {
-        let Some(watch) = &mut self.launch.watch else { return false };
+        if self.launch.watch.is_none() {
+            return false;
+        }
         // What waiting for others costs was taken from the steps at hand.
         self.withheld += self.budget;
         self.budget = 0;
@@ -91,6 +102,8 @@ impl Worker<'_, '_> {
             return false;
         }
         let (step, pc, mask) = (self.launch.steps, split.pc, split.mask);
+        self.record(split);
+        let Some(watch) = &mut self.launch.watch else { return false };
         let at = At { block: self.block.index, warp: self.warp.index, size: self.launch.block };
         if watch.pauses(step, pc, &at, mask) {
             let mut warp = self.warp.clone();

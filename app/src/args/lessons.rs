@@ -1,0 +1,85 @@
+//! What the user typed about lessons and memory accesses.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Show a lesson, and prove that its kernel does not reach the goals while its solutions do.
+///
+/// For whoever writes one: everything runs on the virtual GPU where there is no other.
+#[derive(Debug, Args)]
+pub struct Lesson {
+    /// A project folder with a lesson.ron.
+    #[arg(default_value = ".", value_name = "PROJECT")]
+    pub project: PathBuf,
+
+    /// `cuda`, `cuda:1`, or `virtual:` and a device sheet.
+    #[arg(long, default_value = "virtual:h200", value_name = "DEVICE")]
+    pub device: String,
+
+    /// What all inputs come from.
+    #[arg(long, default_value_t = 1, value_name = "SEED")]
+    pub seed: u64,
+
+    /// Machine-readable result on standard output.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Show which addresses, sectors or banks the lanes of a warp touch at a line of a kernel.
+///
+/// Needs no GPU: the virtual GPU runs the kernel on the inputs of a small workload.
+#[derive(Debug, Args)]
+pub struct Access {
+    /// A project folder, or a kernel file of one.
+    #[arg(default_value = ".", value_name = "PROJECT")]
+    pub target: PathBuf,
+
+    /// The kernel [default: the first].
+    #[arg(long, value_name = "NAME")]
+    pub kernel: Option<String>,
+
+    /// A line of its file [default: a list of the lines that access memory].
+    #[arg(long, value_name = "N")]
+    pub line: Option<u32>,
+
+    /// Which warp of the block.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub warp: u32,
+
+    /// Which block of the grid, such as 3 or 1,2,0.
+    #[arg(long, default_value = "0", value_name = "X[,Y[,Z]]", value_parser = block)]
+    pub block: [u32; 3],
+
+    /// Which of the times that the warp comes to the line, from 1.
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub execution: usize,
+
+    /// The workload [default: the largest that is for verifying].
+    #[arg(long, value_name = "NAME")]
+    pub workload: Option<String>,
+
+    /// The device sheet that is played (see `lightbench devices`).
+    #[arg(long, default_value = "h200", value_name = "SHEET")]
+    pub device: String,
+
+    /// What all inputs come from.
+    #[arg(long, default_value_t = 1, value_name = "SEED")]
+    pub seed: u64,
+
+    /// Machine-readable result on standard output.
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn block(text: &str) -> Result<[u32; 3], String> {
+    let mut index = [0; 3];
+    let parts: Vec<&str> = text.split(',').collect();
+    if parts.len() > index.len() {
+        return Err("at most three numbers".to_owned());
+    }
+    for (place, part) in index.iter_mut().zip(parts) {
+        *place = part.trim().parse().map_err(|error| format!("`{part}`: {error}"))?;
+    }
+    Ok(index)
+}

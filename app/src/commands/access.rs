@@ -1,0 +1,175 @@
+//! `lightbench access`: which addresses, sectors or banks the lanes of a warp touch.
+
+use lightbench_core::access::{
+    AccessError, Picture, Recording, Site, Units, Wanted, record, usual_workload,
+};
+use lightbench_core::device::DeviceSheet;
+use lightbench_core::virtual_gpu::machine::WarpId;
+use serde_json::{Value, json};
+
+use super::check::target::{self, Target};
+use crate::args;
+use crate::outcome::{Outcome, document};
+use crate::report;
+use crate::session::Session;
+use crate::table::Table;
+
+/// Runs the kernel and shows what a warp touched.
+pub fn run(session: &Session, arguments: &args::Access) -> Outcome {
+    shown(session, arguments).unwrap_or_else(|outcome| outcome)
+}
+
+fn shown(session: &Session, arguments: &args::Access) -> Result<Outcome, Outcome> {
+    let as_json = arguments.json;
+    let refuse = |error: &dyn std::fmt::Display| report::request(&error, as_json);
+    let found = target::find(&arguments.target)
+        .map_err(|error| report::project_error(&error, &arguments.target, as_json))?;
+    let Target::Project { project, kernel } = found else {
+        return Err(refuse(
+            &"a file that belongs to no project has no inputs; `lightbench launch` takes some",
+        ));
+    };
+    let name = arguments.kernel.clone().or(kernel);
+    let name = name.or_else(|| project.kernels.first().map(|kernel| kernel.name.clone()));
+    let kernel = project.kernel(&name.unwrap_or_default()).map_err(|error| refuse(&error))?;
+    let workload = match &arguments.workload {
+        Some(name) => project.workload(name).map_err(|error| refuse(&error))?,
+        None => usual_workload(&project)
+            .ok_or_else(|| refuse(&"the project has no workload that is for verifying"))?,
+    };
+    let sheet = DeviceSheet::named(&arguments.device).map_err(|error| refuse(&error))?;
+    let mut compiler = session.compiler().map_err(|failure| failure.outcome(as_json))?;
+    let warp = WarpId { block: arguments.block, warp: arguments.warp };
+    let (project, seed) = (&*project, arguments.seed);
+    let wanted = Wanted { project, kernel, workload, sheet, seed, warp };
+    let recording = record(&mut compiler, &wanted, &session.cancellation);
+    let recording = recording.map_err(|error| match error {
+        AccessError::NoSuchWarp(_) | AccessError::Facts(_) => refuse(&error),
+        AccessError::Plan(_) | AccessError::Program(_) | AccessError::Station(_) => {
+            report::environment(&error, as_json)
+        }
+    })?;
+    let Some(line) = arguments.line else {
+        return Ok(Outcome::passed(match as_json {
+            true => document(&json!({
+                "schema": "lightbench.accesses/1",
+                "kernel": kernel.name,
+                "workload": recording.workload,
+                "sites": recording.sites.iter().map(site_json).collect::<Vec<_>>(),
+            })),
+            false => list(&recording, &kernel.source),
+        }));
+    };
+    let sites: Vec<&Site> = recording.of_line(line).collect();
+    if sites.is_empty() {
+        let lines: Vec<String> = recording.lines().iter().map(ToString::to_string).collect();
+        return Err(refuse(&format!(
+            "line {line} accesses no memory in this warp; lines that do: {}",
+            lines.join(", ")
+        )));
+    }
+    let pictures: Vec<(&Site, Picture)> = sites
+        .iter()
+        .filter_map(|site| {
+            let access = site.executions.get(arguments.execution.checked_sub(1)?)?;
+            Some((*site, Picture::of(access)))
+        })
+        .collect();
+    if pictures.is_empty() {
+        let most = sites.iter().map(|site| site.executions.len()).max().unwrap_or(0);
+        return Err(refuse(&format!("the warp comes to line {line} {most} times")));
+    }
+    Ok(Outcome::passed(match as_json {
+        true => document(&json!({
+            "schema": "lightbench.access/1",
+            "kernel": kernel.name,
+            "workload": recording.workload,
+            "line": line,
+            "execution": arguments.execution,
+            "accesses": pictures.iter().map(|(site, picture)| picture_json(site, picture)).collect::<Vec<_>>(),
+        })),
+        false => pictures.iter().map(|(site, picture)| picture_text(site, picture)).collect(),
+    }))
+}
+
+fn list(recording: &Recording, source: &str) -> String {
+    let mut table = Table::new(&[">line", "access", ">times", "first one"]);
+    for site in &recording.sites {
+        let line = site.line.map_or_else(String::new, |line| line.to_string());
+        let picture = site.executions.first().map(Picture::of);
+        let sentence = picture.map(|picture| picture.sentence()).unwrap_or_default();
+        table.row([line, site.title.clone(), site.executions.len().to_string(), sentence]);
+    }
+    let mut text = table.to_string();
+    for line in recording.lines() {
+        let own = source.lines().nth(line.saturating_sub(1) as usize).unwrap_or_default();
+        text.push_str(&format!("{line:>6}  {}\n", own.trim()));
+    }
+    if recording.left_out > 0 {
+        text.push_str(&format!("{} more accesses were not kept\n", recording.left_out));
+    }
+    text
+}
+
+fn unit_name(picture: &Picture) -> &'static str {
+    match picture.units {
+        Units::Sectors(_) => "sector",
+        Units::Banks(_) => "bank",
+    }
+}
+
+fn picture_text(site: &Site, picture: &Picture) -> String {
+    let mut text = format!(
+        "{}, {} bytes a lane, {} lanes: {}\n",
+        site.title,
+        picture.bytes,
+        picture.active(),
+        picture.sentence()
+    );
+    let mut table = Table::new(&[">lane", ">byte", &format!(">{}", unit_name(picture))]);
+    for (lane, address) in picture.lanes.iter().enumerate() {
+        let address = address.map_or_else(|| "idle".to_owned(), |address| address.to_string());
+        table.row([lane.to_string(), address, picture.units_of(lane)]);
+    }
+    text.push_str(&table.to_string());
+    text.push('\n');
+    text
+}
+
+fn site_json(site: &Site) -> Value {
+    json!({
+        "line": site.line,
+        "column": site.column,
+        "ptx_line": site.ptx_line,
+        "access": site.title,
+        "executions": site.executions.len(),
+    })
+}
+
+fn picture_json(site: &Site, picture: &Picture) -> Value {
+    let units = match &picture.units {
+        Units::Sectors(sectors) => json!({
+            "sectors": sectors.touched.iter().map(|sector| json!({
+                "number": sector.number,
+                "lanes": sector.lanes,
+                "bytes_used": sector.used.count_ones(),
+            })).collect::<Vec<_>>(),
+            "least_sectors": sectors.least,
+            "efficiency": sectors.efficiency.0,
+        }),
+        Units::Banks(banks) => json!({
+            "ways": banks.ways,
+            "passes": banks.passes,
+            "least_passes": banks.least,
+        }),
+    };
+    let mut value = json!({
+        "access": site.title,
+        "ptx_line": site.ptx_line,
+        "bytes": picture.bytes,
+        "lanes": picture.lanes,
+        "sentence": picture.sentence(),
+    });
+    value["units"] = units;
+    value
+}

@@ -1,0 +1,132 @@
+//! `lightbench lesson`: what a lesson asks for, and whether it can be reached.
+
+use lightbench_core::engine::Request;
+use lightbench_core::evaluate::Run;
+use lightbench_core::lesson::author::{Proof, kernels, prove};
+use lightbench_core::lesson::{Judged, Lesson};
+use lightbench_core::project::{Project, ProjectError};
+use serde_json::{Value, json};
+
+use super::bench;
+use super::run::{Asked, evaluated_run, failed};
+use crate::args;
+use crate::outcome::{Outcome, Status, document};
+use crate::report;
+use crate::session::Session;
+
+/// Reads the lesson, runs its kernels, and reports.
+pub fn run(session: &Session, arguments: &args::Lesson) -> Outcome {
+    proven(session, arguments).unwrap_or_else(|outcome| outcome)
+}
+
+fn proven(session: &Session, arguments: &args::Lesson) -> Result<Outcome, Outcome> {
+    let (folder, as_json) = (&arguments.project, arguments.json);
+    let refused = |error: ProjectError| report::project_error(&error, folder, as_json);
+    let project = Project::load(folder).map_err(refused)?;
+    let Some(lesson) = Lesson::read(&project) else {
+        let message =
+            format!("{} has no lesson.ron; `docs/lessons.md` describes it", folder.display());
+        return Err(report::request(&message, as_json));
+    };
+    let lesson = lesson.map_err(|problems| refused(ProjectError::Problems { problems }))?;
+    let (mut desk, chosen) = bench::desk(session, Some(&arguments.device), as_json)?;
+    let asked = Asked::everything(&project, &chosen, arguments.seed);
+    let mut runs: Vec<(&str, Run)> = Vec::new();
+    for name in kernels(&lesson) {
+        let kernel = project.kernel(name).map_err(|error| report::request(&error, as_json))?;
+        let (work, conditions) = asked.of(kernel);
+        let ending = desk.ending(name, Request::Evaluate(work, conditions));
+        let run = evaluated_run(ending, arguments.seed);
+        runs.push((name, run.map_err(|error| failed(&error, as_json))?));
+    }
+    let run_of = |name: &str| runs.iter().find(|(known, _)| *known == name).map(|(_, run)| run);
+    let proofs = prove(&lesson, run_of);
+    let is_sound = proofs.iter().all(Proof::is_sound);
+    let status = if is_sound { Status::Passed } else { Status::KernelFailed };
+    let output = match as_json {
+        true => document(&to_json(&lesson, &chosen.title, &proofs)),
+        false => to_text(&lesson, &chosen.title, &proofs),
+    };
+    let mut notices = chosen.notices();
+    notices.extend(desk.notices());
+    Ok(Outcome { output, errors: report::notices(&notices), status })
+}
+
+fn to_text(lesson: &Lesson, device: &str, proofs: &[Proof]) -> String {
+    let mut text = format!("{}: {}\n", lesson.title, lesson.summary);
+    text.push_str(&format!("on {device}, workload {}\n", lesson.workload));
+    for (step, number) in lesson.steps.iter().zip(1..) {
+        text.push_str(&format!("\nstep {number} of {}: {}\n", lesson.steps.len(), step.title));
+        if let Some(prediction) = &step.prediction {
+            text.push_str(&format!("  predict: {}\n", prediction.question));
+        }
+        let Some(proof) = proofs.iter().find(|proof| proof.step == number) else { continue };
+        for (goal, start, solution) in &proof.goals {
+            text.push_str(&format!("  goal: {}\n", goal.words()));
+            text.push_str(&format!("    {} {}: {}\n", tick(start), lesson.kernel, told(start)));
+            text.push_str(&format!(
+                "    {} {}: {}\n",
+                tick(solution),
+                proof.solution,
+                told(solution)
+            ));
+        }
+        let verdict = match proof.is_sound() {
+            true => "there is something to do, and it can be done",
+            false => "NOT SOUND: the first kernel must miss a goal and the solution must reach all",
+        };
+        text.push_str(&format!("  {verdict}\n"));
+    }
+    for run in &lesson.recorded {
+        text.push_str(&format!(
+            "{}, {}: {}, {}\n",
+            run.kernel,
+            run.workload,
+            run.time,
+            run.label()
+        ));
+    }
+    text
+}
+
+fn tick(judged: &Judged) -> &'static str {
+    if judged.is_met() { "✓" } else { "✗" }
+}
+
+fn told(judged: &Judged) -> String {
+    match judged.source {
+        Some(source) => format!("{} ({})", judged.now, source.word()),
+        None => "not known".to_owned(),
+    }
+}
+
+fn to_json(lesson: &Lesson, device: &str, proofs: &[Proof]) -> Value {
+    let judged = |judged: &Judged| {
+        json!({
+            "met": judged.is_met(),
+            "now": judged.now,
+            "source": judged.source.map(|source| source.word()),
+        })
+    };
+    let proof = |proof: &Proof| {
+        let goals = proof.goals.iter().map(|(goal, start, solution)| {
+            json!({ "goal": goal.words(), "start": judged(start), "solution": judged(solution) })
+        });
+        json!({
+            "step": proof.step,
+            "title": proof.title,
+            "solution": proof.solution,
+            "sound": proof.is_sound(),
+            "goals": goals.collect::<Vec<_>>(),
+        })
+    };
+    json!({
+        "schema": "lightbench.lesson/1",
+        "title": lesson.title,
+        "order": lesson.order,
+        "device_title": device,
+        "steps": lesson.steps.len(),
+        "recorded": lesson.recorded.len(),
+        "proofs": proofs.iter().map(proof).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,186 @@
+//! Has the virtual GPU run a kernel on the inputs of one workload, and sorts what one warp accessed by line.
+
+use std::collections::BTreeMap;
+
+use crate::cancellation::Cancellation;
+use crate::compile::facts::{FactsError, Setting, facts};
+use crate::compile::{Build, Compiler};
+use crate::device::DeviceSheet;
+use crate::project::manifest::Distribution;
+use crate::project::{Kernel, PlanError, Project, Purpose, Workload};
+use crate::verify::case::Case;
+use crate::verify::fault_report::CodePlace;
+use crate::verify::inputs::{Draw, Recipe};
+use crate::verify::program::{Program, ProgramError};
+use crate::verify::station::accesses::{AccessOrder, LaunchAccesses, accesses};
+use crate::verify::station::{ModuleImage, StationFailure};
+use crate::verify::subject::Origins;
+use crate::virtual_gpu::machine::{AccessedMemory, WarpAccess, WarpId};
+
+use super::picture::title;
+
+/// Accesses that are kept of one launch: more than anybody goes through.
+const MOST_ACCESSES: usize = 4096;
+
+/// Warp instructions of one launch: seconds.
+const MOST_STEPS: u64 = 1 << 26;
+
+/// What somebody wants to see.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// The project.
+    pub project: &'a Project,
+    /// One of its kernels.
+    pub kernel: &'a Kernel,
+    /// Whose inputs it gets.
+    pub workload: &'a Workload,
+    /// The device that is played.
+    pub sheet: &'a DeviceSheet,
+    /// What the inputs come from.
+    pub seed: u64,
+    /// Which warp.
+    pub warp: WarpId,
+}
+
+/// What a warp accessed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recording {
+    /// The workload.
+    pub workload: String,
+    /// Which warp.
+    pub warp: WarpId,
+    /// By line and instruction, ascending.
+    pub sites: Vec<Site>,
+    /// Accesses that were not kept.
+    pub left_out: u64,
+}
+
+/// One place in the code that accesses memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Site {
+    /// The line of the kernel's own file; none where the compiler does not say.
+    pub line: Option<u32>,
+    /// The column, which tells accesses of one line apart; an unrolled loop has several instructions for each.
+    pub column: u32,
+    /// Line of the PTX, of the first of its instructions.
+    pub ptx_line: u32,
+    /// What it does: `load of x`.
+    pub title: String,
+    /// Each time that the warp executed it, in order; at least once.
+    pub executions: Vec<WarpAccess>,
+}
+
+/// Why nothing can be seen.
+#[derive(Debug, thiserror::Error)]
+pub enum AccessError {
+    /// The kernel does not compile.
+    #[error(transparent)]
+    Facts(Box<FactsError>),
+    /// The sizes of the workload.
+    #[error(transparent)]
+    Plan(Box<PlanError>),
+    /// The launch block.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// The device.
+    #[error(transparent)]
+    Station(#[from] StationFailure),
+    /// No launch has such a warp.
+    #[error("no launch has a warp {} in block {:?}", .0.warp, .0.block)]
+    NoSuchWarp(WarpId),
+}
+
+/// Compiles and runs the kernel, and keeps what the warp accesses.
+///
+/// # Errors
+/// The kernel does not compile or cannot be run, or no launch has the warp.
+pub fn record(
+    compiler: &mut Compiler,
+    wanted: &Wanted<'_>,
+    cancellation: &Cancellation,
+) -> Result<Recording, AccessError> {
+    let Wanted { project, kernel, workload, sheet, seed, warp } = *wanted;
+    let (chosen, build) = (&BTreeMap::new(), Build::Optimised);
+    let setting = Setting { project, workload, chosen, sheet, build };
+    let facts = facts(compiler, kernel, &setting, cancellation);
+    let facts = &facts.map_err(|error| AccessError::Facts(Box::new(error)))?;
+    let case = Case::of(&project.definition, workload);
+    let case = case.map_err(|error| AccessError::Plan(Box::new(error)))?;
+    let program = Program::of(0, &project.definition, kernel, facts)?;
+    let image = ModuleImage { ptx: facts.artifact.ptx.clone(), cubin: None };
+    let draw = Draw::Distribution(Distribution::AsDeclared);
+    let order = AccessOrder {
+        sheet,
+        image: &image,
+        case: &case,
+        program: &program,
+        recipe: Recipe { seed, draw },
+        warp,
+        most: MOST_ACCESSES,
+        max_steps: MOST_STEPS,
+    };
+    let launches = accesses(&order)?;
+    if launches.is_empty() {
+        return Err(AccessError::NoSuchWarp(warp));
+    }
+    let left_out = launches.iter().map(|launch| launch.accesses.left_out).sum();
+    let sites = sites(&Origins::of(facts), launches);
+    Ok(Recording { workload: workload.name.clone(), warp, sites, left_out })
+}
+
+/// The workload whose accesses are shown where nobody chose one: the largest of those that are for verifying, which a virtual
+/// device runs in a moment.
+#[must_use]
+pub fn usual_workload(project: &Project) -> Option<&Workload> {
+    let elements = |workload: &&Workload| -> u64 {
+        workload.extents.iter().map(|extent| extent.elements).sum()
+    };
+    let verified = project.workloads.iter().filter(|each| each.purpose == Purpose::Verify);
+    verified.max_by_key(elements)
+}
+
+fn sites(origins: &Origins, launches: Vec<LaunchAccesses>) -> Vec<Site> {
+    let mut sites: Vec<Site> = Vec::new();
+    for access in launches.into_iter().flat_map(|launch| launch.accesses.all) {
+        let object = access.object.as_ref().map(|(name, _)| name.as_str());
+        let title = title(access.kind, object, access.memory == AccessedMemory::Shared);
+        let ptx_line = access.place.line;
+        let (line, column) = own_place(origins, &access);
+        let is_it = |site: &&mut Site| match line {
+            Some(_) => (site.line, site.column) == (line, column) && site.title == title,
+            None => site.line.is_none() && site.ptx_line == ptx_line && site.title == title,
+        };
+        match sites.iter_mut().find(is_it) {
+            Some(site) => site.executions.push(access),
+            None => sites.push(Site { line, column, ptx_line, title, executions: vec![access] }),
+        }
+    }
+    sites.sort_by_key(|site| (site.line.unwrap_or(u32::MAX), site.ptx_line));
+    sites
+}
+
+/// Line and column of the kernel's own file.
+fn own_place(origins: &Origins, access: &WarpAccess) -> (Option<u32>, u32) {
+    let source = access.source_line.clone().map(|line| (line.file, line.line, line.column));
+    let mut place = CodePlace { ptx: (access.place.line, access.place.column), source };
+    origins.settle(&mut place);
+    match place.source.filter(|(file, ..)| *file == origins.file) {
+        Some((_, line, column)) => (Some(line), column),
+        None => (None, 0),
+    }
+}
+
+impl Recording {
+    /// The lines with accesses, ascending.
+    #[must_use]
+    pub fn lines(&self) -> Vec<u32> {
+        let mut lines: Vec<u32> = self.sites.iter().filter_map(|site| site.line).collect();
+        lines.dedup();
+        lines
+    }
+
+    /// The accesses of a line.
+    pub fn of_line(&self, line: u32) -> impl Iterator<Item = &Site> {
+        self.sites.iter().filter(move |site| site.line == Some(line))
+    }
+}

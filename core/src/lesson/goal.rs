@@ -1,0 +1,146 @@
+//! What has to hold at the end of a step, and whether it does.
+
+use crate::evaluate::Run;
+use crate::measure::Clock;
+use crate::speed_of_light::fact::{Fact, FactSource};
+use crate::speed_of_light::playbook::Condition;
+use crate::verify::verdict::{Passed, WorkloadTiming};
+
+/// What has to hold.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Goal {
+    /// The kernel is right.
+    Passed,
+    /// A fact is large or small enough.
+    Fact(Condition),
+}
+
+/// Whether a goal is reached.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judged {
+    /// Whether it is.
+    pub state: State,
+    /// What it is now, in words; empty where nobody knows.
+    pub now: String,
+    /// Who says so.
+    pub source: Option<Source>,
+}
+
+/// Whether a goal is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It is.
+    Met,
+    /// It is not.
+    Missed,
+    /// Nobody knows yet.
+    Unknown,
+}
+
+/// Who says what a number is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A clock of a device.
+    Measured,
+    /// A model of a device.
+    Modelled,
+    /// The virtual GPU counted it while the kernel ran.
+    Counted,
+    /// It is read from the code, its launch and the device's sheet.
+    Read,
+    /// The verification.
+    Verified,
+}
+
+impl Source {
+    /// In a word.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Measured => "measured",
+            Self::Modelled => "modelled",
+            Self::Counted => "counted",
+            Self::Read => "read from the code",
+            Self::Verified => "verified",
+        }
+    }
+}
+
+impl Goal {
+    /// What has to hold, in words.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            Self::Passed => "the kernel is right".to_owned(),
+            Self::Fact(Condition::AtLeast(fact, number)) => fact.bounded("no less than", *number),
+            Self::Fact(Condition::AtMost(fact, number)) => fact.bounded("no more than", *number),
+        }
+    }
+}
+
+/// Whether a run reaches a goal on a workload. Numbers are those of a run that passed: nobody knows how fast a wrong
+/// kernel is.
+#[must_use]
+pub fn judge(goal: &Goal, run: Option<&Run>, workload: &str) -> Judged {
+    let Some(run) = run else { return Judged::unknown() };
+    match (goal, &run.verdict) {
+        (Goal::Passed, Ok(_)) => {
+            Judged { state: State::Met, now: "it is".to_owned(), source: Some(Source::Verified) }
+        }
+        (Goal::Passed, Err(failure)) => Judged {
+            state: State::Missed,
+            now: failure.word().replace('_', " "),
+            source: Some(Source::Verified),
+        },
+        (Goal::Fact(_), Err(_)) => Judged::unknown(),
+        (Goal::Fact(condition), Ok(passed)) => of_fact(condition, passed, workload),
+    }
+}
+
+fn of_fact(condition: &Condition, passed: &Passed, workload: &str) -> Judged {
+    let Some(timing) = of_workload(passed, workload) else { return Judged::unknown() };
+    let fact = condition.fact();
+    let Some((value, source)) = known(fact, timing) else { return Judged::unknown() };
+    let holds = match condition {
+        Condition::AtLeast(_, number) => value >= *number,
+        Condition::AtMost(_, number) => value <= *number,
+    };
+    let state = if holds { State::Met } else { State::Missed };
+    Judged { state, now: fact.number(value), source: Some(source) }
+}
+
+/// What a run says of a workload.
+pub(super) fn of_workload<'a>(passed: &'a Passed, workload: &str) -> Option<&'a WorkloadTiming> {
+    passed.timings.iter().find(|timing| timing.workload == workload)
+}
+
+/// A fact with who says it.
+pub(super) fn known(fact: Fact, timing: &WorkloadTiming) -> Option<(f64, Source)> {
+    let facts = &timing.standing.as_ref()?.facts;
+    let source = match fact.source() {
+        FactSource::Counted => Source::Counted,
+        FactSource::Read => Source::Read,
+        FactSource::Timed => time_source(timing)?,
+    };
+    Some((*facts.get(&fact)?, source))
+}
+
+/// What the time of a workload was read from.
+pub(super) fn time_source(timing: &WorkloadTiming) -> Option<Source> {
+    Some(match timing.cold()?.clock {
+        Clock::Events { .. } => Source::Measured,
+        Clock::Modelled => Source::Modelled,
+    })
+}
+
+impl Judged {
+    const fn unknown() -> Self {
+        Self { state: State::Unknown, now: String::new(), source: None }
+    }
+
+    /// Whether the goal is reached.
+    #[must_use]
+    pub fn is_met(&self) -> bool {
+        self.state == State::Met
+    }
+}

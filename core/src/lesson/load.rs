@@ -1,0 +1,321 @@
+//! A project's folder to its [`Lesson`]: reads `lesson.ron` and the files that it names, checks all of them, reports
+//! everything at once.
+
+use std::path::{Path, PathBuf};
+
+use super::goal::Goal;
+use super::locked::{self, Locked};
+use super::prediction::Prediction;
+use super::recorded::{self, Recorded};
+use super::written::{GoalFile, LessonFile, PredictionFile, RoofName, StepFile};
+use super::{Lesson, Roofs, Step};
+use crate::project::locate::Located;
+use crate::project::problem::{self, Findings, Place, Problem, Source};
+use crate::project::read::{list, read_project_file};
+use crate::project::{Kernel, Project, Purpose, ReadError, ron_text};
+use crate::speed_of_light::playbook::Condition;
+use crate::speed_of_light::roofline::Level;
+
+/// The file that makes a project a lesson.
+pub const FILE: &str = "lesson.ron";
+
+/// The schema that is read.
+const SCHEMA: u32 = 1;
+
+/// The folder with runs of real devices.
+const RECORDED: &str = "recorded";
+
+/// What a lesson is about, without looking at the project that it is part of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heading {
+    /// Its title.
+    pub title: String,
+    /// Its place among others.
+    pub order: u32,
+    /// What somebody knows afterwards.
+    pub summary: String,
+}
+
+/// What the lesson in a folder is about; none where there is none that makes sense.
+#[must_use]
+pub fn heading(folder: &Path) -> Option<Heading> {
+    let text = read_project_file(folder, Path::new(FILE)).ok()?;
+    let (written, _) = ron_text::read::<LessonFile>(Path::new(FILE), &text, 0..text.len()).ok()?;
+    let LessonFile { title, order, summary, .. } = written;
+    Some(Heading { title, order, summary })
+}
+
+impl Lesson {
+    /// The lesson of a project; none where it is not one.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn read(project: &Project) -> Option<Result<Self, Vec<Problem>>> {
+        let text = match read_project_file(&project.root, Path::new(FILE)) {
+            Ok(text) => text,
+            Err(ReadError::Missing) => return None,
+            Err(error) => return Some(Err(vec![of_file(Path::new(FILE), &error.to_string())])),
+        };
+        Some(Self::of_text(project, &text))
+    }
+
+    /// The same of a text that is in no file.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn of_text(project: &Project, text: &str) -> Result<Self, Vec<Problem>> {
+        let read = ron_text::read::<LessonFile>(Path::new(FILE), text, 0..text.len());
+        let (written, source) = read.map_err(|problem| vec![*problem])?;
+        let mut reader = Reader {
+            project,
+            findings: Findings::new(&source),
+            elsewhere: Vec::new(),
+            lesson: &written,
+        };
+        let lesson = reader.lesson(&source);
+        let mut problems = reader.findings.into_problems();
+        problems.extend(reader.elsewhere);
+        problem::sort(&mut problems);
+        if problems.is_empty() { Ok(lesson) } else { Err(problems) }
+    }
+}
+
+/// Something about a file as a whole.
+fn of_file(file: &Path, found: &str) -> Problem {
+    let place = Place { file, text: "", span: 0..0, field: String::new() };
+    problem::problem(place, found, "a file that can be read", None)
+}
+
+struct Reader<'a> {
+    project: &'a Project,
+    findings: Findings<'a>,
+    /// Problems of other files.
+    elsewhere: Vec<Problem>,
+    lesson: &'a LessonFile,
+}
+
+impl Reader<'_> {
+    /// What is meant, as far as it makes sense; it counts only where nothing was found wrong.
+    fn lesson(&mut self, source: &Source<'_>) -> Lesson {
+        let (written, tree) = (self.lesson, &source.tree);
+        if written.schema != SCHEMA {
+            let found = format!("schema {}", written.schema);
+            self.findings.add(tree.field("schema"), found, format!("schema {SCHEMA}"));
+        }
+        if written.order == 0 {
+            self.findings.add(tree.field("order"), "0", "a number from 1");
+        }
+        for (name, text) in [("title", &written.title), ("summary", &written.summary)] {
+            self.has_words(tree.field(name), text);
+        }
+        self.kernel(tree.field("kernel"), &written.kernel);
+        self.workload(tree.field("workload"), &written.workload);
+        if written.steps.is_empty() {
+            self.findings.add(tree.field("steps"), "no step", "at least one");
+        }
+        let steps = tree.field("steps");
+        let step = |(index, step): (usize, &StepFile)| self.step(steps.item(index), step, tree);
+        let steps = written.steps.iter().enumerate().map(step).collect();
+        Lesson {
+            title: written.title.clone(),
+            order: written.order,
+            summary: written.summary.clone(),
+            kernel: written.kernel.clone(),
+            workload: written.workload.clone(),
+            panels: written.panels.clone(),
+            roofs: roofs(&written.roofs),
+            locked: self.locked(),
+            steps,
+            recorded: self.recorded(),
+        }
+    }
+
+    fn step(&mut self, at: &Located, step: &StepFile, tree: &Located) -> Step {
+        self.has_words(at.field("title"), &step.title);
+        let prediction = step.predict.as_ref();
+        let prediction =
+            prediction.and_then(|predict| self.prediction(at.field("predict"), predict));
+        let own = step.solution.as_ref();
+        let solution = own.or(self.lesson.solution.as_ref()).filter(|_| !step.goals.is_empty());
+        if let Some(name) = solution {
+            let at = if own.is_some() { at.field("solution") } else { tree.field("solution") };
+            self.solution(at, name);
+        } else if own.is_some() {
+            let expected = "goals that it reaches, or no solution";
+            self.findings.add(at.field("solution"), "a solution without goals", expected);
+        } else if !step.goals.is_empty() {
+            let expected =
+                "a `solution`, here or for all steps, which shows that they can be reached";
+            self.findings.add(at.field("goals"), "goals that no kernel reaches", expected);
+        }
+        Step {
+            title: step.title.clone(),
+            text: self.text(at.field("text"), &step.text),
+            prediction,
+            goals: step.goals.iter().map(goal).collect(),
+            hints: step.hints.clone(),
+            solution: solution.cloned(),
+        }
+    }
+
+    fn has_words(&mut self, at: &Located, text: &str) {
+        if text.trim().is_empty() {
+            self.findings.add(at, "no words", "what a student reads");
+        }
+    }
+
+    fn text(&mut self, at: &Located, file: &str) -> String {
+        match read_project_file(&self.project.root, Path::new(file)) {
+            Ok(text) => text,
+            Err(error) => {
+                let found = format!("`{file}`: {error}");
+                self.findings.add(at, found, "a Markdown file below the lesson's folder");
+                String::new()
+            }
+        }
+    }
+
+    fn kernel(&mut self, at: &Located, name: &str) -> Option<&Kernel> {
+        let found = self.project.kernels.iter().find(|kernel| kernel.name == name);
+        if found.is_none() {
+            let known: Vec<&str> =
+                self.project.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
+            self.findings.unknown(at, "kernel", name, &known);
+        }
+        found
+    }
+
+    fn workload(&mut self, at: &Located, name: &str) {
+        let measured = self.project.workloads.iter();
+        let measured = measured.filter(|workload| workload.purpose == Purpose::Measure);
+        let known: Vec<&str> = measured.map(|workload| workload.name.as_str()).collect();
+        if !known.contains(&name) {
+            self.findings.unknown(at, "workload for measuring", name, &known);
+        }
+    }
+
+    /// A solution is another kernel with the same task.
+    fn solution(&mut self, at: &Located, name: &str) {
+        if name == self.lesson.kernel {
+            let expected = "another one than is worked on";
+            self.findings.add(at, format!("the kernel `{name}` itself"), expected);
+            return;
+        }
+        let Some(solution) = self.kernel(at, name).map(|kernel| kernel.source.clone()) else {
+            return;
+        };
+        let Ok(begun) = self.project.kernel(&self.lesson.kernel) else { return };
+        let texts = |source: &str| {
+            let (locked, _) = locked::locked(source);
+            let texts = locked::texts(source, &locked);
+            texts.into_iter().map(|lines| lines.join("\n")).collect::<Vec<_>>()
+        };
+        if texts(&solution) != texts(&begun.source) {
+            let expected = format!("the same locked lines as in `{}`", self.lesson.kernel);
+            self.findings.add(at, format!("`{name}` has other locked lines"), expected);
+        }
+    }
+
+    fn prediction(&mut self, at: &Located, written: &PredictionFile) -> Option<Prediction> {
+        self.has_words(at.field("question"), &written.question);
+        let quantity = written.quantity;
+        if Prediction::scale(quantity, &written.unit).is_none() {
+            let found = format!("the unit `{}`", written.unit);
+            self.findings.add(at.field("unit"), found, Prediction::units(quantity));
+        }
+        let (from, to) = (written.from, written.to);
+        let makes_sense = from.is_finite() && to.is_finite() && from >= 0.0 && from < to;
+        if !makes_sense {
+            let found = format!("from {from} to {to}");
+            self.findings.add(at.field("to"), found, "numbers from 0, the first below the second");
+        }
+        if let Some(kernel) = &written.kernel {
+            self.kernel(at.field("kernel"), kernel);
+        }
+        if let Some(workload) = &written.workload {
+            self.workload(at.field("workload"), workload);
+        }
+        let or =
+            |own: &Option<String>, other: &String| own.clone().unwrap_or_else(|| other.clone());
+        Some(Prediction {
+            question: written.question.clone(),
+            quantity,
+            unit: written.unit.clone(),
+            range: (from, to),
+            kernel: or(&written.kernel, &self.lesson.kernel),
+            workload: or(&written.workload, &self.lesson.workload),
+        })
+    }
+
+    /// The locked lines of the kernel, with the markers that make no sense.
+    fn locked(&mut self) -> Vec<Locked> {
+        let Ok(kernel) = self.project.kernel(&self.lesson.kernel) else { return Vec::new() };
+        let (locked, misplaced) = locked::locked(&kernel.source);
+        for wrong in misplaced {
+            let start: usize =
+                kernel.source.split_inclusive('\n').take(wrong.line - 1).map(str::len).sum();
+            let end = start + kernel.source[start..].lines().next().unwrap_or_default().len();
+            let (file, text) = (kernel.file.as_path(), kernel.source.as_str());
+            let place = Place { file, text, span: start..end, field: String::new() };
+            self.elsewhere.push(problem::problem(place, &wrong.found, wrong.expected, None));
+        }
+        locked
+    }
+
+    fn recorded(&mut self) -> Vec<Recorded> {
+        let root = &self.project.root;
+        let files: Vec<PathBuf> = match list(root, RECORDED, &["json", "jsonl"]) {
+            Ok(files) => files,
+            Err(error) => {
+                self.elsewhere.push(of_file(Path::new(RECORDED), &error.to_string()));
+                return Vec::new();
+            }
+        };
+        let mut all = Vec::new();
+        for file in files {
+            let text = match read_project_file(root, &file) {
+                Ok(text) => text,
+                Err(error) => {
+                    self.elsewhere.push(of_file(&file, &error.to_string()));
+                    continue;
+                }
+            };
+            match recorded::read(&text) {
+                Ok(runs) => all.extend(runs),
+                Err(error) => {
+                    self.elsewhere
+                        .extend(error.problems.iter().map(|wrong| of_line(&file, &text, wrong)));
+                }
+            }
+        }
+        all
+    }
+}
+
+fn of_line(file: &Path, text: &str, wrong: &crate::history::trace::LineProblem) -> Problem {
+    let start: usize =
+        text.split_inclusive('\n').take(wrong.line.saturating_sub(1)).map(str::len).sum();
+    let place = Place { file, text, span: start..start, field: String::new() };
+    let expected = "a trace, as `lightbench export` writes it";
+    problem::problem(place, &wrong.reason, expected, None)
+}
+
+const fn goal(written: &GoalFile) -> Goal {
+    match *written {
+        GoalFile::Passed => Goal::Passed,
+        GoalFile::AtLeast(fact, number) => Goal::Fact(Condition::AtLeast(fact, number)),
+        GoalFile::AtMost(fact, number) => Goal::Fact(Condition::AtMost(fact, number)),
+    }
+}
+
+fn roofs(names: &[RoofName]) -> Roofs {
+    let (mut levels, mut pipes) = (Vec::new(), Vec::new());
+    for name in names {
+        match name {
+            RoofName::Dram => levels.push(Level::Dram),
+            RoofName::L2 => levels.push(Level::L2),
+            RoofName::Pipe(pipe) => pipes.push(*pipe),
+        }
+    }
+    Roofs { levels, pipes }
+}

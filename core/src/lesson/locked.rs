@@ -1,0 +1,84 @@
+//! Lines of a kernel that are part of the task: between `// lesson: locked` and `// lesson: open`, both included, or the
+//! end of the file.
+//!
+//! ```text
+//!  // lesson: locked, the task fixes how many threads there are
+//!  …
+//!  // lesson: open
+//! ```
+
+use std::ops::Range;
+
+/// What a marker begins with.
+const MARK: &str = "// lesson:";
+
+/// Lines that nobody may edit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Locked {
+    /// From 1, the last one excluded.
+    pub lines: Range<usize>,
+    /// Why, as the marker says; empty where it does not.
+    pub why: String,
+}
+
+/// A marker that makes no sense.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misplaced {
+    /// From 1.
+    pub line: usize,
+    /// What stands there.
+    pub found: String,
+    /// What would have been right.
+    pub expected: &'static str,
+}
+
+/// The locked lines of a text, and the markers that make no sense.
+#[must_use]
+pub fn locked(text: &str) -> (Vec<Locked>, Vec<Misplaced>) {
+    let (mut all, mut misplaced) = (Vec::new(), Vec::new());
+    let mut open: Option<Locked> = None;
+    for (line, said) in text.lines().zip(1..).filter_map(|(text, line)| Some((line, mark(text)?))) {
+        let (word, why) = said.split_once(',').unwrap_or((said, ""));
+        let mut wrong = |expected| {
+            misplaced.push(Misplaced { line, found: format!("`{MARK} {said}`"), expected });
+        };
+        match (word.trim(), open.take()) {
+            ("locked", None) => {
+                open = Some(Locked { lines: line..line + 1, why: why.trim().to_owned() });
+            }
+            ("open", Some(before)) => {
+                all.push(Locked { lines: before.lines.start..line + 1, ..before });
+            }
+            ("locked", Some(before)) => {
+                wrong("`// lesson: open` before lines are locked again");
+                open = Some(before);
+            }
+            ("open", None) => wrong("`// lesson: locked` before it"),
+            (_, before) => {
+                wrong("`// lesson: locked` or `// lesson: open`");
+                open = before;
+            }
+        }
+    }
+    if let Some(before) = open {
+        let end = text.lines().count() + 1;
+        all.push(Locked { lines: before.lines.start..end, ..before });
+    }
+    (all, misplaced)
+}
+
+/// The text of locked lines, for comparing the task of one kernel with that of another.
+#[must_use]
+pub fn texts<'a>(text: &'a str, locked: &[Locked]) -> Vec<Vec<&'a str>> {
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    let of = |locked: &Locked| {
+        let Range { start, end } = locked.lines;
+        lines.get(start - 1..end - 1).unwrap_or_default().to_vec()
+    };
+    locked.iter().map(of).collect()
+}
+
+/// What a line says behind the marker.
+fn mark(line: &str) -> Option<&str> {
+    line.trim().strip_prefix(MARK).map(str::trim)
+}

@@ -1,0 +1,44 @@
+/*@ lightbench(
+    title: "Begin here: even and odd lanes side by side",
+    steps: [
+        launch(kernel: "mix", grid: ["ceil_div(n, 512)"], block: [256]),
+    ],
+) @*/
+
+// lesson: locked, the two computations are the task, and a block has 256 threads for 512 elements
+// Two computations that have nothing in common but their length.
+__device__ __forceinline__ unsigned int even_one(unsigned int v) {
+#pragma unroll 1
+    for (int round = 0; round < 16; ++round) {
+        v = v * 1664525u + 1013904223u;
+    }
+    return v;
+}
+
+__device__ __forceinline__ unsigned int odd_one(unsigned int v) {
+#pragma unroll 1
+    for (int round = 0; round < 16; ++round) {
+        v ^= v << 13;
+        v ^= v >> 17;
+        v ^= v << 5;
+    }
+    return v;
+}
+
+__global__ void mix(const unsigned int* __restrict__ x, unsigned int* __restrict__ y, long long n) {
+    const long long first = blockIdx.x * 512LL;
+    const int t = threadIdx.x;
+// lesson: open
+    // Two rounds of 256 neighbouring elements.
+    for (int k = 0; k < 2; ++k) {
+        const long long i = first + 256 * k + t;
+        if (i < n) {
+            if (i % 2 == 0) {
+                y[i] = even_one(x[i]);
+            } else {
+                y[i] = odd_one(x[i]);
+            }
+        }
+    }
+// lesson: locked
+}

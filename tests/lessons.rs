@@ -1,0 +1,105 @@
+//! Lessons: their goals are missed by the first kernel and reached by the solutions, and what a warp accesses is told.
+
+use serde_json::Value;
+
+use crate::compiler;
+use crate::program::{Bench, Said, repository};
+
+const LESSONS: [&str; 4] = ["coalescing", "banks", "divergence", "reduction"];
+
+fn folder(name: &str) -> String {
+    repository().join("sample-projects/lessons").join(name).to_str().unwrap().to_owned()
+}
+
+fn run(arguments: &[&str]) -> Option<Said> {
+    compiler::required()?;
+    Some(Bench::new().run(arguments))
+}
+
+#[test]
+fn every_lesson_can_be_solved_and_is_not_solved_yet() {
+    for name in LESSONS {
+        let Some(said) = run(&["lesson", &folder(name), "--json"]) else { return };
+        let document = said.json();
+        let proofs = document["proofs"].as_array().unwrap();
+        assert!(!proofs.is_empty(), "{name}");
+        for proof in proofs {
+            assert_eq!(proof["sound"], true, "{name}: {proof:#}");
+        }
+        assert_eq!(said.status, 0, "{name}");
+    }
+}
+
+#[test]
+fn every_kernel_that_must_be_rejected_is() {
+    for name in LESSONS {
+        let folder = folder(name);
+        let wrong = std::fs::read_dir(format!("{folder}/wrong")).unwrap();
+        for path in wrong.map(|entry| entry.unwrap().path()) {
+            let kernel = path.file_stem().unwrap().to_str().unwrap();
+            let arguments = ["run", &folder, "--kernel", kernel, "--json", "--no-history"];
+            let arguments = [&arguments[..], &["--device", "virtual:h200"]].concat();
+            let Some(said) = run(&arguments) else { return };
+            let document = said.json();
+            let verdict = document["verdict"].as_str().unwrap();
+            let kind = document[verdict]["kind"].as_str().unwrap_or_default();
+            let text = std::fs::read_to_string(&path).unwrap();
+            let expected = format!("expect: {verdict}({kind}),");
+            assert!(text.contains(&expected), "{name}/{kernel}: {expected}");
+        }
+    }
+}
+
+#[test]
+fn a_lesson_that_is_solved_already_is_not_sound() {
+    let Some(_) = compiler::required() else { return };
+    let bench = Bench::new();
+    let copy = bench.path().join("solved");
+    for part in ["", "kernels", "steps"] {
+        std::fs::create_dir_all(copy.join(part)).unwrap();
+        let from = repository().join("sample-projects/lessons/coalescing").join(part);
+        for entry in std::fs::read_dir(from).unwrap().map(|entry| entry.unwrap()) {
+            if entry.path().is_file() {
+                std::fs::copy(entry.path(), copy.join(part).join(entry.file_name())).unwrap();
+            }
+        }
+    }
+    let solution = std::fs::read_to_string(copy.join("kernels/side-by-side.cu")).unwrap();
+    std::fs::write(copy.join("kernels/start.cu"), solution).unwrap();
+    bench.run(&["lesson", copy.to_str().unwrap()]).expect(1, &["NOT SOUND"]);
+    std::fs::write(copy.join("lesson.ron"), "(schema: 1)").unwrap();
+    bench.run(&["lesson", copy.to_str().unwrap()]).expect(2, &["lesson.ron:1"]);
+    let plain = repository().join("sample-projects/vector-add");
+    bench.run(&["lesson", plain.to_str().unwrap()]).expect(2, &["has no lesson.ron"]);
+}
+
+#[test]
+fn accesses_are_those_that_the_lessons_are_about() {
+    let check = |arguments: &[&str], expected: &str| {
+        let (name, rest) = arguments.split_first().unwrap();
+        let folder = folder(name);
+        let Some(said) = run(&[&["access", folder.as_str(), "--json"], rest].concat()) else {
+            return;
+        };
+        let document = said.json();
+        let told: Vec<&Value> =
+            document["accesses"].as_array().unwrap().iter().map(|each| &each["sentence"]).collect();
+        assert!(told.iter().any(|told| told.as_str().unwrap().contains(expected)), "{told:?}");
+    };
+    check(
+        &["coalescing", "--kernel", "start", "--line", "19"],
+        "32 sectors, where 4 would be enough",
+    );
+    check(
+        &["coalescing", "--kernel", "side-by-side", "--line", "19"],
+        "4 sectors, which is the least",
+    );
+    check(&["banks", "--kernel", "start", "--line", "31"], "a 32-way bank conflict");
+    check(&["banks", "--kernel", "padded", "--line", "31", "--warp", "3"], "no bank conflict");
+    let Some(said) = run(&["access", &folder("banks"), "--kernel", "start"]) else { return };
+    said.expect(0, &["load of shared memory", "tile[place(r, c)]"]);
+    let Some(said) = run(&["access", &folder("banks"), "--line", "1"]) else { return };
+    said.expect(2, &["line 1 accesses no memory"]);
+    let Some(said) = run(&["access", &folder("banks"), "--block", "999"]) else { return };
+    said.expect(2, &["no launch has a warp 0"]);
+}
