@@ -32,8 +32,8 @@ pub enum Heard {
     Ended {
         /// Why.
         why: End,
-        /// What is known of techniques now.
-        knowledge: Box<Knowledge>,
+        /// What is new about techniques.
+        learnt: Box<Knowledge>,
     },
     /// It ended by a defect of ours.
     Panicked,
@@ -119,7 +119,6 @@ fn search(
     (beginning, journal): (Beginning, Option<Journal>),
     said: &Said,
 ) {
-    let known = order.knowledge.clone();
     let audience = Audience {
         listener: Box::new(|entry, _story| said.say(Heard::Entry(Box::new(entry.clone())))),
         keeper: Box::new(|kept| said.say(Heard::Ran(Box::new(kept)))),
@@ -130,13 +129,13 @@ fn search(
             Ok(Explorer::resume(order, laboratory, *story, journal, audience))
         }
     };
-    let (why, knowledge) = match explorer {
+    let (why, learnt) = match explorer {
         Ok(explorer) => {
-            let (story, knowledge) = explorer.run();
-            (story.ended.unwrap_or(End::Stopped), knowledge)
+            let (story, learnt) = explorer.run();
+            (story.ended.unwrap_or(End::Stopped), learnt)
         }
-        Err(Interrupted::Stopped) => (End::Stopped, known),
-        Err(Interrupted::Impossible(why)) => (End::Impossible(why), known),
+        Err(Interrupted::Stopped) => (End::Stopped, Knowledge::default()),
+        Err(Interrupted::Impossible(why)) => (End::Impossible(why), Knowledge::default()),
     };
-    said.say(Heard::Ended { why, knowledge: Box::new(knowledge) });
+    said.say(Heard::Ended { why, learnt: Box::new(learnt) });
 }

@@ -122,6 +122,8 @@ pub struct Explorer<'a, L> {
     /// The candidate of each variant that ran through every check.
     candidates: Vec<Option<String>>,
     archive: Archive,
+    /// What is new about techniques.
+    learnt: Knowledge,
     /// The place of each variant in the archive, and the variant of each place.
     places: Vec<Option<usize>>,
 }
@@ -192,11 +194,12 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
             kernels: Vec::new(),
             candidates: Vec::new(),
             archive: Archive::new(),
+            learnt: Knowledge::default(),
             places: Vec::new(),
         }
     }
 
-    /// Searches until something ends it, and says what.
+    /// Searches until something ends it; gives the story, and what is new about techniques.
     pub fn run(mut self) -> (Story, Knowledge) {
         let why = match self.steps() {
             Ok(why) => why,
@@ -208,7 +211,7 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
             // What cannot be written down is not told; who asked sees how it ended.
             self.scribe.story.ended = Some(why);
         }
-        (self.scribe.story, self.order.knowledge)
+        (self.scribe.story, self.learnt)
     }
 
     fn steps(&mut self) -> Result<End, Interrupted> {

@@ -20,6 +20,8 @@ pub mod operators;
 mod scribe;
 pub mod space;
 pub mod story;
+#[cfg(test)]
+mod tests;
 mod tune;
 
 pub use budget::Budget;

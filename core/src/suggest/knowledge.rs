@@ -134,17 +134,6 @@ impl Knowledge {
         }
     }
 
-    /// What was learnt beside what somebody else knows; `self` must have absorbed that.
-    #[must_use]
-    pub fn without(&self, other: &Self) -> Self {
-        let new = |seen: &&Seen| !other.seen.contains(seen);
-        let seen = self.seen.iter().filter(new).map(|seen| {
-            let known = other.of(&seen.technique, Some(&seen.bottleneck));
-            known.map_or_else(|| seen.clone(), |known| seen.less(known))
-        });
-        Self { seen: seen.collect() }
-    }
-
     fn of(&self, technique: &str, bottleneck: Option<&str>) -> Option<&Seen> {
         let bottleneck = bottleneck.unwrap_or("unknown");
         self.seen.iter().find(|seen| seen.technique == technique && seen.bottleneck == bottleneck)
@@ -184,24 +173,6 @@ impl Seen {
         self.uses += 1;
         self.gain = next.exp();
         self.spread = (squares / (before + 1.0)).sqrt();
-    }
-
-    /// The opposite of [`Self::merge`].
-    fn less(&self, part: &Self) -> Self {
-        let (all, part_uses) = (f64::from(self.uses), f64::from(part.uses));
-        let uses = self.uses.saturating_sub(part.uses);
-        let left = f64::from(uses);
-        let mut rest =
-            Self { uses, failures: self.failures.saturating_sub(part.failures), ..self.clone() };
-        if left > 0.0 {
-            let (mean, other) = (self.gain.ln(), part.gain.ln());
-            let own = (mean * all - other * part_uses) / left;
-            let squares = all * self.spread.powi(2)
-                - part_uses * (part.spread.powi(2) + (mean - other).powi(2));
-            rest.gain = own.exp();
-            rest.spread = (squares / left - (mean - own).powi(2)).max(0.0).sqrt();
-        }
-        rest
     }
 
     fn merge(&mut self, more: &Self) {

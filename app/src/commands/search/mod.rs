@@ -59,7 +59,6 @@ fn searched(
     };
     let mut recorder = Recorder::new(session, &project, &chosen, asked, compiler);
     order.knowledge = place::knowledge(session);
-    let known = order.knowledge.clone();
     let audience = Audience {
         listener: Box::new(move |entry, story| tell(entry, story, as_json)),
         keeper: Box::new(|Kept { kernel, run, origin, parent }| {
@@ -81,10 +80,10 @@ fn searched(
             Explorer::resume(order, laboratory, *story, Some(journal), audience)
         }
     };
-    let (story, knowledge) = explorer.run();
+    let (story, learnt) = explorer.run();
     let mut notices = chosen.notices();
     notices.extend(recorder.notices);
-    if let Err(error) = place::learn(session, &known, &knowledge) {
+    if let Err(error) = place::learn(session, &learnt) {
         notices.push(format!("what was learnt is not kept: {error}"));
     }
     let written = written(arguments, &project.root, &story);

@@ -67,18 +67,20 @@ fn learnt(session: &Session) -> Option<Knowledge> {
 }
 
 /// Keeps what is new, beside what was learnt before; a file that cannot be read is put aside, not lost.
-pub(super) fn learn(session: &Session, before: &Knowledge, after: &Knowledge) -> io::Result<()> {
-    let Some(state) = &session.state else { return Ok(()) };
-    if before == after {
+pub(super) fn learn(session: &Session, new: &Knowledge) -> io::Result<()> {
+    let Some(state) = session.state.as_ref().filter(|_| !new.seen.is_empty()) else {
         return Ok(());
-    }
+    };
     fs::create_dir_all(state)?;
     let path = state.join(KNOWLEDGE);
-    if path.exists() && learnt(session).is_none() {
+    let before = learnt(session);
+    if path.exists() && before.is_none() {
         fs::rename(&path, state.join("knowledge.unreadable.ron"))?;
     }
+    let mut all = before.unwrap_or_default();
+    all.absorb(new);
     let mut file = tempfile::NamedTempFile::new_in(state)?;
-    io::Write::write_all(&mut file, after.without(&Knowledge::seed()).text().as_bytes())?;
+    io::Write::write_all(&mut file, all.text().as_bytes())?;
     file.persist(path)?;
     Ok(())
 }

@@ -156,24 +156,32 @@ impl<L: Laboratory> Explorer<'_, L> {
         measured.map(|time| (time.workload.clone(), time.seconds * ABANDON)).collect()
     }
 
-    /// What came of the technique that made a variant.
-    fn learn(&mut self, variant: usize) {
+    /// Learns what came of the technique that made a variant.
+    pub(super) fn learn(&mut self, variant: usize) {
+        if let Some((technique, bottleneck, gain)) = self.lesson(variant) {
+            self.learnt.learn(&technique, bottleneck.as_deref(), gain);
+            self.order.knowledge.learn(&technique, bottleneck.as_deref(), gain);
+        }
+    }
+
+    /// Knows again what was learnt before a restart, and kept then.
+    pub(super) fn recall(&mut self, variant: usize) {
+        if let Some((technique, bottleneck, gain)) = self.lesson(variant) {
+            self.order.knowledge.learn(&technique, bottleneck.as_deref(), gain);
+        }
+    }
+
+    /// The technique, what held its parent back, and times as fast; no gain where it is not right.
+    fn lesson(&self, variant: usize) -> Option<(String, Option<String>, Option<f64>)> {
         let story = &self.scribe.story;
         let proposal = &story.variants[variant].proposal;
-        let (Some(technique), Some(parent)) = (&proposal.technique, proposal.parent) else {
-            return;
-        };
+        let (technique, parent) = (proposal.technique.clone()?, proposal.parent?);
         let gain = match &story.variants[variant].look {
-            Some(Look::Right { .. }) => match (story.cost(parent), story.cost(variant)) {
-                (Some(old), Some(new)) => Some(old / new),
-                _ => return,
-            },
-            Some(Look::Slow { .. }) => return,
+            Some(Look::Right { .. }) => Some(story.cost(parent)? / story.cost(variant)?),
+            Some(Look::Slow { .. }) => return None,
             Some(Look::Failed(_)) | None => None,
         };
-        let technique = technique.clone();
-        let (bottleneck, _) = self.held_back(parent);
-        self.order.knowledge.learn(&technique, bottleneck.as_deref(), gain);
+        Some((technique, self.held_back(parent).0, gain))
     }
 }
 

@@ -39,8 +39,11 @@ impl<L: Laboratory> Explorer<'_, L> {
     fn finish(&mut self, variant: usize, attempt: Option<Attempt>) -> Result<(), Interrupted> {
         let known = &self.scribe.story.variants[variant];
         match (known.is_settled(), known.look.is_some(), self.kernels[variant].clone()) {
-            (true, _, _) => {}
-            (false, true, Some(kernel)) => self.decide(variant, &kernel)?,
+            (true, _, _) => self.recall(variant),
+            (false, true, Some(kernel)) => {
+                self.decide(variant, &kernel)?;
+                self.learn(variant);
+            }
             (false, true, None) | (false, false, _) => return self.settle(&[(variant, attempt)]),
         }
         self.grow(variant, attempt);
@@ -112,13 +115,18 @@ impl<L: Laboratory> Explorer<'_, L> {
         Finding { outcome, cell: descriptor.cell, fingerprint: descriptor.fingerprint, actions }
     }
 
-    /// What only looked faster is worth no more than the best.
+    /// What only looked faster is worth no more than what was the best then.
     fn credited(&self, variant: usize, gain: f64) -> f64 {
         let story = &self.scribe.story;
-        match (&story.variants[variant].decision, story.best) {
-            (Some(Decision::Accepted { .. }), _) | (_, None) => gain,
-            (_, Some(best)) => story.speedup(best).map_or(gain, |best| gain.min(best.ln())),
+        let is_accepted = |number: &usize| {
+            matches!(story.variants[*number].decision, Some(Decision::Accepted { .. }))
+        };
+        if is_accepted(&variant) {
+            return gain;
         }
+        let best = (0..variant).rev().find(is_accepted);
+        let best = best.and_then(|best| story.speedup(best));
+        best.map_or(gain, |best| gain.min(best.ln()))
     }
 
     fn actions(&self, variant: usize) -> Vec<Action> {
