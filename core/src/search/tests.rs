@@ -150,7 +150,7 @@ fn uneven(kernel: &Kernel, workload: &str) -> Option<f64> {
         return None;
     }
     let mut time = if workload == "stream" { 1e-3 } else { 1e-4 };
-    if source.contains("float4") {
+    if source.contains("Vector16") {
         time *= 0.8;
     }
     if source.contains("__ldcs") {
@@ -167,7 +167,7 @@ fn even(_kernel: &Kernel, _workload: &str) -> Option<f64> {
 
 /// Better on average with wide accesses, and worse on one workload.
 fn lopsided(kernel: &Kernel, workload: &str) -> Option<f64> {
-    let is_wide = kernel.source.contains("float4");
+    let is_wide = kernel.source.contains("Vector16");
     Some(match (is_wide, workload) {
         (true, "llama-8b-attention") => 0.2e-3,
         (true, _) => 1.2e-3,
@@ -251,7 +251,7 @@ fn source(story: &Story, variant: Option<usize>) -> &str {
 fn a_search_finds_what_is_faster_and_says_why() {
     let story = Setting { project: "softmax-f32", evaluations: 200, ..USUAL }.run();
     let best = story.best.unwrap();
-    assert!(source(&story, story.best).contains("float4"), "{:#?}", gist(&story));
+    assert!(source(&story, story.best).contains("Vector16"), "{:#?}", gist(&story));
     assert!(story.speedup(best).unwrap() > 1.2);
     for variant in &story.variants {
         let decision = variant.decision.as_ref().unwrap();
