@@ -49,6 +49,9 @@ mod program;
 /// Changes that rules make to kernels.
 #[cfg(test)]
 mod rewrite;
+/// Searches for faster kernels.
+#[cfg(test)]
+mod search;
 /// Headers, sizes, layers and names of the repository itself.
 mod tidy;
 /// Code of ours for GPUs, run on the virtual GPU.

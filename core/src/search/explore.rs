@@ -150,7 +150,7 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
         let header = order.header();
         let mut explorer =
             Self::with(order, laboratory, Story::new(header.clone()), journal, audience);
-        explorer.scribe.record(Entry::Began(Box::new(header)))?;
+        explorer.scribe.record(&Entry::Began(Box::new(header)))?;
         let first = Proposal {
             variant: 0,
             parent: None,
@@ -163,7 +163,7 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
             talk: None,
             cost: super::entry::Cost::default(),
         };
-        explorer.scribe.record(Entry::Proposed(Box::new(first)))?;
+        explorer.scribe.record(&Entry::Proposed(Box::new(first)))?;
         Ok(explorer)
     }
 
@@ -207,7 +207,7 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
             Err(Interrupted::Impossible(why)) => End::Impossible(why),
         };
         let ended = Entry::Ended { why: why.clone() };
-        if self.scribe.record(ended).is_err() {
+        if self.scribe.record(&ended).is_err() {
             // What cannot be written down is not told; who asked sees how it ended.
             self.scribe.story.ended = Some(why);
         }
@@ -303,7 +303,7 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
                 self.propose(parent, how, draft, (Some(attempt), batch))
             }
             Err(super::operators::Nothing { why, cost }) => {
-                self.scribe.record(Entry::Nothing { parent, action: action.key, why, cost })
+                self.scribe.record(&Entry::Nothing { parent, action: action.key, why, cost })
             }
         }
     }
@@ -353,7 +353,7 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
             self.propose(parent, (TUNE, &choice.reason), draft, (attempt, &mut *batch))?;
         }
         if batch.len() == before {
-            self.scribe.record(Entry::Nothing { parent, action: TUNE.to_owned(), why, cost })?;
+            self.scribe.record(&Entry::Nothing { parent, action: TUNE.to_owned(), why, cost })?;
         }
         Ok(())
     }
@@ -370,7 +370,7 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
         if let Some(known) = self.scribe.story.variants.iter().position(same) {
             let why = format!("it is variant {known} again");
             let (action, cost) = (action.to_owned(), draft.cost);
-            return self.scribe.record(Entry::Nothing { parent, action, why, cost });
+            return self.scribe.record(&Entry::Nothing { parent, action, why, cost });
         }
         let variant = self.scribe.story.variants.len();
         let proposal = Proposal {
@@ -385,7 +385,7 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
             talk: draft.talk,
             cost: draft.cost,
         };
-        self.scribe.record(Entry::Proposed(Box::new(proposal)))?;
+        self.scribe.record(&Entry::Proposed(Box::new(proposal)))?;
         batch.push((variant, attempt));
         Ok(())
     }
@@ -406,13 +406,13 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
     }
 
     fn decided(&mut self, variant: usize, decision: Decision) -> Result<(), Interrupted> {
-        self.scribe.record(Entry::Decided { variant, decision })
+        self.scribe.record(&Entry::Decided { variant, decision })
     }
 
     fn looked(&mut self, variant: usize, screening: &Screening) -> Result<(), Interrupted> {
         let look = Look::of(&screening.verdict);
         let screened = screening.verdict.as_ref().ok();
         let descriptor = screened.map(|screened| Descriptor::of(&screened.code));
-        self.scribe.record(Entry::Looked { variant, look, descriptor })
+        self.scribe.record(&Entry::Looked { variant, look, descriptor })
     }
 }

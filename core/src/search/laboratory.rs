@@ -264,20 +264,19 @@ impl Laboratory for EngineLaboratory {
         let mut works = kernels.iter().map(|kernel| self.work(kernel));
         let Some(first) = works.next() else { return Ok(Vec::new()) };
         let screens = Screens { first, others: works.collect(), abandon: abandon.clone() };
-        match self.ending(Request::Screen(screens, self.timing(Protocol::QUICK)))? {
-            Ending::Screened(screenings) => Ok(screenings),
-            _other => Err(unexpected()),
-        }
+        let request = Request::Screen(screens, self.timing(Protocol::QUICK));
+        let Ending::Screened(screenings) = self.ending(request)? else {
+            return Err(unexpected());
+        };
+        Ok(screenings)
     }
 
     fn evaluate(&mut self, kernel: &Arc<Kernel>) -> Result<Run, Interrupted> {
         // A verdict is about every workload, whichever of them count here.
         let conditions = Conditions { workload: None, ..self.timing(Protocol::FINAL) };
         let request = Request::Evaluate(self.work(kernel), conditions);
-        match self.ending(request)? {
-            Ending::Evaluated(run) => Ok(*run),
-            _other => Err(unexpected()),
-        }
+        let Ending::Evaluated(run) = self.ending(request)? else { return Err(unexpected()) };
+        Ok(*run)
     }
 
     fn side_by_side(
@@ -286,10 +285,9 @@ impl Laboratory for EngineLaboratory {
         new: &Arc<Kernel>,
     ) -> Result<Vec<ComparedWorkload>, Interrupted> {
         let works = Box::new([self.work(old), self.work(new)]);
-        match self.ending(Request::Compare(works, self.timing(Protocol::PAIRED)))? {
-            Ending::Compared(workloads) => Ok(workloads),
-            _other => Err(unexpected()),
-        }
+        let request = Request::Compare(works, self.timing(Protocol::PAIRED));
+        let Ending::Compared(workloads) = self.ending(request)? else { return Err(unexpected()) };
+        Ok(workloads)
     }
 
     fn batch(&self) -> usize {

@@ -28,18 +28,17 @@ impl<'a> Scribe<'a> {
     }
 
     /// Something happened.
-    pub(super) fn record(&mut self, entry: Entry) -> Result<(), Interrupted> {
+    pub(super) fn record(&mut self, entry: &Entry) -> Result<(), Interrupted> {
         self.look_at_clock();
         let broken = |error: &dyn std::fmt::Display| Interrupted::Impossible(error.to_string());
         if let Some(journal) = &mut self.journal {
-            journal.append(self.story.spent.seconds, &entry).map_err(|error| broken(&error))?;
+            journal.append(self.story.spent.seconds, entry).map_err(|error| broken(&error))?;
         }
-        match &entry {
-            // The story has it from the beginning.
-            Entry::Began(_) => {}
-            _ => self.story.add(&entry).map_err(|error| broken(&error))?,
+        // The story has its header from the beginning.
+        if !matches!(entry, Entry::Began(_)) {
+            self.story.add(entry).map_err(|error| broken(&error))?;
         }
-        (self.listener)(&entry, &self.story);
+        (self.listener)(entry, &self.story);
         Ok(())
     }
 

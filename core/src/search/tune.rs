@@ -76,7 +76,7 @@ impl<L: Laboratory> Explorer<'_, L> {
                 best.see(*index, &look, &self.order.counting());
                 tuner.tell(*index, told(&look, &self.order.counting()));
                 let parameters = named(&space, *index);
-                self.scribe.record(Entry::Tried { variant, parameters, look })?;
+                self.scribe.record(&Entry::Tried { variant, parameters, look })?;
             }
         }
         let finalists = best.finalists(first).into_iter().map(|index| named(&space, index));

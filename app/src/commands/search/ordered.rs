@@ -92,7 +92,7 @@ pub(super) fn ordered(
                 Some(seed) => seed,
                 None => bench::fresh_seed().map_err(|error| broken(&error))?,
             };
-            let order = typed.new(wanted, seed).map_err(|error| refuse(&error))?;
+            let order = typed.anew(wanted, seed).map_err(|error| refuse(&error))?;
             let path = folder.join(format!("{}.jsonl", order.id));
             let journal = Journal::create(&path, machine).map_err(|error| broken(&error))?;
             (order, Begun::New(journal))
@@ -117,7 +117,7 @@ struct Typed<'a> {
 }
 
 impl Typed<'_> {
-    fn new(&self, wanted: &Wanted<'_>, seed: u64) -> Result<Order, String> {
+    fn anew(&self, wanted: &Wanted<'_>, seed: u64) -> Result<Order, String> {
         let arguments = self.arguments;
         let kernel = self.kernel()?;
         let mut budget =

@@ -120,7 +120,7 @@ impl<L: Laboratory> Explorer<'_, L> {
         };
         // A kill between the two has it judged again, which is better than lost.
         (self.keeper)(Kept { kernel: Arc::clone(kernel), run, origin, parent });
-        self.scribe.record(Entry::Judged { variant, verdict: verdict.clone() })?;
+        self.scribe.record(&Entry::Judged { variant, verdict: verdict.clone() })?;
         let decision = match (&verdict, self.scribe.story.best) {
             (Verdict::Failed(failed), _) => Decision::Rejected { why: failed.sentence.clone() },
             (Verdict::Passed { .. }, None) => {
