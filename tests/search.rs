@@ -52,7 +52,7 @@ fn a_search_that_is_killed_goes_on_and_loses_nothing() {
         ["search", "scale", "--kernel", "naive", "--device", "virtual:h200", "--budget", "6"];
     let mut child = bench.command(&usual).spawn().unwrap();
     let deadline = Instant::now() + Duration::from_secs(300);
-    let lines = || journals(&bench).first().map_or(0, |path| count(path));
+    let lines = || journals(&bench).first().map_or(0, count);
     while lines() < 6 && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(20));
     }

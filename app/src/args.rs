@@ -364,6 +364,15 @@ pub struct Searching {
     #[arg(long, value_name = "SEARCH", num_args = 0..=1, default_missing_value = "last")]
     pub resume: Option<String>,
 
+    /// Run every tuner, or every strategy, again on a search that was written down, without a device: its name, `last`, or a
+    /// file.
+    #[arg(long, value_name = "SEARCH", num_args = 0..=1, default_missing_value = "last")]
+    pub replay: Option<String>,
+
+    /// With `--replay`: how often each runs, from other seeds.
+    #[arg(long, value_name = "N", default_value_t = 30, requires = "replay")]
+    pub repeat: u64,
+
     /// Write the best kernel to kernels/NAME.cu; a file that is there already stays as it is.
     #[arg(long, value_name = "NAME")]
     pub write: Option<String>,

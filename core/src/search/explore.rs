@@ -214,6 +214,13 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
         (self.scribe.story, self.learnt)
     }
 
+    /// The archive of what is settled.
+    pub(super) fn into_archive(mut self) -> Archive {
+        // What is not settled cannot be, and is left out.
+        let _unsettled = self.catch_up();
+        self.archive
+    }
+
     fn steps(&mut self) -> Result<End, Interrupted> {
         if self.scribe.story.variants.is_empty() {
             return Ok(End::Impossible("the journal ends before its first variant".to_owned()));

@@ -17,6 +17,7 @@ pub mod explore;
 pub mod journal;
 pub mod laboratory;
 pub mod operators;
+pub mod recording;
 mod scribe;
 pub mod space;
 pub mod story;

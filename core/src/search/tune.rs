@@ -7,9 +7,10 @@ use super::cost::cost;
 use super::entry::{Entry, Look};
 use super::explore::Explorer;
 use super::laboratory::{Interrupted, Laboratory};
+use super::recording::told;
 use super::space::{index_of, named, preferring, space};
 use crate::project::Kernel;
-use crate::strategies::{Space, Told};
+use crate::strategies::Space;
 use crate::units::Seconds;
 
 /// A configuration that is this much slower than the best is not waited for.
@@ -93,19 +94,6 @@ fn defaults(space: &Space, kernel: &Kernel) -> Option<usize> {
         .map(|parameter| Some((parameter.name.clone(), *parameter.values.first()?)));
     let first = index_of(space, &values.collect::<Option<_>>()?);
     first.or_else(|| (!space.is_empty()).then_some(0))
-}
-
-/// What a tuner is told of a look.
-fn told(look: &Look, counting: &[String]) -> Told {
-    match look {
-        Look::Right { times } => cost(times, counting).map_or(Told::Failed, Told::Time),
-        Look::Slow { times } => {
-            let longest = times.iter().map(|time| time.seconds.0).fold(0.0, f64::max);
-            let at_least = cost(times, counting).unwrap_or(longest);
-            Told::Abandoned { at_least }
-        }
-        Look::Failed(_) => Told::Failed,
-    }
 }
 
 /// The best configurations so far.

@@ -2,6 +2,7 @@
 
 mod ordered;
 mod place;
+mod replay;
 mod text;
 
 use std::fs::OpenOptions;
@@ -44,6 +45,9 @@ fn searched(
     wanted: &Wanted<'_>,
 ) -> Result<Outcome, Outcome> {
     let as_json = arguments.json;
+    if let Some(name) = &arguments.replay {
+        return replay::replayed(session, arguments, name, wanted);
+    }
     let Ordered { mut order, begun, conditions, engine, compiler, chosen } =
         ordered::ordered(session, arguments, wanted)?;
     let control = Control::under(&session.cancellation);

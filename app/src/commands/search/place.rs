@@ -52,6 +52,16 @@ pub(super) fn journal(folder: &Path, name: &str) -> io::Result<PathBuf> {
     newest.ok_or_else(|| io::Error::other(format!("there is no search in {}", folder.display())))
 }
 
+/// The journal of this name, the newest, or any file.
+pub(super) fn any_journal(folder: &Path, name: &str) -> io::Result<PathBuf> {
+    let path = Path::new(name);
+    if path.extension().is_some() && path.is_file() {
+        Ok(path.to_owned())
+    } else {
+        journal(folder, name)
+    }
+}
+
 /// What is known: what the program brought, and what was learnt here.
 pub(super) fn knowledge(session: &Session) -> Knowledge {
     let mut knowledge = Knowledge::seed();

@@ -1,0 +1,146 @@
+//! `--replay`: every tuner or strategy on a search that was written down, without a device.
+
+use std::sync::Arc;
+
+use lightbench_core::project::{DeviceFacts, Project};
+use lightbench_core::search::operators::Rules;
+use lightbench_core::search::{Budget, Journal, Order, Story, recording};
+use lightbench_core::strategies::replay::{Goal, Replay, Spread, candidates};
+use lightbench_core::strategies::{StrategyKind, TunerKind};
+use serde_json::{Value, json};
+
+use super::{Wanted, place};
+use crate::args;
+use crate::commands::check::target::{self, Target};
+use crate::outcome::{Outcome, document};
+use crate::report;
+use crate::session::Session;
+
+/// What counts as found: within this of the best of the record.
+const WITHIN: f64 = 0.05;
+
+/// One tuner or strategy, and what it needed.
+struct Row {
+    name: String,
+    spread: Spread,
+}
+
+pub(super) fn replayed(
+    session: &Session,
+    arguments: &args::Searching,
+    name: &str,
+    wanted: &Wanted<'_>,
+) -> Result<Outcome, Outcome> {
+    let as_json = arguments.json;
+    let refuse = |error: &dyn std::fmt::Display| report::request(&error, as_json);
+    let found = target::find(&arguments.project)
+        .map_err(|error| report::project_error(&error, &arguments.project, as_json))?;
+    let Target::Project { project, .. } = found else {
+        return Err(refuse(&"a file that belongs to no project has no searches"));
+    };
+    let project: Arc<Project> = Arc::from(project);
+    let folder = place::folder(session, &project.root)
+        .map_err(|error| report::environment(&error, as_json))?;
+    let path = place::any_journal(&folder, name).map_err(|error| refuse(&error))?;
+    let machine = place::machine(session).map_err(|error| report::environment(&error, as_json))?;
+    let read = Journal::read(&path, &machine).map_err(|error| refuse(&error))?;
+    let story = read.story;
+    let heading = format!("{}: {} evaluations", story.header.id, story.spent.evaluations);
+    let (rows, what) = match wanted {
+        Wanted::Sweep(_) => (tuners(&project, &story, arguments.repeat), "evaluations"),
+        Wanted::Search(_) => (strategies(session, &project, story, arguments.repeat), "attempts"),
+    };
+    let rows = rows.map_err(|error| refuse(&error))?;
+    let output = if as_json { json(&rows, what) } else { text(&heading, &rows, what) };
+    Ok(Outcome::passed(output))
+}
+
+fn tuners(project: &Project, story: &Story, seeds: u64) -> Result<Vec<Row>, String> {
+    let first = story.variants.first().ok_or("the search has no variant")?;
+    let kernel = project
+        .draft(&story.header.kernel, first.proposal.source.clone())
+        .map_err(|_problems| "the kernel that it began with is none any more".to_owned())?;
+    let record = recording::space(story, &kernel.launch.parameters);
+    let replay = Replay::of(&record).map_err(|error| error.to_string())?;
+    let goal = Goal { within: WITHIN, most: replay.space().len() };
+    let rows = TunerKind::ALL
+        .iter()
+        .map(|kind| Row { name: kind.to_string(), spread: replay.spread(*kind, seeds, goal) });
+    Ok(rows.collect())
+}
+
+fn strategies(
+    session: &Session,
+    project: &Arc<Project>,
+    story: Story,
+    seeds: u64,
+) -> Result<Vec<Row>, String> {
+    let first = story.variants.first().ok_or("the search has no variant")?;
+    let kernel = project
+        .draft(&story.header.kernel, first.proposal.source.clone())
+        .map_err(|_problems| "the kernel that it began with is none any more".to_owned())?;
+    let order = Order {
+        id: story.header.id.clone(),
+        project: Arc::clone(project),
+        kernel: Arc::new(kernel),
+        workload: None,
+        device_names: (story.header.device.clone(), story.header.device_title.clone()),
+        device: DeviceFacts::default(),
+        strategy: Some(StrategyKind::Greedy),
+        tuner: TunerKind::Random,
+        tunes: true,
+        operators: vec![Box::new(Rules)],
+        budget: Budget::default(),
+        seed: story.header.seed,
+        knowledge: place::knowledge(session),
+    };
+    let archive = recording::archive(order, story);
+    let goal = Goal { within: WITHIN, most: archive.attempts() };
+    let rows = StrategyKind::ALL.iter().map(|kind| Row {
+        name: kind.to_string(),
+        spread: candidates::spread(&archive, *kind, seeds, goal),
+    });
+    Ok(rows.collect())
+}
+
+fn text(heading: &str, rows: &[Row], what: &str) -> String {
+    let mut text = format!(
+        "{heading}\n{what} until within {:.0} % of its best, over seeds\n\n{:<12}  {:>6}  {:>9}  {:>7}\n",
+        100.0 * WITHIN,
+        "",
+        "median",
+        "quartiles",
+        "reached"
+    );
+    let number = |count: Option<usize>| count.map_or_else(|| "–".to_owned(), |n| n.to_string());
+    for Row { name, spread } in rows {
+        let (reached, of) = spread.reached();
+        let quartiles =
+            format!("{}–{}", number(spread.lower_quartile()), number(spread.upper_quartile()));
+        text += &format!(
+            "{name:<12}  {:>6}  {quartiles:>9}  {:>7}\n",
+            number(spread.median()),
+            format!("{reached}/{of}")
+        );
+    }
+    text
+}
+
+fn json(rows: &[Row], what: &str) -> String {
+    let rows = rows.iter().map(|Row { name, spread }| {
+        json!({
+            "name": name,
+            "median": spread.median(),
+            "lower_quartile": spread.lower_quartile(),
+            "upper_quartile": spread.upper_quartile(),
+            "reached": spread.reached().0,
+            "runs": spread.reached().1,
+        })
+    });
+    document(&json!({
+        "schema": "lightbench.replay/1",
+        "counted": what,
+        "within": WITHIN,
+        "rows": rows.collect::<Vec<Value>>(),
+    }))
+}
