@@ -1,7 +1,7 @@
 //! What techniques gained: technique by bottleneck, expected and seen, learnt from every search.
 //!
 //! The file is meant to be read and edited. What was seen outweighs what was expected as uses grow: the expectation counts
-//! for as much as [`EXPECTATION_WEIGHT`] uses.
+//! for as much as two uses.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
