@@ -5,18 +5,18 @@ mod grow;
 
 use std::sync::Arc;
 
-use super::budget::Budget;
-use super::entry::{Decision, End, Entry, Header, Look, Proposal, SCHEMA, Verdict};
+use super::budget::{Budget, Spent};
+use super::entry::{Cost, Decision, End, Entry, Header, Look, Proposal, SCHEMA, Verdict};
 use super::journal::Journal;
 use super::laboratory::{Interrupted, Laboratory};
-use super::operators::{Draft, Operator, TUNE};
+use super::operators::{Draft, Nothing, Operator, RULES, Subjected, TUNE};
 use super::scribe::{Listener, Scribe};
-use super::story::Story;
+use super::story::{Story, Variant};
 use crate::evaluate::{Run, Screening};
 use crate::history::record::{Origin, definition_hash};
 use crate::project::{DeviceFacts, Kernel, Project, Purpose, Workload};
 use crate::strategies::archive::Attempt;
-use crate::strategies::{Archive, Choice, StrategyKind, TunerKind};
+use crate::strategies::{Archive, Choice, Strategy, StrategyKind, TunerKind};
 use crate::suggest::descriptor::Descriptor;
 use crate::suggest::knowledge::Knowledge;
 use crate::suggest::tuned;
@@ -111,6 +111,9 @@ pub struct Kept {
     pub parent: Option<String>,
 }
 
+/// Variants that are settled together, each with the attempt that made it.
+type Batch = Vec<(usize, Option<Attempt>)>;
+
 /// A search that goes on.
 pub struct Explorer<'a, L> {
     pub(super) order: Order,
@@ -161,7 +164,7 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
             technique: None,
             source: explorer.order.kernel.source.clone(),
             talk: None,
-            cost: super::entry::Cost::default(),
+            cost: Cost::default(),
         };
         explorer.scribe.record(&Entry::Proposed(Box::new(first)))?;
         Ok(explorer)
@@ -238,29 +241,33 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
             if let Some(part) = self.order.budget.used_up(&spent) {
                 return Ok(End::Budget(part.to_string()));
             }
-            let mut batch = Vec::new();
-            while batch.len() < self.laboratory.batch().min(self.evaluations_left()) {
-                let Some(choice) = strategy.choose(&self.archive) else { break };
-                let alone =
-                    self.archive.nodes()[choice.node].actions[choice.action].operator != "rules";
-                if alone && !batch.is_empty() {
-                    break;
-                }
-                let attempt = self.archive.mark_tried(choice.origin());
-                self.carry_out(&choice, attempt, &mut batch)?;
-                if alone {
-                    break;
-                }
-                if batch.is_empty() && strategy.choose(&self.archive).is_none() {
-                    break;
-                }
-            }
-            let nothing_left = batch.is_empty() && strategy.choose(&self.archive).is_none();
-            self.settle(&batch)?;
-            if nothing_left {
+            let Some(batch) = self.batch(strategy.as_mut())? else {
                 return Ok(End::NothingLeft);
+            };
+            self.settle(&batch)?;
+        }
+    }
+
+    /// Variants to settle together; none where nothing is left to try. Rules cost nothing, so that several of their
+    /// variants share a look; whatever else proposes does so alone.
+    fn batch(&mut self, strategy: &mut dyn Strategy) -> Result<Option<Batch>, Interrupted> {
+        let most = self.laboratory.batch().min(self.evaluations_left());
+        let (mut batch, mut chose) = (Batch::new(), false);
+        while batch.len() < most {
+            let Some(choice) = strategy.choose(&self.archive) else { break };
+            let action = &self.archive.nodes()[choice.node].actions[choice.action];
+            let shares = action.operator == RULES;
+            if !shares && !batch.is_empty() {
+                break;
+            }
+            chose = true;
+            let attempt = self.archive.mark_tried(choice.origin());
+            self.carry_out(&choice, attempt, &mut batch)?;
+            if !shares {
+                break;
             }
         }
+        Ok((chose || !batch.is_empty()).then_some(batch))
     }
 
     /// Parameters alone, then whoever was best.
@@ -269,7 +276,7 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
         if !is_done {
             let choice =
                 Choice { node: 0, action: 0, reason: "it is what a sweep does".to_owned() };
-            let mut batch = Vec::new();
+            let mut batch = Batch::new();
             self.tuned(0, &choice, None, &mut batch)?;
             self.settle(&batch)?;
         }
@@ -285,7 +292,7 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
         &mut self,
         choice: &Choice,
         attempt: Attempt,
-        batch: &mut Vec<(usize, Option<Attempt>)>,
+        batch: &mut Batch,
     ) -> Result<(), Interrupted> {
         let parent = self.variant_at(choice.node);
         let action = self.archive.nodes()[choice.node].actions[choice.action].clone();
@@ -297,7 +304,7 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
         let index =
             self.order.operators.iter().position(|operator| operator.name() == action.operator);
         let Some(index) = index else { return Ok(()) };
-        let subject = super::operators::Subjected {
+        let subject = Subjected {
             project: &self.order.project,
             kernel: &kernel,
             bottleneck: bottleneck.as_deref(),
@@ -309,7 +316,7 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
                 let how = (action.key.as_str(), choice.reason.as_str());
                 self.propose(parent, how, draft, (Some(attempt), batch))
             }
-            Err(super::operators::Nothing { why, cost }) => {
+            Err(Nothing { why, cost }) => {
                 self.scribe.record(&Entry::Nothing { parent, action: action.key, why, cost })
             }
         }
@@ -321,7 +328,7 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
         parent: usize,
         choice: &Choice,
         attempt: Option<Attempt>,
-        batch: &mut Vec<(usize, Option<Attempt>)>,
+        batch: &mut Batch,
     ) -> Result<(), Interrupted> {
         let Some(kernel) = self.kernels[parent].clone() else { return Ok(()) };
         let found = self.tune(parent, &kernel)?;
@@ -346,7 +353,7 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
                         technique: None,
                         origin: Origin::Tuner,
                         talk: None,
-                        cost: super::entry::Cost::default(),
+                        cost: Cost::default(),
                     });
                 }
                 format!(
@@ -355,7 +362,7 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
                 )
             }
         };
-        let (cost, before) = (super::entry::Cost::default(), batch.len());
+        let (cost, before) = (Cost::default(), batch.len());
         for draft in drafts {
             self.propose(parent, (TUNE, &choice.reason), draft, (attempt, &mut *batch))?;
         }
@@ -371,9 +378,9 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
         parent: usize,
         (action, why): (&str, &str),
         draft: Draft,
-        (attempt, batch): (Option<Attempt>, &mut Vec<(usize, Option<Attempt>)>),
+        (attempt, batch): (Option<Attempt>, &mut Batch),
     ) -> Result<(), Interrupted> {
-        let same = |variant: &super::story::Variant| variant.proposal.source == draft.source;
+        let same = |variant: &Variant| variant.proposal.source == draft.source;
         if let Some(known) = self.scribe.story.variants.iter().position(same) {
             let why = format!("it is variant {known} again");
             let (action, cost) = (action.to_owned(), draft.cost);
@@ -397,7 +404,7 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
         Ok(())
     }
 
-    fn spent(&mut self) -> super::budget::Spent {
+    fn spent(&mut self) -> Spent {
         self.scribe.look_at_clock();
         self.scribe.story.spent
     }

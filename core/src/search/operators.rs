@@ -12,6 +12,9 @@ use crate::suggest::rewrite::{Rewrite, Rule, Subject, rules};
 /// The key of tuning.
 pub const TUNE: &str = "tune";
 
+/// What the rewrite rules are called.
+pub const RULES: &str = "rules";
+
 /// Gains that are expected of numbers: what is declared is worth a look.
 const TUNING_GAIN: f64 = 1.15;
 
@@ -76,7 +79,7 @@ pub struct Rules;
 
 impl Operator for Rules {
     fn name(&self) -> &'static str {
-        "rules"
+        RULES
     }
 
     fn actions(&self, subject: &Subjected<'_>) -> Vec<Action> {
@@ -87,7 +90,7 @@ impl Operator for Rules {
             let places = rewrites.into_iter().take(MOST_PLACES).enumerate();
             places.map(move |(place, _)| Action {
                 key: key(rule, place),
-                operator: "rules".to_owned(),
+                operator: RULES.to_owned(),
                 expected_gain: gain.ln(),
                 repeatable: false,
                 tried: 0,
