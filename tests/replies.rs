@@ -95,6 +95,13 @@ fn bench(server: &Server) -> Bench {
         text = text.replace(large, small);
     }
     fs::write(manifest, text).unwrap();
+    // Neighbouring threads far apart: something that a model of the device sees the good reply mend.
+    let kernel = project.join("kernels/naive.cu");
+    let text = fs::read_to_string(&kernel).unwrap();
+    let (near, far) =
+        ("(blockIdx.x) * BLOCK + threadIdx.x;", "(threadIdx.x) * gridDim.x + blockIdx.x;");
+    assert!(text.contains(near), "{text}");
+    fs::write(kernel, text.replace(near, far)).unwrap();
     fs::create_dir_all(bench.path().join("state")).unwrap();
     let settings = format!(
         "(models: (servers: {{ \"local\": (endpoint: \"{}\", model: \"m\", key: environment(\"TEST_MODEL_KEY\"), prices: Some((input: 1, output: 10))) }}))",
