@@ -46,6 +46,9 @@ mod numbers;
 /// The program as a user runs it.
 #[cfg(test)]
 mod program;
+/// Searches with a model that says what was recorded.
+#[cfg(test)]
+mod replies;
 /// Changes that rules make to kernels.
 #[cfg(test)]
 mod rewrite;

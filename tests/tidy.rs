@@ -104,6 +104,7 @@ const PURE: &[&str] = &[
     "core/src/figure/",
     "core/src/measure/",
     "core/src/speed_of_light/",
+    "core/src/suggest/prompt/",
     "core/src/suggest/rewrite/",
     "core/virtual_gpu/src/",
 ];

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lightbench_core::strategies::{StrategyKind, TunerKind};
+use lightbench_core::suggest::model::Roles;
 
 pub use self::history::{Export, History, Import, Report, Selection, Sort};
 pub use self::lessons::{Access, Lesson};
@@ -299,7 +300,7 @@ pub struct Sweep {
 
 /// Search for a faster kernel: rewrite rules and tuning propose, every check decides, and all of it is written down.
 ///
-/// It needs no network and no language model. Nothing in the project is changed but `.lightbench/`, unless `--write` says so.
+/// It needs no network and no language model; a model of your settings may propose too. Nothing in the project is changed but `.lightbench/`, unless `--write` says so.
 ///
 /// Exit status 0 if the kernel is right, 1 if it is not, 2 if the request is wrong, 3 if the machine lacks something.
 #[derive(Debug, Args)]
@@ -308,9 +309,21 @@ pub struct Search {
     #[arg(long, value_name = "STRATEGY", default_value = "plan")]
     pub strategy: StrategyKind,
 
-    /// Who proposes.
+    /// Who proposes: `rules`, `tuner`, and `model:NAME` for a model or agent of your settings (see `lightbench models`).
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = "rules,tuner")]
     pub operators: Vec<String>,
+
+    /// Who does what for models: `proposer`, `coder-and-judge` or `planner-then-coder`.
+    #[arg(long, value_name = "ROLES", default_value = "proposer")]
+    pub roles: Roles,
+
+    /// Other variants that models are shown with their numbers, at most.
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(..=16))]
+    pub contrast: u8,
+
+    /// Do not search: write what a search did to a file, a line of JSON for each action; `--resume` names it, else the last.
+    #[arg(long, value_name = "FILE")]
+    pub export: Option<PathBuf>,
 
     /// Which configuration of a candidate's parameters is tried next.
     #[arg(long, value_name = "TUNER", default_value = "local")]

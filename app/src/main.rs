@@ -22,7 +22,7 @@ fn main() -> ExitCode {
         Some(Command::Sweep(sweep)) => commands::search::sweep(&session, sweep),
         Some(Command::Search(search)) => commands::search::search(&session, search),
         Some(Command::Audit(audit)) => commands::audit::run(&session, audit),
-        Some(Command::Suggest(suggest)) => commands::suggest::run(suggest),
+        Some(Command::Suggest(suggest)) => commands::suggest::run(&session, suggest),
         Some(Command::Launch(launch)) => commands::launch::run(&session, launch),
         Some(Command::Access(access)) => commands::access::run(&session, access),
         Some(Command::Lesson(lesson)) => commands::lesson::run(&session, lesson),

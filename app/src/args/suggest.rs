@@ -2,15 +2,22 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
+use lightbench_core::suggest::model::Roles;
 
 /// List the rewrite rules that apply to a project's kernels, and those that do not with what is missing.
 ///
 /// A rule edits the source: it compiles, and computes the same up to rounding, which `run` then judges. Reasons, tiers and
 /// expected gains are those of the playbook. Nothing is written without `--write`.
 ///
-/// Exit status 0 if rules were listed or one was written, 2 if the request is wrong.
+/// With `--model` a language model of your settings is asked once, and with `--print-prompt` what it would be told is printed
+/// and nobody is asked.
+///
+/// Exit status 0 if rules were listed or one was written, 1 if a model had no answer that can be used, 2 if the request is
+/// wrong.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("source").args(["rule", "model", "print_prompt"])))]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch that people type")]
 pub struct Suggest {
     /// A project folder, or one kernel file of a project.
     #[arg(default_value = ".", value_name = "PROJECT")]
@@ -28,12 +35,32 @@ pub struct Suggest {
     #[arg(long)]
     pub diff: bool,
 
-    /// Write the rewrite of that rule as kernels/NAME.cu, which must not exist.
-    #[arg(long, value_name = "NAME", requires = "rule")]
+    /// Print exactly what a model would be told, and ask nobody.
+    #[arg(long)]
+    pub print_prompt: bool,
+
+    /// Ask this model or agent of your settings (see `lightbench models`) for one kernel.
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+
+    /// The technique of the playbook that a model is to apply [default: the choice is the model's].
+    #[arg(long, value_name = "ID", conflicts_with = "rule", requires = "source")]
+    pub technique: Option<String>,
+
+    /// Who does what for a model: `proposer`, `coder-and-judge` or `planner-then-coder`.
+    #[arg(long, value_name = "ROLES", default_value = "proposer", conflicts_with = "rule")]
+    pub roles: Roles,
+
+    /// The device that a model is told of: a device sheet (see `lightbench devices`).
+    #[arg(long, value_name = "DEVICE", default_value = "h200", conflicts_with = "rule")]
+    pub device: String,
+
+    /// Write the rewrite of that rule, or the model's kernel, as kernels/NAME.cu, which must not exist.
+    #[arg(long, value_name = "NAME", requires = "source", conflicts_with = "print_prompt")]
     pub write: Option<String>,
 
     /// Which of the rule's places to write, counted from 1.
-    #[arg(long, value_name = "N", default_value_t = 1, requires = "write")]
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "rule")]
     pub place: usize,
 
     /// Machine-readable result on standard output.

@@ -49,7 +49,7 @@ fn settings_file(session: &Session) -> Option<PathBuf> {
 }
 
 /// The models of the settings; none where there are no settings.
-fn roster(session: &Session) -> Result<Roster, String> {
+pub(super) fn roster(session: &Session) -> Result<Roster, String> {
     let Some(path) = settings_file(session) else { return Ok(Roster::default()) };
     let shown = visible(&path.to_string_lossy()).into_owned();
     let text = match fs::read_to_string(&path) {

@@ -1,4 +1,7 @@
-//! `lightbench suggest`: which rewrite rules apply to kernels, which do not and why, and one of them carried out.
+//! `lightbench suggest`: which rewrite rules apply to kernels, which do not and why, and one of them carried out; or what one
+//! model proposes.
+
+mod asked;
 
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
@@ -18,14 +21,15 @@ use super::check::target::{self, Target};
 use crate::args;
 use crate::outcome::{Outcome, document};
 use crate::report;
+use crate::session::Session;
 use crate::style::{DIM, GOOD, STRONG};
 
 /// Unchanged lines around a change.
 const CONTEXT: usize = 3;
 
 /// Lists, or writes one.
-pub fn run(arguments: &args::Suggest) -> Outcome {
-    suggested(arguments).unwrap_or_else(|outcome| outcome)
+pub fn run(session: &Session, arguments: &args::Suggest) -> Outcome {
+    suggested(session, arguments).unwrap_or_else(|outcome| outcome)
 }
 
 /// What came of a rule for a kernel.
@@ -35,7 +39,7 @@ struct Tried<'a> {
     found: Result<Vec<Rewrite>, NotApplicable>,
 }
 
-fn suggested(arguments: &args::Suggest) -> Result<Outcome, Outcome> {
+fn suggested(session: &Session, arguments: &args::Suggest) -> Result<Outcome, Outcome> {
     let as_json = arguments.json;
     let refuse = |error: &dyn std::fmt::Display| report::request(&error, as_json);
     let found = target::find(&arguments.project)
@@ -46,6 +50,9 @@ fn suggested(arguments: &args::Suggest) -> Result<Outcome, Outcome> {
         ));
     };
     let name = arguments.kernel.as_ref().or(kernel.as_ref());
+    if arguments.print_prompt || arguments.model.is_some() {
+        return asked::asked(session, arguments, project, name.map(String::as_str));
+    }
     let kernels: Vec<&Kernel> = match name {
         Some(name) => vec![project.kernel(name).map_err(|error| refuse(&error))?],
         None => project.kernels.iter().collect(),
@@ -148,9 +155,13 @@ fn gain(gain: &Gain) -> String {
 }
 
 fn unified(kernel: &Kernel, rewrite: &Rewrite) -> String {
-    let after = rewrite.apply(&kernel.source);
+    changes(kernel, &rewrite.apply(&kernel.source))
+}
+
+/// What is changed in a kernel file.
+fn changes(kernel: &Kernel, after: &str) -> String {
     let name = kernel.file.display().to_string();
-    let diff = TextDiff::from_lines(kernel.source.as_str(), after.as_str());
+    let diff = TextDiff::from_lines(kernel.source.as_str(), after);
     diff.unified_diff().context_radius(CONTEXT).header(&name, &name).to_string()
 }
 
@@ -217,12 +228,7 @@ fn write(
                 rewrites.len()
             ))
         })?;
-    if !is_file_name(name) {
-        return Err(refuse(format!("a kernel cannot be called `{}`", visible(name))));
-    }
-    if project.kernel(name).is_ok() {
-        return Err(refuse(format!("the project has a kernel `{}` already", visible(name))));
-    }
+    may_be_called(project, name).map_err(&refuse)?;
     let kernel = rewritten(project, only.kernel, rewrite, name).map_err(|problems| {
         let first = problems.first().map_or_else(String::new, ToString::to_string);
         refuse(format!("the rewrite is no kernel of this project: {first}"))
@@ -244,6 +250,17 @@ fn write(
         )
     };
     Ok(Outcome::passed(output))
+}
+
+/// Whether a new kernel can have this name.
+fn may_be_called(project: &Project, name: &str) -> Result<(), String> {
+    if !is_file_name(name) {
+        return Err(format!("a kernel cannot be called `{}`", visible(name)));
+    }
+    if project.kernel(name).is_ok() {
+        return Err(format!("the project has a kernel `{}` already", visible(name)));
+    }
+    Ok(())
 }
 
 /// A new file; what is there stays.

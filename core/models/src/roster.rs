@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use crate::agent::{Agent, AgentLimits};
-use crate::budget::{Ledger, Paid};
+use crate::budget::{Ledger, Paid, Prices};
 use crate::check;
 use crate::endpoint::Endpoint;
 use crate::keys::{KeySource, KeyState, Keyring};
@@ -230,6 +230,15 @@ impl Roster {
             Listed { name: name.clone(), kind, key }
         };
         self.entries.iter().map(listed).collect()
+    }
+
+    /// What a million tokens of a model cost; none where the settings do not say.
+    #[must_use]
+    pub fn prices(&self, name: &str) -> Option<Prices> {
+        match self.entries.get(name)? {
+            Entry::Server(server) => server.settings.prices,
+            Entry::Agent(_) => None,
+        }
     }
 
     /// A model that can be asked, paid from `ledger`; pauses between attempts come from `seed`.

@@ -310,13 +310,17 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
             bottleneck: bottleneck.as_deref(),
             advised: &advised,
             knowledge: &self.order.knowledge,
+            story: &self.scribe.story,
+            variant: parent,
         };
         match self.order.operators[index].propose(&subject, &action) {
             Ok(draft) => {
                 let how = (action.key.as_str(), choice.reason.as_str());
                 self.propose(parent, how, draft, (Some(attempt), batch))
             }
-            Err(Nothing { why, cost }) => {
+            Err(Nothing { why, cost, .. }) => {
+                // Also where it could be repeated: what says nothing would be asked for ever.
+                self.archive.use_up(attempt.origin);
                 self.scribe.record(&Entry::Nothing { parent, action: action.key, why, cost })
             }
         }
@@ -382,6 +386,9 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
     ) -> Result<(), Interrupted> {
         let same = |variant: &Variant| variant.proposal.source == draft.source;
         if let Some(known) = self.scribe.story.variants.iter().position(same) {
+            if let Some(attempt) = attempt {
+                self.archive.use_up(attempt.origin);
+            }
             let why = format!("it is variant {known} again");
             let (action, cost) = (action.to_owned(), draft.cost);
             return self.scribe.record(&Entry::Nothing { parent, action, why, cost });

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::entry::{Cost, Talk};
+use super::story::Story;
 use crate::history::record::Origin;
 use crate::project::{Kernel, Project};
 use crate::strategies::Action;
@@ -33,6 +34,10 @@ pub struct Subjected<'a> {
     pub advised: &'a [(String, f64)],
     /// What was learnt.
     pub knowledge: &'a Knowledge,
+    /// All that happened so far.
+    pub story: &'a Story,
+    /// Which of the story's variants it is.
+    pub variant: usize,
 }
 
 /// Something that makes variants of others.
@@ -71,6 +76,8 @@ pub struct Nothing {
     pub why: String,
     /// What it cost all the same.
     pub cost: Cost,
+    /// What a model was told and said, where one was asked.
+    pub talk: Option<Box<Talk>>,
 }
 
 /// The rewrite rules.
@@ -100,7 +107,7 @@ impl Operator for Rules {
     }
 
     fn propose(&mut self, subject: &Subjected<'_>, action: &Action) -> Result<Draft, Nothing> {
-        let nothing = |why: String| Nothing { why, cost: Cost::default() };
+        let nothing = |why: String| Nothing { why, cost: Cost::default(), talk: None };
         let read = Subject::of(subject.project, subject.kernel)
             .map_err(|reason| nothing(reason.to_string()))?;
         for rule in rules() {

@@ -2,5 +2,8 @@
 
 pub mod descriptor;
 pub mod knowledge;
+pub mod model;
+pub mod prompt;
 pub mod rewrite;
+pub mod trajectory;
 pub mod tuned;

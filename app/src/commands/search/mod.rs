@@ -1,7 +1,9 @@
 //! `lightbench search` and `lightbench sweep`: a search on the terminal, told as it happens.
 
+mod export;
 mod ordered;
 mod place;
+pub(super) mod proposers;
 mod replay;
 mod text;
 
@@ -23,6 +25,10 @@ use crate::session::Session;
 
 /// Searches, and says how it went.
 pub fn search(session: &Session, arguments: &args::Search) -> Outcome {
+    if let Some(file) = &arguments.export {
+        return export::exported(session, &arguments.common, file)
+            .unwrap_or_else(|outcome| outcome);
+    }
     let wanted = Wanted::Search(arguments);
     searched(session, &arguments.common, &wanted).unwrap_or_else(|outcome| outcome)
 }

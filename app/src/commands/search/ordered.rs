@@ -9,12 +9,15 @@ use lightbench_core::evaluate::PolicyUse;
 use lightbench_core::history::record::definition_hash;
 use lightbench_core::measure::Protocol;
 use lightbench_core::project::{Kernel, Project};
-use lightbench_core::search::operators::{Operator, Rules};
+use lightbench_core::search::budget::Spent;
+use lightbench_core::search::operators::Operator;
 use lightbench_core::search::{Budget, Header, Journal, Order, Story};
 use lightbench_core::strategies::{StrategyKind, TunerKind};
 use lightbench_core::suggest::knowledge::Knowledge;
+use lightbench_core::suggest::model::Roles;
 use lightbench_core::verify::verdict::TimingUse;
 
+use super::proposers::{Proposers, ledger};
 use super::{Wanted, bench, place};
 use crate::args;
 use crate::commands::bench::Chosen;
@@ -81,7 +84,7 @@ pub(super) fn ordered(
     let device = arguments.device.clone().or(device);
     let (engine, compiler, chosen) = bench::engine(session, device.as_deref(), as_json)?;
     let project: Arc<Project> = Arc::from(project);
-    let typed = Typed { project: &project, chosen: &chosen, arguments };
+    let typed = Typed { session, project: &project, chosen: &chosen, arguments, wanted };
     let (order, begun) = match before {
         Some((journal, read)) => {
             let order = typed.again(&read.story).map_err(|error| refuse(&error))?;
@@ -92,7 +95,7 @@ pub(super) fn ordered(
                 Some(seed) => seed,
                 None => bench::fresh_seed().map_err(|error| broken(&error))?,
             };
-            let order = typed.anew(wanted, seed).map_err(|error| refuse(&error))?;
+            let order = typed.anew(seed).map_err(|error| refuse(&error))?;
             let path = folder.join(format!("{}.jsonl", order.id));
             let journal = Journal::create(&path, machine).map_err(|error| broken(&error))?;
             (order, Begun::New(journal))
@@ -111,18 +114,20 @@ pub(super) fn ordered(
 }
 
 struct Typed<'a> {
+    session: &'a Session,
     project: &'a Arc<Project>,
     chosen: &'a Chosen,
     arguments: &'a args::Searching,
+    wanted: &'a Wanted<'a>,
 }
 
 impl Typed<'_> {
-    fn anew(&self, wanted: &Wanted<'_>, seed: u64) -> Result<Order, String> {
+    fn anew(&self, seed: u64) -> Result<Order, String> {
         let arguments = self.arguments;
         let kernel = self.kernel()?;
         let mut budget =
             Budget { evaluations: arguments.budget, seconds: arguments.time, ..Budget::default() };
-        let (strategy, tuner, names) = match wanted {
+        let (strategy, tuner, names) = match self.wanted {
             Wanted::Sweep(sweep) => (None, sweep.tuner, Vec::new()),
             Wanted::Search(search) => {
                 (budget.tokens, budget.money) = (search.tokens, search.money);
@@ -132,7 +137,8 @@ impl Typed<'_> {
         let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
         let id = format!("{now}-{}-{:04x}", kernel.name, seed & 0xffff);
         let id = id.chars().filter(|each| each.is_ascii_alphanumeric() || *each == '-').collect();
-        let (tunes, operators) = operators(&names)?;
+        let (tunes, operators) =
+            self.proposers(seed, &budget, &Spent::default()).operators(&names)?;
         let workload = arguments.workload.clone();
         Ok(self.order((id, kernel, workload), (strategy, tuner, tunes, operators), (budget, seed)))
     }
@@ -157,12 +163,18 @@ impl Typed<'_> {
             name => Some(name.parse::<StrategyKind>().map_err(|error| error.to_string())?),
         };
         let tuner = header.tuner.parse::<TunerKind>().map_err(|error| error.to_string())?;
-        let (tunes, operators) = operators(&header.operators)?;
+        let (tokens, money) = match self.wanted {
+            Wanted::Sweep(_) => (None, None),
+            Wanted::Search(search) => (search.tokens, search.money),
+        };
         let budget = Budget {
             evaluations: self.arguments.budget.or(header.budget.evaluations),
             seconds: self.arguments.time.or(header.budget.seconds),
-            ..header.budget
+            tokens: tokens.or(header.budget.tokens),
+            money: money.or(header.budget.money),
         };
+        let proposers = self.proposers(header.seed, &budget, &story.spent);
+        let (tunes, operators) = proposers.operators(&header.operators)?;
         let workload = match header.workloads.as_slice() {
             [only] => Some(only.clone()),
             _ => None,
@@ -172,6 +184,16 @@ impl Typed<'_> {
             (strategy, tuner, tunes, operators),
             (budget, header.seed),
         ))
+    }
+
+    /// What models need, with what is left of the budget.
+    fn proposers(&self, seed: u64, budget: &Budget, spent: &Spent) -> Proposers<'_> {
+        let (roles, contrast) = match self.wanted {
+            Wanted::Sweep(_) => (Roles::default(), 0),
+            Wanted::Search(search) => (search.roles, usize::from(search.contrast)),
+        };
+        let (session, sheet) = (self.session, self.chosen.sheet);
+        Proposers { session, sheet, roles, contrast, seed, ledger: ledger(budget, spent) }
     }
 
     fn order(
@@ -212,19 +234,4 @@ impl Typed<'_> {
         let kernel = named.or_else(|| project.kernels.first());
         kernel.cloned().map(Arc::new).ok_or_else(|| "the project has no kernel".to_owned())
     }
-}
-
-/// Whether parameters are tuned, and who proposes besides.
-fn operators(names: &[String]) -> Result<(bool, Vec<Box<dyn Operator>>), String> {
-    let (mut tunes, mut operators): (bool, Vec<Box<dyn Operator>>) = (false, Vec::new());
-    for name in names {
-        match name.as_str() {
-            "tuner" => tunes = true,
-            "rules" => operators.push(Box::new(Rules)),
-            other => {
-                return Err(format!("there is no operator `{other}`; there are rules and tuner"));
-            }
-        }
-    }
-    Ok((tunes, operators))
 }

@@ -116,6 +116,10 @@ pub(super) fn summary(story: &Story) -> String {
         rejected.count(),
         accepted.count()
     );
+    if spent.cost.tokens > 0 {
+        let (tokens, money) = (spent.cost.tokens, spent.cost.money);
+        text += &format!("{tokens} tokens of language models, {money:.4} of money\n");
+    }
     let Some(best) = story.best else { return text };
     if best == 0 {
         text += "nothing better than the kernel as it is was found\n";

@@ -28,8 +28,9 @@ impl<L: Laboratory> Explorer<'_, L> {
             let again = last.filter(|last| last.origin == origin && !self.is_open(origin));
             let attempt = again.unwrap_or_else(|| self.archive.mark_tried(origin));
             last = Some(attempt);
-            if let Some(child) = tried.child {
-                self.finish(child, Some(attempt))?;
+            match tried.child {
+                Some(child) => self.finish(child, Some(attempt))?,
+                None => self.archive.use_up(origin),
             }
         }
         Ok(())
@@ -138,6 +139,8 @@ impl<L: Laboratory> Explorer<'_, L> {
             bottleneck: bottleneck.as_deref(),
             advised: &advised,
             knowledge: &self.order.knowledge,
+            story: &self.scribe.story,
+            variant,
         };
         let of_tuner = self.order.tunes.then(|| {
             let from_tuner = self.scribe.story.variants[variant].proposal.action == TUNE;

@@ -1,0 +1,53 @@
+//! `lightbench search --export`: what a search did, as lines of JSON.
+
+use std::fs::OpenOptions;
+use std::io::{BufWriter, Write as _};
+use std::path::Path;
+
+use lightbench_core::display_text::visible;
+use lightbench_core::search::{Entry, Journal};
+use lightbench_core::suggest::trajectory;
+use serde_json::json;
+
+use super::place;
+use crate::args;
+use crate::commands::check::target::{self, Target};
+use crate::outcome::{Outcome, document};
+use crate::report;
+use crate::session::Session;
+
+/// Reads the journal and writes its trajectory to a new file. Journals of other machines can be exported too.
+pub(super) fn exported(
+    session: &Session,
+    arguments: &args::Searching,
+    file: &Path,
+) -> Result<Outcome, Outcome> {
+    let as_json = arguments.json;
+    let refuse = |error: &dyn std::fmt::Display| report::request(&error, as_json);
+    let broken = |error: &dyn std::fmt::Display| report::environment(&error, as_json);
+    let found = target::find(&arguments.project)
+        .map_err(|error| report::project_error(&error, &arguments.project, as_json))?;
+    let Target::Project { project, .. } = found else {
+        return Err(refuse(&"a file that belongs to no project has no searches"));
+    };
+    let folder = place::folder(session, &project.root).map_err(|error| broken(&error))?;
+    let machine = place::machine(session).map_err(|error| broken(&error))?;
+    let name = arguments.resume.as_deref().unwrap_or("last");
+    let path = place::journal(&folder, name).map_err(|error| refuse(&error))?;
+    let read = Journal::read(&path, &machine).map_err(|error| refuse(&error))?;
+    let entries: Vec<Entry> = read.entries.into_iter().map(|(_, entry)| entry).collect();
+    let unwritable =
+        |error: std::io::Error| refuse(&format!("cannot write {}: {error}", file.display()));
+    let opened = OpenOptions::new().write(true).create_new(true).open(file);
+    let mut writer = BufWriter::new(opened.map_err(unwritable)?);
+    let lines = trajectory::export(&entries, &mut writer).map_err(unwritable)?;
+    writer.flush().map_err(unwritable)?;
+    let shown = visible(&file.display().to_string()).into_owned();
+    let search = &read.story.header.id;
+    Ok(Outcome::passed(match as_json {
+        true => document(&json!({
+            "schema": "lightbench.export/1", "search": search, "file": shown, "actions": lines,
+        })),
+        false => format!("wrote {shown}: {lines} actions of search {search}\n"),
+    }))
+}

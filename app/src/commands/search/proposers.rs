@@ -1,0 +1,111 @@
+//! Who proposes in a search, by the names that were typed: rules, the tuner, models of the user's settings.
+
+use lightbench_core::device::DeviceSheet;
+use lightbench_core::display_text::visible;
+use lightbench_core::models::{self, Access, Ledger, OpenError, Roster};
+use lightbench_core::search::Budget;
+use lightbench_core::search::budget::Spent;
+use lightbench_core::search::operators::{Operator, Rules};
+use lightbench_core::suggest::model::{Asked, ModelOperator, PREFIX, Roles};
+
+use crate::commands::models::roster;
+use crate::session::Session;
+
+/// What model operators need beside their names.
+pub(in crate::commands) struct Proposers<'a> {
+    pub(in crate::commands) session: &'a Session,
+    pub(in crate::commands) sheet: &'static DeviceSheet,
+    pub(in crate::commands) roles: Roles,
+    pub(in crate::commands) contrast: usize,
+    /// For waits between attempts.
+    pub(in crate::commands) seed: u64,
+    /// What all models live on.
+    pub(in crate::commands) ledger: Ledger,
+}
+
+/// What is left for models, after what was spent before a restart.
+pub(in crate::commands) fn ledger(budget: &Budget, spent: &Spent) -> Ledger {
+    let limit = models::Budget {
+        tokens: budget.tokens,
+        money: budget.money.map(models::Money),
+        requests: None,
+    };
+    let spent = models::Spent {
+        tokens: spent.cost.tokens,
+        money: models::Money(spent.cost.money),
+        ..models::Spent::default()
+    };
+    Ledger::continued(limit, spent)
+}
+
+impl Proposers<'_> {
+    /// Whether parameters are tuned, and who proposes besides.
+    pub(in crate::commands) fn operators(
+        &self,
+        names: &[String],
+    ) -> Result<(bool, Vec<Box<dyn Operator>>), String> {
+        let (mut tunes, mut operators): (bool, Vec<Box<dyn Operator>>) = (false, Vec::new());
+        let mut known: Option<(Roster, Access)> = None;
+        for name in names {
+            match (name.as_str(), name.strip_prefix(PREFIX)) {
+                ("tuner", _) => tunes = true,
+                ("rules", _) => operators.push(Box::new(Rules)),
+                (_, Some(model)) => {
+                    let (roster, access) = match &known {
+                        Some(known) => known,
+                        None => known.insert(self.known()?),
+                    };
+                    operators.push(Box::new(self.model(model, roster, access)?));
+                }
+                (other, None) => {
+                    let other = visible(other);
+                    return Err(format!(
+                        "there is no operator `{other}`; there are rules, tuner and model:NAME"
+                    ));
+                }
+            }
+        }
+        Ok((tunes, operators))
+    }
+
+    /// One model alone.
+    pub(in crate::commands) fn one(&self, name: &str) -> Result<ModelOperator, String> {
+        let (roster, access) = self.known()?;
+        self.model(name, &roster, &access)
+    }
+
+    /// The models of the settings with their keys, for which a person may be asked: only where one is named.
+    fn known(&self) -> Result<(Roster, Access), String> {
+        let roster = roster(self.session)?;
+        let access = self.session.model_access(&roster);
+        Ok((roster, access))
+    }
+
+    fn model(&self, name: &str, roster: &Roster, access: &Access) -> Result<ModelOperator, String> {
+        let opened = roster.open(name, access, &self.ledger, self.seed);
+        let model = opened.map_err(|error| unopened(&error, roster))?;
+        Ok(ModelOperator::new(Asked {
+            model,
+            prices: roster.prices(name),
+            redactor: access.redactor().clone(),
+            sheet: self.sheet,
+            roles: self.roles,
+            contrast: self.contrast,
+            stop: self.session.stop_sign(),
+        }))
+    }
+}
+
+fn unopened(error: &OpenError, roster: &Roster) -> String {
+    let told = visible(&error.to_string()).into_owned();
+    let names: Vec<&str> = roster.names().collect();
+    match (error, names.as_slice()) {
+        (OpenError::Unknown { .. }, []) => {
+            format!("{told}: they have none; docs/models.md shows how to add one")
+        }
+        (OpenError::Unknown { .. }, names) => format!("{told}; there are {}", names.join(", ")),
+        (OpenError::NoKey { .. } | OpenError::UnreadableKey { .. } | OpenError::Proxy(_), _) => {
+            told
+        }
+    }
+}
