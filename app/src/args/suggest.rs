@@ -17,7 +17,6 @@ use lightbench_core::suggest::model::Roles;
 /// wrong.
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("source").args(["rule", "model", "print_prompt"])))]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch that people type")]
 pub struct Suggest {
     /// A project folder, or one kernel file of a project.
     #[arg(default_value = ".", value_name = "PROJECT")]

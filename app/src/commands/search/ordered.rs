@@ -95,7 +95,7 @@ pub(super) fn ordered(
                 Some(seed) => seed,
                 None => bench::fresh_seed().map_err(|error| broken(&error))?,
             };
-            let order = typed.anew(seed).map_err(|error| refuse(&error))?;
+            let order = typed.begun(seed).map_err(|error| refuse(&error))?;
             let path = folder.join(format!("{}.jsonl", order.id));
             let journal = Journal::create(&path, machine).map_err(|error| broken(&error))?;
             (order, Begun::New(journal))
@@ -122,7 +122,7 @@ struct Typed<'a> {
 }
 
 impl Typed<'_> {
-    fn anew(&self, seed: u64) -> Result<Order, String> {
+    fn begun(&self, seed: u64) -> Result<Order, String> {
         let arguments = self.arguments;
         let kernel = self.kernel()?;
         let mut budget =

@@ -128,17 +128,17 @@ impl ModelOperator {
             Roles::Proposer => None,
             Roles::CoderAndJudge => {
                 let question = prompt::conversation(&setting, task, Voice::Judge, None)?;
-                let judged = line.ask(Voice::Judge, question, &roles::judged)?;
+                let judged = line.ask(Voice::Judge, &question, &roles::judged)?;
                 Some(judged.in_words())
             }
             Roles::PlannerThenCoder => {
                 let question = prompt::conversation(&setting, task, Voice::Planner, None)?;
-                Some(line.ask(Voice::Planner, question, &roles::planned)?)
+                Some(line.ask(Voice::Planner, &question, &roles::planned)?)
             }
         };
         let question = prompt::conversation(&setting, task, Voice::Coder, plan.as_deref())?;
         let proposed =
-            line.ask(Voice::Coder, question, &|reply| answer::source(subject.kernel, reply))?;
+            line.ask(Voice::Coder, &question, &|reply| answer::source(subject.kernel, reply))?;
         let done = proposed.idea.or(plan.map(|plan| prompt::one_line(&plan, IDEA)));
         let done = done.unwrap_or_else(|| in_words(task));
         Ok((proposed.source, done))

@@ -75,12 +75,12 @@ impl Judgement {
 /// The last judgement in a reply, each text bounded.
 pub(super) fn judged(reply: &str) -> Result<Judgement, String> {
     let begins = reply.match_indices('{').filter_map(|(begin, _)| reply.get(begin..));
-    let objects = begins.filter_map(|text| {
+    let mut objects = begins.filter_map(|text| {
         serde_json::Deserializer::from_str(text).into_iter::<Judgement>().next()?.ok()
     });
     let missing = "There is no JSON object with the texts `bottleneck`, `method` and `plan` in it.";
     let Judgement { bottleneck, method, plan } =
-        objects.last().ok_or_else(|| missing.to_owned())?;
+        objects.next_back().ok_or_else(|| missing.to_owned())?;
     let [bottleneck, method, plan] = [bottleneck, method, plan].map(|text| one_line(&text, JUDGED));
     if [&bottleneck, &method, &plan].iter().any(|text| text.is_empty()) {
         return Err("One of `bottleneck`, `method` and `plan` is empty.".to_owned());

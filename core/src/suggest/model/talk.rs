@@ -84,7 +84,7 @@ impl Line<'_> {
     pub(super) fn ask<T>(
         &mut self,
         voice: Voice,
-        question: Conversation,
+        question: &Conversation,
         understand: &dyn Fn(&str) -> Result<T, String>,
     ) -> Result<T, Unanswered> {
         let mut conversation = question.redacted(&self.asked.redactor);

@@ -175,6 +175,17 @@ fn search(operator: ModelOperator, evaluations: Option<usize>) -> (Vec<Entry>, S
     (entries, story)
 }
 
+/// Why there was nothing each time, and what it cost.
+fn nothings(entries: &[Entry]) -> Vec<(&str, Cost)> {
+    let mut found = Vec::new();
+    for entry in entries {
+        if let Entry::Nothing { why, cost, .. } = entry {
+            found.push((why.as_str(), *cost));
+        }
+    }
+    found
+}
+
 fn recorded() -> Recorded {
     Recorded::read("recorded", REPLIES).unwrap()
 }
@@ -198,11 +209,8 @@ fn recorded_replies_drive_a_search_to_the_same_story_every_time() {
     assert!(good.contains("50.0 % of the time"), "{good}");
     assert_eq!(story.best, Some(3));
     // The malformed replies went back and then were nothing, with what they cost.
-    let nothing = entries.iter().find_map(|entry| match entry {
-        Entry::Nothing { why, cost, .. } => Some((why, cost)),
-        _ => None,
-    });
-    let (why, cost) = nothing.unwrap();
+    let nothing = nothings(&entries);
+    let [(why, cost)] = nothing.as_slice() else { panic!("{nothing:?}") };
     assert!(why.starts_with("3 answers") && why.contains("not in the file"), "{why}");
     assert_eq!(cost.tokens, 3000 + 20 + 3100 + 30 + 3200 + 40);
     assert!((cost.money - (9300.0 + 900.0) / 1e6).abs() < 1e-12, "{}", cost.money);
@@ -231,12 +239,8 @@ fn a_model_that_says_nothing_ends_the_search_by_itself() {
     let (entries, story) = search(operator(Recorded::new("mute", []), Roles::Proposer), None);
     assert_eq!(story.ended, Some(End::NothingLeft));
     assert_eq!(story.attempts.len(), 1);
-    let whys = entries.iter().filter_map(|entry| match entry {
-        Entry::Nothing { why, .. } => Some(why.as_str()),
-        _ => None,
-    });
-    let whys: Vec<&str> = whys.collect();
-    assert!(whys[0].starts_with("no answer: all 0 recorded replies"), "{whys:?}");
+    let nothing = nothings(&entries);
+    assert!(nothing[0].0.starts_with("no answer: all 0 recorded replies"), "{nothing:?}");
 }
 
 #[test]

@@ -43,7 +43,8 @@ pub(super) fn in_words(project: &Project) -> String {
     let arguments: Vec<String> =
         definition.arguments.iter().map(|each| argument(definition, each)).collect();
     lines.push(format!("arguments of the kernel, in this order: {}", arguments.join(", ")));
-    lines.push(format!("may be computed in: {:?} or better", definition.accuracy));
+    let accuracy = format!("{:?}", definition.accuracy).to_lowercase();
+    lines.push(format!("may be computed in: {accuracy} or better"));
     lines.push("workloads that you are told of:".to_owned());
     let open = project.workloads.iter().filter(|workload| workload.purpose != Purpose::HeldOut);
     lines.extend(open.take(MOST_WORKLOADS).map(|each| format!("  {}", workload(definition, each))));

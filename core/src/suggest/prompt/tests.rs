@@ -188,7 +188,9 @@ fn distinctive(project: &Project, kernel: &Kernel) -> Vec<String> {
 /// Whether a number stands in a text as a number of its own.
 fn stands_in(text: &str, number: &str) -> bool {
     let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
-    let goes_on = |byte: Option<&u8>| is_digit(byte) || byte == Some(&b'.');
+    // As in 0.333 and H200.
+    let goes_on =
+        |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'.');
     text.match_indices(number).any(|(at, _)| {
         let bytes = text.as_bytes();
         let before = at.checked_sub(1).and_then(|before| bytes.get(before));
@@ -214,7 +216,7 @@ fn no_prompt_tells_of_held_out_workloads() {
     }
     // The gate sees what it is there for.
     assert!(names > 10 && sizes > 10, "{names} names, {sizes} sizes");
-    assert!(stands_in("n = 7919 (timed)", "7919") && !stands_in("17919", "7919"));
+    assert!(stands_in("n = 7919 (timed)", "7919") && !stands_in("17919 H7919", "7919"));
 }
 
 #[test]
