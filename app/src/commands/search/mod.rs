@@ -1,7 +1,7 @@
 //! `lightbench search` and `lightbench sweep`: a search on the terminal, told as it happens.
 
-mod ordered;
-mod place;
+pub(crate) mod ordered;
+pub(crate) mod place;
 mod text;
 
 use std::fs::OpenOptions;
@@ -33,7 +33,7 @@ pub fn sweep(session: &Session, arguments: &args::Sweep) -> Outcome {
 }
 
 /// Which of both.
-enum Wanted<'a> {
+pub(crate) enum Wanted<'a> {
     Sweep(&'a args::Sweep),
     Search(&'a args::Search),
 }
