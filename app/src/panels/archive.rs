@@ -8,8 +8,9 @@ use lightbench_core::search::Story;
 use lightbench_core::search::entry::Basis;
 use lightbench_core::suggest::descriptor::Descriptor;
 
-use super::empty;
+use super::{empty, sentence};
 use crate::theme::{self, GAP, Tokens};
+use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
 use crate::workbench::search::{SearchCommand, failed};
@@ -42,7 +43,7 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) 
             if !kinds.keys().any(|cell| cell[3] == tensor) {
                 continue;
             }
-            ui.label(RichText::new(capital(Descriptor::words(3, tensor))).small().weak());
+            ui.label(RichText::new(sentence(Descriptor::words(3, tensor))).small().weak());
             blocks(ui, &tokens, story, (&kinds, tensor, chosen), commands);
             ui.add_space(2.0 * GAP);
         }
@@ -77,14 +78,6 @@ fn words(cell: [u8; 4]) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters
-        .next()
-        .map(|first| first.to_uppercase().collect::<String>() + letters.as_str())
-        .unwrap_or_default()
-}
-
 /// The kind of the variant that is looked at.
 fn told(ui: &mut Ui, story: &Story, chosen: Option<usize>) {
     let variant = chosen.and_then(|number| Some((number, story.variants.get(number)?)));
@@ -115,7 +108,7 @@ fn blocks(
         ui.allocate_exact_size(vec2(levels * side + 3.0 * 4.0 * GAP, side + 18.0), Sense::hover());
     for meet in 0..LEVELS {
         let left = place.left() + f32::from(meet) * (side + 4.0 * GAP);
-        let title = capital(Descriptor::words(2, meet));
+        let title = sentence(Descriptor::words(2, meet));
         let font = FontId::proportional(11.0);
         let head = pos2(left, place.top() + 7.0);
         ui.painter().text(head, Align2::LEFT_CENTER, title, font, tokens.text.weak.0);
@@ -128,7 +121,10 @@ fn blocks(
                 let rect = Rect::from_min_size(corner, vec2(cell - 2.0, cell - 2.0));
                 let kind = [memory, compute, meet, tensor];
                 match kinds.get(&kind) {
-                    None => drop(ui.painter().rect_filled(rect, 2.0, tokens.surface.sunken.0)),
+                    None => {
+                        let edge = Stroke::new(1.0, tokens.line.normal.0);
+                        ui.painter().rect_stroke(rect, 2.0, edge, StrokeKind::Inside);
+                    }
                     Some(best) => {
                         one(ui, tokens, story, (rect, kind, *best, chosen), commands);
                     }
@@ -147,24 +143,32 @@ fn one(
 ) {
     let response = ui.interact(rect, Id::unique(("kind", kind)), Sense::click());
     let is_chosen = chosen == Some(number);
-    let basis = match story.basis(number) {
-        Some(Basis::Measured) => "measured",
-        Some(Basis::Modelled) | None => "modelled",
+    let (basis, icon, color) = match story.basis(number) {
+        Some(Basis::Measured) => ("measured", Icon::Dot, tokens.origin.measured),
+        Some(Basis::Modelled) | None => ("modelled", Icon::Ring, tokens.origin.modelled),
     };
     let name = format!("Variant {number}, {factor:.2} times as fast, {basis}: {}", words(kind));
     response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_chosen, &name));
-    let strength = ((factor - 0.5) / 2.0).clamp(0.12, 0.5) as f32;
-    let is_best = story.best == Some(number);
-    let fill = if is_best { tokens.accent.0 } else { tokens.accent.faded(strength) };
-    ui.painter().rect_filled(rect, 2.0, fill);
-    if is_chosen || response.hovered() || response.has_focus() {
-        let edge = Stroke::new(1.5, tokens.text.strong.0);
-        ui.painter().rect_stroke(rect, 2.0, edge, StrokeKind::Inside);
+    let strength = ((factor - 0.5) / 3.0).clamp(0.08, 0.4) as f32;
+    ui.painter().rect_filled(rect, 2.0, color.faded(strength));
+    let edge = if is_chosen || response.hovered() || response.has_focus() {
+        Stroke::new(2.0, tokens.text.strong.0)
+    } else {
+        Stroke::new(1.0, color.0)
+    };
+    ui.painter().rect_stroke(rect, 2.0, edge, StrokeKind::Inside);
+    let is_wide = rect.width() > 28.0;
+    let font = FontId::proportional(if is_wide { 11.5 } else { 9.0 });
+    let text = if is_wide { format!("{factor:.2}") } else { format!("{factor:.1}") };
+    let middle = rect.center() + vec2(0.0, if is_wide { 4.0 } else { 0.0 });
+    ui.painter().text(middle, Align2::CENTER_CENTER, text, font, tokens.text.strong.0);
+    if is_wide {
+        let corner = |x: f32| Rect::from_center_size(pos2(x, rect.top() + 8.0), vec2(8.0, 8.0));
+        icon.paint(ui.painter(), corner(rect.right() - 8.0), color.0);
+        if story.best == Some(number) {
+            Icon::Star.paint(ui.painter(), corner(rect.left() + 8.0), tokens.status.good.0);
+        }
     }
-    let ink = if is_best { tokens.text.on_accent.0 } else { tokens.text.strong.0 };
-    let font = FontId::proportional(if rect.width() > 28.0 { 11.5 } else { 9.0 });
-    let text = if rect.width() > 28.0 { format!("{factor:.2}") } else { format!("{factor:.1}") };
-    ui.painter().text(rect.center(), Align2::CENTER_CENTER, text, font, ink);
     if response.clicked() {
         commands.push(Command::Search(SearchCommand::Select(number)));
     }

@@ -163,6 +163,13 @@ pub fn show(
     }
 }
 
+/// A text as a sentence begins; one that begins with a sign stays as it is.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_uppercase().collect::<String>());
+    first.unwrap_or_default() + letters.as_str()
+}
+
 /// The line of the cursor in the text of the kernel that is worked on.
 fn cursor(bench: &Workbench, views: &Views) -> Option<usize> {
     let opened = bench.opened.as_ref()?;

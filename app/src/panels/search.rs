@@ -8,7 +8,7 @@ use egui::{
 use lightbench_core::search::{Pace, Story};
 use lightbench_core::strategies::{StrategyKind, TunerKind};
 
-use super::{empty, search_rows};
+use super::{empty, search_rows, sentence};
 use crate::theme::{self, GAP, Tokens};
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
@@ -184,14 +184,17 @@ fn next(ui: &mut Ui, bench: &Workbench, kernel: &str, said: &mut Vec<SearchComma
             said.push(SearchCommand::Suggest);
         }
         earlier(ui, bench, said);
-        pace(ui, plan.pace, said);
     });
     ui.horizontal_wrapped(|ui| {
         strategy(ui, &mut plan);
         tuner(ui, &mut plan);
         taking(ui, "Rules", &mut plan.rules);
         taking(ui, "Tuning", &mut plan.tuning);
+    });
+    ui.horizontal_wrapped(|ui| {
+        ui.label("Budget");
         limits(ui, &mut plan);
+        pace(ui, plan.pace, said);
     });
     if plan != bench.searches.plan {
         said.push(SearchCommand::Plan(plan));
@@ -291,7 +294,7 @@ fn about(
     let writer = searches.read.as_ref().map_or(Writer::Own, |read| read.writer);
     ui.horizontal_wrapped(|ui| {
         let why = match &story.ended {
-            Some(why) => capital(&ended(why)),
+            Some(why) => sentence(&ended(why)),
             None => "Was not finished".to_owned(),
         };
         ui.label(strong(why));
@@ -318,12 +321,6 @@ fn about(
         }
     });
     subject(ui, story);
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_uppercase().collect::<String>());
-    first.unwrap_or_default() + letters.as_str()
 }
 
 fn list_head(ui: &mut Ui, bench: &Workbench, story: &Story, said: &mut Vec<SearchCommand>) {

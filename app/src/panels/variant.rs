@@ -1,11 +1,11 @@
 //! One variant of a search, from who made it to what became of it; or one suggested change of the current kernel.
 
-use egui::{CollapsingHeader, Frame, Margin, RichText, ScrollArea, Stroke, TextEdit, Ui};
+use egui::{CollapsingHeader, Frame, Margin, RichText, ScrollArea, Stroke, TextEdit, Ui, vec2};
 use lightbench_core::search::entry::{Basis, Failed, Talk};
 use lightbench_core::search::story::Variant;
 use lightbench_core::search::{Decision, Look, Story, Verdict, WorkloadTime};
 
-use super::empty;
+use super::{empty, sentence};
 use crate::theme::{self, GAP, Tokens};
 use crate::widgets::code::diff::{Diff, DiffView};
 use crate::widgets::code::syntax::Language;
@@ -13,6 +13,9 @@ use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
 use crate::workbench::search::{SearchCommand, Suggested, Suggestion};
+
+/// The width of what stands before each line of what came of a variant.
+const HEADS: f32 = 84.0;
 
 /// How a variant is looked at.
 #[derive(Default)]
@@ -80,8 +83,8 @@ fn suggestion(
 ) {
     let (at, count) = (suggested.at + 1, suggested.count());
     ui.label(RichText::new(format!("Suggestion {at} of {count}, nothing was run")).small().weak());
-    ui.label(strong(&suggested.draft.what));
-    ui.add(egui::Label::new(&suggested.reason).wrap());
+    ui.label(strong(sentence(&suggested.draft.what)));
+    ui.add(egui::Label::new(sentence(&suggested.reason)).wrap());
     let gain = format!("{:.2} × expected, a prediction", suggested.gain);
     ui.horizontal(|ui| {
         let tokens = theme::tokens(ui);
@@ -124,6 +127,7 @@ fn variant(
     let most = if parent.is_some() { ui.available_height() * 0.5 } else { f32::INFINITY };
     let facts = ScrollArea::vertical().id_salt(("variant", number)).max_height(most);
     facts.auto_shrink([false, true]).show(ui, |ui| {
+        row(ui, (Icon::Right, tokens.text.weak.0), "Why it", &variant.proposal.why);
         stages(ui, &tokens, variant);
         if let Some(why) = rejection {
             row(ui, (Icon::Cross, tokens.status.warning.0), "You rejected it", why);
@@ -143,7 +147,7 @@ fn variant(
 /// What it is, who made it of what, why then, and what it is worth.
 fn head(ui: &mut Ui, tokens: &Tokens, story: &Story, (number, variant): (usize, &Variant)) {
     let proposal = &variant.proposal;
-    ui.add(egui::Label::new(strong(&proposal.what).color(tokens.text.strong.0)).wrap());
+    ui.add(egui::Label::new(strong(sentence(&proposal.what)).color(tokens.text.strong.0)).wrap());
     ui.horizontal_wrapped(|ui| {
         let from = proposal.parent.map(|parent| format!(" of #{parent}")).unwrap_or_default();
         ui.label(format!("Variant {number}{from}, by {}", proposal.origin));
@@ -160,9 +164,6 @@ fn head(ui: &mut Ui, tokens: &Tokens, story: &Story, (number, variant): (usize, 
             ui.colored_label(tokens.status.good.0, "best");
         }
     });
-    ui.add(
-        egui::Label::new(RichText::new(format!("Chosen because {}", proposal.why)).weak()).wrap(),
-    );
 }
 
 fn orders(
@@ -247,10 +248,12 @@ fn stages(ui: &mut Ui, tokens: &Tokens, variant: &Variant) {
 fn row(ui: &mut Ui, (icon, color): (Icon, egui::Color32), head: &str, text: &str) {
     ui.horizontal_top(|ui| {
         icon.show(ui, color);
-        ui.add_sized(
-            [84.0, ui.text_style_height(&egui::TextStyle::Body)],
-            egui::Label::new(RichText::new(head).weak()).halign(egui::Align::Min),
-        );
+        let size = vec2(HEADS, ui.text_style_height(&egui::TextStyle::Body));
+        let layout = egui::Layout::left_to_right(egui::Align::Min);
+        ui.allocate_ui_with_layout(size, layout, |ui| {
+            ui.set_min_width(HEADS);
+            ui.weak(head);
+        });
         ui.add(egui::Label::new(text).wrap());
     });
 }

@@ -18,6 +18,9 @@ const FOLDER: &str = "searches";
 /// The first line of a journal has no more bytes.
 const MOST_OF_HEADER: u64 = 1 << 20;
 
+/// The folder of a project in which everything of ours is.
+const BESIDE_PROJECT: &str = ".lightbench";
+
 /// What was learnt, in the user's state folder.
 const KNOWLEDGE: &str = "knowledge.ron";
 
@@ -31,8 +34,12 @@ pub(crate) fn known_folder(
     session: &Session,
     root: &Path,
 ) -> Result<Option<PathBuf>, HistoryError> {
-    let place = Place::for_reading(root, session.state.as_deref())?;
-    Ok(place.map(|place| place.folder.join(FOLDER)))
+    if let Some(place) = Place::for_reading(root, session.state.as_deref())? {
+        return Ok(Some(place.folder.join(FOLDER)));
+    }
+    // A search that was killed before its first run was kept has no history beside it.
+    let own = root.join(BESIDE_PROJECT).join(FOLDER);
+    Ok(own.is_dir().then_some(own))
 }
 
 /// This machine's key.
