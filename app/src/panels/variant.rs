@@ -127,7 +127,7 @@ fn variant(
     let most = if parent.is_some() { ui.available_height() * 0.5 } else { f32::INFINITY };
     let facts = ScrollArea::vertical().id_salt(("variant", number)).max_height(most);
     facts.auto_shrink([false, true]).show(ui, |ui| {
-        row(ui, (Icon::Right, tokens.text.weak.0), "Why it", &variant.proposal.why);
+        row(ui, (Icon::Right, tokens.text.weak.0), "Why now", &variant.proposal.why);
         stages(ui, &tokens, variant);
         if let Some(why) = rejection {
             row(ui, (Icon::Cross, tokens.status.warning.0), "You rejected it", why);
@@ -229,9 +229,7 @@ fn stages(ui: &mut Ui, tokens: &Tokens, variant: &Variant) {
     match &variant.verdict {
         None => {}
         Some(Verdict::Passed { lines, .. }) => {
-            for line in lines {
-                row(ui, good, "Every check", line);
-            }
+            row(ui, good, "Every check", &lines.join("\n"));
         }
         Some(Verdict::Failed(Failed { sentence, .. })) => row(ui, bad, "Every check", sentence),
     }

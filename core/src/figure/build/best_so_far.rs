@@ -55,7 +55,7 @@ pub fn best_so_far(found: &[Found]) -> Result<Figure, Undrawable> {
     let edge = low - 0.08 * (high - low);
     let below = edge - FAILURES * (high - low);
     let x = Axis::linear("Evaluations", Unit::Count).showing([0.0]);
-    let y = Axis::linear("Times as fast as the first", Unit::Count).showing([high]);
+    let y = Axis::linear("Times as fast as the first", Unit::Factor).showing([high]);
     let mut figure = Figure::new("Best so far", x, y);
     let failed = found.iter().filter(|each| each.came == Came::Failure).count();
     if failed > 0 {
