@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use egui::{
-    Align, Button, Checkbox, ComboBox, DragValue, Layout, ProgressBar, RichText, ScrollArea, Ui,
+    Align, Button, Checkbox, ComboBox, DragValue, Layout, Rect, RichText, ScrollArea, Sense, Ui,
+    vec2,
 };
 use lightbench_core::search::{Pace, Story};
 use lightbench_core::strategies::{StrategyKind, TunerKind};
@@ -146,10 +147,19 @@ fn budget(ui: &mut Ui, current: &Current, story: &Story, now: Duration) {
     let time = current.budget.seconds.map_or(0.0, |most| (seconds / most.max(1e-9)) as f32);
     let text = [Some(text), left].into_iter().flatten().collect::<Vec<_>>().join(", ");
     ui.horizontal(|ui| {
-        let bar = ProgressBar::new(part.max(time).clamp(0.0, 1.0)).desired_height(4.0);
-        ui.add(bar.desired_width((ui.available_width() * 0.4).min(220.0)));
+        bar(ui, part.max(time).clamp(0.0, 1.0));
         ui.label(RichText::new(text).small());
     });
+}
+
+/// How much is used up; the words beside it say the same.
+fn bar(ui: &mut Ui, part: f32) {
+    let tokens = theme::tokens(ui);
+    let width = (ui.available_width() * 0.4).min(220.0);
+    let (place, _) = ui.allocate_exact_size(vec2(width, 4.0), Sense::hover());
+    ui.painter().rect_filled(place, 2.0, tokens.line.normal.0);
+    let used = Rect::from_min_size(place.min, vec2(width * part, place.height()));
+    ui.painter().rect_filled(used, 2.0, tokens.accent.0);
 }
 
 fn pace(ui: &mut Ui, pace: Pace, said: &mut Vec<SearchCommand>) {

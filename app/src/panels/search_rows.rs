@@ -58,7 +58,17 @@ pub(super) fn line(
         ui.painter().rect_filled(place, 0.0, tokens.surface.raised.0);
     }
     let left = rails(ui.painter(), &tokens, row, place);
-    draw(ui, &tokens, (standing, &outcome), (place, left), (number, &variant.proposal.what));
+    let what = &variant.proposal.what;
+    let title = match standing {
+        Standing::Failed(failed) => format!("{what} · {}", failed.sentence),
+        Standing::Waiting
+        | Standing::Looked
+        | Standing::Best
+        | Standing::WasBest
+        | Standing::Kept
+        | Standing::Rejected => what.clone(),
+    };
+    draw(ui, &tokens, (standing, &outcome), (place, left), (number, &title));
     let next = keys(ui, &response, &near);
     let clicked = response.clicked().then_some(number);
     if clicked.is_some() {
