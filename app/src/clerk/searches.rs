@@ -36,7 +36,7 @@ impl Worker {
             Beginning::New(kernel, plan) => {
                 let seed = fresh_seed().map_err(|error| told(&error))?;
                 let mut order =
-                    typed(&project, chosen, &plan, |typed, wanted| typed.new(wanted, seed))?;
+                    typed(&project, chosen, &plan, |typed, wanted| typed.begun(wanted, seed))?;
                 // Under its own name, with what stands in the editor.
                 order.kernel = kernel;
                 let path = folder.join(format!("{}.jsonl", order.id));

@@ -167,22 +167,24 @@ fn searches_on_disk_are_listed_and_read_whoever_wrote_them() {
     searched(&bench, "own", "state");
     searched(&bench, "foreign", "elsewhere");
     fs::write(bench.project().join(".lightbench/searches/none.jsonl"), "no journal\n").unwrap();
-    let listed = |bench: &Bench| {
-        bench.desk.hand(Errand::ListSearches(bench.project()));
-        bench.until(|finding| match finding {
-            Finding::Searches(_, listed) => Some(listed),
-            _ => None,
-        })
-    };
+    let listed =
+        |bench: &Bench| {
+            bench.desk.hand(Errand::ListSearches(bench.project()));
+            bench.until(|finding| {
+                if let Finding::Searches(_, listed) = finding { Some(listed) } else { None }
+            })
+        };
     let mut names: Vec<String> = listed(&bench).into_iter().map(|header| header.id).collect();
     names.sort_unstable();
     assert_eq!(names, ["foreign", "own"]);
     let check = |name: &str, expected: Result<Writer, &str>| {
         bench.desk.hand(Errand::ReadSearch(bench.project(), name.to_owned()));
-        let read = bench.until(|finding| match finding {
-            Finding::Search(_, read) => Some(read),
-            _ => None,
-        });
+        let read =
+            bench.until(
+                |finding| {
+                    if let Finding::Search(_, read) = finding { Some(read) } else { None }
+                },
+            );
         match (read, expected) {
             (Ok(read), Ok(writer)) => {
                 assert_eq!(read.writer, writer, "{name}");

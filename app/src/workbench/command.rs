@@ -342,21 +342,7 @@ fn listed() -> Vec<Entry> {
     add(Menu::History, Command::SwapSides, "Swap sides", &[]);
     add(Menu::History, Command::CopyVerdict, "Copy verdict", &[]);
     add(Menu::History, Command::CopyComparison, "Copy comparison as Markdown", &[]);
-    let search: [(SearchCommand, &str, &[Shortcut]); 12] = [
-        (SearchCommand::Start, "Search from this kernel", &[plain("F9")]),
-        (SearchCommand::Pause, "Pause search", &[]),
-        (SearchCommand::GoOn, "Go on with search", &[]),
-        (SearchCommand::Stop, "Stop search", &[shift("F9")]),
-        (SearchCommand::Pace(Pace::Full), "Search at full pace", &[]),
-        (SearchCommand::Pace(Pace::Gentle), "Search at a gentle pace", &[]),
-        (SearchCommand::ToggleFailures, "Hide or show failures", &[]),
-        (SearchCommand::Accept, "Accept variant", &[control_shift("A")]),
-        (SearchCommand::KeepAsBranch, "Keep variant as a branch", &[]),
-        (SearchCommand::Suggest, "Suggest a change", &[control_shift("G")]),
-        (SearchCommand::NextSuggestion, "Next suggestion", &[]),
-        (SearchCommand::AcceptSuggestion, "Accept suggestion", &[]),
-    ];
-    for (command, title, shortcuts) in search {
+    for (command, title, shortcuts) in OF_SEARCHES {
         add(Menu::Search, Command::Search(command), title, shortcuts);
     }
     let lesson: [(LessonCommand, &str, &[Shortcut]); 6] = [
@@ -377,6 +363,22 @@ fn listed() -> Vec<Entry> {
     add(Menu::Help, Command::DismissNotices, "Dismiss notices", &[]);
     entries
 }
+
+/// What needs nothing more to be known about searches.
+const OF_SEARCHES: [(SearchCommand, &str, &[Shortcut]); 12] = [
+    (SearchCommand::Start, "Search from this kernel", &[plain("F9")]),
+    (SearchCommand::Pause, "Pause search", &[]),
+    (SearchCommand::GoOn, "Go on with search", &[]),
+    (SearchCommand::Stop, "Stop search", &[shift("F9")]),
+    (SearchCommand::Pace(Pace::Full), "Search at full pace", &[]),
+    (SearchCommand::Pace(Pace::Gentle), "Search at a gentle pace", &[]),
+    (SearchCommand::ToggleFailures, "Hide or show failures", &[]),
+    (SearchCommand::Accept, "Accept variant", &[control_shift("A")]),
+    (SearchCommand::KeepAsBranch, "Keep variant as a branch", &[]),
+    (SearchCommand::Suggest, "Suggest a change", &[control_shift("G")]),
+    (SearchCommand::NextSuggestion, "Next suggestion", &[]),
+    (SearchCommand::AcceptSuggestion, "Accept suggestion", &[]),
+];
 
 impl Shortcut {
     /// As it is written in menus.

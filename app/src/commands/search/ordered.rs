@@ -92,7 +92,7 @@ pub(super) fn ordered(
                 Some(seed) => seed,
                 None => bench::fresh_seed().map_err(|error| broken(&error))?,
             };
-            let order = typed.new(wanted, seed).map_err(|error| refuse(&error))?;
+            let order = typed.begun(wanted, seed).map_err(|error| refuse(&error))?;
             let path = folder.join(format!("{}.jsonl", order.id));
             let journal = Journal::create(&path, machine).map_err(|error| broken(&error))?;
             (order, Begun::New(journal))
@@ -123,7 +123,7 @@ pub(crate) struct Typed<'a> {
 }
 
 impl Typed<'_> {
-    pub(crate) fn new(&self, wanted: &Wanted<'_>, seed: u64) -> Result<Order, String> {
+    pub(crate) fn begun(&self, wanted: &Wanted<'_>, seed: u64) -> Result<Order, String> {
         let arguments = self.arguments;
         let kernel = self.kernel()?;
         let mut budget =
