@@ -33,6 +33,7 @@ impl Worker {
             self.said.notice(Weight::Warning, text);
         }
         self.read_history(&folder);
+        self.list_searches(&folder);
         self.read_journal(&folder);
     }
 
@@ -56,6 +57,17 @@ impl Worker {
     pub(super) fn save(&self, folder: &Path, file: PathBuf, text: String) {
         let saved = write_whole(&folder.join(&file), text.as_bytes());
         self.said.say(Finding::Saved(file, text, saved.map_err(|error| error.to_string())));
+    }
+
+    pub(super) fn create(&self, folder: &Path, file: PathBuf, text: String) {
+        let path = folder.join(&file);
+        let create = || -> io::Result<()> {
+            path.parent().map_or(Ok(()), fs::create_dir_all)?;
+            let mut created = fs::OpenOptions::new().write(true).create_new(true).open(&path)?;
+            created.write_all(text.as_bytes())
+        };
+        let created = create();
+        self.said.say(Finding::Saved(file, text, created.map_err(|error| error.to_string())));
     }
 
     pub(super) fn keep_journal(&self, folder: &Path, file: &Path, text: &str) {

@@ -47,14 +47,15 @@ impl Worker {
     }
 
     pub(super) fn record(&self, recording: &Recording) {
-        let Recording { project, kernel, run, device, compiler, workload } = recording;
+        let Recording { project, kernel, run, device, compiler, workload, origin, parent } =
+            recording;
         let Some(chosen) = self.devices.iter().find(|chosen| chosen.device == device.name) else {
             return;
         };
         let asked =
             AskedFor { parameters: &[], workload: workload.as_deref(), keeping: Keeping::Records };
         let mut recorder = Recorder::new(&self.session, project, chosen, asked, compiler.clone());
-        let appended = recorder.appended(kernel, run);
+        let appended = recorder.appended_of(kernel, run, (origin.clone(), parent.as_deref()));
         for notice in &recorder.notices {
             self.said.notice(Weight::Warning, notice.clone());
         }

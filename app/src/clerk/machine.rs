@@ -83,7 +83,8 @@ impl Worker {
             devices: settings,
             wake: Some(Wake(Box::new(move || wake()))),
         };
-        let evaluator = Engine::start(settings).map_err(|error| told(&error))?;
+        let evaluator = Arc::new(Engine::start(settings).map_err(|error| told(&error))?);
+        self.engine = Some(Arc::clone(&evaluator));
         self.devices = devices;
         let devices = self.devices.iter().map(choice).collect();
         Ok(Found { evaluator: Box::new(evaluator), devices, compiler, without_gpu })

@@ -13,6 +13,7 @@ pub(crate) mod files;
 mod keeping;
 mod lessons;
 mod machine;
+mod searches;
 #[cfg(test)]
 mod tests;
 mod watch;
@@ -21,6 +22,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::{Builder, JoinHandle};
 use std::{io, mem};
+
+use lightbench_core::engine::Engine;
 
 use crate::commands::bench::Chosen;
 use crate::session::Session;
@@ -81,6 +84,7 @@ impl Desk {
             said: said.clone(),
             watch: watch::Watch::default(),
             devices: Vec::new(),
+            engine: None,
         };
         let thread = Builder::new().name("clerk".to_owned()).spawn(move || {
             for errand in inbox {
@@ -132,6 +136,8 @@ struct Worker {
     watch: watch::Watch,
     /// The devices that were found.
     devices: Vec<Chosen>,
+    /// What evaluates on them, for searches.
+    engine: Option<Arc<Engine>>,
 }
 
 impl Worker {
@@ -142,6 +148,7 @@ impl Worker {
             Errand::Open(folder) => self.open(&folder),
             Errand::Reread(folder) => self.reread(&folder),
             Errand::Save { folder, file, text } => self.save(&folder, file, text),
+            Errand::Create { folder, file, text } => self.create(&folder, file, text),
             Errand::Record(recording) => self.record(&recording),
             Errand::ReadRun(folder, number) => self.read_run(&folder, number),
             Errand::Disassemble(facts) => self.disassemble(facts),
@@ -157,6 +164,10 @@ impl Worker {
             Errand::Examine => self.examine(),
             Errand::KeepProgress(folder, progress) => self.keep_progress(&folder, &progress),
             Errand::Trace(tracing) => self.trace(*tracing),
+            Errand::Search(order) => self.search(*order),
+            Errand::ListSearches(folder) => self.list_searches(&folder),
+            Errand::ReadSearch(folder, name) => self.read_search(&folder, &name),
+            Errand::Learn(knowledge) => self.learn(&knowledge),
         }
     }
 }

@@ -10,6 +10,7 @@ use lightbench_core::toolchain::Surroundings;
 use super::Desk;
 use crate::session::Session;
 use crate::workbench::errand::{Clerk as _, Errand, Finding, Part};
+use crate::workbench::search::Writer;
 use crate::workbench::settings::Settings;
 
 /// How long anything may take on a machine that does much else.
@@ -140,4 +141,80 @@ fn what_was_handed_over_is_done_before_the_thread_ends() {
     let state = bench.folder.path().join("state/settings.ron");
     drop(bench.desk);
     assert_eq!(Settings::from_ron(&fs::read_to_string(state).unwrap()), Ok(settings));
+}
+
+/// A journal as a search leaves it, by a machine with this state folder.
+fn searched(bench: &Bench, name: &str, state: &str) {
+    use lightbench_core::history::machine::Machine;
+    use lightbench_core::search::Journal;
+
+    let machine = Machine::of(&bench.folder.path().join(state)).unwrap();
+    let folder = bench.project().join(".lightbench/searches");
+    let mut journal = Journal::create(&folder.join(format!("{name}.jsonl")), machine).unwrap();
+    for mut entry in crate::workbench::search::tests::entries() {
+        if let lightbench_core::search::Entry::Began(header) = &mut entry {
+            header.id = name.to_owned();
+        }
+        journal.append(1.5, &entry).unwrap();
+    }
+}
+
+#[test]
+fn searches_on_disk_are_listed_and_read_whoever_wrote_them() {
+    let bench = Bench::new();
+    fs::create_dir_all(bench.folder.path().join("state")).unwrap();
+    fs::create_dir_all(bench.folder.path().join("elsewhere")).unwrap();
+    searched(&bench, "own", "state");
+    searched(&bench, "foreign", "elsewhere");
+    fs::write(bench.project().join(".lightbench/searches/none.jsonl"), "no journal\n").unwrap();
+    let listed =
+        |bench: &Bench| {
+            bench.desk.hand(Errand::ListSearches(bench.project()));
+            bench.until(|finding| {
+                if let Finding::Searches(_, listed) = finding { Some(listed) } else { None }
+            })
+        };
+    let mut names: Vec<String> = listed(&bench).into_iter().map(|header| header.id).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["foreign", "own"]);
+    let check = |name: &str, expected: Result<Writer, &str>| {
+        bench.desk.hand(Errand::ReadSearch(bench.project(), name.to_owned()));
+        let read =
+            bench.until(
+                |finding| {
+                    if let Finding::Search(_, read) = finding { Some(read) } else { None }
+                },
+            );
+        match (read, expected) {
+            (Ok(read), Ok(writer)) => {
+                assert_eq!(read.writer, writer, "{name}");
+                assert_eq!(read.story.variants.len(), 8, "{name}");
+            }
+            (Err(why), Err(part)) => assert!(why.contains(part), "{why}"),
+            (read, _) => panic!("{name}: {read:?}"),
+        }
+    };
+    check("own", Ok(Writer::Own));
+    check("foreign", Ok(Writer::Foreign));
+    check("none", Err("line 1"));
+    check("missing", Err("no search"));
+}
+
+#[test]
+fn a_new_file_never_replaces_another() {
+    let bench = Bench::new();
+    bench.open();
+    let check = |file: &str, is_created: bool| {
+        let (folder, text) = (bench.project(), "// kept\n".to_owned());
+        bench.desk.hand(Errand::Create { folder, file: file.into(), text });
+        let created = bench.until(|finding| {
+            if let Finding::Saved(_, _, created) = finding { Some(created) } else { None }
+        });
+        assert_eq!(created.is_ok(), is_created, "{file}: {created:?}");
+    };
+    check("kernels/naive-2.cu", true);
+    check("kernels/naive-2.cu", false);
+    check("kernels/naive.cu", false);
+    let naive = fs::read_to_string(bench.project().join("kernels/naive.cu")).unwrap();
+    assert_ne!(naive, "// kept\n");
 }

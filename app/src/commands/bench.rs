@@ -248,7 +248,7 @@ fn calibrated(state: Option<&Path>, uuid: &str) -> (Option<Arc<Calibration>>, Op
 }
 
 /// A seed that nobody can know beforehand.
-pub(super) fn fresh_seed() -> Result<u64, getrandom::Error> {
+pub(crate) fn fresh_seed() -> Result<u64, getrandom::Error> {
     getrandom::u64()
 }
 

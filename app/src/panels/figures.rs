@@ -134,7 +134,7 @@ fn of_lesson(bench: &Workbench, work: &MinimalWork) -> Vec<RooflineRun> {
     all
 }
 
-fn export(name: &str, export: Export) -> Command {
+pub(super) fn export(name: &str, export: Export) -> Command {
     match export {
         Export::Copy(text) => Command::Copy(text),
         Export::SaveSvg(text) => Command::Export(format!("{name}.svg"), text.into_bytes()),

@@ -1,7 +1,9 @@
 //! Panels: each draws from the workbench and gives back commands. One file for each; this is the list of them.
 
 mod access;
+mod archive;
 mod assembly;
+mod best_so_far;
 mod compare;
 mod counters;
 mod device;
@@ -18,10 +20,13 @@ mod project;
 mod resources;
 mod result;
 pub mod roofline;
+mod search;
+mod search_rows;
 pub mod speed_of_light;
 #[cfg(test)]
 mod tests;
 pub mod timing;
+mod variant;
 pub mod workloads;
 
 use std::time::Duration;
@@ -46,6 +51,9 @@ pub struct Views {
     figures: figures::FiguresView,
     lesson: lesson::LessonView,
     access: access::AccessView,
+    search: search::SearchView,
+    variant: variant::VariantView,
+    best_so_far: best_so_far::BestSoFarView,
 }
 
 /// What a panel's tab says now.
@@ -80,7 +88,13 @@ pub fn title(panel: Panel, bench: &Workbench) -> String {
         | Panel::Doctor
         | Panel::Lesson
         | Panel::Access
-        | Panel::Search => plain,
+        | Panel::Search
+        | Panel::BestSoFar
+        | Panel::Archive => plain,
+        Panel::Variant => match bench.searches.shown() {
+            Some((number, _)) => format!("{plain} {number}"),
+            None => plain,
+        },
     }
 }
 
@@ -104,7 +118,10 @@ pub const fn inset(panel: Panel) -> i8 {
         | Panel::Doctor
         | Panel::Lesson
         | Panel::Access
-        | Panel::Search => 10,
+        | Panel::Search
+        | Panel::Variant
+        | Panel::BestSoFar
+        | Panel::Archive => 10,
     }
 }
 
@@ -139,12 +156,18 @@ pub fn show(
             let cursor = cursor(bench, views);
             access::show(ui, bench, &mut views.access, cursor, commands);
         }
-        Panel::Search => empty::show(
-            ui,
-            "No search runs",
-            "A search proposes variants of a kernel in the background",
-        ),
+        Panel::Search => search::show(ui, bench, &mut views.search, now, commands),
+        Panel::Variant => variant::show(ui, bench, &mut views.variant, commands),
+        Panel::BestSoFar => best_so_far::show(ui, bench, &mut views.best_so_far, commands),
+        Panel::Archive => archive::show(ui, bench, commands),
     }
+}
+
+/// A text as a sentence begins; one that begins with a sign stays as it is.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_uppercase().collect::<String>());
+    first.unwrap_or_default() + letters.as_str()
 }
 
 /// The line of the cursor in the text of the kernel that is worked on.

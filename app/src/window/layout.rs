@@ -308,12 +308,12 @@ fn original(name: LayoutName) -> Tree<Pane> {
         }
         LayoutName::Search => {
             let search = tabs(t, &[Panel::Search]);
-            let history = tabs(t, &[Panel::History]);
-            let editor = tabs(t, &[Panel::Editor, Panel::Compare]);
-            let roofline = tabs(t, &[Panel::Roofline]);
-            let left = split(t, Vertical, &[(search, 0.55), (history, 0.45)]);
-            let right = split(t, Vertical, &[(editor, 0.6), (roofline, 0.4)]);
-            split(t, Horizontal, &[(left, 0.45), (right, 0.55)])
+            let plots = tabs(t, &[Panel::BestSoFar, Panel::Archive, Panel::History]);
+            let variant = tabs(t, &[Panel::Variant]);
+            let editor = tabs(t, &[Panel::Editor, Panel::Roofline, Panel::Compare]);
+            let left = split(t, Vertical, &[(search, 0.58), (plots, 0.42)]);
+            let right = split(t, Vertical, &[(variant, 0.6), (editor, 0.4)]);
+            split(t, Horizontal, &[(left, 0.48), (right, 0.52)])
         }
         LayoutName::Teach => {
             let lesson = tabs(t, &[Panel::Lesson]);

@@ -29,6 +29,7 @@ use crate::workbench::command::Command;
 use crate::workbench::errand::Errand;
 use crate::workbench::lesson::LessonCommand;
 use crate::workbench::panel::{LayoutName, Panel};
+use crate::workbench::search::SearchCommand;
 use crate::workbench::{Wish, Workbench};
 
 /// Everything that is drawn.
@@ -96,7 +97,8 @@ impl Window {
 
     /// A window that is left alone is drawn again only when what it shows changes by itself.
     fn wake_when_something_changes(&self, context: &Context, now: Duration) {
-        let running = self.bench.evaluations.is_busy().then_some(Duration::from_millis(500));
+        let busy = self.bench.evaluations.is_busy() || self.bench.searches.is_busy();
+        let running = busy.then_some(Duration::from_millis(500));
         let due =
             [running, self.bench.notices.next_change(now), self.bench.documents.journal_due(now)];
         if let Some(soonest) = due.into_iter().flatten().min() {
@@ -201,6 +203,10 @@ impl Window {
             self.views.editor.ask(*edit);
         } else if command == Command::CompareSelected {
             self.layouts.choose(LayoutName::Compare);
+        } else if command == Command::Search(SearchCommand::Start) {
+            self.layouts.choose(LayoutName::Search);
+        } else if command == Command::Search(SearchCommand::Suggest) {
+            self.layouts.show(Panel::Variant);
         } else if command == Command::Examine {
             self.layouts.show(Panel::Doctor);
         }

@@ -5,10 +5,12 @@ use std::sync::LazyLock;
 
 use lightbench_core::figure::Figure;
 use lightbench_core::history::RunNumber;
+use lightbench_core::search::Pace;
 
 use super::access::Wanted;
 use super::lesson::LessonCommand;
 use super::panel::{LayoutName, Panel};
+use super::search::SearchCommand;
 use super::settings::{Heat, Mode};
 use crate::theme::ThemeName;
 
@@ -119,6 +121,8 @@ pub enum Command {
     OpenLesson(PathBuf),
     /// Something of the lesson that is open.
     Lesson(LessonCommand),
+    /// Something of searches.
+    Search(SearchCommand),
     /// Look at what a warp accesses; the first one where nobody says which.
     Trace(Option<Wanted>),
 }
@@ -204,6 +208,8 @@ pub enum Menu {
     View,
     /// Runs and comparison.
     History,
+    /// Searches and suggestions.
+    Search,
     /// Lessons.
     Teach,
     /// About this.
@@ -212,8 +218,16 @@ pub enum Menu {
 
 impl Menu {
     /// All of them, from left to right.
-    pub const ALL: [Self; 7] =
-        [Self::File, Self::Edit, Self::Run, Self::View, Self::History, Self::Teach, Self::Help];
+    pub const ALL: [Self; 8] = [
+        Self::File,
+        Self::Edit,
+        Self::Run,
+        Self::View,
+        Self::History,
+        Self::Search,
+        Self::Teach,
+        Self::Help,
+    ];
 
     /// Its title.
     #[must_use]
@@ -224,6 +238,7 @@ impl Menu {
             Self::Run => "Run",
             Self::View => "View",
             Self::History => "History",
+            Self::Search => "Search",
             Self::Teach => "Teach",
             Self::Help => "Help",
         }
@@ -327,6 +342,9 @@ fn listed() -> Vec<Entry> {
     add(Menu::History, Command::SwapSides, "Swap sides", &[]);
     add(Menu::History, Command::CopyVerdict, "Copy verdict", &[]);
     add(Menu::History, Command::CopyComparison, "Copy comparison as Markdown", &[]);
+    for (command, title, shortcuts) in OF_SEARCHES {
+        add(Menu::Search, Command::Search(command), title, shortcuts);
+    }
     let lesson: [(LessonCommand, &str, &[Shortcut]); 6] = [
         (LessonCommand::Next, "Next step", &[plain("F7")]),
         (LessonCommand::Previous, "Previous step", &[shift("F7")]),
@@ -345,6 +363,22 @@ fn listed() -> Vec<Entry> {
     add(Menu::Help, Command::DismissNotices, "Dismiss notices", &[]);
     entries
 }
+
+/// What needs nothing more to be known about searches.
+const OF_SEARCHES: [(SearchCommand, &str, &[Shortcut]); 12] = [
+    (SearchCommand::Start, "Search from this kernel", &[plain("F9")]),
+    (SearchCommand::Pause, "Pause search", &[]),
+    (SearchCommand::GoOn, "Go on with search", &[]),
+    (SearchCommand::Stop, "Stop search", &[shift("F9")]),
+    (SearchCommand::Pace(Pace::Full), "Search at full pace", &[]),
+    (SearchCommand::Pace(Pace::Gentle), "Search at a gentle pace", &[]),
+    (SearchCommand::ToggleFailures, "Hide or show failures", &[]),
+    (SearchCommand::Accept, "Accept variant", &[control_shift("A")]),
+    (SearchCommand::KeepAsBranch, "Keep variant as a branch", &[]),
+    (SearchCommand::Suggest, "Suggest a change", &[control_shift("G")]),
+    (SearchCommand::NextSuggestion, "Next suggestion", &[]),
+    (SearchCommand::AcceptSuggestion, "Accept suggestion", &[]),
+];
 
 impl Shortcut {
     /// As it is written in menus.

@@ -9,16 +9,20 @@ use lightbench_core::access;
 use lightbench_core::compile::facts::Facts;
 use lightbench_core::compile::sass::SassFunction;
 use lightbench_core::device::{DeviceName, DeviceSheet};
-use lightbench_core::engine::{Engine, Event, NotTaken, Request, RequestId};
+use lightbench_core::engine::{Engine, Event, Heard, NotTaken, Request, RequestId, Searching};
 use lightbench_core::evaluate::Run;
 use lightbench_core::figure::Figure;
+use lightbench_core::history::record::Origin;
 use lightbench_core::history::{RunNumber, StoredRun};
 use lightbench_core::project::{Kernel, Project, ProjectError, Survey};
+use lightbench_core::search::{Header, Story};
 use lightbench_core::speed_of_light::calibration::Calibration;
+use lightbench_core::suggest::knowledge::Knowledge;
 use lightbench_core::toolchain::doctor::Report;
 
 use super::access::{Tracing, Wanted};
 use super::lesson::{LessonRead, Progress};
+use super::search::{Hold, ReadSearch, SearchOrder};
 use super::settings::Settings;
 use crate::theme::ThemeName;
 
@@ -35,6 +39,15 @@ pub enum Errand {
     Reread(PathBuf),
     /// Write a text to a file below a folder.
     Save {
+        /// The project's folder.
+        folder: PathBuf,
+        /// Below it.
+        file: PathBuf,
+        /// What to write.
+        text: String,
+    },
+    /// Write a new file below a folder; one that is there stays as it is.
+    Create {
         /// The project's folder.
         folder: PathBuf,
         /// Below it.
@@ -80,6 +93,14 @@ pub enum Errand {
     KeepProgress(PathBuf, Progress),
     /// Look at what a warp accesses.
     Trace(Box<Tracing>),
+    /// Start a search, or go on with one.
+    Search(Box<SearchOrder>),
+    /// Which searches of a project are on disk.
+    ListSearches(PathBuf),
+    /// Read the journal of a search.
+    ReadSearch(PathBuf, String),
+    /// Keep what was learnt of techniques.
+    Learn(Box<Knowledge>),
 }
 
 /// A run to be kept.
@@ -97,6 +118,10 @@ pub struct Recording {
     pub compiler: String,
     /// The workload that was asked for, where it was one.
     pub workload: Option<String>,
+    /// Who made the candidate.
+    pub origin: Origin,
+    /// The candidate that it was made of, where that ran.
+    pub parent: Option<String>,
 }
 
 /// A device that can be chosen.
@@ -141,8 +166,23 @@ pub enum Finding {
     Folder(PathBuf),
     /// What the machine has.
     Examined(Box<Report>),
+    /// A search of a project was started, or why not.
+    Searching(PathBuf, Result<StartedSearch, String>),
+    /// The searches of a project that are on disk, the newest first.
+    Searches(PathBuf, Vec<Header>),
+    /// A journal was read.
+    Search(PathBuf, Result<ReadSearch, String>),
     /// Something to be said.
     Said(super::notices::Weight, String),
+}
+
+/// A search that was started.
+#[derive(Debug)]
+pub struct StartedSearch {
+    /// What it came to before; none of a new one.
+    pub story: Option<Box<Story>>,
+    /// Itself.
+    pub searcher: Box<dyn Searcher>,
 }
 
 /// Whether more follows.
@@ -191,12 +231,36 @@ pub trait Evaluator: Send {
     fn next_event(&self) -> Option<Event>;
 }
 
-impl Evaluator for Engine {
+impl Evaluator for Arc<Engine> {
     fn ask(&self, request: Request) -> Result<RequestId, NotTaken> {
-        Self::ask(self, request)
+        Engine::ask(self, request)
     }
 
     fn next_event(&self) -> Option<Event> {
-        Self::next_event(self, Duration::ZERO)
+        Engine::next_event(self, Duration::ZERO)
+    }
+}
+
+/// A search that goes on elsewhere; dropping it stops it. No function waits.
+pub trait Searcher: Send + fmt::Debug {
+    /// The oldest thing that it said and nobody has heard.
+    fn heard(&self) -> Option<Heard>;
+    /// Holds it back, or lets it go.
+    fn hold(&self, hold: Hold);
+}
+
+impl Searcher for Searching {
+    fn heard(&self) -> Option<Heard> {
+        Self::heard(self)
+    }
+
+    fn hold(&self, hold: Hold) {
+        let control = self.control();
+        match hold {
+            Hold::Pause => control.pause(),
+            Hold::GoOn => control.resume(),
+            Hold::Stop => control.stop(),
+            Hold::Pace(pace) => control.set_pace(pace),
+        }
     }
 }

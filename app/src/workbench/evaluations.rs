@@ -169,6 +169,15 @@ impl Evaluations {
         self.jobs.clear();
     }
 
+    /// The compiler's name and version, as far as they are known.
+    #[must_use]
+    pub fn compiler(&self) -> &str {
+        match &self.machine {
+            Machine::Known(found) => &found.compiler,
+            Machine::Looking | Machine::Unable(_) => "",
+        }
+    }
+
     fn evaluator(&self) -> Option<&dyn Evaluator> {
         match &self.machine {
             Machine::Known(found) => Some(found.evaluator.as_ref()),

@@ -67,6 +67,17 @@ impl Workbench {
                     self.read_run(&Arc::from(run), source);
                 }
             }
+            Finding::Searching(folder, started) => self.search_started(&folder, started, now),
+            Finding::Searches(folder, listed) => {
+                if self.is_open(&folder) {
+                    self.searches_listed(listed);
+                }
+            }
+            Finding::Search(folder, read) => {
+                if self.is_open(&folder) {
+                    self.search_read(read, now);
+                }
+            }
             Finding::Sass(facts, sass) => {
                 if let Some(known) = self.evaluations.of_facts(&facts) {
                     known.sass = match sass {
@@ -97,6 +108,7 @@ impl Workbench {
                 self.documents.clear();
                 self.evaluations.clear();
                 self.runs = Runs::default();
+                self.searches.clear();
                 self.selection = Selection::default();
                 let opened = Opened::new(survey);
                 let kernel = opened.kernel.clone();
@@ -117,6 +129,9 @@ impl Workbench {
     fn update(&mut self, survey: Survey, now: Duration) {
         let Some(opened) = &mut self.opened else { return };
         let changed = opened.update(survey);
+        // A text that was new may be a kernel now.
+        self.follow_front();
+        let Some(opened) = &mut self.opened else { return };
         let project = Arc::clone(&opened.project);
         let kernel = opened.kernel.clone();
         let kernels = project.kernels.iter().chain(&project.wrong).chain([&project.reference]);

@@ -18,6 +18,7 @@ pub mod problem;
 pub mod progress;
 pub mod runs;
 pub mod samples;
+pub mod search;
 pub mod settings;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -27,6 +28,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use lightbench_core::history::record::Origin;
 use lightbench_core::history::{RunNumber, StoredRun};
 use lightbench_core::toolchain::doctor::Report;
 
@@ -37,6 +39,7 @@ use self::evaluations::{Evaluations, Heard, Machine, Question};
 use self::notices::{Notices, Weight};
 use self::opened::Opened;
 use self::runs::Runs;
+use self::search::Searches;
 use self::settings::{Mode, Settings};
 
 /// Everything that the window shows.
@@ -51,6 +54,8 @@ pub struct Workbench {
     pub evaluations: Evaluations,
     /// Every run of the project.
     pub runs: Runs,
+    /// Searches of the project.
+    pub searches: Searches,
     /// What is looked at.
     pub selection: Selection,
     /// What a person should hear of.
@@ -122,6 +127,7 @@ impl Workbench {
             documents: Documents::default(),
             evaluations: Evaluations::default(),
             runs: Runs::default(),
+            searches: Searches::default(),
             selection: Selection::default(),
             notices: Notices::default(),
             examined: None,
@@ -149,6 +155,7 @@ impl Workbench {
         for heard in self.evaluations.hear(now) {
             self.heard(heard, now);
         }
+        self.hear_search(now);
         let Some(opened) = &self.opened else { return };
         for entry in self.documents.journal(now) {
             self.clerk.hand(match entry {
@@ -168,10 +175,7 @@ impl Workbench {
             Heard::Verdict(kernel, evaluated) => {
                 self.mark_problems(&kernel);
                 self.learn(&kernel, &evaluated.run);
-                let compiler = match &self.evaluations.machine {
-                    Machine::Known(found) => found.compiler.clone(),
-                    Machine::Looking | Machine::Unable(_) => String::new(),
-                };
+                let compiler = self.evaluations.compiler().to_owned();
                 self.clerk.hand(Errand::Record(Box::new(errand::Recording {
                     project: evaluated.project,
                     kernel: evaluated.kernel,
@@ -179,6 +183,8 @@ impl Workbench {
                     device: evaluated.device,
                     compiler,
                     workload: None,
+                    origin: Origin::Person,
+                    parent: None,
                 })));
             }
             Heard::Notice(text) => self.notices.say(Weight::Warning, text, now),
@@ -207,6 +213,7 @@ impl Workbench {
             Command::Open(path) => self.open(path),
             Command::OpenLesson(path) => self.open(path),
             Command::Lesson(command) => self.teach(command, now),
+            Command::Search(command) => self.search(command, now),
             Command::Trace(wanted) => self.trace(wanted, now),
             Command::CloseProject => self.close(),
             Command::Save => self.save_front(now),
@@ -301,6 +308,7 @@ impl Workbench {
         self.documents.clear();
         self.evaluations.clear();
         self.runs = Runs::default();
+        self.searches.clear();
         self.selection = Selection::default();
     }
 
@@ -490,7 +498,12 @@ impl Workbench {
                 self.clerk.hand(Errand::ForgetJournal(opened.project.root.clone(), file));
             }
             Recovery::Restore => {
-                self.go_to(&file, 1, 1);
+                if opened.text_of(&file).is_some() {
+                    self.go_to(&file, 1, 1);
+                } else {
+                    // It never was on disk.
+                    self.documents.open(&file, "");
+                }
                 if let Some(document) = self.documents.get_mut(&file) {
                     document.text = text;
                     document.touch(now);

@@ -47,11 +47,17 @@ pub enum Panel {
     Access,
     /// What a search found.
     Search,
+    /// One variant of a search, and one suggestion.
+    Variant,
+    /// The best of a search over its evaluations.
+    BestSoFar,
+    /// The best of each kind.
+    Archive,
 }
 
 impl Panel {
     /// All of them.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 22] = [
         Self::Project,
         Self::Editor,
         Self::Problems,
@@ -71,6 +77,9 @@ impl Panel {
         Self::Lesson,
         Self::Access,
         Self::Search,
+        Self::Variant,
+        Self::BestSoFar,
+        Self::Archive,
     ];
 
     /// What its tab says.
@@ -96,6 +105,9 @@ impl Panel {
             Self::Lesson => "Lesson",
             Self::Access => "Memory access",
             Self::Search => "Search",
+            Self::Variant => "Variant",
+            Self::BestSoFar => "Best so far",
+            Self::Archive => "Kinds",
         }
     }
 }

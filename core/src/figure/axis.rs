@@ -17,6 +17,8 @@ pub enum Unit {
     Fraction,
     /// Bytes, in powers of two.
     Bytes,
+    /// How many times as much.
+    Factor,
     /// A plain number.
     Count,
 }
@@ -31,6 +33,7 @@ impl Unit {
             Self::BytesPerSecond => BytesPerSecond(value).to_string(),
             Self::Intensity => Intensity(value).to_string(),
             Self::Fraction => Fraction(value).to_string(),
+            Self::Factor => format!("{value:.2} ×"),
             Self::Bytes if value >= 0.0 => Bytes(value as u64).to_string(),
             Self::Bytes | Self::Count => format!("{value}"),
         }
@@ -42,9 +45,12 @@ impl Unit {
         match self {
             Self::FlopsPerSecond => Some("FLOP/s"),
             Self::Intensity => Some("FLOP/B"),
-            Self::Seconds | Self::BytesPerSecond | Self::Fraction | Self::Bytes | Self::Count => {
-                None
-            }
+            Self::Seconds
+            | Self::BytesPerSecond
+            | Self::Fraction
+            | Self::Bytes
+            | Self::Factor
+            | Self::Count => None,
         }
     }
 
@@ -54,6 +60,7 @@ impl Unit {
             Self::Seconds => "s",
             Self::BytesPerSecond => "B/s",
             Self::Bytes => "B",
+            Self::Factor => "×",
             Self::FlopsPerSecond | Self::Intensity | Self::Fraction | Self::Count => "",
         }
     }

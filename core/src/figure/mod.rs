@@ -20,6 +20,7 @@ mod ticks;
 
 pub use axis::{Axis, Limits, Margin, Scale, Unit, View};
 pub use build::bandwidth::{Mover, bandwidth};
+pub use build::best_so_far::{Came, Found, best_so_far};
 pub use build::distribution::{Sampled, distribution};
 pub use build::over_runs::{TimedRun, over_runs};
 pub use build::roofline::{NoRoofline, Roofs, RunPoint, Trail, pipes_of, roofline};

@@ -134,13 +134,13 @@ const PREFIXES: [(i32, &str); 11] = [
 fn decade(unit: Unit, multiple: f64, power: i32) -> String {
     let plain = match unit {
         Unit::Fraction => return with_unit(&number(multiple, power + 2), "%"),
-        Unit::Intensity => true,
+        Unit::Intensity | Unit::Factor => true,
         Unit::Seconds | Unit::FlopsPerSecond | Unit::BytesPerSecond | Unit::Bytes | Unit::Count => {
             false
         }
     };
     if plain && (-4..=5).contains(&power) {
-        return number(multiple, power);
+        return with_unit(&number(multiple, power), unit.in_labels());
     }
     let known = PREFIXES.iter().find(|(of, _)| *of == power.div_euclid(3) * 3);
     match known {
@@ -176,7 +176,7 @@ impl Labels {
         let largest = limits.low().abs().max(limits.high().abs());
         let (power, prefix) = match unit {
             Unit::Fraction => (-2, "%"),
-            Unit::Intensity => (0, ""),
+            Unit::Intensity | Unit::Factor => (0, ""),
             Unit::Count if largest < 1e5 => (0, ""),
             Unit::Seconds
             | Unit::FlopsPerSecond

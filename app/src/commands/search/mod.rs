@@ -1,8 +1,8 @@
 //! `lightbench search` and `lightbench sweep`: a search on the terminal, told as it happens.
 
 mod export;
-mod ordered;
-mod place;
+pub(crate) mod ordered;
+pub(crate) mod place;
 pub(super) mod proposers;
 mod replay;
 mod text;
@@ -40,7 +40,7 @@ pub fn sweep(session: &Session, arguments: &args::Sweep) -> Outcome {
 }
 
 /// Which of both.
-enum Wanted<'a> {
+pub(crate) enum Wanted<'a> {
     Sweep(&'a args::Sweep),
     Search(&'a args::Search),
 }

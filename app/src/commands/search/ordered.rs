@@ -46,7 +46,7 @@ pub(super) enum Begun {
 }
 
 /// How many looks are taken together: on a virtual device each takes seconds, and somebody may want it in between.
-pub(super) fn batch(chosen: &Chosen) -> usize {
+pub(crate) fn batch(chosen: &Chosen) -> usize {
     match chosen.device {
         DeviceName::Cuda(_) => ON_GPU,
         DeviceName::Virtual(_) => 1,
@@ -101,7 +101,13 @@ pub(super) fn ordered(
             (order, Begun::New(journal))
         }
     };
-    let conditions = Conditions {
+    let conditions = conditions(&chosen, &order);
+    Ok(Ordered { order, begun, conditions, engine, compiler, chosen })
+}
+
+/// How candidates of a search are evaluated.
+pub(crate) fn conditions(chosen: &Chosen, order: &Order) -> Conditions {
+    Conditions {
         device: chosen.device.clone(),
         sheet: chosen.sheet,
         calibration: chosen.calibration().cloned(),
@@ -109,20 +115,20 @@ pub(super) fn ordered(
         seed: order.seed,
         policy: PolicyUse::Refuse,
         timing: TimingUse::Measure(Protocol::FINAL),
-    };
-    Ok(Ordered { order, begun, conditions, engine, compiler, chosen })
+    }
 }
 
-struct Typed<'a> {
-    session: &'a Session,
-    project: &'a Arc<Project>,
-    chosen: &'a Chosen,
-    arguments: &'a args::Searching,
-    wanted: &'a Wanted<'a>,
+/// A search as somebody asked for it, on the command line or in the window.
+pub(crate) struct Typed<'a> {
+    pub(crate) session: &'a Session,
+    pub(crate) project: &'a Arc<Project>,
+    pub(crate) chosen: &'a Chosen,
+    pub(crate) arguments: &'a args::Searching,
+    pub(crate) wanted: &'a Wanted<'a>,
 }
 
 impl Typed<'_> {
-    fn begun(&self, seed: u64) -> Result<Order, String> {
+    pub(crate) fn begun(&self, seed: u64) -> Result<Order, String> {
         let arguments = self.arguments;
         let kernel = self.kernel()?;
         let mut budget =
@@ -144,7 +150,7 @@ impl Typed<'_> {
     }
 
     /// As it was begun, with a larger budget where one is typed.
-    fn again(&self, story: &Story) -> Result<Order, String> {
+    pub(crate) fn again(&self, story: &Story) -> Result<Order, String> {
         let header: &Header = &story.header;
         if header.definition != definition_hash(self.project) {
             let what = "the project has changed since this search began, so that its results no longer count";

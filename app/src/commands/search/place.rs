@@ -1,12 +1,13 @@
 //! Where searches are written down, and what was learnt from them.
 
 use std::fs;
-use std::io;
+use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use lightbench_core::history::HistoryError;
 use lightbench_core::history::machine::Machine;
 use lightbench_core::history::place::Place;
+use lightbench_core::search::{Entry, Header};
 use lightbench_core::suggest::knowledge::Knowledge;
 
 use crate::session::Session;
@@ -14,21 +15,40 @@ use crate::session::Session;
 /// The folder of journals, beside the history.
 const FOLDER: &str = "searches";
 
+/// The first line of a journal has no more bytes.
+const MOST_OF_HEADER: u64 = 1 << 20;
+
+/// The folder of a project in which everything of ours is.
+const BESIDE_PROJECT: &str = ".lightbench";
+
 /// What was learnt, in the user's state folder.
 const KNOWLEDGE: &str = "knowledge.ron";
 
 /// The folder of a project's journals.
-pub(super) fn folder(session: &Session, root: &Path) -> Result<PathBuf, HistoryError> {
+pub(crate) fn folder(session: &Session, root: &Path) -> Result<PathBuf, HistoryError> {
     Ok(Place::for_writing(root, session.state.as_deref())?.folder.join(FOLDER))
 }
 
+/// The same, if there is one; nothing is made.
+pub(crate) fn known_folder(
+    session: &Session,
+    root: &Path,
+) -> Result<Option<PathBuf>, HistoryError> {
+    if let Some(place) = Place::for_reading(root, session.state.as_deref())? {
+        return Ok(Some(place.folder.join(FOLDER)));
+    }
+    // A search that was killed before its first run was kept has no history beside it.
+    let own = root.join(BESIDE_PROJECT).join(FOLDER);
+    Ok(own.is_dir().then_some(own))
+}
+
 /// This machine's key.
-pub(super) fn machine(session: &Session) -> Result<Machine, HistoryError> {
+pub(crate) fn machine(session: &Session) -> Result<Machine, HistoryError> {
     session.state.as_deref().map_or_else(|| Ok(Machine::without_key()), Machine::of)
 }
 
 /// The journal of this name, or the newest.
-pub(super) fn journal(folder: &Path, name: &str) -> io::Result<PathBuf> {
+pub(crate) fn journal(folder: &Path, name: &str) -> io::Result<PathBuf> {
     if name != "last" {
         let is_name = name.chars().all(|each| each.is_ascii_alphanumeric() || each == '-');
         let path = folder.join(format!("{name}.jsonl"));
@@ -56,14 +76,46 @@ pub(super) fn journal(folder: &Path, name: &str) -> io::Result<PathBuf> {
 pub(super) fn any_journal(folder: &Path, name: &str) -> io::Result<PathBuf> {
     let path = Path::new(name);
     if path.extension().is_some() && path.is_file() {
-        Ok(path.to_owned())
-    } else {
-        journal(folder, name)
+        return Ok(path.to_owned());
+    }
+    journal(folder, name)
+}
+
+/// What the journals of a folder are about, the newest first; a file that is none is passed over.
+pub(crate) fn listed(folder: &Path) -> Vec<Header> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut headers: Vec<Header> =
+        entries.filter_map(|entry| header(&entry.ok()?.path())).collect();
+    headers.sort_by_key(|header| std::cmp::Reverse(header.began_at));
+    headers
+}
+
+/// What a journal says first.
+fn header(path: &Path) -> Option<Header> {
+    /// As much of a line as matters here.
+    #[derive(serde::Deserialize)]
+    struct Line {
+        entry: Entry,
+    }
+    let mut first = String::new();
+    let file = fs::File::open(path).ok()?;
+    BufReader::new(file.take(MOST_OF_HEADER)).read_line(&mut first).ok()?;
+    match serde_json::from_str::<Line>(&first).ok()?.entry {
+        // It is found by the name of its file.
+        Entry::Began(header) if path.file_stem()?.to_str()? == header.id => Some(*header),
+        Entry::Began(_)
+        | Entry::Proposed(_)
+        | Entry::Nothing { .. }
+        | Entry::Tried { .. }
+        | Entry::Looked { .. }
+        | Entry::Judged { .. }
+        | Entry::Decided { .. }
+        | Entry::Ended { .. } => None,
     }
 }
 
 /// What is known: what the program brought, and what was learnt here.
-pub(super) fn knowledge(session: &Session) -> Knowledge {
+pub(crate) fn knowledge(session: &Session) -> Knowledge {
     let mut knowledge = Knowledge::seed();
     if let Some(learnt) = learnt(session) {
         knowledge.absorb(&learnt);
@@ -77,7 +129,7 @@ fn learnt(session: &Session) -> Option<Knowledge> {
 }
 
 /// Keeps what is new, beside what was learnt before; a file that cannot be read is put aside, not lost.
-pub(super) fn learn(session: &Session, new: &Knowledge) -> io::Result<()> {
+pub(crate) fn learn(session: &Session, new: &Knowledge) -> io::Result<()> {
     let Some(state) = session.state.as_ref().filter(|_| !new.seen.is_empty()) else {
         return Ok(());
     };

@@ -1,6 +1,7 @@
 //! The figures that there are, made of what the rest of the program knows.
 
 pub(super) mod bandwidth;
+pub(super) mod best_so_far;
 pub(super) mod distribution;
 pub(super) mod over_runs;
 pub(super) mod roofline;

@@ -1,0 +1,136 @@
+//! Searches: started on a thread of their own beside the engine, listed and read from their journals.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use lightbench_core::cancellation::Cancellation;
+use lightbench_core::engine::{self, Searching, Wake};
+use lightbench_core::project::Project;
+use lightbench_core::search::{Budget, Control, EngineLaboratory, Journal, Order};
+use lightbench_core::suggest::knowledge::Knowledge;
+use lightbench_core::suggest::model::Roles;
+
+use super::Worker;
+use crate::args;
+use crate::commands::bench::{Chosen, fresh_seed};
+use crate::commands::search::ordered::{Typed, batch, conditions};
+use crate::commands::search::{Wanted, place};
+use crate::workbench::errand::{Finding, StartedSearch};
+use crate::workbench::notices::Weight;
+use crate::workbench::search::{Beginning, Plan, ReadSearch, SearchOrder, Writer};
+
+impl Worker {
+    pub(super) fn search(&self, order: SearchOrder) {
+        let folder = order.project.root.clone();
+        let started = self.started(order);
+        self.said.say(Finding::Searching(folder, started));
+    }
+
+    fn started(&self, asked: SearchOrder) -> Result<StartedSearch, String> {
+        let SearchOrder { project, device, beginning, pace } = asked;
+        let chosen = self.devices.iter().find(|chosen| chosen.device == device);
+        let chosen = chosen.ok_or_else(|| format!("{device} is not here any more"))?;
+        let engine = self.engine.as_ref().ok_or("nothing can run on this machine")?;
+        let told = |error: &dyn std::fmt::Display| error.to_string();
+        let folder = place::folder(&self.session, &project.root).map_err(|error| told(&error))?;
+        let machine = place::machine(&self.session).map_err(|error| told(&error))?;
+        let (mut order, journal, beginning, story) = match beginning {
+            Beginning::New(kernel, plan) => {
+                let seed = fresh_seed().map_err(|error| told(&error))?;
+                let asked = (&project, chosen, &plan);
+                let mut order = self.typed(asked, |typed| typed.begun(seed))?;
+                // Under its own name, with what stands in the editor.
+                order.kernel = kernel;
+                let path = folder.join(format!("{}.jsonl", order.id));
+                let journal = Journal::create(&path, machine).map_err(|error| told(&error))?;
+                (order, journal, engine::Beginning::New, None)
+            }
+            Beginning::Again(name, budget) => {
+                let path = place::journal(&folder, &name).map_err(|error| told(&error))?;
+                let (journal, read) =
+                    Journal::resume(&path, machine).map_err(|error| told(&error))?;
+                let plan = Plan { budget, ..Plan::default() };
+                let asked = (&project, chosen, &plan);
+                let order = self.typed(asked, |typed| typed.again(&read.story))?;
+                let story = Box::new(read.story);
+                (order, journal, engine::Beginning::Before(story.clone()), Some(story))
+            }
+        };
+        order.knowledge = place::knowledge(&self.session);
+        let control = Control::under(&Cancellation::new());
+        control.set_pace(pace);
+        let conditions = conditions(chosen, &order);
+        let client = engine.client();
+        let laboratory =
+            EngineLaboratory::new(client, project, conditions, control.clone(), batch(chosen));
+        let wake = Arc::clone(&self.said.wake);
+        let wake = Some(Wake(Box::new(move || wake())));
+        let begun = (beginning, Some(journal));
+        let searching = Searching::start(order, laboratory, begun, control, wake);
+        let searcher = Box::new(searching.map_err(|error| told(&error))?);
+        Ok(StartedSearch { story, searcher })
+    }
+
+    pub(super) fn list_searches(&self, folder: &Path) {
+        // A history that cannot be used was said when it was read.
+        let place = place::known_folder(&self.session, folder).unwrap_or_default();
+        let listed = place.map(|journals| place::listed(&journals)).unwrap_or_default();
+        self.said.say(Finding::Searches(folder.to_owned(), listed));
+    }
+
+    pub(super) fn read_search(&self, folder: &Path, name: &str) {
+        let read = || -> Result<ReadSearch, String> {
+            let told = |error: &dyn std::fmt::Display| error.to_string();
+            let journals =
+                place::known_folder(&self.session, folder).map_err(|error| told(&error))?;
+            let journals = journals.ok_or("the project has no searches")?;
+            let machine = place::machine(&self.session).map_err(|error| told(&error))?;
+            let path = place::journal(&journals, name).map_err(|error| told(&error))?;
+            let read = Journal::read(&path, &machine).map_err(|error| told(&error))?;
+            let writer = if read.is_own { Writer::Own } else { Writer::Foreign };
+            Ok(ReadSearch { story: Box::new(read.story), writer })
+        };
+        self.said.say(Finding::Search(folder.to_owned(), read()));
+    }
+
+    pub(super) fn learn(&self, knowledge: &Knowledge) {
+        if let Err(error) = place::learn(&self.session, knowledge) {
+            self.said.notice(Weight::Warning, format!("what was learnt is not kept: {error}"));
+        }
+    }
+
+    /// What the window asks for in the terms of the command line, so that both mean the same.
+    fn typed(
+        &self,
+        (project, chosen, plan): (&Arc<Project>, &Chosen, &Plan),
+        make: impl FnOnce(&Typed<'_>) -> Result<Order, String>,
+    ) -> Result<Order, String> {
+        let Budget { evaluations, seconds, tokens, money } = plan.budget;
+        let search = args::Search {
+            strategy: plan.strategy,
+            operators: plan.operators(),
+            tuner: plan.tuner,
+            tokens,
+            money,
+            roles: Roles::default(),
+            contrast: 0,
+            export: None,
+            common: args::Searching {
+                project: project.root.clone(),
+                kernel: None,
+                workload: None,
+                budget: evaluations,
+                time: seconds,
+                device: Some(chosen.device.to_string()),
+                seed: None,
+                resume: None,
+                replay: None,
+                repeat: 0,
+                write: None,
+                json: false,
+            },
+        };
+        let (session, arguments) = (&self.session, &search.common);
+        make(&Typed { session, project, chosen, arguments, wanted: &Wanted::Search(&search) })
+    }
+}

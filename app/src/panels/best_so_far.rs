@@ -1,0 +1,90 @@
+//! What a search found over its evaluations: every variant a dot, the best as stairs, failures below the axis.
+
+use egui::Ui;
+use lightbench_core::figure::{Came, Emphasis, Figure, Found, Origin, Undrawable, best_so_far};
+use lightbench_core::search::entry::Basis;
+use lightbench_core::search::{Decision, Story};
+
+use super::{empty, figures};
+use crate::widgets::figure::{FigureView, show as show_figure};
+use crate::workbench::Workbench;
+use crate::workbench::command::Command;
+use crate::workbench::search::{SearchCommand, failed};
+
+/// How it is looked at.
+#[derive(Debug, Default)]
+pub(super) struct BestSoFarView {
+    figure: FigureView,
+}
+
+pub(super) fn show(
+    ui: &mut Ui,
+    bench: &Workbench,
+    view: &mut BestSoFarView,
+    commands: &mut Vec<Command>,
+) {
+    let Some(story) = bench.searches.story().filter(|story| !story.variants.is_empty()) else {
+        empty::show(
+            ui,
+            "Nothing was searched yet",
+            "F9 searches from the kernel in the editor; every variant appears here",
+        );
+        return;
+    };
+    let chosen = bench.searches.shown().map(|(number, _)| number);
+    let figure = match drawn(story, chosen) {
+        Ok(figure) => figure,
+        Err(error) => {
+            empty::show(ui, "These variants cannot be drawn", &error.to_string());
+            return;
+        }
+    };
+    let height = ui.available_height() - ui.spacing().interact_size.y - 16.0;
+    let shown = show_figure(ui, &figure, &mut view.figure, height, |_| {});
+    if let Some(number) = shown.chosen.and_then(|id| usize::try_from(id.of).ok()) {
+        commands.push(Command::Search(SearchCommand::Select(number)));
+    }
+    commands.extend(shown.export.map(|what| figures::export("best-so-far", what)));
+}
+
+/// Where times of a search come from, as figures say it.
+pub(super) const fn origin(basis: Option<Basis>) -> Origin {
+    match basis {
+        Some(Basis::Measured) => Origin::Measured,
+        Some(Basis::Modelled) | None => Origin::Modelled,
+    }
+}
+
+fn drawn(story: &Story, chosen: Option<usize>) -> Result<Figure, Undrawable> {
+    // Failures have no time; they ran where the first one did.
+    let usual = origin(story.basis(0));
+    let mut evaluations = 0;
+    let mut found = Vec::new();
+    for (number, variant) in story.variants.iter().enumerate() {
+        evaluations = (variant.after + 1).max(evaluations + 1);
+        let was_best = matches!(variant.decision, Some(Decision::Accepted { .. }));
+        let came = match (failed(variant), story.speedup(number)) {
+            (Some(_), _) => Came::Failure,
+            (None, Some(factor)) if was_best => Came::Best(factor),
+            (None, Some(factor)) => Came::Time(factor),
+            // Nothing is known yet.
+            (None, None) => continue,
+        };
+        let why = failed(variant).map(|failed| ("Failed".to_owned(), failed.sentence.clone()));
+        let what = ("What".to_owned(), variant.proposal.what.clone());
+        found.push(Found {
+            variant: i64::try_from(number).unwrap_or(i64::MAX),
+            name: format!("variant {number}"),
+            evaluations,
+            came,
+            origin: if came == Came::Failure { usual } else { origin(story.basis(number)) },
+            emphasis: match (chosen == Some(number), came) {
+                (true, _) => Emphasis::Chosen,
+                (false, Came::Best(_)) => Emphasis::Normal,
+                (false, Came::Time(_) | Came::Failure) => Emphasis::Faint,
+            },
+            details: [what].into_iter().chain(why).collect(),
+        });
+    }
+    best_so_far(&found)
+}

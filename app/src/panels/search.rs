@@ -1,0 +1,378 @@
+//! A search: what the next one is like, how far the running one is, and its variants as a tree.
+
+use std::time::Duration;
+
+use egui::{
+    Align, Button, Checkbox, ComboBox, DragValue, Layout, Rect, RichText, ScrollArea, Sense, Ui,
+    vec2,
+};
+use lightbench_core::search::{Pace, Story};
+use lightbench_core::strategies::{StrategyKind, TunerKind};
+
+use super::{empty, search_rows, sentence};
+use crate::theme::{self, GAP, Tokens};
+use crate::widgets::icon::Icon;
+use crate::workbench::Workbench;
+use crate::workbench::command::Command;
+use crate::workbench::search::{
+    Current, Failures, Plan, SearchCommand, Stage, Taking, Writer, ended, failed, tree,
+};
+
+/// How a search is looked at.
+#[derive(Debug, Default)]
+pub(super) struct SearchView {
+    /// The variant that the list was last scrolled to.
+    seen: Option<usize>,
+}
+
+pub(super) fn show(
+    ui: &mut Ui,
+    bench: &Workbench,
+    view: &mut SearchView,
+    now: Duration,
+    commands: &mut Vec<Command>,
+) {
+    let Some(opened) = &bench.opened else {
+        empty::show(ui, "No project is open", "A search proposes variants of one of its kernels");
+        return;
+    };
+    let tokens = theme::tokens(ui);
+    let searches = &bench.searches;
+    let mut said = Vec::new();
+    match searches.running() {
+        Some(current) => running(ui, &tokens, bench, (current, now), &mut said),
+        None => next(ui, bench, &opened.kernel, &mut said),
+    }
+    if let Some(story) = searches.story() {
+        if searches.running().is_none() || searches.read.is_some() {
+            about(ui, &tokens, bench, (story, now), &mut said);
+        }
+        ui.add_space(GAP);
+        list_head(ui, bench, story, &mut said);
+        list(ui, bench, story, view, &mut said);
+    } else if searches.running().is_some() {
+        empty::show(ui, "The search begins", "Its first variant is the kernel as it is");
+    } else {
+        let names = "F9 starts one: rewrite rules and tuning propose variants, every check decides, and your text stays as it is";
+        empty::show(ui, "Nothing was searched yet", names);
+    }
+    commands.extend(said.into_iter().map(Command::Search));
+}
+
+fn strong(text: impl Into<String>) -> RichText {
+    RichText::new(text).family(egui::FontFamily::Name(theme::STRONG.into()))
+}
+
+/// Seconds as people read a clock.
+fn clock(seconds: f64) -> String {
+    let whole = seconds.max(0.0) as u64;
+    let (hours, minutes, seconds) = (whole / 3600, whole / 60 % 60, whole % 60);
+    match hours {
+        0 => format!("{minutes}:{seconds:02}"),
+        hours => format!("{hours}:{minutes:02}:{seconds:02}"),
+    }
+}
+
+/// State, time and budget of the search that runs, and what holds it back.
+fn running(
+    ui: &mut Ui,
+    tokens: &Tokens,
+    bench: &Workbench,
+    (current, now): (&Current, Duration),
+    said: &mut Vec<SearchCommand>,
+) {
+    let (word, icon, color) = match current.stage {
+        Stage::Starting => ("Starting", Icon::Ring, tokens.status.running.0),
+        Stage::Running => ("Running", Icon::Play, tokens.status.running.0),
+        Stage::Paused => ("Paused", Icon::Equal, tokens.status.warning.0),
+        Stage::Stopping => ("Stopping", Icon::Stop, tokens.status.warning.0),
+        Stage::Ended => ("Ended", Icon::Stop, tokens.text.weak.0),
+    };
+    ui.horizontal(|ui| {
+        icon.show(ui, color);
+        ui.label(strong(word).color(color));
+        ui.label(clock(current.seconds(now)));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            pace(ui, bench.searches.plan.pace, said);
+            let can_stop = current.stage != Stage::Stopping;
+            if ui.add_enabled(can_stop, Button::new("Stop")).clicked() {
+                said.push(SearchCommand::Stop);
+            }
+            match current.stage {
+                Stage::Paused => {
+                    if ui.button("Go on").clicked() {
+                        said.push(SearchCommand::GoOn);
+                    }
+                }
+                Stage::Starting | Stage::Running | Stage::Stopping | Stage::Ended => {
+                    let can_pause = current.stage == Stage::Running;
+                    if ui.add_enabled(can_pause, Button::new("Pause")).clicked() {
+                        said.push(SearchCommand::Pause);
+                    }
+                }
+            }
+        });
+    });
+    let Some(story) = &current.story else { return };
+    subject(ui, story);
+    budget(ui, current, story, now);
+    if bench.searches.read.is_some() && ui.button("Look at the running search").clicked() {
+        said.push(SearchCommand::LookBack);
+    }
+}
+
+/// What is searched, how.
+fn subject(ui: &mut Ui, story: &Story) {
+    let header = &story.header;
+    let operators = header.operators.join(" and ");
+    let text = format!(
+        "{} on {}, strategy {}, tuner {}, {operators} propose",
+        header.kernel, header.device_title, header.strategy, header.tuner
+    );
+    ui.add(egui::Label::new(RichText::new(text).weak()).truncate());
+}
+
+/// What is used up and what is left.
+fn budget(ui: &mut Ui, current: &Current, story: &Story, now: Duration) {
+    let used = story.spent.evaluations;
+    let (part, text) = match current.budget.evaluations {
+        Some(most) => {
+            let text = format!("{used} of {most} evaluations, {} left", most.saturating_sub(used));
+            (used as f32 / most.max(1) as f32, text)
+        }
+        None => (0.0, format!("{used} evaluations, no limit")),
+    };
+    let seconds = current.seconds(now);
+    let left = current.budget.seconds.map(|most| format!("{} left", clock(most - seconds)));
+    let time = current.budget.seconds.map_or(0.0, |most| (seconds / most.max(1e-9)) as f32);
+    let text = [Some(text), left].into_iter().flatten().collect::<Vec<_>>().join(", ");
+    ui.horizontal(|ui| {
+        bar(ui, part.max(time).clamp(0.0, 1.0));
+        ui.label(RichText::new(text).small());
+    });
+}
+
+/// How much is used up; the words beside it say the same.
+fn bar(ui: &mut Ui, part: f32) {
+    let tokens = theme::tokens(ui);
+    let width = (ui.available_width() * 0.4).min(220.0);
+    let (place, _) = ui.allocate_exact_size(vec2(width, 4.0), Sense::hover());
+    ui.painter().rect_filled(place, 2.0, tokens.line.normal.0);
+    let used = Rect::from_min_size(place.min, vec2(width * part, place.height()));
+    ui.painter().rect_filled(used, 2.0, tokens.accent.0);
+}
+
+fn pace(ui: &mut Ui, pace: Pace, said: &mut Vec<SearchCommand>) {
+    let word = |pace| match pace {
+        Pace::Full => "full pace",
+        Pace::Gentle => "gentle pace",
+    };
+    let chosen = ComboBox::from_id_salt("pace").selected_text(word(pace)).width(96.0);
+    let shown = chosen.show_ui(ui, |ui| {
+        for each in [Pace::Full, Pace::Gentle] {
+            if ui.selectable_label(each == pace, word(each)).clicked() {
+                said.push(SearchCommand::Pace(each));
+            }
+        }
+    });
+    let name = format!("Pace: {}", word(pace));
+    shown
+        .response
+        .on_hover_text("At a gentle pace it rests for as long as it worked")
+        .widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, &name));
+}
+
+/// What the next search is like.
+fn next(ui: &mut Ui, bench: &Workbench, kernel: &str, said: &mut Vec<SearchCommand>) {
+    let mut plan = bench.searches.plan.clone();
+    ui.horizontal_wrapped(|ui| {
+        let start = Button::new(strong(format!("Search from {kernel}")));
+        if ui.add(start).on_hover_text("F9").clicked() {
+            said.push(SearchCommand::Start);
+        }
+        if ui.button("Suggest a change").on_hover_text("One change, nothing runs").clicked() {
+            said.push(SearchCommand::Suggest);
+        }
+        earlier(ui, bench, said);
+    });
+    ui.horizontal_wrapped(|ui| {
+        strategy(ui, &mut plan);
+        tuner(ui, &mut plan);
+        taking(ui, "Rules", &mut plan.rules);
+        taking(ui, "Tuning", &mut plan.tuning);
+    });
+    ui.horizontal_wrapped(|ui| {
+        ui.label("Budget");
+        limits(ui, &mut plan);
+        pace(ui, plan.pace, said);
+    });
+    if plan != bench.searches.plan {
+        said.push(SearchCommand::Plan(plan));
+    }
+}
+
+fn strategy(ui: &mut Ui, plan: &mut Plan) {
+    ui.label("Strategy");
+    let chosen = plan.strategy.to_string();
+    let shown = ComboBox::from_id_salt("strategy").selected_text(&chosen).show_ui(ui, |ui| {
+        for each in StrategyKind::ALL {
+            ui.selectable_value(&mut plan.strategy, *each, each.to_string())
+                .on_hover_text(each.description());
+        }
+    });
+    shown.response.on_hover_text(plan.strategy.description()).widget_info(|| {
+        egui::WidgetInfo::labeled(egui::Role::ComboBox, true, format!("Strategy: {chosen}"))
+    });
+}
+
+fn tuner(ui: &mut Ui, plan: &mut Plan) {
+    ui.label("Tuner");
+    let chosen = plan.tuner.to_string();
+    let shown = ComboBox::from_id_salt("tuner").selected_text(&chosen).show_ui(ui, |ui| {
+        for each in TunerKind::ALL {
+            ui.selectable_value(&mut plan.tuner, *each, each.to_string())
+                .on_hover_text(each.description());
+        }
+    });
+    shown.response.on_hover_text(plan.tuner.description()).widget_info(|| {
+        egui::WidgetInfo::labeled(egui::Role::ComboBox, true, format!("Tuner: {chosen}"))
+    });
+}
+
+fn taking(ui: &mut Ui, name: &str, taking: &mut Taking) {
+    let mut takes_part = *taking == Taking::Part;
+    if ui.add(Checkbox::new(&mut takes_part, name)).changed() {
+        *taking = if takes_part { Taking::Part } else { Taking::NoPart };
+    }
+}
+
+fn limits(ui: &mut Ui, plan: &mut Plan) {
+    let mut evaluations = plan.budget.evaluations.unwrap_or_default();
+    let field = DragValue::new(&mut evaluations).range(1..=100_000).suffix(" evaluations");
+    let field = ui.add(field).on_hover_text("Candidates and configurations that are looked at");
+    if field.changed() {
+        plan.budget.evaluations = Some(evaluations);
+    }
+    let mut minutes = plan.budget.seconds.map_or(0.0, |seconds| seconds / 60.0);
+    let field = DragValue::new(&mut minutes).range(0.0..=10_000.0).max_decimals(1);
+    let field = field.custom_formatter(|value, _| match value {
+        0.0 => "no time limit".to_owned(),
+        value => format!("{value} min"),
+    });
+    let field = field.custom_parser(|text| {
+        text.trim_end_matches(|letter: char| letter.is_alphabetic() || letter == ' ').parse().ok()
+    });
+    if ui.add(field).on_hover_text("Minutes that it may run; 0 for no limit").changed() {
+        plan.budget.seconds = (minutes > 0.0).then_some(minutes * 60.0);
+    }
+}
+
+/// Searches on disk.
+fn earlier(ui: &mut Ui, bench: &Workbench, said: &mut Vec<SearchCommand>) {
+    let listed = &bench.searches.listed;
+    if listed.is_empty() {
+        return;
+    }
+    ui.menu_button(format!("Earlier searches {}", listed.len()), |ui| {
+        ScrollArea::vertical().max_height(320.0).show(ui, |ui| {
+            for header in listed {
+                let began = header.began_at.to_string();
+                let day = began.get(..16).unwrap_or_default().replace('T', " ");
+                let name = format!(
+                    "{day}  {}  {} on {}",
+                    header.kernel, header.strategy, header.device_title
+                );
+                if ui.button(name).clicked() {
+                    said.push(SearchCommand::Look(header.id.clone()));
+                    ui.close();
+                }
+            }
+        });
+    });
+}
+
+/// A search that does not run: what it was, why it ended, and whether it can go on.
+fn about(
+    ui: &mut Ui,
+    tokens: &Tokens,
+    bench: &Workbench,
+    (story, now): (&Story, Duration),
+    said: &mut Vec<SearchCommand>,
+) {
+    ui.separator();
+    let searches = &bench.searches;
+    let writer = searches.read.as_ref().map_or(Writer::Own, |read| read.writer);
+    ui.horizontal_wrapped(|ui| {
+        let why = match &story.ended {
+            Some(why) => sentence(&ended(why)),
+            None => "Was not finished".to_owned(),
+        };
+        ui.label(strong(why));
+        let seconds = match (&searches.read, &searches.current) {
+            (None, Some(current)) => current.seconds(now),
+            (Some(_), _) | (None, None) => story.spent.seconds,
+        };
+        let spent = format!("{} evaluations in {}", story.spent.evaluations, clock(seconds));
+        ui.label(RichText::new(spent).weak());
+        match writer {
+            Writer::Own if searches.running().is_none() => {
+                let again = ui.button("Go on with it");
+                let what =
+                    "It goes on from its journal, with as much budget again where that is used up";
+                if again.on_hover_text(what).clicked() {
+                    said.push(SearchCommand::GoOn);
+                }
+            }
+            Writer::Own => {}
+            Writer::Foreign => {
+                Icon::Square.show(ui, tokens.origin.recorded.0);
+                ui.label("Written by another machine, for looking only");
+            }
+        }
+    });
+    subject(ui, story);
+}
+
+fn list_head(ui: &mut Ui, bench: &Workbench, story: &Story, said: &mut Vec<SearchCommand>) {
+    let failures = story.variants.iter().filter(|variant| failed(variant).is_some()).count();
+    ui.horizontal(|ui| {
+        ui.label(strong(format!("{} variants", story.variants.len())));
+        let mut is_shown = bench.searches.failures == Failures::Shown;
+        let name = format!("Show {failures} failed");
+        if ui.add_enabled(failures > 0, Checkbox::new(&mut is_shown, name)).changed() {
+            said.push(SearchCommand::ToggleFailures);
+        }
+    });
+}
+
+/// The variants, a row each; arrow keys go from row to row.
+fn list(
+    ui: &mut Ui,
+    bench: &Workbench,
+    story: &Story,
+    view: &mut SearchView,
+    said: &mut Vec<SearchCommand>,
+) {
+    let rows = tree(story, bench.searches.failures);
+    let chosen = bench.searches.shown().map(|(number, _)| number);
+    ui.spacing_mut().item_spacing.y = 0.0;
+    let mut area = ScrollArea::vertical().id_salt("variants").auto_shrink(false);
+    let at = rows.iter().position(|row| Some(row.variant) == chosen);
+    if let Some(at) = at.filter(|_| view.seen != chosen) {
+        let (top, room) = (theme::ROW * at as f32, ui.available_height());
+        area = area.vertical_scroll_offset((top - room / 2.0).max(0.0));
+    }
+    view.seen = chosen;
+    area.show_rows(ui, theme::ROW, rows.len(), |ui, range| {
+        for place in range {
+            let Some(row) = rows.get(place) else { continue };
+            let rejection = bench.searches.rejection(row.variant);
+            let near = search_rows::Near {
+                before: place.checked_sub(1).and_then(|before| Some(rows.get(before)?.variant)),
+                after: rows.get(place + 1).map(|row| row.variant),
+            };
+            let marked = search_rows::Marked { is_chosen: chosen == Some(row.variant), rejection };
+            said.extend(search_rows::line(ui, story, row, (marked, near)));
+        }
+    });
+}

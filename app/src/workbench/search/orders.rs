@@ -1,0 +1,381 @@
+//! What a person can do about searches, carried out; and what comes of it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use lightbench_core::evaluate::Run;
+use lightbench_core::project::Kernel;
+use lightbench_core::search::entry::End;
+use lightbench_core::search::{Budget, Header, Story, Verdict};
+
+use super::{
+    Beginning, Current, Failures, Hold, Plan, ReadSearch, SearchCommand, SearchHeard, SearchOrder,
+    Searches, Stage, Suggestion, Writer, ended,
+};
+use crate::workbench::errand::{DeviceChoice, Errand, StartedSearch};
+use crate::workbench::evaluations::Machine;
+use crate::workbench::notices::Weight;
+use crate::workbench::{Wish, Workbench};
+
+impl Workbench {
+    /// Does what a person wants about searches.
+    pub(in crate::workbench) fn search(&mut self, command: SearchCommand, now: Duration) {
+        let done = match command {
+            SearchCommand::Plan(plan) => {
+                self.searches.plan = plan;
+                Ok(())
+            }
+            SearchCommand::Start => self.start_search(),
+            SearchCommand::Pause => self.searches.pause(now),
+            SearchCommand::GoOn => self.go_on(now),
+            SearchCommand::Stop => self.searches.stop(),
+            SearchCommand::Pace(pace) => {
+                self.searches.plan.pace = pace;
+                self.searches.hold(Hold::Pace(pace));
+                Ok(())
+            }
+            SearchCommand::Select(variant) => {
+                self.searches.selected = Some(variant);
+                Ok(())
+            }
+            SearchCommand::ToggleFailures => {
+                let failures = &mut self.searches.failures;
+                *failures = match failures {
+                    Failures::Shown => Failures::Hidden,
+                    Failures::Hidden => Failures::Shown,
+                };
+                Ok(())
+            }
+            SearchCommand::Accept => self.accept_variant(now),
+            SearchCommand::KeepAsBranch => self.keep_as_branch(now),
+            SearchCommand::Reject(why) => self.reject_variant(&why, now),
+            SearchCommand::Look(name) => self.look_at_search(name),
+            SearchCommand::LookBack => {
+                (self.searches.read, self.searches.selected) = (None, None);
+                Ok(())
+            }
+            SearchCommand::Suggest => self.suggest(),
+            SearchCommand::NextSuggestion => self.next_suggestion(),
+            SearchCommand::AcceptSuggestion => self.accept_suggestion(now),
+            SearchCommand::DismissSuggestion => {
+                self.searches.suggestion = Suggestion::None;
+                Ok(())
+            }
+        };
+        if let Err(why) = done {
+            self.notices.say(Weight::Warning, why, now);
+        }
+    }
+
+    fn start_search(&mut self) -> Result<(), String> {
+        let (plan, device) = (self.searches.plan.clone(), self.device_to_search_on()?);
+        if plan.operators().is_empty() {
+            return Err("nobody would propose anything: take rules, tuning or both".to_owned());
+        }
+        let kernel = self.current_kernel()?;
+        self.begin(device, plan.budget, Beginning::New(Arc::new(kernel), plan))
+    }
+
+    fn begin(
+        &mut self,
+        device: DeviceChoice,
+        budget: Budget,
+        beginning: Beginning,
+    ) -> Result<(), String> {
+        if self.searches.running().is_some() {
+            return Err("a search runs already: stop it first".to_owned());
+        }
+        let opened = self.opened.as_ref().ok_or("open a project first")?;
+        let project = Arc::clone(&opened.project);
+        let order = SearchOrder {
+            project: Arc::clone(&project),
+            device: device.name.clone(),
+            beginning,
+            pace: self.searches.plan.pace,
+        };
+        self.hand(Errand::Search(Box::new(order)));
+        self.searches.current = Some(Current::starting(project, device, budget));
+        (self.searches.read, self.searches.selected) = (None, None);
+        Ok(())
+    }
+
+    fn device_to_search_on(&self) -> Result<DeviceChoice, String> {
+        match (self.device(), &self.evaluations.machine) {
+            (Some(device), _) => Ok(device.clone()),
+            (None, Machine::Unable(why)) => Err(why.clone()),
+            (None, Machine::Looking | Machine::Known(_)) => {
+                Err("nothing can run before the machine is known".to_owned())
+            }
+        }
+    }
+
+    /// The kernel that is worked on, as it stands in the editor.
+    fn current_kernel(&self) -> Result<Kernel, String> {
+        let opened = self.opened.as_ref().ok_or("open a project first")?;
+        let kernel = opened.project.kernel(&opened.kernel).map_err(|error| error.to_string())?;
+        let text = self.documents.get(&kernel.file).map(|document| &document.text);
+        match text.filter(|text| **text != kernel.source) {
+            None => Ok(kernel.clone()),
+            Some(text) => opened.project.draft(&kernel.name, text.clone()).map_err(|problems| {
+                let why = problems.first().map(ToString::to_string).unwrap_or_default();
+                format!("`{}` is no kernel as it stands in the editor: {why}", kernel.name)
+            }),
+        }
+    }
+
+    fn go_on(&mut self, now: Duration) -> Result<(), String> {
+        if let Some(current) = self.searches.current.as_mut().filter(|current| current.is_alive()) {
+            if current.stage == Stage::Paused {
+                current.stage = Stage::Running;
+                current.clock.start(now);
+                self.searches.hold(Hold::GoOn);
+            }
+            return Ok(());
+        }
+        if self.searches.read.as_ref().is_some_and(|read| read.writer == Writer::Foreign) {
+            let why = "another machine wrote this search, so that it is not gone on from here";
+            return Err(why.to_owned());
+        }
+        let story = self.searches.story().ok_or("no search is there to go on with")?;
+        let header = story.header.clone();
+        let budget = wider(story, &self.searches.plan);
+        let Machine::Known(found) = &self.evaluations.machine else {
+            return Err("nothing can run before the machine is known".to_owned());
+        };
+        let device =
+            found.devices.iter().find(|device| device.name.to_string() == header.device).cloned();
+        let missing = || format!("this search ran on {}, which is not here", header.device_title);
+        self.begin(device.ok_or_else(missing)?, budget, Beginning::Again(header.id.clone(), budget))
+    }
+
+    /// What came of starting a search.
+    pub(in crate::workbench) fn search_started(
+        &mut self,
+        folder: &Path,
+        started: Result<StartedSearch, String>,
+        now: Duration,
+    ) {
+        let started = match started {
+            Ok(started) => started,
+            Err(why) => {
+                if let Some(current) = &mut self.searches.current {
+                    current.over(now);
+                }
+                self.notices.say(Weight::Error, format!("the search cannot begin: {why}"), now);
+                return;
+            }
+        };
+        let waits = |current: &&mut Current| {
+            current.searcher.is_none() && current.is_alive() && current.project.root == folder
+        };
+        // Nobody waits for it any more: dropping it stops it.
+        let Some(current) = self.searches.current.as_mut().filter(waits) else { return };
+        if let Some(story) = started.story {
+            current.clock.before = story.spent.seconds;
+            current.story = Some(story);
+        }
+        current.clock.start(now);
+        match current.stage {
+            Stage::Stopping => started.searcher.hold(Hold::Stop),
+            Stage::Starting | Stage::Running | Stage::Paused | Stage::Ended => {
+                current.stage = Stage::Running;
+            }
+        }
+        current.searcher = Some(started.searcher);
+    }
+
+    /// Hears what the search said.
+    pub(in crate::workbench) fn hear_search(&mut self, now: Duration) {
+        let compiler = self.evaluations.compiler().to_owned();
+        for heard in self.searches.hear(&compiler, now) {
+            match heard {
+                SearchHeard::Ran(recording) => self.hand(Errand::Record(recording)),
+                SearchHeard::Broken(what) => self.notices.say(Weight::Error, what, now),
+                SearchHeard::Ended(why, knowledge) => {
+                    self.hand(Errand::Learn(knowledge));
+                    if let Some(opened) = &self.opened {
+                        self.hand(Errand::ListSearches(opened.project.root.clone()));
+                    }
+                    let weight = match why {
+                        End::Impossible(_) => Weight::Error,
+                        End::NothingLeft | End::Budget(_) | End::Stopped => Weight::Note,
+                    };
+                    self.notices.say(weight, format!("the search ended: {}", ended(&why)), now);
+                }
+            }
+        }
+    }
+
+    fn look_at_search(&mut self, name: String) -> Result<(), String> {
+        let current = self.searches.current.as_ref().and_then(|current| current.story.as_ref());
+        if current.is_some_and(|story| story.header.id == name) {
+            (self.searches.read, self.searches.selected) = (None, None);
+            return Ok(());
+        }
+        let opened = self.opened.as_ref().ok_or("open a project first")?;
+        self.hand(Errand::ReadSearch(opened.project.root.clone(), name));
+        Ok(())
+    }
+
+    /// A journal was read.
+    pub(in crate::workbench) fn search_read(
+        &mut self,
+        read: Result<ReadSearch, String>,
+        now: Duration,
+    ) {
+        match read {
+            Ok(read) => (self.searches.read, self.searches.selected) = (Some(read), None),
+            Err(why) => self.notices.say(Weight::Error, why, now),
+        }
+    }
+
+    /// The journals of the project were looked through.
+    pub(in crate::workbench) fn searches_listed(&mut self, listed: Vec<Header>) {
+        self.searches.listed = listed;
+    }
+
+    fn accept_variant(&mut self, now: Duration) -> Result<(), String> {
+        let (number, variant) = self.searches.shown().ok_or(NO_VARIANT)?;
+        if !matches!(variant.verdict, Some(Verdict::Passed { .. })) {
+            return Err(format!(
+                "variant {number} did not pass every check; it can be kept as a branch"
+            ));
+        }
+        let source = variant.proposal.source.clone();
+        self.open_generated(&source, &format!("variant {number}"), now)
+    }
+
+    /// A text that nobody typed becomes a new kernel: an edit of an empty text, which can be undone and is not saved yet.
+    fn open_generated(&mut self, source: &str, what: &str, now: Duration) -> Result<(), String> {
+        let (_, file) = self.free_name()?;
+        self.documents.open(&file, "");
+        self.wishes.push(Wish::GoTo(1, 1));
+        self.wishes.push(Wish::Replace(source.to_owned()));
+        let text = format!("{what} is {}, not saved yet", file.display());
+        self.notices.say(Weight::Good, text, now);
+        Ok(())
+    }
+
+    fn keep_as_branch(&mut self, now: Duration) -> Result<(), String> {
+        let (number, variant) = self.searches.shown().ok_or(NO_VARIANT)?;
+        let text = variant.proposal.source.clone();
+        let (name, file) = self.free_name()?;
+        let opened = self.opened.as_ref().ok_or("open a project first")?;
+        self.hand(Errand::Create { folder: opened.project.root.clone(), file, text });
+        self.notices.say(Weight::Good, format!("variant {number} is kept as `{name}`"), now);
+        Ok(())
+    }
+
+    /// A name that no kernel has, made of that of the kernel that is searched, else of the current one.
+    fn free_name(&self) -> Result<(String, PathBuf), String> {
+        let opened = self.opened.as_ref().ok_or("open a project first")?;
+        let stem = match self.searches.story() {
+            Some(story) => &story.header.kernel,
+            None => &opened.kernel,
+        };
+        let project = &opened.project;
+        let is_free = |(_, file): &(String, PathBuf)| {
+            let mut known = project.kernels.iter().chain(&project.wrong);
+            self.documents.get(file).is_none() && known.all(|kernel| kernel.file != *file)
+        };
+        let named = |number: usize| {
+            let name = format!("{stem}-{number}");
+            let file = PathBuf::from(format!("kernels/{name}.cu"));
+            (name, file)
+        };
+        (2..).map(named).find(is_free).ok_or_else(|| "no name is free".to_owned())
+    }
+
+    fn reject_variant(&mut self, why: &str, now: Duration) -> Result<(), String> {
+        let (number, _) = self.searches.shown().ok_or(NO_VARIANT)?;
+        let why = why.trim();
+        if why.is_empty() {
+            return Err("say why it is not wanted".to_owned());
+        }
+        let id = self.searches.story().map(|story| story.header.id.clone()).unwrap_or_default();
+        self.notices.say(Weight::Note, format!("variant {number} of {id} rejected: {why}"), now);
+        self.searches.rejections.insert((id, number), why.to_owned());
+        Ok(())
+    }
+
+    fn suggest(&mut self) -> Result<(), String> {
+        let kernel = Arc::new(self.current_kernel()?);
+        let opened = self.opened.as_ref().ok_or("open a project first")?;
+        let evaluated =
+            self.evaluations.of(&kernel.name).and_then(|known| known.evaluated.as_ref());
+        let advised = evaluated.map(|evaluated| advised(&evaluated.run)).unwrap_or_default();
+        self.searches.suggestion = Suggestion::of(&opened.project, &kernel, &advised);
+        Ok(())
+    }
+
+    fn next_suggestion(&mut self) -> Result<(), String> {
+        match std::mem::take(&mut self.searches.suggestion) {
+            Suggestion::Shown(shown) => {
+                self.searches.suggestion = Suggestion::Shown(Box::new(shown.next()));
+                Ok(())
+            }
+            Suggestion::None | Suggestion::Nothing(_) => self.suggest(),
+        }
+    }
+
+    fn accept_suggestion(&mut self, now: Duration) -> Result<(), String> {
+        let Suggestion::Shown(shown) = std::mem::take(&mut self.searches.suggestion) else {
+            return Err("nothing is suggested".to_owned());
+        };
+        self.open_generated(&shown.draft.source, "the suggestion", now)
+    }
+}
+
+/// What the newest verdict advises, and times as fast that it expects of each.
+fn advised(run: &Run) -> Vec<(String, f64)> {
+    let Ok(passed) = &run.verdict else { return Vec::new() };
+    let standing = passed.timings.iter().find_map(|timing| timing.standing.as_ref());
+    let all = standing.into_iter().flat_map(|standing| standing.advice.all());
+    all.map(|advised| {
+        let gain = &advised.gain;
+        let middle = gain.from.map_or(gain.to, |from| (from * gain.to).sqrt());
+        (advised.technique.id.clone(), middle)
+    })
+    .collect()
+}
+
+const NO_VARIANT: &str = "no variant is looked at";
+
+/// Limits that leave something: as many evaluations and seconds again as the plan says, where they are used up.
+fn wider(story: &Story, plan: &Plan) -> Budget {
+    let mut budget = story.header.budget;
+    let spent = &story.spent;
+    if budget.evaluations.is_some_and(|most| spent.evaluations >= most) {
+        budget.evaluations = plan.budget.evaluations.map(|more| spent.evaluations + more);
+    }
+    if budget.seconds.is_some_and(|most| spent.seconds >= most) {
+        budget.seconds = plan.budget.seconds.map(|more| spent.seconds + more);
+    }
+    budget
+}
+
+impl Searches {
+    fn hold(&self, hold: Hold) {
+        let searcher = self.current.as_ref().and_then(|current| current.searcher.as_ref());
+        if let Some(searcher) = searcher {
+            searcher.hold(hold);
+        }
+    }
+
+    fn pause(&mut self, now: Duration) -> Result<(), String> {
+        let running = self.current.as_mut().filter(|current| current.stage == Stage::Running);
+        let current = running.ok_or("no search runs")?;
+        current.stage = Stage::Paused;
+        current.clock.stop(now);
+        self.hold(Hold::Pause);
+        Ok(())
+    }
+
+    fn stop(&mut self) -> Result<(), String> {
+        let running = self.current.as_mut().filter(|current| current.is_alive());
+        running.ok_or("no search runs")?.stage = Stage::Stopping;
+        self.hold(Hold::Stop);
+        Ok(())
+    }
+}

@@ -1,0 +1,82 @@
+//! What the next search is like, and what is handed over to start it.
+
+use std::sync::Arc;
+
+use lightbench_core::device::DeviceName;
+use lightbench_core::project::{Kernel, Project};
+use lightbench_core::search::{Budget, Pace};
+use lightbench_core::strategies::{StrategyKind, TunerKind};
+
+/// Evaluations of a search unless somebody says otherwise.
+const USUAL_EVALUATIONS: usize = 80;
+
+/// What the next search is like.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// Which candidate is changed next.
+    pub strategy: StrategyKind,
+    /// What chooses parameters.
+    pub tuner: TunerKind,
+    /// Whether rewrite rules propose.
+    pub rules: Taking,
+    /// Whether parameters are tuned.
+    pub tuning: Taking,
+    /// The limits.
+    pub budget: Budget,
+    /// How much of the device it takes.
+    pub pace: Pace,
+}
+
+/// Whether an operator takes part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taking {
+    /// It proposes.
+    Part,
+    /// It does not.
+    NoPart,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            strategy: StrategyKind::Plan,
+            tuner: TunerKind::LocalSearch,
+            rules: Taking::Part,
+            tuning: Taking::Part,
+            budget: Budget { evaluations: Some(USUAL_EVALUATIONS), ..Budget::default() },
+            pace: Pace::Full,
+        }
+    }
+}
+
+impl Plan {
+    /// Who proposes, by the names that the command line has for them.
+    #[must_use]
+    pub fn operators(&self) -> Vec<String> {
+        let all = [(self.rules, "rules"), (self.tuning, "tuner")];
+        let taking = all.into_iter().filter(|(taking, _)| *taking == Taking::Part);
+        taking.map(|(_, name)| name.to_owned()).collect()
+    }
+}
+
+/// A search that is to be started elsewhere.
+#[derive(Clone, Debug)]
+pub struct SearchOrder {
+    /// The project as it is.
+    pub project: Arc<Project>,
+    /// Where.
+    pub device: DeviceName,
+    /// A new one, or one that goes on.
+    pub beginning: Beginning,
+    /// How much of the device it takes.
+    pub pace: Pace,
+}
+
+/// Whether a search begins or goes on.
+#[derive(Clone, Debug)]
+pub enum Beginning {
+    /// From this kernel.
+    New(Arc<Kernel>, Plan),
+    /// The one of this name, within these limits.
+    Again(String, Budget),
+}

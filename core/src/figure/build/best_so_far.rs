@@ -1,0 +1,166 @@
+//! What a search found over its evaluations: every variant, the best until then as stairs, failures below the axis.
+
+use super::super::{
+    Axis, Band, Course, Depth, Emphasis, Figure, Hue, Item, Line, Mark, MarkId, Origin, Sign,
+    Stroke, Undrawable, Unit,
+};
+
+/// A variant of a search.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Its number.
+    pub variant: i64,
+    /// What it is called.
+    pub name: String,
+    /// Evaluations until then.
+    pub evaluations: usize,
+    /// What came of it.
+    pub came: Came,
+    /// Where times of the search come from.
+    pub origin: Origin,
+    /// How much it stands out.
+    pub emphasis: Emphasis,
+    /// What else is known.
+    pub details: Vec<(String, String)>,
+}
+
+/// What came of a variant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Came {
+    /// It is this many times as fast as the first, and the best from then on.
+    Best(f64),
+    /// It is this many times as fast as the first.
+    Time(f64),
+    /// It failed, and has no time.
+    Failure,
+}
+
+/// How much of the height failures have.
+const FAILURES: f64 = 0.16;
+
+/// Variants in the order in which they were tried.
+///
+/// # Errors
+/// A number has no place.
+pub fn best_so_far(found: &[Found]) -> Result<Figure, Undrawable> {
+    let factors = || {
+        found.iter().filter_map(|each| match each.came {
+            Came::Best(factor) | Came::Time(factor) => Some(factor),
+            Came::Failure => None,
+        })
+    };
+    let low = factors().fold(1.0, f64::min);
+    let high = factors().fold(1.0, f64::max).max(low * 1.1);
+    // Above every number, so that no failure is taken for a slow variant.
+    let edge = low - 0.08 * (high - low);
+    let below = edge - FAILURES * (high - low);
+    let x = Axis::linear("Evaluations", Unit::Count).showing([0.0]);
+    let y = Axis::linear("Times as fast as the first", Unit::Factor).showing([high]);
+    let mut figure = Figure::new("Best so far", x, y);
+    let failed = found.iter().filter(|each| each.came == Came::Failure).count();
+    if failed > 0 {
+        let y = Some((below - 0.5 * FAILURES * (high - low), edge));
+        figure.add(Item::Band(Band { x: None, y, hue: Hue::Quiet, depth: Depth::Shallow }))?;
+        figure.add(Item::Line(Line {
+            course: Course::Level { y: edge, from: None },
+            stroke: Stroke::Hair,
+            hue: Hue::Quiet,
+            label: Some(format!("{failed} failed")),
+            meaning: None,
+        }))?;
+    }
+    stairs(&mut figure, found)?;
+    for each in found {
+        let (place, hue) = match each.came {
+            Came::Best(factor) => (factor, Hue::Origin(each.origin)),
+            Came::Time(factor) => (factor, Hue::Origin(each.origin)),
+            Came::Failure => (below, Hue::Quiet),
+        };
+        let label = match (each.came, each.emphasis) {
+            (Came::Best(_) | Came::Time(_), Emphasis::Chosen) => Some(format!("#{}", each.variant)),
+            (Came::Failure, _) | (_, Emphasis::Faint | Emphasis::Normal) => None,
+        };
+        figure.add(Item::Mark(Mark {
+            id: MarkId::only(each.variant),
+            name: each.name.clone(),
+            x: (each.evaluations as f64).into(),
+            y: place.into(),
+            origin: each.origin,
+            hue,
+            emphasis: each.emphasis,
+            label,
+            details: each.details.clone(),
+        }))?;
+    }
+    Ok(figure)
+}
+
+/// The best until then, from the first to the last evaluation.
+fn stairs(figure: &mut Figure, found: &[Found]) -> Result<(), Undrawable> {
+    let (mut course, mut best): (Vec<(f64, f64)>, Option<f64>) = (Vec::new(), None);
+    for each in found {
+        if let Came::Best(factor) = each.came {
+            let at = each.evaluations as f64;
+            course.extend(best.map(|before| (at, before)));
+            course.push((at, factor));
+            best = Some(factor);
+        }
+    }
+    let (Some(last), Some(factor), Some(first)) = (found.last(), best, found.first()) else {
+        return Ok(());
+    };
+    course.push((last.evaluations as f64, factor));
+    let hue = Hue::Origin(first.origin);
+    figure.explain(Sign::Stroke(Stroke::Solid), "best so far");
+    let course = Course::Path(course);
+    figure.add(Item::Line(Line { course, stroke: Stroke::Solid, hue, label: None, meaning: None }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(variant: i64, evaluations: usize, came: Came) -> Found {
+        let (origin, emphasis) = (Origin::Modelled, Emphasis::Normal);
+        let (name, details) = (format!("variant {variant}"), Vec::new());
+        Found { variant, name, evaluations, came, origin, emphasis, details }
+    }
+
+    #[test]
+    fn failures_lie_below_every_time_and_stairs_only_rise() {
+        let all = [
+            found(0, 1, Came::Best(1.0)),
+            found(1, 2, Came::Failure),
+            found(2, 3, Came::Time(0.4)),
+            found(3, 4, Came::Best(2.5)),
+            found(4, 5, Came::Failure),
+        ];
+        let figure = best_so_far(&all).unwrap();
+        let heights: Vec<(i64, f64)> = figure
+            .items()
+            .iter()
+            .filter_map(|item| match item {
+                Item::Mark(mark) => Some((mark.id.of, mark.y.value)),
+                _ => None,
+            })
+            .collect();
+        let (failures, times): (Vec<_>, Vec<_>) =
+            heights.iter().partition(|(variant, _)| matches!(variant, 1 | 4));
+        assert_eq!((failures.len(), times.len()), (2, 3));
+        let lowest = times.iter().map(|(_, height)| *height).fold(f64::MAX, f64::min);
+        assert!(failures.iter().all(|(_, height)| *height < lowest), "{heights:?}");
+        let path = figure.items().iter().find_map(|item| match item {
+            Item::Line(Line { course: Course::Path(path), .. }) => Some(path.clone()),
+            _ => None,
+        });
+        let expected = vec![(1.0, 1.0), (4.0, 1.0), (4.0, 2.5), (5.0, 2.5)];
+        assert_eq!(path, Some(expected));
+    }
+
+    #[test]
+    fn what_has_no_place_is_refused_and_nothing_is_a_figure() {
+        assert!(best_so_far(&[]).is_ok());
+        assert!(best_so_far(&[found(0, 1, Came::Best(f64::NAN))]).is_err());
+        assert!(best_so_far(&[found(0, 1, Came::Failure)]).is_ok());
+    }
+}
