@@ -31,7 +31,8 @@ fn a_sweep_tries_what_is_declared_and_says_what_is_best() {
             "sweep by local from `tuned`",
             "BLOCK=128 UNROLL=8",
             "nothing is left to try",
-            "5 evaluations",
+            "of 3 of 3 configurations",
+            "4 evaluations",
         ],
     );
     let lines = sweep(&["--budget", "2", "--json", "--tuner", "exhaustive"]).output;

@@ -7,7 +7,7 @@ use super::goal::Goal;
 use super::locked::{self, Locked};
 use super::prediction::Prediction;
 use super::recorded::{self, Recorded};
-use super::written::{GoalFile, LessonFile, PredictionFile, RoofName, StepFile};
+use super::written::{GoalWritten, LessonFile, PredictionFile, RoofName, StepFile};
 use super::{Lesson, Roofs, Step};
 use crate::project::locate::Located;
 use crate::project::problem::{self, Findings, Place, Problem, Source};
@@ -300,11 +300,11 @@ fn of_line(file: &Path, text: &str, wrong: &crate::history::trace::LineProblem) 
     problem::problem(place, &wrong.reason, expected, None)
 }
 
-const fn goal(written: &GoalFile) -> Goal {
+const fn goal(written: &GoalWritten) -> Goal {
     match *written {
-        GoalFile::Passed => Goal::Passed,
-        GoalFile::AtLeast(fact, number) => Goal::Fact(Condition::AtLeast(fact, number)),
-        GoalFile::AtMost(fact, number) => Goal::Fact(Condition::AtMost(fact, number)),
+        GoalWritten::Passed => Goal::Passed,
+        GoalWritten::AtLeast(fact, number) => Goal::Fact(Condition::AtLeast(fact, number)),
+        GoalWritten::AtMost(fact, number) => Goal::Fact(Condition::AtMost(fact, number)),
     }
 }
 

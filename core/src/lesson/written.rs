@@ -47,7 +47,7 @@ pub struct StepFile {
     pub predict: Option<PredictionFile>,
     /// What has to hold.
     #[serde(default)]
-    pub goals: Vec<GoalFile>,
+    pub goals: Vec<GoalWritten>,
     /// Help.
     #[serde(default)]
     pub hints: Vec<String>,
@@ -93,7 +93,7 @@ pub enum QuantityFile {
 /// What has to hold: the conditions of the playbook, and that the kernel passes.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum GoalFile {
+pub enum GoalWritten {
     /// The kernel is right.
     Passed,
     /// The fact is this number or more.

@@ -61,7 +61,8 @@ pub(crate) fn journal(folder: &Path, name: &str) -> io::Result<PathBuf> {
         };
     }
     let mut newest: Option<PathBuf> = None;
-    for entry in fs::read_dir(folder)? {
+    // Where nothing was searched yet there is no folder.
+    for entry in fs::read_dir(folder).into_iter().flatten() {
         let path = entry?.path();
         let is_journal = path.extension().is_some_and(|extension| extension == "jsonl");
         // Names begin with the time.

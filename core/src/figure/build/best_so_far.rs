@@ -141,7 +141,9 @@ mod tests {
             .iter()
             .filter_map(|item| match item {
                 Item::Mark(mark) => Some((mark.id.of, mark.y.value)),
-                _ => None,
+                Item::Line(_) | Item::Band(_) | Item::Bar(_) | Item::Arrow(_) | Item::Cloud(_) => {
+                    None
+                }
             })
             .collect();
         let (failures, times): (Vec<_>, Vec<_>) =
@@ -151,7 +153,12 @@ mod tests {
         assert!(failures.iter().all(|(_, height)| *height < lowest), "{heights:?}");
         let path = figure.items().iter().find_map(|item| match item {
             Item::Line(Line { course: Course::Path(path), .. }) => Some(path.clone()),
-            _ => None,
+            Item::Mark(_)
+            | Item::Line(_)
+            | Item::Band(_)
+            | Item::Bar(_)
+            | Item::Arrow(_)
+            | Item::Cloud(_) => None,
         });
         let expected = vec![(1.0, 1.0), (4.0, 1.0), (4.0, 2.5), (5.0, 2.5)];
         assert_eq!(path, Some(expected));

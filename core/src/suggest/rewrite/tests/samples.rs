@@ -28,7 +28,7 @@ const ONCE: &[&str] = &[
 
 fn projects() -> Vec<Project> {
     let folders = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap());
-    let folders = folders.filter(|entry| entry.path().is_dir());
+    let folders = folders.filter(|entry| entry.path().join("project.ron").is_file());
     let mut names: Vec<String> =
         folders.map(|entry| entry.file_name().into_string().unwrap()).collect();
     names.sort();
