@@ -13,7 +13,7 @@ use crate::units::{Fraction, Seconds};
 const CONFIDENCE: f64 = 0.99;
 
 /// Rounds below which nothing is said: the interval of fewer is too narrow.
-const LEAST_ROUNDS: usize = 12;
+pub const LEAST_ROUNDS: usize = 12;
 
 /// Differences below this part of the time are not differences that anybody can use.
 const SMALLEST: f64 = 0.002;

@@ -16,6 +16,7 @@ use crate::device::{
     BufferId, BufferRequest, Device, DeviceKind, LaunchFault, ModelledOperation, Operation,
     Placement, Sampling, Timed, Work,
 };
+use crate::measure::comparison::LEAST_ROUNDS;
 use crate::measure::protocol::{Progress, Protocol};
 use crate::measure::timing::{Clock, Mode, Reading, Stopped};
 use crate::project::manifest::Init;
@@ -375,7 +376,9 @@ fn rounds(
             let times = sample.times;
             stops.push(all[*index].add(times, started.elapsed()));
         }
-        if ended.is_none() && stops.contains(&Some(Stopped::Budget)) {
+        // Fewer rounds than these compare nothing, however long each takes.
+        let compares = contenders.len() == 1 || round >= LEAST_ROUNDS as u64;
+        if ended.is_none() && compares && stops.contains(&Some(Stopped::Budget)) {
             ended = Some(Stopped::Budget);
         } else if ended.is_none() && stops.iter().all(Option::is_some) {
             ended = Some(Stopped::Precise);
