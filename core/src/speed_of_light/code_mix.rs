@@ -217,10 +217,12 @@ mod tests {
         check("bar.sync \t0;", CodeMix { barriers: 1, ..none });
         check("bar.warp.sync -1;", none);
         let tile = "ld.global.f32 %f1, [%rd1];\nfma.rn.f32 %f2, %f3, %f4, %f2;\nst.shared.f32 [%r1], %f1;\nbar.sync 0;";
-        let counts = CodeMix { widest_load: 4, shared: 1, barriers: 1, ..load };
+        let counts = CodeMix { products: 1, widest_load: 4, shared: 1, barriers: 1, ..load };
         check(tile, CodeMix { prefetches: 1, ..counts });
         let tile = "fma.rn.f32 %f2, %f3, %f4, %f2;\nld.global.f32 %f1, [%rd1];\nst.shared.f32 [%r1], %f1;\nbar.sync 0;";
         check(tile, counts);
+        check("mul.f32 %f1, %f2, %f3;", CodeMix { products: 1, ..none });
+        check("mul.lo.s32 %r1, %r2, %r3;", none);
         check("// ld.global.f32", none);
         check("$L_1:", none);
     }

@@ -163,7 +163,7 @@ fn every_measured_workload_of_a_sample_has_bounds() {
     let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/../sample-projects");
     let mut seen = 0;
     let entries = std::fs::read_dir(samples).unwrap().map(|entry| entry.unwrap().path());
-    for folder in entries.filter(|path| path.is_dir()) {
+    for folder in entries.filter(|path| path.join("project.ron").is_file()) {
         let project = crate::project::Project::load(&folder).unwrap();
         for workload in &project.workloads {
             let work = MinimalWork::of(&project.definition, workload);
