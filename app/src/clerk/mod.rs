@@ -167,6 +167,9 @@ impl Worker {
             Errand::Search(order) => self.search(*order),
             Errand::ListSearches(folder) => self.list_searches(&folder),
             Errand::ReadSearch(folder, name) => self.read_search(&folder, &name),
+            Errand::TurnDown { folder, search, variant, why } => {
+                self.turn_down(&folder, &search, variant, why);
+            }
             Errand::Learn(knowledge) => self.learn(&knowledge),
         }
     }

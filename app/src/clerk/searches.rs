@@ -5,16 +5,14 @@ use std::sync::Arc;
 
 use lightbench_core::cancellation::Cancellation;
 use lightbench_core::engine::{self, Searching, Wake};
-use lightbench_core::project::Project;
-use lightbench_core::search::{Budget, Control, EngineLaboratory, Journal, Order};
+use lightbench_core::search::{Control, EngineLaboratory, Entry, Journal};
 use lightbench_core::suggest::knowledge::Knowledge;
-use lightbench_core::suggest::model::Roles;
 
 use super::Worker;
-use crate::args;
-use crate::commands::bench::{Chosen, fresh_seed};
-use crate::commands::search::ordered::{Typed, batch, conditions};
-use crate::commands::search::{Wanted, place};
+use crate::commands::bench::fresh_seed;
+use crate::commands::search::ordered::{batch, conditions};
+use crate::commands::search::place;
+use crate::commands::search::terms::{Place, Terms};
 use crate::workbench::errand::{Finding, StartedSearch};
 use crate::workbench::notices::Weight;
 use crate::workbench::search::{Beginning, Plan, ReadSearch, SearchOrder, Writer};
@@ -34,11 +32,11 @@ impl Worker {
         let told = |error: &dyn std::fmt::Display| error.to_string();
         let folder = place::folder(&self.session, &project.root).map_err(|error| told(&error))?;
         let machine = place::machine(&self.session).map_err(|error| told(&error))?;
+        let place = Place { session: &self.session, project: &project, chosen };
         let (mut order, journal, beginning, story) = match beginning {
             Beginning::New(kernel, plan) => {
                 let seed = fresh_seed().map_err(|error| told(&error))?;
-                let asked = (&project, chosen, &plan);
-                let mut order = self.typed(asked, |typed| typed.begun(seed))?;
+                let mut order = terms(&plan).begun(place, seed)?;
                 // Under its own name, with what stands in the editor.
                 order.kernel = kernel;
                 let path = folder.join(format!("{}.jsonl", order.id));
@@ -50,8 +48,7 @@ impl Worker {
                 let (journal, read) =
                     Journal::resume(&path, machine).map_err(|error| told(&error))?;
                 let plan = Plan { budget, ..Plan::default() };
-                let asked = (&project, chosen, &plan);
-                let order = self.typed(asked, |typed| typed.again(&read.story))?;
+                let order = terms(&plan).again(place, &read.story)?;
                 let story = Box::new(read.story);
                 (order, journal, engine::Beginning::Before(story.clone()), Some(story))
             }
@@ -93,44 +90,45 @@ impl Worker {
         self.said.say(Finding::Search(folder.to_owned(), read()));
     }
 
+    /// Writes down that a variant of a search that is over is not wanted, and reads the search again.
+    pub(super) fn turn_down(&self, folder: &Path, name: &str, variant: usize, why: String) {
+        let written = || -> Result<(), String> {
+            let told = |error: &dyn std::fmt::Display| error.to_string();
+            let journals =
+                place::known_folder(&self.session, folder).map_err(|error| told(&error))?;
+            let journals = journals.ok_or("the project has no searches")?;
+            let machine = place::machine(&self.session).map_err(|error| told(&error))?;
+            let path = place::journal(&journals, name).map_err(|error| told(&error))?;
+            let (mut journal, read) =
+                Journal::resume(&path, machine).map_err(|error| told(&error))?;
+            let at = read.story.spent.seconds;
+            journal.append(at, &Entry::TurnedDown { variant, why }).map_err(|error| told(&error))
+        };
+        match written() {
+            Ok(()) => self.read_search(folder, name),
+            Err(why) => {
+                self.said.notice(Weight::Error, format!("the rejection is not kept: {why}"));
+            }
+        }
+    }
+
     pub(super) fn learn(&self, knowledge: &Knowledge) {
         if let Err(error) = place::learn(&self.session, knowledge) {
             self.said.notice(Weight::Warning, format!("what was learnt is not kept: {error}"));
         }
     }
+}
 
-    /// What the window asks for in the terms of the command line, so that both mean the same.
-    fn typed(
-        &self,
-        (project, chosen, plan): (&Arc<Project>, &Chosen, &Plan),
-        make: impl FnOnce(&Typed<'_>) -> Result<Order, String>,
-    ) -> Result<Order, String> {
-        let Budget { evaluations, seconds, tokens, money } = plan.budget;
-        let search = args::Search {
-            strategy: plan.strategy,
-            operators: plan.operators(),
-            tuner: plan.tuner,
-            tokens,
-            money,
-            roles: Roles::default(),
-            contrast: 0,
-            export: None,
-            common: args::Searching {
-                project: project.root.clone(),
-                kernel: None,
-                workload: None,
-                budget: evaluations,
-                time: seconds,
-                device: Some(chosen.device.to_string()),
-                seed: None,
-                resume: None,
-                replay: None,
-                repeat: 0,
-                write: None,
-                json: false,
-            },
-        };
-        let (session, arguments) = (&self.session, &search.common);
-        make(&Typed { session, project, chosen, arguments, wanted: &Wanted::Search(&search) })
+/// What the window plans, in the terms of the command line, so that both mean the same.
+fn terms(plan: &Plan) -> Terms {
+    Terms {
+        kernel: None,
+        workload: None,
+        strategy: Some(plan.strategy),
+        tuner: plan.tuner,
+        operators: plan.operators(),
+        roles: plan.roles,
+        contrast: plan.contrast,
+        budget: plan.budget,
     }
 }

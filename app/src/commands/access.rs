@@ -7,7 +7,7 @@ use lightbench_core::device::DeviceSheet;
 use lightbench_core::virtual_gpu::machine::WarpId;
 use serde_json::{Value, json};
 
-use super::check::target::{self, Target};
+use super::check::target;
 use crate::args;
 use crate::outcome::{Outcome, document};
 use crate::report;
@@ -22,13 +22,8 @@ pub fn run(session: &Session, arguments: &args::Access) -> Outcome {
 fn shown(session: &Session, arguments: &args::Access) -> Result<Outcome, Outcome> {
     let as_json = arguments.json;
     let refuse = |error: &dyn std::fmt::Display| report::request(&error, as_json);
-    let found = target::find(&arguments.target)
-        .map_err(|error| report::project_error(&error, &arguments.target, as_json))?;
-    let Target::Project { project, kernel } = found else {
-        return Err(refuse(
-            &"a file that belongs to no project has no inputs; `lightbench launch` takes some",
-        ));
-    };
+    let lacks = "no inputs; `lightbench launch` takes some";
+    let (project, kernel) = target::project(&arguments.target, lacks, as_json)?;
     let name = arguments.kernel.clone().or(kernel);
     let name = name.or_else(|| project.kernels.first().map(|kernel| kernel.name.clone()));
     let kernel = project.kernel(&name.unwrap_or_default()).map_err(|error| refuse(&error))?;

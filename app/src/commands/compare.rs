@@ -12,7 +12,7 @@ use lightbench_core::verify::verdict::{Failure, TimingUse};
 use serde_json::{Value, json};
 
 use super::bench::{self, Chosen};
-use super::check::target::{self, Target};
+use super::check::target;
 use super::run::times;
 use crate::args;
 use crate::outcome::{Outcome, Status, document};
@@ -28,13 +28,8 @@ pub fn run(session: &Session, arguments: &args::Compare) -> Outcome {
 fn compared(session: &Session, arguments: &args::Compare) -> Result<Outcome, Outcome> {
     let as_json = arguments.json;
     let refuse = |error: &dyn std::fmt::Display| report::request(&error, as_json);
-    let found = target::find(&arguments.project)
-        .map_err(|error| report::project_error(&error, &arguments.project, as_json))?;
-    let Target::Project { project, .. } = found else {
-        return Err(refuse(
-            &"a file that belongs to no project has no definition of what is right",
-        ));
-    };
+    let lacks = "no definition of what is right";
+    let (project, _) = target::project(&arguments.project, lacks, as_json)?;
     let [a, b] = [&arguments.a, &arguments.b].map(|name| project.kernel(name));
     let (a, b) = (a.map_err(|error| refuse(&error))?, b.map_err(|error| refuse(&error))?);
     if let Some(name) = &arguments.workload {

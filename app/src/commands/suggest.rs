@@ -17,7 +17,7 @@ use lightbench_core::suggest::rewrite::{
 use serde_json::{Value, json};
 use similar::TextDiff;
 
-use super::check::target::{self, Target};
+use super::check::target;
 use crate::args;
 use crate::outcome::{Outcome, document};
 use crate::report;
@@ -42,13 +42,8 @@ struct Tried<'a> {
 fn suggested(session: &Session, arguments: &args::Suggest) -> Result<Outcome, Outcome> {
     let as_json = arguments.json;
     let refuse = |error: &dyn std::fmt::Display| report::request(&error, as_json);
-    let found = target::find(&arguments.project)
-        .map_err(|error| report::project_error(&error, &arguments.project, as_json))?;
-    let Target::Project { project, kernel } = found else {
-        return Err(refuse(
-            &"a file that belongs to no project has no axes whose limits a rule could rely on",
-        ));
-    };
+    let lacks = "no axes whose limits a rule could rely on";
+    let (project, kernel) = target::project(&arguments.project, lacks, as_json)?;
     let name = arguments.kernel.as_ref().or(kernel.as_ref());
     if arguments.print_prompt || arguments.model.is_some() {
         return asked::asked(session, arguments, project, name.map(String::as_str));

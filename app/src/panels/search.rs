@@ -8,6 +8,7 @@ use egui::{
 };
 use lightbench_core::search::{Pace, Story};
 use lightbench_core::strategies::{StrategyKind, TunerKind};
+use lightbench_core::suggest::model::Roles;
 
 use super::{empty, search_rows, sentence};
 use crate::theme::{self, GAP, Tokens};
@@ -201,6 +202,7 @@ fn next(ui: &mut Ui, bench: &Workbench, kernel: &str, said: &mut Vec<SearchComma
         taking(ui, "Rules", &mut plan.rules);
         taking(ui, "Tuning", &mut plan.tuning);
     });
+    models(ui, bench, &mut plan);
     ui.horizontal_wrapped(|ui| {
         ui.label("Budget");
         limits(ui, &mut plan);
@@ -246,6 +248,58 @@ fn taking(ui: &mut Ui, name: &str, taking: &mut Taking) {
     }
 }
 
+/// Which models of the settings propose, how, and what they may cost.
+fn models(ui: &mut Ui, bench: &Workbench, plan: &mut Plan) {
+    let settings = &bench.settings.models;
+    let known: Vec<&String> = settings.servers.keys().chain(settings.agents.keys()).collect();
+    if known.is_empty() {
+        return;
+    }
+    ui.horizontal_wrapped(|ui| {
+        ui.label("Models");
+        for name in known {
+            let mut takes_part = plan.models.contains(name);
+            if ui.add(Checkbox::new(&mut takes_part, name)).changed() {
+                match takes_part {
+                    true => plan.models.insert(name.clone()),
+                    false => plan.models.remove(name),
+                };
+            }
+        }
+        if plan.models.is_empty() {
+            return;
+        }
+        roles(ui, plan);
+        let shown = DragValue::new(&mut plan.contrast).range(0..=16).suffix(" variants beside");
+        ui.add(shown).on_hover_text("Other variants that models are shown with their numbers");
+        let mut tokens = plan.budget.tokens.unwrap_or_default();
+        let field = DragValue::new(&mut tokens).speed(1000).custom_formatter(|value, _| {
+            if value == 0.0 { "no token limit".to_owned() } else { format!("{value} tokens") }
+        });
+        let field = field.custom_parser(|text| leading_number(text));
+        if ui.add(field).on_hover_text("Tokens that models may use; 0 for no limit").changed() {
+            plan.budget.tokens = (tokens > 0).then_some(tokens);
+        }
+    });
+}
+
+fn roles(ui: &mut Ui, plan: &mut Plan) {
+    let chosen = plan.roles.to_string();
+    let shown = ComboBox::from_id_salt("roles").selected_text(&chosen).show_ui(ui, |ui| {
+        for each in Roles::ALL {
+            ui.selectable_value(&mut plan.roles, each, each.to_string());
+        }
+    });
+    shown.response.on_hover_text("Who does what when a model is asked").widget_info(|| {
+        egui::WidgetInfo::labeled(egui::Role::ComboBox, true, format!("Roles: {chosen}"))
+    });
+}
+
+/// The number before a unit that somebody typed or left standing.
+fn leading_number(text: &str) -> Option<f64> {
+    text.trim_end_matches(|letter: char| letter.is_alphabetic() || letter == ' ').parse().ok()
+}
+
 fn limits(ui: &mut Ui, plan: &mut Plan) {
     let mut evaluations = plan.budget.evaluations.unwrap_or_default();
     let field = DragValue::new(&mut evaluations).range(1..=100_000).suffix(" evaluations");
@@ -259,9 +313,7 @@ fn limits(ui: &mut Ui, plan: &mut Plan) {
         0.0 => "no time limit".to_owned(),
         value => format!("{value} min"),
     });
-    let field = field.custom_parser(|text| {
-        text.trim_end_matches(|letter: char| letter.is_alphabetic() || letter == ' ').parse().ok()
-    });
+    let field = field.custom_parser(|text| leading_number(text));
     if ui.add(field).on_hover_text("Minutes that it may run; 0 for no limit").changed() {
         plan.budget.seconds = (minutes > 0.0).then_some(minutes * 60.0);
     }
@@ -366,7 +418,7 @@ fn list(
     area.show_rows(ui, theme::ROW, rows.len(), |ui, range| {
         for place in range {
             let Some(row) = rows.get(place) else { continue };
-            let rejection = bench.searches.rejection(row.variant);
+            let rejection = story.variants[row.variant].turned_down.as_deref();
             let near = search_rows::Near {
                 before: place.checked_sub(1).and_then(|before| Some(rows.get(before)?.variant)),
                 after: rows.get(place + 1).map(|row| row.variant),

@@ -2,7 +2,7 @@
 
 use egui::{CollapsingHeader, Frame, Margin, RichText, ScrollArea, Stroke, TextEdit, Ui, vec2};
 use lightbench_core::search::entry::{Basis, Failed, Talk};
-use lightbench_core::search::story::Variant;
+use lightbench_core::search::story::{Came, Variant};
 use lightbench_core::search::{Decision, Look, Story, Verdict, WorkloadTime};
 
 use super::{empty, sentence};
@@ -57,7 +57,7 @@ pub(super) fn show(
             });
         }
         (Suggestion::None, Some(story), Some(shown)) => {
-            variant(ui, story, shown, (view, searches.rejection(shown.0)), &mut said);
+            variant(ui, story, shown, view, &mut said);
         }
         (Suggestion::None, ..) => {
             empty::show(
@@ -114,7 +114,7 @@ fn variant(
     ui: &mut Ui,
     story: &Story,
     (number, variant): (usize, &Variant),
-    (view, rejection): (&mut VariantView, Option<&str>),
+    view: &mut VariantView,
     said: &mut Vec<SearchCommand>,
 ) {
     let tokens = theme::tokens(ui);
@@ -129,12 +129,13 @@ fn variant(
     facts.auto_shrink([false, true]).show(ui, |ui| {
         row(ui, (Icon::Right, tokens.text.weak.0), "Why now", &variant.proposal.why);
         stages(ui, &tokens, variant);
-        if let Some(why) = rejection {
+        if let Some(why) = &variant.turned_down {
             row(ui, (Icon::Cross, tokens.status.warning.0), "You rejected it", why);
         }
         if let Some(talked) = &variant.proposal.talk {
             talk(ui, talked);
         }
+        in_vain(ui, &tokens, story, number);
     });
     ui.add_space(2.0 * GAP);
     if let Some((before, parent)) = parent {
@@ -187,7 +188,8 @@ fn orders(
             said.push(SearchCommand::KeepAsBranch);
         }
         let is_writing = matches!(&view.reason, Some((of, _)) if *of == number);
-        if ui.selectable_label(is_writing, "Reject…").clicked() {
+        // The first is what all others are held against.
+        if number > 0 && ui.selectable_label(is_writing, "Reject…").clicked() {
             view.reason = if is_writing { None } else { Some((number, String::new())) };
         }
     });
@@ -263,6 +265,21 @@ fn told(times: &[WorkloadTime]) -> String {
     });
     let told = each.collect::<Vec<_>>().join(", ");
     if told.is_empty() { "right, not timed".to_owned() } else { told }
+}
+
+/// What was tried with it, and nothing came of.
+fn in_vain(ui: &mut Ui, tokens: &Tokens, story: &Story, number: usize) {
+    for (index, attempt) in story.attempts.iter().enumerate() {
+        let Came::Nothing { why, talk: talked } = &attempt.came else { continue };
+        if attempt.parent != number {
+            continue;
+        }
+        let text = format!("{}: {why}", attempt.action);
+        row(ui, (Icon::Down, tokens.text.weak.0), "Tried in vain", &text);
+        if let Some(talked) = talked {
+            ui.push_id(("in vain", index), |ui| talk(ui, talked));
+        }
+    }
 }
 
 /// What a model was told and said.

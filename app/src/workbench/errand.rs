@@ -99,6 +99,17 @@ pub enum Errand {
     ListSearches(PathBuf),
     /// Read the journal of a search.
     ReadSearch(PathBuf, String),
+    /// Write down that a variant of a search that is over is not wanted.
+    TurnDown {
+        /// The project's folder.
+        folder: PathBuf,
+        /// The search.
+        search: String,
+        /// Which of its variants.
+        variant: usize,
+        /// Why, in the person's words.
+        why: String,
+    },
     /// Keep what was learnt of techniques.
     Learn(Box<Knowledge>),
 }
@@ -247,6 +258,8 @@ pub trait Searcher: Send + fmt::Debug {
     fn heard(&self) -> Option<Heard>;
     /// Holds it back, or lets it go.
     fn hold(&self, hold: Hold);
+    /// A variant is not wanted, for this reason; it says so itself once that is written down.
+    fn turn_down(&self, variant: usize, why: String);
 }
 
 impl Searcher for Searching {
@@ -262,5 +275,9 @@ impl Searcher for Searching {
             Hold::Stop => control.stop(),
             Hold::Pace(pace) => control.set_pace(pace),
         }
+    }
+
+    fn turn_down(&self, variant: usize, why: String) {
+        self.control().turn_down(variant, why);
     }
 }

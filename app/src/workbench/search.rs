@@ -10,7 +10,6 @@ mod suggestion;
 pub(crate) mod tests;
 mod tree;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -44,10 +43,6 @@ pub struct Searches {
     pub failures: Failures,
     /// One change of the current kernel.
     pub suggestion: Suggestion,
-    /// Variants that a person turned down, by search and number, and why.
-    ///
-    /// The journal is what the search itself decided; a person's word on a variant changes nothing that it does next.
-    pub rejections: BTreeMap<(String, usize), String>,
     /// Stopped, and not yet over.
     leaving: Vec<Current>,
 }
@@ -274,17 +269,25 @@ impl Searches {
         Some((number, story.variants.get(number)?))
     }
 
+    /// A search was read; the one of this window, once it is over, stays that.
+    fn show(&mut self, read: ReadSearch) {
+        let is_same = self.story().is_some_and(|story| story.header.id == read.story.header.id);
+        if !is_same {
+            self.selected = None;
+        }
+        let id = |current: &Current| Some(current.story.as_ref()?.header.id.clone());
+        match &mut self.current {
+            Some(current) if id(current).as_ref() == Some(&read.story.header.id) => {
+                (current.story, self.read) = (Some(read.story), None);
+            }
+            Some(_) | None => self.read = Some(read),
+        }
+    }
+
     /// The search of this window, as long as something may come of it.
     #[must_use]
     pub fn running(&self) -> Option<&Current> {
         self.current.as_ref().filter(|current| current.is_alive())
-    }
-
-    /// Why a person turned a variant of the shown search down.
-    #[must_use]
-    pub fn rejection(&self, variant: usize) -> Option<&str> {
-        let key = (self.story()?.header.id.clone(), variant);
-        self.rejections.get(&key).map(String::as_str)
     }
 
     /// Whether the window must look again by itself.

@@ -63,6 +63,7 @@ fn with_axis(
     let labels = levels.iter().filter_map(|tick| tick.label.as_ref());
     let widest = labels.map(|label| measure.width(label, SMALL)).fold(0.0, f64::max);
     let right = (scene.width - 12.0).max(widest + GAP + 20.0);
+    scene.width = right + 12.0;
     let frame = Rect { left: widest + GAP, top, right, bottom };
     let places = Places { frame, view, rows: None };
     for tick in &levels {

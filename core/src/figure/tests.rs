@@ -124,8 +124,7 @@ proptest! {
     #[test]
     fn finite_data_have_finite_places(
         values in prop::collection::vec((finite(), positive()), 0..12),
-        // Narrower, a label of a far zoom alone is wider than the picture.
-        size in (200.0..900.0, 60.0..600.0),
+        size in (80.0..900.0, 60.0..600.0),
         (zoom, shift) in (1e-6..1e6, -5.0..5.0),
     ) {
         let (x, y) = (Axis::linear("x", Unit::Count), Axis::logarithmic("y", Unit::Seconds));
@@ -147,6 +146,16 @@ proptest! {
         check_scene(&figure, View { x: moved(fit.x), y: moved(fit.y) }, size);
         prop_assert!(figure.csv().unwrap().lines().count() >= 1);
     }
+}
+
+#[test]
+fn a_picture_grows_with_the_labels_of_a_far_zoom() {
+    let (x, y) = (Axis::linear("x", Unit::Count), Axis::logarithmic("y", Unit::Seconds));
+    let mut figure = Figure::new("any", x, y);
+    figure.add(mark(0, 0.0, 1e299.into())).unwrap();
+    let fit = figure.fit();
+    let far = |limits: Limits| limits.zoomed(1e-6, 0.3);
+    check_scene(&figure, View { x: far(fit.x), y: far(fit.y) }, (80.0, 380.0));
 }
 
 fn ceilings() -> Ceilings {

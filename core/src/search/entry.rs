@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::budget::Budget;
 use crate::history::record::Origin;
+use crate::project::Kernel;
 use crate::suggest::descriptor::Descriptor;
+use crate::suggest::model::Roles;
 use crate::units::Seconds;
 
 /// The form of journals; one of another form is not read.
@@ -30,6 +32,9 @@ pub enum Entry {
         why: String,
         /// What it cost all the same.
         cost: Cost,
+        /// What a model was told and said, where one was asked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        talk: Option<Box<Talk>>,
     },
     /// A configuration of a variant's parameters was looked at.
     Tried {
@@ -62,6 +67,13 @@ pub enum Entry {
         variant: usize,
         /// What, and why.
         decision: Decision,
+    },
+    /// A person does not want a variant: it is not gone on from, and it is no best.
+    TurnedDown {
+        /// Which; never the first, which all others are held against.
+        variant: usize,
+        /// Why, in the person's words.
+        why: String,
     },
     /// It ended; a search that is resumed goes on behind this.
     Ended {
@@ -97,6 +109,12 @@ pub struct Header {
     pub tuner: String,
     /// What proposes candidates.
     pub operators: Vec<String>,
+    /// Who does what where models propose.
+    #[serde(default)]
+    pub roles: Roles,
+    /// Other variants that models are shown, at most.
+    #[serde(default)]
+    pub contrast: usize,
     /// The limits.
     pub budget: Budget,
     /// What everything random comes from.
@@ -128,8 +146,27 @@ pub struct Proposal {
     pub cost: Cost,
 }
 
+impl Proposal {
+    /// The kernel that everything begins with.
+    #[must_use]
+    pub fn first(kernel: &Kernel, why: &str) -> Self {
+        Self {
+            variant: 0,
+            parent: None,
+            origin: Origin::Person,
+            action: String::new(),
+            what: format!("`{}` as it is", kernel.name),
+            why: why.to_owned(),
+            technique: None,
+            source: kernel.source.clone(),
+            talk: None,
+            cost: Cost::default(),
+        }
+    }
+}
+
 /// What a model was told, and what it said.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Talk {
     /// The model's name in the user's settings.
     pub model: String,

@@ -19,7 +19,7 @@ use crate::strategies::archive::Attempt;
 use crate::strategies::{Archive, Choice, Strategy, StrategyKind, TunerKind};
 use crate::suggest::descriptor::Descriptor;
 use crate::suggest::knowledge::Knowledge;
-use crate::suggest::tuned;
+use crate::suggest::model::Roles;
 
 /// What is searched, and how.
 pub struct Order {
@@ -43,6 +43,10 @@ pub struct Order {
     pub tunes: bool,
     /// What proposes candidates besides.
     pub operators: Vec<Box<dyn Operator>>,
+    /// Who does what where models propose.
+    pub roles: Roles,
+    /// Other variants that models are shown, at most.
+    pub contrast: usize,
     /// The limits.
     pub budget: Budget,
     /// What everything random comes from.
@@ -89,6 +93,8 @@ impl Order {
             strategy: self.strategy.map_or_else(|| "sweep".to_owned(), |kind| kind.to_string()),
             tuner: self.tuner.to_string(),
             operators,
+            roles: self.roles,
+            contrast: self.contrast,
             budget: self.budget,
             seed: self.seed,
         }
@@ -127,8 +133,10 @@ pub struct Explorer<'a, L> {
     archive: Archive,
     /// What is new about techniques.
     learnt: Knowledge,
-    /// The place of each variant in the archive, and the variant of each place.
+    /// The place of each variant in the archive, once it has one.
     places: Vec<Option<usize>>,
+    /// The variant of each place.
+    variants: Vec<usize>,
 }
 
 /// Hears of everything, and keeps what is worth it.
@@ -154,18 +162,7 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
         let mut explorer =
             Self::with(order, laboratory, Story::new(header.clone()), journal, audience);
         explorer.scribe.record(&Entry::Began(Box::new(header)))?;
-        let first = Proposal {
-            variant: 0,
-            parent: None,
-            origin: Origin::Person,
-            action: String::new(),
-            what: format!("`{}` as it is", explorer.order.kernel.name),
-            why: "the search begins here".to_owned(),
-            technique: None,
-            source: explorer.order.kernel.source.clone(),
-            talk: None,
-            cost: Cost::default(),
-        };
+        let first = Proposal::first(&explorer.order.kernel, "the search begins here");
         explorer.scribe.record(&Entry::Proposed(Box::new(first)))?;
         Ok(explorer)
     }
@@ -199,12 +196,14 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
             archive: Archive::new(),
             learnt: Knowledge::default(),
             places: Vec::new(),
+            variants: Vec::new(),
         }
     }
 
     /// Searches until something ends it; gives the story, and what is new about techniques.
     pub fn run(mut self) -> (Story, Knowledge) {
-        let why = match self.steps() {
+        // What a person said during the last step is written down as well.
+        let why = match self.steps().and_then(|why| self.hear().map(|()| why)) {
             Ok(why) => why,
             Err(Interrupted::Stopped) => End::Stopped,
             Err(Interrupted::Impossible(why)) => End::Impossible(why),
@@ -237,6 +236,7 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
         let mut strategy = kind.start(self.order.seed);
         loop {
             self.laboratory.rest()?;
+            self.hear()?;
             let spent = self.spent();
             if let Some(part) = self.order.budget.used_up(&spent) {
                 return Ok(End::Budget(part.to_string()));
@@ -267,7 +267,7 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
                 break;
             }
         }
-        Ok((chose || !batch.is_empty()).then_some(batch))
+        Ok(chose.then_some(batch))
     }
 
     /// Parameters alone, then whoever was best.
@@ -294,7 +294,7 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
         attempt: Attempt,
         batch: &mut Batch,
     ) -> Result<(), Interrupted> {
-        let parent = self.variant_at(choice.node);
+        let parent = self.variants[choice.node];
         let action = self.archive.nodes()[choice.node].actions[choice.action].clone();
         if action.key == TUNE {
             return self.tuned(parent, choice, Some(attempt), batch);
@@ -318,10 +318,11 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
                 let how = (action.key.as_str(), choice.reason.as_str());
                 self.propose(parent, how, draft, (Some(attempt), batch))
             }
-            Err(Nothing { why, cost, .. }) => {
+            Err(Nothing { why, cost, talk }) => {
                 // Also where it could be repeated: what says nothing would be asked for ever.
                 self.archive.use_up(attempt.origin);
-                self.scribe.record(&Entry::Nothing { parent, action: action.key, why, cost })
+                let action = action.key;
+                self.scribe.record(&Entry::Nothing { parent, action, why, cost, talk })
             }
         }
     }
@@ -335,43 +336,26 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
         batch: &mut Batch,
     ) -> Result<(), Interrupted> {
         let Some(kernel) = self.kernels[parent].clone() else { return Ok(()) };
-        let found = self.tune(parent, &kernel)?;
-        let mut drafts = Vec::new();
-        let why = match found {
-            Err(why) => why,
-            Ok(found) => {
-                for parameters in &found.finalists {
-                    let Some(source) = tuned::preferring(&kernel, parameters) else { continue };
-                    let values: Vec<String> = parameters
-                        .iter()
-                        .map(|(name, value)| format!("{name} = {value}"))
-                        .collect();
-                    drafts.push(Draft {
-                        source,
-                        what: format!(
-                            "{}, best of {} of {}",
-                            values.join(", "),
-                            found.tried,
-                            found.all
-                        ),
-                        technique: None,
-                        origin: Origin::Tuner,
-                        talk: None,
-                        cost: Cost::default(),
-                    });
-                }
-                format!(
-                    "of {} of {} configurations none is faster than the one that it chooses by itself",
-                    found.tried, found.all
-                )
-            }
+        let (drafts, why) = match self.tune(parent, &kernel)? {
+            Err(why) => (Vec::new(), why),
+            Ok(found) => (found.drafts(&kernel), found.nothing_faster()),
         };
-        let (cost, before) = (Cost::default(), batch.len());
+        let before = batch.len();
         for draft in drafts {
             self.propose(parent, (TUNE, &choice.reason), draft, (attempt, &mut *batch))?;
         }
         if batch.len() == before {
-            self.scribe.record(&Entry::Nothing { parent, action: TUNE.to_owned(), why, cost })?;
+            let (action, cost) = (TUNE.to_owned(), Cost::default());
+            self.scribe.record(&Entry::Nothing { parent, action, why, cost, talk: None })?;
+        }
+        Ok(())
+    }
+
+    /// Writes down which variants a person turned down meanwhile, and goes on from none of them.
+    fn hear(&mut self) -> Result<(), Interrupted> {
+        for (variant, why) in self.laboratory.turned_down() {
+            self.scribe.record(&Entry::TurnedDown { variant, why })?;
+            self.close(variant);
         }
         Ok(())
     }
@@ -390,8 +374,8 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
                 self.archive.use_up(attempt.origin);
             }
             let why = format!("it is variant {known} again");
-            let (action, cost) = (action.to_owned(), draft.cost);
-            return self.scribe.record(&Entry::Nothing { parent, action, why, cost });
+            let (action, cost, talk) = (action.to_owned(), draft.cost, draft.talk.map(Box::new));
+            return self.scribe.record(&Entry::Nothing { parent, action, why, cost, talk });
         }
         let variant = self.scribe.story.variants.len();
         let proposal = Proposal {

@@ -58,6 +58,9 @@ pub trait Laboratory {
     /// # Errors
     /// Somebody stopped it meanwhile.
     fn rest(&mut self) -> Result<(), Interrupted>;
+
+    /// Variants that a person turned down since this was asked the last time, and why.
+    fn turned_down(&mut self) -> Vec<(usize, String)>;
 }
 
 /// Why a search does not go on.
@@ -95,10 +98,11 @@ struct Shared {
     changed: Condvar,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct State {
     paused: bool,
     pace: Pace,
+    turned_down: Vec<(usize, String)>,
 }
 
 impl Control {
@@ -122,6 +126,11 @@ impl Control {
     /// How much of the device it takes.
     pub fn set_pace(&self, pace: Pace) {
         self.lock().pace = pace;
+    }
+
+    /// A variant, not the first, is not wanted, for this reason.
+    pub fn turn_down(&self, variant: usize, why: String) {
+        self.lock().turned_down.push((variant, why));
     }
 
     /// It ends.
@@ -296,5 +305,9 @@ impl Laboratory for EngineLaboratory {
 
     fn rest(&mut self) -> Result<(), Interrupted> {
         self.control.rest(std::mem::take(&mut self.worked))
+    }
+
+    fn turned_down(&mut self) -> Vec<(usize, String)> {
+        std::mem::take(&mut self.control.lock().turned_down)
     }
 }

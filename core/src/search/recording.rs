@@ -85,4 +85,8 @@ impl Laboratory for Nothing {
     fn rest(&mut self) -> Result<(), Interrupted> {
         Err(Interrupted::Stopped)
     }
+
+    fn turned_down(&mut self) -> Vec<(usize, String)> {
+        Vec::new()
+    }
 }

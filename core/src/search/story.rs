@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::budget::Spent;
 use super::cost::cost;
 use super::entry::{
-    Basis, Cost, Decision, End, Entry, Header, Look, Proposal, Verdict, WorkloadTime,
+    Basis, Cost, Decision, End, Entry, Header, Look, Proposal, Talk, Verdict, WorkloadTime,
 };
 use crate::suggest::descriptor::Descriptor;
 
@@ -42,6 +42,8 @@ pub struct Variant {
     pub verdict: Option<Verdict>,
     /// What became of it.
     pub decision: Option<Decision>,
+    /// Why a person does not want it, where one said so.
+    pub turned_down: Option<String>,
     /// Its parameters' configurations that were looked at.
     pub tried: Vec<(BTreeMap<String, i64>, Look)>,
     /// How many evaluations there were before it was proposed.
@@ -55,8 +57,22 @@ pub struct Attempt {
     pub parent: usize,
     /// What it was.
     pub action: String,
-    /// What came of it, if anything did.
-    pub child: Option<usize>,
+    /// What came of it.
+    pub came: Came,
+}
+
+/// What came of an action.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Came {
+    /// This variant.
+    Variant(usize),
+    /// Nothing.
+    Nothing {
+        /// Why, in a sentence.
+        why: String,
+        /// What a model was told and said, where one was asked.
+        talk: Option<Box<Talk>>,
+    },
 }
 
 /// A moment at which something better was found.
@@ -112,15 +128,18 @@ impl Story {
     /// # Errors
     /// It does not follow.
     pub fn add(&mut self, entry: &Entry) -> Result<(), Unconnected> {
-        self.ended = None;
+        // A word on a variant of a search that is over does not begin it again.
+        if !matches!(entry, Entry::TurnedDown { .. }) {
+            self.ended = None;
+        }
         match entry {
             Entry::Began(_) => return Err(Unconnected("a search begins once".to_owned())),
             Entry::Proposed(proposal) => self.propose(proposal)?,
-            Entry::Nothing { parent, action, cost, .. } => {
+            Entry::Nothing { parent, action, why, cost, talk } => {
                 self.variant(*parent)?;
                 self.pay(*cost);
-                let action = action.clone();
-                self.attempts.push(Attempt { parent: *parent, action, child: None });
+                let came = Came::Nothing { why: why.clone(), talk: talk.clone() };
+                self.attempts.push(Attempt { parent: *parent, action: action.clone(), came });
             }
             Entry::Tried { variant, parameters, look } => {
                 self.spent.evaluations += 1;
@@ -142,6 +161,7 @@ impl Story {
                     self.accept(*variant);
                 }
             }
+            Entry::TurnedDown { variant, why } => self.turn_down(*variant, why)?,
             Entry::Ended { why } => self.ended = Some(why.clone()),
         }
         Ok(())
@@ -160,7 +180,7 @@ impl Story {
         }
         if let Some(parent) = proposal.parent {
             let action = proposal.action.clone();
-            self.attempts.push(Attempt { parent, action, child: Some(number) });
+            self.attempts.push(Attempt { parent, action, came: Came::Variant(number) });
         }
         self.pay(proposal.cost);
         self.variants.push(Variant {
@@ -169,6 +189,7 @@ impl Story {
             descriptor: None,
             verdict: None,
             decision: None,
+            turned_down: None,
             tried: Vec::new(),
             after: self.spent.evaluations,
         });
@@ -186,6 +207,23 @@ impl Story {
             let evaluations = self.spent.evaluations;
             self.progress.push(Progress { evaluations, variant, cost });
         }
+    }
+
+    /// The best is then the last one that was accepted before, and is wanted.
+    fn turn_down(&mut self, number: usize, why: &str) -> Result<(), Unconnected> {
+        if number == 0 {
+            let what = "the first variant is what all others are held against";
+            return Err(Unconnected(what.to_owned()));
+        }
+        self.variant(number)?.turned_down = Some(why.to_owned());
+        let is_wanted_best = |variant: &Variant| {
+            let accepted = matches!(variant.decision, Some(Decision::Accepted { .. }));
+            accepted && variant.turned_down.is_none()
+        };
+        if self.best == Some(number) {
+            self.best = self.variants[..number].iter().rposition(is_wanted_best);
+        }
+        Ok(())
     }
 
     /// The times of a variant: of its verdict, else of a quick look.

@@ -16,6 +16,7 @@ use crate::project::{DeviceFacts, Kernel, Project, Purpose};
 use crate::speed_of_light::code_mix::CodeMix;
 use crate::strategies::{StrategyKind, TunerKind};
 use crate::suggest::knowledge::Knowledge;
+use crate::suggest::model::Roles;
 use crate::units::Seconds;
 use crate::verify::verdict::{
     Checks, Failure, Glance, Passed, Refused, Screened, ScreenedTiming, WorkloadTiming,
@@ -30,6 +31,14 @@ struct Scripted {
     script: Script,
     /// Looks that it takes before somebody stops it.
     patience: Arc<Mutex<usize>>,
+    unwanted: Unwanted,
+}
+
+/// What a person turns down once this much patience is left.
+#[derive(Clone, Default)]
+struct Unwanted {
+    patience: usize,
+    variants: Vec<(usize, String)>,
 }
 
 impl Scripted {
@@ -130,6 +139,11 @@ impl Laboratory for Scripted {
     fn rest(&mut self) -> Result<(), Interrupted> {
         Ok(())
     }
+
+    fn turned_down(&mut self) -> Vec<(usize, String)> {
+        let is_due = *self.patience.lock().unwrap() <= self.unwanted.patience;
+        if is_due { std::mem::take(&mut self.unwanted.variants) } else { Vec::new() }
+    }
 }
 
 fn project(name: &str) -> Arc<Project> {
@@ -202,6 +216,8 @@ impl Setting {
             tuner: TunerKind::LocalSearch,
             tunes: true,
             operators: vec![Box::new(Rules)],
+            roles: Roles::default(),
+            contrast: 0,
             budget: Budget { evaluations: Some(self.evaluations), ..Budget::default() },
             seed: 7,
             knowledge: Knowledge::default(),
@@ -210,7 +226,8 @@ impl Setting {
 
     fn laboratory(&self, project: &Arc<Project>, patience: usize) -> Scripted {
         let patience = Arc::new(Mutex::new(patience));
-        Scripted { project: Arc::clone(project), script: self.script, patience }
+        let (project, unwanted) = (Arc::clone(project), Unwanted::default());
+        Scripted { project, script: self.script, patience, unwanted }
     }
 
     fn run(&self) -> Story {
@@ -394,6 +411,36 @@ fn a_kill_loses_nothing_that_was_said() {
         let read = Journal::read(&kept.path(), &kept.machine).unwrap();
         assert!(read.is_own && gist(&read.story) == whole, "what is written says the same");
     }
+}
+
+#[test]
+fn what_a_person_turns_down_is_no_best_and_is_not_gone_on_from() {
+    let setting = Setting { evaluations: 30, ..USUAL };
+    let project = project(setting.project);
+    let best = setting.run().best.unwrap();
+    // While it runs: written down after the step, and at the latest at its end.
+    let mut laboratory = setting.laboratory(&project, usize::MAX);
+    laboratory.unwanted =
+        Unwanted { patience: usize::MAX - 8, variants: vec![(1, "too clever".to_owned())] };
+    let explorer = Explorer::begin(setting.order(&project), laboratory, None, nobody()).unwrap();
+    let story = explorer.run().0;
+    assert_eq!(story.variants[1].turned_down.as_deref(), Some("too clever"));
+    assert!(matches!(story.ended, Some(End::Budget(_) | End::NothingLeft)), "{:?}", story.ended);
+    // When it is over: the end stays, the best is the one before, and a resumed search goes on elsewhere.
+    let kept = Kept::new();
+    let before = kept.begin(&Setting { evaluations: 20, ..setting }, usize::MAX);
+    let unwanted = before.best.unwrap();
+    let (mut journal, _) = Journal::resume(&kept.path(), kept.machine.clone()).unwrap();
+    let word = Entry::TurnedDown { variant: unwanted, why: "it spills".to_owned() };
+    journal.append(1.0, &word).unwrap();
+    let told = Journal::read(&kept.path(), &kept.machine).unwrap().story;
+    assert!(told.ended == before.ended && told.best < Some(unwanted), "{:?}", told.best);
+    let after = kept.resume(&setting);
+    assert!(after.variants.len() > before.variants.len() && after.best != Some(unwanted));
+    let new = &after.variants[before.variants.len()..];
+    assert!(new.iter().all(|variant| variant.proposal.parent != Some(unwanted)), "{best}");
+    let first = Entry::TurnedDown { variant: 0, why: "slow".to_owned() };
+    assert!(told.clone().add(&first).is_err());
 }
 
 #[test]

@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::cost::cost;
-use super::entry::{Entry, Look};
+use super::entry::{Cost, Entry, Look};
 use super::explore::Explorer;
 use super::laboratory::{Interrupted, Laboratory};
+use super::operators::Draft;
 use super::recording::told;
 use super::space::{index_of, named, preferring, space};
+use crate::history::record::Origin;
 use crate::project::Kernel;
 use crate::strategies::Space;
+use crate::suggest::tuned;
 use crate::units::Seconds;
 
 /// A configuration that is this much slower than the best is not waited for.
@@ -33,6 +36,35 @@ pub(super) struct Tuned {
     pub(super) tried: usize,
     /// Of so many.
     pub(super) all: usize,
+}
+
+impl Tuned {
+    /// A variant of each finalist that the kernel does not choose by itself.
+    pub(super) fn drafts(&self, kernel: &Kernel) -> Vec<Draft> {
+        let (tried, all) = (self.tried, self.all);
+        let draft = |parameters: &BTreeMap<String, i64>| {
+            let source = tuned::preferring(kernel, parameters)?;
+            let values = parameters.iter().map(|(name, value)| format!("{name} = {value}"));
+            let values = values.collect::<Vec<_>>().join(", ");
+            Some(Draft {
+                source,
+                what: format!("{values}, best of {tried} of {all}"),
+                technique: None,
+                origin: Origin::Tuner,
+                talk: None,
+                cost: Cost::default(),
+            })
+        };
+        self.finalists.iter().filter_map(draft).collect()
+    }
+
+    /// What is said where nothing comes of it.
+    pub(super) fn nothing_faster(&self) -> String {
+        format!(
+            "of {} of {} configurations none is faster than the one that it chooses by itself",
+            self.tried, self.all
+        )
+    }
 }
 
 impl<L: Laboratory> Explorer<'_, L> {

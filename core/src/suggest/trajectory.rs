@@ -71,6 +71,8 @@ struct Came<'a> {
     look: Option<&'a Look>,
     verdict: Option<&'a Verdict>,
     decision: Option<&'a Decision>,
+    /// Why a person does not want it.
+    turned_down: Option<&'a str>,
     /// How many times as fast as what it was made of.
     gain: Option<f64>,
     cost: Cost,
@@ -133,14 +135,15 @@ fn step_of<'a>(entry: &'a Entry, whole: &'a Story) -> Option<(usize, Action<'a>,
                 look: variant.look.as_ref(),
                 verdict: variant.verdict.as_ref(),
                 decision: variant.decision.as_ref(),
+                turned_down: variant.turned_down.as_deref(),
                 gain: gain.map(|(old, new)| old / new),
                 cost: proposal.cost,
             };
             Some((parent, action, Outcome::Variant(Box::new(came))))
         }
-        Entry::Nothing { parent, action, why, cost } => {
-            let operator = operator(action);
-            let action = Action { operator, key: action, technique: None, why: None, talk: None };
+        Entry::Nothing { parent, action, why, cost, talk } => {
+            let (operator, talk) = (operator(action), talk.as_deref());
+            let action = Action { operator, key: action, technique: None, why: None, talk };
             Some((*parent, action, Outcome::Nothing { why, cost: *cost }))
         }
         Entry::Began(_)
@@ -148,6 +151,7 @@ fn step_of<'a>(entry: &'a Entry, whole: &'a Story) -> Option<(usize, Action<'a>,
         | Entry::Looked { .. }
         | Entry::Judged { .. }
         | Entry::Decided { .. }
+        | Entry::TurnedDown { .. }
         | Entry::Ended { .. } => None,
     }
 }

@@ -239,6 +239,17 @@ impl Archive {
         action.tried = action.tried.max(1);
     }
 
+    /// Notes that nothing more is to be made of a candidate.
+    ///
+    /// # Panics
+    ///
+    /// When the candidate is not in the archive.
+    pub fn close(&mut self, node: usize) {
+        for action in 0..self.nodes[node].actions.len() {
+            self.use_up(Origin { node, action });
+        }
+    }
+
     /// All candidates in the order in which they were added.
     #[must_use]
     pub fn nodes(&self) -> &[Node] {

@@ -4,6 +4,9 @@ use std::path::{Path, PathBuf};
 
 use lightbench_core::project::{Kernel, Project, ProjectError, StandaloneKernel};
 
+use crate::outcome::Outcome;
+use crate::report;
+
 /// What is checked.
 pub(in crate::commands) enum Target {
     /// A project, or only one of its kernels.
@@ -31,6 +34,22 @@ pub(in crate::commands) fn find(path: &Path) -> Result<Target, ProjectError> {
         return Ok(Target::Project { project, kernel });
     }
     Ok(Target::File(Box::new(Kernel::load_standalone(path)?)))
+}
+
+/// The project that is meant, and the kernel where it is one of its files. `lacks` says what a file on its own has not.
+pub(in crate::commands) fn project(
+    path: &Path,
+    lacks: &str,
+    as_json: bool,
+) -> Result<(Box<Project>, Option<String>), Outcome> {
+    match find(path) {
+        Ok(Target::Project { project, kernel }) => Ok((project, kernel)),
+        Ok(Target::File(_)) => {
+            let message = format!("a file that belongs to no project has {lacks}");
+            Err(report::request(&message, as_json))
+        }
+        Err(error) => Err(report::project_error(&error, path, as_json)),
+    }
 }
 
 fn project_of(file: &Path) -> Option<PathBuf> {

@@ -18,7 +18,7 @@ use lightbench_core::verify::verdict::{Failure, TimingUse};
 
 use self::record::{AskedFor, Keeping, Recorder};
 use super::bench::{self, Chosen};
-use super::check::target::{self, Target};
+use super::check::target;
 use super::check::{sources, unknown_parameter};
 use crate::args;
 use crate::outcome::{Outcome, Status, document};
@@ -27,13 +27,10 @@ use crate::session::Session;
 
 /// Evaluates and reports.
 pub fn run(session: &Session, arguments: &args::Run) -> Outcome {
-    let found = match target::find(&arguments.target) {
+    let lacks = "no definition of what is right; `lightbench launch` runs it";
+    let (project, kernel) = match target::project(&arguments.target, lacks, arguments.json) {
         Ok(found) => found,
-        Err(error) => return report::project_error(&error, &arguments.target, arguments.json),
-    };
-    let Target::Project { project, kernel } = found else {
-        let message = "a file that belongs to no project has no definition of what is right; `lightbench launch` runs it";
-        return report::request(&message, arguments.json);
+        Err(outcome) => return outcome,
     };
     let wanted = arguments.kernel.as_deref().or(kernel.as_deref());
     evaluated(session, arguments, &project, wanted).unwrap_or_else(|outcome| outcome)

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::place;
 use crate::args;
-use crate::commands::check::target::{self, Target};
+use crate::commands::check::target;
 use crate::outcome::{Outcome, document};
 use crate::report;
 use crate::session::Session;
@@ -25,11 +25,8 @@ pub(super) fn exported(
     let as_json = arguments.json;
     let refuse = |error: &dyn std::fmt::Display| report::request(&error, as_json);
     let broken = |error: &dyn std::fmt::Display| report::environment(&error, as_json);
-    let found = target::find(&arguments.project)
-        .map_err(|error| report::project_error(&error, &arguments.project, as_json))?;
-    let Target::Project { project, .. } = found else {
-        return Err(refuse(&"a file that belongs to no project has no searches"));
-    };
+    let lacks = "no searches";
+    let (project, _) = target::project(&arguments.project, lacks, as_json)?;
     let folder = place::folder(session, &project.root).map_err(|error| broken(&error))?;
     let machine = place::machine(session).map_err(|error| broken(&error))?;
     let name = arguments.resume.as_deref().unwrap_or("last");

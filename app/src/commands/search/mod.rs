@@ -5,6 +5,7 @@ pub(crate) mod ordered;
 pub(crate) mod place;
 pub(super) mod proposers;
 mod replay;
+pub(crate) mod terms;
 mod text;
 
 use std::fs::OpenOptions;

@@ -111,6 +111,7 @@ fn header(path: &Path) -> Option<Header> {
         | Entry::Looked { .. }
         | Entry::Judged { .. }
         | Entry::Decided { .. }
+        | Entry::TurnedDown { .. }
         | Entry::Ended { .. } => None,
     }
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{Wanted, place};
 use crate::args;
-use crate::commands::check::target::{self, Target};
+use crate::commands::check::target;
 use crate::outcome::{Outcome, document};
 use crate::report;
 use crate::session::Session;
@@ -33,11 +33,8 @@ pub(super) fn replayed(
 ) -> Result<Outcome, Outcome> {
     let as_json = arguments.json;
     let refuse = |error: &dyn std::fmt::Display| report::request(&error, as_json);
-    let found = target::find(&arguments.project)
-        .map_err(|error| report::project_error(&error, &arguments.project, as_json))?;
-    let Target::Project { project, .. } = found else {
-        return Err(refuse(&"a file that belongs to no project has no searches"));
-    };
+    let lacks = "no searches";
+    let (project, _) = target::project(&arguments.project, lacks, as_json)?;
     let project: Arc<Project> = Arc::from(project);
     let folder = place::folder(session, &project.root)
         .map_err(|error| report::environment(&error, as_json))?;
@@ -90,6 +87,8 @@ fn strategies(
         tuner: TunerKind::Random,
         tunes: true,
         operators: vec![Box::new(Rules)],
+        roles: story.header.roles,
+        contrast: story.header.contrast,
         budget: Budget::default(),
         seed: story.header.seed,
         knowledge: place::knowledge(session),

@@ -58,6 +58,9 @@ pub(super) fn line(entry: &Entry, story: &Story) -> Option<String> {
             Verdict::Failed(_) => return None,
         },
         Entry::Decided { variant, decision } => decided(*variant, decision, story),
+        Entry::TurnedDown { variant, why } => {
+            format!("      {ERROR}✗{ERROR:#} variant {variant} is not wanted: {why}\n")
+        }
         Entry::Ended { why } => format!("\n{}\n", ended(why)),
     })
 }

@@ -129,8 +129,9 @@ fn a_variant_is_rejected_with_a_reason() {
     harness.run();
     harness.get_by_label("Reject").click();
     harness.run();
-    let searches = &harness.state().window.bench.searches;
-    assert_eq!(searches.rejection(6), Some("it spills"));
+    harness.run();
+    let story = harness.state().window.bench.searches.story().unwrap();
+    assert_eq!(story.variants[6].turned_down.as_deref(), Some("it spills"));
     harness.get_by_label("You rejected it");
 }
 

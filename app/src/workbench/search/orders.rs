@@ -225,7 +225,7 @@ impl Workbench {
         now: Duration,
     ) {
         match read {
-            Ok(read) => (self.searches.read, self.searches.selected) = (Some(read), None),
+            Ok(read) => self.searches.show(read),
             Err(why) => self.notices.say(Weight::Error, why, now),
         }
     }
@@ -293,9 +293,32 @@ impl Workbench {
         if why.is_empty() {
             return Err("say why it is not wanted".to_owned());
         }
-        let id = self.searches.story().map(|story| story.header.id.clone()).unwrap_or_default();
-        self.notices.say(Weight::Note, format!("variant {number} of {id} rejected: {why}"), now);
-        self.searches.rejections.insert((id, number), why.to_owned());
+        if number == 0 {
+            let what =
+                "the first variant is what all others are held against: it cannot be rejected";
+            return Err(what.to_owned());
+        }
+        let searches = &self.searches;
+        let searcher = match (&searches.read, &searches.current) {
+            (None, Some(current)) => current.searcher.as_ref(),
+            (Some(_), _) | (None, None) => None,
+        };
+        match (searcher, &searches.read) {
+            (Some(searcher), _) => searcher.turn_down(number, why.to_owned()),
+            (None, Some(read)) if read.writer == Writer::Foreign => {
+                let what = "another machine wrote this search: it is for looking only";
+                return Err(what.to_owned());
+            }
+            (None, _) => {
+                let opened = self.opened.as_ref().ok_or("open a project first")?;
+                let search = searches.story().map(|story| story.header.id.clone());
+                let folder = opened.project.root.clone();
+                let (search, why) = (search.unwrap_or_default(), why.to_owned());
+                self.hand(Errand::TurnDown { folder, search, variant: number, why });
+            }
+        }
+        let text = format!("variant {number} is not wanted: {why}");
+        self.notices.say(Weight::Note, text, now);
         Ok(())
     }
 

@@ -1,11 +1,13 @@
 //! What the next search is like, and what is handed over to start it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use lightbench_core::device::DeviceName;
 use lightbench_core::project::{Kernel, Project};
 use lightbench_core::search::{Budget, Pace};
 use lightbench_core::strategies::{StrategyKind, TunerKind};
+use lightbench_core::suggest::model::{PREFIX, Roles};
 
 /// Evaluations of a search unless somebody says otherwise.
 const USUAL_EVALUATIONS: usize = 80;
@@ -21,6 +23,12 @@ pub struct Plan {
     pub rules: Taking,
     /// Whether parameters are tuned.
     pub tuning: Taking,
+    /// The models of the settings that propose, by their names there.
+    pub models: BTreeSet<String>,
+    /// Who does what where models propose.
+    pub roles: Roles,
+    /// Other variants that models are shown, at most.
+    pub contrast: usize,
     /// The limits.
     pub budget: Budget,
     /// How much of the device it takes.
@@ -43,6 +51,9 @@ impl Default for Plan {
             tuner: TunerKind::LocalSearch,
             rules: Taking::Part,
             tuning: Taking::Part,
+            models: BTreeSet::new(),
+            roles: Roles::default(),
+            contrast: 0,
             budget: Budget { evaluations: Some(USUAL_EVALUATIONS), ..Budget::default() },
             pace: Pace::Full,
         }
@@ -55,7 +66,8 @@ impl Plan {
     pub fn operators(&self) -> Vec<String> {
         let all = [(self.rules, "rules"), (self.tuning, "tuner")];
         let taking = all.into_iter().filter(|(taking, _)| *taking == Taking::Part);
-        taking.map(|(_, name)| name.to_owned()).collect()
+        let models = self.models.iter().map(|name| format!("{PREFIX}{name}"));
+        taking.map(|(_, name)| name.to_owned()).chain(models).collect()
     }
 }
 

@@ -12,6 +12,7 @@ use lightbench_core::search::{
 };
 use lightbench_core::suggest::descriptor::Descriptor;
 use lightbench_core::suggest::knowledge::Knowledge;
+use lightbench_core::suggest::model::Roles;
 use lightbench_core::units::Seconds;
 
 use super::*;
@@ -22,7 +23,7 @@ use crate::workbench::{Wish, Workbench};
 
 /// A search that says what a test wants, and knows how it was held.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Played(Arc<Mutex<(VecDeque<Heard>, Vec<Hold>)>>);
+pub(crate) struct Played(Arc<Mutex<(VecDeque<Heard>, Vec<Hold>, Vec<(usize, String)>)>>);
 
 impl Played {
     pub(crate) fn say(&self, heard: Heard) {
@@ -31,6 +32,10 @@ impl Played {
 
     pub(crate) fn tell(&self, entries: impl IntoIterator<Item = Entry>) {
         entries.into_iter().for_each(|entry| self.say(Heard::Entry(Box::new(entry))));
+    }
+
+    fn turned_down(&self) -> Vec<(usize, String)> {
+        self.0.lock().unwrap().2.clone()
     }
 
     fn held(&self) -> Vec<Hold> {
@@ -45,6 +50,11 @@ impl Searcher for Played {
 
     fn hold(&self, hold: Hold) {
         self.0.lock().unwrap().1.push(hold);
+    }
+
+    fn turn_down(&self, variant: usize, why: String) {
+        self.tell([Entry::TurnedDown { variant, why: why.clone() }]);
+        self.0.lock().unwrap().2.push((variant, why));
     }
 }
 
@@ -62,6 +72,8 @@ fn header() -> Header {
         strategy: "plan".to_owned(),
         tuner: "local".to_owned(),
         operators: vec!["rules".to_owned(), "tuner".to_owned()],
+        roles: Roles::default(),
+        contrast: 0,
         budget: Budget { evaluations: Some(80), ..Budget::default() },
         seed: 7,
     }
@@ -355,8 +367,11 @@ fn variants_become_kernels_only_when_somebody_says_so() {
     order(&mut bench, SearchCommand::Reject(" ".to_owned()));
     assert!(newest(&bench).contains("say why"));
     order(&mut bench, SearchCommand::Reject("too clever".to_owned()));
-    assert_eq!(bench.searches.rejection(5), Some("too clever"));
+    assert_eq!(played.turned_down(), [(5, "too clever".to_owned())]);
     assert!(newest(&bench).contains("too clever"));
+    order(&mut bench, SearchCommand::Select(0));
+    order(&mut bench, SearchCommand::Reject("slow".to_owned()));
+    assert!(newest(&bench).contains("held against"));
 }
 
 #[test]

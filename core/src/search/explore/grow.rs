@@ -8,6 +8,7 @@ use crate::search::cost::ratios;
 use crate::search::entry::{Decision, Look, Verdict};
 use crate::search::laboratory::{Interrupted, Laboratory};
 use crate::search::operators::{Subjected, TUNE, tuning};
+use crate::search::story::Came;
 use crate::strategies::archive::Attempt;
 use crate::strategies::{Action, Finding, Origin, Outcome};
 
@@ -28,9 +29,14 @@ impl<L: Laboratory> Explorer<'_, L> {
             let again = last.filter(|last| last.origin == origin && !self.is_open(origin));
             let attempt = again.unwrap_or_else(|| self.archive.mark_tried(origin));
             last = Some(attempt);
-            match tried.child {
-                Some(child) => self.finish(child, Some(attempt))?,
-                None => self.archive.use_up(origin),
+            match tried.came {
+                Came::Variant(child) => self.finish(child, Some(attempt))?,
+                Came::Nothing { .. } => self.archive.use_up(origin),
+            }
+        }
+        for variant in 0..count {
+            if self.scribe.story.variants[variant].turned_down.is_some() {
+                self.close(variant);
             }
         }
         Ok(())
@@ -91,6 +97,14 @@ impl<L: Laboratory> Explorer<'_, L> {
         if self.places[variant].is_none() {
             let finding = self.finding(variant);
             self.places[variant] = Some(self.archive.add(attempt, finding));
+            self.variants.push(variant);
+        }
+    }
+
+    /// Nothing more is made of a variant.
+    pub(super) fn close(&mut self, variant: usize) {
+        if let Some(node) = self.places.get(variant).copied().flatten() {
+            self.archive.close(node);
         }
     }
 
@@ -120,7 +134,9 @@ impl<L: Laboratory> Explorer<'_, L> {
     fn credited(&self, variant: usize, gain: f64) -> f64 {
         let story = &self.scribe.story;
         let is_accepted = |number: &usize| {
-            matches!(story.variants[*number].decision, Some(Decision::Accepted { .. }))
+            let variant = &story.variants[*number];
+            let accepted = matches!(variant.decision, Some(Decision::Accepted { .. }));
+            accepted && variant.turned_down.is_none()
         };
         if is_accepted(&variant) {
             return gain;
@@ -162,9 +178,5 @@ impl<L: Laboratory> Explorer<'_, L> {
             at = known.proposal.parent;
         }
         (None, Vec::new())
-    }
-
-    pub(super) fn variant_at(&self, node: usize) -> usize {
-        self.places.iter().position(|place| *place == Some(node)).unwrap_or(0)
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::suggest::prompt::one_line;
 
@@ -11,7 +11,8 @@ use crate::suggest::prompt::one_line;
 const JUDGED: usize = 600;
 
 /// Who does what.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Roles {
     /// One question, one kernel.
     #[default]

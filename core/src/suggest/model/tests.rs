@@ -14,7 +14,8 @@ use crate::measure::statistics::Summary;
 use crate::measure::timing::{Basis, Clock, Conditions, Mode, Timing};
 use crate::models::{Recorded, RecordedReply, Secret};
 use crate::project::{DeviceFacts, Kernel, Project};
-use crate::search::entry::{Decision, End, Entry};
+use crate::search::entry::{Decision, End, Entry, Talk};
+use crate::search::story::Came;
 use crate::search::{Audience, Budget, Explorer, Interrupted, Laboratory, Order, Story};
 use crate::speed_of_light::code_mix::CodeMix;
 use crate::strategies::{StrategyKind, TunerKind};
@@ -120,6 +121,10 @@ impl Laboratory for Scripted {
     fn rest(&mut self) -> Result<(), Interrupted> {
         Ok(())
     }
+
+    fn turned_down(&mut self) -> Vec<(usize, String)> {
+        Vec::new()
+    }
 }
 
 fn project() -> Arc<Project> {
@@ -155,6 +160,8 @@ fn search(operator: ModelOperator, evaluations: Option<usize>) -> (Vec<Entry>, S
         tuner: TunerKind::LocalSearch,
         tunes: false,
         operators: vec![Box::new(operator)],
+        roles: Roles::default(),
+        contrast: 2,
         budget: Budget { evaluations, ..Budget::default() },
         seed: 1,
         knowledge: Knowledge::default(),
@@ -208,7 +215,13 @@ fn recorded_replies_drive_a_search_to_the_same_story_every_time() {
     assert!(wrong.contains("the tail is missing") && cheat.contains("it remembers"));
     assert!(good.contains("50.0 % of the time"), "{good}");
     assert_eq!(story.best, Some(3));
-    // The malformed replies went back and then were nothing, with what they cost.
+    // The malformed replies went back and then were nothing, with what they cost and what was said.
+    let unusable = story.attempts.iter().find_map(|attempt| match &attempt.came {
+        Came::Nothing { talk, .. } => talk.clone(),
+        Came::Variant(_) => None,
+    });
+    let is_whole = |talk: Box<Talk>| talk.prompt.contains("# What to do") && !talk.reply.is_empty();
+    assert!(unusable.is_some_and(is_whole));
     let nothing = nothings(&entries);
     let [(why, cost)] = nothing.as_slice() else { panic!("{nothing:?}") };
     assert!(why.starts_with("3 answers") && why.contains("not in the file"), "{why}");

@@ -1,9 +1,10 @@
 //! The story of a kernel that nobody searched with yet: what a single question is about.
 
-use crate::history::record::{Origin, definition_hash};
+use crate::history::record::definition_hash;
 use crate::project::{Kernel, Project, Purpose};
-use crate::search::entry::{Cost, Entry, Header, Proposal, SCHEMA};
+use crate::search::entry::{Entry, Header, Proposal, SCHEMA};
 use crate::search::{Budget, Story};
+use crate::suggest::model::Roles;
 
 /// A story whose one variant is this kernel, as it is. Nothing of it is ever written down.
 #[must_use]
@@ -22,21 +23,13 @@ pub fn alone(project: &Project, kernel: &Kernel, device: &str, device_title: &st
         strategy: String::new(),
         tuner: String::new(),
         operators: Vec::new(),
+        roles: Roles::default(),
+        contrast: 0,
         budget: Budget::default(),
         seed: 0,
     });
-    let first = Entry::Proposed(Box::new(Proposal {
-        variant: 0,
-        parent: None,
-        origin: Origin::Person,
-        action: String::new(),
-        what: format!("`{}` as it is", kernel.name),
-        why: "it is what the question is about".to_owned(),
-        technique: None,
-        source: kernel.source.clone(),
-        talk: None,
-        cost: Cost::default(),
-    }));
+    let first = Proposal::first(kernel, "it is what the question is about");
+    let first = Entry::Proposed(Box::new(first));
     let added = story.add(&first);
     debug_assert!(added.is_ok(), "the first variant follows from nothing");
     story

@@ -12,6 +12,7 @@ use crate::search::entry::{
 use crate::search::{Budget, Story};
 use crate::speed_of_light::playbook::playbook;
 use crate::suggest::knowledge::Knowledge;
+use crate::suggest::model::Roles;
 use crate::units::Seconds;
 
 fn samples() -> Vec<PathBuf> {
@@ -51,6 +52,8 @@ pub(crate) fn story(project: &Project, kernel: &Kernel) -> Story {
         strategy: "greedy".to_owned(),
         tuner: "local".to_owned(),
         operators: Vec::new(),
+        roles: Roles::default(),
+        contrast: 0,
         budget: Budget::default(),
         seed: 1,
     });

@@ -1,0 +1,144 @@
+//! What a search is to be like, on the command line or in the window, and the order that comes of it.
+
+use std::sync::Arc;
+
+use lightbench_core::compile::facts::device_facts;
+use lightbench_core::history::record::definition_hash;
+use lightbench_core::project::{Kernel, Project};
+use lightbench_core::search::budget::Spent;
+use lightbench_core::search::{Budget, Header, Order, Story};
+use lightbench_core::strategies::{StrategyKind, TunerKind};
+use lightbench_core::suggest::knowledge::Knowledge;
+use lightbench_core::suggest::model::Roles;
+
+use super::proposers::{Proposers, ledger};
+use crate::commands::bench::Chosen;
+use crate::session::Session;
+
+/// What a search is to be like.
+pub(crate) struct Terms {
+    /// The kernel to begin with; where none is named, the project's baseline, else its first.
+    pub(crate) kernel: Option<String>,
+    /// Only this workload counts, where one is named.
+    pub(crate) workload: Option<String>,
+    /// Which candidate is changed next; none: only parameters are tuned.
+    pub(crate) strategy: Option<StrategyKind>,
+    /// What chooses parameters.
+    pub(crate) tuner: TunerKind,
+    /// Who proposes: `rules`, `tuner`, `model:NAME`.
+    pub(crate) operators: Vec<String>,
+    /// Who does what where models propose.
+    pub(crate) roles: Roles,
+    /// Other variants that models are shown, at most.
+    pub(crate) contrast: usize,
+    /// The limits.
+    pub(crate) budget: Budget,
+}
+
+/// What is searched, and where.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) session: &'a Session,
+    pub(crate) project: &'a Arc<Project>,
+    pub(crate) chosen: &'a Chosen,
+}
+
+impl Terms {
+    /// A new search.
+    pub(crate) fn begun(&self, place: Place<'_>, seed: u64) -> Result<Order, String> {
+        let kernel = self.kernel(place.project)?;
+        let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
+        let id = format!("{now}-{}-{:04x}", kernel.name, seed & 0xffff);
+        let id = id.chars().filter(|each| each.is_ascii_alphanumeric() || *each == '-').collect();
+        self.order(place, (id, kernel, seed), &Spent::default())
+    }
+
+    /// As it was begun, with a larger budget where these terms have one.
+    pub(crate) fn again(&self, place: Place<'_>, story: &Story) -> Result<Order, String> {
+        let header = &story.header;
+        if header.definition != definition_hash(place.project) {
+            let what = "the project has changed since this search began, so that its results no longer count";
+            return Err(what.to_owned());
+        }
+        if place.chosen.device.to_string() != header.device {
+            return Err(format!("this search ran on {}", header.device));
+        }
+        let first = story.variants.first().ok_or("the search has no variant yet")?;
+        let kernel = place
+            .project
+            .draft(&header.kernel, first.proposal.source.clone())
+            .map_err(|_problems| "the kernel that it began with is none any more".to_owned())?;
+        let begun = (header.id.clone(), Arc::new(kernel), header.seed);
+        self.continued(header)?.order(place, begun, &story.spent)
+    }
+
+    /// Those of a search that began before.
+    fn continued(&self, header: &Header) -> Result<Self, String> {
+        let strategy = match header.strategy.as_str() {
+            "sweep" => None,
+            name => Some(name.parse::<StrategyKind>().map_err(|error| error.to_string())?),
+        };
+        let workload = match header.workloads.as_slice() {
+            [only] => Some(only.clone()),
+            _ => None,
+        };
+        Ok(Self {
+            kernel: Some(header.kernel.clone()),
+            workload,
+            strategy,
+            tuner: header.tuner.parse::<TunerKind>().map_err(|error| error.to_string())?,
+            operators: header.operators.clone(),
+            roles: header.roles,
+            contrast: header.contrast,
+            budget: Budget {
+                evaluations: self.budget.evaluations.or(header.budget.evaluations),
+                seconds: self.budget.seconds.or(header.budget.seconds),
+                tokens: self.budget.tokens.or(header.budget.tokens),
+                money: self.budget.money.or(header.budget.money),
+            },
+        })
+    }
+
+    fn order(
+        &self,
+        Place { session, project, chosen }: Place<'_>,
+        (id, kernel, seed): (String, Arc<Kernel>, u64),
+        spent: &Spent,
+    ) -> Result<Order, String> {
+        let proposers = Proposers {
+            session,
+            sheet: chosen.sheet,
+            roles: self.roles,
+            contrast: self.contrast,
+            seed,
+            ledger: ledger(&self.budget, spent),
+        };
+        let (tunes, operators) = proposers.operators(&self.operators)?;
+        Ok(Order {
+            id,
+            project: Arc::clone(project),
+            kernel,
+            workload: self.workload.clone(),
+            device_names: (chosen.device.to_string(), chosen.title.clone()),
+            device: device_facts(chosen.sheet),
+            strategy: self.strategy,
+            tuner: self.tuner,
+            tunes,
+            operators,
+            roles: self.roles,
+            contrast: self.contrast,
+            budget: self.budget,
+            seed,
+            knowledge: Knowledge::default(),
+        })
+    }
+
+    fn kernel(&self, project: &Project) -> Result<Arc<Kernel>, String> {
+        let named = match &self.kernel {
+            Some(name) => Some(project.kernel(name).map_err(|error| error.to_string())?),
+            None => project.kernels.iter().find(|kernel| kernel.name == "naive"),
+        };
+        let kernel = named.or_else(|| project.kernels.first());
+        kernel.cloned().map(Arc::new).ok_or_else(|| "the project has no kernel".to_owned())
+    }
+}
