@@ -4,6 +4,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
+use super::busy::{kept_waiting, left};
 use super::child::{Child, Pipes};
 use super::command::WorkerCommand;
 use super::error::{Death, Stage, WorkerError};
@@ -154,29 +155,33 @@ fn exchange(pipes: &mut Pipes, request: &Frame) -> Result<Reply, FrameError> {
 struct Allowance<'token> {
     during: Stage,
     limit: Duration,
-    /// Nothing if the limit lies beyond what the clock can express.
-    deadline: Option<Instant>,
+    began: Instant,
     cancellation: &'token Cancellation,
 }
 
 impl<'token> Allowance<'token> {
     fn from_now(during: Stage, limit: Duration, cancellation: &'token Cancellation) -> Self {
-        Self { during, limit, deadline: Instant::now().checked_add(limit), cancellation }
+        Self { during, limit, began: Instant::now(), cancellation }
     }
 
-    /// Waits for the one value that will come.
-    fn wait<Value>(&self, receiver: &Receiver<Value>) -> Result<Value, Stop> {
+    /// Waits for the one value that will come; time that the process spends waiting for others does not count.
+    fn wait<Value>(&self, process: u32, receiver: &Receiver<Value>) -> Result<Value, Stop> {
+        let before = kept_waiting(process);
+        let mut extension = Duration::ZERO;
         loop {
-            let left =
-                self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-            let slice = left.map_or(CANCELLATION_INTERVAL, |left| left.min(CANCELLATION_INTERVAL));
+            let mut remaining = left(self.limit, self.began.elapsed(), extension);
+            if remaining <= CANCELLATION_INTERVAL {
+                extension = kept_waiting(process).saturating_sub(before);
+                remaining = left(self.limit, self.began.elapsed(), extension);
+            }
+            let slice = remaining.min(CANCELLATION_INTERVAL);
             match receiver.recv_timeout(slice) {
                 Ok(value) => return Ok(value),
                 Err(RecvTimeoutError::Disconnected) => return Err(Stop::Silence),
                 Err(RecvTimeoutError::Timeout) if self.cancellation.is_cancelled() => {
                     return Err(Stop::Cancelled);
                 }
-                Err(RecvTimeoutError::Timeout) if left.is_some_and(|left| left <= slice) => {
+                Err(RecvTimeoutError::Timeout) if remaining <= slice => {
                     return Err(Stop::LimitReached);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -200,6 +205,7 @@ fn converse<Value: Send>(
     allowance: &Allowance<'_>,
     exchange: impl FnOnce() -> Result<Value, FrameError> + Send,
 ) -> Result<Value, WorkerError> {
+    let process = child.id();
     let (sender, receiver) = sync_channel(1);
     let result = std::thread::scope(|scope| {
         let thread = Builder::new().name("worker-exchange".to_owned());
@@ -211,7 +217,7 @@ fn converse<Value: Send>(
             child.kill();
             return Ok(Err(FrameError::Io(error)));
         }
-        allowance.wait(&receiver).inspect_err(|_stop| {
+        allowance.wait(process, &receiver).inspect_err(|_stop| {
             child.kill();
         })
     });

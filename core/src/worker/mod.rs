@@ -24,6 +24,7 @@ pub mod protocol;
 pub mod sandbox;
 pub mod server;
 
+mod busy;
 mod child;
 mod confine;
 mod stderr_tail;
