@@ -88,7 +88,7 @@ impl Laboratory for Scripted {
                 workload,
                 timings,
                 withheld: None,
-                profile: None,
+                profile: Err(Uncounted::NoVirtualDevice),
                 standing: None,
             })
         });

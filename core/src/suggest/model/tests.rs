@@ -97,7 +97,7 @@ impl Laboratory for Scripted {
                 workload: workload.clone(),
                 timings: vec![timing.clone()],
                 withheld: None,
-                profile: None,
+                profile: Err(Uncounted::NoVirtualDevice),
                 standing: None,
             });
             Passed { checks: Checks::default(), timings: each.collect() }
