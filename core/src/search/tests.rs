@@ -18,7 +18,7 @@ use crate::strategies::{StrategyKind, TunerKind};
 use crate::suggest::knowledge::Knowledge;
 use crate::units::Seconds;
 use crate::verify::verdict::{
-    Checks, Failure, Glance, Passed, Refused, Screened, ScreenedTiming, WorkloadTiming,
+    Checks, Failure, Glance, Passed, Refused, Screened, ScreenedTiming, Uncounted, WorkloadTiming,
 };
 
 /// How long a kernel takes on a workload, or that something is wrong with it.

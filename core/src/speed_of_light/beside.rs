@@ -122,9 +122,8 @@ pub fn add(
     (kernel, grid, block): (&str, [u32; 3], [u32; 3]),
     counters: &Counters,
 ) {
-    let same = |known: &LaunchCounts| {
-        known.kernel == kernel && known.grid == grid && known.block == block
-    };
+    let same =
+        |known: &LaunchCounts| known.kernel == kernel && known.grid == grid && known.block == block;
     let index = match all.iter().position(same) {
         Some(index) => index,
         None => {
@@ -307,10 +306,7 @@ fn nearest<'a, 'b>(samples: &'a [Sample<'b>], of: &Target<'_>) -> Option<&'a Sam
     let counted = samples.iter().filter(|sample| !sample.launches.is_empty());
     counted.min_by(|a, b| {
         let far = |sample: &Sample<'_>| (sample.density() / wanted).ln().abs();
-        a.data
-            .cmp(&b.data)
-            .then(far(a).total_cmp(&far(b)))
-            .then(b.work.total_cmp(&a.work))
+        a.data.cmp(&b.data).then(far(a).total_cmp(&far(b))).then(b.work.total_cmp(&a.work))
     })
 }
 
@@ -367,10 +363,8 @@ impl Beside {
     /// What a person has to know about numbers that were counted there.
     #[must_use]
     pub fn sentence(&self) -> String {
-        let mut sentence = format!(
-            "counted on {} at the workload {}, not on the GPU",
-            self.device, self.workload
-        );
+        let mut sentence =
+            format!("counted on {} at the workload {}, not on the GPU", self.device, self.workload);
         if self.data_differs {
             sentence += ", where whole numbers are drawn otherwise";
         }

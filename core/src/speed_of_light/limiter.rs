@@ -104,7 +104,10 @@ fn there(of: &Situation<'_>) -> Limiter {
             let busy = work / time;
             if busy.0 >= BUSY {
                 let evidence = vec![format!("{unit} is busy for {work} of {time}, or {busy}")];
-                return Limiter { busy: Some(busy), ..Limiter::of(Bottleneck::Unit(unit), evidence) };
+                return Limiter {
+                    busy: Some(busy),
+                    ..Limiter::of(Bottleneck::Unit(unit), evidence)
+                };
             }
             let idle = format!("no unit is busy: {unit}, the busiest, for {busy} of the time");
             Limiter { busy: Some(busy), ..waiting(of, Some(idle)) }

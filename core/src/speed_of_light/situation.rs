@@ -201,7 +201,11 @@ impl Counted {
         let moved = |size: Bytes| Bytes((size.0 as f64 * bytes) as u64);
         Self {
             total: blocks.scaled(&self.total),
-            classes: self.classes.iter().map(|(key, counts)| (*key, blocks.scaled(counts))).collect(),
+            classes: self
+                .classes
+                .iter()
+                .map(|(key, counts)| (*key, blocks.scaled(counts)))
+                .collect(),
             kinds: self.kinds.iter().map(|(key, count)| (*key, times(*count))).collect(),
             touched: match self.touched {
                 Touched::Whole { read, written } => {

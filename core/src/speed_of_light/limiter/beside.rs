@@ -122,8 +122,12 @@ impl Busiest {
     fn sentence(&self) -> String {
         let Self { unit, busy, .. } = self;
         match self.sure {
-            Sure::About => format!("{unit}, the busiest unit, is busy for about {busy} of the time"),
-            Sure::AtMost => format!("{unit}, the busiest unit, is busy for at most {busy} of the time"),
+            Sure::About => {
+                format!("{unit}, the busiest unit, is busy for about {busy} of the time")
+            }
+            Sure::AtMost => {
+                format!("{unit}, the busiest unit, is busy for at most {busy} of the time")
+            }
         }
     }
 }
@@ -187,7 +191,8 @@ fn wasted(of: &Situation<'_>, beside: &Beside) -> Option<Wasted> {
         (Waste::Lanes | Waste::Sectors | Waste::Banks, _) => true,
     };
     let all = wastes(of).filter(is_heavy).filter(carries);
-    all.max_by(|a, b| a.factor.total_cmp(&b.factor))
+    // The first of equals.
+    all.reduce(|most, next| if next.factor > most.factor { next } else { most })
 }
 
 fn wastes(of: &Situation<'_>) -> impl Iterator<Item = Wasted> {

@@ -22,7 +22,7 @@ use crate::suggest::knowledge::Knowledge;
 use crate::suggest::trajectory;
 use crate::units::Seconds;
 use crate::verify::verdict::{
-    Checks, Failure, Glance, Passed, Refused, Screened, ScreenedTiming, WorkloadTiming,
+    Checks, Failure, Glance, Passed, Refused, Screened, ScreenedTiming, Uncounted, WorkloadTiming,
 };
 
 const REPLIES: &str = include_str!("../../../../tests/data/replies/vector-add.jsonl");

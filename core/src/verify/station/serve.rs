@@ -8,8 +8,8 @@ use super::known::{Exact, Held, Known, forget};
 use super::steps::{self, Trace, Walk, Watched};
 use super::trusted::Trusted;
 use super::{
-    CountsUse, JudgeOrder, JudgeReport, Opening, RunOrder, RunReport, Scrutiny, Side, StationFailure, judging,
-    outputs,
+    CountsUse, JudgeOrder, JudgeReport, Opening, RunOrder, RunReport, Scrutiny, Side,
+    StationFailure, judging, outputs,
 };
 use crate::device::{BufferId, Content, Description, Device, DeviceName, Image, ModuleId, Watch};
 use crate::project::launch::Buffer;

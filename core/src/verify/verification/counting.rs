@@ -41,9 +41,11 @@ impl Verification<'_> {
 
 /// Whole numbers choose addresses and branches, others hardly do.
 fn data(small: &Case, timed: &Case) -> Data {
-    let is_alike = small.tensors.iter().zip(&timed.tensors).all(|(small, timed)| {
-        small.dtype.is_float() || small.role.fill() == timed.role.fill()
-    });
+    let is_alike = small
+        .tensors
+        .iter()
+        .zip(&timed.tensors)
+        .all(|(small, timed)| small.dtype.is_float() || small.role.fill() == timed.role.fill());
     if is_alike { Data::Alike } else { Data::Otherwise }
 }
 
