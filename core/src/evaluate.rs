@@ -15,6 +15,8 @@ pub mod compare;
 mod compiles;
 mod screening;
 mod stand;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

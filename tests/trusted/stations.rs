@@ -13,8 +13,8 @@ use lightbench_core::project::launch::expectation::{FaultKind, WrongKind};
 use lightbench_core::verify::inputs::{Draw, Recipe};
 use lightbench_core::verify::program::{ArgumentCase, LaunchStep, Program, ScratchCase, Step};
 use lightbench_core::verify::station::{
-    JudgeOrder, JudgeReport, MemoryOrder, ModuleImage, Opening, OpeningHead, RunOrder, RunReport,
-    Scrutiny, Side, Station,
+    CountsUse, JudgeOrder, JudgeReport, MemoryOrder, ModuleImage, Opening, OpeningHead, RunOrder,
+    RunReport, Scrutiny, Side, Station,
 };
 
 use super::*;
@@ -216,8 +216,8 @@ impl Sides {
             ..program(kernel, tensors.into_iter().chain([zero]).collect())
         };
         let outputs = Some(self.folder.path().to_owned());
-        let scrutiny = Scrutiny::Memory;
-        let order = RunOrder { case: three(), program, recipe, memory, scrutiny, outputs };
+        let (scrutiny, counts) = (Scrutiny::Memory, CountsUse::Drop);
+        let order = RunOrder { case: three(), program, recipe, memory, scrutiny, counts, outputs };
         self.candidate.run(&order).unwrap()
     }
 

@@ -1,12 +1,16 @@
 //! What the virtual GPU counted, each with what it means.
 
 use egui::{Grid, RichText, ScrollArea, TextEdit, Ui, WidgetInfo, vec2};
+use lightbench_core::speed_of_light::situation::CountedAt;
 use lightbench_core::verify::verdict::WorkloadTiming;
 use lightbench_core::virtual_gpu::cost::{Metric, metrics};
 
 use super::empty;
 use crate::theme::{self, GAP};
 use crate::workbench::Workbench;
+
+const WHO_COUNTS: &str =
+    "A virtual GPU counts what a kernel does, by itself or beside the GPU that times it";
 
 /// Which counters are looked for.
 #[derive(Debug, Default)]
@@ -23,13 +27,11 @@ fn told(bench: &Workbench) -> Option<&WorkloadTiming> {
 
 pub(super) fn show(ui: &mut Ui, bench: &Workbench, view: &mut CountersView) {
     let Some((timing, profile)) =
-        told(bench).and_then(|timing| Some((timing, timing.profile.as_ref()?)))
+        told(bench).and_then(|timing| Some((timing, timing.profile.as_ref().ok()?)))
     else {
-        empty::show(
-            ui,
-            "Nothing was counted yet",
-            "A virtual GPU counts what a kernel does while it is timed",
-        );
+        let why = told(bench).and_then(|timing| timing.profile.as_ref().err());
+        let why = why.map_or_else(|| WHO_COUNTS.to_owned(), ToString::to_string);
+        empty::show(ui, "Nothing was counted yet", &why);
         return;
     };
     let tokens = theme::tokens(ui);
@@ -37,7 +39,10 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench, view: &mut CountersView) {
         let field =
             ui.add(TextEdit::singleline(&mut view.filter).hint_text("Filter").desired_width(160.0));
         field.widget_info(|| WidgetInfo::labeled(egui::Role::TextInput, true, "Filter counters"));
-        ui.weak(format!("counted by the virtual GPU on {}", timing.workload));
+        ui.weak(match &profile.at {
+            CountedAt::There => format!("counted by the virtual GPU on {}", timing.workload),
+            CountedAt::Beside(beside) => beside.sentence(),
+        });
     });
     ui.add_space(GAP);
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {

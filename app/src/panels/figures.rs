@@ -13,6 +13,7 @@ use lightbench_core::project::Workload;
 use lightbench_core::speed_of_light::bound::{CacheState, PhysicalBound};
 use lightbench_core::speed_of_light::ceilings::{Basis, Ceilings};
 use lightbench_core::speed_of_light::minimal_work::MinimalWork;
+use lightbench_core::speed_of_light::situation::CountedAt;
 use lightbench_core::units::Seconds;
 
 use super::roofline::{RooflineAction, RooflineModel, RooflineRun, RooflineView};
@@ -208,7 +209,8 @@ fn units(bench: &Workbench, view: &mut FiguresView, pinned: Option<&Row>) -> Vec
     let newest = evaluated.filter(|evaluated| evaluated.number == Some(row.number));
     let timings =
         newest.and_then(|newest| newest.run.verdict.as_ref().ok()).map(|passed| &passed.timings);
-    let counted = timings.and_then(|timings| bench.told(timings)?.profile.as_ref());
+    let counted = timings.and_then(|timings| bench.told(timings)?.profile.as_ref().ok());
+    let counted = counted.filter(|profile| profile.at == CountedAt::There);
     if let Some(profile) = counted.filter(|profile| !profile.units.is_empty() && pinned.is_none()) {
         return units_of_counts(&profile.units, time.median);
     }

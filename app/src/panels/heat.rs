@@ -30,7 +30,7 @@ pub(super) fn of(bench: &Workbench) -> Option<Lines> {
     let opened = bench.opened.as_ref().filter(|_| which != Heat::Off)?;
     let evaluated = bench.evaluations.of(&opened.kernel)?.evaluated.as_ref()?;
     let told = bench.told(&evaluated.run.verdict.as_ref().ok()?.timings)?;
-    told.profile.as_ref()?;
+    told.profile.as_ref().ok()?;
     Some(Lines {
         file: evaluated.kernel.file.clone(),
         verdict: Arc::as_ptr(&evaluated.run).addr(),
@@ -46,7 +46,9 @@ impl Lines {
         let timings = self.run.verdict.as_ref().map(|passed| passed.timings.as_slice());
         let told =
             timings.unwrap_or_default().iter().find(|timing| timing.workload == self.workload);
-        let Some(profile) = told.and_then(|told| told.profile.as_ref()) else { return Vec::new() };
+        let Some(profile) = told.and_then(|told| told.profile.as_ref().ok()) else {
+            return Vec::new();
+        };
         let own = |file: &str| Path::new(file).ends_with(&self.file);
         let lines: Vec<(u32, u64)> = profile
             .lines

@@ -313,6 +313,9 @@ fn hover(response: egui::Response, row: &Row, pinned: bool) {
             let interval =
                 time.interval.map(|(low, high)| format!(", {low} to {high}")).unwrap_or_default();
             ui.label(format!("{}: {} {how}{interval}", time.workload, time.median));
+            if let Some(limiter) = &time.limiter {
+                ui.weak(format!("limited by {limiter}"));
+            }
         }
         ui.weak(format!("{}, {}", row.device, date(row.made_at)));
         if let Some(hash) = &row.candidate {

@@ -47,7 +47,7 @@ pub struct RowTime {
     pub source: TimeSource,
     /// The bound as a part of the time.
     pub fraction: Option<Fraction>,
-    /// What limits the bound.
+    /// What held the kernel back, in words.
     pub limiter: Option<Arc<str>>,
     /// Whether something makes it not to be trusted.
     pub trust: Trust,
@@ -145,7 +145,7 @@ impl Runs {
                     (Clock::Modelled, Provenance::Own) => TimeSource::Modelled,
                 },
                 fraction: standing.map(|standing| standing.fraction),
-                limiter: standing.map(|standing| self.name(&standing.limiter)),
+                limiter: timing.limiter.as_ref().map(|limiter| self.name(&limiter.words)),
                 trust: if timing.taint.is_empty() { Trust::Sound } else { Trust::Tainted },
             });
         }

@@ -19,7 +19,7 @@ use lightbench_core::history::{Provenance, RunNumber, StoredRun};
 use lightbench_core::measure::{self, Basis, Clock, Conditions, Summary, Timing};
 use lightbench_core::project::Project;
 use lightbench_core::units::Seconds;
-use lightbench_core::verify::verdict::{Checks, Failure, Passed, Step, WorkloadTiming};
+use lightbench_core::verify::verdict::{Checks, Failure, Passed, Step, Uncounted, WorkloadTiming};
 
 use super::errand::{Clerk, DeviceChoice, Errand, Evaluator, Finding, Found, Part};
 use super::*;
@@ -146,7 +146,7 @@ pub(crate) fn passed(seed: u64, seconds: f64) -> Run {
         workload: WORKLOAD.to_owned(),
         timings: vec![timing(seconds)],
         withheld: None,
-        profile: None,
+        profile: Err(Uncounted::NoVirtualDevice),
         standing: None,
     }];
     let verdict = Ok(Passed { checks: Checks::default(), timings });

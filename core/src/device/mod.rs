@@ -20,6 +20,8 @@ pub mod timing;
 
 mod check;
 mod model;
+#[cfg(test)]
+pub(crate) mod pretended;
 mod rates;
 #[cfg(test)]
 pub(crate) mod scripted;

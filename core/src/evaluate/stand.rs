@@ -1,20 +1,25 @@
 //! Where a candidate stands: its times against the speed of light, what holds it back, what to try next, in one sentence.
 
 use super::Evaluation;
-use crate::measure::timing::{Basis as TimingBasis, Mode, Timing};
+use crate::measure::timing::{Basis as TimingBasis, Clock, Mode, Timing};
 use crate::speed_of_light::advice::advise;
 use crate::speed_of_light::bound::{CacheState, MethodBound, PhysicalBound};
 use crate::speed_of_light::ceilings::{Basis, Ceilings};
 use crate::speed_of_light::fact::Fact;
 use crate::speed_of_light::limiter::limiter;
 use crate::speed_of_light::minimal_work::MinimalWork;
-use crate::speed_of_light::situation::{DeviceNumbers, Profile, Situation};
+use crate::speed_of_light::situation::{
+    Counted, CountedAt, DeviceNumbers, Profile, Situation, Touched,
+};
 use crate::speed_of_light::standing::{Bounds, NoStanding, Standing, standing};
 use crate::speed_of_light::than::Than;
 use crate::speed_of_light::verdict_line::{Performance, Time, VerdictLine};
-use crate::units::Seconds;
+use crate::units::{Bytes, Seconds};
 use crate::verify::subject::Subject;
 use crate::verify::verdict::{Passed, WorkloadStanding, WorkloadTiming};
+
+/// Bytes that a task moves in a workload at least, for what it touches to say anything of a larger one.
+const ENOUGH: Bytes = Bytes(1 << 14);
 
 /// Finds out where each workload that was timed stands.
 pub(super) fn stand(evaluation: &Evaluation<'_>, subject: &Subject, passed: &mut Passed) {
@@ -40,19 +45,27 @@ fn of(
             bounds.iter().map(|(physical, method)| Bounds { physical, method: method.as_ref() });
         standing(time, &bounds.collect::<Vec<_>>())
     });
-    let bound = decisive(&bounds, standing.as_ref());
-    let Profile { counted, units, waits, .. } = timed.profile.clone().unwrap_or_default();
+    let decisive = decisive(&bounds, standing.as_ref());
+    let bound = decisive.map(|(physical, _)| physical);
+    let profile = timed.profile.as_ref();
+    let uncounted = profile.err().map(ToString::to_string);
+    let none = Profile::default();
+    let Profile { units, waits, at, .. } = profile.unwrap_or(&none);
     let situation = Situation {
         device: DeviceNumbers::of(evaluation.sheet),
         work: &work,
         launches: &trial.launches,
         launches_run: Some(trial.candidate.launches()),
         code: Some(trial.code),
-        counted: timed.profile.is_some().then_some(counted),
-        units,
-        waits,
+        counted: profile.ok().map(|profile| counted(profile, evaluation, &work)),
+        units: units.clone(),
+        waits: *waits,
         time,
         bound,
+        method: decisive.and_then(|(_, method)| method.as_ref()),
+        floor: timed.cold().and_then(floor),
+        at,
+        uncounted: uncounted.as_deref(),
     };
     let limiter = limiter(&situation);
     let advice = advise(&situation, &limiter);
@@ -60,6 +73,30 @@ fn of(
     let (facts, line) = (facts.collect(), String::new());
     let bound = bound.map(|physical| physical.bound().clone());
     Some(WorkloadStanding { bound, standing, limiter, advice, facts, line })
+}
+
+/// What was counted, as if the timed workload had been: counts of a smaller one are made as large, so that what is shared
+/// out among threads or held against the task is of one size.
+fn counted(profile: &Profile, evaluation: &Evaluation<'_>, work: &MinimalWork) -> Counted {
+    let CountedAt::Beside(beside) = &profile.at else { return profile.counted.clone() };
+    let project = evaluation.project;
+    let small = project.workloads.iter().find(|each| each.name == beside.workload);
+    let small = small.map(|small| MinimalWork::of(&project.definition, small).moved());
+    let bytes = small.map_or(beside.scale, |small| (work.moved() / small).0);
+    let mut counted = profile.counted.scaled(beside.scale, bytes);
+    // Sectors at the ends of tensors that are hardly longer say nothing of long ones.
+    if small.is_none_or(|small| small < ENOUGH) {
+        counted.touched = Touched::Part;
+    }
+    counted
+}
+
+/// What a kernel takes that does nothing, by the clock that told a time.
+fn floor(timing: &Timing) -> Option<Seconds> {
+    match timing.clock {
+        Clock::Events { floor, .. } => Some(floor),
+        Clock::Modelled => None,
+    }
 }
 
 /// The bounds on each basis that there is: the sheet, and what was measured on this device.
@@ -81,11 +118,10 @@ fn bounds(
 fn decisive<'a>(
     bounds: &'a [(PhysicalBound, Option<MethodBound>)],
     standing: Option<&Result<Standing, NoStanding>>,
-) -> Option<&'a PhysicalBound> {
+) -> Option<&'a (PhysicalBound, Option<MethodBound>)> {
     let best = standing.and_then(|standing| standing.as_ref().ok()?.best());
     let of_basis = |basis| bounds.iter().find(|(physical, _)| physical.bound().basis == basis);
-    let found = best.and_then(|best| of_basis(best.basis)).or(bounds.first());
-    found.map(|(physical, _)| physical)
+    best.and_then(|best| of_basis(best.basis)).or(bounds.first())
 }
 
 impl WorkloadTiming {

@@ -104,6 +104,7 @@ pub(crate) fn passed(kernel: &str, candidate: &str, seconds: Option<f64>) -> (Ru
         samples: Some(samples),
         taint: Vec::new(),
         standing: None,
+        limiter: None,
     };
     let timings = seconds.into_iter().map(timing).collect();
     record.outcome =

@@ -6,6 +6,7 @@ use super::error::HistoryError;
 use super::record::WorkloadName;
 use super::text::{TextHash, Texts};
 use crate::measure::{self, Basis, Timing};
+use crate::speed_of_light::limiter::Limiter;
 use crate::speed_of_light::standing::{NoStanding, Standing};
 use crate::units::{Fraction, Seconds};
 
@@ -29,6 +30,9 @@ pub struct RecordedTiming {
     pub taint: Vec<String>,
     /// Where the time lies against the speed of light.
     pub standing: Option<RecordedStanding>,
+    /// What holds the kernel back; none where nobody found it out.
+    #[serde(default)]
+    pub limiter: Option<RecordedLimiter>,
 }
 
 impl RecordedTiming {
@@ -76,7 +80,14 @@ impl RecordedTiming {
             samples,
             taint,
             standing: None,
+            limiter: None,
         })
+    }
+
+    /// Adds what holds the kernel back.
+    pub fn hold_back(&mut self, limiter: &Limiter) {
+        let (words, evidence) = (limiter.words(), limiter.evidence.clone());
+        self.limiter = Some(RecordedLimiter { words, evidence });
     }
 
     /// Adds where the time stands. One that no correct kernel reaches is a finding: it is kept, and not trusted.
@@ -181,6 +192,15 @@ pub struct Spread {
     pub interval: (Duration, Duration),
     /// How many samples there were; none of a model.
     pub samples: u64,
+}
+
+/// What holds a kernel back, in words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedLimiter {
+    /// What, and how busy it is.
+    pub words: String,
+    /// How that is known: what was counted, and where.
+    pub evidence: Vec<String>,
 }
 
 /// Where a time lies against its bound.

@@ -22,6 +22,7 @@ pub fn markdown(page: &Page) -> String {
                 &line.median,
                 &line.interval,
                 &line.standing,
+                &line.limiter,
             ]
             .map(String::as_str)
         });
@@ -33,6 +34,7 @@ pub fn markdown(page: &Page) -> String {
             "median",
             "95 % interval, or band of a model",
             "of the speed of light",
+            "limited by",
         ];
         text += &table(headings, times);
     }

@@ -87,6 +87,8 @@ pub struct TimeLine {
     pub interval: String,
     /// The bound as a part of the time, with what limits; empty where nobody computed it.
     pub standing: String,
+    /// What holds the kernel back; empty where nobody found it out.
+    pub limiter: String,
 }
 
 /// What runs were made with.
@@ -269,6 +271,7 @@ fn time_line(kernel: &str, timing: &RecordedTiming) -> TimeLine {
         median: timing.median.seconds().to_string(),
         interval: interval.unwrap_or_default(),
         standing: standing.unwrap_or_default(),
+        limiter: timing.limiter.as_ref().map(|limiter| shown(&limiter.words)).unwrap_or_default(),
     }
 }
 

@@ -4,7 +4,7 @@ use super::{Page, html, markdown};
 use crate::device::DeviceSheet;
 use crate::history::fixture::{failed, passed};
 use crate::history::record::{Outcome, RunRecord, WorkloadName, definition_hash};
-use crate::history::timing::Clock;
+use crate::history::timing::{Clock, RecordedLimiter};
 use crate::history::{Provenance, RunNumber, StoredRun};
 use crate::project::Project;
 
@@ -85,6 +85,9 @@ fn nothing_from_a_file_is_markup() {
     record.project = HOSTILE.to_owned();
     record.device.title = HOSTILE.to_owned();
     record.environment.versions.insert(HOSTILE.to_owned(), HOSTILE.to_owned());
+    let Outcome::Passed { timings, .. } = &mut record.outcome else { panic!("it passed") };
+    let (words, evidence) = (HOSTILE.to_owned(), vec![HOSTILE.to_owned()]);
+    timings[0].limiter = Some(RecordedLimiter { words, evidence });
     let mut other = failed(HOSTILE, "b").0;
     let Outcome::Failed { sentence, .. } = &mut other.outcome else { panic!("it failed") };
     *sentence = HOSTILE.to_owned();
@@ -100,7 +103,7 @@ fn nothing_from_a_file_is_markup() {
     let columns = |line: &str| line.matches('|').count();
     let lines: Vec<_> =
         markdown.lines().filter(|line| line.starts_with('|')).map(columns).collect();
-    assert!(lines.iter().all(|count| [4, 7, 8].contains(count)), "{markdown}");
+    assert!(lines.iter().all(|count| [4, 7, 9].contains(count)), "{markdown}");
 }
 
 #[test]

@@ -87,7 +87,7 @@ pub fn times(passed: &Passed) -> Vec<WorkloadTime> {
     let each = passed.timings.iter().filter_map(|timing| {
         let (seconds, basis) = match timing.cold() {
             Some(time) => (time.summary.median, basis(&time.clock)),
-            None => (middle(timing.profile.as_ref()?.between?), Basis::Modelled),
+            None => (middle(timing.profile.as_ref().ok()?.between?), Basis::Modelled),
         };
         Some(WorkloadTime { workload: timing.workload.clone(), seconds, basis })
     });

@@ -19,7 +19,7 @@ use crate::suggest::knowledge::Knowledge;
 use crate::suggest::model::Roles;
 use crate::units::Seconds;
 use crate::verify::verdict::{
-    Checks, Failure, Glance, Passed, Refused, Screened, ScreenedTiming, WorkloadTiming,
+    Checks, Failure, Glance, Passed, Refused, Screened, ScreenedTiming, Uncounted, WorkloadTiming,
 };
 
 /// How long a kernel takes on a workload, or that something is wrong with it.
@@ -97,7 +97,7 @@ impl Laboratory for Scripted {
                 workload,
                 timings,
                 withheld: None,
-                profile: None,
+                profile: Err(Uncounted::NoVirtualDevice),
                 standing: None,
             })
         });

@@ -1,10 +1,12 @@
 //! What holds a kernel back: the unit that is busy, or the reason why none is.
 
+mod beside;
+
 use std::fmt;
 
 use super::bound;
 use super::fact::Fact;
-use super::situation::Situation;
+use super::situation::{CountedAt, Situation};
 use crate::units::{Fraction, Seconds};
 use crate::virtual_gpu::cost::time::Limit;
 
@@ -30,6 +32,10 @@ pub enum Bottleneck {
     Unit(Limit),
     /// Changes of one place go one after the other.
     Atomics,
+    /// What loads and stores ask for, wherever it is served from.
+    Traffic,
+    /// No unit is known to be busy, and most of what one of them does is of no use.
+    Waste(Waste),
     /// No unit is busy: warps wait.
     Waiting(Cause),
     /// The unit that the bound is about; nothing was counted.
@@ -49,6 +55,17 @@ pub enum Cause {
     Dependencies,
 }
 
+/// What a unit does of no use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waste {
+    /// Global memory moves sectors of which little is used.
+    Sectors,
+    /// Shared memory takes several passes where one would be enough.
+    Banks,
+    /// Instructions are executed by a part of the lanes.
+    Lanes,
+}
+
 /// What holds a kernel back, and how that is known.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limiter {
@@ -56,6 +73,9 @@ pub struct Limiter {
     pub bottleneck: Bottleneck,
     /// The share of the time in which the unit is busy, where it is a unit.
     pub busy: Option<Fraction>,
+    /// The workload in which it was counted on a virtual device beside a GPU, where it rests on that: then a share is an
+    /// estimate.
+    pub counted_at: Option<String>,
     /// In words.
     pub evidence: Vec<String>,
 }
@@ -63,12 +83,20 @@ pub struct Limiter {
 /// What holds a kernel back, from all that is known.
 #[must_use]
 pub fn limiter(of: &Situation<'_>) -> Limiter {
+    let found = match of.at {
+        CountedAt::There => None,
+        CountedAt::Beside(beside) => beside::limiter(of, beside),
+    };
+    found.unwrap_or_else(|| there(of))
+}
+
+/// From what is known of the timed workload itself.
+fn there(of: &Situation<'_>) -> Limiter {
     if let Some(fact) = atomics(of) {
-        return Limiter { bottleneck: Bottleneck::Atomics, busy: None, evidence: vec![fact] };
+        return Limiter::of(Bottleneck::Atomics, vec![fact]);
     }
-    if let Some(floor) = mostly_launch(of) {
-        let evidence = vec![format!("a kernel that does nothing takes {floor}")];
-        return Limiter { bottleneck: Bottleneck::Launch, busy: None, evidence };
+    if let Some(evidence) = mostly_launch(of) {
+        return Limiter::of(Bottleneck::Launch, vec![evidence]);
     }
     let busiest = of.units.iter().max_by(|a, b| a.1.0.total_cmp(&b.1.0)).copied();
     match (busiest, of.time) {
@@ -76,18 +104,24 @@ pub fn limiter(of: &Situation<'_>) -> Limiter {
             let busy = work / time;
             if busy.0 >= BUSY {
                 let evidence = vec![format!("{unit} is busy for {work} of {time}, or {busy}")];
-                return Limiter { bottleneck: Bottleneck::Unit(unit), busy: Some(busy), evidence };
+                return Limiter {
+                    busy: Some(busy),
+                    ..Limiter::of(Bottleneck::Unit(unit), evidence)
+                };
             }
-            waiting(of, Some((unit, busy)))
+            let idle = format!("no unit is busy: {unit}, the busiest, for {busy} of the time");
+            Limiter { busy: Some(busy), ..waiting(of, Some(idle)) }
         }
         // With no time there is no share; the model has said whether waiting decides.
         (Some(_) | None, _) if of.waits => waiting(of, None),
-        (Some((unit, work)), None) => Limiter {
-            bottleneck: Bottleneck::Unit(unit),
-            busy: None,
-            evidence: vec![format!("{unit} is busy longest, for at least {work}")],
-        },
-        (None, _) => by_bound(of),
+        (Some((unit, work)), None) => {
+            let evidence = vec![format!("{unit} is busy longest, for at least {work}")];
+            Limiter::of(Bottleneck::Unit(unit), evidence)
+        }
+        (None, _) => near_the_bound(of).unwrap_or_else(|| {
+            let nothing = || "nothing was counted".to_owned();
+            Limiter::of(Bottleneck::Unknown, vec![of.uncounted.map_or_else(nothing, str::to_owned)])
+        }),
     }
 }
 
@@ -107,22 +141,28 @@ fn atomics(of: &Situation<'_>) -> Option<String> {
         .then(|| Fact::AtomicQueue.sentence(lanes))
 }
 
-/// The launch floor, if most of the time is that.
-fn mostly_launch(of: &Situation<'_>) -> Option<Seconds> {
-    let parts = &of.bound?.bound().parts;
-    let floor = parts.iter().find(|part| part.limit == bound::Limit::Launch)?.time;
+/// What an empty kernel takes, if most of the time of each launch is that.
+fn mostly_launch(of: &Situation<'_>) -> Option<String> {
+    let bound = of.bound.and_then(|bound| {
+        let parts = &bound.bound().parts;
+        Some(parts.iter().find(|part| part.limit == bound::Limit::Launch)?.time)
+    });
     let time = of.time?;
-    (time.0 <= LAUNCH_MULTIPLE * floor.0).then_some(floor)
+    if let Some(floor) = bound.filter(|floor| time.0 <= LAUNCH_MULTIPLE * floor.0) {
+        return Some(format!("a kernel that does nothing takes {floor}"));
+    }
+    let (floor, launches) = (of.floor?, of.launches_run.unwrap_or(1).max(1));
+    let each = time * (1.0 / launches as f64);
+    (each.0 <= LAUNCH_MULTIPLE * floor.0).then(|| match launches {
+        1 => format!("a kernel that does nothing takes {floor}"),
+        _ => format!("each of {launches} launches takes {each}, and one that does nothing {floor}"),
+    })
 }
 
-fn waiting(of: &Situation<'_>, busiest: Option<(Limit, Fraction)>) -> Limiter {
-    let per_multiprocessor = Fact::BlocksPerMultiprocessor.value(of);
+fn waiting(of: &Situation<'_>, idle: Option<String>) -> Limiter {
     let occupancy = Fact::Occupancy.value(of);
-    let mut evidence = Vec::new();
-    if let Some((unit, busy)) = busiest {
-        evidence.push(format!("no unit is busy: {unit}, the busiest, for {busy} of the time"));
-    }
-    let cause = if let Some(blocks) = per_multiprocessor.filter(|blocks| *blocks < 1.0) {
+    let mut evidence: Vec<String> = idle.into_iter().collect();
+    let cause = if let Some(blocks) = few_blocks(of) {
         evidence.push(Fact::BlocksPerMultiprocessor.sentence(blocks));
         Cause::FewBlocks
     } else if let Some(share) = occupancy.filter(|share| *share < LOW_OCCUPANCY) {
@@ -132,42 +172,61 @@ fn waiting(of: &Situation<'_>, busiest: Option<(Limit, Fraction)>) -> Limiter {
         evidence.extend(occupancy.map(|share| Fact::Occupancy.sentence(share)));
         Cause::Dependencies
     };
-    let busy = busiest.map(|(_, busy)| busy);
-    Limiter { bottleneck: Bottleneck::Waiting(cause), busy, evidence }
+    Limiter::of(Bottleneck::Waiting(cause), evidence)
 }
 
-/// With nothing counted, a kernel near its bound is limited by what sets the bound; of another one nothing is known.
-fn by_bound(of: &Situation<'_>) -> Limiter {
+/// Blocks for each multiprocessor, where some have none.
+fn few_blocks(of: &Situation<'_>) -> Option<f64> {
+    Fact::BlocksPerMultiprocessor.value(of).filter(|blocks| *blocks < 1.0)
+}
+
+/// A kernel near its bound is limited by what sets the bound, whatever was counted.
+fn near_the_bound(of: &Situation<'_>) -> Option<Limiter> {
     let near = of.bound.zip(of.fraction()).filter(|(_, fraction)| *fraction >= BUSY);
-    match near {
-        Some((bound, fraction)) => Limiter {
-            bottleneck: Bottleneck::Bound(bound.bound().limit),
-            busy: Some(Fraction(fraction)),
-            evidence: vec![Fact::BoundFraction.sentence(fraction)],
-        },
-        None => {
-            let evidence = vec!["nothing was counted".to_owned()];
-            Limiter { bottleneck: Bottleneck::Unknown, busy: None, evidence }
-        }
-    }
+    let Some((bound, fraction)) = near else { return near_the_method(of) };
+    let evidence = vec![Fact::BoundFraction.sentence(fraction)];
+    let limiter = Limiter::of(Bottleneck::Bound(bound.bound().limit), evidence);
+    Some(Limiter { busy: Some(Fraction(fraction)), ..limiter })
+}
+
+/// Without tensor cores a pipe does what the task asks for, one operation for each.
+fn near_the_method(of: &Situation<'_>) -> Option<Limiter> {
+    let uses_lanes = of.code.is_some_and(|code| code.tensor == 0 && code.warp_group == 0);
+    let bound = of.method.filter(|_| uses_lanes)?.bound();
+    let busy = bound.time / of.time?;
+    let bound::Limit::Pipe(pipe) = bound.limit else { return None };
+    let evidence = vec![format!("what the task computes keeps {pipe} busy for {busy} of the time")];
+    let limiter = Limiter::of(Bottleneck::Bound(bound.limit), evidence);
+    (busy.0 >= BUSY).then_some(Limiter { busy: Some(busy), ..limiter })
 }
 
 impl Limiter {
-    /// `DRAM (82.0 % busy)`.
+    fn of(bottleneck: Bottleneck, evidence: Vec<String>) -> Self {
+        Self { bottleneck, busy: None, counted_at: None, evidence }
+    }
+
+    /// `DRAM (82.0 % busy)`, `L1 (about 71.0 % busy, as counted at odd)`.
     #[must_use]
     pub fn words(&self) -> String {
-        match (self.bottleneck, self.busy) {
-            (Bottleneck::Unit(_), Some(busy)) => format!("{} ({busy} busy)", self.bottleneck),
-            (Bottleneck::Unit(_), None)
-            | (
-                Bottleneck::Launch
-                | Bottleneck::Atomics
-                | Bottleneck::Waiting(_)
-                | Bottleneck::Bound(_)
-                | Bottleneck::Unknown,
-                _,
-            ) => self.bottleneck.to_string(),
+        let (about, counted) = match &self.counted_at {
+            Some(workload) => ("about ", Some(format!("as counted at {workload}"))),
+            None => ("", None),
+        };
+        let busy = match self.bottleneck {
+            Bottleneck::Unit(_) => self.busy.map(|busy| format!("{about}{busy} busy")),
+            Bottleneck::Launch
+            | Bottleneck::Atomics
+            | Bottleneck::Traffic
+            | Bottleneck::Waste(_)
+            | Bottleneck::Waiting(_)
+            | Bottleneck::Bound(_)
+            | Bottleneck::Unknown => None,
+        };
+        let notes: Vec<String> = busy.into_iter().chain(counted).collect();
+        if notes.is_empty() {
+            return self.bottleneck.to_string();
         }
+        format!("{} ({})", self.bottleneck, notes.join(", "))
     }
 }
 
@@ -177,6 +236,10 @@ impl fmt::Display for Bottleneck {
             Self::Launch => f.pad("the launch itself"),
             Self::Unit(limit) => limit.fmt(f),
             Self::Atomics => f.pad("atomics that queue"),
+            Self::Traffic => f.pad("memory traffic"),
+            Self::Waste(Waste::Sectors) => f.pad("scattered accesses to global memory"),
+            Self::Waste(Waste::Banks) => f.pad("bank conflicts in shared memory"),
+            Self::Waste(Waste::Lanes) => f.pad("idle lanes"),
             Self::Waiting(Cause::FewBlocks) => f.pad("waiting: too few blocks"),
             Self::Waiting(Cause::LowOccupancy) => f.pad("waiting: too few warps at once"),
             Self::Waiting(Cause::Dependencies) => f.pad("waiting for results"),

@@ -8,6 +8,7 @@
 //! ```
 
 pub mod advice;
+pub mod beside;
 pub mod bound;
 pub mod calibration;
 pub mod ceilings;

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::fact::Fact;
-use super::limiter::Bottleneck;
+use super::limiter::{Bottleneck, Waste};
 use super::situation::Situation;
 use crate::virtual_gpu::cost::time::Limit;
 
@@ -204,6 +204,9 @@ pub fn relief(against: Bottleneck) -> Option<Relief> {
         )
         | Bottleneck::Bound(Light::Pipe(_) | Light::Special) => Relief::Compute,
         Bottleneck::Atomics => Relief::Atomics,
+        Bottleneck::Traffic | Bottleneck::Waste(Waste::Sectors) => Relief::Memory,
+        Bottleneck::Waste(Waste::Banks) => Relief::Shared,
+        Bottleneck::Waste(Waste::Lanes) => Relief::Issue,
         Bottleneck::Waiting(_) => Relief::Waiting,
         Bottleneck::Unknown => return None,
     })

@@ -6,15 +6,16 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::bound::PhysicalBound;
+use super::beside::{Beside, join_lines};
+use super::bound::{MethodBound, PhysicalBound};
 use super::code_mix::CodeMix;
 use super::minimal_work::MinimalWork;
 use crate::compile::facts::{Facts, LaunchFacts};
 use crate::device::{ComputeCapability, DeviceSheet};
 use crate::project::launch::plan::PlannedStep;
-use crate::units::{Bytes, Hertz, Seconds};
+use crate::units::{Bytes, BytesPerSecond, Hertz, Seconds};
 use crate::virtual_gpu::cost::time::{Bound, Limit, Modelled, Withheld};
-use crate::virtual_gpu::cost::{Counters, Counts, InstructionClass, Kind};
+use crate::virtual_gpu::cost::{BlocksRun, Counters, Counts, InstructionClass, Kind};
 
 /// What is known.
 #[derive(Clone, Debug)]
@@ -39,6 +40,14 @@ pub struct Situation<'a> {
     pub time: Option<Seconds>,
     /// The time that no correct kernel beats.
     pub bound: Option<&'a PhysicalBound>,
+    /// The time that the pipe needs which the task's precision names.
+    pub method: Option<&'a MethodBound>,
+    /// What a kernel takes that does nothing, by the clock that told the time.
+    pub floor: Option<Seconds>,
+    /// Where it was counted.
+    pub at: &'a CountedAt,
+    /// Why nothing was counted.
+    pub uncounted: Option<&'a str>,
 }
 
 /// What running on a virtual device told of a kernel.
@@ -54,6 +63,20 @@ pub struct Profile {
     pub between: Option<(Seconds, Seconds)>,
     /// What each line of source did, as far as the compiler says which.
     pub lines: Vec<LineCounts>,
+    /// Where it was counted.
+    #[serde(default)]
+    pub at: CountedAt,
+}
+
+/// Where a profile was counted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub enum CountedAt {
+    /// On the device and in the workload that it is said of.
+    #[default]
+    There,
+    /// On a virtual device beside a GPU, in a smaller workload. Counts are those of that workload; times of units are
+    /// estimates for the one that was timed.
+    Beside(Beside),
 }
 
 /// What a line of source did.
@@ -78,6 +101,8 @@ pub struct DeviceNumbers {
     pub clock: Option<Hertz>,
     /// The size of L2.
     pub l2: Option<Bytes>,
+    /// What memory moves at best.
+    pub dram: Option<BytesPerSecond>,
 }
 
 /// What all launches of a kernel did, together.
@@ -122,6 +147,7 @@ impl DeviceNumbers {
             multiprocessors: sheet.sms.get(),
             clock: sheet.boost_clock.get(),
             l2: sheet.l2.get(),
+            dram: sheet.dram_bandwidth.get(),
         }
     }
 }
@@ -147,6 +173,52 @@ impl Counted {
         };
     }
 }
+
+impl Counted {
+    /// Adds what other launches did.
+    pub fn join(&mut self, other: &Self) {
+        self.total.add(&other.total);
+        for (class, counts) in &other.classes {
+            self.classes.entry(*class).or_default().add(counts);
+        }
+        for (kind, count) in &other.kinds {
+            *self.kinds.entry(*kind).or_default() += count;
+        }
+        self.touched = match (self.touched, other.touched) {
+            (
+                Touched::Whole { read, written },
+                Touched::Whole { read: more_read, written: more_written },
+            ) => Touched::Whole { read: read + more_read, written: written + more_written },
+            (Touched::Whole { .. } | Touched::Part, _) => Touched::Part,
+        };
+    }
+
+    /// What as many times the work would do, and as many times the bytes; largest values stay as they are.
+    #[must_use]
+    pub fn scaled(&self, work: f64, bytes: f64) -> Self {
+        let blocks = BlocksRun { run: UNIT, all: (work * UNIT as f64) as u64 };
+        let times = |count: u64| (count as f64 * work) as u64;
+        let moved = |size: Bytes| Bytes((size.0 as f64 * bytes) as u64);
+        Self {
+            total: blocks.scaled(&self.total),
+            classes: self
+                .classes
+                .iter()
+                .map(|(key, counts)| (*key, blocks.scaled(counts)))
+                .collect(),
+            kinds: self.kinds.iter().map(|(key, count)| (*key, times(*count))).collect(),
+            touched: match self.touched {
+                Touched::Whole { read, written } => {
+                    Touched::Whole { read: moved(read), written: moved(written) }
+                }
+                Touched::Part => Touched::Part,
+            },
+        }
+    }
+}
+
+/// A factor of one, as whole numbers have it.
+const UNIT: u64 = 1 << 32;
 
 impl Touched {
     /// What was read and what was written, where that is known.
@@ -177,6 +249,10 @@ impl<'a> Situation<'a> {
             waits: false,
             time: None,
             bound: None,
+            method: None,
+            floor: None,
+            at: &CountedAt::There,
+            uncounted: None,
         }
     }
 }
@@ -263,19 +339,19 @@ impl Profile {
 
     /// Adds what lines did in one execution; repetitions change no share.
     fn add_lines(&mut self, counters: &Counters) {
-        for (place, counts) in &counters.source_lines {
-            let counts = counters.blocks.scaled(counts);
-            let known =
-                |each: &&mut LineCounts| each.line == place.line && *each.file == *place.file;
-            match self.lines.iter_mut().find(known) {
-                Some(line) => line.counts.add(&counts),
-                None => {
-                    let (file, line) = (place.file.to_string(), place.line);
-                    self.lines.push(LineCounts { file, line, counts });
-                }
-            }
-        }
+        join_lines(&mut self.lines, &lines(counters));
     }
+}
+
+/// What each line of source did in a launch; counts of some blocks stand for the whole grid.
+#[must_use]
+pub fn lines(counters: &Counters) -> Vec<LineCounts> {
+    let each = counters.source_lines.iter().map(|(place, counts)| LineCounts {
+        file: place.file.to_string(),
+        line: place.line,
+        counts: counters.blocks.scaled(counts),
+    });
+    each.collect()
 }
 
 /// Executions of one launch that are added up: shares do not change by more.

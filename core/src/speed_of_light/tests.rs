@@ -1,5 +1,6 @@
 //! Bounds, standings, scores, rooflines, the playbook and the sentence, on plain numbers.
 
+mod beside;
 mod bounds;
 mod calibrations;
 mod lines;

@@ -13,7 +13,7 @@ use super::station::{
     RunOrder, RunReport, Side, StationFailure,
 };
 use crate::cancellation::Cancellation;
-use crate::device::{Description, DeviceName};
+use crate::device::{Description, DeviceName, DeviceSheet};
 use crate::project::manifest::Distribution;
 use crate::worker::command::WorkerCommand;
 use crate::worker::error::{Death, WorkerError};
@@ -57,10 +57,37 @@ pub struct Stations {
 /// A virtual device beside a GPU.
 #[derive(Debug)]
 struct Checker {
+    name: DeviceName,
     device: String,
     handle: WorkerHandle,
-    /// Not where the candidate has instructions that only the GPU knows.
-    is_open: bool,
+    taken: Taken,
+}
+
+/// Whether a virtual device beside a GPU has the candidate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Taken {
+    /// Nobody offered it one.
+    Nothing,
+    /// It has.
+    All,
+    /// It has not, for this reason: instructions that only the GPU knows.
+    Refused(String),
+}
+
+/// A virtual device beside a GPU, as far as it is there for the candidate.
+#[derive(Clone, Copy, Debug)]
+pub enum Beside<'a> {
+    /// It has the candidate.
+    Open {
+        /// What it is called.
+        device: &'a str,
+        /// What it plays.
+        sheet: &'static DeviceSheet,
+    },
+    /// It does not take the candidate, for this reason.
+    Refused(&'a str),
+    /// There is none.
+    None,
 }
 
 /// Which process runs the candidate.
@@ -107,9 +134,10 @@ impl Stations {
         let candidate = handle(command, device, folder);
         let reference = handle(command, device, folder);
         let checker = checker.map(|name| Checker {
+            name: name.clone(),
             device: name.to_string(),
             handle: handle(command, name, folder),
-            is_open: false,
+            taken: Taken::Nothing,
         });
         let name = device.clone();
         let device = device.to_string();
@@ -120,7 +148,18 @@ impl Stations {
     /// Whether a virtual device beside a GPU has taken the candidate.
     #[must_use]
     pub fn has_checker(&self) -> bool {
-        self.checker.as_ref().is_some_and(|checker| checker.is_open)
+        self.checker.as_ref().is_some_and(|checker| checker.taken == Taken::All)
+    }
+
+    /// The virtual device beside a GPU, as far as it is there for the candidate.
+    #[must_use]
+    pub fn beside(&self) -> Beside<'_> {
+        let Some(Checker { name, device, taken, .. }) = &self.checker else { return Beside::None };
+        match (taken, name) {
+            (Taken::All, DeviceName::Virtual(sheet)) => Beside::Open { device, sheet },
+            (Taken::Refused(reason), _) => Beside::Refused(reason),
+            (Taken::All, DeviceName::Cuda(_)) | (Taken::Nothing, _) => Beside::None,
+        }
     }
 
     /// How processes ended that were found dead when they were needed, since the last time this was asked.
@@ -162,11 +201,11 @@ impl Stations {
         };
         let order = opening(Side::Candidate, &self.device, candidate);
         self.candidate.open(order, OPEN_LIMIT, cancellation)?;
-        if let Some(Checker { device, handle, is_open }) = &mut self.checker {
+        if let Some(Checker { device, handle, taken, .. }) = &mut self.checker {
             let order = opening(Side::Candidate, device, candidate);
-            *is_open = match handle.open(order, OPEN_LIMIT, cancellation).map_err(Into::into) {
-                Ok(_) => true,
-                Err(StationError::Failed(StationFailure::Load(_))) => false,
+            *taken = match handle.open(order, OPEN_LIMIT, cancellation).map_err(Into::into) {
+                Ok(_) => Taken::All,
+                Err(StationError::Failed(StationFailure::Load(reason))) => Taken::Refused(reason),
                 Err(error) => return Err(error),
             };
         }

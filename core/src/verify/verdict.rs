@@ -44,10 +44,24 @@ pub struct WorkloadTiming {
     pub timings: Vec<Timing>,
     /// Why there is none.
     pub withheld: Option<String>,
-    /// What a virtual device counted, where one ran it.
-    pub profile: Option<Profile>,
+    /// What a virtual device counted, or why none did.
+    pub profile: Result<Profile, Uncounted>,
     /// Where it stands; none before that was found out.
     pub standing: Option<WorkloadStanding>,
+}
+
+/// Why nothing was counted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Uncounted {
+    /// There is no virtual device beside the GPU.
+    #[error("no virtual device ran beside the GPU, so that nothing was counted")]
+    NoVirtualDevice,
+    /// The virtual device does not take the candidate.
+    #[error("nothing was counted, as the virtual device does not take the kernel: {0}")]
+    Refused(String),
+    /// It ran no workload.
+    #[error("nothing was counted, as no workload small enough for the virtual device ran")]
+    NothingSmall,
 }
 
 /// Where a candidate stands on one workload.

@@ -1,5 +1,6 @@
 //! The steps of verification in their order; each one can only find the candidate wrong.
 
+mod counting;
 mod measuring;
 
 use std::collections::BTreeMap;
@@ -10,7 +11,7 @@ use super::case::Case;
 use super::fault_report::FaultReport;
 use super::inputs::{self, Draw, Echo, Recipe};
 use super::station::{
-    JudgeOrder, JudgeReport, MemoryOrder, ModuleImage, RunOrder, RunReport, Scrutiny,
+    CountsUse, JudgeOrder, JudgeReport, MemoryOrder, ModuleImage, RunOrder, RunReport, Scrutiny,
     StationFailure,
 };
 use super::stations::{Runner, StationError, Stations};
@@ -36,6 +37,9 @@ const BYTES_A_SECOND: u64 = 16 << 20;
 
 /// What the reference may take: it is trusted, naive, and counts in f64.
 const REFERENCE_LIMIT: Duration = Duration::from_secs(600);
+
+/// Most runs: on the device itself, and nobody asks what it counts.
+const ON_DEVICE: (Runner, CountsUse) = (Runner::Device, CountsUse::Drop);
 
 /// The longest that one order may take.
 const LONGEST: Duration = Duration::from_secs(3600);
@@ -87,7 +91,7 @@ impl Verification<'_> {
         let trials = &self.subject.trials;
         let mut seen = Vec::new();
         for trial in trials {
-            seen.push(self.results(trial)?);
+            seen.push(self.results(trial, CountsUse::Tell)?);
         }
         for trial in trials {
             self.distributions(trial)?;
@@ -104,7 +108,7 @@ impl Verification<'_> {
         let mut timings = Vec::new();
         if let TimingUse::Measure(protocol) = timing {
             for trial in &self.subject.measured {
-                timings.push(self.measured(trial, protocol)?);
+                timings.push(self.measured(trial, protocol, &seen)?);
             }
         }
         for trial in &self.subject.held_out {
@@ -124,7 +128,7 @@ impl Verification<'_> {
         abandon: &BTreeMap<String, Seconds>,
     ) -> Result<Screened, Stop> {
         for trial in &self.subject.trials {
-            self.results(trial)?;
+            self.results(trial, CountsUse::Drop)?;
         }
         let mut timings = Vec::new();
         if let TimingUse::Measure(protocol) = timing {
@@ -145,16 +149,19 @@ impl Verification<'_> {
     }
 
     /// Step by step: the declared inputs, every check, all outputs right.
-    fn results(&mut self, trial: &Trial) -> Result<RunReport, Stop> {
+    fn results(&mut self, trial: &Trial, counts: CountsUse) -> Result<RunReport, Stop> {
         let name = trial.case.workload.as_str();
         self.timed(Step::Results, Some(name), |this| {
             let recipe =
                 this.recipe(&trial.case, Draw::Distribution(Distribution::AsDeclared), "a");
             let memory = MemoryOrder::Fresh(Placement::Left);
             let attempt = Attempt { trial, recipe, step: Step::Results, memory };
-            let counted = this.checked(&attempt, Scrutiny::Full)?;
+            let beside = this.checked(&attempt, Scrutiny::Full, counts)?;
             let mut report = this.right(&attempt, Scrutiny::Full)?;
-            report.warp_instructions = report.warp_instructions.or(counted);
+            if let Some(beside) = beside {
+                report.warp_instructions = report.warp_instructions.or(beside.warp_instructions);
+                report.counted = beside.counted;
+            }
             this.checks.workloads.push(WorkloadRun {
                 workload: name.to_owned(),
                 seed: recipe.seed,
@@ -192,7 +199,7 @@ impl Verification<'_> {
             let recipe = this.recipe(&trial.case, Draw::PrecisionProbe, "p");
             let memory = MemoryOrder::Fresh(Placement::Left);
             let attempt = Attempt { trial, recipe, step: Step::PrecisionProbe, memory };
-            this.launch(Runner::Device, &attempt, Scrutiny::Memory)?;
+            this.launch(ON_DEVICE, &attempt, Scrutiny::Memory)?;
             let judged = this.judge(&attempt)?;
             this.checks.precision_probed += usize::from(judged.exact);
             this.accept(&attempt, judged, None)
@@ -264,8 +271,9 @@ impl Verification<'_> {
             let recipe = this.recipe(&trial.case, declared, "h");
             let memory = MemoryOrder::Fresh(Placement::Right);
             let attempt = Attempt { trial, recipe, step: Step::HeldOut, memory };
-            let counted = this.checked(&attempt, Scrutiny::Memory)?;
+            let beside = this.checked(&attempt, Scrutiny::Memory, CountsUse::Drop)?;
             let mut report = this.right(&attempt, Scrutiny::Memory)?;
+            let counted = beside.and_then(|beside| beside.warp_instructions);
             report.warp_instructions = report.warp_instructions.or(counted);
             if Cost::of(trial, &report).is_beyond(slowest) {
                 return Err(Failure::Wrong(Box::new(Wrong::HeldOut)).into());
@@ -287,18 +295,23 @@ impl Verification<'_> {
         }
     }
 
-    /// What a virtual device beside a GPU sees, and the warp instructions that it counts.
-    fn checked(&mut self, attempt: &Attempt<'_>, scrutiny: Scrutiny) -> Result<Option<u64>, Stop> {
+    /// What a virtual device beside a GPU sees, and what it counts.
+    fn checked(
+        &mut self,
+        attempt: &Attempt<'_>,
+        scrutiny: Scrutiny,
+        counts: CountsUse,
+    ) -> Result<Option<RunReport>, Stop> {
         let is_small = attempt.trial.extent == Extent::Small;
         if !(is_small && self.stations.has_checker()) {
             return Ok(None);
         }
-        Ok(self.launch(Runner::Checker, attempt, scrutiny)?.warp_instructions)
+        self.launch((Runner::Checker, counts), attempt, scrutiny).map(Some)
     }
 
     /// Runs and judges.
     fn right(&mut self, attempt: &Attempt<'_>, scrutiny: Scrutiny) -> Result<RunReport, Stop> {
-        let report = self.launch(Runner::Device, attempt, scrutiny)?;
+        let report = self.launch(ON_DEVICE, attempt, scrutiny)?;
         let judged = self.judge(attempt)?;
         self.accept(attempt, judged, None)?;
         Ok(report)
@@ -312,7 +325,7 @@ impl Verification<'_> {
         scrutiny: Scrutiny,
         before: Option<&str>,
     ) -> Result<RunReport, Stop> {
-        let report = self.launch(Runner::Device, attempt, scrutiny)?;
+        let report = self.launch(ON_DEVICE, attempt, scrutiny)?;
         let judged = self.judge(attempt)?;
         let kind = match before {
             Some(before) if before == report.digest => WrongKind::Stale,
@@ -324,7 +337,7 @@ impl Verification<'_> {
 
     fn launch(
         &mut self,
-        runner: Runner,
+        (runner, counts): (Runner, CountsUse),
         attempt: &Attempt<'_>,
         scrutiny: Scrutiny,
     ) -> Result<RunReport, Stop> {
@@ -335,6 +348,7 @@ impl Verification<'_> {
             recipe,
             memory,
             scrutiny,
+            counts,
             outputs: None,
         };
         let limit = self.limit(trial);

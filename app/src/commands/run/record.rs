@@ -234,6 +234,9 @@ impl<'a> Recorder<'a> {
                 if let (Mode::Cold, Some(standing)) = (recorded.mode, standing) {
                     recorded.stand(standing)?;
                 }
+                if let (Mode::Cold, Some(standing)) = (recorded.mode, &timed.standing) {
+                    recorded.hold_back(&standing.limiter);
+                }
                 timings.push(recorded);
             }
             if let Some(reason) = &timed.withheld {

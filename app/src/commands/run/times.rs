@@ -1,6 +1,7 @@
 //! How long a candidate takes, for people and for scripts. Measured and modelled times never look alike.
 
 use lightbench_core::measure::{Basis, Clock, Mode, Timing};
+use lightbench_core::speed_of_light::limiter::{Bottleneck, Limiter};
 use lightbench_core::speed_of_light::standing::{Against, Standing};
 use lightbench_core::units::Seconds;
 use lightbench_core::verify::verdict::{WorkloadStanding, WorkloadTiming};
@@ -27,7 +28,16 @@ fn said(of: &WorkloadTiming) -> Vec<String> {
     let in_sentence = |timing: &&Timing| sentence.is_some() && timing.mode == Mode::Cold;
     let others: Vec<String> =
         of.timings.iter().filter(|timing| !in_sentence(timing)).map(one).collect();
-    sentence.into_iter().chain((!others.is_empty()).then(|| others.join(" · "))).collect()
+    let others = (!others.is_empty()).then(|| others.join(" · "));
+    sentence.into_iter().chain(others).chain(grounds(of)).collect()
+}
+
+/// How it is known what holds back a kernel that was not counted where it was timed.
+fn grounds(of: &WorkloadTiming) -> Option<String> {
+    let Limiter { bottleneck, counted_at, evidence, .. } = &of.standing.as_ref()?.limiter;
+    let has_grounds =
+        counted_at.is_some() || (*bottleneck == Bottleneck::Unknown && of.profile.is_err());
+    (has_grounds && !evidence.is_empty()).then(|| evidence.join("; "))
 }
 
 /// A time in words.
@@ -99,6 +109,7 @@ fn standing(of: &WorkloadStanding) -> Value {
         "method": against(of, |standing| &standing.method),
         "finding": finding,
         "limited_by": of.limiter.words(),
+        "limiter_evidence": of.limiter.evidence,
         "advice": of.advice.sentence(),
     })
 }
@@ -158,7 +169,6 @@ mod tests {
     use lightbench_core::explain::card;
     use lightbench_core::measure::Stopped;
     use lightbench_core::speed_of_light::advice::Advice;
-    use lightbench_core::speed_of_light::limiter::{Bottleneck, Limiter};
 
     use super::*;
 
@@ -173,7 +183,12 @@ mod tests {
         let rounds = vec![vec![Seconds(1e-4); 5]; 10];
         let measured = Timing::measured(clock, Mode::Cold, rounds, (1, Stopped::Budget), &[]);
         let modelled = Timing::modelled(Seconds(1e-4), (1.2, 2.5), "DRAM".to_owned(), Vec::new());
-        let limiter = Limiter { bottleneck: Bottleneck::Unknown, busy: None, evidence: Vec::new() };
+        let limiter = Limiter {
+            bottleneck: Bottleneck::Unknown,
+            busy: None,
+            counted_at: None,
+            evidence: Vec::new(),
+        };
         let stands = WorkloadStanding {
             bound: None,
             standing: None,

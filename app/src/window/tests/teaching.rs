@@ -72,7 +72,12 @@ fn verdict(seed: u64, workload: &str, facts: &[(Fact, f64)]) -> Run {
     timing.standing = Some(WorkloadStanding {
         bound: None,
         standing: None,
-        limiter: Limiter { bottleneck: Bottleneck::Unknown, busy: None, evidence: Vec::new() },
+        limiter: Limiter {
+            bottleneck: Bottleneck::Unknown,
+            busy: None,
+            counted_at: None,
+            evidence: Vec::new(),
+        },
         advice: Advice::Nothing,
         facts: facts.iter().copied().collect::<BTreeMap<_, _>>(),
         line: "Correct".to_owned(),

@@ -232,6 +232,7 @@ fn timing(
         samples: None,
         taint: Vec::new(),
         standing: None,
+        limiter: None,
     }))
 }
 

@@ -189,7 +189,7 @@ impl<L: Laboratory> Explorer<'_, L> {
 fn recorded(passed: &Passed) -> Verdict {
     let slowest = |timing: &&WorkloadTiming| {
         let time = timing.cold().map(|time| time.summary.median.0);
-        time.or_else(|| timing.profile.as_ref()?.between.map(|between| between.1.0))
+        time.or_else(|| timing.profile.as_ref().ok()?.between.map(|between| between.1.0))
     };
     let costliest = passed.timings.iter().max_by(|a, b| {
         let (a, b) = (slowest(a).unwrap_or(0.0), slowest(b).unwrap_or(0.0));

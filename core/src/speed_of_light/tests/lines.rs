@@ -46,7 +46,7 @@ fn stands(time: f64) -> Result<Standing, NoStanding> {
 }
 
 fn limited(bottleneck: Bottleneck, busy: Option<f64>) -> Limiter {
-    Limiter { bottleneck, busy: busy.map(Fraction), evidence: Vec::new() }
+    Limiter { bottleneck, busy: busy.map(Fraction), counted_at: None, evidence: Vec::new() }
 }
 
 #[track_caller]

@@ -7,7 +7,7 @@ use crate::speed_of_light::advice::{Advice, advise, suggestions};
 use crate::speed_of_light::fact::Fact;
 use crate::speed_of_light::limiter::{Bottleneck, Cause, limiter};
 use crate::speed_of_light::playbook::{Gain, Technique, Tier, playbook};
-use crate::speed_of_light::situation::{Counted, DeviceNumbers, Situation};
+use crate::speed_of_light::situation::{Counted, CountedAt, DeviceNumbers, Situation};
 use crate::virtual_gpu::cost::time::Limit;
 
 /// What the limiter itself looks at.
@@ -31,6 +31,10 @@ fn nothing_known(work: &MinimalWork) -> Situation<'_> {
         waits: false,
         time: None,
         bound: None,
+        method: None,
+        floor: None,
+        at: &CountedAt::There,
+        uncounted: None,
     }
 }
 

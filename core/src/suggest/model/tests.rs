@@ -23,7 +23,7 @@ use crate::suggest::knowledge::Knowledge;
 use crate::suggest::trajectory;
 use crate::units::Seconds;
 use crate::verify::verdict::{
-    Checks, Failure, Glance, Passed, Refused, Screened, ScreenedTiming, WorkloadTiming,
+    Checks, Failure, Glance, Passed, Refused, Screened, ScreenedTiming, Uncounted, WorkloadTiming,
 };
 
 const REPLIES: &str = include_str!("../../../../tests/data/replies/vector-add.jsonl");
@@ -98,7 +98,7 @@ impl Laboratory for Scripted {
                 workload: workload.clone(),
                 timings: vec![timing.clone()],
                 withheld: None,
-                profile: None,
+                profile: Err(Uncounted::NoVirtualDevice),
                 standing: None,
             });
             Passed { checks: Checks::default(), timings: each.collect() }

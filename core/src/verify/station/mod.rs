@@ -24,6 +24,7 @@ use super::fault_report::FaultReport;
 use super::inputs::Recipe;
 use super::program::Program;
 use crate::device::Placement;
+use crate::speed_of_light::beside::LaunchCounts;
 
 pub use measure::{MeasureOrder, MeasureReport, ModelledProgram, ModelledTime, Samples};
 pub use serve::Station;
@@ -81,6 +82,8 @@ pub struct RunOrder {
     pub memory: MemoryOrder,
     /// What is looked for.
     pub scrutiny: Scrutiny,
+    /// Whether counts are told.
+    pub counts: CountsUse,
     /// An existing folder for what the outputs hold, if anybody wants to judge them.
     pub outputs: Option<PathBuf>,
 }
@@ -108,6 +111,15 @@ pub enum Scrutiny {
     },
 }
 
+/// Whether a device that counts tells what it counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CountsUse {
+    /// For each launch.
+    Tell,
+    /// Nobody asks.
+    Drop,
+}
+
 /// What came of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunReport {
@@ -119,6 +131,8 @@ pub struct RunReport {
     pub left_dirty: Vec<String>,
     /// Warp instructions, where the device counts them.
     pub warp_instructions: Option<u64>,
+    /// What each launch did, in the order of the first of its kind, where that was asked for and the device counts.
+    pub counted: Vec<LaunchCounts>,
     /// What the kernels printed, the beginning.
     pub printed: String,
     /// Accesses that the idiom of CUDA accepts and the memory model does not.

@@ -8,8 +8,8 @@ use super::known::{Exact, Held, Known, forget};
 use super::steps::{self, Trace, Walk, Watched};
 use super::trusted::Trusted;
 use super::{
-    JudgeOrder, JudgeReport, Opening, RunOrder, RunReport, Scrutiny, Side, StationFailure, judging,
-    outputs,
+    CountsUse, JudgeOrder, JudgeReport, Opening, RunOrder, RunReport, Scrutiny, Side,
+    StationFailure, judging, outputs,
 };
 use crate::device::{BufferId, Content, Description, Device, DeviceName, Image, ModuleId, Watch};
 use crate::project::launch::Buffer;
@@ -81,10 +81,15 @@ impl Station {
             Bound::prepare(device, before, sides, order.recipe, order.memory, self.trusted)?;
         self.device.watch(self.watch(order.scrutiny));
         let trace = self.steps(&bound, &order.program, &order.case, Side::Candidate)?;
+        let counted = match order.counts {
+            CountsUse::Tell => trace.counted,
+            CountsUse::Drop => Vec::new(),
+        };
         let faulty = !trace.faults.is_empty();
         let mut report = RunReport {
             faults: trace.faults.into_iter().map(Into::into).collect(),
             warp_instructions: trace.warp_instructions,
+            counted,
             printed: trace.printed,
             accepted: trace.accepted,
             not_checked: trace.not_checked.into_iter().map(str::to_owned).collect(),

@@ -11,6 +11,7 @@ use crate::device::{
     Argument, BufferId, Device, Launch, LaunchFault, ModuleId, Operation, Outcome,
 };
 use crate::project::launch::Buffer;
+use crate::speed_of_light::beside::{self, LaunchCounts};
 use crate::trusted::making::Making;
 use crate::verify::program::{ArgumentCase, ConstantCase, LaunchStep, Program, Step};
 use crate::virtual_gpu::Initial;
@@ -23,6 +24,7 @@ pub(super) struct Trace {
     pub(super) accepted: usize,
     pub(super) not_checked: Vec<&'static str>,
     pub(super) warp_instructions: Option<u64>,
+    pub(super) counted: Vec<LaunchCounts>,
     /// How long all launches took by the host's clock.
     pub(super) elapsed: Duration,
 }
@@ -189,7 +191,7 @@ pub(super) fn run(
                 trace.elapsed += started.elapsed();
                 // A GPU that faulted has lost its context.
                 let is_alive = outcome.faults.is_empty();
-                trace.add(outcome);
+                trace.add(&launch, outcome);
                 if is_alive {
                     trace.faults.extend(watched.changed(device, &launch.kernel)?);
                 }
@@ -222,7 +224,10 @@ pub(super) fn flattened(
 }
 
 impl Trace {
-    fn add(&mut self, outcome: Outcome) {
+    fn add(&mut self, launch: &Launch, outcome: Outcome) {
+        if let Some(counters) = &outcome.counters {
+            beside::add(&mut self.counted, (&launch.kernel, launch.grid, launch.block), counters);
+        }
         self.faults.extend(outcome.faults);
         let room = PRINTED_BYTES.saturating_sub(self.printed.len());
         self.printed.extend(outcome.printed.chars().take(room));

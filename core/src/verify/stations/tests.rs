@@ -16,7 +16,7 @@ use crate::verify::case::Case;
 use crate::verify::fixture;
 use crate::verify::inputs::{Draw, Recipe};
 use crate::verify::program::{ArgumentCase, LaunchStep, Program, Step};
-use crate::verify::station::{MemoryOrder, Scrutiny, Station};
+use crate::verify::station::{CountsUse, MemoryOrder, Scrutiny, Station};
 use crate::worker::server;
 
 const SCRIPT: &str = "LIGHTBENCH_TEST_SCRIPT";
@@ -97,6 +97,7 @@ fn run_order() -> RunOrder {
         recipe: RECIPE,
         memory: MemoryOrder::Fresh(crate::device::Placement::Left),
         scrutiny: Scrutiny::Memory,
+        counts: CountsUse::Drop,
         outputs: None,
     }
 }

@@ -1,7 +1,7 @@
 //! The time of what is right so far: each workload that is for measuring, cold and warm, and a look at what a timed launch
 //! left.
 
-use super::{Attempt, LONGEST, MemoryOrder, Scrutiny, Stop, Verification, stop};
+use super::{Attempt, LONGEST, MemoryOrder, RunReport, Scrutiny, Stop, Verification, stop};
 use crate::device::Placement;
 use crate::measure::protocol::Protocol;
 use crate::measure::timing::{Mode, Timing};
@@ -33,6 +33,7 @@ impl Verification<'_> {
         &mut self,
         trial: &Trial,
         protocol: Protocol,
+        seen: &[RunReport],
     ) -> Result<WorkloadTiming, Stop> {
         if self.stations.models_time() {
             return self.modelled(trial, protocol);
@@ -46,8 +47,8 @@ impl Verification<'_> {
                 this.revalidated(trial, last, report, mode)
             })?);
         }
-        let workload = name.to_owned();
-        Ok(WorkloadTiming { workload, timings, withheld: None, profile: None, standing: None })
+        let (workload, profile) = (name.to_owned(), self.counted_beside(trial, seen));
+        Ok(WorkloadTiming { workload, timings, withheld: None, profile, standing: None })
     }
 
     /// A quick look at the time of one workload: cold alone, and not to the end where it is clearly slow.
@@ -55,7 +56,7 @@ impl Verification<'_> {
         let workload = trial.case.workload.clone();
         if self.stations.models_time() {
             let modelled = self.modelled(trial, hurry.protocol)?;
-            let between = modelled.profile.and_then(|profile| profile.between);
+            let between = modelled.profile.ok().and_then(|profile| profile.between);
             let glance = match (modelled.timings.into_iter().next(), modelled.withheld) {
                 (Some(time), _) => Glance::Taken(time),
                 (None, reason) => Glance::Withheld { reason: reason.unwrap_or_default(), between },
@@ -113,7 +114,7 @@ impl Verification<'_> {
                         workload,
                         timings,
                         withheld,
-                        profile: Some(profile),
+                        profile: Ok(profile),
                         standing: None,
                     })
                 }

@@ -1,0 +1,325 @@
+//! What is said of kernels on a device that passes for a GPU, beside which a virtual one counts.
+#![cfg(target_os = "linux")]
+
+mod specimens;
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::Path;
+use std::time::Duration;
+
+use specimens::{SPECIMENS, Specimen};
+
+use super::*;
+use crate::compile::artifact::KernelFacts;
+use crate::compile::facts::LaunchFacts;
+use crate::compile::occupancy::{Occupancy, Resident};
+use crate::device::pretended::{PretendedGpu, Readings};
+use crate::measure::protocol::Protocol;
+use crate::project::Language;
+use crate::project::launch::Buffer;
+use crate::project::launch::plan::PlannedLaunch;
+use crate::speed_of_light::code_mix::CodeMix;
+use crate::units::Seconds;
+use crate::verify::case::Case;
+use crate::verify::program::{ArgumentCase, LaunchStep, Program, Step as ProgramStep};
+use crate::verify::station::{ModuleImage, Opening, Station, StationFailure};
+use crate::verify::subject::{Extent, Origins, Trial};
+use crate::verify::verdict::WorkloadTiming;
+use crate::worker::command::WorkerCommand;
+use crate::worker::server;
+
+const READINGS: &str = "LIGHTBENCH_TEST_READINGS";
+
+/// Opens the device that is asked for: what is called a GPU passes for one.
+fn open(opening: &Opening) -> Result<Station, StationFailure> {
+    if opening.head.device != "cuda:0" {
+        return Station::open(opening);
+    }
+    let readings = std::env::var(READINGS).unwrap();
+    let readings: Readings = serde_json::from_str(&readings).unwrap();
+    Station::on(Box::new(PretendedGpu::new(sheet(), readings)), opening)
+}
+
+fn sheet() -> &'static DeviceSheet {
+    DeviceSheet::named("h200").unwrap()
+}
+
+/// This very test program as a worker; descriptor 3 is the parent's pipe.
+fn command(readings: Readings) -> WorkerCommand {
+    let program = std::env::current_exe().unwrap();
+    let script = "exec \"$0\" \"$@\" 3>&1 1>/dev/null";
+    let arguments = ["-c", script, program.to_str().unwrap(), "evaluate::tests::pretended_worker"];
+    let harness = ["--exact", "--ignored", "--nocapture"];
+    let mut command = WorkerCommand::new("/bin/sh", arguments.into_iter().chain(harness));
+    let readings = serde_json::to_string(&readings).unwrap();
+    command.environment.push((READINGS.into(), readings.into()));
+    command
+}
+
+#[test]
+#[ignore = "the worker's part of the tests below"]
+fn pretended_worker() {
+    if std::env::var_os(READINGS).is_none() {
+        return;
+    }
+    let to_parent = File::options().write(true).open("/dev/fd/3").unwrap();
+    rustix::stdio::dup2_stdout(&to_parent).unwrap();
+    server::serve_with(open).unwrap();
+}
+
+const MANIFEST: &str = r#"(
+    schema: 1, name: "next", title: "The next number", summary: "y = x + 1.",
+    axes: [(name: "n", min: 1, max: 1048576)],
+    tensors: [
+        (name: "x", dtype: i32, shape: ["n"], role: input, fill: integers(low: 0, high: 1000)),
+        (name: "y", dtype: i32, shape: ["n"], role: output, compare: integer_exact),
+    ],
+    arguments: ["x", "y", "n: u32"],
+    accuracy: exact,
+    work: (operations: [(kind: integer, count: "n")]),
+    workloads: [
+        (name: "small", purpose: verify, axes: {"n": 4096}),
+        (name: "middle", purpose: verify, axes: {"n": 16384}),
+        (name: "large", purpose: measure, axes: {"n": 65536}),
+    ],
+)"#;
+
+const KERNEL: &str = r#"/*@ lightbench(title: "Next", steps: [launch(kernel: "k", args: ["x", "y", "n: u32"],
+    grid: ["ceil_div(n, 256)"], block: [256])]) @*/
+__global__ void k(const int* x, int* y, unsigned n) {}
+"#;
+
+fn project(folder: &Path) -> Box<Project> {
+    std::fs::create_dir(folder.join("kernels")).unwrap();
+    std::fs::write(folder.join("project.ron"), MANIFEST).unwrap();
+    for file in ["reference.cu", "kernels/k.cu"] {
+        std::fs::write(folder.join(file), KERNEL).unwrap();
+    }
+    Box::new(Project::load(folder).unwrap())
+}
+
+fn image(ptx: String) -> ModuleImage {
+    ModuleImage { ptx, cubin: None }
+}
+
+fn step(specimen: &Specimen, n: u32) -> LaunchStep {
+    let buffer = |tensor| ArgumentCase::Buffer(Buffer::Tensor(tensor));
+    let count = ArgumentCase::Bytes(n.to_le_bytes().to_vec());
+    LaunchStep {
+        kernel: "k".to_owned(),
+        grid: [specimen.blocks(n), 1, 1],
+        block: [specimen.block, 1, 1],
+        dynamic_shared: 0,
+        cooperative: false,
+        cluster: None,
+        residence: None,
+        arguments: vec![buffer(0), buffer(1), count],
+    }
+}
+
+fn program(specimen: &Specimen, n: u32) -> Program {
+    Program {
+        module: 0,
+        scratch: Vec::new(),
+        constants: Vec::new(),
+        steps: vec![ProgramStep::Launch(step(specimen, n))],
+    }
+}
+
+fn launch(specimen: &Specimen, n: u32) -> LaunchFacts {
+    let LaunchStep { grid, block, .. } = step(specimen, n);
+    let warps = specimen.block / 32;
+    LaunchFacts {
+        planned: PlannedLaunch {
+            name_expression: "k".to_owned(),
+            arguments: Vec::new(),
+            grid,
+            block,
+            shared_bytes: 0,
+            cluster: None,
+            cooperative: false,
+            carveout: None,
+            programmatic: false,
+        },
+        kernel: KernelFacts {
+            expression: None,
+            symbol: "k".to_owned(),
+            parameters: Vec::new(),
+            max_threads: None,
+            required_threads: None,
+            required_cluster: None,
+            uses_dynamic_shared: false,
+            resources: None,
+        },
+        occupancy: Some(Occupancy::Resident(Resident {
+            blocks: 64 / warps,
+            warps: 64,
+            max_warps: 64,
+            allowances: Vec::new(),
+        })),
+        demand: None,
+        problems: Vec::new(),
+    }
+}
+
+fn trial(project: &Project, specimen: &Specimen, name: &str) -> Trial {
+    let workload = project.workload(name).unwrap();
+    let case = Case::of(&project.definition, workload).unwrap();
+    let n = u32::try_from(case.tensors[0].elements).unwrap();
+    Trial {
+        work: f64::from(2 * n),
+        adds_and_multiplies: false,
+        extent: Extent::Small,
+        candidate: program(specimen, n),
+        reference: program(&SPECIMENS[0], n),
+        launches: vec![launch(specimen, n)],
+        code: CodeMix::default(),
+        case,
+    }
+}
+
+fn subject(project: &Project, specimen: &Specimen) -> Subject {
+    let trials = |names: &[&str]| names.iter().map(|name| trial(project, specimen, name)).collect();
+    Subject {
+        candidate: vec![image(specimen.ptx())],
+        behind: 0,
+        origins: vec![Origins {
+            file: "k.ptx".to_owned(),
+            language: Language::Ptx,
+            names: Default::default(),
+            lines: Default::default(),
+        }],
+        reference: vec![image(SPECIMENS[0].ptx())],
+        trusted: None,
+        trials: trials(&["small", "middle"]),
+        measured: trials(&["large"]),
+        held_out: Vec::new(),
+        not_run: Vec::new(),
+        evidence: Vec::new(),
+        limits: project.definition.limits,
+    }
+}
+
+/// What is said of a specimen whose executions take so long.
+fn said(specimen: &Specimen, readings: Readings, checker: Option<&DeviceName>) -> WorkloadTiming {
+    let folder = tempfile::tempdir().unwrap();
+    let project = project(folder.path());
+    let subject = subject(&project, specimen);
+    let device = DeviceName::parse("cuda:0").unwrap();
+    let mut stations = Stations::new(&command(readings), &device, checker).unwrap();
+    let evaluation = Evaluation {
+        project: &project,
+        kernel: project.kernel("k").unwrap(),
+        chosen: &BTreeMap::new(),
+        device: &device,
+        sheet: sheet(),
+        calibration: None,
+        workload: None,
+        seed: 1,
+        policy: PolicyUse::Refuse,
+        timing: TimingUse::Measure(Protocol {
+            longest: Duration::from_millis(1),
+            ..Protocol::QUICK
+        }),
+    };
+    let verification = Verification {
+        subject: &subject,
+        stations: &mut stations,
+        seed: 1,
+        cancellation: &Cancellation::new(),
+        watcher: &mut |_, _| {},
+        checks: Checks::default(),
+    };
+    let mut passed = verification.run(evaluation.timing).unwrap();
+    stand::stand(&evaluation, &subject, &mut passed);
+    passed.timings.remove(0)
+}
+
+/// A kernel that does nothing takes a nanosecond, so that specimens can be small.
+fn check(name: &str, nanoseconds: f64, words: &str, evidence: &[&str]) {
+    let specimen = SPECIMENS.iter().find(|specimen| specimen.name == name).unwrap();
+    let readings = Readings { time: Seconds(nanoseconds * 1e-9), floor: Seconds(1e-9) };
+    let beside = DeviceName::parse("virtual:h200").unwrap();
+    let limiter = said(specimen, readings, Some(&beside)).standing.unwrap().limiter;
+    assert_eq!(limiter.words(), words, "{name} in {nanoseconds} ns: {:#?}", limiter.evidence);
+    let told = limiter.evidence.join("; ");
+    for part in evidence {
+        assert!(told.contains(part), "{name} in {nanoseconds} ns: {part}: {told}");
+    }
+}
+
+#[test]
+fn a_stream_near_the_speed_of_light_is_limited_by_memory() {
+    check("stream", 60.0, "DRAM", &["speed of light"]);
+}
+
+#[test]
+fn scattered_accesses_keep_l1_busy_or_waste_what_memory_moves() {
+    let counted = "counted on virtual:h200 at the workload middle, not on the GPU";
+    let waste = "loads move 8 times the bytes that they use";
+    check("scattered", 800.0, "L1 (about 64.6 % busy, as counted at middle)", &[waste, counted]);
+    check(
+        "scattered",
+        10_000.0,
+        "scattered accesses to global memory (as counted at middle)",
+        &[waste, counted],
+    );
+}
+
+#[test]
+fn bank_conflicts_keep_shared_memory_busy_or_waste_its_passes() {
+    let waste = "conflicts take";
+    check("banks", 20_000.0, "shared memory (about 82.7 % busy, as counted at middle)", &[waste]);
+    check("banks", 100_000.0, "bank conflicts in shared memory (as counted at middle)", &[waste]);
+}
+
+#[test]
+fn idle_lanes_keep_schedulers_busy_or_waste_instructions() {
+    check(
+        "divergent",
+        3000.0,
+        "instruction issue (about 66.2 % busy, as counted at middle)",
+        &["idle lanes cost"],
+    );
+    check("divergent", 20_000.0, "idle lanes (as counted at middle)", &["idle lanes cost"]);
+}
+
+#[test]
+fn a_launch_that_does_hardly_anything_is_its_own_limit() {
+    check("stream", 1.5, "the launch itself", &["a kernel that does nothing takes 1.00 ns"]);
+}
+
+#[test]
+fn a_single_block_waits() {
+    check(
+        "one-block",
+        400_000.0,
+        "waiting: too few blocks (as counted at middle)",
+        &["blocks for each multiprocessor"],
+    );
+}
+
+#[test]
+fn threads_that_go_over_all_elements_are_followed_along_a_line() {
+    let words = "waiting: too few blocks (as counted at middle)";
+    check("strided", 5000.0, words, &["on a line through it and small", "instruction issue"]);
+}
+
+#[test]
+fn what_the_virtual_device_does_not_take_is_not_known_for_that_reason() {
+    check(
+        "own-instruction",
+        1000.0,
+        "what is not known",
+        &["the virtual device does not take the kernel", "wgmma"],
+    );
+}
+
+#[test]
+fn without_a_virtual_device_nothing_is_counted() {
+    let readings = Readings { time: Seconds(1e-6), floor: Seconds(1e-9) };
+    let limiter = said(&SPECIMENS[0], readings, None).standing.unwrap().limiter;
+    assert_eq!(limiter.words(), "what is not known");
+    assert!(limiter.evidence[0].contains("no virtual device"), "{:?}", limiter.evidence);
+}

@@ -1,0 +1,138 @@
+//! Kernels that add one to each element, each held back by something else.
+
+/// A kernel.
+pub(super) struct Specimen {
+    pub(super) name: &'static str,
+    /// Threads of a block.
+    pub(super) block: u32,
+    grid: Grid,
+    /// From `x[i]` in `%value` to what is stored.
+    body: &'static str,
+}
+
+/// How threads share the elements.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Grid {
+    /// One for each thread.
+    Each,
+    /// So many one behind the other for each thread.
+    Rows(u32),
+    /// So many blocks, whose threads go over all.
+    Fixed(u32),
+}
+
+pub(super) const SPECIMENS: &[Specimen] = &[
+    Specimen { name: "stream", block: 256, grid: Grid::Each, body: "" },
+    Specimen { name: "scattered", block: 64, grid: Grid::Rows(32), body: "" },
+    Specimen { name: "one-block", block: 128, grid: Grid::Fixed(1), body: "" },
+    Specimen { name: "strided", block: 256, grid: Grid::Fixed(8), body: "" },
+    Specimen {
+        name: "own-instruction",
+        block: 256,
+        grid: Grid::Each,
+        body: "wgmma.fence.sync.aligned;",
+    },
+    Specimen {
+        name: "banks",
+        block: 32,
+        grid: Grid::Each,
+        body: "
+    mov.u32 %at, tile;
+    mov.u32 %lane, %tid.x;
+    shl.b32 %lane, %lane, 7;
+    add.u32 %at, %at, %lane;
+    mov.u32 %turn, 0;
+AGAIN:
+    st.volatile.shared.u32 [%at], %value;
+    ld.volatile.shared.u32 %value, [%at];
+    add.u32 %turn, %turn, 1;
+    setp.lt.u32 %more, %turn, 32;
+    @%more bra AGAIN;",
+    },
+    Specimen {
+        name: "divergent",
+        block: 256,
+        grid: Grid::Each,
+        body: "
+    mov.u32 %lane, %tid.x;
+    and.b32 %lane, %lane, 31;
+    setp.ne.u32 %more, %lane, 0;
+    mov.u32 %turn, 0;
+    @%more bra AFTER;
+AGAIN:
+    add.u32 %turn, %turn, 1;
+    setp.lt.u32 %more, %turn, 400;
+    @%more bra AGAIN;
+AFTER:
+    and.b32 %turn, %turn, 0;
+    add.u32 %value, %value, %turn;",
+    },
+];
+
+impl Specimen {
+    /// Blocks for so many elements.
+    pub(super) fn blocks(&self, n: u32) -> u32 {
+        match self.grid {
+            Grid::Each => n.div_ceil(self.block),
+            Grid::Rows(each) => n.div_ceil(self.block * each),
+            Grid::Fixed(blocks) => blocks,
+        }
+    }
+
+    pub(super) fn ptx(&self) -> String {
+        // The first element of a thread, how far apart they are, and how many it has at most.
+        let (first, apart, most) = match self.grid {
+            Grid::Each => ("mov.u32 %i, %thread;", "mov.u32 %apart, %n;", u32::MAX),
+            Grid::Rows(32) => ("shl.b32 %i, %thread, 5;", "mov.u32 %apart, 1;", 32),
+            Grid::Rows(each) => panic!("rows of {each}"),
+            Grid::Fixed(_) => {
+                let apart = "mov.u32 %apart, %nctaid.x; mul.lo.u32 %apart, %apart, %size;";
+                ("mov.u32 %i, %thread;", apart, u32::MAX)
+            }
+        };
+        let body = self.body;
+        format!(
+            "
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 x, .param .u64 y, .param .u32 n)
+{{
+    .reg .pred %more;
+    .reg .pred %done;
+    .reg .b32 %n, %thread, %size, %i, %apart, %count, %value, %at, %lane, %turn;
+    .reg .b64 %x, %y, %offset, %from, %to;
+    .shared .align 4 .b8 tile[4096];
+    ld.param.u64 %x, [x];
+    ld.param.u64 %y, [y];
+    ld.param.u32 %n, [n];
+    cvta.to.global.u64 %x, %x;
+    cvta.to.global.u64 %y, %y;
+    mov.u32 %thread, %ctaid.x;
+    mov.u32 %size, %ntid.x;
+    mov.u32 %value, %tid.x;
+    mad.lo.u32 %thread, %thread, %size, %value;
+    {first}
+    {apart}
+    mov.u32 %count, 0;
+NEXT:
+    setp.ge.u32 %done, %i, %n;
+    @%done bra DONE;
+    mul.wide.u32 %offset, %i, 4;
+    add.u64 %from, %x, %offset;
+    ld.global.u32 %value, [%from];
+    {body}
+    add.u32 %value, %value, 1;
+    add.u64 %to, %y, %offset;
+    st.global.u32 [%to], %value;
+    add.u32 %i, %i, %apart;
+    add.u32 %count, %count, 1;
+    setp.lt.u32 %more, %count, {most};
+    @%more bra NEXT;
+DONE:
+    ret;
+}}
+"
+        )
+    }
+}

@@ -1,0 +1,211 @@
+//! What holds back a kernel that a GPU timed and a virtual device counted, at another workload.
+
+use super::super::beside::{Beside, Estimate};
+use super::super::fact::Fact;
+use super::super::situation::Situation;
+use super::{
+    ATOMIC_SHARE, BUSY, Bottleneck, Limiter, Waste, atomics, few_blocks, mostly_launch,
+    near_the_bound, waiting,
+};
+use crate::units::{Bytes, Fraction, Seconds};
+use crate::virtual_gpu::cost::time::Limit;
+
+/// A unit that counts would keep busy for longer than this part of the time: the counts do not carry over.
+const BEYOND: f64 = 1.25;
+
+/// A unit that does at least this part of what the most loaded one does is worth relieving.
+const HEAVY: f64 = 0.5;
+
+/// From this factor on, what is of no use decides.
+const WASTED: f64 = 2.0;
+
+/// Bytes of a sector.
+const SECTOR: u64 = 32;
+
+/// Sectors of an access from which on it is scattered: 4 hold 32 words.
+const SCATTERED: f64 = 5.0;
+
+/// What holds a kernel back; none where the counts do not say it.
+pub(super) fn limiter(of: &Situation<'_>, beside: &Beside) -> Option<Limiter> {
+    let carried = |mut limiter: Limiter| {
+        limiter.counted_at = Some(beside.workload.clone());
+        limiter.evidence.push(beside.sentence());
+        limiter
+    };
+    if let Some(fact) = queueing(of, beside) {
+        return Some(carried(Limiter::of(Bottleneck::Atomics, vec![fact])));
+    }
+    if let Some(evidence) = mostly_launch(of) {
+        return Some(Limiter::of(Bottleneck::Launch, vec![evidence]));
+    }
+    let busiest = busiest(of, beside);
+    let reached = of.fraction().unwrap_or(0.0);
+    if let Some(Busiest { unit, work, busy, sure: Sure::About }) = &busiest
+        && busy.0 >= BUSY
+        && busy.0 >= reached
+    {
+        let time = of.time.unwrap_or(Seconds(0.0));
+        let mut evidence = vec![format!("{unit} is busy for about {work} of {time}, or {busy}")];
+        evidence.extend(wastes(of).filter(|waste| waste.is_in(*unit)).map(|waste| waste.evidence));
+        let limiter = Limiter::of(Bottleneck::Unit(*unit), evidence);
+        return Some(carried(Limiter { busy: Some(*busy), ..limiter }));
+    }
+    if let Some(limiter) = near_the_bound(of) {
+        return Some(limiter);
+    }
+    if let Some(Wasted { waste, evidence, .. }) = wasted(of, beside) {
+        let mut evidence = vec![evidence];
+        evidence.extend(busiest.map(|busiest| busiest.sentence()));
+        return Some(carried(Limiter::of(Bottleneck::Waste(waste), evidence)));
+    }
+    if let Some(evidence) = traffic(of, beside) {
+        let evidence = std::iter::once(evidence).chain(busiest.map(|busiest| busiest.sentence()));
+        return Some(carried(Limiter::of(Bottleneck::Traffic, evidence.collect())));
+    }
+    if let Some(busiest) = busiest.filter(|busiest| busiest.busy.0 < BUSY) {
+        let limiter = waiting(of, Some(busiest.sentence()));
+        return Some(carried(Limiter { busy: Some(busiest.busy), ..limiter }));
+    }
+    if few_blocks(of).is_some() {
+        return Some(waiting(of, None));
+    }
+    let nothing = "the counts do not carry over, and nothing else says what takes the time";
+    Some(carried(Limiter::of(Bottleneck::Unknown, vec![nothing.to_owned()])))
+}
+
+/// Atomics that decide: by what they touch, or where the times of units are known by how they queue.
+fn queueing(of: &Situation<'_>, beside: &Beside) -> Option<String> {
+    match beside.estimate {
+        Estimate::Alike | Estimate::Line { .. } => atomics(of),
+        Estimate::AtMost | Estimate::None => {
+            let share = Fact::GlobalAtomicShare.value(of).filter(|share| *share >= ATOMIC_SHARE);
+            share.map(|share| Fact::GlobalAtomicShare.sentence(share))
+        }
+    }
+}
+
+/// What loads and stores ask for, if memory would need most of the time for it: caches spare a part that nobody counted.
+fn traffic(of: &Situation<'_>, beside: &Beside) -> Option<String> {
+    match beside.estimate {
+        Estimate::Alike | Estimate::Line { .. } => {}
+        Estimate::AtMost | Estimate::None => return None,
+    }
+    let total = &of.counted.as_ref()?.total;
+    let sectors = total.global_load_sectors + total.global_store_sectors + total.atomic_sectors;
+    let asked = Bytes(SECTOR * sectors);
+    let share = asked / of.device.dram? / of.time?;
+    let times = asked / of.work.moved();
+    (share.0 >= BUSY).then(|| {
+        format!(
+            "loads and stores ask for about {:.1} times the bytes that the task moves at least, for which DRAM \
+             would need {share} of the time; caches spare a part of it that was not counted",
+            times.0
+        )
+    })
+}
+
+/// The unit that is busy longest.
+struct Busiest {
+    unit: Limit,
+    work: Seconds,
+    busy: Fraction,
+    sure: Sure,
+}
+
+/// How well a share is known.
+enum Sure {
+    About,
+    AtMost,
+}
+
+impl Busiest {
+    fn sentence(&self) -> String {
+        let Self { unit, busy, .. } = self;
+        match self.sure {
+            Sure::About => {
+                format!("{unit}, the busiest unit, is busy for about {busy} of the time")
+            }
+            Sure::AtMost => {
+                format!("{unit}, the busiest unit, is busy for at most {busy} of the time")
+            }
+        }
+    }
+}
+
+/// The unit that is busy longest; none where the times of units are not known, or are none.
+fn busiest(of: &Situation<'_>, beside: &Beside) -> Option<Busiest> {
+    let sure = match beside.estimate {
+        Estimate::Alike | Estimate::Line { .. } => Sure::About,
+        Estimate::AtMost => Sure::AtMost,
+        Estimate::None => return None,
+    };
+    let (unit, work) = *of.units.iter().max_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
+    let busy = work / of.time?;
+    let is_possible = match sure {
+        Sure::About => busy.0 <= BEYOND,
+        // Only what it rules out is known.
+        Sure::AtMost => busy.0 < BUSY,
+    };
+    is_possible.then_some(Busiest { unit, work, busy, sure })
+}
+
+/// What is of no use.
+struct Wasted {
+    waste: Waste,
+    factor: f64,
+    evidence: String,
+}
+
+impl Wasted {
+    fn is_in(&self, unit: Limit) -> bool {
+        is_in(self.waste, unit)
+    }
+}
+
+/// Whether a waste takes time of a unit.
+const fn is_in(waste: Waste, unit: Limit) -> bool {
+    match unit {
+        Limit::Launch => false,
+        Limit::GlobalWavefronts | Limit::L2 | Limit::Dram => matches!(waste, Waste::Sectors),
+        Limit::Shared => matches!(waste, Waste::Banks),
+        Limit::Issue
+        | Limit::Single
+        | Limit::Double
+        | Limit::Half
+        | Limit::Integer
+        | Limit::Special
+        | Limit::Tensor => matches!(waste, Waste::Lanes),
+    }
+}
+
+/// The largest waste, in a unit that has much to do.
+fn wasted(of: &Situation<'_>, beside: &Beside) -> Option<Wasted> {
+    let heaviest = beside.weights.iter().map(|(_, time)| time.0).fold(0.0, f64::max);
+    let is_heavy = |waste: &Wasted| {
+        let own = beside.weights.iter().filter(|(unit, _)| waste.is_in(*unit));
+        own.map(|(_, time)| time.0).fold(0.0, f64::max) >= HEAVY * heaviest
+    };
+    // Lanes idle at the ends of short rows, whatever they do in long ones.
+    let carries = |waste: &Wasted| match (waste.waste, &beside.estimate) {
+        (Waste::Lanes, Estimate::AtMost | Estimate::None) => false,
+        (Waste::Lanes | Waste::Sectors | Waste::Banks, _) => true,
+    };
+    let all = wastes(of).filter(is_heavy).filter(carries);
+    // The first of equals.
+    all.reduce(|most, next| if next.factor > most.factor { next } else { most })
+}
+
+fn wastes(of: &Situation<'_>) -> impl Iterator<Item = Wasted> {
+    let scattered = |sectors: Fact| sectors.value(of).is_some_and(|count| count >= SCATTERED);
+    let all = [
+        (Waste::Sectors, Fact::LoadWaste, scattered(Fact::LoadSectors)),
+        (Waste::Sectors, Fact::StoreWaste, scattered(Fact::StoreSectors)),
+        (Waste::Banks, Fact::ConflictFactor, true),
+        (Waste::Lanes, Fact::IdleLaneFactor, true),
+    ];
+    let known = all.map(|(waste, fact, holds)| {
+        let factor = fact.value(of).filter(|factor| holds && *factor >= WASTED)?;
+        Some(Wasted { waste, factor, evidence: fact.sentence(factor) })
+    });
+    known.into_iter().flatten()
+}

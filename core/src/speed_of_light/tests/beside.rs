@@ -1,0 +1,142 @@
+//! What counts of small workloads say of a large one, and what they do not.
+
+use super::*;
+use crate::speed_of_light::beside::{
+    Beside, Data, Estimate, LaunchCounts, Sample, Target, TargetLaunch, profile,
+};
+use crate::speed_of_light::limiter::{Bottleneck, Cause, Waste, limiter};
+use crate::speed_of_light::situation::{Counted, CountedAt, DeviceNumbers, Profile, Situation};
+use crate::virtual_gpu::cost::time::Limit;
+
+/// Passes over shared memory that a block of 256 threads takes: some at once, and some for each unit of work of a thread.
+const ONCE: u64 = 100;
+const EACH: u64 = 50;
+
+/// A launch of so many blocks whose threads have so much work each.
+fn launch(blocks: u32, each: u64) -> LaunchCounts {
+    let mut counted = Counted::default();
+    counted.total.warp_instructions = u64::from(blocks);
+    counted.total.shared_wavefronts = u64::from(blocks) * (ONCE + EACH * each);
+    LaunchCounts {
+        kernel: "k".to_owned(),
+        grid: [blocks, 1, 1],
+        block: [256, 1, 1],
+        executions: 1,
+        counted,
+        lines: Vec::new(),
+    }
+}
+
+/// The profile of a large workload whose threads have so much work each, from small ones with these.
+fn carried(small: &[(&'static str, u64, Data)], each: u64) -> Profile {
+    let launches: Vec<[LaunchCounts; 1]> =
+        small.iter().map(|(_, each, _)| [launch(2, *each)]).collect();
+    let samples: Vec<Sample<'_>> = small
+        .iter()
+        .zip(&launches)
+        .map(|((workload, each, data), launches)| Sample {
+            workload,
+            work: (2 * 256 * each) as f64,
+            launches,
+            data: *data,
+        })
+        .collect();
+    let blocks = 132_000;
+    let large =
+        [TargetLaunch { grid: [blocks, 1, 1], block: [256, 1, 1], resident: None, executions: 3 }];
+    let work = f64::from(blocks) * 3.0 * (256 * each) as f64;
+    profile("virtual:h200", &samples, &Target { work, launches: &large, sheet: h200() }).unwrap()
+}
+
+/// Which workload stands for it, how, and the passes over shared memory that a block then takes.
+#[track_caller]
+fn check(small: &[(&'static str, u64, Data)], each: u64, expected: (&str, Estimate, Option<f64>)) {
+    let profile = carried(small, each);
+    let CountedAt::Beside(beside) = &profile.at else { panic!("{:?}", profile.at) };
+    let shared = profile.units.iter().find(|(unit, _)| *unit == Limit::Shared);
+    // 1000 blocks for each multiprocessor, three times.
+    let passes = shared.map(|(_, time)| (time.0 * 1.98e9 / 3000.0).round());
+    assert_eq!((beside.workload.as_str(), beside.estimate.clone(), passes), expected);
+}
+
+#[test]
+fn totals_follow_the_work_of_a_thread_and_never_the_number_of_threads() {
+    let alike = Data::Alike;
+    let both = [("short", 2, alike), ("long", 8, alike)];
+    check(&both, 8, ("long", Estimate::Alike, Some(500.0)));
+    check(&both, 10, ("long", Estimate::Alike, Some(625.0)));
+    // 100 + 50 * 32: what a thread does once is not multiplied.
+    let line = || Estimate::Line { other: "short".to_owned() };
+    check(&both, 32, ("long", line(), Some(1700.0)));
+    check(&[("short", 2, alike), ("long", 64, alike)], 16, ("long", line(), Some(900.0)));
+    // Alone, or too far away, it only says what cannot be exceeded.
+    check(&[("long", 8, alike)], 32, ("long", Estimate::AtMost, Some(2000.0)));
+    check(&both, 800, ("long", Estimate::AtMost, Some(50_000.0)));
+    check(&[("long", 800, alike)], 2, ("long", Estimate::None, None));
+}
+
+#[test]
+fn whole_numbers_that_are_drawn_alike_come_before_likeness_of_size() {
+    let small = [("like-data", 2, Data::Alike), ("like-size", 32, Data::Otherwise)];
+    let CountedAt::Beside(beside) = carried(&small, 32).at else { panic!("it was counted beside") };
+    assert_eq!((beside.workload.as_str(), beside.data_differs), ("like-data", false));
+    let CountedAt::Beside(beside) = carried(&small[1..], 32).at else { panic!("it was") };
+    assert!(beside.sentence().contains("drawn otherwise"), "{}", beside.sentence());
+}
+
+fn beside(estimate: Estimate, heaviest: Limit) -> CountedAt {
+    CountedAt::Beside(Beside {
+        device: "virtual:h200".to_owned(),
+        workload: "small".to_owned(),
+        scale: 1.0,
+        data_differs: false,
+        weights: vec![(heaviest, Seconds(1.0)), (Limit::Single, Seconds(0.1))],
+        estimate,
+    })
+}
+
+/// A unit that is busy for so many of 10 microseconds, and conflicts in shared memory by a factor.
+#[track_caller]
+fn check_limit(estimate: Estimate, busy: f64, conflicts: u64, expected: Bottleneck) {
+    let work = work(1 << 20, 1 << 20, &[]);
+    let mut counted = Counted::default();
+    counted.total.shared_wavefronts = 1000 * conflicts;
+    counted.total.shared_bank_conflicts = 1000 * conflicts - 1000;
+    let at = beside(estimate, Limit::Shared);
+    let situation = Situation {
+        device: DeviceNumbers::of(h200()),
+        work: &work,
+        launches: &[],
+        launches_run: None,
+        code: None,
+        counted: Some(counted),
+        units: vec![(Limit::Shared, Seconds(busy * 1e-6))],
+        waits: false,
+        time: Some(Seconds(10e-6)),
+        bound: None,
+        method: None,
+        floor: None,
+        at: &at,
+        uncounted: None,
+    };
+    let found = limiter(&situation);
+    assert_eq!(found.bottleneck, expected, "{:?}", found.evidence);
+    assert_eq!(found.counted_at.as_deref(), Some("small"));
+}
+
+#[test]
+fn only_what_the_counts_permit_is_concluded() {
+    let waits = Bottleneck::Waiting(Cause::Dependencies);
+    check_limit(Estimate::Alike, 8.0, 1, Bottleneck::Unit(Limit::Shared));
+    check_limit(Estimate::Alike, 4.0, 1, waits);
+    // More than all of the time: the counts do not carry over.
+    check_limit(Estimate::Alike, 20.0, 1, Bottleneck::Unknown);
+    check_limit(Estimate::AtMost, 4.0, 1, waits);
+    check_limit(Estimate::AtMost, 8.0, 1, Bottleneck::Unknown);
+    check_limit(Estimate::None, 0.0, 1, Bottleneck::Unknown);
+    // A ratio carries over, whatever the totals do.
+    for estimate in [Estimate::Alike, Estimate::AtMost, Estimate::None] {
+        check_limit(estimate, 4.0, 8, Bottleneck::Waste(Waste::Banks));
+    }
+    check_limit(Estimate::Alike, f64::NAN, 1, Bottleneck::Unknown);
+}
