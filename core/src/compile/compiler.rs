@@ -34,7 +34,7 @@ pub use batch::{Batch, Ordered};
 const TOOL_LIMIT: Duration = Duration::from_secs(60);
 
 /// Compiles at a time, however many processors there are: each worker holds the compiler library.
-const MOST_WORKERS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
+const MOST_WORKERS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(15);
 
 /// What fetches the assembler.
 const FETCH_ASSEMBLER: &str = "lightbench doctor --fetch assembler";

@@ -12,6 +12,7 @@
 //! [`compare`] is pure. What is found is a [`verdict::Failure`], and only a candidate that passed has anything else.
 
 pub mod case;
+mod checkers;
 pub mod compare;
 pub mod evidence;
 pub mod fault_report;

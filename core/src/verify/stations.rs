@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::checkers::Checkers;
 use super::handover::Handover;
 use super::inputs::Draw;
 use super::station::{
@@ -22,7 +23,7 @@ use crate::worker::protocol::{Configuration, Limits, RequestFailure, Tools};
 use crate::worker::sandbox::{SandboxPolicy, Sockets};
 
 /// How long opening a device and loading modules may take.
-const OPEN_LIMIT: Duration = Duration::from_secs(60);
+pub(super) const OPEN_LIMIT: Duration = Duration::from_secs(60);
 
 /// What a process of the driver's needs of the file system besides reading it: the device nodes, and its own threads'
 /// folder, without which the driver does not start.
@@ -59,7 +60,7 @@ pub struct Stations {
 struct Checker {
     name: DeviceName,
     device: String,
-    handle: WorkerHandle,
+    all: Checkers,
     taken: Taken,
 }
 
@@ -88,15 +89,6 @@ pub enum Beside<'a> {
     Refused(&'a str),
     /// There is none.
     None,
-}
-
-/// Which process runs the candidate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Runner {
-    /// The one with the device.
-    Device,
-    /// The one with the virtual device beside a GPU.
-    Checker,
 }
 
 /// Why a station gave no report.
@@ -136,7 +128,7 @@ impl Stations {
         let checker = checker.map(|name| Checker {
             name: name.clone(),
             device: name.to_string(),
-            handle: handle(command, name, folder),
+            all: Checkers::new(|| handle(command, name, folder)),
             taken: Taken::Nothing,
         });
         let name = device.clone();
@@ -164,9 +156,11 @@ impl Stations {
 
     /// How processes ended that were found dead when they were needed, since the last time this was asked.
     pub fn take_replaced(&mut self) -> Vec<Death> {
-        let checker = self.checker.as_mut().map(|checker| &mut checker.handle);
-        let handles = [&mut self.candidate, &mut self.reference].into_iter().chain(checker);
-        handles.flat_map(WorkerHandle::take_replaced).collect()
+        let handles = [&mut self.candidate, &mut self.reference].into_iter();
+        let mut replaced: Vec<Death> = handles.flat_map(WorkerHandle::take_replaced).collect();
+        let checkers = self.checker.as_mut();
+        replaced.extend(checkers.into_iter().flat_map(|checker| checker.all.take_replaced()));
+        replaced
     }
 
     /// What the device is.
@@ -201,12 +195,10 @@ impl Stations {
         };
         let order = opening(Side::Candidate, &self.device, candidate);
         self.candidate.open(order, OPEN_LIMIT, cancellation)?;
-        if let Some(Checker { device, handle, taken, .. }) = &mut self.checker {
-            let order = opening(Side::Candidate, device, candidate);
-            *taken = match handle.open(order, OPEN_LIMIT, cancellation).map_err(Into::into) {
-                Ok(_) => Taken::All,
-                Err(StationError::Failed(StationFailure::Load(reason))) => Taken::Refused(reason),
-                Err(error) => return Err(error),
+        if let Some(Checker { device, all, taken, .. }) = &mut self.checker {
+            *taken = match all.open(opening(Side::Candidate, device, candidate), cancellation)? {
+                Ok(()) => Taken::All,
+                Err(reason) => Taken::Refused(reason),
             };
         }
         self.open_reference(opening(Side::Reference, &self.device, reference), cancellation)
@@ -257,22 +249,29 @@ impl Stations {
     /// The device cannot run it, or it was stopped.
     pub fn run(
         &mut self,
-        runner: Runner,
         mut order: RunOrder,
         limit: Duration,
         cancellation: &Cancellation,
     ) -> Result<RunReport, StationError> {
         order.outputs = Some(self.folder());
-        let station = match (runner, &mut self.checker) {
-            (Runner::Checker, Some(checker)) => &mut checker.handle,
-            (Runner::Checker | Runner::Device, _) => &mut self.candidate,
-        };
-        let ran = station.run(order, limit, cancellation);
+        let ran = self.candidate.run(order, limit, cancellation);
         if ran.as_ref().is_ok_and(|report| !report.faults.is_empty()) {
             // A GPU's driver takes no further calls from a process whose kernel faulted.
-            station.stop();
+            self.candidate.stop();
         }
         self.unless_cancelled(ran)
+    }
+
+    /// Lends the virtual devices beside a GPU to somebody who gives them back.
+    pub(super) fn lend_checkers(&mut self) -> Option<Checkers> {
+        self.checker.as_mut().map(|checker| std::mem::take(&mut checker.all))
+    }
+
+    /// Takes them back.
+    pub(super) fn take_back(&mut self, checkers: Checkers) {
+        if let Some(checker) = &mut self.checker {
+            checker.all = checkers;
+        }
     }
 
     /// Times candidates; what the first leaves goes to the folder that [`Stations::judge`] looks at.
@@ -329,7 +328,7 @@ impl Stations {
         self.reference.stop();
         self.reference_has = None;
         if let Some(checker) = &mut self.checker {
-            checker.handle.stop();
+            checker.all.stop();
         }
     }
 

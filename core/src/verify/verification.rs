@@ -1,11 +1,14 @@
 //! The steps of verification in their order; each one can only find the candidate wrong.
 
+mod ahead;
 mod counting;
+mod held_out;
 mod measuring;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use self::held_out::Cost;
 use self::measuring::Hurry;
 use super::case::Case;
 use super::fault_report::FaultReport;
@@ -14,8 +17,8 @@ use super::station::{
     CountsUse, JudgeOrder, JudgeReport, MemoryOrder, ModuleImage, RunOrder, RunReport, Scrutiny,
     StationFailure,
 };
-use super::stations::{Runner, StationError, Stations};
-use super::subject::{Extent, Subject, Trial};
+use super::stations::{StationError, Stations};
+use super::subject::{Subject, Trial};
 use super::verdict::{
     Checks, Failure, Fault, Passed, Refused, Screened, Step, TimingUse, WorkloadRun, Wrong,
 };
@@ -25,21 +28,12 @@ use crate::project::launch::expectation::WrongKind;
 use crate::project::manifest::Distribution;
 use crate::units::Seconds;
 
-/// How much slower against its own least work a held-out workload may be than the slowest that everybody sees.
-const HELD_OUT_FACTOR: f64 = 16.0;
-
-/// Below this, time by the host's clock says nothing.
-const SHORTEST: Duration = Duration::from_millis(2);
-
 /// What an order may take beside its launches, and for each of these bytes a second more: making inputs, copying.
 const BESIDE_LAUNCHES: Duration = Duration::from_secs(5);
 const BYTES_A_SECOND: u64 = 16 << 20;
 
 /// What the reference may take: it is trusted, naive, and counts in f64.
 const REFERENCE_LIMIT: Duration = Duration::from_secs(600);
-
-/// Most runs: on the device itself, and nobody asks what it counts.
-const ON_DEVICE: (Runner, CountsUse) = (Runner::Device, CountsUse::Drop);
 
 /// The longest that one order may take.
 const LONGEST: Duration = Duration::from_secs(3600);
@@ -89,20 +83,19 @@ impl Verification<'_> {
     pub fn run(mut self, timing: TimingUse) -> Result<Passed, Stop> {
         self.load()?;
         let trials = &self.subject.trials;
-        let mut seen = Vec::new();
-        for trial in trials {
-            seen.push(self.results(trial, CountsUse::Tell)?);
-        }
-        for trial in trials {
-            self.distributions(trial)?;
-        }
-        for trial in trials {
-            self.precision(trial)?;
-        }
-        for ((index, trial), first) in trials.iter().enumerate().zip(&seen) {
-            let echoes = self.echoes(index, &trial.case);
-            self.state(trial, first, &echoes)?;
-        }
+        let seen = self.all_results(CountsUse::Tell, |this, seen| {
+            for trial in trials {
+                this.distributions(trial)?;
+            }
+            for trial in trials {
+                this.precision(trial)?;
+            }
+            for ((index, trial), first) in trials.iter().enumerate().zip(seen) {
+                let echoes = this.echoes(index, &trial.case);
+                this.state(trial, first, &echoes)?;
+            }
+            Ok(())
+        })?;
         let costs = trials.iter().zip(&seen).map(|(trial, report)| Cost::of(trial, report));
         let slowest = costs.fold(Cost::default(), Cost::worse);
         let mut timings = Vec::new();
@@ -111,9 +104,7 @@ impl Verification<'_> {
                 timings.push(self.measured(trial, protocol, &seen)?);
             }
         }
-        for trial in &self.subject.held_out {
-            self.held_out(trial.as_ref(), slowest)?;
-        }
+        self.all_held_out(slowest)?;
         Ok(Passed { checks: self.checks, timings })
     }
 
@@ -127,9 +118,7 @@ impl Verification<'_> {
         timing: TimingUse,
         abandon: &BTreeMap<String, Seconds>,
     ) -> Result<Screened, Stop> {
-        for trial in &self.subject.trials {
-            self.results(trial, CountsUse::Drop)?;
-        }
+        self.all_results(CountsUse::Drop, |_, _| Ok(()))?;
         let mut timings = Vec::new();
         if let TimingUse::Measure(protocol) = timing {
             for trial in &self.subject.measured {
@@ -148,16 +137,40 @@ impl Verification<'_> {
         })
     }
 
+    /// The declared inputs of every workload, then whatever else uses what was seen of them, while virtual devices
+    /// beside a GPU may still look at some of them.
+    fn all_results(
+        &mut self,
+        counts: CountsUse,
+        then: impl FnOnce(&mut Self, &[RunReport]) -> Result<(), Stop>,
+    ) -> Result<Vec<RunReport>, Stop> {
+        let memory = MemoryOrder::Fresh(Placement::Left);
+        let attempts = self.subject.trials.iter().map(|trial| {
+            let declared = Draw::Distribution(Distribution::AsDeclared);
+            let recipe = self.recipe(&trial.case, declared, "a");
+            Some(Attempt { trial, recipe, step: Step::Results, memory })
+        });
+        let attempts: Vec<Option<Attempt<'_>>> = attempts.collect();
+        self.ahead(&attempts, (Scrutiny::Full, counts), |this, ahead| {
+            let mut seen = Vec::new();
+            for (index, attempt) in attempts.iter().flatten().enumerate() {
+                seen.push(this.results(attempt, || ahead.take(index))?);
+            }
+            then(this, &seen)?;
+            Ok(seen)
+        })
+    }
+
     /// Step by step: the declared inputs, every check, all outputs right.
-    fn results(&mut self, trial: &Trial, counts: CountsUse) -> Result<RunReport, Stop> {
-        let name = trial.case.workload.as_str();
+    fn results(
+        &mut self,
+        attempt: &Attempt<'_>,
+        beside: impl FnOnce() -> Option<Result<RunReport, StationError>>,
+    ) -> Result<RunReport, Stop> {
+        let (name, recipe) = (attempt.trial.case.workload.as_str(), attempt.recipe);
         self.timed(Step::Results, Some(name), |this| {
-            let recipe =
-                this.recipe(&trial.case, Draw::Distribution(Distribution::AsDeclared), "a");
-            let memory = MemoryOrder::Fresh(Placement::Left);
-            let attempt = Attempt { trial, recipe, step: Step::Results, memory };
-            let beside = this.checked(&attempt, Scrutiny::Full, counts)?;
-            let mut report = this.right(&attempt, Scrutiny::Full)?;
+            let beside = this.seen_beside(attempt, beside())?;
+            let mut report = this.right(attempt, Scrutiny::Full)?;
             if let Some(beside) = beside {
                 report.warp_instructions = report.warp_instructions.or(beside.warp_instructions);
                 report.counted = beside.counted;
@@ -199,7 +212,7 @@ impl Verification<'_> {
             let recipe = this.recipe(&trial.case, Draw::PrecisionProbe, "p");
             let memory = MemoryOrder::Fresh(Placement::Left);
             let attempt = Attempt { trial, recipe, step: Step::PrecisionProbe, memory };
-            this.launch(ON_DEVICE, &attempt, Scrutiny::Memory)?;
+            this.launch(&attempt, Scrutiny::Memory)?;
             let judged = this.judge(&attempt)?;
             this.checks.precision_probed += usize::from(judged.exact);
             this.accept(&attempt, judged, None)
@@ -260,58 +273,18 @@ impl Verification<'_> {
         Ok(())
     }
 
-    /// One bit: whatever is wrong, nobody is told what; and of what is right, neither how nearly nor how long it took.
-    fn held_out(&mut self, trial: Option<&Trial>, slowest: Cost) -> Result<(), Stop> {
-        let told = (self.checks.worst_error, self.checks.accepted_races);
-        let found = self.timed(Step::HeldOut, None, |this| {
-            let Some(trial) = trial else {
-                return Err(Failure::Wrong(Box::new(Wrong::HeldOut)).into());
-            };
-            let declared = Draw::Distribution(Distribution::AsDeclared);
-            let recipe = this.recipe(&trial.case, declared, "h");
-            let memory = MemoryOrder::Fresh(Placement::Right);
-            let attempt = Attempt { trial, recipe, step: Step::HeldOut, memory };
-            let beside = this.checked(&attempt, Scrutiny::Memory, CountsUse::Drop)?;
-            let mut report = this.right(&attempt, Scrutiny::Memory)?;
-            let counted = beside.and_then(|beside| beside.warp_instructions);
-            report.warp_instructions = report.warp_instructions.or(counted);
-            if Cost::of(trial, &report).is_beyond(slowest) {
-                return Err(Failure::Wrong(Box::new(Wrong::HeldOut)).into());
-            }
-            Ok(())
-        });
-        (self.checks.worst_error, self.checks.accepted_races) = told;
-        match found {
-            Ok(()) => {
-                self.checks.held_out += 1;
-                Ok(())
-            }
-            Err(Stop::Failure(Failure::Cancelled)) => Err(Failure::Cancelled.into()),
-            Err(Stop::Failure(_)) => Err(Failure::Wrong(Box::new(Wrong::HeldOut)).into()),
-            // A broken reference says something about the workload too; that it is broken, not where.
-            Err(Stop::Broken(_) | Stop::Request(_)) => {
-                Err(Stop::Broken("a held-out workload could not be judged".to_owned()))
-            }
-        }
-    }
-
-    /// What a virtual device beside a GPU sees, and what it counts.
-    fn checked(
+    /// What a virtual device beside a GPU saw, where one looked.
+    fn seen_beside(
         &mut self,
         attempt: &Attempt<'_>,
-        scrutiny: Scrutiny,
-        counts: CountsUse,
+        report: Option<Result<RunReport, StationError>>,
     ) -> Result<Option<RunReport>, Stop> {
-        let is_small = attempt.trial.extent == Extent::Small;
-        if !(is_small && self.stations.has_checker()) {
-            return Ok(None);
-        }
-        self.launch((Runner::Checker, counts), attempt, scrutiny).map(Some)
+        report.map(|report| self.looked(attempt, report, Seer::Beside)).transpose()
     }
 
     /// Runs and judges.
     fn right(&mut self, attempt: &Attempt<'_>, scrutiny: Scrutiny) -> Result<RunReport, Stop> {
-        let report = self.launch(ON_DEVICE, attempt, scrutiny)?;
+        let report = self.launch(attempt, scrutiny)?;
         let judged = self.judge(attempt)?;
         self.accept(attempt, judged, None)?;
         Ok(report)
@@ -325,7 +298,7 @@ impl Verification<'_> {
         scrutiny: Scrutiny,
         before: Option<&str>,
     ) -> Result<RunReport, Stop> {
-        let report = self.launch(ON_DEVICE, attempt, scrutiny)?;
+        let report = self.launch(attempt, scrutiny)?;
         let judged = self.judge(attempt)?;
         let kind = match before {
             Some(before) if before == report.digest => WrongKind::Stale,
@@ -335,34 +308,29 @@ impl Verification<'_> {
         Ok(report)
     }
 
-    fn launch(
+    /// Runs on the device itself.
+    fn launch(&mut self, attempt: &Attempt<'_>, scrutiny: Scrutiny) -> Result<RunReport, Stop> {
+        let order = attempt.order(scrutiny, CountsUse::Drop);
+        let report = self.stations.run(order, self.limit(attempt.trial), self.cancellation);
+        let report = self.looked(attempt, report, Seer::Device)?;
+        self.checks.digests.push(report.digest.clone());
+        Ok(report)
+    }
+
+    /// What a run shows by itself, before anybody looks at results.
+    fn looked(
         &mut self,
-        (runner, counts): (Runner, CountsUse),
         attempt: &Attempt<'_>,
-        scrutiny: Scrutiny,
+        report: Result<RunReport, StationError>,
+        seer: Seer,
     ) -> Result<RunReport, Stop> {
-        let Attempt { trial, recipe, step, memory } = *attempt;
-        let order = RunOrder {
-            case: trial.case.clone(),
-            program: trial.candidate.clone(),
-            recipe,
-            memory,
-            scrutiny,
-            counts,
-            outputs: None,
-        };
-        let limit = self.limit(trial);
-        let report = self.stations.run(runner, order, limit, self.cancellation);
-        let name = Some(trial.case.workload.as_str());
-        let report = report.map_err(|error| stop(error, step, name))?;
+        let name = Some(attempt.trial.case.workload.as_str());
+        let report = report.map_err(|error| stop(error, attempt.step, name))?;
         for unchecked in &report.not_checked {
-            let looked_at = runner == Runner::Device && self.stations.has_checker();
+            let looked_at = seer == Seer::Device && self.stations.has_checker();
             if !looked_at && !self.checks.not_checked.contains(unchecked) {
                 self.checks.not_checked.push(unchecked.clone());
             }
-        }
-        if runner == Runner::Device {
-            self.checks.digests.push(report.digest.clone());
         }
         self.checks.accepted_races = self.checks.accepted_races.max(report.accepted);
         if !report.faults.is_empty() {
@@ -527,44 +495,27 @@ struct Attempt<'a> {
     memory: MemoryOrder,
 }
 
-/// What a run costs against the least that any correct kernel does: in warp instructions where a virtual device counts
-/// them, in seconds where the time is long enough to tell.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Cost {
-    instructions: Option<f64>,
-    seconds: Option<f64>,
+impl Attempt<'_> {
+    fn order(&self, scrutiny: Scrutiny, counts: CountsUse) -> RunOrder {
+        RunOrder {
+            case: self.trial.case.clone(),
+            program: self.trial.candidate.clone(),
+            recipe: self.recipe,
+            memory: self.memory,
+            scrutiny,
+            counts,
+            outputs: None,
+        }
+    }
 }
 
-impl Cost {
-    fn of(trial: &Trial, report: &RunReport) -> Self {
-        let work = trial.work.max(1.0);
-        let seconds = (report.elapsed >= SHORTEST).then(|| report.elapsed.as_secs_f64() / work);
-        match report.warp_instructions {
-            Some(instructions) => {
-                Self { instructions: Some(instructions as f64 / work), seconds: None }
-            }
-            None => Self { instructions: None, seconds },
-        }
-    }
-
-    fn worse(self, other: Self) -> Self {
-        let worse = |left: Option<f64>, right: Option<f64>| match (left, right) {
-            (Some(left), Some(right)) => Some(left.max(right)),
-            (left, right) => left.or(right),
-        };
-        Self {
-            instructions: worse(self.instructions, other.instructions),
-            seconds: worse(self.seconds, other.seconds),
-        }
-    }
-
-    /// Like is compared with like; what was not measured on both sides says nothing.
-    fn is_beyond(self, slowest: Self) -> bool {
-        let beyond = |own: Option<f64>, most: Option<f64>| {
-            own.zip(most).is_some_and(|(own, most)| own > most * HELD_OUT_FACTOR)
-        };
-        beyond(self.instructions, slowest.instructions) || beyond(self.seconds, slowest.seconds)
-    }
+/// Who saw a run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Seer {
+    /// The device itself.
+    Device,
+    /// A virtual one beside it.
+    Beside,
 }
 
 /// What a station's silence says about the candidate.

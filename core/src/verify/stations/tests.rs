@@ -124,7 +124,7 @@ fn reopen(stations: &mut Stations) {
 }
 
 fn ran(stations: &mut Stations, limit: Duration) -> Result<RunReport, StationError> {
-    stations.run(Runner::Device, run_order(), limit, &Cancellation::new())
+    stations.run(run_order(), limit, &Cancellation::new())
 }
 
 #[test]

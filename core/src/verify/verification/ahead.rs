@@ -1,0 +1,57 @@
+//! What virtual devices beside a GPU see of several workloads at a time, ahead of the GPU.
+
+use super::{Attempt, Stop, Verification};
+use crate::verify::checkers::Reports;
+use crate::verify::station::{CountsUse, RunReport, Scrutiny};
+use crate::verify::stations::StationError;
+use crate::verify::subject::Extent;
+
+/// Reports that come while something else goes on, by the index of the attempt.
+pub(super) struct Ahead {
+    reports: Reports,
+    /// The order of each attempt; none where nothing is looked at beside the device.
+    orders: Vec<Option<usize>>,
+}
+
+impl Ahead {
+    /// Waits for what was seen of an attempt; nothing where no virtual device runs it.
+    pub(super) fn take(&self, attempt: usize) -> Option<Result<RunReport, StationError>> {
+        let order = self.orders.get(attempt).copied().flatten()?;
+        Some(self.reports.take(order))
+    }
+}
+
+impl Verification<'_> {
+    /// Has the virtual devices beside a GPU, where there are any, run these while `meanwhile` goes on.
+    pub(super) fn ahead<T>(
+        &mut self,
+        attempts: &[Option<Attempt<'_>>],
+        (scrutiny, counts): (Scrutiny, CountsUse),
+        meanwhile: impl FnOnce(&mut Self, &Ahead) -> Result<T, Stop>,
+    ) -> Result<T, Stop> {
+        let (mut orders, mut places) = (Vec::new(), Vec::new());
+        for attempt in attempts {
+            let is_small = |attempt: &&Attempt<'_>| attempt.trial.extent == Extent::Small;
+            let looks = attempt.as_ref().filter(is_small).filter(|_| self.stations.has_checker());
+            places.push(looks.map(|_| orders.len()));
+            orders.extend(
+                looks.map(|attempt| (attempt.order(scrutiny, counts), self.limit(attempt.trial))),
+            );
+        }
+        let ahead = Ahead { reports: Reports::new(orders.len()), orders: places };
+        let lent = if orders.is_empty() { None } else { self.stations.lend_checkers() };
+        let Some(mut checkers) = lent else { return meanwhile(self, &ahead) };
+        let token = self.cancellation.child();
+        let done = std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().name("checkers".to_owned());
+            let work = || checkers.carry_out(&orders, &token, &ahead.reports);
+            thread.spawn_scoped(scope, work).map_err(|error| {
+                Stop::Broken(format!("the system has no more threads: {error}"))
+            })?;
+            // Nobody waits for the rest of what is wrong already.
+            meanwhile(self, &ahead).inspect_err(|_| token.cancel())
+        });
+        self.stations.take_back(checkers);
+        done
+    }
+}
