@@ -1,6 +1,6 @@
 //! The steps of verification in their order; each one can only find the candidate wrong.
 
-mod counting;
+pub(crate) mod counting;
 mod measuring;
 
 use std::collections::BTreeMap;

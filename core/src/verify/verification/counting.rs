@@ -1,6 +1,7 @@
 //! What a virtual device beside a GPU counted while it checked small workloads, said of one that the GPU timed.
 
 use super::{RunReport, Verification};
+use crate::device::DeviceSheet;
 use crate::speed_of_light::beside::{self, Data, Sample, Target, TargetLaunch};
 use crate::speed_of_light::situation::Profile;
 use crate::verify::case::Case;
@@ -21,22 +22,32 @@ impl Verification<'_> {
             Beside::Refused(reason) => return Err(Uncounted::Refused(reason.to_owned())),
             Beside::None => return Err(Uncounted::NoVirtualDevice),
         };
-        let small = self.subject.trials.iter().zip(seen);
-        let samples: Vec<Sample<'_>> = small
-            .filter(|(_, report)| !report.counted.is_empty())
-            .map(|(small, report)| Sample {
-                workload: &small.case.workload,
-                work: small.work,
-                launches: &report.counted,
-                data: data(&small.case, &trial.case),
-            })
-            .collect();
-        let mut launches = Vec::new();
-        collect(&trial.candidate.steps, 1, &mut launches);
-        let launches: Vec<TargetLaunch> = launches.into_iter().map(|(_, launch)| launch).collect();
-        let target = Target { work: trial.work, launches: &launches, sheet };
-        beside::profile(device, &samples, &target).ok_or(Uncounted::NothingSmall)
+        let small: Vec<_> = self.subject.trials.iter().zip(seen).collect();
+        carried((device, sheet), &small, trial).ok_or(Uncounted::NothingSmall)
     }
+}
+
+/// The profile of a workload that was timed, from what was reported of small ones on a virtual device.
+pub(crate) fn carried(
+    (device, sheet): (&str, &DeviceSheet),
+    small: &[(&Trial, &RunReport)],
+    timed: &Trial,
+) -> Option<Profile> {
+    let samples: Vec<Sample<'_>> = small
+        .iter()
+        .filter(|(_, report)| !report.counted.is_empty())
+        .map(|(small, report)| Sample {
+            workload: &small.case.workload,
+            work: small.work,
+            launches: &report.counted,
+            data: data(&small.case, &timed.case),
+        })
+        .collect();
+    let mut launches = Vec::new();
+    collect(&timed.candidate.steps, 1, &mut launches);
+    let launches: Vec<TargetLaunch> = launches.into_iter().map(|(_, launch)| launch).collect();
+    let target = Target { work: timed.work, launches: &launches, sheet };
+    beside::profile(device, &samples, &target)
 }
 
 /// Whole numbers choose addresses and branches, others hardly do.
