@@ -84,6 +84,9 @@ fn counted(profile: &Profile, evaluation: &Evaluation<'_>, work: &MinimalWork) -
     let small = small.map(|small| MinimalWork::of(&project.definition, small).moved());
     let bytes = small.map_or(beside.scale, |small| (work.moved() / small).0);
     let mut counted = profile.counted.scaled(beside.scale, bytes);
+    if beside.whole_warps {
+        counted = counted.in_whole_warps();
+    }
     // Sectors at the ends of tensors that are hardly longer say nothing of long ones.
     if small.is_none_or(|small| small < ENOUGH) {
         counted.touched = Touched::Part;

@@ -1,6 +1,7 @@
 //! What is said of kernels on a device that passes for a GPU, beside which a virtual one counts.
 #![cfg(target_os = "linux")]
 
+mod recorded;
 mod specimens;
 
 use std::collections::BTreeMap;

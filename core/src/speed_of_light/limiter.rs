@@ -73,11 +73,37 @@ pub struct Limiter {
     pub bottleneck: Bottleneck,
     /// The share of the time in which the unit is busy, where it is a unit.
     pub busy: Option<Fraction>,
-    /// The workload in which it was counted on a virtual device beside a GPU, where it rests on that: then a share is an
-    /// estimate.
-    pub counted_at: Option<String>,
+    /// Where it was counted, where that was on a virtual device beside a GPU.
+    pub counted_at: Option<Elsewhere>,
     /// In words.
     pub evidence: Vec<String>,
+}
+
+/// Another workload, counted on a virtual device beside a GPU.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Elsewhere {
+    /// Its name.
+    pub workload: String,
+    /// How well shares of the time are known.
+    pub share: Share,
+}
+
+/// How well a share of the time is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// It is an estimate.
+    About,
+    /// It is no more than that.
+    AtMost,
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::About => "about",
+            Self::AtMost => "at most",
+        })
+    }
 }
 
 /// What holds a kernel back, from all that is known.
@@ -209,8 +235,10 @@ impl Limiter {
     #[must_use]
     pub fn words(&self) -> String {
         let (about, counted) = match &self.counted_at {
-            Some(workload) => ("about ", Some(format!("as counted at {workload}"))),
-            None => ("", None),
+            Some(Elsewhere { workload, share }) => {
+                (format!("{share} "), Some(format!("as counted at {workload}")))
+            }
+            None => (String::new(), None),
         };
         let busy = match self.bottleneck {
             Bottleneck::Unit(_) => self.busy.map(|busy| format!("{about}{busy} busy")),

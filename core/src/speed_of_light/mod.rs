@@ -24,6 +24,7 @@ pub mod situation;
 pub mod standing;
 pub mod than;
 pub mod verdict_line;
+mod whole_warps;
 
 #[cfg(test)]
 pub(crate) mod fixture;

@@ -1,7 +1,7 @@
 //! The steps of verification in their order; each one can only find the candidate wrong.
 
 mod ahead;
-mod counting;
+pub(crate) mod counting;
 mod held_out;
 mod measuring;
 

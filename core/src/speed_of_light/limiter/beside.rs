@@ -4,8 +4,8 @@ use super::super::beside::{Beside, Estimate};
 use super::super::fact::Fact;
 use super::super::situation::Situation;
 use super::{
-    ATOMIC_SHARE, BUSY, Bottleneck, Limiter, Waste, atomics, few_blocks, mostly_launch,
-    near_the_bound, waiting,
+    ATOMIC_SHARE, BUSY, Bottleneck, Elsewhere, Limiter, Share, Waste, atomics, few_blocks,
+    mostly_launch, near_the_bound, waiting,
 };
 use crate::units::{Bytes, Fraction, Seconds};
 use crate::virtual_gpu::cost::time::Limit;
@@ -27,8 +27,12 @@ const SCATTERED: f64 = 5.0;
 
 /// What holds a kernel back; none where the counts do not say it.
 pub(super) fn limiter(of: &Situation<'_>, beside: &Beside) -> Option<Limiter> {
+    let share = match beside.estimate {
+        Estimate::Alike | Estimate::Line { .. } => Share::About,
+        Estimate::AtMost | Estimate::None => Share::AtMost,
+    };
     let carried = |mut limiter: Limiter| {
-        limiter.counted_at = Some(beside.workload.clone());
+        limiter.counted_at = Some(Elsewhere { workload: beside.workload.clone(), share });
         limiter.evidence.push(beside.sentence());
         limiter
     };
@@ -38,29 +42,27 @@ pub(super) fn limiter(of: &Situation<'_>, beside: &Beside) -> Option<Limiter> {
     if let Some(evidence) = mostly_launch(of) {
         return Some(Limiter::of(Bottleneck::Launch, vec![evidence]));
     }
-    let busiest = busiest(of, beside);
+    let busiest = busiest(of, share);
     let reached = of.fraction().unwrap_or(0.0);
-    if let Some(Busiest { unit, work, busy, sure: Sure::About }) = &busiest
-        && busy.0 >= BUSY
-        && busy.0 >= reached
-    {
-        let time = of.time.unwrap_or(Seconds(0.0));
-        let mut evidence = vec![format!("{unit} is busy for about {work} of {time}, or {busy}")];
-        evidence.extend(wastes(of).filter(|waste| waste.is_in(*unit)).map(|waste| waste.evidence));
-        let limiter = Limiter::of(Bottleneck::Unit(*unit), evidence);
-        return Some(carried(Limiter { busy: Some(*busy), ..limiter }));
+    let is_decisive = |busiest: &&Busiest| busiest.busy.0 >= BUSY && busiest.busy.0 >= reached;
+    if let (Some(busiest), Share::About) = (busiest.as_ref().filter(is_decisive), share) {
+        return Some(carried(busiest.limiter(of)));
     }
     if let Some(limiter) = near_the_bound(of) {
         return Some(limiter);
     }
     if let Some(Wasted { waste, evidence, .. }) = wasted(of, beside) {
         let mut evidence = vec![evidence];
-        evidence.extend(busiest.map(|busiest| busiest.sentence()));
+        evidence.extend(busiest.as_ref().map(Busiest::sentence));
         return Some(carried(Limiter::of(Bottleneck::Waste(waste), evidence)));
     }
     if let Some(evidence) = traffic(of, beside) {
-        let evidence = std::iter::once(evidence).chain(busiest.map(|busiest| busiest.sentence()));
+        let evidence = std::iter::once(evidence).chain(busiest.as_ref().map(Busiest::sentence));
         return Some(carried(Limiter::of(Bottleneck::Traffic, evidence.collect())));
+    }
+    if let Some(busiest) = busiest.as_ref().filter(is_decisive) {
+        // No other unit can be.
+        return Some(carried(busiest.limiter(of)));
     }
     if let Some(busiest) = busiest.filter(|busiest| busiest.busy.0 < BUSY) {
         let limiter = waiting(of, Some(busiest.sentence()));
@@ -104,49 +106,37 @@ fn traffic(of: &Situation<'_>, beside: &Beside) -> Option<String> {
     })
 }
 
-/// The unit that is busy longest.
+/// The unit of the multiprocessors that is busy longest.
 struct Busiest {
     unit: Limit,
     work: Seconds,
     busy: Fraction,
-    sure: Sure,
-}
-
-/// How well a share is known.
-enum Sure {
-    About,
-    AtMost,
+    share: Share,
 }
 
 impl Busiest {
     fn sentence(&self) -> String {
-        let Self { unit, busy, .. } = self;
-        match self.sure {
-            Sure::About => {
-                format!("{unit}, the busiest unit, is busy for about {busy} of the time")
-            }
-            Sure::AtMost => {
-                format!("{unit}, the busiest unit, is busy for at most {busy} of the time")
-            }
-        }
+        let Self { unit, busy, share, .. } = self;
+        format!(
+            "no unit of the multiprocessors is busier than {unit}, for {share} {busy} of the time"
+        )
+    }
+
+    fn limiter(&self, of: &Situation<'_>) -> Limiter {
+        let Self { unit, work, busy, share } = self;
+        let time = of.time.unwrap_or(Seconds(0.0));
+        let mut evidence = vec![format!("{unit} is busy for {share} {work} of {time}, or {busy}")];
+        evidence.extend(wastes(of).filter(|waste| waste.is_in(*unit)).map(|waste| waste.evidence));
+        Limiter { busy: Some(*busy), ..Limiter::of(Bottleneck::Unit(*unit), evidence) }
     }
 }
 
 /// The unit that is busy longest; none where the times of units are not known, or are none.
-fn busiest(of: &Situation<'_>, beside: &Beside) -> Option<Busiest> {
-    let sure = match beside.estimate {
-        Estimate::Alike | Estimate::Line { .. } => Sure::About,
-        Estimate::AtMost => Sure::AtMost,
-        Estimate::None => return None,
-    };
+fn busiest(of: &Situation<'_>, share: Share) -> Option<Busiest> {
     let (unit, work) = *of.units.iter().max_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
     let busy = work / of.time?;
-    let is_possible = match sure {
-        Sure::About => busy.0 <= BEYOND,
-        // Only what it rules out is known.
-        Sure::AtMost => busy.0 < BUSY,
-    };
-    is_possible.then_some(Busiest { unit, work, busy, sure })
+    let is_possible = busy.0 <= BEYOND;
+    is_possible.then_some(Busiest { unit, work, busy, share })
 }
 
 /// What is of no use.

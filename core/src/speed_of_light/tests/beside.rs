@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::speed_of_light::beside::{
-    Beside, Data, Estimate, LaunchCounts, Sample, Target, TargetLaunch, profile,
+    Beside, Estimate, LaunchCounts, Sample, Target, TargetLaunch, profile,
 };
 use crate::speed_of_light::limiter::{Bottleneck, Cause, Waste, limiter};
 use crate::speed_of_light::situation::{Counted, CountedAt, DeviceNumbers, Profile, Situation};
@@ -28,7 +28,7 @@ fn launch(blocks: u32, each: u64) -> LaunchCounts {
 }
 
 /// The profile of a large workload whose threads have so much work each, from small ones with these.
-fn carried(small: &[(&'static str, u64, Data)], each: u64) -> Profile {
+fn carried(small: &[(&'static str, u64, f64)], each: u64) -> Profile {
     let launches: Vec<[LaunchCounts; 1]> =
         small.iter().map(|(_, each, _)| [launch(2, *each)]).collect();
     let samples: Vec<Sample<'_>> = small
@@ -50,7 +50,7 @@ fn carried(small: &[(&'static str, u64, Data)], each: u64) -> Profile {
 
 /// Which workload stands for it, how, and the passes over shared memory that a block then takes.
 #[track_caller]
-fn check(small: &[(&'static str, u64, Data)], each: u64, expected: (&str, Estimate, Option<f64>)) {
+fn check(small: &[(&'static str, u64, f64)], each: u64, expected: (&str, Estimate, Option<f64>)) {
     let profile = carried(small, each);
     let CountedAt::Beside(beside) = &profile.at else { panic!("{:?}", profile.at) };
     let shared = profile.units.iter().find(|(unit, _)| *unit == Limit::Shared);
@@ -61,7 +61,7 @@ fn check(small: &[(&'static str, u64, Data)], each: u64, expected: (&str, Estima
 
 #[test]
 fn totals_follow_the_work_of_a_thread_and_never_the_number_of_threads() {
-    let alike = Data::Alike;
+    let alike = 0.0;
     let both = [("short", 2, alike), ("long", 8, alike)];
     check(&both, 8, ("long", Estimate::Alike, Some(500.0)));
     check(&both, 10, ("long", Estimate::Alike, Some(625.0)));
@@ -77,7 +77,7 @@ fn totals_follow_the_work_of_a_thread_and_never_the_number_of_threads() {
 
 #[test]
 fn whole_numbers_that_are_drawn_alike_come_before_likeness_of_size() {
-    let small = [("like-data", 2, Data::Alike), ("like-size", 32, Data::Otherwise)];
+    let small = [("like-data", 2, 0.0), ("like-size", 32, 1.0)];
     let CountedAt::Beside(beside) = carried(&small, 32).at else { panic!("it was counted beside") };
     assert_eq!((beside.workload.as_str(), beside.data_differs), ("like-data", false));
     let CountedAt::Beside(beside) = carried(&small[1..], 32).at else { panic!("it was") };
@@ -90,6 +90,7 @@ fn beside(estimate: Estimate, heaviest: Limit) -> CountedAt {
         workload: "small".to_owned(),
         scale: 1.0,
         data_differs: false,
+        whole_warps: false,
         weights: vec![(heaviest, Seconds(1.0)), (Limit::Single, Seconds(0.1))],
         estimate,
     })
@@ -121,7 +122,7 @@ fn check_limit(estimate: Estimate, busy: f64, conflicts: u64, expected: Bottlene
     };
     let found = limiter(&situation);
     assert_eq!(found.bottleneck, expected, "{:?}", found.evidence);
-    assert_eq!(found.counted_at.as_deref(), Some("small"));
+    assert_eq!(found.counted_at.unwrap().workload, "small");
 }
 
 #[test]
@@ -132,7 +133,9 @@ fn only_what_the_counts_permit_is_concluded() {
     // More than all of the time: the counts do not carry over.
     check_limit(Estimate::Alike, 20.0, 1, Bottleneck::Unknown);
     check_limit(Estimate::AtMost, 4.0, 1, waits);
-    check_limit(Estimate::AtMost, 8.0, 1, Bottleneck::Unknown);
+    // No other unit can be.
+    check_limit(Estimate::AtMost, 8.0, 1, Bottleneck::Unit(Limit::Shared));
+    check_limit(Estimate::AtMost, 20.0, 1, Bottleneck::Unknown);
     check_limit(Estimate::None, 0.0, 1, Bottleneck::Unknown);
     // A ratio carries over, whatever the totals do.
     for estimate in [Estimate::Alike, Estimate::AtMost, Estimate::None] {

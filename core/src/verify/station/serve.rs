@@ -80,16 +80,13 @@ impl Station {
         let bound =
             Bound::prepare(device, before, sides, order.recipe, order.memory, self.trusted)?;
         self.device.watch(self.watch(order.scrutiny));
-        let trace = self.steps(&bound, &order.program, &order.case, Side::Candidate)?;
-        let counted = match order.counts {
-            CountsUse::Tell => trace.counted,
-            CountsUse::Drop => Vec::new(),
-        };
+        let sides = (&order.program, &order.case, Side::Candidate);
+        let trace = self.steps(&bound, sides, order.counts)?;
         let faulty = !trace.faults.is_empty();
         let mut report = RunReport {
             faults: trace.faults.into_iter().map(Into::into).collect(),
             warp_instructions: trace.warp_instructions,
-            counted,
+            counted: trace.counted,
             printed: trace.printed,
             accepted: trace.accepted,
             not_checked: trace.not_checked.into_iter().map(str::to_owned).collect(),
@@ -140,7 +137,7 @@ impl Station {
         let device = self.device.as_mut();
         let mut bound = Bound::prepare(device, before, sides, recipe, memory, self.trusted)?;
         self.device.watch(self.watch_reference());
-        let trace = self.steps(&bound, program, case, Side::Reference)?;
+        let trace = self.steps(&bound, (program, case, Side::Reference), CountsUse::Drop)?;
         if let Some(fault) = trace.faults.into_iter().next() {
             let fault = super::FaultReport::from(fault);
             return Err(StationFailure::Reference(fault.details));
@@ -207,14 +204,13 @@ impl Station {
     fn steps(
         &mut self,
         bound: &Bound,
-        program: &Program,
-        case: &Case,
-        side: Side,
+        (program, case, side): (&Program, &Case, Side),
+        counts: CountsUse,
     ) -> Result<Trace, StationFailure> {
         let walk = self.walk(bound, program)?;
         let sizes = sizes(&walk.names, program, case, side);
         let watched = Watched { trusted: self.trusted, made: bound.made() };
-        steps::run(self.device.as_mut(), walk, &sizes, program, watched)
+        steps::run(self.device.as_mut(), walk, &sizes, program, (watched, counts))
     }
 
     /// The beginning of a walk through the steps of a program.

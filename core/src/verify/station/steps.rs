@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use super::StationFailure;
 use super::bound::of_device;
 use super::trusted::{Trusted, constant};
+use super::{CountsUse, StationFailure};
 use crate::device::{
     Argument, BufferId, Device, Launch, LaunchFault, ModuleId, Operation, Outcome,
 };
@@ -15,6 +15,7 @@ use crate::speed_of_light::beside::{self, LaunchCounts};
 use crate::trusted::making::Making;
 use crate::verify::program::{ArgumentCase, ConstantCase, LaunchStep, Program, Step};
 use crate::virtual_gpu::Initial;
+use crate::virtual_gpu::cost::Counters;
 
 /// What all launches of a run left behind.
 #[derive(Debug, Default)]
@@ -179,7 +180,7 @@ pub(super) fn run(
     mut walk: Walk,
     sizes: &BTreeMap<BufferId, u64>,
     program: &Program,
-    watched: Watched<'_>,
+    (watched, counts): (Watched<'_>, CountsUse),
 ) -> Result<Trace, StationFailure> {
     fill_constants(device, &walk, program)?;
     let mut trace = Trace::default();
@@ -191,7 +192,11 @@ pub(super) fn run(
                 trace.elapsed += started.elapsed();
                 // A GPU that faulted has lost its context.
                 let is_alive = outcome.faults.is_empty();
-                trace.add(&launch, outcome);
+                match (counts, &outcome.counters) {
+                    (CountsUse::Tell, Some(counters)) => trace.count(&launch, counters),
+                    (CountsUse::Tell, None) | (CountsUse::Drop, _) => {}
+                }
+                trace.add(outcome);
                 if is_alive {
                     trace.faults.extend(watched.changed(device, &launch.kernel)?);
                 }
@@ -224,10 +229,11 @@ pub(super) fn flattened(
 }
 
 impl Trace {
-    fn add(&mut self, launch: &Launch, outcome: Outcome) {
-        if let Some(counters) = &outcome.counters {
-            beside::add(&mut self.counted, (&launch.kernel, launch.grid, launch.block), counters);
-        }
+    fn count(&mut self, launch: &Launch, counters: &Counters) {
+        beside::add(&mut self.counted, (&launch.kernel, launch.grid, launch.block), counters);
+    }
+
+    fn add(&mut self, outcome: Outcome) {
         self.faults.extend(outcome.faults);
         let room = PRINTED_BYTES.saturating_sub(self.printed.len());
         self.printed.extend(outcome.printed.chars().take(room));

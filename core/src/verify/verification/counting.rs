@@ -1,7 +1,11 @@
 //! What a virtual device beside a GPU counted while it checked small workloads, said of one that the GPU timed.
 
+use std::mem::discriminant;
+
 use super::{RunReport, Verification};
-use crate::speed_of_light::beside::{self, Data, Sample, Target, TargetLaunch};
+use crate::device::DeviceSheet;
+use crate::project::fill::Fill;
+use crate::speed_of_light::beside::{self, Sample, Target, TargetLaunch};
 use crate::speed_of_light::situation::Profile;
 use crate::verify::case::Case;
 use crate::verify::program::{LaunchStep, Step};
@@ -21,32 +25,60 @@ impl Verification<'_> {
             Beside::Refused(reason) => return Err(Uncounted::Refused(reason.to_owned())),
             Beside::None => return Err(Uncounted::NoVirtualDevice),
         };
-        let small = self.subject.trials.iter().zip(seen);
-        let samples: Vec<Sample<'_>> = small
-            .filter(|(_, report)| !report.counted.is_empty())
-            .map(|(small, report)| Sample {
-                workload: &small.case.workload,
-                work: small.work,
-                launches: &report.counted,
-                data: data(&small.case, &trial.case),
-            })
-            .collect();
-        let mut launches = Vec::new();
-        collect(&trial.candidate.steps, 1, &mut launches);
-        let launches: Vec<TargetLaunch> = launches.into_iter().map(|(_, launch)| launch).collect();
-        let target = Target { work: trial.work, launches: &launches, sheet };
-        beside::profile(device, &samples, &target).ok_or(Uncounted::NothingSmall)
+        let small: Vec<_> = self.subject.trials.iter().zip(seen).collect();
+        carried((device, sheet), &small, trial).ok_or(Uncounted::NothingSmall)
     }
 }
 
-/// Whole numbers choose addresses and branches, others hardly do.
-fn data(small: &Case, timed: &Case) -> Data {
-    let is_alike = small
-        .tensors
+/// The profile of a workload that was timed, from what was reported of small ones on a virtual device.
+pub(crate) fn carried(
+    (device, sheet): (&str, &DeviceSheet),
+    small: &[(&Trial, &RunReport)],
+    timed: &Trial,
+) -> Option<Profile> {
+    let samples: Vec<Sample<'_>> = small
         .iter()
-        .zip(&timed.tensors)
-        .all(|(small, timed)| small.dtype.is_float() || small.role.fill() == timed.role.fill());
-    if is_alike { Data::Alike } else { Data::Otherwise }
+        .filter(|(_, report)| !report.counted.is_empty())
+        .map(|(small, report)| Sample {
+            workload: &small.case.workload,
+            work: small.work,
+            launches: &report.counted,
+            data: data(&small.case, &timed.case),
+        })
+        .collect();
+    let mut launches = Vec::new();
+    collect(&timed.candidate.steps, 1, &mut launches);
+    let launches: Vec<TargetLaunch> = launches.into_iter().map(|(_, launch)| launch).collect();
+    let target = Target { work: timed.work, launches: &launches, sheet };
+    beside::profile(device, &samples, &target)
+}
+
+/// Further apart than any ranges of integers.
+const OTHERWISE: f64 = 100.0;
+
+/// How far apart the inputs of two workloads are. Whole numbers choose addresses and branches, others hardly do.
+fn data(small: &Case, timed: &Case) -> f64 {
+    let tensors = small.tensors.iter().zip(&timed.tensors);
+    let whole = tensors.filter(|(small, _)| !small.dtype.is_float());
+    whole.map(|(small, timed)| apart(small.role.fill(), timed.role.fill())).sum()
+}
+
+/// Ranges of integers by how many times as wide one is; what is made in another way is further apart.
+fn apart(small: Option<&Fill<u64>>, timed: Option<&Fill<u64>>) -> f64 {
+    let (Some(small), Some(timed)) = (small, timed) else { return 0.0 };
+    if small == timed {
+        return 0.0;
+    }
+    if let (Some(small), Some(timed)) = (width(small), width(timed)) {
+        return (small / timed).ln().abs().max(0.01);
+    }
+    if discriminant(small) == discriminant(timed) { 1.0 } else { OTHERWISE }
+}
+
+/// How many values a range of integers has.
+fn width(fill: &Fill<u64>) -> Option<f64> {
+    let Fill::Integers { low, high } = fill else { return None };
+    Some((*high as f64 - *low as f64 + 1.0).max(1.0))
 }
 
 /// The launches of a program by kernel and grid, in the order of the first of each kind, as they are counted.

@@ -1,0 +1,232 @@
+//! What small workloads say of the time that units need in the timed one: thread for thread, along a line, at most.
+
+use super::super::situation::Counted;
+use super::super::whole_warps::is_sparse;
+use super::{Estimate, LaunchCounts, Sample, Target, TargetLaunch, product};
+use crate::device::DeviceSheet;
+use crate::units::{Bytes, Seconds};
+use crate::virtual_gpu::cost::expansion::Expansion;
+use crate::virtual_gpu::cost::time::{Latencies, LaunchShape, Limit, Modelled, Rates, modelled};
+use crate::virtual_gpu::cost::{BlocksRun, Counters};
+
+/// A thread's share of the work differs by no more than this: then one small workload is like the timed one.
+const ALIKE: f64 = 1.5;
+
+/// A line through two workloads is not drawn further than this beyond the nearer one.
+const FAR: f64 = 16.0;
+
+/// What is known of the times of units in the timed workload.
+pub(super) fn estimate(
+    nearest: &Small<'_>,
+    small: &[Small<'_>],
+    of: &Target<'_>,
+) -> (Estimate, Vec<(Limit, Seconds)>) {
+    let more = of.density() / nearest.density();
+    let alike = nearest.times_by_work(of).filter(|_| (1.0 / ALIKE..=ALIKE).contains(&more));
+    if let Some(times) = alike {
+        return (Estimate::Alike, times);
+    }
+    if (1.0 / FAR..=FAR).contains(&more)
+        && let Some((other, line)) = line(nearest, small, of)
+    {
+        return (Estimate::Line { other: other.to_owned() }, line);
+    }
+    match at_most(small, of) {
+        Some(times) => (Estimate::AtMost, times),
+        None => (Estimate::None, Vec::new()),
+    }
+}
+
+/// The times on a line through the nearest sample and the one that is furthest from it.
+fn line<'a>(
+    nearest: &Small<'_>,
+    small: &'a [Small<'_>],
+    of: &Target<'_>,
+) -> Option<(&'a str, Vec<(Limit, Seconds)>)> {
+    let own = nearest.density();
+    let far = |small: &Small<'_>| (small.density() / own).ln().abs();
+    let other = small.iter().max_by(|a, b| far(a).total_cmp(&far(b)))?;
+    if far(other) < ALIKE.ln() {
+        return None;
+    }
+    let theirs = other.density();
+    let part = (of.density() - own) / (theirs - own);
+    let there = other.times(of)?;
+    let mut line = Vec::new();
+    for (limit, here) in nearest.times(of)? {
+        let there = there.iter().find(|(known, _)| *known == limit).map_or(0.0, |it| it.1.0);
+        let time = here.0 + (there - here.0) * part;
+        // More work that takes less time: something else differs between the two.
+        let is_sound = time >= 0.0 && (there - here.0) * (theirs - own) >= 0.0;
+        if !is_sound {
+            return None;
+        }
+        line.push((limit, Seconds(time)));
+    }
+    Some((other.sample.workload, line))
+}
+
+/// What no unit can need more of: the least that any sample says whose threads have less to do than the target's.
+fn at_most(small: &[Small<'_>], of: &Target<'_>) -> Option<Vec<(Limit, Seconds)>> {
+    let fewer = small.iter().filter(|small| small.density() <= of.density());
+    let mut least: Option<Vec<(Limit, Seconds)>> = None;
+    for times in fewer.filter_map(|small| small.times_by_work(of)) {
+        least = Some(match least {
+            None => times,
+            Some(known) => lesser(known, &times),
+        });
+    }
+    least
+}
+
+fn lesser(known: Vec<(Limit, Seconds)>, times: &[(Limit, Seconds)]) -> Vec<(Limit, Seconds)> {
+    let both = known.into_iter().map(|(limit, time)| {
+        let other = times.iter().find(|(known, _)| *known == limit).map_or(Seconds(0.0), |it| it.1);
+        (limit, if other < time { other } else { time })
+    });
+    both.collect()
+}
+
+/// A launch of a small workload; where most lanes were idle, as whole warps.
+pub(super) struct Counts {
+    counted: Counted,
+    /// In all launches together.
+    threads: f64,
+    itself: TargetLaunch,
+    pub(super) is_sparse: bool,
+}
+
+impl Counts {
+    fn of(launch: &LaunchCounts) -> Self {
+        let LaunchCounts { grid, block, executions, counted, .. } = launch;
+        let itself =
+            TargetLaunch { grid: *grid, block: *block, resident: None, executions: *executions };
+        let is_sparse = is_sparse(launch);
+        let lanes = counted.total.active_lanes().filter(|_| is_sparse);
+        let (counted, share) = match lanes {
+            Some(lanes) => (counted.in_whole_warps(), lanes / 32.0),
+            None => (counted.clone(), 1.0),
+        };
+        Self { counted, threads: itself.threads() * share, itself, is_sparse }
+    }
+
+    /// What each unit needs for a launch of the target, if its threads do what these did.
+    fn times(&self, of: &TargetLaunch, sheet: &DeviceSheet) -> Option<Vec<(Limit, Seconds)>> {
+        // Whether waiting decides is what the time is held against the units for.
+        let latencies = Latencies { arithmetic: 0.0, shared: 0.0, global: 0.0 };
+        let rates = Rates { latencies, ..sheet.rates()? };
+        let (threads, blocks) = (product(of.block).max(1), product(of.grid));
+        let Counted { total, classes, kinds, .. } = &self.counted;
+        let counters = Counters {
+            total: *total,
+            classes: classes.clone(),
+            kinds: kinds.clone(),
+            // Threads stand for blocks, because a block may have another number of them.
+            blocks: BlocksRun {
+                run: (self.threads.round() as u64).max(1),
+                all: blocks.saturating_mul(threads),
+            },
+            ..Counters::default()
+        };
+        let shape = LaunchShape {
+            blocks,
+            warps_per_block: u32::try_from(threads.div_ceil(32)).unwrap_or(u32::MAX),
+            resident_blocks: of.resident.unwrap_or(1),
+            // What goes to memory depends on caches, and is the bound's business.
+            dram: Some(Bytes(0)),
+        };
+        let capability = sheet.capability.compute_capability;
+        let expansion = Expansion::of((capability.0, capability.1));
+        let Modelled::Bound(bound) = modelled(&counters, &shape, &rates, expansion) else {
+            return None;
+        };
+        let inside = bound.parts.into_iter().filter(|(limit, _)| is_inside(*limit));
+        Some(inside.map(|(limit, time)| (limit, time * of.executions as f64)).collect())
+    }
+}
+
+/// Whether a unit belongs to the multiprocessors.
+const fn is_inside(limit: Limit) -> bool {
+    match limit {
+        Limit::Launch | Limit::L2 | Limit::Dram => false,
+        Limit::Issue
+        | Limit::Single
+        | Limit::Double
+        | Limit::Half
+        | Limit::Integer
+        | Limit::Special
+        | Limit::Tensor
+        | Limit::GlobalWavefronts
+        | Limit::Shared => true,
+    }
+}
+
+impl TargetLaunch {
+    /// In all launches together.
+    fn threads(&self) -> f64 {
+        product(self.grid) as f64 * product(self.block) as f64 * self.executions as f64
+    }
+}
+
+impl Target<'_> {
+    /// Work for each thread.
+    pub(super) fn density(&self) -> f64 {
+        self.work / self.launches.iter().map(TargetLaunch::threads).sum::<f64>().max(1.0)
+    }
+}
+
+/// A sample that is ready to be held against the target.
+pub(super) struct Small<'a> {
+    pub(super) sample: &'a Sample<'a>,
+    pub(super) launches: Vec<Counts>,
+}
+
+impl<'a> Small<'a> {
+    pub(super) fn of(sample: &'a Sample<'a>) -> Self {
+        Self { sample, launches: sample.launches.iter().map(Counts::of).collect() }
+    }
+
+    /// Work for each thread.
+    pub(super) fn density(&self) -> f64 {
+        self.sample.work / self.launches.iter().map(|each| each.threads).sum::<f64>().max(1.0)
+    }
+
+    /// What each unit needs for all launches of the target, thread for thread; none where it has others.
+    fn times(&self, of: &Target<'_>) -> Option<Vec<(Limit, Seconds)>> {
+        if self.launches.len() != of.launches.len() {
+            return None;
+        }
+        let mut all = Vec::new();
+        for (own, theirs) in self.launches.iter().zip(of.launches) {
+            for (limit, time) in own.times(theirs, of.sheet)? {
+                add_time(&mut all, limit, time);
+            }
+        }
+        Some(all)
+    }
+
+    /// The same, piece of work for piece of work.
+    fn times_by_work(&self, of: &Target<'_>) -> Option<Vec<(Limit, Seconds)>> {
+        let more = of.density() / self.density();
+        let times = self.times(of)?.into_iter();
+        Some(times.map(|(limit, time)| (limit, time * more)).collect())
+    }
+
+    /// What the counts alone would take in each unit.
+    pub(super) fn weights(&self, sheet: &DeviceSheet) -> Vec<(Limit, Seconds)> {
+        let mut all = Vec::new();
+        for launch in &self.launches {
+            for (limit, time) in launch.times(&launch.itself, sheet).unwrap_or_default() {
+                add_time(&mut all, limit, time);
+            }
+        }
+        all
+    }
+}
+
+fn add_time(all: &mut Vec<(Limit, Seconds)>, limit: Limit, time: Seconds) {
+    match all.iter_mut().find(|(known, _)| *known == limit) {
+        Some((_, sum)) => *sum = *sum + time,
+        None => all.push((limit, time)),
+    }
+}
