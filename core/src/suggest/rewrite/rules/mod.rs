@@ -13,6 +13,7 @@ mod launch_bounds;
 mod more_values;
 mod narrow;
 mod pad_shared;
+mod private_counts;
 mod reciprocal;
 mod restrict;
 mod single_literals;
@@ -47,4 +48,5 @@ pub(super) const ALL: &[Rule] = &[
     flags::ARITHMETIC,
     single_literals::RULE,
     warp_reduction::RULE,
+    private_counts::RULE,
 ];
