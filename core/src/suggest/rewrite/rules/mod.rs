@@ -17,6 +17,7 @@ mod private_counts;
 mod reciprocal;
 mod restrict;
 mod single_literals;
+mod tiles;
 mod unroll;
 mod vector;
 mod warp_reduction;
@@ -37,6 +38,7 @@ pub(super) const ALL: &[Rule] = &[
     hints::STREAMED_LOADS,
     hints::STREAMED_STORES,
     pad_shared::RULE,
+    tiles::SHARED,
     axis_constants::RULE,
     narrow::RULE,
     divisions::RULE,
@@ -47,6 +49,7 @@ pub(super) const ALL: &[Rule] = &[
     fast_functions::RULE,
     flags::ARITHMETIC,
     single_literals::RULE,
+    tiles::REGISTERS,
     warp_reduction::RULE,
     private_counts::RULE,
 ];
