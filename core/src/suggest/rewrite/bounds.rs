@@ -10,7 +10,7 @@ use super::number::{Number, number};
 use super::subject::Site;
 use super::syntax::{bare, enclosing, named, part};
 use crate::project::argument::ValueSource;
-use crate::project::expression::Interval;
+use crate::project::expression::{Expression, Interval};
 use crate::project::launch::{Argument, Buffer};
 use crate::project::tensor::Layout;
 
@@ -71,6 +71,19 @@ pub(super) fn length(function: &Function<'_>, index: usize) -> Option<Interval> 
     settings(function)
         .iter()
         .map(|setting| setting.length(index))
+        .reduce(|left, right| {
+            let ((low, high), (other_low, other_high)) = (left?, right?);
+            Some((low.min(other_low), high.max(other_high)))
+        })
+        .flatten()
+}
+
+/// The smallest and the largest value of a size of a launch, whatever the parameters are.
+pub(super) fn size_bounds(function: &Function<'_>, size: &str) -> Option<Interval> {
+    let size = Expression::parse(size).ok()?;
+    settings(function)
+        .iter()
+        .map(|setting| size.bounds(&|name| setting.named(name)))
         .reduce(|left, right| {
             let ((low, high), (other_low, other_high)) = (left?, right?);
             Some((low.min(other_low), high.max(other_high)))

@@ -51,6 +51,27 @@ impl Canonical {
         with_name.next() == Some(true) && with_name.next().is_none()
     }
 
+    /// Whether different values of a name make different values, whatever the others are.
+    pub(super) fn is_linear_in(&self, name: &str) -> bool {
+        let mut with_name = self.terms.keys().filter(|names| names.iter().any(|each| each == name));
+        let alone = with_name.next().is_some_and(|names| names.len() == 1);
+        alone && with_name.next().is_none()
+    }
+
+    /// The same with another name for a name.
+    pub(super) fn renamed(&self, old: &str, new: &str) -> Self {
+        let rename = |names: &Vec<String>| {
+            let mut names: Vec<String> = names
+                .iter()
+                .map(|name| if name == old { new.to_owned() } else { name.clone() })
+                .collect();
+            names.sort();
+            names
+        };
+        let terms = self.terms.iter().map(|(names, value)| (rename(names), *value));
+        Self { terms: terms.collect() }
+    }
+
     pub(super) fn plus(mut self, other: Self) -> Self {
         for (names, value) in other.terms {
             let sum = self.terms.entry(names).or_default();

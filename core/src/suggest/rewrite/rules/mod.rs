@@ -9,6 +9,7 @@ mod fast_division;
 mod fast_functions;
 mod flags;
 mod hints;
+mod lanes;
 mod launch_bounds;
 mod more_values;
 mod narrow;
@@ -37,6 +38,8 @@ pub(super) const ALL: &[Rule] = &[
     hints::READ_ONLY,
     hints::STREAMED_LOADS,
     hints::STREAMED_STORES,
+    lanes::WARP,
+    lanes::BLOCK,
     pad_shared::RULE,
     tiles::SHARED,
     axis_constants::RULE,

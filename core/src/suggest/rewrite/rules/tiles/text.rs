@@ -61,6 +61,7 @@ fn extent(axis: &Axis<'_>, sizes: &Sizes) -> String {
 /// Names that the new code has.
 struct Names {
     thread: String,
+    turn: String,
     first: String,
     place: String,
     tiles: [String; 2],
@@ -76,15 +77,16 @@ impl Names {
         let subject = function.subject;
         let fresh = |wanted: &str| subject.fresh(wanted);
         Self {
-            thread: fresh("thread"),
-            first: fresh("first"),
-            place: fresh("element"),
+            thread: fresh("thread_of_block"),
+            turn: fresh("turn"),
+            first: fresh("tile_first"),
+            place: fresh("tile_element"),
             tiles: [fresh("left_tile"), fresh("right_tile")],
-            line: fresh("line"),
-            step: fresh("step"),
+            line: fresh("tile_line"),
+            step: fresh("tile_step"),
             sums: fresh(&format!("{}_tile", product.sum.name)),
-            row: fresh("tile_row"),
-            col: fresh("tile_col"),
+            row: fresh("own_row"),
+            col: fresh("own_col"),
         }
     }
 }
@@ -100,15 +102,17 @@ pub(super) fn tiles(function: &Function<'_>, product: &Product<'_>, sizes: &Size
     let [left_operand, right_operand] = &product.operands;
     let [left_tile, right_tile] = &names.tiles;
     let mut text = format!(
-        "__shared__ {} {left_tile}[{}][PARAM_{depth} + 1];\n{outer}__shared__ {} {right_tile}[PARAM_{depth}][{}];\n\
-         {outer}const int {} = threadIdx.y * PARAM_{tile} + threadIdx.x;\n",
+        "__shared__ {} {left_tile}[{}][PARAM_{depth} + 1];\n{outer}__shared__ {} {right_tile}[PARAM_{depth}][{}];\n",
         left_operand.element,
         extent(left, sizes),
         right_operand.element,
         extent(right, sizes),
-        names.thread
     );
     if sizes.rows.is_some() {
+        let thread = &names.thread;
+        text += &format!(
+            "{outer}const int {thread} = threadIdx.y * PARAM_{tile} + threadIdx.x;\n"
+        );
         text += &zeroed(function, product, sizes, &names, &outer);
     }
     let (kind, end) = (product.counted.type_name, subject.of_node(product.counted.end));
@@ -167,21 +171,13 @@ fn filled(
     else {
         return String::new();
     };
-    let Names { thread, first, place: element, line, step, .. } = names;
+    let Names { first, line, step, .. } = names;
     let inner = format!("{outer}    ");
-    let (extent, depth) = (extent(axis, sizes), format!("PARAM_{}", sizes.depth));
-    let by_extent = if extent.contains(' ') { format!("({extent})") } else { extent.clone() };
-    let (of_line, of_step) = if operand.is_along {
-        (format!("{element} / {depth}"), format!("{element} % {depth}"))
-    } else {
-        (format!("{element} % {by_extent}"), format!("{element} / {by_extent}"))
-    };
+    let (turns, of_line, of_step, is_there) = turns(axis, operand, sizes, names, outer);
     let counter = &product.counted;
     let own = declarations(function, product, axis, operand, &inner);
-    let (at, zero) = (
-        if which == 0 { format!("[{line}][{step}]") } else { format!("[{step}][{line}]") },
-        zero(operand.element).map_or_else(|| "0".to_owned(), |(zero, _)| zero),
-    );
+    let at = if which == 0 { format!("[{line}][{step}]") } else { format!("[{step}][{line}]") };
+    let zero = zero(operand.element).map_or_else(|| "0".to_owned(), |(zero, _)| zero);
     let inside = format!(
         "{} < {} && {} < {}",
         axis.place.name,
@@ -190,16 +186,44 @@ fn filled(
         subject.of_node(counter.end)
     );
     format!(
-        "{outer}for (int {element} = {thread}; {element} < {extent} * {depth}; {element} += PARAM_{tile_size} * PARAM_{tile_size}) {{\n\
-         {inner}const int {line} = {of_line};\n{inner}const int {step} = {of_step};\n\
+        "{turns}{inner}const int {line} = {of_line};\n{inner}const int {step} = {of_step};\n\
          {inner}{}\n{own}{inner}const {kind} {name} = {first} + {step};\n\
-         {inner}{tile}{at} = {inside} ? {} : {zero};\n{outer}}}\n",
+         {inner}{is_there}{tile}{at} = {inside} ? {} : {zero};\n{outer}}}\n",
         place(axis, sizes, line),
         subject.of_node(operand.load),
-        tile_size = sizes.tile,
         kind = counter.type_name,
         name = counter.name,
     )
+}
+
+/// The head of a loop over the elements of a tile, which element a turn is about, and when there is one.
+fn turns(
+    axis: &Axis<'_>,
+    operand: &Operand<'_>,
+    sizes: &Sizes,
+    names: &Names,
+    outer: &str,
+) -> (String, String, String, String) {
+    let Names { thread, turn, place: element, .. } = names;
+    if sizes.rows.is_none() {
+        let (x, y) = ("threadIdx.x".to_owned(), "threadIdx.y".to_owned());
+        let (line, step) = if operand.is_along { (y, x) } else { (x, y) };
+        return (format!("{outer}{{\n"), line, step, String::new());
+    }
+    let (extent, depth) = (extent(axis, sizes), format!("PARAM_{}", sizes.depth));
+    let threads = format!("(PARAM_{0} * PARAM_{0})", sizes.tile);
+    let all = format!("{extent} * {depth}");
+    let head = format!(
+        "#pragma unroll\n{outer}for (int {turn} = 0; {turn} < ({all} + {threads} - 1) / {threads}; ++{turn}) {{\n\
+         {outer}    const int {element} = {turn} * {threads} + {thread};\n"
+    );
+    let is_there = format!("if ({all} % {threads} == 0 || {element} < {all}) ");
+    let (by_depth, by_extent) = if operand.is_along {
+        (format!("{element} / {depth}"), format!("{element} % {depth}"))
+    } else {
+        (format!("{element} % ({extent})"), format!("{element} / ({extent})"))
+    };
+    (head, by_depth, by_extent, is_there)
 }
 
 /// The constants that a load needs for its place.
