@@ -14,7 +14,7 @@ const INDEX: &str = "    const long long i = blockIdx.x * 256LL + threadIdx.x;\n
 
 /// The n-th place of a rule replaces `changes` in this order and leaves everything else.
 #[track_caller]
-fn check(project: &str, id: &str, place: usize, text: &str, changes: &[(&str, &str)]) {
+pub(super) fn check(project: &str, id: &str, place: usize, text: &str, changes: &[(&str, &str)]) {
     let mut expected = String::new();
     let mut rest = text;
     for (old, new) in changes {
