@@ -10,8 +10,9 @@ use super::number::{Number, number};
 use super::subject::Site;
 use super::syntax::{bare, enclosing, named, part};
 use crate::project::argument::ValueSource;
-use crate::project::expression::Interval;
-use crate::project::launch::Argument;
+use crate::project::expression::{Expression, Interval};
+use crate::project::launch::{Argument, Buffer};
+use crate::project::tensor::Layout;
 
 /// More combinations of parameters than this are held as intervals.
 const MAX_COMBINATIONS: usize = 256;
@@ -65,6 +66,31 @@ pub(super) fn fits(
     Ok(())
 }
 
+/// How many elements the buffers have that launches pass for a parameter, in the order of the last dimension.
+pub(super) fn length(function: &Function<'_>, index: usize) -> Option<Interval> {
+    settings(function)
+        .iter()
+        .map(|setting| setting.length(index))
+        .reduce(|left, right| {
+            let ((low, high), (other_low, other_high)) = (left?, right?);
+            Some((low.min(other_low), high.max(other_high)))
+        })
+        .flatten()
+}
+
+/// The smallest and the largest value of a size of a launch, whatever the parameters are.
+pub(super) fn size_bounds(function: &Function<'_>, size: &str) -> Option<Interval> {
+    let size = Expression::parse(size).ok()?;
+    settings(function)
+        .iter()
+        .map(|setting| size.bounds(&|name| setting.named(name)))
+        .reduce(|left, right| {
+            let ((low, high), (other_low, other_high)) = (left?, right?);
+            Some((low.min(other_low), high.max(other_high)))
+        })
+        .flatten()
+}
+
 fn settings<'f, 's>(function: &'f Function<'s>) -> Vec<Setting<'f, 's>> {
     let parameters = &function.subject.launch.parameters;
     let count =
@@ -116,6 +142,23 @@ impl Setting<'_, '_> {
         }
         let axis = self.function.subject.definition.axes.iter().find(|axis| axis.name == name)?;
         Some((axis.min.into(), axis.max.into()))
+    }
+
+    fn length(&self, index: usize) -> Option<Interval> {
+        let subject = self.function.subject;
+        let Argument::Buffer(buffer) = self.site.step.arguments.get(index)? else { return None };
+        let shape = match buffer {
+            Buffer::Tensor(index) => {
+                let tensor = subject.definition.tensors.get(*index)?;
+                (tensor.layout == Layout::RowMajor).then_some(&tensor.shape)?
+            }
+            Buffer::Scratch(index) => &subject.launch.scratch.get(*index)?.shape,
+            Buffer::Magnitude(_) => return None,
+        };
+        shape.iter().try_fold((1, 1), |(low, high): Interval, size| {
+            let (least, most) = size.bounds(&|name| self.named(name))?;
+            Some((low.checked_mul(least)?, high.checked_mul(most)?))
+        })
     }
 
     fn of(&self, node: Node<'_>, depth: usize) -> Option<Interval> {

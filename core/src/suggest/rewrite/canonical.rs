@@ -44,6 +44,34 @@ impl Canonical {
         }
     }
 
+    /// Whether the value grows by one with a name, whatever else there is.
+    pub(super) fn follows(&self, name: &str) -> bool {
+        let with_name = self.terms.iter().filter(|(names, _)| names.iter().any(|each| each == name));
+        let mut with_name = with_name.map(|(names, value)| names.len() == 1 && *value == 1);
+        with_name.next() == Some(true) && with_name.next().is_none()
+    }
+
+    /// Whether different values of a name make different values, whatever the others are.
+    pub(super) fn is_linear_in(&self, name: &str) -> bool {
+        let mut with_name = self.terms.keys().filter(|names| names.iter().any(|each| each == name));
+        let alone = with_name.next().is_some_and(|names| names.len() == 1);
+        alone && with_name.next().is_none()
+    }
+
+    /// The same with another name for a name.
+    pub(super) fn renamed(&self, old: &str, new: &str) -> Self {
+        let rename = |names: &Vec<String>| {
+            let mut names: Vec<String> = names
+                .iter()
+                .map(|name| if name == old { new.to_owned() } else { name.clone() })
+                .collect();
+            names.sort();
+            names
+        };
+        let terms = self.terms.iter().map(|(names, value)| (rename(names), *value));
+        Self { terms: terms.collect() }
+    }
+
     pub(super) fn plus(mut self, other: Self) -> Self {
         for (names, value) in other.terms {
             let sum = self.terms.entry(names).or_default();
@@ -105,12 +133,25 @@ fn uniform(function: &Function<'_>, node: Node<'_>, steps: usize) -> bool {
 
 /// The block's size along x, in the names that code has for it.
 pub(super) fn block_size(function: &Function<'_>) -> Option<Canonical> {
+    block_extent(function, 0)
+}
+
+/// The block's size along a dimension.
+pub(super) fn block_extent(function: &Function<'_>, dimension: usize) -> Option<Canonical> {
     let mut all = function.sites.iter().map(|site| {
-        let size = site.step.block.first()?;
+        let size = site.step.block.get(dimension)?;
         of_launch(function, size)
     });
     let first = all.next()??;
     all.all(|other| other.as_ref() == Some(&first)).then_some(first)
+}
+
+/// The index of a thread among all threads along a dimension of the grid.
+pub(super) fn global_thread_along(function: &Function<'_>, dimension: usize) -> Option<Canonical> {
+    let letter = ["x", "y", "z"].get(dimension)?;
+    let block = Canonical::name(&format!("blockIdx.{letter}"));
+    let thread = Canonical::name(&format!("threadIdx.{letter}"));
+    Some(block.times(&block_extent(function, dimension)?).plus(thread))
 }
 
 /// The index of a thread among all threads of a one-dimensional grid.
@@ -180,9 +221,11 @@ fn of(function: &Function<'_>, node: Node<'_>, depth: usize, steps: usize) -> Ca
                 _ => opaque(),
             }
         }
-        "field_expression" if subject.of_node(node) == "blockDim.x" => {
-            block_size(function).unwrap_or_else(opaque)
-        }
+        "field_expression" => match subject.of_node(node) {
+            "blockDim.x" => block_extent(function, 0).unwrap_or_else(opaque),
+            "blockDim.y" => block_extent(function, 1).unwrap_or_else(opaque),
+            _ => opaque(),
+        },
         "identifier" => identifier(function, node, steps).unwrap_or_else(opaque),
         _ => opaque(),
     }

@@ -12,6 +12,7 @@
 
 mod bounds;
 mod canonical;
+mod condition;
 mod edit;
 mod function;
 mod launch_block;
@@ -22,6 +23,7 @@ mod refusal;
 mod rules;
 mod subject;
 mod syntax;
+mod thread_index;
 
 use crate::project::{Kernel, Problem, Project};
 use crate::speed_of_light::playbook::{Technique, playbook};

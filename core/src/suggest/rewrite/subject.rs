@@ -1,5 +1,7 @@
 //! What a rule looks at: a kernel file, read as a tree, and what its project says of it.
 
+use std::ops::Range;
+
 use tree_sitter::{Node, Tree};
 
 use super::edit::{Edit, Rewrite};
@@ -131,6 +133,33 @@ impl<'a> Subject<'a> {
         self.source.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |newline| newline + 1)
     }
 
+    /// A node, and the rest of its line and the line's end where nothing else stands on it.
+    pub(super) fn whole_line(&self, node: Node<'_>) -> Range<usize> {
+        let (start, end) = (self.line_start(node.start_byte()), node.end_byte());
+        let before = self.source.get(start..node.start_byte()).unwrap_or_default();
+        let after = self.source.get(end..).unwrap_or_default();
+        let newline = after.find('\n').filter(|at| after.get(..*at).is_some_and(is_blank));
+        match newline.filter(|_| is_blank(before)) {
+            Some(newline) => start..end + newline + 1,
+            None => node.byte_range(),
+        }
+    }
+
+    /// The lines from one place to another, one step to the right; directives stay.
+    pub(super) fn moved_right(&self, span: Range<usize>) -> Vec<Edit> {
+        let first = self.line_start(span.start);
+        let text = self.source.get(first..span.end).unwrap_or_default();
+        let mut at = first;
+        let mut edits = Vec::new();
+        for line in text.split('\n') {
+            if !is_blank(line) && !line.starts_with('#') {
+                edits.push(Edit::insert(at, "    "));
+            }
+            at += line.len() + 1;
+        }
+        edits
+    }
+
     /// A name that the file does not have yet.
     pub(super) fn fresh(&self, wanted: &str) -> String {
         let is_word = |letter: char| letter == '_' || letter.is_ascii_alphanumeric();
@@ -150,6 +179,10 @@ impl<'a> Subject<'a> {
             .find(|name| !taken(name))
             .unwrap_or_default()
     }
+}
+
+fn is_blank(text: &str) -> bool {
+    text.chars().all(char::is_whitespace)
 }
 
 fn collect<'s>(steps: &'s [Step], at: &'s Located, found: &mut Vec<Site<'s>>) {

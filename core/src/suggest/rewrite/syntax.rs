@@ -98,3 +98,9 @@ pub(super) fn moved(text: &str, by: &str) -> String {
     }
     moved
 }
+
+/// Whether a statement is `return;`, in braces or not.
+pub(super) fn is_return(node: Node<'_>) -> bool {
+    let inner = statements(node);
+    matches!(inner.as_slice(), [only] if only.kind() == "return_statement" && named(*only).is_empty())
+}

@@ -4,16 +4,14 @@ use tree_sitter::Node;
 
 use super::super::Rule;
 use super::super::bounds::bounds;
-use super::super::canonical::{canonical, global_thread};
 use super::super::edit::{Edit, Rewrite};
 use super::super::function::{Function, Local};
 use super::super::loops::is_invariant;
 use super::super::number::Number;
 use super::super::refusal::{Findings, Missing, NotApplicable};
 use super::super::subject::Subject;
-use super::super::syntax::{
-    all, ancestors, bare, children, contains, moved, named, part, statements,
-};
+use super::super::syntax::{all, ancestors, bare, children, is_return, part, statements};
+use super::super::thread_index::thread_index;
 
 pub(in super::super) const RULE: Rule = Rule {
     id: "grid-stride",
@@ -32,6 +30,80 @@ fn apply(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
     found.finish("launched kernel")
 }
 
+/// The edits of the code that make a loop of the guard; grid and parameters are for the caller to choose.
+pub(super) struct Stride {
+    pub(super) edits: Vec<Edit>,
+    pub(super) line: usize,
+}
+
+fn coarsened(function: &Function<'_>) -> Result<Rewrite, Missing> {
+    let subject = function.subject;
+    let Stride { mut edits, line } = strided(function)?;
+    let items = subject.fresh("ITEMS");
+    for site in &function.sites {
+        if let Some(grid) = site.step.grid.first() {
+            let fewer = format!("ceil_div({}, {items})", grid.text());
+            edits.push(subject.new_size(site.size("grid", 0), &fewer));
+        }
+    }
+    edits.push(subject.new_parameter(&items, &[4, 2, 8, 16])?);
+    let what = format!(
+        "a thread of `{}` does `{items}` elements, in a loop at line {line}",
+        function.name
+    );
+    Ok(Rewrite::new(what, line, edits))
+}
+
+/// A loop over elements a grid apart in place of the guard.
+pub(super) fn strided(function: &Function<'_>) -> Result<Stride, Missing> {
+    let subject = function.subject;
+    check_launches(function)?;
+    let index = thread_index(function)?;
+    let guard = guard(function, &index)?;
+    check_work(function, &index, &guard)?;
+    check_range(function, &index, &guard)?;
+    let (mut edits, start) = taken_out(function, &index);
+    let (name, kind) = (index.name, index.type_name);
+    let head = format!(
+        "for ({start}; {}; {name} += static_cast<{kind}>(gridDim.x) * blockDim.x) ",
+        guard.condition
+    );
+    let (first, last) = guard.work;
+    if guard.returns {
+        let span = first.start_byte()..last.end_byte();
+        let returns = all(function.body, &["return_statement"]);
+        let returns = returns
+            .into_iter()
+            .filter(|node| span.contains(&node.start_byte()) && !in_lambda(*node));
+        edits.extend(returns.map(|node| Edit::replace(node.byte_range(), "continue;")));
+        edits.push(Edit::replace(guard.node.byte_range(), format!("{head}{{")));
+        edits.extend(subject.moved_right(span.clone()));
+        let indentation = subject.indentation(span.start);
+        edits.push(Edit::insert(span.end, format!("\n{indentation}}}")));
+    } else {
+        edits.push(Edit::replace(guard.node.start_byte()..first.start_byte(), head));
+    }
+    Ok(Stride { edits, line: function.line(guard.node) })
+}
+
+/// The declaration of the index moves into the head of the loop; where it declares more, it stays and becomes variable.
+fn taken_out(function: &Function<'_>, index: &Local<'_>) -> (Vec<Edit>, String) {
+    let subject = function.subject;
+    let (declaration, name, kind) = (index.declaration, index.name, index.type_name);
+    let declared = all(declaration, &["init_declarator"]).len();
+    if let (1, Some(value)) = (declared, index.value) {
+        let start = format!("{kind} {name} = {}", subject.of_node(value));
+        return (vec![Edit::replace(subject.whole_line(declaration), "")], start);
+    }
+    let qualifier =
+        children(declaration).into_iter().find(|child| subject.of_node(*child) == "const");
+    let edit = qualifier.map(|node| {
+        let after = node.next_sibling().map_or(node.end_byte(), |next| next.start_byte());
+        Edit::replace(node.start_byte()..after, "")
+    });
+    (edit.into_iter().collect(), String::new())
+}
+
 /// The guard, and what it guards.
 struct Guard<'s> {
     node: Node<'s>,
@@ -42,66 +114,6 @@ struct Guard<'s> {
     work: (Node<'s>, Node<'s>),
     /// Whether the guard leaves the kernel where there is no work.
     returns: bool,
-}
-
-fn coarsened(function: &Function<'_>) -> Result<Rewrite, Missing> {
-    let subject = function.subject;
-    check_launches(function)?;
-    let index = index(function)?;
-    let guard = guard(function, &index)?;
-    check_work(function, &index, &guard)?;
-    check_range(function, &index, &guard)?;
-    let (name, kind) = (index.name, index.type_name);
-    let items = subject.fresh("ITEMS");
-    let mut edits = Vec::new();
-    let qualifier =
-        children(index.declaration).into_iter().find(|child| subject.of_node(*child) == "const");
-    if let Some(node) = qualifier {
-        let after = node.next_sibling().map_or(node.end_byte(), |next| next.start_byte());
-        edits.push(Edit::replace(node.start_byte()..after, ""));
-    }
-    let head = format!(
-        "for (; {}; {name} += static_cast<{kind}>(gridDim.x) * blockDim.x) ",
-        guard.condition
-    );
-    let (first, last) = guard.work;
-    if guard.returns {
-        let span = first.start_byte()..last.end_byte();
-        let (start, indentation) =
-            (subject.line_start(span.start), subject.indentation(span.start));
-        let text = subject.source.get(start..span.end).unwrap_or_default();
-        let returns = all(function.body, &["return_statement"]);
-        let returns = returns
-            .into_iter()
-            .filter(|node| span.contains(&node.start_byte()) && !in_lambda(*node));
-        let inner = returns.map(|node| {
-            Edit::replace(node.start_byte() - start..node.end_byte() - start, "continue;")
-        });
-        let text = Rewrite::new("", 0, inner.collect()).apply(text);
-        let text = moved(&format!("\n{text}"), "    ");
-        edits.push(Edit::replace(guard.node.byte_range(), format!("{head}{{")));
-        edits.push(Edit::replace(
-            start..span.end,
-            format!("{}\n{indentation}}}", text.trim_start_matches('\n')),
-        ));
-    } else {
-        edits.push(Edit::replace(guard.node.start_byte()..first.start_byte(), head));
-    }
-    for site in &function.sites {
-        if let Some(grid) = site.step.grid.first() {
-            edits.push(
-                subject
-                    .new_size(site.size("grid", 0), &format!("ceil_div({}, {items})", grid.text())),
-            );
-        }
-    }
-    edits.push(subject.new_parameter(&items, &[4, 2, 8, 16])?);
-    let line = function.line(guard.node);
-    let what = format!(
-        "a thread of `{}` does `{items}` elements, in a loop at line {line}",
-        function.name
-    );
-    Ok(Rewrite::new(what, line, edits))
 }
 
 fn check_launches(function: &Function<'_>) -> Result<(), Missing> {
@@ -131,32 +143,6 @@ fn check_launches(function: &Function<'_>) -> Result<(), Missing> {
         });
     }
     Ok(())
-}
-
-/// The one index that the place of a thread is used for.
-fn index<'s>(function: &Function<'s>) -> Result<Local<'s>, Missing> {
-    let subject = function.subject;
-    let wanted = global_thread(function);
-    let expected = "a variable with `blockIdx.x * block + threadIdx.x`";
-    let form = || Missing::Form { found: function.name.to_owned(), expected };
-    let local = function.locals().iter().copied().find(|local| {
-        let value = local.value.map(|value| canonical(function, value));
-        wanted.is_some() && value == wanted && !local.is_pointer && !local.is_array
-    });
-    let local = local.ok_or_else(form)?;
-    for field in all(function.body, &["field_expression"]) {
-        let text = subject.of_node(field);
-        let place = ["threadIdx", "blockIdx", "gridDim"].iter().any(|name| text.starts_with(name));
-        if place && !contains(local.declaration, field) {
-            let used = field.parent().map_or_else(String::new, |node| subject.line_of(node));
-            return Err(Missing::OtherUse { name: text.to_owned(), used });
-        }
-    }
-    if function.is_changed(local.name, function.body) {
-        let used = format!("{} = …", local.name);
-        return Err(Missing::OtherUse { name: local.name.to_owned(), used });
-    }
-    Ok(local)
 }
 
 fn guard<'s>(function: &Function<'s>, index: &Local<'s>) -> Result<Guard<'s>, Missing> {
@@ -197,11 +183,6 @@ fn guard<'s>(function: &Function<'s>, index: &Local<'s>) -> Result<Guard<'s>, Mi
         }
         _ => Err(form(node)),
     }
-}
-
-fn is_return(node: Node<'_>) -> bool {
-    let inner = statements(node);
-    matches!(inner.as_slice(), [only] if only.kind() == "return_statement" && named(*only).is_empty())
 }
 
 fn in_lambda(node: Node<'_>) -> bool {

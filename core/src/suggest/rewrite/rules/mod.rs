@@ -9,13 +9,16 @@ mod fast_division;
 mod fast_functions;
 mod flags;
 mod hints;
+mod lanes;
 mod launch_bounds;
 mod more_values;
 mod narrow;
 mod pad_shared;
+mod private_counts;
 mod reciprocal;
 mod restrict;
 mod single_literals;
+mod tiles;
 mod unroll;
 mod vector;
 mod warp_reduction;
@@ -35,7 +38,10 @@ pub(super) const ALL: &[Rule] = &[
     hints::READ_ONLY,
     hints::STREAMED_LOADS,
     hints::STREAMED_STORES,
+    lanes::WARP,
+    lanes::BLOCK,
     pad_shared::RULE,
+    tiles::SHARED,
     axis_constants::RULE,
     narrow::RULE,
     divisions::RULE,
@@ -46,5 +52,7 @@ pub(super) const ALL: &[Rule] = &[
     fast_functions::RULE,
     flags::ARITHMETIC,
     single_literals::RULE,
+    tiles::REGISTERS,
     warp_reduction::RULE,
+    private_counts::RULE,
 ];

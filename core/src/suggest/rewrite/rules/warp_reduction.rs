@@ -169,7 +169,7 @@ fn check<'s>(function: &Function<'s>, tree: &Tree<'s>) -> Result<(), Missing> {
 }
 
 /// Every size that the block may have.
-fn sizes(function: &Function<'_>) -> Vec<Option<i128>> {
+pub(super) fn sizes(function: &Function<'_>) -> Vec<Option<i128>> {
     let parameters = &function.subject.launch.parameters;
     let mut all = Vec::new();
     for site in &function.sites {

@@ -5,6 +5,7 @@ mod garbled;
 mod places;
 mod refusals;
 mod samples;
+mod sharing;
 
 use std::path::{Path, PathBuf};
 

@@ -14,7 +14,7 @@ const INDEX: &str = "    const long long i = blockIdx.x * 256LL + threadIdx.x;\n
 
 /// The n-th place of a rule replaces `changes` in this order and leaves everything else.
 #[track_caller]
-fn check(project: &str, id: &str, place: usize, text: &str, changes: &[(&str, &str)]) {
+pub(super) fn check(project: &str, id: &str, place: usize, text: &str, changes: &[(&str, &str)]) {
     let mut expected = String::new();
     let mut rest = text;
     for (old, new) in changes {
@@ -164,15 +164,15 @@ fn a_block_of_a_number_becomes_a_parameter() {
 
 #[test]
 fn a_thread_gets_several_elements() {
-    let index =
-        "    const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;\n";
+    let start = "long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x";
+    let index = format!("    const {start};\n");
     let stride = "static_cast<long long>(gridDim.x) * blockDim.x";
     let blocks = [
         ("[256, 128] }", "[256, 128], \"ITEMS\": [4, 2, 8, 16] }"),
         ("ceil_div(n, BLOCK)", "ceil_div(ceil_div(n, BLOCK), ITEMS)"),
-        ("const long long i", "long long i"),
+        (index.as_str(), ""),
     ];
-    let head = format!("for (; i < n; i += {stride})");
+    let head = format!("for ({start}; i < n; i += {stride})");
     let body = format!("{index}    if (i < n) {{\n        c[i] = a[i] + b[i];\n    }}\n");
     let guarded = [blocks.as_slice(), &[("if (i < n)", head.as_str())]].concat();
     check("vector-add", "grid-stride", 0, &vectors(TUNED, PLAIN, &body), &guarded);

@@ -1,0 +1,271 @@
+//! A warp or a block for what one thread did: its threads share the turns of loops.
+
+mod collected;
+mod memory;
+mod region;
+mod turns;
+
+use tree_sitter::Node;
+
+use super::super::Rule;
+use super::super::bounds::size_bounds;
+use super::super::condition::terms;
+use super::super::edit::{Edit, Rewrite};
+use super::super::function::{Function, Local};
+use super::super::refusal::{Findings, Missing, NotApplicable};
+use super::super::subject::{Site, Subject};
+use super::super::syntax::{is_return, part, statements};
+use super::super::thread_index::{divided, is_launch_size, thread_index};
+use super::warp_reduction::sizes;
+use region::{Group, Region};
+
+pub(in super::super) const WARP: Rule = Rule {
+    id: "warp-per-row",
+    title: "give a warp what one thread did",
+    reason: "lanes walk along a row side by side, so that a load of the warp is neighbours instead of 32 rows",
+    needs: "a launch of one dimension with one row for each thread behind a guard, and loops by 1 that add up, choose the largest or smallest, or write an element in each turn",
+    technique: "coalesce-loads",
+    apply: warps,
+};
+
+pub(in super::super) const BLOCK: Rule = Rule {
+    id: "block-per-row",
+    title: "give a block what one thread did",
+    reason: "threads walk along a row side by side, and a few long rows are enough to fill the device",
+    needs: "what `warp-per-row` needs",
+    technique: "coalesce-loads",
+    apply: blocks,
+};
+
+/// Blocks of a grid along x.
+const MAX_BLOCKS: i128 = (1 << 31) - 1;
+
+/// Who shares a row.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sharers {
+    Warp,
+    Block,
+}
+
+fn warps(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
+    shared_rows(subject, Sharers::Warp)
+}
+
+fn blocks(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
+    shared_rows(subject, Sharers::Block)
+}
+
+fn shared_rows(subject: &Subject<'_>, sharers: Sharers) -> Result<Vec<Rewrite>, NotApplicable> {
+    let mut found = Findings::default();
+    for function in subject.functions() {
+        found.add(function.line(function.node), rewritten(&function, sharers));
+    }
+    found.finish("launched kernel")
+}
+
+/// The guard of the row, and the statements that it guards.
+struct Guard<'s> {
+    end: Node<'s>,
+    work: Vec<Node<'s>>,
+}
+
+fn rewritten(function: &Function<'_>, sharers: Sharers) -> Result<Rewrite, Missing> {
+    let subject = function.subject;
+    check_launches(function)?;
+    let row = thread_index(function)?;
+    let guard = guard(function, &row)?;
+    let group = Group {
+        lane: subject.fresh("lane"),
+        lanes: match sharers {
+            Sharers::Warp => "32",
+            Sharers::Block => "blockDim.x",
+        },
+        join: subject.fresh(match sharers {
+            Sharers::Warp => "across_warp",
+            Sharers::Block => "across_block",
+        }),
+    };
+    let mut region =
+        Region { function, group: &group, edits: Vec::new(), shared: Vec::new() };
+    guard.work.iter().try_for_each(|node| region.statement(*node))?;
+    let Region { mut edits, shared, .. } = region;
+    if shared.is_empty() {
+        return Err(Missing::Form {
+            found: function.name.to_owned(),
+            expected: "a loop whose turns can be shared",
+        });
+    }
+    memory::check(function, &shared)?;
+    let joins = edits.iter().any(|edit| edit.replacement.contains(&group.join));
+    if joins {
+        // Lanes may end with different ones of two that compare equal: the first lane's is the one for all.
+        let last = if edits.iter().any(|edit| edit.replacement.contains(" ? b : a")) {
+            "__shfl_sync(0xffffffffu, value, 0)"
+        } else {
+            "value"
+        };
+        let text = helpers(subject, &group, sharers, last);
+        edits.push(Edit::insert(function.outer.start_byte(), text));
+    }
+    edits.extend(place(function, &row, &group, sharers));
+    edits.extend(grids(function, &guard, sharers)?);
+    let line = function.line(row.declaration);
+    let who = match sharers {
+        Sharers::Warp => "warp",
+        Sharers::Block => "block",
+    };
+    let what = format!("a {who} of `{}` shares what a thread did (line {line})", function.name);
+    Ok(Rewrite::new(what, line, edits))
+}
+
+fn check_launches(function: &Function<'_>) -> Result<(), Missing> {
+    for site in &function.sites {
+        if function.dimensions() != 1 {
+            let found = format!("{} dimensions", function.dimensions());
+            return Err(Missing::Form { found, expected: "a launch of one dimension" });
+        }
+        if site.step.cooperative || site.step.cluster.is_some() {
+            let what = site.step.kernel.text().to_owned();
+            return Err(Missing::Contains { what, why: "the launch is cooperative, or in clusters" });
+        }
+    }
+    for size in sizes(function) {
+        if !size.is_some_and(|size| size >= 32 && size % 32 == 0) {
+            let found = size.map_or_else(|| "a block".to_owned(), |size| format!("a block of {size}"));
+            return Err(Missing::Form { found, expected: "blocks of whole warps" });
+        }
+    }
+    match function.meeting(function.body) {
+        Some(call) => Err(Missing::Contains {
+            what: call.to_owned(),
+            why: "threads meet already, or ask where they are",
+        }),
+        None => Ok(()),
+    }
+}
+
+fn guard<'s>(function: &Function<'s>, row: &Local<'s>) -> Result<Guard<'s>, Missing> {
+    let subject = function.subject;
+    let expected = "one guard of the row, around all that follows or with a return";
+    let body = statements(function.body);
+    let missing = || Missing::Form { found: function.name.to_owned(), expected };
+    let at = body.iter().position(|node| node.kind() == "if_statement").ok_or_else(missing)?;
+    let (before, rest) = body.split_at(at);
+    let node = *rest.first().ok_or_else(missing)?;
+    let form = |node: Node<'_>| turns::form(function, node, expected);
+    let condition = part(node, "condition").ok_or_else(|| form(node))?;
+    let consequence = part(node, "consequence").ok_or_else(|| form(node))?;
+    let returns = is_return(consequence);
+    let (joined, wanted) = if returns { ("||", ">=") } else { ("&&", "<") };
+    let found = terms(function, condition, joined);
+    let [term] = *found.as_slice() else { return Err(form(condition)) };
+    let operator = part(term, "operator").map(|node| subject.of_node(node));
+    let is_row = part(term, "left").map(|left| subject.of_node(left)) == Some(row.name);
+    let end = part(term, "right").filter(|_| is_row && operator == Some(wanted));
+    let end = end.ok_or_else(|| form(term))?;
+    if part(node, "alternative").is_some() || (!returns && rest.len() > 1) {
+        return Err(form(node));
+    }
+    let own = before.iter().copied().filter(|each| each.id() != row.declaration.id());
+    let after = if returns {
+        rest.get(1..).unwrap_or_default().to_vec()
+    } else {
+        statements(consequence)
+    };
+    Ok(Guard { end, work: own.chain(after).collect() })
+}
+
+/// The row of a group, and the number of a thread in it.
+fn place(
+    function: &Function<'_>,
+    row: &Local<'_>,
+    group: &Group,
+    sharers: Sharers,
+) -> Vec<Edit> {
+    let subject = function.subject;
+    let kind = row.type_name;
+    let (value, lane) = match sharers {
+        Sharers::Warp => (
+            format!("static_cast<{kind}>(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32"),
+            "threadIdx.x % 32",
+        ),
+        Sharers::Block => ("blockIdx.x".to_owned(), "threadIdx.x"),
+    };
+    let indentation = subject.indentation(row.declaration.start_byte());
+    let after = format!("\n{indentation}const int {} = {lane};", group.lane);
+    let mut edits = vec![Edit::insert(row.declaration.end_byte(), after)];
+    edits.extend(row.value.map(|node| Edit::replace(node.byte_range(), value)));
+    edits
+}
+
+/// As many groups as there were threads, or as there are rows.
+fn grids(
+    function: &Function<'_>,
+    guard: &Guard<'_>,
+    sharers: Sharers,
+) -> Result<Vec<Edit>, Missing> {
+    let subject = function.subject;
+    let mut edits = Vec::new();
+    for site in &function.sites {
+        let grid = grid(function, site, guard.end, sharers);
+        match size_bounds(function, &grid) {
+            Some((_, most)) if most <= MAX_BLOCKS => {}
+            Some((_, most)) => {
+                return Err(Missing::TooLarge { what: grid, most, limit: MAX_BLOCKS });
+            }
+            None => return Err(Missing::Unbounded { what: grid }),
+        }
+        edits.push(subject.new_size(site.size("grid", 0), &grid));
+    }
+    Ok(edits)
+}
+
+fn grid(function: &Function<'_>, site: &Site<'_>, end: Node<'_>, sharers: Sharers) -> String {
+    let text = |list: &[crate::project::expression::Expression]| {
+        list.first().map_or("1", |size| size.text()).to_owned()
+    };
+    let (grid, block) = (text(&site.step.grid), text(&site.step.block));
+    let rows = divided(site, 0).filter(|size| is_launch_size(function, site, end, size));
+    match (sharers, rows) {
+        (Sharers::Warp, Some(rows)) => format!("ceil_div(32 * ({rows}), {block})"),
+        (Sharers::Block, Some(rows)) => rows.to_owned(),
+        (Sharers::Warp, None) => format!("32 * ({grid})"),
+        (Sharers::Block, None) => format!("({grid}) * ({block})"),
+    }
+}
+
+/// The functions that join what the threads of a group have; all of them get the same.
+fn helpers(subject: &Subject<'_>, group: &Group, sharers: Sharers, last: &str) -> String {
+    let join = &group.join;
+    let warp = match sharers {
+        Sharers::Warp => join.clone(),
+        Sharers::Block => subject.fresh("across_warp"),
+    };
+    let head = "template <typename T, typename Join>\n__device__ T";
+    let mut text = format!(
+        "{head} {warp}(T value, Join join) {{\n\
+         #pragma unroll\n\
+         \x20   for (int distance = 16; distance > 0; distance /= 2) {{\n\
+         \x20       value = join(value, __shfl_xor_sync(0xffffffffu, value, distance));\n\
+         \x20   }}\n\
+         \x20   return {last};\n}}\n\n"
+    );
+    if sharers == Sharers::Block {
+        text += &format!(
+            "{head} {join}(T value, Join join) {{\n\
+             \x20   __shared__ T parts[32];\n\
+             \x20   value = {warp}(value, join);\n\
+             \x20   __syncthreads();\n\
+             \x20   if (threadIdx.x % 32 == 0) {{\n\
+             \x20       parts[threadIdx.x / 32] = value;\n\
+             \x20   }}\n\
+             \x20   __syncthreads();\n\
+             \x20   value = parts[0];\n\
+             \x20   for (int warp = 1; warp < blockDim.x / 32; ++warp) {{\n\
+             \x20       value = join(value, parts[warp]);\n\
+             \x20   }}\n\
+             \x20   return value;\n}}\n\n"
+        );
+    }
+    text
+}

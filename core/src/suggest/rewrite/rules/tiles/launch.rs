@@ -1,0 +1,161 @@
+//! The launch of tiles: square blocks of a size that is a parameter, and grids of whole tiles.
+
+use super::super::super::edit::Edit;
+use super::super::super::function::Function;
+use super::super::super::refusal::Missing;
+use super::super::super::syntax::{all, children, named, part};
+use super::Share;
+use super::product::{Product, zero};
+
+/// Static shared memory of a block.
+const STATIC_BYTES: i128 = 48 * 1024;
+
+/// Parameters, by the names that the launch block has for them.
+pub(super) struct Sizes {
+    /// Threads along each side of a block.
+    pub(super) tile: String,
+    /// Results of a thread along y and along x; none for one.
+    pub(super) rows: Option<String>,
+    pub(super) cols: Option<String>,
+    /// Turns of the loop that a tile holds.
+    pub(super) depth: String,
+}
+
+/// The parameters and the edits that make the launch, the template and the launch bounds agree with them.
+pub(super) fn sized(
+    function: &Function<'_>,
+    product: &Product<'_>,
+    share: Share,
+) -> Result<(Sizes, Vec<Edit>), Missing> {
+    let subject = function.subject;
+    let tile = subject.fresh("TILE");
+    let mut edits = match old_parameter(function, product) {
+        Some(old) => renamed(function, product, &old, (&tile, share)),
+        None => vec![subject.new_parameter(&tile, &tiles(share))?],
+    };
+    let sizes = match share {
+        Share::One => Sizes { depth: tile.clone(), tile, rows: None, cols: None },
+        Share::Several => Sizes {
+            tile,
+            rows: Some(subject.fresh("ROWS")),
+            cols: Some(subject.fresh("COLS")),
+            depth: subject.fresh("DEPTH"),
+        },
+    };
+    if let (Some(rows), Some(cols)) = (&sizes.rows, &sizes.cols) {
+        edits.push(subject.new_parameter(rows, &[4, 8, 2, 1])?);
+        edits.push(subject.new_parameter(cols, &[4, 8, 2, 1])?);
+        edits.push(subject.new_parameter(&sizes.depth, &[16, 8, 32])?);
+        edits.push(subject.new_condition(&fits(product, &sizes)));
+    }
+    let site = product.site;
+    for axis in &product.axes {
+        let by = match sizes.results(axis.dimension) {
+            Some(several) => format!("{} * {several}", sizes.tile),
+            None => sizes.tile.clone(),
+        };
+        let grid = format!("ceil_div({}, {by})", axis.size);
+        edits.push(subject.new_size(site.size("grid", axis.dimension), &grid));
+        edits.push(subject.new_size(site.size("block", axis.dimension), &sizes.tile));
+    }
+    let bounds = children(function.node).into_iter().find(|child| child.kind() == "launch_bounds");
+    if let Some(threads) = bounds.and_then(|bounds| named(bounds).first().copied()) {
+        let square = format!("PARAM_{0} * PARAM_{0}", sizes.tile);
+        edits.push(Edit::replace(threads.byte_range(), square));
+    }
+    Ok((sizes, edits))
+}
+
+impl Sizes {
+    /// The parameter for the results of a thread along a dimension.
+    pub(super) fn results(&self, dimension: usize) -> Option<&str> {
+        if dimension == 0 { self.cols.as_deref() } else { self.rows.as_deref() }
+    }
+}
+
+fn tiles(share: Share) -> [i64; 3] {
+    match share {
+        Share::One => [32, 16, 8],
+        Share::Several => [16, 8, 32],
+    }
+}
+
+/// Both tiles fit into shared memory.
+fn fits(product: &Product<'_>, sizes: &Sizes) -> String {
+    let bytes = product.operands.map(|operand| zero(operand.element).map_or(8, |(_, bytes)| bytes));
+    let [left, right] = bytes;
+    let (rows, cols) =
+        (sizes.rows.as_deref().unwrap_or("1"), sizes.cols.as_deref().unwrap_or("1"));
+    let Sizes { tile, depth, .. } = sizes;
+    format!(
+        "{tile} * ({rows} * ({depth} + 1) * {left} + {cols} * {depth} * {right}) <= {STATIC_BYTES}"
+    )
+}
+
+/// The parameter that was the block's size and is nothing else: its place is the tile's.
+fn old_parameter(function: &Function<'_>, product: &Product<'_>) -> Option<String> {
+    let subject = function.subject;
+    let names: Vec<&str> = product.site.step.block.iter().flat_map(|size| size.names()).collect();
+    let known = subject.launch.parameters.iter().position(|each| names.contains(&each.name.as_str()));
+    let index = known?;
+    let name = subject.launch.parameters.get(index)?.name.clone();
+    let at = product.site.at;
+    let mut spans = vec![
+        subject.block.field("params").key(index).span.clone(),
+        at.field("grid").span.clone(),
+        at.field("block").span.clone(),
+        at.field("kernel").span.clone(),
+    ];
+    spans.extend(product.axes.iter().map(|axis| axis.place.declaration.byte_range()));
+    let bounds = children(function.node).into_iter().find(|child| child.kind() == "launch_bounds");
+    spans.extend(bounds.map(|bounds| bounds.byte_range()));
+    let is_word = |letter: char| letter == '_' || letter.is_ascii_alphanumeric();
+    let elsewhere = subject.source.match_indices(name.as_str()).any(|(start, _)| {
+        let end = start + name.len();
+        let before = subject.source.get(..start).and_then(|text| text.chars().next_back());
+        let after = subject.source.get(end..).and_then(|text| text.chars().next());
+        let prefixed = subject.source.get(..start).is_some_and(|text| text.ends_with("PARAM_"));
+        let whole = (prefixed || !before.is_some_and(is_word)) && !after.is_some_and(is_word);
+        // A template parameter of the same name is another name.
+        let is_template = function.templates.contains(&name.as_str())
+            && !prefixed
+            && function.outer.byte_range().contains(&start);
+        whole && !is_template && !spans.iter().any(|span| span.contains(&start))
+    });
+    (!elsewhere).then_some(name)
+}
+
+/// Key, values, template argument and template parameter have the tile's name.
+fn renamed(
+    function: &Function<'_>,
+    product: &Product<'_>,
+    old: &str,
+    (tile, share): (&str, Share),
+) -> Vec<Edit> {
+    let subject = function.subject;
+    let params = subject.block.field("params");
+    let index = subject.launch.parameters.iter().position(|each| each.name == old).unwrap_or(0);
+    let values: Vec<String> = tiles(share).iter().map(i64::to_string).collect();
+    let kernel = product.site.step.kernel.text();
+    let argument = format!("PARAM_{old}");
+    let mut edits = vec![
+        Edit::replace(params.key(index).span.clone(), format!("\"{tile}\"")),
+        Edit::replace(params.value(index).span.clone(), format!("[{}]", values.join(", "))),
+    ];
+    if kernel.contains(&argument) {
+        let changed = kernel.replace(&argument, &format!("PARAM_{tile}"));
+        edits.push(subject.new_size(product.site.at.field("kernel"), &changed));
+    }
+    let list = part(function.outer, "parameters").filter(|_| function.outer.id() != function.node.id());
+    for name in list.map_or_else(Vec::new, |list| all(list, &["identifier"])) {
+        let text = subject.of_node(name);
+        let at = function.templates.iter().position(|each| *each == text);
+        let is_size = at.is_some_and(|at| {
+            function.template_arguments(at).iter().all(|written| *written == argument)
+        });
+        if is_size {
+            edits.push(Edit::replace(name.byte_range(), tile));
+        }
+    }
+    edits
+}

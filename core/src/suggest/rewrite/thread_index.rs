@@ -1,0 +1,80 @@
+//! The variables that say which thread of a grid this is, and the launches that make them so.
+
+use tree_sitter::Node;
+
+use super::canonical::{canonical, global_thread, global_thread_along};
+use super::function::{Function, Local};
+use super::refusal::Missing;
+use super::subject::Site;
+use super::syntax::{all, contains};
+use crate::project::argument::ValueSource;
+use crate::project::launch::Argument;
+
+/// The one index that the place of a thread is used for.
+pub(super) fn thread_index<'s>(function: &Function<'s>) -> Result<Local<'s>, Missing> {
+    let subject = function.subject;
+    let wanted = global_thread(function);
+    let expected = "a variable with `blockIdx.x * block + threadIdx.x`";
+    let form = || Missing::Form { found: function.name.to_owned(), expected };
+    let local = function.locals().iter().copied().find(|local| {
+        let value = local.value.map(|value| canonical(function, value));
+        wanted.is_some() && value == wanted && !local.is_pointer && !local.is_array
+    });
+    let local = local.ok_or_else(form)?;
+    for field in all(function.body, &["field_expression"]) {
+        let text = subject.of_node(field);
+        let place = ["threadIdx", "blockIdx", "gridDim"].iter().any(|name| text.starts_with(name));
+        if place && !contains(local.declaration, field) {
+            let used = field.parent().map_or_else(String::new, |node| subject.line_of(node));
+            return Err(Missing::OtherUse { name: text.to_owned(), used });
+        }
+    }
+    if function.is_changed(local.name, function.body) {
+        let used = format!("{} = …", local.name);
+        return Err(Missing::OtherUse { name: local.name.to_owned(), used });
+    }
+    Ok(local)
+}
+
+/// The variable with the place of a thread along a dimension.
+pub(super) fn coordinate<'s>(function: &Function<'s>, dimension: usize) -> Option<Local<'s>> {
+    let wanted = global_thread_along(function, dimension)?;
+    let is_plain = |local: &Local<'_>| {
+        !local.is_pointer && !local.is_array && !function.is_changed(local.name, function.body)
+    };
+    function.locals().iter().copied().filter(is_plain).find(|local| {
+        local.value.is_some_and(|value| canonical(function, value) == wanted)
+    })
+}
+
+/// What is divided in a grid of `ceil_div(size, block)`, where the block is this launch's.
+pub(super) fn divided<'s>(site: &Site<'s>, dimension: usize) -> Option<&'s str> {
+    let step = site.step;
+    let (grid, block) = (step.grid.get(dimension)?, step.block.get(dimension)?);
+    let inside = grid.text().trim().strip_prefix("ceil_div(")?.strip_suffix(')')?;
+    let (size, by) = inside.rsplit_once(',')?;
+    let balanced = size.matches('(').count() == size.matches(')').count();
+    (balanced && squeezed(by) == squeezed(block.text())).then_some(size.trim())
+}
+
+/// Whether an expression of the code is what a launch calls by these words.
+pub(super) fn is_launch_size(function: &Function<'_>, site: &Site<'_>, node: Node<'_>, size: &str) -> bool {
+    let text = function.subject.of_node(node);
+    if let Some(axis) = text.strip_prefix("axis::").or_else(|| text.strip_prefix("AXIS_")) {
+        return axis == size;
+    }
+    if node.kind() == "number_literal" {
+        return text == size;
+    }
+    let index = function.parameters.iter().position(|parameter| parameter.name == text);
+    let argument = index.and_then(|index| site.step.arguments.get(index));
+    let Some(Argument::Value(value)) = argument else { return false };
+    let ValueSource::Formula(formula) = &value.source else { return false };
+    !function.is_changed(text, function.body)
+        && function.local(text, node).is_none()
+        && squeezed(formula.text()) == squeezed(size)
+}
+
+fn squeezed(text: &str) -> String {
+    text.split_whitespace().collect()
+}
