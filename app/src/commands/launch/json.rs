@@ -71,6 +71,7 @@ fn watch(request: &super::request::Request) -> Value {
     let schedule = match watch.schedule {
         Schedule::Deterministic => json!("deterministic"),
         Schedule::Parallel { threads } => json!({ "parallel": threads }),
+        Schedule::Independent { threads } => json!({ "independent": threads }),
         Schedule::Adversarial { seed } => json!({ "adversarial": seed }),
     };
     let approximations = match watch.approximation {

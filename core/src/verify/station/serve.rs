@@ -1,7 +1,9 @@
 //! A station at work: it opens a device, and carries out orders.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::path::Path;
+use std::thread::available_parallelism;
 
 use super::bound::{Bound, of_device};
 use super::known::{Exact, Held, Known, forget};
@@ -285,7 +287,8 @@ impl Station {
             Scrutiny::Memory | Scrutiny::Shuffled { .. } => Races::Ignored,
         };
         let schedule = match scrutiny {
-            Scrutiny::Full | Scrutiny::Memory => Schedule::Deterministic,
+            Scrutiny::Full => Schedule::Deterministic,
+            Scrutiny::Memory => independent(),
             Scrutiny::Shuffled { seed } => Schedule::Adversarial { seed },
         };
         let checks = Checks { uninitialized: true, races };
@@ -295,9 +298,14 @@ impl Station {
     /// The reference is trusted; that it reads only what was written is cheap to know.
     fn watch_reference(&self) -> Watch {
         let checks = Checks { uninitialized: true, races: Races::Ignored };
-        let (schedule, max_steps) = (Schedule::Deterministic, self.max_steps);
+        let (schedule, max_steps) = (independent(), self.max_steps);
         Watch { checks, schedule, counters: false, max_steps, ..Watch::ALL }
     }
+}
+
+/// Blocks on all processors where that changes nothing.
+fn independent() -> Schedule {
+    Schedule::Independent { threads: available_parallelism().unwrap_or(NonZeroUsize::MIN) }
 }
 
 fn order_error(message: &str) -> StationFailure {

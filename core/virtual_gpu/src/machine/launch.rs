@@ -66,6 +66,12 @@ pub enum Schedule {
         /// How many.
         threads: std::num::NonZeroUsize,
     },
+    /// The same where no block can see what another one does, so that nothing can depend on their order; else the
+    /// deterministic one.
+    Independent {
+        /// How many.
+        threads: std::num::NonZeroUsize,
+    },
     /// An order that a seed decides, to bring out what another order hides.
     Adversarial {
         /// Any number.
@@ -442,15 +448,31 @@ impl Machine {
 /// Whose turn it is, by the schedule.
 fn order(schedule: Schedule) -> Order {
     match schedule {
-        Schedule::Deterministic | Schedule::Parallel { .. } => Order::Fixed,
+        Schedule::Deterministic | Schedule::Parallel { .. } | Schedule::Independent { .. } => {
+            Order::Fixed
+        }
         Schedule::Adversarial { seed } => Order::Seeded(Random::new(seed)),
+    }
+}
+
+fn is_parallel(schedule: Schedule) -> bool {
+    match schedule {
+        Schedule::Parallel { .. } | Schedule::Independent { .. } => true,
+        Schedule::Deterministic | Schedule::Adversarial { .. } => false,
     }
 }
 
 /// Threads of a launch that runs on several; where that is asked for and cannot be, the report says so.
 fn threads(schedule: Schedule, program: &Program, report: &mut Report) -> Option<NonZeroUsize> {
-    let Schedule::Parallel { threads } = schedule else { return None };
-    report.schedule_note = parallel::needs_one_thread(program);
+    let (threads, note) = match schedule {
+        Schedule::Deterministic | Schedule::Adversarial { .. } => return None,
+        Schedule::Parallel { threads } => (threads, parallel::needs_one_thread(program)),
+        Schedule::Independent { threads } => {
+            let note = parallel::needs_one_thread(program);
+            (threads, note.or_else(|| parallel::has_meeting_blocks(program)))
+        }
+    };
+    report.schedule_note = note;
     if report.schedule_note.is_some() {
         report.schedule = Schedule::Deterministic;
         return None;
@@ -534,7 +556,7 @@ fn check_counting(
     program: &Program,
     config: &LaunchConfig,
 ) -> Result<(), LaunchError> {
-    if config.caches.is_some() && matches!(config.schedule, Schedule::Parallel { .. }) {
+    if config.caches.is_some() && is_parallel(config.schedule) {
         return Err(LaunchError::Unavailable("a cache model on a parallel schedule"));
     }
     match config.blocks {

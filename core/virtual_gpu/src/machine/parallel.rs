@@ -10,7 +10,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::super::cost::Counts;
 use super::super::lower::Program;
-use super::super::lower::code::{Builtin, Target};
+use super::super::isa::memory::{Ordering, Scope, Space};
+use super::super::isa::special_register::{Single, SpecialRegister};
+use super::super::lower::code::{Builtin, Code, Target};
 use super::memory::{Memory, RegionPlace};
 use super::run::{Launch, Recorded};
 
@@ -170,4 +172,39 @@ pub(super) fn needs_one_thread(program: &Program) -> Option<&'static str> {
         | Target::Function(_)
         | Target::Address(_) => None,
     })
+}
+
+/// How blocks of a program could see what others do meanwhile, if they could. Plain accesses of several blocks to one place
+/// are a race, which is looked for elsewhere.
+pub(super) fn has_meeting_blocks(program: &Program) -> Option<&'static str> {
+    program.ops.iter().find_map(|op| meeting(&op.code))
+}
+
+fn meeting(code: &Code) -> Option<&'static str> {
+    if let Code::Atomic { atomic, .. } | Code::AtomicVector { atomic, .. } = code {
+        let is_own = atomic.space == Space::Shared;
+        return (!is_own).then_some("blocks change memory by atomics, in an order that is the same");
+    }
+    if let Code::Load { access, .. } | Code::Store { access, .. } = code {
+        let is_own = !matches!(access.space, Space::Generic | Space::Global);
+        let is_plain = access.ordering == Ordering::Weak;
+        return (!is_own && !is_plain).then_some("blocks look at what others write");
+    }
+    if let Code::Fence(_, scope) = code {
+        let is_own = *scope == Scope::Cta;
+        return (!is_own).then_some("blocks order their accesses among each other");
+    }
+    let asks = matches!(
+        code,
+        Code::Special(SpecialRegister::Value(
+            Single::Clock
+                | Single::ClockHigh
+                | Single::Clock64
+                | Single::GlobalTimer
+                | Single::GlobalTimerLow
+                | Single::GlobalTimerHigh
+                | Single::Multiprocessor
+        ))
+    );
+    asks.then_some("the kernel asks when or where it runs")
 }

@@ -84,7 +84,9 @@ impl<'m> Session<'m> {
     ) -> Result<Self, LaunchError> {
         match config.schedule {
             Schedule::Deterministic => {}
-            Schedule::Parallel { .. } | Schedule::Adversarial { .. } => {
+            Schedule::Parallel { .. }
+            | Schedule::Independent { .. }
+            | Schedule::Adversarial { .. } => {
                 return Err(LaunchError::Unavailable(
                     "stepping in another schedule than the deterministic one",
                 ));

@@ -101,7 +101,7 @@ pub(super) fn refuse(config: &LaunchConfig, program: &Program) -> Result<(), Lau
     }
     match config.schedule {
         Schedule::Deterministic | Schedule::Adversarial { .. } => Ok(()),
-        Schedule::Parallel { .. } => Err(LaunchError::Unavailable(
+        Schedule::Parallel { .. } | Schedule::Independent { .. } => Err(LaunchError::Unavailable(
             "looking for data races with the parallel schedule, whose order is not repeatable,",
         )),
     }

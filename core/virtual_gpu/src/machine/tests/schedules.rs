@@ -171,6 +171,23 @@ fn counters_and_faults_of_several_threads_are_those_of_one() {
 }
 
 #[test]
+fn blocks_that_meet_nowhere_run_on_several_threads_and_others_in_their_order() {
+    let check = |body: &str, runs_at_once: bool| {
+        let threads = NonZeroUsize::new(3).unwrap();
+        let (one, expected) = run(body, 40, 64, Schedule::Deterministic);
+        let (several, found) = run(body, 40, 64, Schedule::Independent { threads });
+        assert_eq!((several.faults, several.counters, found), (one.faults, one.counters, expected));
+        assert_eq!(several.schedule_note.is_none(), runs_at_once, "{:?}", several.schedule_note);
+    };
+    check("setp.eq.u32 %p1, %r3, 7;\n@%p1 st.global.u32 [%d2], %r3;\n", true);
+    check("bar.sync 0;\nfence.acq_rel.cta;\n", true);
+    check("red.global.add.u32 [%d2], 1;\n", false);
+    check("ld.volatile.global.u32 %r5, [%d2];\n", false);
+    check("fence.acq_rel.gpu;\n", false);
+    check("mov.u32 %r5, %clock;\n", false);
+}
+
+#[test]
 fn a_fault_that_ends_the_launch_ends_it_at_its_block() {
     let body = "setp.lt.u32 %p1, %r3, 17;\n@!%p1 trap;\n";
     for threads in [2, 4] {
