@@ -4,8 +4,8 @@ use super::super::beside::{Beside, Estimate};
 use super::super::fact::Fact;
 use super::super::situation::Situation;
 use super::{
-    ATOMIC_SHARE, BUSY, Bottleneck, Elsewhere, Limiter, Share, Waste, atomics, few_blocks,
-    mostly_launch, near_the_bound, waiting,
+    BUSY, Bottleneck, Elsewhere, Limiter, Share, Waste, atomics, few_blocks, mostly_launch,
+    near_the_bound, waiting,
 };
 use crate::units::{Bytes, Fraction, Seconds};
 use crate::virtual_gpu::cost::time::Limit;
@@ -18,6 +18,9 @@ const HEAVY: f64 = 0.5;
 
 /// From this factor on, what is of no use decides.
 const WASTED: f64 = 2.0;
+
+/// With no more blocks than this for each multiprocessor, those that have none decide, whatever the others do.
+const MOSTLY_EMPTY: f64 = 0.75;
 
 /// Bytes of a sector.
 const SECTOR: u64 = 32;
@@ -42,7 +45,10 @@ pub(super) fn limiter(of: &Situation<'_>, beside: &Beside) -> Option<Limiter> {
     if let Some(evidence) = mostly_launch(of) {
         return Some(Limiter::of(Bottleneck::Launch, vec![evidence]));
     }
-    let busiest = busiest(of, share);
+    let busiest = match beside.estimate {
+        Estimate::Alike | Estimate::Line { .. } | Estimate::AtMost => busiest(of, share),
+        Estimate::None => None,
+    };
     let reached = of.fraction().unwrap_or(0.0);
     let is_decisive = |busiest: &&Busiest| busiest.busy.0 >= BUSY && busiest.busy.0 >= reached;
     if let (Some(busiest), Share::About) = (busiest.as_ref().filter(is_decisive), share) {
@@ -50,6 +56,10 @@ pub(super) fn limiter(of: &Situation<'_>, beside: &Beside) -> Option<Limiter> {
     }
     if let Some(limiter) = near_the_bound(of) {
         return Some(limiter);
+    }
+    if few_blocks(of).is_some_and(|blocks| blocks <= MOSTLY_EMPTY) {
+        let idle = busiest.as_ref().map(Busiest::sentence);
+        return Some(carried(waiting(of, idle)));
     }
     if let Some(Wasted { waste, evidence, .. }) = wasted(of, beside) {
         let mut evidence = vec![evidence];
@@ -75,14 +85,12 @@ pub(super) fn limiter(of: &Situation<'_>, beside: &Beside) -> Option<Limiter> {
     Some(carried(Limiter::of(Bottleneck::Unknown, vec![nothing.to_owned()])))
 }
 
-/// Atomics that decide: by what they touch, or where the times of units are known by how they queue.
+/// Atomics that decide, where a thread has as much to do.
 fn queueing(of: &Situation<'_>, beside: &Beside) -> Option<String> {
     match beside.estimate {
         Estimate::Alike | Estimate::Line { .. } => atomics(of),
-        Estimate::AtMost | Estimate::None => {
-            let share = Fact::GlobalAtomicShare.value(of).filter(|share| *share >= ATOMIC_SHARE);
-            share.map(|share| Fact::GlobalAtomicShare.sentence(share))
-        }
+        // What each block adds at its end weighs most in small workloads.
+        Estimate::AtMost | Estimate::None => None,
     }
 }
 
