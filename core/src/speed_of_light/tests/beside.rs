@@ -52,29 +52,29 @@ fn carried(small: &[(&'static str, u64, f64)], each: u64) -> Profile {
 
 /// Which workload stands for it, how, and the passes over shared memory that a block then takes.
 #[track_caller]
-fn check(small: &[(&'static str, u64, f64)], each: u64, expected: (&str, Estimate, Option<f64>)) {
+fn check(small: &[(&'static str, u64, f64)], each: u64, expected: &(&str, Estimate, Option<f64>)) {
     let profile = carried(small, each);
     let CountedAt::Beside(beside) = &profile.at else { panic!("{:?}", profile.at) };
     let shared = profile.units.iter().find(|(unit, _)| *unit == Limit::Shared);
     // 1000 blocks for each multiprocessor, three times.
     let passes = shared.map(|(_, time)| (time.0 * 1.98e9 / 3000.0).round());
-    assert_eq!((beside.workload.as_str(), beside.estimate.clone(), passes), expected);
+    assert_eq!((beside.workload.as_str(), beside.estimate.clone(), passes), *expected);
 }
 
 #[test]
 fn totals_follow_the_work_of_a_thread_and_never_the_number_of_threads() {
     let alike = 0.0;
     let both = [("short", 2, alike), ("long", 8, alike)];
-    check(&both, 8, ("long", Estimate::Alike, Some(500.0)));
-    check(&both, 10, ("long", Estimate::Alike, Some(625.0)));
+    check(&both, 8, &("long", Estimate::Alike, Some(500.0)));
+    check(&both, 10, &("long", Estimate::Alike, Some(625.0)));
     // 100 + 50 * 32: what a thread does once is not multiplied.
     let line = || Estimate::Line { other: "short".to_owned() };
-    check(&both, 32, ("long", line(), Some(1700.0)));
-    check(&[("short", 2, alike), ("long", 64, alike)], 16, ("long", line(), Some(900.0)));
+    check(&both, 32, &("long", line(), Some(1700.0)));
+    check(&[("short", 2, alike), ("long", 64, alike)], 16, &("long", line(), Some(900.0)));
     // Alone, or too far away, it only says what cannot be exceeded.
-    check(&[("long", 8, alike)], 32, ("long", Estimate::AtMost, Some(2000.0)));
-    check(&both, 800, ("long", Estimate::AtMost, Some(50_000.0)));
-    check(&[("long", 800, alike)], 2, ("long", Estimate::None, None));
+    check(&[("long", 8, alike)], 32, &("long", Estimate::AtMost, Some(2000.0)));
+    check(&both, 800, &("long", Estimate::AtMost, Some(50_000.0)));
+    check(&[("long", 800, alike)], 2, &("long", Estimate::None, None));
 }
 
 #[test]
