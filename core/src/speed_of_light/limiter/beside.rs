@@ -28,8 +28,8 @@ const SECTOR: u64 = 32;
 /// Sectors of an access from which on it is scattered: 4 hold 32 words.
 const SCATTERED: f64 = 5.0;
 
-/// What holds a kernel back; none where the counts do not say it.
-pub(super) fn limiter(of: &Situation<'_>, beside: &Beside) -> Option<Limiter> {
+/// What holds a kernel back.
+pub(super) fn limiter(of: &Situation<'_>, beside: &Beside) -> Limiter {
     let share = match beside.estimate {
         Estimate::Alike | Estimate::Line { .. } => Share::About,
         Estimate::AtMost | Estimate::None => Share::AtMost,
@@ -40,49 +40,49 @@ pub(super) fn limiter(of: &Situation<'_>, beside: &Beside) -> Option<Limiter> {
         limiter
     };
     if let Some(fact) = queueing(of, beside) {
-        return Some(carried(Limiter::of(Bottleneck::Atomics, vec![fact])));
+        return carried(Limiter::of(Bottleneck::Atomics, vec![fact]));
     }
     if let Some(evidence) = mostly_launch(of) {
-        return Some(Limiter::of(Bottleneck::Launch, vec![evidence]));
+        return Limiter::of(Bottleneck::Launch, vec![evidence]);
     }
     let busiest = match beside.estimate {
         Estimate::Alike | Estimate::Line { .. } | Estimate::AtMost => busiest(of, share),
         Estimate::None => None,
     };
-    let reached = of.fraction().unwrap_or(0.0);
-    let is_decisive = |busiest: &&Busiest| busiest.busy.0 >= BUSY && busiest.busy.0 >= reached;
-    if let (Some(busiest), Share::About) = (busiest.as_ref().filter(is_decisive), share) {
-        return Some(carried(busiest.limiter(of)));
+    if let (Some(busiest), Share::About) = (&busiest, share)
+        && busiest.decides(of)
+    {
+        return carried(busiest.limiter(of));
     }
-    if let Some(limiter) = near_the_bound(of) {
-        return Some(limiter);
-    }
+    near_the_bound(of).unwrap_or_else(|| carried(elsewise(of, beside, busiest.as_ref())))
+}
+
+/// Of a kernel far from its bound no unit of which is known to be busy.
+fn elsewise(of: &Situation<'_>, beside: &Beside, busiest: Option<&Busiest>) -> Limiter {
+    let sentence = busiest.map(Busiest::sentence);
     if few_blocks(of).is_some_and(|blocks| blocks <= MOSTLY_EMPTY) {
-        let idle = busiest.as_ref().map(Busiest::sentence);
-        return Some(carried(waiting(of, idle)));
+        return waiting(of, sentence);
     }
+    let with_sentence =
+        |evidence: String| std::iter::once(evidence).chain(sentence.clone()).collect();
     if let Some(Wasted { waste, evidence, .. }) = wasted(of, beside) {
-        let mut evidence = vec![evidence];
-        evidence.extend(busiest.as_ref().map(Busiest::sentence));
-        return Some(carried(Limiter::of(Bottleneck::Waste(waste), evidence)));
+        return Limiter::of(Bottleneck::Waste(waste), with_sentence(evidence));
     }
     if let Some(evidence) = traffic(of, beside) {
-        let evidence = std::iter::once(evidence).chain(busiest.as_ref().map(Busiest::sentence));
-        return Some(carried(Limiter::of(Bottleneck::Traffic, evidence.collect())));
+        return Limiter::of(Bottleneck::Traffic, with_sentence(evidence));
     }
-    if let Some(busiest) = busiest.as_ref().filter(is_decisive) {
+    match busiest {
         // No other unit can be.
-        return Some(carried(busiest.limiter(of)));
+        Some(busiest) if busiest.decides(of) => busiest.limiter(of),
+        Some(busiest) if busiest.busy.0 < BUSY => {
+            Limiter { busy: Some(busiest.busy), ..waiting(of, sentence) }
+        }
+        Some(_) | None if few_blocks(of).is_some() => waiting(of, None),
+        Some(_) | None => {
+            let nothing = "the counts do not carry over, and nothing else says what takes the time";
+            Limiter::of(Bottleneck::Unknown, vec![nothing.to_owned()])
+        }
     }
-    if let Some(busiest) = busiest.filter(|busiest| busiest.busy.0 < BUSY) {
-        let limiter = waiting(of, Some(busiest.sentence()));
-        return Some(carried(Limiter { busy: Some(busiest.busy), ..limiter }));
-    }
-    if few_blocks(of).is_some() {
-        return Some(waiting(of, None));
-    }
-    let nothing = "the counts do not carry over, and nothing else says what takes the time";
-    Some(carried(Limiter::of(Bottleneck::Unknown, vec![nothing.to_owned()])))
 }
 
 /// Atomics that decide, where a thread has as much to do.
@@ -128,6 +128,11 @@ impl Busiest {
         format!(
             "no unit of the multiprocessors is busier than {unit}, for {share} {busy} of the time"
         )
+    }
+
+    /// Whether it is busy, and no less so than the bound says of its own.
+    fn decides(&self, of: &Situation<'_>) -> bool {
+        self.busy.0 >= BUSY && self.busy.0 >= of.fraction().unwrap_or(0.0)
     }
 
     fn limiter(&self, of: &Situation<'_>) -> Limiter {
