@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use egui::{ComboBox, Ui, WidgetInfo};
 use lightbench_core::evaluate::Run;
+use lightbench_core::speed_of_light::situation::CountedAt;
 use lightbench_core::virtual_gpu::cost::Counts;
 
 use crate::widgets::code::marks;
@@ -49,6 +50,10 @@ impl Lines {
         let Some(profile) = told.and_then(|told| told.profile.as_ref().ok()) else {
             return Vec::new();
         };
+        let at = match &profile.at {
+            CountedAt::There => String::new(),
+            CountedAt::Beside(beside) => format!(", on {} at {}", beside.device, beside.workload),
+        };
         let own = |file: &str| Path::new(file).ends_with(&self.file);
         let lines: Vec<(u32, u64)> = profile
             .lines
@@ -64,7 +69,7 @@ impl Lines {
             line: *line as usize,
             value: (*amount as f64 / most as f64) as f32,
             text: format!(
-                "{amount} {}, {:.1} % of all",
+                "{amount} {}, {:.1} % of all{at}",
                 word(self.which),
                 *amount as f64 / all as f64 * 100.0
             ),

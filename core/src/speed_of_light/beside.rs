@@ -187,10 +187,10 @@ impl Beside {
         let mut sentence =
             format!("counted on {} at the workload {}, not on the GPU", self.device, self.workload);
         if self.data_differs {
-            sentence += ", where whole numbers are drawn otherwise";
+            sentence += "; whole numbers are drawn otherwise there";
         }
         if self.whole_warps {
-            sentence += ", where few lanes had anything to do, and taken for whole warps";
+            sentence += "; few lanes had anything to do there, and are taken for whole warps";
         }
         match &self.estimate {
             Estimate::Alike => sentence += "; a thread there has about as much to do",

@@ -109,11 +109,10 @@ impl fmt::Display for Share {
 /// What holds a kernel back, from all that is known.
 #[must_use]
 pub fn limiter(of: &Situation<'_>) -> Limiter {
-    let found = match of.at {
-        CountedAt::There => None,
+    match of.at {
+        CountedAt::There => there(of),
         CountedAt::Beside(beside) => beside::limiter(of, beside),
-    };
-    found.unwrap_or_else(|| there(of))
+    }
 }
 
 /// From what is known of the timed workload itself.

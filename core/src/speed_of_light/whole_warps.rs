@@ -19,11 +19,13 @@ const OWN_SECTOR: f64 = 0.9;
 /// Lanes of a warp.
 const LANES: f64 = 32.0;
 
-/// Whether most lanes of a launch are idle, and it is too small to tell why.
+/// Whether most lanes of a launch are idle, and it is too small to tell why. Where there are atomics, single lanes may wait
+/// for other blocks.
 pub(super) fn is_sparse(launch: &LaunchCounts) -> bool {
     let blocks = launch.grid.iter().fold(1, |all: u64, side| all.saturating_mul(u64::from(*side)));
     let lanes = launch.counted.total.active_lanes();
-    blocks < FEW_BLOCKS && lanes.is_some_and(|lanes| lanes < FEW_LANES)
+    let waits = launch.counted.total.atomics > 0;
+    blocks < FEW_BLOCKS && !waits && lanes.is_some_and(|lanes| lanes < FEW_LANES)
 }
 
 impl Counted {

@@ -23,7 +23,7 @@ enum Grid {
 
 pub(super) const SPECIMENS: &[Specimen] = &[
     Specimen { name: "stream", block: 256, grid: Grid::Each, body: "" },
-    Specimen { name: "scattered", block: 64, grid: Grid::Rows(32), body: "" },
+    Specimen { name: "scattered", block: 32, grid: Grid::Rows(32), body: "" },
     Specimen { name: "one-block", block: 128, grid: Grid::Fixed(1), body: "" },
     Specimen { name: "strided", block: 256, grid: Grid::Fixed(8), body: "" },
     Specimen {

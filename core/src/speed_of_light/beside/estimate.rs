@@ -28,6 +28,7 @@ pub(super) fn estimate(
     }
     if (1.0 / FAR..=FAR).contains(&more)
         && let Some((other, line)) = line(nearest, small, of)
+        && is_within(&line, at_most(small, of).as_deref())
     {
         return (Estimate::Line { other: other.to_owned() }, line);
     }
@@ -77,6 +78,12 @@ fn at_most(small: &[Small<'_>], of: &Target<'_>) -> Option<Vec<(Limit, Seconds)>
         });
     }
     least
+}
+
+/// Whether nothing is beyond what no unit can need more of.
+fn is_within(times: &[(Limit, Seconds)], most: Option<&[(Limit, Seconds)]>) -> bool {
+    let most_of = |limit| most?.iter().find(|(known, _)| *known == limit).map(|(_, time)| *time);
+    times.iter().all(|(limit, time)| most_of(*limit).is_none_or(|most| *time <= most))
 }
 
 fn lesser(known: Vec<(Limit, Seconds)>, times: &[(Limit, Seconds)]) -> Vec<(Limit, Seconds)> {

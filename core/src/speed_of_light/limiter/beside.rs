@@ -4,8 +4,8 @@ use super::super::beside::{Beside, Estimate};
 use super::super::fact::Fact;
 use super::super::situation::Situation;
 use super::{
-    ATOMIC_SHARE, BUSY, Bottleneck, Elsewhere, Limiter, Share, Waste, atomics, few_blocks,
-    mostly_launch, near_the_bound, waiting,
+    BUSY, Bottleneck, Elsewhere, Limiter, Share, Waste, atomics, few_blocks, mostly_launch,
+    near_the_bound, waiting,
 };
 use crate::units::{Bytes, Fraction, Seconds};
 use crate::virtual_gpu::cost::time::Limit;
@@ -19,14 +19,17 @@ const HEAVY: f64 = 0.5;
 /// From this factor on, what is of no use decides.
 const WASTED: f64 = 2.0;
 
+/// With no more blocks than this for each multiprocessor, those that have none decide, whatever the others do.
+const MOSTLY_EMPTY: f64 = 0.75;
+
 /// Bytes of a sector.
 const SECTOR: u64 = 32;
 
 /// Sectors of an access from which on it is scattered: 4 hold 32 words.
 const SCATTERED: f64 = 5.0;
 
-/// What holds a kernel back; none where the counts do not say it.
-pub(super) fn limiter(of: &Situation<'_>, beside: &Beside) -> Option<Limiter> {
+/// What holds a kernel back.
+pub(super) fn limiter(of: &Situation<'_>, beside: &Beside) -> Limiter {
     let share = match beside.estimate {
         Estimate::Alike | Estimate::Line { .. } => Share::About,
         Estimate::AtMost | Estimate::None => Share::AtMost,
@@ -37,52 +40,57 @@ pub(super) fn limiter(of: &Situation<'_>, beside: &Beside) -> Option<Limiter> {
         limiter
     };
     if let Some(fact) = queueing(of, beside) {
-        return Some(carried(Limiter::of(Bottleneck::Atomics, vec![fact])));
+        return carried(Limiter::of(Bottleneck::Atomics, vec![fact]));
     }
     if let Some(evidence) = mostly_launch(of) {
-        return Some(Limiter::of(Bottleneck::Launch, vec![evidence]));
+        return Limiter::of(Bottleneck::Launch, vec![evidence]);
     }
-    let busiest = busiest(of, share);
-    let reached = of.fraction().unwrap_or(0.0);
-    let is_decisive = |busiest: &&Busiest| busiest.busy.0 >= BUSY && busiest.busy.0 >= reached;
-    if let (Some(busiest), Share::About) = (busiest.as_ref().filter(is_decisive), share) {
-        return Some(carried(busiest.limiter(of)));
+    let busiest = match beside.estimate {
+        Estimate::Alike | Estimate::Line { .. } | Estimate::AtMost => busiest(of, share),
+        Estimate::None => None,
+    };
+    if let (Some(busiest), Share::About) = (&busiest, share)
+        && busiest.decides(of)
+    {
+        return carried(busiest.limiter(of));
     }
-    if let Some(limiter) = near_the_bound(of) {
-        return Some(limiter);
-    }
-    if let Some(Wasted { waste, evidence, .. }) = wasted(of, beside) {
-        let mut evidence = vec![evidence];
-        evidence.extend(busiest.as_ref().map(Busiest::sentence));
-        return Some(carried(Limiter::of(Bottleneck::Waste(waste), evidence)));
-    }
-    if let Some(evidence) = traffic(of, beside) {
-        let evidence = std::iter::once(evidence).chain(busiest.as_ref().map(Busiest::sentence));
-        return Some(carried(Limiter::of(Bottleneck::Traffic, evidence.collect())));
-    }
-    if let Some(busiest) = busiest.as_ref().filter(is_decisive) {
-        // No other unit can be.
-        return Some(carried(busiest.limiter(of)));
-    }
-    if let Some(busiest) = busiest.filter(|busiest| busiest.busy.0 < BUSY) {
-        let limiter = waiting(of, Some(busiest.sentence()));
-        return Some(carried(Limiter { busy: Some(busiest.busy), ..limiter }));
-    }
-    if few_blocks(of).is_some() {
-        return Some(waiting(of, None));
-    }
-    let nothing = "the counts do not carry over, and nothing else says what takes the time";
-    Some(carried(Limiter::of(Bottleneck::Unknown, vec![nothing.to_owned()])))
+    near_the_bound(of).unwrap_or_else(|| carried(elsewise(of, beside, busiest.as_ref())))
 }
 
-/// Atomics that decide: by what they touch, or where the times of units are known by how they queue.
+/// Of a kernel far from its bound no unit of which is known to be busy.
+fn elsewise(of: &Situation<'_>, beside: &Beside, busiest: Option<&Busiest>) -> Limiter {
+    let sentence = busiest.map(Busiest::sentence);
+    if few_blocks(of).is_some_and(|blocks| blocks <= MOSTLY_EMPTY) {
+        return waiting(of, sentence);
+    }
+    let with_sentence =
+        |evidence: String| std::iter::once(evidence).chain(sentence.clone()).collect();
+    if let Some(Wasted { waste, evidence, .. }) = wasted(of, beside) {
+        return Limiter::of(Bottleneck::Waste(waste), with_sentence(evidence));
+    }
+    if let Some(evidence) = traffic(of, beside) {
+        return Limiter::of(Bottleneck::Traffic, with_sentence(evidence));
+    }
+    match busiest {
+        // No other unit can be.
+        Some(busiest) if busiest.decides(of) => busiest.limiter(of),
+        Some(busiest) if busiest.busy.0 < BUSY => {
+            Limiter { busy: Some(busiest.busy), ..waiting(of, sentence) }
+        }
+        Some(_) | None if few_blocks(of).is_some() => waiting(of, None),
+        Some(_) | None => {
+            let nothing = "the counts do not carry over, and nothing else says what takes the time";
+            Limiter::of(Bottleneck::Unknown, vec![nothing.to_owned()])
+        }
+    }
+}
+
+/// Atomics that decide, where a thread has as much to do.
 fn queueing(of: &Situation<'_>, beside: &Beside) -> Option<String> {
     match beside.estimate {
         Estimate::Alike | Estimate::Line { .. } => atomics(of),
-        Estimate::AtMost | Estimate::None => {
-            let share = Fact::GlobalAtomicShare.value(of).filter(|share| *share >= ATOMIC_SHARE);
-            share.map(|share| Fact::GlobalAtomicShare.sentence(share))
-        }
+        // What each block adds at its end weighs most in small workloads.
+        Estimate::AtMost | Estimate::None => None,
     }
 }
 
@@ -120,6 +128,11 @@ impl Busiest {
         format!(
             "no unit of the multiprocessors is busier than {unit}, for {share} {busy} of the time"
         )
+    }
+
+    /// Whether it is busy, and no less so than the bound says of its own.
+    fn decides(&self, of: &Situation<'_>) -> bool {
+        self.busy.0 >= BUSY && self.busy.0 >= of.fraction().unwrap_or(0.0)
     }
 
     fn limiter(&self, of: &Situation<'_>) -> Limiter {

@@ -7,6 +7,7 @@ use crate::speed_of_light::beside::{
 use crate::speed_of_light::limiter::{Bottleneck, Cause, Waste, limiter};
 use crate::speed_of_light::situation::{Counted, CountedAt, DeviceNumbers, Profile, Situation};
 use crate::virtual_gpu::cost::time::Limit;
+use crate::virtual_gpu::cost::{Counts, InstructionClass};
 
 /// Passes over shared memory that a block of 256 threads takes: some at once, and some for each unit of work of a thread.
 const ONCE: u64 = 100;
@@ -16,6 +17,7 @@ const EACH: u64 = 50;
 fn launch(blocks: u32, each: u64) -> LaunchCounts {
     let mut counted = Counted::default();
     counted.total.warp_instructions = u64::from(blocks);
+    counted.total.thread_instructions = 32 * u64::from(blocks);
     counted.total.shared_wavefronts = u64::from(blocks) * (ONCE + EACH * each);
     LaunchCounts {
         kernel: "k".to_owned(),
@@ -50,29 +52,29 @@ fn carried(small: &[(&'static str, u64, f64)], each: u64) -> Profile {
 
 /// Which workload stands for it, how, and the passes over shared memory that a block then takes.
 #[track_caller]
-fn check(small: &[(&'static str, u64, f64)], each: u64, expected: (&str, Estimate, Option<f64>)) {
+fn check(small: &[(&'static str, u64, f64)], each: u64, expected: &(&str, Estimate, Option<f64>)) {
     let profile = carried(small, each);
     let CountedAt::Beside(beside) = &profile.at else { panic!("{:?}", profile.at) };
     let shared = profile.units.iter().find(|(unit, _)| *unit == Limit::Shared);
     // 1000 blocks for each multiprocessor, three times.
     let passes = shared.map(|(_, time)| (time.0 * 1.98e9 / 3000.0).round());
-    assert_eq!((beside.workload.as_str(), beside.estimate.clone(), passes), expected);
+    assert_eq!((beside.workload.as_str(), beside.estimate.clone(), passes), *expected);
 }
 
 #[test]
 fn totals_follow_the_work_of_a_thread_and_never_the_number_of_threads() {
     let alike = 0.0;
     let both = [("short", 2, alike), ("long", 8, alike)];
-    check(&both, 8, ("long", Estimate::Alike, Some(500.0)));
-    check(&both, 10, ("long", Estimate::Alike, Some(625.0)));
+    check(&both, 8, &("long", Estimate::Alike, Some(500.0)));
+    check(&both, 10, &("long", Estimate::Alike, Some(625.0)));
     // 100 + 50 * 32: what a thread does once is not multiplied.
     let line = || Estimate::Line { other: "short".to_owned() };
-    check(&both, 32, ("long", line(), Some(1700.0)));
-    check(&[("short", 2, alike), ("long", 64, alike)], 16, ("long", line(), Some(900.0)));
+    check(&both, 32, &("long", line(), Some(1700.0)));
+    check(&[("short", 2, alike), ("long", 64, alike)], 16, &("long", line(), Some(900.0)));
     // Alone, or too far away, it only says what cannot be exceeded.
-    check(&[("long", 8, alike)], 32, ("long", Estimate::AtMost, Some(2000.0)));
-    check(&both, 800, ("long", Estimate::AtMost, Some(50_000.0)));
-    check(&[("long", 800, alike)], 2, ("long", Estimate::None, None));
+    check(&[("long", 8, alike)], 32, &("long", Estimate::AtMost, Some(2000.0)));
+    check(&both, 800, &("long", Estimate::AtMost, Some(50_000.0)));
+    check(&[("long", 800, alike)], 2, &("long", Estimate::None, None));
 }
 
 #[test]
@@ -142,4 +144,26 @@ fn only_what_the_counts_permit_is_concluded() {
         check_limit(estimate, 4.0, 8, Bottleneck::Waste(Waste::Banks));
     }
     check_limit(Estimate::Alike, f64::NAN, 1, Bottleneck::Unknown);
+}
+
+/// A row for each thread, and three rows.
+#[test]
+fn three_lanes_with_sectors_of_their_own_are_a_scattered_warp() {
+    let mut few = launch(1, 10);
+    let total = &mut few.counted.total;
+    (total.warp_instructions, total.thread_instructions) = (1000, 3000);
+    (total.global_load_requests, total.global_load_sectors, total.global_load_lines) =
+        (90, 270, 270);
+    (total.global_load_bytes, total.global_load_distinct_bytes) = (1080, 1080);
+    (total.global_store_requests, total.global_store_sectors, total.global_store_lines) =
+        (90, 90, 90);
+    total.global_wavefronts = 180;
+    let lanes = Counts { warp_instructions: 90, thread_instructions: 270, ..Counts::default() };
+    few.counted.classes.insert(InstructionClass::GlobalLoad, lanes);
+    few.counted.classes.insert(InstructionClass::GlobalStore, lanes);
+    let whole = few.counted.in_whole_warps().total;
+    assert_eq!(whole.active_lanes(), Some(3000.0 / 94.0));
+    // 32 sectors for each load, and what lay side by side stays so.
+    assert_eq!((whole.global_load_requests, whole.global_store_requests), (9, 9));
+    assert_eq!(whole.global_wavefronts, 68 + 9);
 }
