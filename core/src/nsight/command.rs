@@ -70,9 +70,11 @@ mod tests {
         let command = WorkerCommand::new("/bin/lightbench", ["launch-once", "/tmp/order"]);
         let symbols = symbols.iter().copied().collect();
         let found = arguments(task, &symbols, Path::new("/tmp/log"), &command);
-        let always = ["--target-processes", "all", "--clock-control", "none", "--cache-control", "all"];
+        let always =
+            ["--target-processes", "all", "--clock-control", "none", "--cache-control", "all"];
         let last = ["/bin/lightbench", "launch-once", "/tmp/order"];
-        let expected: Vec<&str> = always.into_iter().chain(expected.iter().copied()).chain(last).collect();
+        let expected: Vec<&str> =
+            always.into_iter().chain(expected.iter().copied()).chain(last).collect();
         assert_eq!(found, expected);
     }
 

@@ -75,7 +75,8 @@ mod tests {
     use super::*;
     use crate::nsight::metric::set;
 
-    fn check(text: &str, expected: Option<Complaint>) {
+    fn check(text: &str, expected: impl Into<Option<Complaint>>) {
+        let expected = expected.into();
         assert_eq!(complaint(text, &set("overview").unwrap().metrics), expected, "{text}");
     }
 
@@ -85,21 +86,21 @@ mod tests {
         check(
             "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters on the \
              target device 0. For instructions see https://developer.nvidia.com/ERR_NVGPUCTRPERM",
-            Some(Complaint::NotPermitted),
+            Complaint::NotPermitted,
         );
         check(
             "==ERROR== Profiling failed because a driver resource was unavailable. Ensure that no other tool (like DCGM) is \
              concurrently collecting profiling data.",
-            Some(Complaint::Busy),
+            Complaint::Busy,
         );
         check(
             "==PROF== fine\n==ERROR== Failed to find metric dram__bytes_read.sum\n==ERROR== No metrics to collect found",
-            Some(Complaint::UnknownMetrics(vec!["dram__bytes_read.sum".to_owned()])),
+            Complaint::UnknownMetrics(vec!["dram__bytes_read.sum".to_owned()]),
         );
-        check("==WARNING== No kernels were profiled.", Some(Complaint::NoLaunch));
+        check("==WARNING== No kernels were profiled.", Complaint::NoLaunch);
         check(
             "==ERROR== The application returned an error code (11).",
-            Some(Complaint::Other("The application returned an error code (11).".to_owned())),
+            Complaint::Other("The application returned an error code (11).".to_owned()),
         );
     }
 

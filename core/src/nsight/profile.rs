@@ -211,9 +211,9 @@ pub fn write_report(
 
 /// Copies a whole file to where there is none: complete, or not at all.
 fn keep(from: &Path, to: &Path) -> Result<(), ProfileError> {
-    let failed = |source: io::Error| match source.kind() {
-        io::ErrorKind::AlreadyExists => ProfileError::Exists(to.to_owned()),
-        _ => ProfileError::Storage { path: to.to_owned(), source },
+    let failed = |source: io::Error| match source.kind() == io::ErrorKind::AlreadyExists {
+        true => ProfileError::Exists(to.to_owned()),
+        false => ProfileError::Storage { path: to.to_owned(), source },
     };
     let mut source = File::open(from).map_err(failed)?;
     let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty());

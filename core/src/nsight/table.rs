@@ -57,10 +57,8 @@ pub fn read(text: &str) -> Result<Vec<Row>, TableError> {
         table.push_str(line);
         table.push('\n');
     }
-    let mut reader = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .from_reader(table.as_bytes());
+    let mut reader =
+        csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(table.as_bytes());
     let mut records = reader.records();
     let names = records.next().ok_or(TableError::Missing)?.map_err(damaged)?;
     let mut units = csv::StringRecord::new();
@@ -89,11 +87,7 @@ fn is_names(line: &str) -> bool {
     rest.is_some_and(|rest| rest.starts_with("\","))
 }
 
-fn row(
-    names: &csv::StringRecord,
-    units: &csv::StringRecord,
-    record: &csv::StringRecord,
-) -> Row {
+fn row(names: &csv::StringRecord, units: &csv::StringRecord, record: &csv::StringRecord) -> Row {
     let text = |name: &str| {
         let column = names.iter().position(|own| own == name);
         column.and_then(|column| record.get(column)).unwrap_or_default().trim().to_owned()
@@ -108,7 +102,12 @@ fn row(
         grid: text("Grid Size"),
         block: text("Block Size"),
         // Only metrics have two underscores in a row in their names.
-        cells: names.iter().enumerate().filter(|(_, name)| name.contains("__")).filter_map(cell).collect(),
+        cells: names
+            .iter()
+            .enumerate()
+            .filter(|(_, name)| name.contains("__"))
+            .filter_map(cell)
+            .collect(),
     }
 }
 
@@ -138,9 +137,13 @@ mod tests {
         )
     }
 
-    fn check(lines: &[&str], expected: Result<&[(&str, &[Option<f64>])], TableError>) {
+    /// A kernel and its three values.
+    type Launched<'a> = (&'a str, &'a [Option<f64>]);
+
+    fn check(lines: &[&str], expected: Result<&[Launched<'_>], TableError>) {
         let read = read(&lines.join("\n"));
-        let names = ["gpu__time_duration.sum", "dram__bytes_read.sum", "lts__t_sector_hit_rate.pct"];
+        let names =
+            ["gpu__time_duration.sum", "dram__bytes_read.sum", "lts__t_sector_hit_rate.pct"];
         let found = read.map(|rows| {
             let values = |row: &Row| {
                 names.iter().map(|name| row.cells.get(*name).map(|cell| cell.value)).collect()
@@ -199,7 +202,10 @@ mod tests {
         let text = [NAMES, UNITS, &launch("scale", r#""1","2","3""#)].join("\n");
         let rows = read(&text).unwrap();
         assert_eq!(rows[0].cells["gpu__time_duration.sum"].unit, "ns");
-        assert_eq!((rows[0].grid.as_str(), rows[0].block.as_str()), ("(16384, 1, 1)", "(256, 1, 1)"));
+        assert_eq!(
+            (rows[0].grid.as_str(), rows[0].block.as_str()),
+            ("(16384, 1, 1)", "(256, 1, 1)")
+        );
         assert!(!rows[0].cells.contains_key("Process ID"));
     }
 
@@ -210,9 +216,10 @@ mod tests {
         check(&[NAMES], Err(TableError::Empty));
         check(&[NAMES, UNITS, "==WARNING== No kernels were profiled."], Err(TableError::Empty));
         let error = TableError::Damaged("a launch called `printed`".to_owned());
-        check(&[NAMES, UNITS, "printed by somebody"], Err(TableError::Damaged(
-            "a launch called `printed by somebody`".to_owned(),
-        )));
+        check(
+            &[NAMES, UNITS, "printed by somebody"],
+            Err(TableError::Damaged("a launch called `printed by somebody`".to_owned())),
+        );
         check(&[NAMES, UNITS, "printed,1"], Err(error));
     }
 

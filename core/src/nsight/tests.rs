@@ -45,8 +45,10 @@ const TABLE: &str = r#"cat > "$log" <<'END'
 END
 "#;
 
-const FINE: &str = ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry nothing() {\n ret;\n}\n";
-const TRAP: &str = ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry nothing() {\n trap;\n}\n";
+const FINE: &str =
+    ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry nothing() {\n ret;\n}\n";
+const TRAP: &str =
+    ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry nothing() {\n trap;\n}\n";
 
 fn order(ptx: &str, launches: u64) -> Order {
     let (side, device) = (Side::Candidate, "virtual:h200".to_owned());
@@ -125,7 +127,10 @@ fn nothing_of_our_surroundings_reaches_the_profiler_but_the_search_path() {
 #[test]
 fn reasons_of_the_profiler_are_told() {
     let say = |text: &str| format!("echo '==ERROR== {text}' > \"$log\"; exit 1\n");
-    check(&say("ERR_NVGPUCTRPERM - The user does not have permission"), "NVreg_RestrictProfilingToAdminUsers=0");
+    check(
+        &say("ERR_NVGPUCTRPERM - The user does not have permission"),
+        "NVreg_RestrictProfilingToAdminUsers=0",
+    );
     check(&say("The application returned an error code (11)."), "error code (11)");
     check("echo '==WARNING== No kernels were profiled.' > \"$log\"\n", "saw no launch");
     // Where it could not write to its file, its words come with everybody's.

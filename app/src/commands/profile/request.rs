@@ -85,7 +85,9 @@ fn workload(project: &Project, wanted: Option<&str>) -> Result<Workload, String>
 fn writable(file: &Path) -> Result<(), String> {
     let shown = file.display();
     if file.extension().is_none_or(|extension| extension != EXTENSION) {
-        return Err(format!("a report of Nsight Compute ends in .{EXTENSION}, which {shown} does not"));
+        return Err(format!(
+            "a report of Nsight Compute ends in .{EXTENSION}, which {shown} does not"
+        ));
     }
     if file.exists() {
         return Err(format!("{shown} exists and is not overwritten"));

@@ -2,7 +2,7 @@
 
 use lightbench_core::compile::signature::with_readable_names;
 use lightbench_core::display_text::visible;
-use lightbench_core::nsight::{Measured, MOST_LAUNCHES, Profile, ProfiledLaunch};
+use lightbench_core::nsight::{MOST_LAUNCHES, Measured, Profile, ProfiledLaunch};
 use lightbench_core::verify::sentence;
 
 use super::{CONDITIONS, Report};
@@ -38,7 +38,9 @@ pub(super) fn notices(profile: &Profile) -> Vec<String> {
     let mut all = Vec::new();
     if !profile.unknown.is_empty() {
         let names = profile.unknown.join(", ");
-        all.push(format!("Nsight Compute has no metric {names} for this GPU; the others were measured"));
+        all.push(format!(
+            "Nsight Compute has no metric {names} for this GPU; the others were measured"
+        ));
     }
     if profile.in_all > MOST_LAUNCHES {
         let in_all = profile.in_all;
@@ -61,7 +63,8 @@ fn of_launch(index: usize, profile: &Profile, launch: &ProfiledLaunch) -> String
     for Measured { metric, quantity } in grouped(measured) {
         let is_new = group.replace(metric.group) != Some(metric.group);
         let heading = if is_new { metric.group.to_string() } else { String::new() };
-        let value = quantity.as_ref().map_or_else(|| "not available".to_owned(), ToString::to_string);
+        let value =
+            quantity.as_ref().map_or_else(|| "not available".to_owned(), ToString::to_string);
         table.row([heading, metric.title.clone(), value, metric.what.clone()]);
     }
     // The table has no headings.
