@@ -2,6 +2,8 @@
 
 mod json;
 mod request;
+#[cfg(test)]
+mod tests;
 mod text;
 mod viewer;
 
@@ -13,7 +15,7 @@ use lightbench_core::evaluate::{EvaluateError, Evaluation, PolicyUse, Screening}
 use lightbench_core::nsight::{Order, Profile, ProfileError, Profiler, profile, write_report};
 use lightbench_core::toolchain::{NsightProgram, ProgramError, nsight};
 use lightbench_core::verify::sentence;
-use lightbench_core::verify::verdict::TimingUse;
+use lightbench_core::verify::verdict::{Failure, TimingUse};
 
 use self::request::Request;
 use self::viewer::Viewer;
@@ -126,6 +128,9 @@ fn reported(
 
 /// A kernel that is wrong is not profiled.
 fn wrong(request: &Request, screening: &Screening, as_json: bool) -> Outcome {
+    if let Err(Failure::Cancelled) = screening.verdict {
+        return Outcome::failed(Status::Interrupted, "cancelled; nothing was profiled");
+    }
     let kernel = &request.kernel().name;
     let sentence = sentence::screening(kernel, &screening.verdict);
     let (root, seed) = (request.project.root.display(), screening.seed);

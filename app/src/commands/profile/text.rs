@@ -14,12 +14,9 @@ pub(super) fn of(report: &Report<'_>) -> String {
     let looked = sentence::screening(&request.kernel().name, &screening.verdict);
     let mut text = format!("{title} · {}\n\n", chosen.title);
     text.push_str(&format!("{}\n", with_readable_names(&looked)));
-    text.push_str(&format!(
-        "set `{}` ({}), workload `{}`: {CONDITIONS}; not times of Lightbench's, which `lightbench run` takes\n",
-        request.set.name,
-        request.set.what,
-        request.workload().name,
-    ));
+    let (set, workload) = (&request.set, &request.workload().name);
+    text.push_str(&format!("set `{}`: {}; workload `{workload}`\n", set.name, set.what));
+    text.push_str(&format!("{CONDITIONS}; `lightbench run` has the times that count\n"));
     for (index, launch) in profile.launches.iter().enumerate() {
         text.push('\n');
         text.push_str(&of_launch(index, profile, launch));
