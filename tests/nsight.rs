@@ -168,6 +168,9 @@ fn what_passed_a_quick_look_runs_once_inside_the_profiler() {
     let mut broken = order;
     broken.opening.head.max_steps = 1;
     assert!(measure(&broken).unwrap_err().to_string().contains("error code (1)"));
+    let careless = NCU.replace("if \"$@\"", "if \"$@\" || true");
+    fs::write(&ncu, careless).unwrap();
+    assert!(measure(&broken).unwrap_err().to_string().contains("did not come to its end"));
 }
 
 #[test]

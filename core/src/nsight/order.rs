@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::verify::program::Step;
 use crate::verify::station::{Opening, RunOrder, Station, StationFailure};
@@ -34,6 +34,9 @@ pub enum LaunchOnceError {
     /// The kernel.
     #[error("the kernel faulted: {0}")]
     Fault(String),
+    /// The file that says that it is done.
+    #[error("the end cannot be written down: {0}")]
+    Done(#[source] std::io::Error),
 }
 
 impl Order {
@@ -99,7 +102,14 @@ fn launches(steps: &[Step]) -> u64 {
     steps.iter().map(of).fold(0, u64::saturating_add)
 }
 
-/// Carries out the order in a file, in this very process: for a profiler around it. What the kernel computes is let go.
+/// The file beside an order that is there once it was carried out. A profiler's exit status says too little of the process
+/// inside it.
+pub(super) fn done(order: &Path) -> PathBuf {
+    order.with_extension("done")
+}
+
+/// Carries out the order in a file, in this very process: for a profiler around it. What the kernel computes is let go, and a
+/// file beside the order says that it came to its end.
 ///
 /// # Errors
 /// The file holds no order, or the device cannot carry it out, or the kernel does something wrong.
@@ -108,6 +118,6 @@ pub fn launch_once(file: &Path) -> Result<(), LaunchOnceError> {
     let report = Station::open(&opening)?.run(&run)?;
     match report.faults.into_iter().next() {
         Some(fault) => Err(LaunchOnceError::Fault(fault.details)),
-        None => Ok(()),
+        None => File::create(done(file)).map(drop).map_err(LaunchOnceError::Done),
     }
 }

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use super::command::{Task, arguments};
 use super::complaint::{Complaint, complaint};
 use super::metric::{Metric, MetricSet};
-use super::order::Order;
+use super::order::{Order, done};
 use super::quantity::Quantity;
 use super::table::{self, Row, TableError};
 use crate::cancellation::Cancellation;
@@ -88,6 +88,17 @@ pub enum ProfileError {
     Table {
         /// What is wrong with it.
         error: TableError,
+        /// How the profiler ended.
+        status: ExitStatus,
+        /// The last lines of what it and the profiled process said.
+        tail: Vec<String>,
+    },
+    /// There are numbers, but of a launch that did not come to its end.
+    #[error(
+        "the launch did not come to its end inside Nsight Compute, so that its numbers say nothing{}",
+        after(status, tail)
+    )]
+    Unfinished {
         /// How the profiler ended.
         status: ExitStatus,
         /// The last lines of what it and the profiled process said.
@@ -177,10 +188,14 @@ fn measured(
     let scratch = Scratch::new(order)?;
     let task = Task::Measure(metrics);
     let said = scratch.run(profiler, order, task, (MEASURE_LIMIT, cancellation))?;
-    table::read(&said.log).map_err(|error| match complaint(&said.all(), metrics) {
-        Some(complaint) => complaint.into(),
-        None => ProfileError::Table { error, status: said.status, tail: said.tail.into() },
-    })
+    match table::read(&said.log) {
+        Ok(rows) if done(&scratch.order()).is_file() => Ok(rows),
+        Ok(_) => Err(ProfileError::Unfinished { status: said.status, tail: said.tail.into() }),
+        Err(error) => Err(match complaint(&said.all(), metrics) {
+            Some(complaint) => complaint.into(),
+            None => ProfileError::Table { error, status: said.status, tail: said.tail.into() },
+        }),
+    }
 }
 
 /// Has the profiler write everything that it can measure into a new file, which `ncu-ui` opens.
@@ -205,6 +220,9 @@ pub fn write_report(
             Some(complaint) => complaint.into(),
             None => ProfileError::NoReport { status: said.status, tail: said.tail.into() },
         });
+    }
+    if !done(&scratch.order()).is_file() {
+        return Err(ProfileError::Unfinished { status: said.status, tail: said.tail.into() });
     }
     keep(&report, file)
 }

@@ -35,6 +35,9 @@ while :; do
 done
 "#;
 
+/// The order is the last word, and what is beside it says that it was carried out.
+const DONE: &str = "for order; do :; done; : > \"$order.done\"\n";
+
 const TABLE: &str = r#"cat > "$log" <<'END'
 ==PROF== Connected to process 4242 (/usr/bin/lightbench)
 ==PROF== Profiling "nothing" - 0: 0%....50%....100% - 2 passes
@@ -103,7 +106,7 @@ fn check(script: &str, expected: &str) {
 #[test]
 fn the_metrics_of_a_set_are_measured_in_its_order() {
     // The profiled process is started with a file that is not empty: the order.
-    let profile = profiled(&format!("\"$@\" || exit 9\n{TABLE}")).unwrap();
+    let profile = profiled(&format!("\"$@\" || exit 9\n{DONE}{TABLE}")).unwrap();
     assert_eq!((profile.in_all, profile.launches.len()), (1, 1));
     let launch = &profile.launches[0];
     assert_eq!(launch.kernel, "void nothing<256, 1>(const float *, int)");
@@ -121,7 +124,7 @@ fn the_metrics_of_a_set_are_measured_in_its_order() {
 #[test]
 fn nothing_of_our_surroundings_reaches_the_profiler_but_the_search_path() {
     let script = "[ -z \"$CARGO_MANIFEST_DIR\" ] && [ \"$HOME\" = \"$PWD\" ] && [ \"$TMPDIR\" = \"$PWD\" ] || exit 9\n";
-    assert!(profiled(&format!("{script}{TABLE}")).is_ok());
+    assert!(profiled(&format!("{script}{DONE}{TABLE}")).is_ok());
 }
 
 #[test]
@@ -140,6 +143,12 @@ fn reasons_of_the_profiler_are_told() {
 }
 
 #[test]
+fn numbers_of_a_launch_that_did_not_end_are_none() {
+    check(&format!("{TABLE}echo 'the kernel faulted'\n"), "did not come to its end");
+    check(&format!("{TABLE}echo 'the kernel faulted'\n"), "the kernel faulted");
+}
+
+#[test]
 fn what_the_kernel_prints_is_no_table() {
     let printed = TABLE.replace("> \"$log\"", "");
     check(&printed, "wrote no table");
@@ -149,7 +158,7 @@ fn what_the_kernel_prints_is_no_table() {
 fn metrics_that_this_gpu_has_not_are_left_out() {
     let script = format!(
         "case \"$metrics\" in *dram__bytes_write.sum*) \
-         echo '==ERROR== Failed to find metric dram__bytes_write.sum' > \"$log\"; exit 1 ;; esac\n{TABLE}"
+         echo '==ERROR== Failed to find metric dram__bytes_write.sum' > \"$log\"; exit 1 ;; esac\n{DONE}{TABLE}"
     );
     let profile = profiled(&script).unwrap();
     assert_eq!(profile.unknown, ["dram__bytes_write.sum"]);
@@ -182,7 +191,7 @@ fn a_report_is_written_once_and_whole() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.ncu-rep");
     let write = |script: &str, file: &Path| {
-        let (_folder, profiler) = profiler(script);
+        let (_folder, profiler) = profiler(&format!("{DONE}{script}"));
         write_report(&profiler, &order(FINE, 1), file, &Cancellation::new())
     };
     write("printf everything > \"$export\"\n", &file).unwrap();
@@ -193,6 +202,9 @@ fn a_report_is_written_once_and_whole() {
     let other = folder.path().join("b.ncu-rep");
     let nothing = write("echo nothing; exit 3\n", &other).unwrap_err().to_string();
     assert!(nothing.contains("wrote no report") && nothing.contains("nothing"), "{nothing}");
+    let (_folder, careless) = profiler("printf half > \"$export\"\n");
+    let half = write_report(&careless, &order(FINE, 1), &other, &Cancellation::new());
+    assert!(matches!(half, Err(ProfileError::Unfinished { .. })));
     let nowhere = write("printf it > \"$export\"\n", &folder.path().join("no/a.ncu-rep"));
     assert!(matches!(nowhere, Err(ProfileError::Storage { .. })));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
@@ -206,9 +218,12 @@ fn an_order_survives_the_file_and_is_carried_out() {
     assert_eq!((fine.launches(), fine.symbols().len()), (3, 1));
     fine.write(&file).unwrap();
     assert_eq!(Order::read(&file).unwrap(), fine);
+    let mark = file.with_extension("done");
     launch_once(&file).unwrap();
+    fs::remove_file(&mark).unwrap();
     order(TRAP, 1).write(&file).unwrap();
     assert!(matches!(launch_once(&file), Err(LaunchOnceError::Fault(_))));
+    assert!(!mark.exists());
     for wrong in ["", "no frame at all"] {
         fs::write(&file, wrong).unwrap();
         assert!(matches!(launch_once(&file), Err(LaunchOnceError::Unreadable(_))));

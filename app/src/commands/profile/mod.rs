@@ -149,6 +149,7 @@ fn failed(error: &ProfileError, as_json: bool) -> Outcome {
         ProfileError::Exists(_) => report::request(error, as_json),
         ProfileError::Complaint(_)
         | ProfileError::Table { .. }
+        | ProfileError::Unfinished { .. }
         | ProfileError::Program(ProgramError::Start { .. } | ProgramError::TimedOut { .. })
         | ProfileError::Order(_)
         | ProfileError::NoReport { .. }
