@@ -40,6 +40,10 @@ mod lessons;
 /// Projects that the program begins.
 #[cfg(test)]
 mod new;
+/// Hardware counters, by a profiler that is a script.
+#[cfg(test)]
+#[cfg(unix)]
+mod nsight;
 /// Numbers and what they mean.
 #[cfg(test)]
 mod numbers;

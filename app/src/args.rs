@@ -6,6 +6,7 @@ mod history;
 mod lessons;
 mod models;
 mod numbers;
+mod profile;
 mod search;
 mod suggest;
 
@@ -17,6 +18,7 @@ pub use self::history::{Export, History, Import, Report, Selection, Sort};
 pub use self::lessons::{Access, Lesson};
 pub use self::models::Models;
 pub use self::numbers::{Calibrate, Explain, Tour};
+pub use self::profile::{LaunchOnce, Profile};
 pub use self::search::{Search, Searching, Sweep};
 pub use self::suggest::Suggest;
 
@@ -70,6 +72,7 @@ pub enum Command {
     Audit(Audit),
     Suggest(Suggest),
     Launch(Launch),
+    Profile(Profile),
     Access(Access),
     Lesson(Lesson),
     History(History),
@@ -87,6 +90,8 @@ pub enum Command {
     /// Serve requests of a parent process on standard input and output.
     #[command(hide = true)]
     Worker,
+    #[command(hide = true)]
+    LaunchOnce(LaunchOnce),
 }
 
 /// Compile a project's kernels and show registers, shared memory, occupancy and diagnostics.

@@ -16,6 +16,7 @@ fn main() -> ExitCode {
     let outcome = match &arguments.command {
         None => return window(session, arguments.open),
         Some(Command::Worker) => return commands::worker::run(),
+        Some(Command::LaunchOnce(order)) => return commands::launch_once::run(order),
         Some(Command::Check(check)) => commands::check::run(&session, check),
         Some(Command::Run(run)) => commands::run::run(&session, run),
         Some(Command::Compare(compare)) => commands::compare::run(&session, compare),
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
         Some(Command::Audit(audit)) => commands::audit::run(&session, audit),
         Some(Command::Suggest(suggest)) => commands::suggest::run(&session, suggest),
         Some(Command::Launch(launch)) => commands::launch::run(&session, launch),
+        Some(Command::Profile(profile)) => commands::profile::run(&session, profile),
         Some(Command::Access(access)) => commands::access::run(&session, access),
         Some(Command::Lesson(lesson)) => commands::lesson::run(&session, lesson),
         Some(Command::History(history)) => commands::history::run(&session, history),

@@ -83,7 +83,19 @@ impl Session {
     /// # Errors
     /// When the system does not say where the program is.
     pub fn worker_command(&self) -> io::Result<WorkerCommand> {
-        let mut command = WorkerCommand::new(env::current_exe()?, ["worker"]);
+        self.own_command("worker")
+    }
+
+    /// How a process is started that carries out one order and ends: this very program.
+    ///
+    /// # Errors
+    /// When the system does not say where the program is.
+    pub fn launch_once_command(&self) -> io::Result<WorkerCommand> {
+        self.own_command("launch-once")
+    }
+
+    fn own_command(&self, hidden: &str) -> io::Result<WorkerCommand> {
+        let mut command = WorkerCommand::new(env::current_exe()?, [hidden]);
         // Programs on Windows do not start without knowing where the system is.
         let system = env::var_os("SystemRoot").map(|folder| ("SystemRoot".into(), folder));
         command.environment.extend(system);

@@ -13,6 +13,7 @@
 mod build;
 pub mod compare;
 mod compiles;
+pub mod profiled;
 mod screening;
 mod stand;
 #[cfg(test)]

@@ -47,6 +47,8 @@ pub mod audit;
 
 pub mod calibrate;
 
+pub mod nsight;
+
 pub mod history;
 
 pub mod explain;

@@ -97,10 +97,11 @@ pub(super) fn open(
     Ok((bench(session, &command, &setting, as_json)?, chosen))
 }
 
-/// The same on a GPU and nothing else: where there is none, no virtual device is of help.
+/// The same on a GPU and nothing else: where there is none, no virtual device is of help, and `why` says so.
 pub(super) fn open_gpu(
     session: &Session,
     wanted: &str,
+    why: &str,
     as_json: bool,
 ) -> Result<(Bench, Chosen), Outcome> {
     let command = session.worker_command();
@@ -111,7 +112,7 @@ pub(super) fn open_gpu(
             // The rest says to take a virtual one.
             Unopened::Environment(message) => {
                 let reason = message.split(';').next().unwrap_or_default();
-                Unopened::Environment(format!("{reason}; only a GPU has ceilings to measure"))
+                Unopened::Environment(format!("{reason}; {why}"))
             }
         };
         refused.outcome(as_json)

@@ -13,6 +13,8 @@ mod naming;
 mod passed_over;
 mod pins;
 mod places;
+mod profilers;
+pub(crate) mod program;
 mod receipt;
 mod surroundings;
 #[cfg(test)]
@@ -31,6 +33,8 @@ pub use lock::LockError;
 pub use passed_over::{Part, PassedOver, Reason};
 pub use pins::{Pin, PinnedSet};
 pub use places::Source;
+pub use profilers::{Absent, NsightProgram, nsight};
+pub use program::ProgramError;
 pub use receipt::{FileRecord, Receipt, ReceiptProblem};
 pub use surroundings::{Surroundings, user_cache};
 pub use version::Version;

@@ -63,7 +63,8 @@ struct Measurement {
 fn measured(session: &Session, arguments: &args::Calibrate) -> Result<Measurement, Outcome> {
     let as_json = arguments.json;
     let environment = |error: &dyn std::fmt::Display| report::environment(&error, as_json);
-    let (mut bench, chosen) = bench::open_gpu(session, &arguments.device, as_json)?;
+    let why = "only a GPU has ceilings to measure";
+    let (mut bench, chosen) = bench::open_gpu(session, &arguments.device, why, as_json)?;
     let Some(Gpu { description, identity, .. }) = &chosen.gpu else {
         return Err(failed(&CalibrateError::Virtual, as_json));
     };

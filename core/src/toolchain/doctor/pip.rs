@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use super::super::fetch::child::Limits;
 use super::super::fetch::{FetchError, Pip};
+use super::super::program::Limits;
 use super::{Finding, State, Surroundings, Topic};
 
 const LIMIT: Duration = Duration::from_secs(20);

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::super::lock::LockError;
+use super::super::program::ProgramError;
 
 /// Why a fetch did not end with the packages in place.
 #[derive(Debug, thiserror::Error)]
@@ -90,6 +91,16 @@ pub enum FetchError {
     /// The lock could not be taken.
     #[error("{0}")]
     Lock(LockError),
+}
+
+impl From<ProgramError> for FetchError {
+    fn from(error: ProgramError) -> Self {
+        match error {
+            ProgramError::Start { program, source } => Self::Start { program, source },
+            ProgramError::TimedOut { limit } => Self::TimedOut { limit },
+            ProgramError::Cancelled => Self::Cancelled,
+        }
+    }
 }
 
 impl From<LockError> for FetchError {

@@ -3,7 +3,6 @@
 //! pip writes into a folder beside; a receipt is added last and the folder is renamed into place.
 //! A lock lets one process work at a time. Only folders whose receipt fits are ever used.
 
-pub(super) mod child;
 mod error;
 mod pip;
 #[cfg(test)]
@@ -18,13 +17,13 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use tempfile::TempDir;
 
-use self::child::Limits;
 pub use self::error::FetchError;
 use self::error::storage;
 pub(super) use self::pip::Pip;
 use super::lock::Lock;
 use super::passed_over::Part;
 use super::pins::PinnedSet;
+use super::program::Limits;
 use super::receipt::Receipt;
 use super::{Surroundings, naming};
 

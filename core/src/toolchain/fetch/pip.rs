@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::child::{self, Limits};
+use super::super::program::{self, Limits};
 use super::{FetchError, Lock, Surroundings};
 
 /// How long `pip --version` may take, on a slow disk too.
@@ -45,7 +45,7 @@ impl Pip {
                 let probe = Limits { begin: Instant::now(), limit, ..*limits };
                 let mut command = pip.command();
                 command.arg("--version").stdin(Stdio::null());
-                let answer = child::run(&mut command, scratch, &probe, &mut |line| {
+                let answer = program::run(&mut command, scratch, &probe, &mut |line| {
                     said.push(line.to_owned());
                 });
                 limits.check()?;
@@ -102,7 +102,7 @@ impl Pip {
             .env("TMPDIR", staging)
             .env("TEMP", staging);
         let mut tail = VecDeque::new();
-        let status = child::run(&mut command, staging, limits, &mut |line| {
+        let status = program::run(&mut command, staging, limits, &mut |line| {
             if tail.len() == TAIL_LINES {
                 tail.pop_front();
             }

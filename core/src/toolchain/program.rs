@@ -9,28 +9,48 @@ use std::process::{Child, Command, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::FetchError;
-
 const PAUSE: Duration = Duration::from_millis(50);
 
+/// Why a program did not come to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum ProgramError {
+    /// It could not be started or watched.
+    #[error("cannot run {program}: {source}")]
+    Start {
+        /// The program.
+        program: String,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// It took too long.
+    #[error("stopped after {} s", limit.as_secs())]
+    TimedOut {
+        /// The limit.
+        limit: Duration,
+    },
+    /// The caller gave up.
+    #[error("cancelled")]
+    Cancelled,
+}
+
 /// When to stop.
-pub(in crate::toolchain) struct Limits<'a> {
+pub(crate) struct Limits<'a> {
     /// When the clock started.
-    pub(in crate::toolchain) begin: Instant,
+    pub(crate) begin: Instant,
     /// How long it may run.
-    pub(in crate::toolchain) limit: Duration,
+    pub(crate) limit: Duration,
     /// Whether the caller has given up.
-    pub(in crate::toolchain) cancelled: &'a dyn Fn() -> bool,
+    pub(crate) cancelled: &'a dyn Fn() -> bool,
 }
 
 impl Limits<'_> {
     /// Fails once it is time to stop.
-    pub(in crate::toolchain) fn check(&self) -> Result<(), FetchError> {
+    pub(crate) fn check(&self) -> Result<(), ProgramError> {
         if (self.cancelled)() {
-            return Err(FetchError::Cancelled);
+            return Err(ProgramError::Cancelled);
         }
         if self.begin.elapsed() >= self.limit {
-            return Err(FetchError::TimedOut { limit: self.limit });
+            return Err(ProgramError::TimedOut { limit: self.limit });
         }
         Ok(())
     }
@@ -40,14 +60,14 @@ impl Limits<'_> {
 ///
 /// `folder` takes the file with the output. The program gets a process group of its own, which is
 /// killed whenever this function returns before the program has ended.
-pub(in crate::toolchain) fn run(
+pub(crate) fn run(
     command: &mut Command,
     folder: &Path,
     limits: &Limits<'_>,
     on_line: &mut dyn FnMut(&str),
-) -> Result<ExitStatus, FetchError> {
+) -> Result<ExitStatus, ProgramError> {
     let program = command.get_program().to_string_lossy().into_owned();
-    let failed = |source| FetchError::Start { program: program.clone(), source };
+    let failed = |source| ProgramError::Start { program: program.clone(), source };
     let output = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
     let mut lines = Lines { file: output.reopen().map_err(failed)?, rest: Vec::new() };
     command

@@ -1,0 +1,66 @@
+//! What the user typed about hardware counters.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::parameter;
+
+/// Measure hardware counters of a kernel with Nsight Compute, on a GPU.
+///
+/// A quick look comes first, so that no kernel is profiled that is plainly wrong. Then Nsight Compute (`ncu`) runs one launch on
+/// the declared inputs of one workload, once for each pass: with clocks as they are, and caches flushed before each pass. Its
+/// times are its own: `lightbench run` has those that count.
+///
+/// Exit status 0 if counters were measured, 1 if the kernel is wrong, 2 if the request is wrong, 3 if the machine lacks something
+/// or the counters may not be read.
+#[derive(Debug, Args)]
+pub struct Profile {
+    /// A project folder, or a kernel file of one.
+    #[arg(default_value = ".", value_name = "PROJECT | FILE")]
+    pub target: PathBuf,
+
+    /// The kernel [default: the first].
+    #[arg(long, value_name = "NAME")]
+    pub kernel: Option<String>,
+
+    /// The workload [default: the first that is for measuring].
+    #[arg(long, value_name = "NAME")]
+    pub workload: Option<String>,
+
+    /// A parameter's value instead of the first that the kernel allows; may be repeated.
+    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parameter)]
+    pub parameters: Vec<(String, i64)>,
+
+    /// The GPU: `cuda` or `cuda:1`.
+    #[arg(long, default_value = "cuda:0", value_name = "DEVICE")]
+    pub device: String,
+
+    /// Which metrics: `overview`, `memory`, `stalls` or `compute`.
+    #[arg(long, default_value = "overview", value_name = "NAME")]
+    pub set: String,
+
+    /// What all inputs come from [default: another one each time].
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+
+    /// Also write everything that Nsight Compute can measure into a new report, for its own window.
+    #[arg(long, value_name = "FILE.ncu-rep")]
+    pub report: Option<PathBuf>,
+
+    /// Open that report in Nsight Compute.
+    #[arg(long, requires = "report")]
+    pub open: bool,
+
+    /// Machine-readable result on standard output.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Carry out one order of a parent process, for a profiler around it.
+#[derive(Debug, Args)]
+pub struct LaunchOnce {
+    /// The order.
+    #[arg(value_name = "FILE")]
+    pub order: PathBuf,
+}

@@ -1,0 +1,54 @@
+//! A profile for scripts.
+
+use lightbench_core::nsight::{Measured, ProfiledLaunch};
+use lightbench_core::verify::sentence::SCREENED;
+use serde_json::{Value, json};
+
+use super::viewer::Viewer;
+use super::{CONDITIONS, Report};
+
+pub(super) fn of(report: &Report<'_>) -> Value {
+    let Report { request, chosen, screening, profile, written } = report;
+    let mut value = json!({
+        "schema": "lightbench.profile/1",
+        "project": request.project.definition.name,
+        "kernel": request.kernel().name,
+        "candidate": screening.candidate.map(|hash| format!("{hash:#}")),
+        "workload": request.workload().name,
+        "device": chosen.device.to_string(),
+        "device_title": chosen.title,
+        "seed": screening.seed,
+        "tier": SCREENED,
+        "conditions": CONDITIONS,
+        "set": request.set.name,
+        "launches_in_all": profile.in_all,
+        "unknown_metrics": profile.unknown,
+        "launches": profile.launches.iter().map(launch).collect::<Vec<_>>(),
+    });
+    if let Some((file, viewer)) = written {
+        value["report"] = json!({
+            "file": file.display().to_string(),
+            "opened": matches!(viewer, Viewer::Started(_)),
+        });
+    }
+    value
+}
+
+fn launch(launch: &ProfiledLaunch) -> Value {
+    json!({
+        "kernel": launch.kernel,
+        "grid": launch.grid,
+        "block": launch.block,
+        "metrics": launch.measured.iter().map(measured).collect::<Vec<_>>(),
+    })
+}
+
+fn measured(measured: &Measured) -> Value {
+    let Measured { metric, quantity } = measured;
+    json!({
+        "name": metric.name,
+        "title": metric.title,
+        "group": metric.group,
+        "measured": quantity,
+    })
+}

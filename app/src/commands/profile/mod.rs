@@ -1,0 +1,166 @@
+//! `lightbench profile`: hardware counters of one launch, by Nsight Compute.
+
+mod json;
+mod request;
+#[cfg(test)]
+mod tests;
+mod text;
+mod viewer;
+
+use std::io::{IsTerminal as _, Write as _};
+use std::path::Path;
+
+use lightbench_core::evaluate::profiled::{Profilable, profilable};
+use lightbench_core::evaluate::{EvaluateError, Evaluation, PolicyUse, Screening};
+use lightbench_core::nsight::{Order, Profile, ProfileError, Profiler, profile, write_report};
+use lightbench_core::toolchain::{NsightProgram, ProgramError, nsight};
+use lightbench_core::verify::sentence;
+use lightbench_core::verify::verdict::{Failure, TimingUse};
+
+use self::request::Request;
+use self::viewer::Viewer;
+use super::bench::{self, Chosen};
+use super::run;
+use crate::args;
+use crate::outcome::{Outcome, Status, document};
+use crate::report;
+use crate::session::Session;
+
+/// What Nsight Compute does to what it measures.
+const CONDITIONS: &str = "Nsight Compute, clocks not locked, caches flushed before each pass";
+
+/// Looks, measures and reports.
+pub fn run(session: &Session, arguments: &args::Profile) -> Outcome {
+    profiled(session, arguments).unwrap_or_else(|outcome| outcome)
+}
+
+/// Everything that is reported.
+struct Report<'a> {
+    request: &'a Request,
+    chosen: &'a Chosen,
+    screening: &'a Screening,
+    profile: &'a Profile,
+    /// The report that was written, and what became of showing it.
+    written: Option<(&'a Path, Viewer)>,
+}
+
+fn profiled(session: &Session, arguments: &args::Profile) -> Result<Outcome, Outcome> {
+    let as_json = arguments.json;
+    let environment = |error: &dyn std::fmt::Display| report::environment(&error, as_json);
+    let request = Request::of(arguments)?;
+    let ncu = nsight(&session.surroundings, NsightProgram::CommandLine);
+    let profiler = Profiler {
+        ncu: ncu.map_err(|error| environment(&error))?,
+        command: session.launch_once_command().map_err(|error| environment(&error))?,
+        path: session.surroundings.path.clone(),
+    };
+    let seed = match arguments.seed {
+        Some(seed) => seed,
+        None => bench::fresh_seed().map_err(|error| environment(&error))?,
+    };
+    let (chosen, looked) = looked_at(session, arguments, &request, seed)?;
+    let Profilable { screening, order: Some(order) } = looked else {
+        return Err(wrong(&request, &looked.screening, as_json));
+    };
+    progress("Nsight Compute measures …");
+    let measured = profile(&profiler, &order, &request.set, &session.cancellation);
+    let written = match (measured, &arguments.report) {
+        (Ok(profile), None) => Ok((profile, None)),
+        (Ok(profile), Some(file)) => reported(session, &profiler, &order, (file, arguments.open))
+            .map(|viewer| (profile, Some((file.as_path(), viewer)))),
+        (Err(error), _) => Err(error),
+    };
+    progress("");
+    let (profile, written) = written.map_err(|error| failed(&error, as_json))?;
+    let (request, screening, profile) = (&request, &screening, &profile);
+    let told = Report { request, chosen: &chosen, screening, profile, written };
+    let output = if as_json { document(&json::of(&told)) } else { text::of(&told) };
+    let notices: Vec<String> = chosen.notices().into_iter().chain(text::notices(profile)).collect();
+    Ok(Outcome { output, errors: report::notices(&notices), status: Status::Passed })
+}
+
+/// The device, and what a quick look at the kernel on it found.
+fn looked_at(
+    session: &Session,
+    arguments: &args::Profile,
+    request: &Request,
+    seed: u64,
+) -> Result<(Chosen, Profilable), Outcome> {
+    let why = "only a GPU has hardware counters; `lightbench launch --counters` has those of the virtual GPU";
+    let (mut bench, chosen) = bench::open_gpu(session, &arguments.device, why, arguments.json)?;
+    let evaluation = Evaluation {
+        project: &request.project,
+        kernel: request.kernel(),
+        chosen: &request.parameters,
+        device: &chosen.device,
+        sheet: chosen.sheet,
+        calibration: chosen.calibration().map(AsRef::as_ref),
+        workload: None,
+        seed,
+        policy: PolicyUse::Refuse,
+        timing: TimingUse::Skip,
+    };
+    let mut watcher = |step, workload: Option<&str>| {
+        let place = workload.map(|name| format!(", {name}")).unwrap_or_default();
+        progress(&format!("{}: {step}{place} …", request.kernel().name));
+    };
+    let (workload, cancellation) = (request.workload(), &session.cancellation);
+    let looked = profilable(&evaluation, workload, &mut bench, cancellation, &mut watcher);
+    progress("");
+    let looked = looked.map_err(|error| match error {
+        EvaluateError::Request(_) => report::request(&error, arguments.json),
+        EvaluateError::Environment(_) => report::environment(&error, arguments.json),
+    })?;
+    Ok((chosen, looked))
+}
+
+/// Writes the report, and shows it where that is asked for.
+fn reported(
+    session: &Session,
+    profiler: &Profiler,
+    order: &Order,
+    (file, open): (&Path, bool),
+) -> Result<Viewer, ProfileError> {
+    progress("Nsight Compute measures everything …");
+    write_report(profiler, order, file, &session.cancellation)?;
+    Ok(if open { Viewer::show(&session.surroundings, file) } else { Viewer::NotAsked })
+}
+
+/// A kernel that is wrong is not profiled.
+fn wrong(request: &Request, screening: &Screening, as_json: bool) -> Outcome {
+    if let Err(Failure::Cancelled) = screening.verdict {
+        return Outcome::failed(Status::Interrupted, "cancelled; nothing was profiled");
+    }
+    let kernel = &request.kernel().name;
+    let sentence = sentence::screening(kernel, &screening.verdict);
+    let (root, seed) = (request.project.root.display(), screening.seed);
+    let message = format!(
+        "{sentence}; it was not profiled. `lightbench run {root} --kernel {kernel} --seed {seed}` shows the evidence"
+    );
+    let details = serde_json::json!({ "kind": "kernel" });
+    report::failed(run::status(&screening.verdict), &message, details, as_json)
+}
+
+fn failed(error: &ProfileError, as_json: bool) -> Outcome {
+    match error {
+        ProfileError::Program(ProgramError::Cancelled) => {
+            Outcome::failed(Status::Interrupted, error)
+        }
+        ProfileError::Exists(_) => report::request(error, as_json),
+        ProfileError::Complaint(_)
+        | ProfileError::Table { .. }
+        | ProfileError::Unfinished { .. }
+        | ProfileError::Program(ProgramError::Start { .. } | ProgramError::TimedOut { .. })
+        | ProfileError::Order(_)
+        | ProfileError::NoReport { .. }
+        | ProfileError::Storage { .. } => report::environment(error, as_json),
+    }
+}
+
+/// One line on a terminal that is written over.
+fn progress(line: &str) {
+    if std::io::stderr().is_terminal() {
+        // A terminal that is gone does not stop the work.
+        write!(anstream::stderr(), "\r\x1b[K{line}").unwrap_or_default();
+    }
+}

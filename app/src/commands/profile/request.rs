@@ -1,0 +1,99 @@
+//! What is to be profiled, read and held against the project before anything is looked for on the machine.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::path::Path;
+
+use lightbench_core::device::DeviceName;
+use lightbench_core::evaluate::profiled::usual_workload;
+use lightbench_core::nsight::metric::{MetricSet, set};
+use lightbench_core::project::{Kernel, Project, Purpose, Workload};
+
+use crate::args;
+use crate::commands::check::{target, unknown_parameter};
+use crate::outcome::Outcome;
+use crate::report;
+
+/// What a report's file is called.
+const EXTENSION: &str = "ncu-rep";
+
+/// One kernel on one workload, and the metrics.
+pub(super) struct Request {
+    pub(super) project: Box<Project>,
+    kernel: Kernel,
+    workload: Workload,
+    pub(super) parameters: BTreeMap<String, i64>,
+    pub(super) set: MetricSet,
+}
+
+impl Request {
+    pub(super) fn of(arguments: &args::Profile) -> Result<Self, Outcome> {
+        let as_json = arguments.json;
+        let refuse = |error: &dyn Display| report::request(&error, as_json);
+        let device = DeviceName::parse(&arguments.device).map_err(|error| refuse(&error))?;
+        if let DeviceName::Virtual(_) = device {
+            let message = format!(
+                "{device} has no hardware counters: `lightbench run` and `lightbench launch --counters` count on a virtual \
+                 device, without Nsight Compute"
+            );
+            return Err(refuse(&message));
+        }
+        let set = set(&arguments.set).map_err(|error| refuse(&error))?;
+        if let Some(file) = &arguments.report {
+            writable(file).map_err(|message| refuse(&message))?;
+        }
+        let lacks = "no inputs; `lightbench launch` takes some";
+        let (project, of_file) = target::project(&arguments.target, lacks, as_json)?;
+        let kernel = kernel(&project, arguments.kernel.clone().or(of_file))
+            .map_err(|message| refuse(&message))?;
+        let workload = workload(&project, arguments.workload.as_deref())
+            .map_err(|message| refuse(&message))?;
+        let parameters: BTreeMap<String, i64> = arguments.parameters.iter().cloned().collect();
+        if let Some(name) = unknown_parameter(&[&kernel], &parameters) {
+            return Err(refuse(&format!("`{}` has no parameter `{name}`", kernel.name)));
+        }
+        Ok(Self { project, kernel, workload, parameters, set })
+    }
+
+    pub(super) fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    pub(super) fn workload(&self) -> &Workload {
+        &self.workload
+    }
+}
+
+fn kernel(project: &Project, wanted: Option<String>) -> Result<Kernel, String> {
+    let name = wanted.or_else(|| project.kernels.first().map(|kernel| kernel.name.clone()));
+    let name = name.ok_or("the project has no kernel")?;
+    project.kernel(&name).cloned().map_err(|error| error.to_string())
+}
+
+fn workload(project: &Project, wanted: Option<&str>) -> Result<Workload, String> {
+    let found = match wanted {
+        Some(name) => project.workload(name).map_err(|error| error.to_string())?,
+        None => usual_workload(project).ok_or("the project has no workload that everybody sees")?,
+    };
+    match found.purpose {
+        Purpose::HeldOut => Err(format!("`{}` is held out: nothing is told of it", found.name)),
+        Purpose::Verify | Purpose::Measure => Ok(found.clone()),
+    }
+}
+
+/// Whether a report can be written there, as far as one can see beforehand.
+fn writable(file: &Path) -> Result<(), String> {
+    let shown = file.display();
+    if file.extension().is_none_or(|extension| extension != EXTENSION) {
+        return Err(format!(
+            "a report of Nsight Compute ends in .{EXTENSION}, which {shown} does not"
+        ));
+    }
+    if file.exists() {
+        return Err(format!("{shown} exists and is not overwritten"));
+    }
+    match file.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+        Some(folder) => Err(format!("there is no folder {}", folder.display())),
+        None => Ok(()),
+    }
+}

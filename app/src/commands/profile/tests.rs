@@ -1,0 +1,143 @@
+//! What is told of a profile that nobody had to measure.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Parser as _;
+use lightbench_core::device::{DeviceName, DeviceSheet};
+use lightbench_core::nsight::metric::{MetricSet, Unit, set};
+use lightbench_core::nsight::quantity::Quantity;
+use lightbench_core::nsight::{Measured, ProfiledLaunch};
+use lightbench_core::verify::verdict::{Checks, Screened, WorkloadRun};
+
+use super::*;
+use crate::args::{Arguments, Command};
+
+fn request(more: &[&str]) -> Result<Request, Outcome> {
+    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/scale");
+    let words = ["lightbench", "profile", project.to_str().unwrap()];
+    let arguments = Arguments::try_parse_from(words.iter().chain(more)).unwrap();
+    let Some(Command::Profile(arguments)) = &arguments.command else { panic!("it is `profile`") };
+    Request::of(arguments)
+}
+
+fn chosen() -> Chosen {
+    let sheet = DeviceSheet::named("h200").unwrap();
+    let (device, title) = (DeviceName::Cuda(0), "NVIDIA H200".to_owned());
+    Chosen { device, sheet, title, instead: None, gpu: None }
+}
+
+fn screening() -> Screening {
+    let mut checks = Checks::default();
+    let workload = "large".to_owned();
+    checks.workloads.push(WorkloadRun { workload, seed: 7, runs: 1, warp_instructions: None });
+    let screened = Screened { checks, timings: Vec::new(), code: Default::default() };
+    Screening { candidate: None, seed: 7, verdict: Ok(screened), elapsed: Duration::ZERO }
+}
+
+/// Every metric of a set has a value, but the last one.
+fn measured(set: &MetricSet) -> Profile {
+    let last = set.metrics.len() - 1;
+    let quantity = |index: usize, unit: Unit| match unit {
+        Unit::Seconds => Some(Quantity::Seconds(128.3e-6)),
+        Unit::Bytes => Some(Quantity::Bytes(536_870_912.0)),
+        Unit::Percent => Some(Quantity::Percent(76.84)),
+        Unit::Count | Unit::Ratio if index == last => None,
+        Unit::Count => Some(Quantity::Count(1_048_576.0)),
+        Unit::Ratio => Some(Quantity::Ratio(3.25)),
+    };
+    let metrics = set.metrics.iter().enumerate();
+    let each =
+        metrics.map(|(index, metric)| Measured { metric, quantity: quantity(index, metric.unit) });
+    let launch = ProfiledLaunch {
+        kernel: "void scale<256, 1>(const float *, float *)".to_owned(),
+        grid: "(16384, 1, 1)".to_owned(),
+        block: "(256, 1, 1)".to_owned(),
+        measured: each.collect(),
+    };
+    let unknown = vec!["dram__bytes_read.sum".to_owned()];
+    Profile { launches: vec![launch], in_all: 20, unknown }
+}
+
+fn told<T>(name: &str, written: Option<(&Path, Viewer)>, tell: fn(&Report<'_>) -> T) -> T {
+    let request = request(&["--set", name]).unwrap_or_else(|outcome| panic!("{outcome:?}"));
+    let profile = measured(&set(name).unwrap());
+    let (chosen, screening) = (chosen(), screening());
+    let (request, chosen, screening, profile) = (&request, &chosen, &screening, &profile);
+    tell(&Report { request, chosen, screening, profile, written })
+}
+
+fn check(name: &str, parts: &[&str]) {
+    let text = told(name, None, text::of);
+    println!("{text}");
+    for part in parts {
+        assert!(text.contains(part), "{part} in\n{text}");
+    }
+}
+
+#[test]
+fn a_profile_says_how_it_was_measured_and_what_each_number_means() {
+    check(
+        "overview",
+        &[
+            "Scale a matrix · NVIDIA H200",
+            "naive is screened",
+            "workload `large`\nNsight Compute, clocks not locked, caches flushed before each pass;",
+            "launch 1 of 20: void scale<256, 1>(const float *, float *), grid (16384, 1, 1)",
+            "128 µs  from the launch's start",
+            "not available",
+        ],
+    );
+    check("stalls", &["barrier", "3.25  waiting for the block's other warps"]);
+    check("memory", &["512 MiB  from device memory"]);
+}
+
+#[test]
+fn metrics_of_a_group_stand_beside_each_other() {
+    let text = told("compute", None, text::of);
+    for group in ["  time ", "  work ", "  warps ", "  stalls "] {
+        assert_eq!(text.matches(&format!("\n{group}")).count(), 1, "{group} in\n{text}");
+    }
+}
+
+#[test]
+fn scripts_get_numbers_in_plain_units() {
+    let value = told("overview", None, json::of);
+    assert_eq!(value["schema"], "lightbench.profile/1");
+    assert_eq!((&value["tier"], &value["seed"]), (&"screened, not verified".into(), &7.into()));
+    let metrics = &value["launches"][0]["metrics"];
+    assert_eq!(metrics[0]["name"], "gpu__time_duration.sum");
+    assert_eq!(metrics[0]["measured"]["unit"], "seconds");
+    assert_eq!(metrics[0]["measured"]["value"], 128.3e-6);
+    assert!(metrics[10]["measured"].is_null());
+    assert!(value["report"].is_null());
+}
+
+#[test]
+fn a_report_that_was_written_is_named_with_what_opens_it() {
+    let file = Path::new("a.ncu-rep");
+    let started = || Some((file, Viewer::Started(PathBuf::from("/opt/ncu-ui"))));
+    let text = told("overview", started(), text::of);
+    assert!(text.contains("report: a.ncu-rep; `ncu-ui a.ncu-rep` opens it"), "{text}");
+    assert!(text.contains("opened with /opt/ncu-ui"), "{text}");
+    assert_eq!(told("overview", started(), json::of)["report"]["opened"], true);
+    let absent = Some((file, Viewer::NotStarted("there is none".to_owned())));
+    assert!(told("overview", absent, text::of).contains("not opened: there is none"));
+}
+
+#[test]
+fn what_was_left_out_is_said() {
+    let notices = text::notices(&measured(&set("overview").unwrap())).join("\n");
+    assert!(notices.contains("no metric dram__bytes_read.sum"), "{notices}");
+    assert!(notices.contains("of 20 launches only the first 16"), "{notices}");
+}
+
+#[test]
+fn a_request_has_a_kernel_and_a_workload_where_nobody_named_one() {
+    let request = request(&[]).unwrap_or_else(|outcome| panic!("{outcome:?}"));
+    assert_eq!(
+        (request.kernel().name.as_str(), request.workload().name.as_str()),
+        ("naive", "large")
+    );
+    assert_eq!(request.set.name, "overview");
+}

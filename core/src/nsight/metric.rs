@@ -1,0 +1,180 @@
+//! The metrics that Nsight Compute is asked for, in sets with names. `assets/nsight.ron` is the data.
+
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+
+use crate::project::nearest::nearest;
+
+const TEXT: &str = include_str!("../../../assets/nsight.ron");
+
+/// One metric.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Metric {
+    /// What Nsight Compute calls it.
+    pub name: String,
+    /// What people call it.
+    pub title: String,
+    /// What its value is.
+    pub unit: Unit,
+    /// Beside which others it is shown.
+    pub group: Group,
+    /// What it says, in a sentence.
+    pub what: String,
+}
+
+/// What a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// A time.
+    Seconds,
+    /// A size.
+    Bytes,
+    /// A part of 100.
+    Percent,
+    /// A number of things.
+    Count,
+    /// A plain ratio.
+    Ratio,
+}
+
+/// Metrics that are shown beside each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Group {
+    /// How long.
+    Time,
+    /// Against what the device sustains.
+    SpeedOfLight,
+    /// What moves.
+    Memory,
+    /// What is executed.
+    Work,
+    /// Who is there to execute it.
+    Warps,
+    /// What they wait for.
+    Stalls,
+}
+
+impl std::fmt::Display for Group {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::Time => "time",
+            Self::SpeedOfLight => "speed of light",
+            Self::Memory => "memory",
+            Self::Work => "work",
+            Self::Warps => "warps",
+            Self::Stalls => "stalls",
+        })
+    }
+}
+
+/// Metrics that answer one question.
+#[derive(Clone, Debug)]
+pub struct MetricSet {
+    /// Its name.
+    pub name: &'static str,
+    /// What it answers.
+    pub what: &'static str,
+    /// The metrics, in the order in which they are shown.
+    pub metrics: Vec<&'static Metric>,
+}
+
+/// A name that no set has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "there is no set of metrics `{name}`{}; the sets are {}",
+    nearest.map(|name| format!(", did you mean `{name}`?")).unwrap_or_default(), known.join(", ")
+)]
+pub struct UnknownSet {
+    /// What was asked for.
+    pub name: String,
+    /// The set that was most likely meant.
+    pub nearest: Option<&'static str>,
+    /// All of them.
+    pub known: Vec<&'static str>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    metrics: Vec<Metric>,
+    sets: Vec<WrittenSet>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenSet {
+    name: String,
+    what: String,
+    metrics: Vec<String>,
+}
+
+/// All sets; the first is taken where nobody names one.
+pub fn sets() -> impl Iterator<Item = MetricSet> {
+    let Written { metrics, sets } = written();
+    let known = |name: &String| metrics.iter().find(|metric| metric.name == *name);
+    sets.iter().map(move |set| MetricSet {
+        name: &set.name,
+        what: &set.what,
+        metrics: set.metrics.iter().filter_map(known).collect(),
+    })
+}
+
+/// The set of that name.
+///
+/// # Errors
+/// There is none; the nearest that there is.
+pub fn set(name: &str) -> Result<MetricSet, UnknownSet> {
+    sets().find(|set| set.name == name).ok_or_else(|| UnknownSet {
+        name: name.to_owned(),
+        nearest: nearest(name, sets().map(|set| set.name)),
+        known: sets().map(|set| set.name).collect(),
+    })
+}
+
+#[expect(clippy::expect_used, reason = "the sets are a part of the program; a test reads them")]
+fn written() -> &'static Written {
+    static READ: LazyLock<Written> =
+        LazyLock::new(|| ron::from_str(TEXT).expect("assets/nsight.ron has the sets"));
+    &READ
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_metric_is_declared_once_and_asked_for_by_a_set() {
+        let Written { metrics, sets: written } = written();
+        let declared: BTreeSet<&str> = metrics.iter().map(|metric| metric.name.as_str()).collect();
+        assert_eq!(declared.len(), metrics.len());
+        let asked: BTreeSet<&str> =
+            written.iter().flat_map(|set| &set.metrics).map(String::as_str).collect();
+        assert_eq!(asked, declared);
+        for (set, written) in sets().zip(written) {
+            assert_eq!(set.metrics.len(), written.metrics.len(), "{}", set.name);
+        }
+    }
+
+    #[test]
+    fn names_are_those_of_nsight_compute_and_sentences_have_no_period() {
+        for metric in &written().metrics {
+            let plain = |letter: char| letter.is_ascii_alphanumeric() || "_.".contains(letter);
+            assert!(metric.name.contains("__") && metric.name.chars().all(plain), "{metric:?}");
+            assert!(!metric.what.ends_with('.') && !metric.title.is_empty(), "{metric:?}");
+        }
+    }
+
+    #[test]
+    fn a_set_that_is_not_there_is_answered_with_the_nearest() {
+        assert_eq!(set("memory").unwrap().name, "memory");
+        let error = set("stals").unwrap_err();
+        assert_eq!(error.nearest, Some("stalls"));
+        assert!(error.to_string().contains("overview, memory, stalls, compute"), "{error}");
+    }
+}

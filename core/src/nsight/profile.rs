@@ -1,0 +1,325 @@
+//! Nsight Compute started around one run of a kernel, and what came of it.
+
+use std::collections::VecDeque;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use super::command::{Task, arguments};
+use super::complaint::{Complaint, complaint};
+use super::metric::{Metric, MetricSet};
+use super::order::{Order, done};
+use super::quantity::Quantity;
+use super::table::{self, Row, TableError};
+use crate::cancellation::Cancellation;
+use crate::toolchain::ProgramError;
+use crate::toolchain::program::{self, Limits};
+use crate::worker::command::WorkerCommand;
+use crate::worker::frame::FrameError;
+
+/// How the names of our temporary folders begin.
+const SCRATCH_PREFIX: &str = "lightbench-profile-";
+
+/// Every metric set takes a few passes over each launch.
+const MEASURE_LIMIT: Duration = Duration::from_mins(10);
+
+/// Everything takes some forty passes.
+const REPORT_LIMIT: Duration = Duration::from_mins(30);
+
+/// Lines of other output that an error carries.
+const TAIL_LINES: usize = 12;
+
+/// Nsight Compute, and the process that it is to look at.
+#[derive(Clone, Debug)]
+pub struct Profiler {
+    /// Its program.
+    pub ncu: PathBuf,
+    /// What carries out an order whose file is added as the last argument.
+    pub command: WorkerCommand,
+    /// The folders of `PATH`: the profiler may be a script.
+    pub path: Vec<PathBuf>,
+}
+
+/// What was measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profile {
+    /// The launches, in their order.
+    pub launches: Vec<ProfiledLaunch>,
+    /// How many launches the run makes; those beyond [`super::MOST_LAUNCHES`] are not profiled.
+    pub in_all: u64,
+    /// Metrics that the profiler does not know on this GPU.
+    pub unknown: Vec<String>,
+}
+
+/// One launch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProfiledLaunch {
+    /// The kernel, by its readable name.
+    pub kernel: String,
+    /// Blocks, as the profiler writes it.
+    pub grid: String,
+    /// Threads of a block, as the profiler writes it.
+    pub block: String,
+    /// One for each metric of the set, in its order.
+    pub measured: Vec<Measured>,
+}
+
+/// One number.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// Of what.
+    pub metric: &'static Metric,
+    /// How much; none where the profiler could not tell.
+    pub quantity: Option<Quantity>,
+}
+
+/// Why there is no profile.
+#[derive(Debug, thiserror::Error)]
+pub enum ProfileError {
+    /// The profiler says why.
+    #[error(transparent)]
+    Complaint(#[from] Complaint),
+    /// The profiler wrote something else than a table.
+    #[error("{error}{}", after(status, tail))]
+    Table {
+        /// What is wrong with it.
+        error: TableError,
+        /// How the profiler ended.
+        status: ExitStatus,
+        /// The last lines of what it and the profiled process said.
+        tail: Vec<String>,
+    },
+    /// There are numbers, but of a launch that did not come to its end.
+    #[error(
+        "the launch did not come to its end inside Nsight Compute, so that its numbers say nothing{}",
+        after(status, tail)
+    )]
+    Unfinished {
+        /// How the profiler ended.
+        status: ExitStatus,
+        /// The last lines of what it and the profiled process said.
+        tail: Vec<String>,
+    },
+    /// The profiler could not be started, or was stopped.
+    #[error("Nsight Compute: {0}")]
+    Program(#[from] ProgramError),
+    /// The file for the profiled process.
+    #[error("the launch cannot be written down: {0}")]
+    Order(#[from] FrameError),
+    /// There is a file of that name.
+    #[error("{} exists and is not overwritten", .0.display())]
+    Exists(PathBuf),
+    /// No report came of it.
+    #[error("Nsight Compute wrote no report{}", after(status, tail))]
+    NoReport {
+        /// How the profiler ended.
+        status: ExitStatus,
+        /// The last lines of what it and the profiled process said.
+        tail: Vec<String>,
+    },
+    /// The file system.
+    #[error("cannot write {}: {source}", path.display())]
+    Storage {
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+}
+
+fn after(status: &ExitStatus, tail: &[String]) -> String {
+    let mut text = format!(" ({status})");
+    for line in tail {
+        text.push_str("\n    ");
+        text.push_str(line);
+    }
+    text
+}
+
+/// Has the profiler measure the metrics of a set. Where it does not know some of them on this GPU, it measures the others.
+///
+/// # Errors
+/// The profiler may not, or cannot.
+pub fn profile(
+    profiler: &Profiler,
+    order: &Order,
+    set: &MetricSet,
+    cancellation: &Cancellation,
+) -> Result<Profile, ProfileError> {
+    let mut metrics = set.metrics.clone();
+    let mut unknown = Vec::new();
+    let rows = match measured(profiler, order, &metrics, cancellation) {
+        Err(ProfileError::Complaint(Complaint::UnknownMetrics(names)))
+            if names.len() < metrics.len() =>
+        {
+            metrics.retain(|metric| !names.contains(&metric.name));
+            unknown = names;
+            measured(profiler, order, &metrics, cancellation)?
+        }
+        other => other?,
+    };
+    let launches = rows.iter().map(|row| launch(row, &metrics)).collect();
+    Ok(Profile { launches, in_all: order.launches(), unknown })
+}
+
+fn launch(row: &Row, metrics: &[&'static Metric]) -> ProfiledLaunch {
+    let measured = metrics.iter().map(|metric| {
+        let cell = row.cells.get(&metric.name);
+        Measured { metric, quantity: cell.map(|cell| Quantity::of(cell, metric.unit)) }
+    });
+    ProfiledLaunch {
+        kernel: row.kernel.clone(),
+        grid: row.grid.clone(),
+        block: row.block.clone(),
+        measured: measured.collect(),
+    }
+}
+
+fn measured(
+    profiler: &Profiler,
+    order: &Order,
+    metrics: &[&Metric],
+    cancellation: &Cancellation,
+) -> Result<Vec<Row>, ProfileError> {
+    let scratch = Scratch::new(order)?;
+    let task = Task::Measure(metrics);
+    let said = scratch.run(profiler, order, task, (MEASURE_LIMIT, cancellation))?;
+    match table::read(&said.log) {
+        Ok(rows) if done(&scratch.order()).is_file() => Ok(rows),
+        Ok(_) => Err(ProfileError::Unfinished { status: said.status, tail: said.tail.into() }),
+        Err(error) => Err(match complaint(&said.all(), metrics) {
+            Some(complaint) => complaint.into(),
+            None => ProfileError::Table { error, status: said.status, tail: said.tail.into() },
+        }),
+    }
+}
+
+/// Has the profiler write everything that it can measure into a new file, which `ncu-ui` opens.
+///
+/// # Errors
+/// The file exists or cannot be written, or the profiler may not or cannot.
+pub fn write_report(
+    profiler: &Profiler,
+    order: &Order,
+    file: &Path,
+    cancellation: &Cancellation,
+) -> Result<(), ProfileError> {
+    if file.exists() {
+        return Err(ProfileError::Exists(file.to_owned()));
+    }
+    let scratch = Scratch::new(order)?;
+    let report = scratch.folder.path().join("report.ncu-rep");
+    let task = Task::Report(&report);
+    let said = scratch.run(profiler, order, task, (REPORT_LIMIT, cancellation))?;
+    if !report.is_file() {
+        return Err(match complaint(&said.all(), &[]) {
+            Some(complaint) => complaint.into(),
+            None => ProfileError::NoReport { status: said.status, tail: said.tail.into() },
+        });
+    }
+    if !done(&scratch.order()).is_file() {
+        return Err(ProfileError::Unfinished { status: said.status, tail: said.tail.into() });
+    }
+    keep(&report, file)
+}
+
+/// Copies a whole file to where there is none: complete, or not at all.
+fn keep(from: &Path, to: &Path) -> Result<(), ProfileError> {
+    let failed = |source: io::Error| match source.kind() == io::ErrorKind::AlreadyExists {
+        true => ProfileError::Exists(to.to_owned()),
+        false => ProfileError::Storage { path: to.to_owned(), source },
+    };
+    let mut source = File::open(from).map_err(failed)?;
+    let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let beside = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")));
+    let mut beside = beside.map_err(failed)?;
+    io::copy(&mut source, &mut beside).map_err(failed)?;
+    beside.persist_noclobber(to).map(drop).map_err(|error| failed(error.error))
+}
+
+/// A folder for one start of the profiler: the order, its words, and what it keeps for the moment.
+struct Scratch {
+    folder: TempDir,
+}
+
+/// How the profiler ended and what it said.
+struct Said {
+    status: ExitStatus,
+    /// Its own words.
+    log: String,
+    /// The last lines of what it and the profiled process wrote besides.
+    tail: VecDeque<String>,
+}
+
+impl Said {
+    /// The profiler's words, and after them everybody's.
+    fn all(&self) -> String {
+        let tail: Vec<&str> = self.tail.iter().map(String::as_str).collect();
+        format!("{}\n{}", self.log, tail.join("\n"))
+    }
+}
+
+impl Scratch {
+    fn new(order: &Order) -> Result<Self, ProfileError> {
+        let folder = tempfile::Builder::new().prefix(SCRATCH_PREFIX).tempdir();
+        let folder = folder
+            .map_err(|source| ProfileError::Storage { path: std::env::temp_dir(), source })?;
+        let scratch = Self { folder };
+        order.write(&scratch.order())?;
+        Ok(scratch)
+    }
+
+    fn order(&self) -> PathBuf {
+        self.folder.path().join("order")
+    }
+
+    /// Runs the profiler to its end, in a process group of its own, which is killed at the limit.
+    fn run(
+        &self,
+        profiler: &Profiler,
+        order: &Order,
+        task: Task<'_>,
+        (limit, cancellation): (Duration, &Cancellation),
+    ) -> Result<Said, ProfileError> {
+        let log = self.folder.path().join("log");
+        let mut profiled = profiler.command.clone();
+        profiled.arguments.push(self.order().into());
+        let mut command = self.command(profiler);
+        command.args(arguments(task, &order.symbols(), &log, &profiled));
+        let mut tail = VecDeque::new();
+        let cancelled = || cancellation.is_cancelled();
+        let limits = Limits { begin: Instant::now(), limit, cancelled: &cancelled };
+        let status = program::run(&mut command, self.folder.path(), &limits, &mut |line| {
+            if tail.len() == TAIL_LINES {
+                tail.pop_front();
+            }
+            tail.push_back(line.to_owned());
+        })?;
+        // A profiler that wrote nothing has no such file.
+        let log = fs::read(&log).unwrap_or_default();
+        Ok(Said { status, log: String::from_utf8_lossy(&log).into_owned(), tail })
+    }
+
+    /// The profiler with nothing of ours but a place to write, and where programs lie.
+    fn command(&self, profiler: &Profiler) -> Command {
+        let mut command = Command::new(&profiler.ncu);
+        let variables = &profiler.command.environment;
+        command
+            .env_clear()
+            .env("LANG", "C")
+            .envs(variables.iter().map(|(name, value)| (name, value)))
+            .current_dir(self.folder.path())
+            .stdin(Stdio::null());
+        if let Ok(path) = std::env::join_paths(&profiler.path) {
+            command.env("PATH", path);
+        }
+        for name in ["HOME", "TMPDIR", "TMP", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"] {
+            command.env(name, self.folder.path());
+        }
+        command
+    }
+}
