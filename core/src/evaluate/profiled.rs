@@ -11,7 +11,9 @@ use crate::nsight::Order;
 use crate::project::manifest::Distribution;
 use crate::project::{Project, Purpose, Workload};
 use crate::verify::inputs::{Draw, Recipe};
-use crate::verify::station::{MemoryOrder, Opening, OpeningHead, RunOrder, Scrutiny, Side};
+use crate::verify::station::{
+    CountsUse, MemoryOrder, Opening, OpeningHead, RunOrder, Scrutiny, Side,
+};
 use crate::verify::subject::Subject;
 use crate::verify::verdict::TimingUse;
 
@@ -92,6 +94,7 @@ fn order(
         recipe: Recipe { seed: evaluation.seed, draw },
         memory: MemoryOrder::Fresh(Placement::Left),
         scrutiny: Scrutiny::Memory,
+        counts: CountsUse::Drop,
         outputs: None,
     };
     Ok(Order { opening, run })

@@ -1,5 +1,6 @@
 //! A profiler that is a script, around an order for a virtual device.
 
+use crate::verify::station::CountsUse;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -77,6 +78,7 @@ fn order(ptx: &str, launches: u64) -> Order {
         recipe: Recipe { seed: 1, draw },
         memory: MemoryOrder::Fresh(Placement::Left),
         scrutiny: Scrutiny::Memory,
+        counts: CountsUse::Drop,
         outputs: None,
     };
     Order { opening: Opening { head, modules, trusted: None }, run }

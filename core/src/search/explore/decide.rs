@@ -10,6 +10,7 @@ use crate::project::Kernel;
 use crate::search::cost::{ratios, times};
 use crate::search::entry::{Basis, Decision, Entry, Failed, Look, Verdict, WorkloadTime};
 use crate::search::laboratory::{Interrupted, Laboratory};
+use crate::search::story::Story;
 use crate::speed_of_light::playbook::relief;
 use crate::strategies::archive::Attempt;
 use crate::suggest::knowledge::word;
@@ -19,7 +20,8 @@ use crate::verify::verdict::{Passed, WorkloadTiming};
 /// A new best is at least this much faster.
 const LEAST_GAIN: f64 = 0.99;
 
-/// On no workload may it be slower than this.
+/// On no workload may it be slower than this against the kernel that the search began with: among what the search itself
+/// found, a gain on one workload may cost something on another.
 const MOST_LOSS: f64 = 1.02;
 
 /// A variant that is this much slower than the best is not waited for.
@@ -140,13 +142,15 @@ impl<L: Laboratory> Explorer<'_, L> {
     ) -> Result<Decision, Interrupted> {
         let is_modelled = new.iter().any(|time| time.basis == Basis::Modelled);
         if is_modelled {
-            return Ok(modelled(best, new, self.scribe.story.times(best), &self.order.counting()));
+            let story = &self.scribe.story;
+            return Ok(modelled(best, new, story, &self.order.counting()));
         }
         let Some(old) = self.kernels[best].clone() else {
             return Ok(Decision::Kept { why: "the best cannot be built any more".to_owned() });
         };
         let compared = self.laboratory.side_by_side(&old, kernel)?;
-        Ok(measured(best, &compared, &self.order.counting()))
+        let counting = self.order.counting();
+        Ok(measured(best, &compared, (new, self.scribe.story.times(0)), &counting))
     }
 
     fn abandon(&self) -> BTreeMap<String, Seconds> {
@@ -215,20 +219,15 @@ fn recorded(passed: &Passed) -> Verdict {
 }
 
 /// By a model of the device, which is no measurement: it says so.
-fn modelled(
-    best: usize,
-    new: &[WorkloadTime],
-    old: &[WorkloadTime],
-    counting: &[String],
-) -> Decision {
-    let counted = |name: &str| counting.iter().any(|known| known == name);
-    let each: Vec<(&str, f64)> =
-        ratios(new, old).filter(|(workload, _)| counted(workload)).collect();
+fn modelled(best: usize, new: &[WorkloadTime], story: &Story, counting: &[String]) -> Decision {
+    let counted = |(name, _): &(&str, f64)| counting.iter().any(|known| known == name);
+    let each: Vec<(&str, f64)> = ratios(new, story.times(best)).filter(counted).collect();
+    let since_first: Vec<(&str, f64)> = ratios(new, story.times(0)).filter(counted).collect();
     if each.is_empty() {
         return Decision::Kept { why: "no workload has a time for both".to_owned() };
     }
     let mean = each.iter().map(|(_, ratio)| ratio.ln()).sum::<f64>() / each.len() as f64;
-    let (mean, worst) = (mean.exp(), worst(&each));
+    let (mean, worst) = (mean.exp(), worst(&since_first));
     let told = format!("modelled at {:.1} % of the time of variant {best}", 100.0 * mean);
     decision(mean <= LEAST_GAIN, worst, told)
 }
@@ -241,7 +240,10 @@ fn worst<'a>(each: &[(&'a str, f64)]) -> Option<(&'a str, f64)> {
 fn decision(is_better: bool, worst: Option<(&str, f64)>, told: String) -> Decision {
     match (is_better, worst) {
         (_, Some((workload, ratio))) => Decision::Kept {
-            why: format!("{told}, but slower on `{workload}` ({:.1} %)", 100.0 * ratio),
+            why: format!(
+                "{told}, but on `{workload}` it takes {:.1} % of the time of the first",
+                100.0 * ratio
+            ),
         },
         (true, None) => Decision::Accepted { why: told },
         (false, None) => Decision::Kept { why: format!("{told}: no measurable difference") },
@@ -249,7 +251,12 @@ fn decision(is_better: bool, worst: Option<(&str, f64)>, told: String) -> Decisi
 }
 
 /// By samples that were taken side by side.
-fn measured(best: usize, compared: &[ComparedWorkload], counting: &[String]) -> Decision {
+fn measured(
+    best: usize,
+    compared: &[ComparedWorkload],
+    (new, first): (&[WorkloadTime], &[WorkloadTime]),
+    counting: &[String],
+) -> Decision {
     let mut each: Vec<(&str, &Comparison)> = Vec::new();
     for workload in compared {
         let counts = counting.contains(&workload.workload);
@@ -259,25 +266,30 @@ fn measured(best: usize, compared: &[ComparedWorkload], counting: &[String]) -> 
             }
             Outcome::Measured { .. } => {}
             Outcome::Modelled { .. } | Outcome::Withheld(_) if !counts => {}
-            Outcome::Modelled { .. } | Outcome::Withheld(_) => {
-                let why =
-                    format!("it has no time beside variant {best} on `{}`", workload.workload);
-                return Decision::Kept { why };
-            }
+            Outcome::Modelled { .. } => return not_beside(best, &workload.workload, "modelled"),
+            Outcome::Withheld(reason) => return not_beside(best, &workload.workload, reason),
         }
     }
     if each.is_empty() {
         return Decision::Kept { why: "nothing was timed side by side".to_owned() };
     }
-    let slower: Vec<(&str, f64)> = each
-        .iter()
-        .filter(|(_, comparison)| comparison.conclusion == Conclusion::Slower)
-        .map(|(workload, comparison)| (*workload, comparison.ratio.0))
-        .collect();
+    let lost: Vec<(&str, f64)> = if best == 0 {
+        let slower = each.iter().filter(|(_, pair)| pair.conclusion == Conclusion::Slower);
+        slower.map(|(workload, comparison)| (*workload, comparison.ratio.0)).collect()
+    } else {
+        // Not side by side; but whatever is the best has been, and this must not be a way around it.
+        let counted = |(name, _): &(&str, f64)| counting.iter().any(|known| known == name);
+        ratios(new, first).filter(counted).collect()
+    };
     let mean =
         each.iter().map(|(_, comparison)| comparison.ratio.0.ln()).sum::<f64>() / each.len() as f64;
     let any_faster = each.iter().any(|(_, comparison)| comparison.conclusion == Conclusion::Faster);
     let told =
         format!("side by side it takes {:.2} % of the time of variant {best}", 100.0 * mean.exp());
-    decision(any_faster && mean.exp() <= LEAST_GAIN, worst(&slower), told)
+    decision(any_faster && mean.exp() <= LEAST_GAIN, worst(&lost), told)
+}
+
+fn not_beside(best: usize, workload: &str, reason: &str) -> Decision {
+    let why = format!("it has no time beside variant {best} on `{workload}`: {reason}");
+    Decision::Kept { why }
 }

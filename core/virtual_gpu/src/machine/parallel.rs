@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst, fence};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::super::cost::Counts;
-use super::super::lower::Program;
 use super::super::isa::memory::{Ordering, Scope, Space};
 use super::super::isa::special_register::{Single, SpecialRegister};
+use super::super::lower::Program;
 use super::super::lower::code::{Builtin, Code, Target};
 use super::memory::{Memory, RegionPlace};
 use super::run::{Launch, Recorded};
@@ -183,7 +183,8 @@ pub(super) fn has_meeting_blocks(program: &Program) -> Option<&'static str> {
 fn meeting(code: &Code) -> Option<&'static str> {
     if let Code::Atomic { atomic, .. } | Code::AtomicVector { atomic, .. } = code {
         let is_own = atomic.space == Space::Shared;
-        return (!is_own).then_some("blocks change memory by atomics, in an order that is the same");
+        return (!is_own)
+            .then_some("blocks change memory by atomics, in an order that is the same");
     }
     if let Code::Load { access, .. } | Code::Store { access, .. } = code {
         let is_own = !matches!(access.space, Space::Generic | Space::Global);

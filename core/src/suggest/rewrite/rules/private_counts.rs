@@ -80,9 +80,10 @@ fn private<'s>(
     targets: &[Target<'s>],
 ) -> Result<Rewrite, Missing> {
     let subject = function.subject;
-    let parameter = function.parameters.get(index).ok_or(Missing::Unbounded {
-        what: function.name.to_owned(),
-    })?;
+    let parameter = function
+        .parameters
+        .get(index)
+        .ok_or(Missing::Unbounded { what: function.name.to_owned() })?;
     check_uses(function, parameter, targets)?;
     let count = count(function, index, parameter)?;
     let copy = subject.fresh(&format!("block_{}", parameter.name));
@@ -171,8 +172,7 @@ fn grid(function: &Function<'_>) -> Result<Vec<Edit>, Missing> {
     let mut edits = Vec::new();
     for site in &function.sites {
         if let Some(grid) = site.step.grid.first() {
-            let fewer =
-                format!("min(ceil_div({}, {items}), {blocks} * device.sms)", grid.text());
+            let fewer = format!("min(ceil_div({}, {items}), {blocks} * device.sms)", grid.text());
             edits.push(subject.new_size(site.size("grid", 0), &fewer));
         }
     }

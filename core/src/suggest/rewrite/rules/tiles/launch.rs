@@ -84,8 +84,7 @@ fn tiles(share: Share) -> [i64; 3] {
 fn fits(product: &Product<'_>, sizes: &Sizes) -> String {
     let bytes = product.operands.map(|operand| zero(operand.element).map_or(8, |(_, bytes)| bytes));
     let [left, right] = bytes;
-    let (rows, cols) =
-        (sizes.rows.as_deref().unwrap_or("1"), sizes.cols.as_deref().unwrap_or("1"));
+    let (rows, cols) = (sizes.rows.as_deref().unwrap_or("1"), sizes.cols.as_deref().unwrap_or("1"));
     let Sizes { tile, depth, .. } = sizes;
     format!(
         "{tile} * ({rows} * ({depth} + 1) * {left} + {cols} * {depth} * {right}) <= {STATIC_BYTES}"
@@ -96,7 +95,8 @@ fn fits(product: &Product<'_>, sizes: &Sizes) -> String {
 fn old_parameter(function: &Function<'_>, product: &Product<'_>) -> Option<String> {
     let subject = function.subject;
     let names: Vec<&str> = product.site.step.block.iter().flat_map(|size| size.names()).collect();
-    let known = subject.launch.parameters.iter().position(|each| names.contains(&each.name.as_str()));
+    let known =
+        subject.launch.parameters.iter().position(|each| names.contains(&each.name.as_str()));
     let index = known?;
     let name = subject.launch.parameters.get(index)?.name.clone();
     let at = product.site.at;
@@ -146,7 +146,8 @@ fn renamed(
         let changed = kernel.replace(&argument, &format!("PARAM_{tile}"));
         edits.push(subject.new_size(product.site.at.field("kernel"), &changed));
     }
-    let list = part(function.outer, "parameters").filter(|_| function.outer.id() != function.node.id());
+    let list =
+        part(function.outer, "parameters").filter(|_| function.outer.id() != function.node.id());
     for name in list.map_or_else(Vec::new, |list| all(list, &["identifier"])) {
         let text = subject.of_node(name);
         let at = function.templates.iter().position(|each| *each == text);
