@@ -46,7 +46,8 @@ impl Canonical {
 
     /// Whether the value grows by one with a name, whatever else there is.
     pub(super) fn follows(&self, name: &str) -> bool {
-        let with_name = self.terms.iter().filter(|(names, _)| names.iter().any(|each| each == name));
+        let with_name =
+            self.terms.iter().filter(|(names, _)| names.iter().any(|each| each == name));
         let mut with_name = with_name.map(|(names, value)| names.len() == 1 && *value == 1);
         with_name.next() == Some(true) && with_name.next().is_none()
     }

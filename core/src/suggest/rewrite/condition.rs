@@ -56,7 +56,11 @@ fn opposite(operator: &str) -> Option<&'static str> {
 }
 
 /// The parts of a chain of `&&` or `||`, without parentheses.
-pub(super) fn terms<'t>(function: &Function<'_>, condition: Node<'t>, joined: &str) -> Vec<Node<'t>> {
+pub(super) fn terms<'t>(
+    function: &Function<'_>,
+    condition: Node<'t>,
+    joined: &str,
+) -> Vec<Node<'t>> {
     let mut found = Vec::new();
     let mut waiting = vec![bare(condition)];
     while let Some(node) = waiting.pop() {

@@ -42,9 +42,12 @@ pub(super) fn coordinate<'s>(function: &Function<'s>, dimension: usize) -> Optio
     let is_plain = |local: &Local<'_>| {
         !local.is_pointer && !local.is_array && !function.is_changed(local.name, function.body)
     };
-    function.locals().iter().copied().filter(is_plain).find(|local| {
-        local.value.is_some_and(|value| canonical(function, value) == wanted)
-    })
+    function
+        .locals()
+        .iter()
+        .copied()
+        .filter(is_plain)
+        .find(|local| local.value.is_some_and(|value| canonical(function, value) == wanted))
 }
 
 /// What is divided in a grid of `ceil_div(size, block)`, where the block is this launch's.
@@ -58,7 +61,12 @@ pub(super) fn divided<'s>(site: &Site<'s>, dimension: usize) -> Option<&'s str> 
 }
 
 /// Whether an expression of the code is what a launch calls by these words.
-pub(super) fn is_launch_size(function: &Function<'_>, site: &Site<'_>, node: Node<'_>, size: &str) -> bool {
+pub(super) fn is_launch_size(
+    function: &Function<'_>,
+    site: &Site<'_>,
+    node: Node<'_>,
+    size: &str,
+) -> bool {
     let text = function.subject.of_node(node);
     if let Some(axis) = text.strip_prefix("axis::").or_else(|| text.strip_prefix("AXIS_")) {
         return axis == size;

@@ -11,8 +11,7 @@ const OWN: &str =
 
 const PRODUCT: &str = "params: { \"SIDE\": [8, 16] },
     steps: [launch(kernel: \"product\", grid: [\"ceil_div(n, 32)\", \"ceil_div(m, SIDE)\"], block: [32, \"SIDE\"])],";
-const MATRICES: &str =
-    "product(const float* a, const float* b, float* c, int m, int n, int k)";
+const MATRICES: &str = "product(const float* a, const float* b, float* c, int m, int n, int k)";
 const PLACES: &str = "    const int x = blockIdx.x * 32 + threadIdx.x;
     const int y = blockIdx.y * PARAM_SIDE + threadIdx.y;
 ";
@@ -94,6 +93,48 @@ fn guards_that_leave_become_conditions_where_a_barrier_follows() {
     }
 "),
     ]);
+}
+
+#[test]
+fn threads_of_a_block_may_have_several_copies_of_the_counters() {
+    let one_block = "steps: [launch(kernel: \"count\", grid: [1], block: [64])],";
+    let body =
+        "    for (long long i = threadIdx.x; i < n; i += 64) atomicAdd(&counts[x[i]], 1u);\n";
+    check(
+        "histogram",
+        "private-counts",
+        1,
+        &vectors(one_block, COUNTS, body),
+        &[
+            ("\"a test\"", "\"a test\",\n    params: { \"COPIES\": [8, 4, 16, 2] }"),
+            (
+                "{\n    for",
+                "{
+    __shared__ unsigned int block_counts[PARAM_COPIES * 257];
+    unsigned int* own_counts = block_counts + threadIdx.x % PARAM_COPIES * 257;
+    for (int place = threadIdx.x; place < PARAM_COPIES * 257; place += blockDim.x) {
+        block_counts[place] = 0;
+    }
+    __syncthreads();
+    for",
+            ),
+            (
+                "&counts[x[i]], 1u);\n",
+                "&own_counts[x[i]], 1u);
+    __syncthreads();
+    for (int place = threadIdx.x; place < 256; place += blockDim.x) {
+        unsigned int sum = 0;
+        for (int copy = 0; copy < PARAM_COPIES; ++copy) {
+            sum += block_counts[copy * 257 + place];
+        }
+        if (sum != 0) {
+            atomicAdd(&counts[place], sum);
+        }
+    }
+",
+            ),
+        ],
+    );
 }
 
 #[test]
@@ -188,12 +229,10 @@ fn a_product_goes_by_tiles_however_it_is_written() {
         let head = format!("{PLACES}    if (y >= m || x >= n) return;\n");
         let work = format!("    for (int j = 0; j < k; ++j) {{\n        {written}\n    }}\n");
         let last = "    c[y * n + x] = s;\n";
-        let text =
-            vectors(PRODUCT, MATRICES, &format!("{head}    float s = 0.0f;\n{work}{last}"));
+        let text = vectors(PRODUCT, MATRICES, &format!("{head}    float s = 0.0f;\n{work}{last}"));
         let rest = "    if (y < m && x < n) {\n        c[y * n + x] = s;\n    }\n";
         let tiles = tiled(&made);
-        let code =
-            [(head.as_str(), places), (work.as_str(), tiles.as_str()), (last, rest)];
+        let code = [(head.as_str(), places), (work.as_str(), tiles.as_str()), (last, rest)];
         check("sgemm", "shared-tiles", 0, &text, &[launch.as_slice(), &code].concat());
     }
 }
@@ -206,7 +245,9 @@ fn a_product_that_tiles_cannot_make_is_left() {
         }
     };
     let kernel = |guard: &str, work: &str| {
-        format!("{PLACES}    {guard}\n    float s = 0.0f;\n    for (int j = 0; j < k; ++j) {{ {work} }}\n    c[y * n + x] = s;\n")
+        format!(
+            "{PLACES}    {guard}\n    float s = 0.0f;\n    for (int j = 0; j < k; ++j) {{ {work} }}\n    c[y * n + x] = s;\n"
+        )
     };
     let guard = "if (y >= m || x >= n) return;";
     let product = "s += a[y * k + j] * b[j * n + x];";
@@ -255,26 +296,32 @@ __device__ T across_warp(T value, Join join) {
 }
 
 __global__";
-    check("softmax-f32", "warp-per-row", 0, &vectors(ROWS, SOFT, &body), &[
-        ("ceil_div(rows, BLOCK)", "ceil_div(32 * (rows), BLOCK)"),
-        ("__global__", helper),
-        (
-            "static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;",
-            "static_cast<long long>(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32;\n    const int lane = threadIdx.x % 32;",
-        ),
-        ("c = 1; c < cols; ++c", "c = 1 + lane; c < cols; c += 32"),
-        (
-            "best = p[c];\n    }\n    float sum = 0;\n    for (int c = 0; c < cols; c++) sum = sum + expf(p[c] - best);",
-            "best = p[c];
+    check(
+        "softmax-f32",
+        "warp-per-row",
+        0,
+        &vectors(ROWS, SOFT, &body),
+        &[
+            ("ceil_div(rows, BLOCK)", "ceil_div(32 * (rows), BLOCK)"),
+            ("__global__", helper),
+            (
+                "static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;",
+                "static_cast<long long>(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32;\n    const int lane = threadIdx.x % 32;",
+            ),
+            ("c = 1; c < cols; ++c", "c = 1 + lane; c < cols; c += 32"),
+            (
+                "best = p[c];\n    }\n    float sum = 0;\n    for (int c = 0; c < cols; c++) sum = sum + expf(p[c] - best);",
+                "best = p[c];
     }
     best = across_warp(best, [](float a, float b) { return b > a ? b : a; });
     float sum = 0;
     float sum_part = 0;
     for (int c = lane; c < cols; c += 32) sum_part = sum_part + expf(p[c] - best);
     sum += across_warp(sum_part, [](float a, float b) { return a + b; });",
-        ),
-        ("c = 0; c < cols; ++c", "c = lane; c < cols; c += 32"),
-    ]);
+            ),
+            ("c = 0; c < cols; ++c", "c = lane; c < cols; c += 32"),
+        ],
+    );
 }
 
 #[test]
@@ -291,9 +338,16 @@ fn one_thread_of_a_block_writes_what_is_one_result() {
     }
 ";
     let signature = "mv(const int* offsets, const float* values, float* y, int rows)";
-    check("spmv-csr", "block-per-row", 0, &vectors(block, signature, body), &[
-        ("ceil_div(rows, BLOCK)", "rows"),
-        ("__global__", "template <typename T, typename Join>
+    check(
+        "spmv-csr",
+        "block-per-row",
+        0,
+        &vectors(block, signature, body),
+        &[
+            ("ceil_div(rows, BLOCK)", "rows"),
+            (
+                "__global__",
+                "template <typename T, typename Join>
 __device__ T across_warp(T value, Join join) {
 #pragma unroll
     for (int distance = 16; distance > 0; distance /= 2) {
@@ -318,15 +372,26 @@ __device__ T across_block(T value, Join join) {
     return value;
 }
 
-__global__"),
-        ("blockIdx.x * blockDim.x + threadIdx.x;", "blockIdx.x;\n    const int lane = threadIdx.x;"),
-        ("for", "int total_part = 0;\n        for"),
-        ("i = offsets[row]; i < offsets[row + 1]; ++i", "i = offsets[row] + lane; i < offsets[row + 1]; i += blockDim.x"),
-        ("total += values[i] > 0;\n        }", "total_part += values[i] > 0;
+__global__",
+            ),
+            (
+                "blockIdx.x * blockDim.x + threadIdx.x;",
+                "blockIdx.x;\n    const int lane = threadIdx.x;",
+            ),
+            ("for", "int total_part = 0;\n        for"),
+            (
+                "i = offsets[row]; i < offsets[row + 1]; ++i",
+                "i = offsets[row] + lane; i < offsets[row + 1]; i += blockDim.x",
+            ),
+            (
+                "total += values[i] > 0;\n        }",
+                "total_part += values[i] > 0;
         }
-        total += across_block(total_part, [](int a, int b) { return a + b; });"),
-        ("y[row] = total;", "if (lane == 0) {\n            y[row] = total;\n        }"),
-    ]);
+        total += across_block(total_part, [](int a, int b) { return a + b; });",
+            ),
+            ("y[row] = total;", "if (lane == 0) {\n            y[row] = total;\n        }"),
+        ],
+    );
 }
 
 #[test]
@@ -337,7 +402,9 @@ fn rows_whose_threads_cannot_share_are_left() {
         }
     };
     let looped = |work: &str| {
-        format!("{ROW}    float s = 0;\n    for (long long c = 0; c < cols; ++c) {{ {work} }}\n    y[row * cols] = s;\n")
+        format!(
+            "{ROW}    float s = 0;\n    for (long long c = 0; c < cols; ++c) {{ {work} }}\n    y[row * cols] = s;\n"
+        )
     };
     check(&format!("{ROW}    y[row] = x[row];\n"), "a loop whose turns can be shared");
     check(&looped("s = s * 0.5f + x[row * cols + c];"), "changes by `sum += …`");
@@ -345,15 +412,25 @@ fn rows_whose_threads_cannot_share_are_left() {
     check(&looped("y[row * cols + c / 2] = x[c];"), "an element of its own for each turn");
     check(&looped("y[row * cols + c] = x[c];"), "`y` is also used as `y[row * cols]`");
     check(
-        &format!("{ROW}    y[row] = 1;\n    float s = 0;\n    for (long long c = 0; c < cols; ++c) {{ s += y[c]; }}\n"),
+        &format!(
+            "{ROW}    y[row] = 1;\n    float s = 0;\n    for (long long c = 0; c < cols; ++c) {{ s += y[c]; }}\n"
+        ),
         "`y` is also used as",
     );
     check(
         &format!("{ROW}    float s = 0;\n    while (s < 3) {{ s += x[row]; }}\n    y[row] = s;\n"),
         "declarations, conditions, loops that count, and assignments",
     );
-    check("    float s = 0;\n    for (long long c = 0; c < cols; ++c) { s += x[c]; }\n    y[0] = s;\n", "expected a variable with `blockIdx.x * block + threadIdx.x`");
+    check(
+        "    float s = 0;\n    for (long long c = 0; c < cols; ++c) { s += x[c]; }\n    y[0] = s;\n",
+        "expected a variable with `blockIdx.x * block + threadIdx.x`",
+    );
     let narrow = ROWS.replace("[64, 128]", "[16]");
     let text = vectors(&narrow, SOFT, &looped("s += x[row * cols + c];"));
-    refused("softmax-f32", "warp-per-row", &text, "found `a block of 16`; expected blocks of whole warps");
+    refused(
+        "softmax-f32",
+        "warp-per-row",
+        &text,
+        "found `a block of 16`; expected blocks of whole warps",
+    );
 }

@@ -19,7 +19,9 @@ pub(super) struct Collected<'s> {
 pub(super) enum How<'s> {
     Sum,
     /// With the rounding error carried along in a variable of its own (Kahan).
-    Compensated { lost: &'s str },
+    Compensated {
+        lost: &'s str,
+    },
     /// The name of a function such as `fmaxf`.
     Choice(&'s str),
     /// What `a` is compared with `b` by, where `b` is taken if that holds.
@@ -81,10 +83,7 @@ fn assignment<'s>(function: &Function<'s>, node: Node<'s>) -> Option<(&'s str, &
 }
 
 /// `sum += …`, `sum = sum + …`, `sum = fmaf(…, …, sum)`, `best = fmaxf(best, …)`, and how often they have the name.
-fn assigned<'s>(
-    function: &Function<'s>,
-    node: Node<'s>,
-) -> Option<(&'s str, How<'s>, usize)> {
+fn assigned<'s>(function: &Function<'s>, node: Node<'s>) -> Option<(&'s str, How<'s>, usize)> {
     let subject = function.subject;
     let (name, operator, right) = assignment(function, node)?;
     if operator == "+=" {
@@ -115,10 +114,7 @@ fn assigned<'s>(
 }
 
 /// `if (… > best) best = …;`
-fn compared<'s>(
-    function: &Function<'s>,
-    node: Node<'s>,
-) -> Option<(&'s str, How<'s>, usize)> {
+fn compared<'s>(function: &Function<'s>, node: Node<'s>) -> Option<(&'s str, How<'s>, usize)> {
     let subject = function.subject;
     if node.kind() != "if_statement" || part(node, "alternative").is_some() {
         return None;

@@ -25,7 +25,8 @@ pub(super) fn check<'s>(
 ) -> Result<(), Missing> {
     let all_elements = elements(function, function.body);
     for parameter in function.parameters.iter().filter(|each| each.is_pointer) {
-        let own = || all_elements.iter().filter(|each| each.pointer.parameter.name == parameter.name);
+        let own =
+            || all_elements.iter().filter(|each| each.pointer.parameter.name == parameter.name);
         let (atomic, plain): (Vec<&Element<'_, 's>>, Vec<&Element<'_, 's>>) =
             own().partition(|each| is_atomic(function, each.node));
         let is_written = plain.iter().any(|each| each.access != Access::Load);
@@ -36,7 +37,9 @@ pub(super) fn check<'s>(
         let mut owner = None;
         for element in atomic.first().into_iter().chain(plain.iter()).copied() {
             let here = owner_of(function, element, shared)?;
-            if *owner.get_or_insert_with(|| here.clone()) != here || is_atomic(function, element.node) {
+            if *owner.get_or_insert_with(|| here.clone()) != here
+                || is_atomic(function, element.node)
+            {
                 return Err(Missing::OtherUse {
                     name: parameter.name.to_owned(),
                     used: function.subject.line_of(element.node),
@@ -88,10 +91,14 @@ fn owner_of<'s>(
     let Some(counted) = shared.iter().find(|counted| contains(counted.node, element.node)) else {
         // What one thread wrote, others must not read.
         let alone = is_alone(element.node);
-        return if alone { Ok(Owner::First) } else { Err(Missing::OtherUse {
-            name: element.pointer.parameter.name.to_owned(),
-            used: subject.line_of(element.node.parent().unwrap_or(element.node)),
-        }) };
+        return if alone {
+            Ok(Owner::First)
+        } else {
+            Err(Missing::OtherUse {
+                name: element.pointer.parameter.name.to_owned(),
+                used: subject.line_of(element.node.parent().unwrap_or(element.node)),
+            })
+        };
     };
     let index = canonical(function, element.index);
     let base = subject.of_node(element.base);
@@ -114,7 +121,9 @@ fn is_alone(node: Node<'_>) -> bool {
     outer.is_some_and(|outer| {
         matches!(outer.kind(), "assignment_expression" | "update_expression")
             && outer.parent().is_some_and(|outer| outer.kind() == "expression_statement")
-            && outer.child(0).is_some_and(|first| contains(first, node) || outer.kind() == "update_expression")
+            && outer
+                .child(0)
+                .is_some_and(|first| contains(first, node) || outer.kind() == "update_expression")
     })
 }
 

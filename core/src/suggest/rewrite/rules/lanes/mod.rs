@@ -85,8 +85,7 @@ fn rewritten(function: &Function<'_>, sharers: Sharers) -> Result<Rewrite, Missi
             Sharers::Block => "across_block",
         }),
     };
-    let mut region =
-        Region { function, group: &group, edits: Vec::new(), shared: Vec::new() };
+    let mut region = Region { function, group: &group, edits: Vec::new(), shared: Vec::new() };
     guard.work.iter().try_for_each(|node| region.statement(*node))?;
     let Region { mut edits, shared, .. } = region;
     if shared.is_empty() {
@@ -126,12 +125,16 @@ fn check_launches(function: &Function<'_>) -> Result<(), Missing> {
         }
         if site.step.cooperative || site.step.cluster.is_some() {
             let what = site.step.kernel.text().to_owned();
-            return Err(Missing::Contains { what, why: "the launch is cooperative, or in clusters" });
+            return Err(Missing::Contains {
+                what,
+                why: "the launch is cooperative, or in clusters",
+            });
         }
     }
     for size in sizes(function) {
         if !size.is_some_and(|size| size >= 32 && size % 32 == 0) {
-            let found = size.map_or_else(|| "a block".to_owned(), |size| format!("a block of {size}"));
+            let found =
+                size.map_or_else(|| "a block".to_owned(), |size| format!("a block of {size}"));
             return Err(Missing::Form { found, expected: "blocks of whole warps" });
         }
     }
@@ -167,21 +170,13 @@ fn guard<'s>(function: &Function<'s>, row: &Local<'s>) -> Result<Guard<'s>, Miss
         return Err(form(node));
     }
     let own = before.iter().copied().filter(|each| each.id() != row.declaration.id());
-    let after = if returns {
-        rest.get(1..).unwrap_or_default().to_vec()
-    } else {
-        statements(consequence)
-    };
+    let after =
+        if returns { rest.get(1..).unwrap_or_default().to_vec() } else { statements(consequence) };
     Ok(Guard { end, work: own.chain(after).collect() })
 }
 
 /// The row of a group, and the number of a thread in it.
-fn place(
-    function: &Function<'_>,
-    row: &Local<'_>,
-    group: &Group,
-    sharers: Sharers,
-) -> Vec<Edit> {
+fn place(function: &Function<'_>, row: &Local<'_>, group: &Group, sharers: Sharers) -> Vec<Edit> {
     let subject = function.subject;
     let kind = row.type_name;
     let (value, lane) = match sharers {

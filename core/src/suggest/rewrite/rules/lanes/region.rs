@@ -35,13 +35,21 @@ pub(super) struct Region<'f, 's> {
 impl<'s> Region<'_, 's> {
     pub(super) fn statement(&mut self, node: Node<'s>) -> Result<(), Missing> {
         match node.kind() {
-            "compound_statement" => named(node).into_iter().try_for_each(|each| self.statement(each)),
+            "compound_statement" => {
+                named(node).into_iter().try_for_each(|each| self.statement(each))
+            }
             "declaration" => self.quiet(node),
             "if_statement" => self.choice(node),
             "expression_statement" => self.expression(node),
             "for_statement" => self.turns(node),
-            "return_statement" | "break_statement" | "continue_statement" | "preproc_call" => Ok(()),
-            _ => Err(form(self.function, node, "declarations, conditions, loops that count, and assignments")),
+            "return_statement" | "break_statement" | "continue_statement" | "preproc_call" => {
+                Ok(())
+            }
+            _ => Err(form(
+                self.function,
+                node,
+                "declarations, conditions, loops that count, and assignments",
+            )),
         }
     }
 
@@ -76,9 +84,10 @@ impl<'s> Region<'_, 's> {
                 return Err(form(function, each, "memory that is written by statements"));
             }
         }
-        match all(node, &["pointer_expression"]).into_iter().find(|each| {
-            part(*each, "operator").is_some_and(|operator| operator.kind() == "&")
-        }) {
+        match all(node, &["pointer_expression"])
+            .into_iter()
+            .find(|each| part(*each, "operator").is_some_and(|operator| operator.kind() == "&"))
+        {
             Some(address) => Err(form(function, address, "no addresses of variables")),
             None => Ok(()),
         }
@@ -88,11 +97,12 @@ impl<'s> Region<'_, 's> {
     fn is_own(&self, target: Node<'s>) -> bool {
         let base = array(target);
         let text = self.function.subject.of_node(base);
-        let is_array = |node: Node<'s>| {
-            self.function.local(text, node).is_some_and(|local| local.is_array)
-        };
+        let is_array =
+            |node: Node<'s>| self.function.local(text, node).is_some_and(|local| local.is_array);
         target.kind() == "identifier"
-            || (target.kind() == "subscript_expression" && base.kind() == "identifier" && is_array(base))
+            || (target.kind() == "subscript_expression"
+                && base.kind() == "identifier"
+                && is_array(base))
     }
 
     /// What is written into memory, one thread of the group writes.
@@ -152,9 +162,8 @@ impl<'s> Region<'_, 's> {
                     let end = super::super::super::bounds::bounds(function, counted.end);
                     end.is_some_and(|(_, most)| most <= FEW_TURNS)
                 });
-                let body = part(node, "body").filter(|body| {
-                    !all(*body, &["for_statement"]).is_empty() || few
-                });
+                let body = part(node, "body")
+                    .filter(|body| !all(*body, &["for_statement"]).is_empty() || few);
                 // Not shared itself, but all threads go through it together.
                 let body = body.ok_or(missing)?;
                 for head in ["initializer", "condition", "update"] {
@@ -181,16 +190,20 @@ impl<'s> Region<'_, 's> {
         let indentation = subject.indentation(counted.node.start_byte());
         for each in &shared.collected {
             let (before, after) = self.joined(counted, each);
-            self.edits.extend(before.map(|text| {
-                Edit::insert(shared.start, format!("{text}\n{indentation}"))
-            }));
+            self.edits.extend(
+                before.map(|text| Edit::insert(shared.start, format!("{text}\n{indentation}"))),
+            );
             let end = counted.node.end_byte();
             self.edits.push(Edit::insert(end, format!("\n{indentation}{after}")));
         }
     }
 
     /// What is declared before a loop, and what joins the parts behind it.
-    fn joined(&mut self, counted: &CountedLoop<'s>, each: &Collected<'s>) -> (Option<String>, String) {
+    fn joined(
+        &mut self,
+        counted: &CountedLoop<'s>,
+        each: &Collected<'s>,
+    ) -> (Option<String>, String) {
         let subject = self.function.subject;
         let Collected { name, type_name: kind, how } = each;
         let join = &self.group.join;

@@ -28,10 +28,7 @@ pub(super) fn form(function: &Function<'_>, node: Node<'_>, expected: &'static s
 }
 
 /// The loop, if its turns may be taken in any order, by several threads.
-pub(super) fn shared<'s>(
-    function: &Function<'s>,
-    node: Node<'s>,
-) -> Result<Shared<'s>, Missing> {
+pub(super) fn shared<'s>(function: &Function<'s>, node: Node<'s>) -> Result<Shared<'s>, Missing> {
     let subject = function.subject;
     let counted = counted_loop(function, node)
         .ok_or_else(|| form(function, node, "a loop that counts upwards"))?;
@@ -58,11 +55,12 @@ pub(super) fn shared<'s>(
 /// Whether an expression has the same value in each turn; inputs are never written.
 fn is_fixed<'s>(function: &Function<'s>, node: Node<'s>, within: Node<'s>) -> bool {
     let known = elements(function, node);
-    let effects = ["pointer_expression", "assignment_expression", "update_expression", "lambda_expression"];
+    let effects =
+        ["pointer_expression", "assignment_expression", "update_expression", "lambda_expression"];
     let loads = all(node, &["subscript_expression"]).into_iter().all(|load| {
-        known.iter().any(|each| {
-            each.node.id() == load.id() && each.pointer.parameter.is_input(function)
-        })
+        known
+            .iter()
+            .any(|each| each.node.id() == load.id() && each.pointer.parameter.is_input(function))
     });
     let names = all(node, &["identifier"]).into_iter().all(|name| {
         let text = function.subject.of_node(name);
@@ -93,7 +91,8 @@ fn check_range(function: &Function<'_>, counted: &CountedLoop<'_>) -> Result<(),
 
 /// The length of an array that each turn loads the element of its number from.
 fn largest_element(function: &Function<'_>, counted: &CountedLoop<'_>) -> Option<i128> {
-    let conditional = ["if_statement", "conditional_expression", "for_statement", "lambda_expression"];
+    let conditional =
+        ["if_statement", "conditional_expression", "for_statement", "lambda_expression"];
     elements(function, counted.body)
         .into_iter()
         .filter(|each| {
@@ -144,13 +143,19 @@ pub(super) fn check_calls(function: &Function<'_>, within: Node<'_>) -> Result<(
 fn is_pure(function: &Function<'_>, name: &str) -> bool {
     let subject = function.subject;
     let mut found = all(subject.root(), &["function_definition"]).into_iter().filter(|node| {
-        let declarator = part(*node, "declarator").filter(|node| node.kind() == "function_declarator");
+        let declarator =
+            part(*node, "declarator").filter(|node| node.kind() == "function_declarator");
         declarator.and_then(|node| part(node, "declarator")).map(|node| subject.of_node(node))
             == Some(name)
     });
     let is_value = |node: Node<'_>| {
         let list = part(node, "declarator").and_then(|node| part(node, "parameters"));
-        let by_address = ["pointer_declarator", "reference_declarator", "abstract_pointer_declarator", "abstract_reference_declarator"];
+        let by_address = [
+            "pointer_declarator",
+            "reference_declarator",
+            "abstract_pointer_declarator",
+            "abstract_reference_declarator",
+        ];
         list.is_some_and(|list| all(list, &by_address).is_empty())
             && !subject.of_node(node).contains("asm")
             && !subject.of_node(node).contains("static ")
@@ -159,9 +164,34 @@ fn is_pure(function: &Function<'_>, name: &str) -> bool {
     let standard = first.is_none()
         && matches!(
             name,
-            "expf" | "exp" | "logf" | "log" | "sqrtf" | "sqrt" | "rsqrtf" | "rsqrt" | "tanhf" | "tanh"
-                | "fabsf" | "fabs" | "fmaxf" | "fminf" | "fmax" | "fmin" | "fmaf" | "fma" | "powf" | "pow"
-                | "sinf" | "cosf" | "erff" | "double" | "long" | "size_t" | "unsigned" | "static_cast"
+            "expf"
+                | "exp"
+                | "logf"
+                | "log"
+                | "sqrtf"
+                | "sqrt"
+                | "rsqrtf"
+                | "rsqrt"
+                | "tanhf"
+                | "tanh"
+                | "fabsf"
+                | "fabs"
+                | "fmaxf"
+                | "fminf"
+                | "fmax"
+                | "fmin"
+                | "fmaf"
+                | "fma"
+                | "powf"
+                | "pow"
+                | "sinf"
+                | "cosf"
+                | "erff"
+                | "double"
+                | "long"
+                | "size_t"
+                | "unsigned"
+                | "static_cast"
         );
     standard || first.is_some_and(is_value) && found.all(is_value)
 }
@@ -180,9 +210,14 @@ fn check_targets(function: &Function<'_>, counted: &CountedLoop<'_>) -> Result<(
                 let own = local.is_some_and(|local| {
                     local.is_array && contains(counted.node, local.declaration)
                 });
-                let element = part(target, "argument").is_some_and(|base| pointer(function, base).is_some());
+                let element =
+                    part(target, "argument").is_some_and(|base| pointer(function, base).is_some());
                 if !own && !element {
-                    return Err(form(function, target, "an element of a parameter, or of an array of the turn"));
+                    return Err(form(
+                        function,
+                        target,
+                        "an element of a parameter, or of an array of the turn",
+                    ));
                 }
             }
             _ => return Err(form(function, target, "a variable or an element")),
@@ -191,7 +226,8 @@ fn check_targets(function: &Function<'_>, counted: &CountedLoop<'_>) -> Result<(
     let by_address = all(counted.body, &["pointer_expression"]).into_iter().find(|node| {
         let inside = part(*node, "argument").map(bare);
         let element = inside.is_some_and(|inside| inside.kind() == "subscript_expression");
-        !(element && is_atomic(function, *node)) && !is_loaded_by_call(function, *node)
+        let is_atomic = element && is_atomic(function, *node);
+        !is_atomic && !is_loaded_by_call(function, *node)
     });
     match by_address {
         Some(node) => Err(form(function, node, "no addresses, but for atomic functions and loads")),

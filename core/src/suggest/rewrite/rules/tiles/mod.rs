@@ -53,8 +53,8 @@ fn tiled(subject: &Subject<'_>, share: Share) -> Result<Vec<Rewrite>, NotApplica
     let mut found = Findings::default();
     for function in subject.functions() {
         for node in loops(&function).into_iter().filter(|node| is_innermost(*node)) {
-            let factors =
-                counted_loop(&function, node).and_then(|counted| factors::factors(&function, &counted));
+            let factors = counted_loop(&function, node)
+                .and_then(|counted| factors::factors(&function, &counted));
             let Some((sum, loads)) = factors else { continue };
             let product = product::read(&function, node, sum, loads);
             found.add(

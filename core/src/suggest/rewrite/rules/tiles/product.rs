@@ -11,9 +11,7 @@ use super::super::super::number::{Number, is_known};
 use super::super::super::pointers::{Access, elements};
 use super::super::super::refusal::Missing;
 use super::super::super::subject::Site;
-use super::super::super::syntax::{
-    all, ancestors, contains, index, is_return, part, statements,
-};
+use super::super::super::syntax::{all, ancestors, contains, index, is_return, part, statements};
 use super::super::super::thread_index::{coordinate, divided, is_launch_size};
 
 /// Constants made of constants made of constants are followed so far.
@@ -95,7 +93,10 @@ pub(super) fn read<'s>(
         before.iter().copied().filter(|node| node.kind() == "if_statement").collect();
     let [along_y, along_x] = ends(function, &leaving, around, &places)?;
     let site = *function.sites.first().ok_or_else(|| form(function, node, "a launch"))?;
-    let axes = [axis(function, site, places[0], along_y, 1)?, axis(function, site, places[1], along_x, 0)?];
+    let axes = [
+        axis(function, site, places[0], along_y, 1)?,
+        axis(function, site, places[1], along_x, 0)?,
+    ];
     let dependent = declarations(function, &before, &axes, sum)?;
     check_rest(function, node, last)?;
     let operands = operands(function, &counted, loads, &places)?;
@@ -296,14 +297,20 @@ fn declarations<'s>(
         let is_plain = !locals.is_empty()
             && locals.iter().all(|local| {
                 let fixed = is_sum || !function.is_changed(local.name, function.body);
-                fixed && !local.is_array && local.value.is_some_and(|value| is_free(function, value))
+                fixed
+                    && !local.is_array
+                    && local.value.is_some_and(|value| is_free(function, value))
             });
         if !is_plain || subject.of_node(*node).contains("static ") {
             return Err(form(function, *node, expected));
         }
         match (is_sum, depends_on_any(*node)) {
-            (true, true) => return Err(form(function, *node, "a sum that begins the same everywhere")),
-            (true, false) if locals.len() > 1 => return Err(form(function, *node, "a sum of its own")),
+            (true, true) => {
+                return Err(form(function, *node, "a sum that begins the same everywhere"));
+            }
+            (true, false) if locals.len() > 1 => {
+                return Err(form(function, *node, "a sum of its own"));
+            }
             (false, true) => dependent.push(*node),
             (true | false, false) => {}
         }

@@ -9,11 +9,8 @@ use super::product::{Axis, Operand, Product, depends, zero};
 /// Guards and places before the loop: nobody leaves, and places are those of tiles.
 pub(super) fn before(function: &Function<'_>, product: &Product<'_>, sizes: &Sizes) -> Vec<Edit> {
     let subject = function.subject;
-    let mut edits: Vec<Edit> = product
-        .leaving
-        .iter()
-        .map(|guard| Edit::replace(subject.whole_line(*guard), ""))
-        .collect();
+    let mut edits: Vec<Edit> =
+        product.leaving.iter().map(|guard| Edit::replace(subject.whole_line(*guard), "")).collect();
     if let Some(guard) = product.around {
         let inside = part(guard, "consequence");
         let inside = inside.map_or(guard.start_byte(), |inside| inside.start_byte());
@@ -47,7 +44,10 @@ fn place(axis: &Axis<'_>, sizes: &Sizes, inside: &str) -> String {
     let (kind, name) = (axis.place.type_name, axis.place.name);
     let extent = extent(axis, sizes);
     let extent = if extent.contains(' ') { format!("({extent})") } else { extent };
-    format!("const {kind} {name} = static_cast<{kind}>(blockIdx.{}) * {extent} + {inside};", letter(axis))
+    format!(
+        "const {kind} {name} = static_cast<{kind}>(blockIdx.{}) * {extent} + {inside};",
+        letter(axis)
+    )
 }
 
 /// How far the tile of the result goes along a dimension.
@@ -110,9 +110,7 @@ pub(super) fn tiles(function: &Function<'_>, product: &Product<'_>, sizes: &Size
     );
     if sizes.rows.is_some() {
         let thread = &names.thread;
-        text += &format!(
-            "{outer}const int {thread} = threadIdx.y * PARAM_{tile} + threadIdx.x;\n"
-        );
+        text += &format!("{outer}const int {thread} = threadIdx.y * PARAM_{tile} + threadIdx.x;\n");
         text += &zeroed(function, product, sizes, &names, &outer);
     }
     let (kind, end) = (product.counted.type_name, subject.of_node(product.counted.end));
@@ -278,9 +276,9 @@ fn multiplied(
     if several {
         let uses = all(body, &["identifier"]).into_iter();
         let uses = uses.filter(|node| subject.of_node(*node) == product.sum.name);
-        edits.extend(uses.map(|node| {
-            Edit::replace(node.byte_range(), format!("{sums}[{row}][{col}]"))
-        }));
+        edits.extend(
+            uses.map(|node| Edit::replace(node.byte_range(), format!("{sums}[{row}][{col}]"))),
+        );
     }
     let indentation = if several { format!("{outer}            ") } else { format!("{outer}    ") };
     let mut inside = String::new();
@@ -329,7 +327,8 @@ fn finished(
         let names = function.locals().iter().filter(|local| local.declaration.id() == node.id());
         let used = names.into_iter().any(|local| {
             let uses = function.uses(local.name, function.body);
-            uses.iter().any(|node| node.start_byte() >= from) || is_needed(function, product, local.name)
+            uses.iter().any(|node| node.start_byte() >= from)
+                || is_needed(function, product, local.name)
         });
         if used {
             body += &format!("{inner}    {}\n", subject.of_node(*node));
