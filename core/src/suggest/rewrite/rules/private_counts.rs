@@ -10,7 +10,7 @@ use super::super::function::{Function, Parameter};
 use super::super::number::Number;
 use super::super::refusal::{Findings, Missing, NotApplicable};
 use super::super::subject::Subject;
-use super::super::syntax::{all, ancestors, bare, contains, is_return, named, part, statements};
+use super::super::syntax::{all, bare, contains, in_lambda, is_return, named, part, statements};
 use super::coarsen::{Stride, strided};
 
 pub(in super::super) const RULE: Rule = Rule {
@@ -235,7 +235,7 @@ fn reachable_end(function: &Function<'_>) -> Result<Vec<Edit>, Missing> {
     let body = statements(function.body);
     let mut edits = Vec::new();
     for node in all(function.body, &["return_statement"]) {
-        if ancestors(node).any(|outer| outer.kind() == "lambda_expression") {
+        if in_lambda(node) {
             continue;
         }
         let leaves = || Missing::Contains {

@@ -11,7 +11,7 @@ use super::super::super::number::{Number, is_known};
 use super::super::super::pointers::{Access, elements};
 use super::super::super::refusal::Missing;
 use super::super::super::subject::Site;
-use super::super::super::syntax::{all, ancestors, contains, index, is_return, part, statements};
+use super::super::super::syntax::{all, contains, in_lambda, index, is_return, part, statements};
 use super::super::super::thread_index::{coordinate, divided, is_launch_size};
 
 /// Constants made of constants made of constants are followed so far.
@@ -359,7 +359,7 @@ fn check_rest(function: &Function<'_>, node: Node<'_>, last: Node<'_>) -> Result
     let leaves = all(function.body, &["return_statement"]).into_iter().find(|each| {
         each.start_byte() > node.start_byte()
             && each.end_byte() <= last.end_byte()
-            && !ancestors(*each).any(|outer| outer.kind() == "lambda_expression")
+            && !in_lambda(*each)
     });
     match leaves {
         Some(node) => Err(Missing::Contains {
