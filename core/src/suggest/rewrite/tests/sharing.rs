@@ -281,6 +281,13 @@ fn a_warp_shares_the_loops_over_a_row() {
     }}
     float sum = 0;
     for (int c = 0; c < cols; c++) sum = sum + expf(p[c] - best);
+    int large = 0;
+    for (int c = 0; c < cols; ++c) {{
+        if (p[c] > 1) {{
+            ++large;
+        }}
+    }}
+    sum = sum + large;
     for (size_t c = 0; c < cols; ++c) {{
         y[row * cols + c] = expf(p[c] - best) / sum;
     }}
@@ -318,6 +325,15 @@ __global__";
     float sum_part = 0;
     for (int c = lane; c < cols; c += 32) sum_part = sum_part + expf(p[c] - best);
     sum += across_warp(sum_part, [](float a, float b) { return a + b; });",
+            ),
+            ("int large = 0;", "int large = 0;\n    int large_part = 0;"),
+            ("c = 0; c < cols; ++c", "c = lane; c < cols; c += 32"),
+            (
+                "++large;\n        }\n    }",
+                "++large_part;
+        }
+    }
+    large += across_warp(large_part, [](int a, int b) { return a + b; });",
             ),
             ("c = 0; c < cols; ++c", "c = lane; c < cols; c += 32"),
         ],
@@ -408,6 +424,17 @@ fn rows_whose_threads_cannot_share_are_left() {
     };
     check(&format!("{ROW}    y[row] = x[row];\n"), "a loop whose turns can be shared");
     check(&looped("s = s * 0.5f + x[row * cols + c];"), "changes by `sum += …`");
+    check(&looped("if (c > 3) s -= x[c];"), "changes by `sum += …`");
+    check(
+        &format!("{ROW}    __shared__ float t[4];\n    t[0] = x[row];\n    y[row] = t[0];\n"),
+        "no shared or static variables",
+    );
+    check(
+        &format!(
+            "{ROW}    for (int t = 0; t < 4; ++t) {{\n        float* q = y + row * cols + t;\n        for (long long c = 0; c < cols; ++c) {{ q[c] = x[c]; }}\n    }}\n"
+        ),
+        "an element of its own for each turn",
+    );
     check(&looped("s += x[row * cols + c]; if (s > 3) break;"), "the loop may end early");
     check(&looped("y[row * cols + c / 2] = x[c];"), "an element of its own for each turn");
     check(&looped("y[row * cols + c] = x[c];"), "`y` is also used as `y[row * cols]`");
@@ -433,4 +460,32 @@ fn rows_whose_threads_cannot_share_are_left() {
         &text,
         "found `a block of 16`; expected blocks of whole warps",
     );
+}
+
+#[test]
+fn lanes_of_a_warp_that_share_a_row_move_vectors() {
+    let text = |lane: &str, row: &str| {
+        let body = format!(
+            "    const int row = {row};
+    const int lane = {lane};
+    if (row >= rows) return;
+    const float* p = x + row * cols;
+    float sum = 0;
+    for (int c = lane; c < cols; c += 32) {{
+        sum += p[c];
+    }}
+    y[row * cols + lane] = sum;
+"
+        );
+        vectors(ROWS, SOFT, &body)
+    };
+    let own = text("threadIdx.x % 32", "blockIdx.x * 2 + threadIdx.x / 32");
+    let project = sample("softmax-f32");
+    let found = rewrites(&project, &kernel(&project, &own), "vector-access").unwrap();
+    assert_eq!(found[0].what, "`p` moves 16 bytes at a time in the loop of line 13");
+    // Neighbouring lanes in different rows would leave elements out.
+    let apart = text("threadIdx.x % 32", "blockIdx.x * 2 + threadIdx.x / 16");
+    refused("softmax-f32", "vector-access", &apart, "some threads may not get to the loop");
+    let whole = text("threadIdx.x % 16", "blockIdx.x * 2 + threadIdx.x / 32");
+    refused("softmax-f32", "vector-access", &whole, "from the thread by the warp, block or grid");
 }
