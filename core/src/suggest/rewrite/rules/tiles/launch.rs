@@ -6,7 +6,8 @@ use super::super::super::refusal::Missing;
 use super::super::super::syntax::{all, children, named, part};
 use super::super::block_parameter::replaced;
 use super::Share;
-use super::product::{Product, zero};
+use super::operand::zero;
+use super::product::Product;
 
 /// Static shared memory of a block.
 const STATIC_BYTES: i128 = 48 * 1024;
