@@ -25,6 +25,7 @@ samples! {
     every_rewrite_of_counts_is_right: "histogram",
     every_rewrite_of_sums_of_rows_is_right: "spmv-csr",
     every_rewrite_of_turned_points_is_right: "rotary",
+    every_rewrite_of_a_product_is_right: "sgemm",
 }
 
 /// A copy of the project in which the kernels are those that the rules make of the naive one.

@@ -1,6 +1,5 @@
 //! A profiler that is a script, around an order for a virtual device.
 
-use crate::verify::station::CountsUse;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -18,7 +17,7 @@ use crate::verify::case::Case;
 use crate::verify::inputs::{Draw, Recipe};
 use crate::verify::program::{LaunchStep, Program, Step};
 use crate::verify::station::{
-    MemoryOrder, ModuleImage, Opening, OpeningHead, RunOrder, Scrutiny, Side,
+    CountsUse, MemoryOrder, ModuleImage, Opening, OpeningHead, RunOrder, Scrutiny, Side,
 };
 use crate::worker::command::WorkerCommand;
 

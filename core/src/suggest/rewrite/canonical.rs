@@ -96,12 +96,31 @@ impl Canonical {
     }
 }
 
-/// Whether all threads of a block that differ along x only have the same value: no `threadIdx.x`, nothing loaded.
-pub(super) fn is_uniform(function: &Function<'_>, node: Node<'_>) -> bool {
-    uniform(function, node, 0)
+/// Threads that may have the same value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Among {
+    /// Those of a block that differ along x only.
+    Row,
+    /// Those of a warp, in a block of one dimension.
+    Warp,
 }
 
-fn uniform(function: &Function<'_>, node: Node<'_>, steps: usize) -> bool {
+/// Whether such threads have the same value: nothing that says which of them it is, nothing loaded.
+pub(super) fn is_uniform(function: &Function<'_>, node: Node<'_>, among: Among) -> bool {
+    uniform(function, node, among, 0)
+}
+
+/// Whether the number of a thread along x is divided by the size of a warp.
+fn is_warp_number(function: &Function<'_>, field: Node<'_>) -> bool {
+    field.parent().filter(|outer| outer.kind() == "binary_expression").is_some_and(|outer| {
+        let text = |name| part(outer, name).map(|node| function.subject.of_node(node));
+        part(outer, "left").map(|left| left.id()) == Some(field.id())
+            && text("operator") == Some("/")
+            && text("right") == Some("32")
+    })
+}
+
+fn uniform(function: &Function<'_>, node: Node<'_>, among: Among, steps: usize) -> bool {
     let subject = function.subject;
     let unknown = [
         "subscript_expression",
@@ -116,7 +135,8 @@ fn uniform(function: &Function<'_>, node: Node<'_>, steps: usize) -> bool {
     });
     let threads = all(node, &["field_expression"])
         .into_iter()
-        .any(|field| subject.of_node(field) == "threadIdx.x");
+        .filter(|field| subject.of_node(*field) == "threadIdx.x")
+        .any(|field| among == Among::Row || !is_warp_number(function, field));
     if steps > MAX_STEPS || threads || !calls || !all(node, &unknown).is_empty() {
         return false;
     }
@@ -125,7 +145,8 @@ fn uniform(function: &Function<'_>, node: Node<'_>, steps: usize) -> bool {
         match function.local(text, name) {
             Some(local) => {
                 let is_fixed = local.is_const || !function.is_changed(text, function.body);
-                is_fixed && local.value.is_some_and(|value| uniform(function, value, steps + 1))
+                is_fixed
+                    && local.value.is_some_and(|value| uniform(function, value, among, steps + 1))
             }
             None => !function.is_changed(text, function.body),
         }

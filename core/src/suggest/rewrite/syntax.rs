@@ -104,3 +104,8 @@ pub(super) fn is_return(node: Node<'_>) -> bool {
     let inner = statements(node);
     matches!(inner.as_slice(), [only] if only.kind() == "return_statement" && named(*only).is_empty())
 }
+
+/// Whether a node lies in a lambda, whose returns leave it alone.
+pub(super) fn in_lambda(node: Node<'_>) -> bool {
+    ancestors(node).any(|outer| outer.kind() == "lambda_expression")
+}

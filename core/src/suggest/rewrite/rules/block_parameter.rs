@@ -209,8 +209,8 @@ fn template(
     Ok(Some(subject.new_size(site.at.field("kernel"), &changed)))
 }
 
-/// The expression with a whole number replaced by a name; none where the number does not stand there.
-fn replaced(text: &str, number: &str, name: &str) -> Option<String> {
+/// The expression with a whole number or name replaced by a name; none where it does not stand there.
+pub(super) fn replaced(text: &str, number: &str, name: &str) -> Option<String> {
     let is_word = |letter: char| letter == '_' || letter == '.' || letter.is_ascii_alphanumeric();
     let mut changed = String::new();
     let mut found = false;

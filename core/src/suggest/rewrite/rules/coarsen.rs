@@ -10,7 +10,9 @@ use super::super::loops::is_invariant;
 use super::super::number::Number;
 use super::super::refusal::{Findings, Missing, NotApplicable};
 use super::super::subject::Subject;
-use super::super::syntax::{all, ancestors, bare, children, is_return, part, statements};
+use super::super::syntax::{
+    all, ancestors, bare, children, in_lambda, is_return, part, statements,
+};
 use super::super::thread_index::thread_index;
 
 pub(in super::super) const RULE: Rule = Rule {
@@ -183,10 +185,6 @@ fn guard<'s>(function: &Function<'s>, index: &Local<'s>) -> Result<Guard<'s>, Mi
         }
         _ => Err(form(node)),
     }
-}
-
-fn in_lambda(node: Node<'_>) -> bool {
-    ancestors(node).any(|outer| outer.kind() == "lambda_expression")
 }
 
 /// Nothing of one element reaches the next one, and nothing leaves the loop.

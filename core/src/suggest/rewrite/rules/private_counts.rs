@@ -10,7 +10,7 @@ use super::super::function::{Function, Parameter};
 use super::super::number::Number;
 use super::super::refusal::{Findings, Missing, NotApplicable};
 use super::super::subject::Subject;
-use super::super::syntax::{all, ancestors, bare, contains, is_return, named, part, statements};
+use super::super::syntax::{all, bare, contains, in_lambda, is_return, named, part, statements};
 use super::coarsen::{Stride, strided};
 
 pub(in super::super) const RULE: Rule = Rule {
@@ -31,7 +31,9 @@ fn apply(subject: &Subject<'_>) -> Result<Vec<Rewrite>, NotApplicable> {
         for (index, parameter) in function.parameters.iter().enumerate() {
             let targets = targets(&function, parameter);
             let Some(first) = targets.first() else { continue };
-            found.add(function.line(first.name), private(&function, index, &targets));
+            if let Err(missing) = private(&function, index, &targets, &mut found) {
+                found.refuse(function.line(first.name), missing);
+            }
         }
     }
     found.finish("`atomicAdd` on an array that a launched kernel is given")
@@ -74,33 +76,80 @@ fn counted<'s>(function: &Function<'s>, address: Node<'s>) -> Option<(Node<'s>, 
     (name.kind() == "identifier").then_some((name, name.id() == address.id()))
 }
 
+/// How many copies a block has.
+enum Copies {
+    One,
+    /// One for each so many threads, as a parameter says that has these values.
+    Several {
+        name: String,
+        values: Vec<i64>,
+    },
+}
+
 fn private<'s>(
     function: &Function<'s>,
     index: usize,
     targets: &[Target<'s>],
-) -> Result<Rewrite, Missing> {
-    let subject = function.subject;
+    found: &mut Findings,
+) -> Result<(), Missing> {
     let parameter = function
         .parameters
         .get(index)
         .ok_or(Missing::Unbounded { what: function.name.to_owned() })?;
     check_uses(function, parameter, targets)?;
     let count = count(function, index, parameter)?;
-    let copy = subject.fresh(&format!("block_{}", parameter.name));
+    found.offer(counted_apart(function, parameter, targets, count, &Copies::One)?);
+    let room = STATIC_BYTES / (odd(count) * bytes(parameter));
+    let values: Vec<i64> =
+        [8, 4, 16, 2].into_iter().filter(|copies| i128::from(*copies) <= room).collect();
+    if !values.is_empty() {
+        let name = function.subject.fresh("COPIES");
+        let copies = Copies::Several { name, values };
+        found.offer(counted_apart(function, parameter, targets, count, &copies)?);
+    }
+    Ok(())
+}
+
+fn counted_apart<'s>(
+    function: &Function<'s>,
+    parameter: &Parameter<'s>,
+    targets: &[Target<'s>],
+    count: i128,
+    copies: &Copies,
+) -> Result<Rewrite, Missing> {
+    let subject = function.subject;
+    let array = subject.fresh(&format!("block_{}", parameter.name));
     // With one element for each thread there is hardly anything to collect: a loop makes the block's share larger.
     let (mut edits, rest) = match strided(function) {
         Ok(Stride { edits, .. }) => (edits, grid(function)?),
         Err(_) => (reachable_end(function)?, Vec::new()),
     };
+    let (own, whose) = match copies {
+        Copies::One => (array.clone(), "a copy".to_owned()),
+        Copies::Several { name, values } => {
+            edits.push(subject.new_parameter(name, values)?);
+            (subject.fresh(&format!("own_{}", parameter.name)), format!("`{name}` copies"))
+        }
+    };
     edits.extend(targets.iter().map(|target| {
-        let text = if target.is_bare { format!("&{copy}[0]") } else { copy.clone() };
+        let text = if target.is_bare { format!("&{own}[0]") } else { own.clone() };
         Edit::replace(target.name.byte_range(), text)
     }));
-    edits.extend(around(function, parameter, &copy, count)?);
+    edits.extend(around(function, parameter, (&array, &own), count, copies)?);
     edits.extend(rest);
     let line = targets.first().map_or(1, |target| function.line(target.name));
-    let what = format!("blocks count in a `{}` of their own (line {line})", parameter.name);
+    let what = format!("a block counts in {whose} of `{}` (line {line})", parameter.name);
     Ok(Rewrite::new(what, line, edits))
+}
+
+/// With an odd distance between copies, the same counter lies in different banks.
+fn odd(count: i128) -> i128 {
+    count | 1
+}
+
+fn bytes(parameter: &Parameter<'_>) -> i128 {
+    let is_wide = Number::named(parameter.type_name).is_some_and(Number::is_wide_integer);
+    if is_wide { 8 } else { 4 }
 }
 
 /// Nothing but additions whose old values nobody asks for, of a type and an order that do not matter.
@@ -157,8 +206,7 @@ fn count(
 ) -> Result<i128, Missing> {
     let what = parameter.name.to_owned();
     let (_, most) = length(function, index).ok_or(Missing::Unbounded { what: what.clone() })?;
-    let is_wide = Number::named(parameter.type_name).is_some_and(Number::is_wide_integer);
-    let limit = STATIC_BYTES / if is_wide { 8 } else { 4 };
+    let limit = STATIC_BYTES / bytes(parameter);
     if most > limit {
         return Err(Missing::TooLarge { what: format!("length of {what}"), most, limit });
     }
@@ -187,7 +235,7 @@ fn reachable_end(function: &Function<'_>) -> Result<Vec<Edit>, Missing> {
     let body = statements(function.body);
     let mut edits = Vec::new();
     for node in all(function.body, &["return_statement"]) {
-        if ancestors(node).any(|outer| outer.kind() == "lambda_expression") {
+        if in_lambda(node) {
             continue;
         }
         let leaves = || Missing::Contains {
@@ -224,12 +272,13 @@ fn is_guard(node: Node<'_>) -> bool {
         && part(node, "consequence").is_some_and(is_return)
 }
 
-/// The copy, empty, before everything; what it holds, added to all, behind it.
+/// The copies, empty, before everything; what they hold, added to all, behind it.
 fn around(
     function: &Function<'_>,
     parameter: &Parameter<'_>,
-    copy: &str,
+    (array, own): (&str, &str),
     count: i128,
+    copies: &Copies,
 ) -> Result<Vec<Edit>, Missing> {
     let subject = function.subject;
     let body = statements(function.body);
@@ -242,17 +291,39 @@ fn around(
     let place = subject.fresh("place");
     let indentation = format!("{}    ", subject.indentation(function.body.end_byte()));
     let inner = format!("{indentation}    ");
-    let turns =
-        format!("for (int {place} = {thread}; {place} < {count}; {place} += {threads}) {{\n");
+    let turns = |size: &str| {
+        format!("for (int {place} = {thread}; {place} < {size}; {place} += {threads}) {{\n")
+    };
+    let added = |value: &str| {
+        format!(
+            "{inner}if ({value} != 0) {{\n\
+             {inner}    atomicAdd(&{name}[{place}], {value});\n{inner}}}\n{indentation}}}"
+        )
+    };
+    let (size, chosen, sum) = match copies {
+        Copies::One => (count.to_string(), String::new(), added(&format!("{array}[{place}]"))),
+        Copies::Several { name: copies, .. } => {
+            let (stride, copy, sum) = (odd(count), subject.fresh("copy"), subject.fresh("sum"));
+            let lane = if thread.contains(' ') { format!("({thread})") } else { thread.to_owned() };
+            let chosen = format!(
+                "\n{indentation}{kind}* {own} = {array} + {lane} % PARAM_{copies} * {stride};"
+            );
+            let sums = format!(
+                "{inner}{kind} {sum} = 0;\n\
+                 {inner}for (int {copy} = 0; {copy} < PARAM_{copies}; ++{copy}) {{\n\
+                 {inner}    {sum} += {array}[{copy} * {stride} + {place}];\n{inner}}}\n{}",
+                added(&sum)
+            );
+            (format!("PARAM_{copies} * {stride}"), chosen, sums)
+        }
+    };
     let before = format!(
-        "\n{indentation}__shared__ {kind} {copy}[{count}];\n{indentation}{turns}\
-         {inner}{copy}[{place}] = 0;\n{indentation}}}\n{indentation}__syncthreads();"
+        "\n{indentation}__shared__ {kind} {array}[{size}];{chosen}\n{indentation}{}\
+         {inner}{array}[{place}] = 0;\n{indentation}}}\n{indentation}__syncthreads();",
+        turns(&size)
     );
-    let after = format!(
-        "\n{indentation}__syncthreads();\n{indentation}{turns}\
-         {inner}if ({copy}[{place}] != 0) {{\n\
-         {inner}    atomicAdd(&{name}[{place}], {copy}[{place}]);\n{inner}}}\n{indentation}}}"
-    );
+    let after =
+        format!("\n{indentation}__syncthreads();\n{indentation}{}{sum}", turns(&count.to_string()));
     Ok(vec![
         Edit::insert(function.body.start_byte() + 1, before),
         Edit::insert(last.end_byte(), after),

@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::super::Rule;
 use super::super::canonical::{
-    Canonical, all_threads, block_size, canonical, global_thread, is_uniform,
+    Among, Canonical, all_threads, block_size, canonical, global_thread, is_uniform,
 };
 use super::super::edit::{Edit, Rewrite};
 use super::super::function::Function;
@@ -16,14 +16,14 @@ use super::super::pointers::{Access, Element, elements};
 use super::super::refusal::{Findings, Missing, NotApplicable};
 use super::super::subject::Subject;
 use super::super::syntax::{
-    all, ancestors, enclosing, is_compound, moved, one_line, part, statements,
+    all, ancestors, enclosing, in_lambda, is_compound, moved, one_line, part, statements,
 };
 
 pub(in super::super) const RULE: Rule = Rule {
     id: "vector-access",
     title: "access sixteen bytes at a time",
     reason: "one instruction moves what took four or eight, so that fewer of them have more bytes under way",
-    needs: "an innermost loop from 0 by 1, or from the thread by the block or grid, with `p[i]` of inputs or `q[i] = …;`; alignment is asked for when it runs",
+    needs: "an innermost loop from 0 by 1, or from the thread by the warp, block or grid, with `p[i]` of inputs or `q[i] = …;`; alignment is asked for when it runs",
     technique: "vector-loads",
     apply,
 };
@@ -44,7 +44,7 @@ enum Walk {
     /// One thread goes over all of them.
     Alone,
     /// Threads take turns.
-    Shared,
+    Shared(Among),
 }
 
 /// The pointers whose elements become vectors.
@@ -116,14 +116,29 @@ fn walk(function: &Function<'_>, counted: &CountedLoop<'_>) -> Result<Walk, Miss
         && Some(&start) == global_thread(function).as_ref()
         && by.is_some()
         && by == all_threads(function);
-    if !over_block && !over_grid {
+    let over_warp = one_dimension
+        && start == Canonical::name("threadIdx.x%32")
+        && by.and_then(|by| by.as_integer()) == Some(32);
+    if !over_block && !over_grid && !over_warp {
         let found = subject.line_of(counted.node).chars().take(60).collect();
         return Err(Missing::Form {
             found,
-            expected: "a loop from 0 by 1, or from the thread by the block or grid",
+            expected: "a loop from 0 by 1, or from the thread by the warp, block or grid",
         });
     }
-    if !is_uniform(function, counted.end) {
+    let among = if over_warp { Among::Warp } else { Among::Row };
+    check_company(function, counted, among)?;
+    Ok(Walk::Shared(among))
+}
+
+/// All threads that take turns in a loop get to it, equally often, and see the same end.
+fn check_company(
+    function: &Function<'_>,
+    counted: &CountedLoop<'_>,
+    among: Among,
+) -> Result<(), Missing> {
+    let subject = function.subject;
+    if !is_uniform(function, counted.end, among) {
         let found = subject.line_of(counted.end);
         return Err(Missing::Form { found, expected: "an end that is the same for all threads" });
     }
@@ -134,22 +149,23 @@ fn walk(function: &Function<'_>, counted: &CountedLoop<'_>) -> Result<Walk, Miss
     let leaving = all(function.body, &jumps).into_iter().find(|node| {
         let guard = enclosing(*node, &["if_statement"]).and_then(|guard| part(guard, "condition"));
         node.start_byte() < counted.node.start_byte()
-            && !guard.is_some_and(|guard| is_uniform(function, guard))
+            && !in_lambda(*node)
+            && !guard.is_some_and(|guard| is_uniform(function, guard, among))
     });
     let uneven = ancestors(counted.node)
         .take_while(|outer| outer.id() != function.body.id())
-        .find(|outer| outer.kind() == "for_statement" && !is_even(function, *outer));
+        .find(|outer| outer.kind() == "for_statement" && !is_even(function, *outer, among));
     match conditional.or(leaving).or(uneven) {
         Some(node) => Err(Missing::Contains {
             what: subject.line_of(node).chars().take(60).collect(),
             why: "some threads may not get to the loop, and their elements would be missing",
         }),
-        None => Ok(Walk::Shared),
+        None => Ok(()),
     }
 }
 
 /// Whether all threads that differ along x only take as many turns of a loop.
-fn is_even<'s>(function: &Function<'s>, node: Node<'s>) -> bool {
+fn is_even<'s>(function: &Function<'s>, node: Node<'s>, among: Among) -> bool {
     counted_loop(function, node).is_some_and(|counted| {
         let step = match counted.step {
             Step::One => None,
@@ -158,7 +174,7 @@ fn is_even<'s>(function: &Function<'s>, node: Node<'s>) -> bool {
         [Some(counted.start), Some(counted.end), step]
             .into_iter()
             .flatten()
-            .all(|part| is_uniform(function, part))
+            .all(|part| is_uniform(function, part, among))
     })
 }
 
@@ -178,7 +194,10 @@ fn streams<'s>(
         let is_here =
             element.index.kind() == "identifier" && canonical(function, element.index) == place;
         let fits = streams.width == 0 || streams.width == width;
-        let is_known = walk == Walk::Alone || is_uniform_pointer(function, element.base);
+        let is_known = match walk {
+            Walk::Alone => true,
+            Walk::Shared(among) => is_uniform_pointer(function, element.base, among),
+        };
         if !is_here || !fits || !is_known || element.pointer.parameter.twin(function).is_some() {
             continue;
         }
@@ -218,12 +237,12 @@ fn is_only_store(
             .any(|each| Some(each.id()) == statement.map(|node| node.id()))
 }
 
-/// Whether the pointer is the same for all threads of the block along x.
-fn is_uniform_pointer(function: &Function<'_>, base: Node<'_>) -> bool {
+/// Whether the pointer is the same for all threads that take turns.
+fn is_uniform_pointer(function: &Function<'_>, base: Node<'_>, among: Among) -> bool {
     let text = function.subject.of_node(base);
     match function.local(text, base) {
         None => true,
-        Some(local) => local.value.is_some_and(|value| is_uniform(function, value)),
+        Some(local) => local.value.is_some_and(|value| is_uniform(function, value, among)),
     }
 }
 
@@ -273,7 +292,7 @@ fn render(
     let rest = moved(subject.of_node(counted.body), "    ");
     let first = match walk {
         Walk::Alone => format!("{vectors} * {width}"),
-        Walk::Shared => format!("{vectors} * {width} + {start}"),
+        Walk::Shared(_) => format!("{vectors} * {width} + {start}"),
     };
     let written = subject.of_node(counted.update);
     format!(

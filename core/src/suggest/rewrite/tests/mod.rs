@@ -1,11 +1,13 @@
 //! Rules on small kernels, on the sample projects, and on texts that make no sense.
 
+mod counts;
 mod edits;
 mod garbled;
 mod places;
+mod products;
 mod refusals;
+mod rows;
 mod samples;
-mod sharing;
 
 use std::path::{Path, PathBuf};
 

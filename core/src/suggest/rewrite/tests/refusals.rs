@@ -124,3 +124,13 @@ fn what_may_be_the_same_memory_is_told_apart() {
         assert_eq!(fault(id, TWICE, body, "`a` and `c` may be the same memory"), "");
     }
 }
+
+/// What a rule says of a kernel that it leaves as it is.
+#[track_caller]
+pub(super) fn refused(project: &str, id: &str, text: &str, expected: &str) {
+    let project = sample(project);
+    match rewrites(&project, &kernel(&project, text), id) {
+        Ok(found) => panic!("{id} applies: {found:?}\n{text}"),
+        Err(why) => assert!(why.to_string().contains(expected), "{id}: {why}\n{text}"),
+    }
+}

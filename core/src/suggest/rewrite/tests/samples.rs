@@ -24,6 +24,11 @@ const ONCE: &[&str] = &[
     "single-literals",
     "block-parameter",
     "unroll",
+    "warp-per-row",
+    "block-per-row",
+    "shared-tiles",
+    "register-tiles",
+    "private-counts",
 ];
 
 fn projects() -> Vec<Project> {

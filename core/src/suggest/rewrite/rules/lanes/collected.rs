@@ -59,7 +59,12 @@ pub(super) fn collected<'s>(
         let known = found.iter().any(|each| {
             each.name == text || matches!(each.how, How::Compensated { lost } if lost == text)
         });
-        if is_changed_by(node) && !inside && !known {
+        if !is_changed_by(node) || inside || known {
+            continue;
+        }
+        if let Some(sum) = added(function, counted, text) {
+            found.push(sum);
+        } else {
             let used = node.parent().map_or(node, |outer| outer);
             return Err(Missing::Form {
                 found: subject.line_of(used).chars().take(60).collect(),
@@ -68,6 +73,30 @@ pub(super) fn collected<'s>(
         }
     }
     Ok(found)
+}
+
+/// A variable that the loop does nothing with but `sum += …` and `++sum`, wherever in a turn.
+fn added<'s>(
+    function: &Function<'s>,
+    counted: &CountedLoop<'s>,
+    name: &'s str,
+) -> Option<Collected<'s>> {
+    let subject = function.subject;
+    let local = function.local(name, counted.node)?;
+    let is_plain = Number::named(local.type_name).is_some() && !local.is_array && !local.is_pointer;
+    let adds = |node: &Node<'s>| {
+        let Some(outer) = node.parent() else { return false };
+        let is_statement =
+            outer.parent().is_some_and(|around| around.kind() == "expression_statement");
+        let is_left = part(outer, "left").map(|left| left.id()) == Some(node.id());
+        let operator = part(outer, "operator").map(|node| subject.of_node(node));
+        let adds = (outer.kind() == "assignment_expression" && is_left && operator == Some("+="))
+            || (outer.kind() == "update_expression" && subject.of_node(outer).contains("++"));
+        is_statement && adds
+    };
+    let only_adds = function.uses(name, counted.node).iter().all(adds);
+    let how = How::Sum;
+    (is_plain && only_adds).then_some(Collected { name, type_name: local.type_name, how })
 }
 
 fn squeezed(function: &Function<'_>, node: Node<'_>) -> String {

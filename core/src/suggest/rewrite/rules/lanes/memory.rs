@@ -9,6 +9,9 @@ use super::super::super::pointers::{Access, Element, elements, pointer};
 use super::super::super::refusal::Missing;
 use super::super::super::syntax::{all, ancestors, contains, enclosing, part};
 
+/// Constants made of constants made of constants are followed so far.
+const MAX_STEPS: usize = 8;
+
 /// Where an element of an array that is written is accessed.
 #[derive(Clone, PartialEq)]
 enum Owner {
@@ -105,7 +108,9 @@ fn owner_of<'s>(
     let outside = function
         .local(base, element.base)
         .is_none_or(|local| !contains(counted.node, local.declaration));
-    if !index.is_linear_in(counted.name) || !outside {
+    let parts = [counted.start, element.index, element.base];
+    let settled = parts.iter().all(|part| is_settled(function, *part, counted.name, 0));
+    if !index.is_linear_in(counted.name) || !outside || !settled {
         return Err(Missing::Form {
             found: subject.line_of(element.node),
             expected: "an element of its own for each turn of the loop",
@@ -113,6 +118,18 @@ fn owner_of<'s>(
     }
     let start = canonical(function, counted.start);
     Ok(Owner::Turn(start, base.to_owned(), index.renamed(counted.name, "@")))
+}
+
+/// Whether an expression is the same each time, but for a counter: nothing that it is made of changes.
+fn is_settled(function: &Function<'_>, node: Node<'_>, counter: &str, steps: usize) -> bool {
+    steps < MAX_STEPS
+        && all(node, &["identifier"]).into_iter().all(|name| {
+            let text = function.subject.of_node(name);
+            let value = function.local(text, name).and_then(|local| local.value);
+            text == counter
+                || (!function.is_changed(text, function.body)
+                    && value.is_none_or(|value| is_settled(function, value, counter, steps + 1)))
+        })
 }
 
 /// Whether an element is what a statement of one thread sets or changes.

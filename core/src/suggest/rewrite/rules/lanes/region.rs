@@ -38,7 +38,7 @@ impl<'s> Region<'_, 's> {
             "compound_statement" => {
                 named(node).into_iter().try_for_each(|each| self.statement(each))
             }
-            "declaration" => self.quiet(node),
+            "declaration" => self.declaration(node),
             "if_statement" => self.choice(node),
             "expression_statement" => self.expression(node),
             "for_statement" => self.turns(node),
@@ -51,6 +51,14 @@ impl<'s> Region<'_, 's> {
                 "declarations, conditions, loops that count, and assignments",
             )),
         }
+    }
+
+    fn declaration(&self, node: Node<'s>) -> Result<(), Missing> {
+        let text = self.function.subject.of_node(node);
+        if text.contains("__shared__") || text.contains("static ") {
+            return Err(form(self.function, node, "no shared or static variables"));
+        }
+        self.quiet(node)
     }
 
     /// Every thread of the group has the same values, and so takes the same way.

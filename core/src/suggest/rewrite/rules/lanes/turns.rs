@@ -226,7 +226,8 @@ fn check_targets(function: &Function<'_>, counted: &CountedLoop<'_>) -> Result<(
     let by_address = all(counted.body, &["pointer_expression"]).into_iter().find(|node| {
         let inside = part(*node, "argument").map(bare);
         let element = inside.is_some_and(|inside| inside.kind() == "subscript_expression");
-        !(element && is_atomic(function, *node)) && !is_loaded_by_call(function, *node)
+        let is_atomic = element && is_atomic(function, *node);
+        !is_atomic && !is_loaded_by_call(function, *node)
     });
     match by_address {
         Some(node) => Err(form(function, node, "no addresses, but for atomic functions and loads")),

@@ -4,8 +4,10 @@ use super::super::super::edit::Edit;
 use super::super::super::function::Function;
 use super::super::super::refusal::Missing;
 use super::super::super::syntax::{all, children, named, part};
+use super::super::block_parameter::replaced;
 use super::Share;
-use super::product::{Product, zero};
+use super::operand::zero;
+use super::product::Product;
 
 /// Static shared memory of a block.
 const STATIC_BYTES: i128 = 48 * 1024;
@@ -29,9 +31,11 @@ pub(super) fn sized(
 ) -> Result<(Sizes, Vec<Edit>), Missing> {
     let subject = function.subject;
     let tile = subject.fresh("TILE");
-    let mut edits = match old_parameter(function, product) {
-        Some(old) => renamed(function, product, &old, (&tile, share)),
-        None => vec![subject.new_parameter(&tile, &tiles(share))?],
+    let old = old_parameters(function, product);
+    let mut edits = if old.is_empty() {
+        vec![subject.new_parameter(&tile, &tiles(share))?]
+    } else {
+        renamed(function, product, &old, (&tile, share))
     };
     let sizes = match share {
         Share::One => Sizes { depth: tile.clone(), tile, rows: None, cols: None },
@@ -91,14 +95,22 @@ fn fits(product: &Product<'_>, sizes: &Sizes) -> String {
     )
 }
 
-/// The parameter that was the block's size and is nothing else: its place is the tile's.
-fn old_parameter(function: &Function<'_>, product: &Product<'_>) -> Option<String> {
-    let subject = function.subject;
+/// Parameters that were the block's size and are nothing else, by their places: the first becomes the tile's.
+fn old_parameters(function: &Function<'_>, product: &Product<'_>) -> Vec<usize> {
     let names: Vec<&str> = product.site.step.block.iter().flat_map(|size| size.names()).collect();
-    let known =
-        subject.launch.parameters.iter().position(|each| names.contains(&each.name.as_str()));
-    let index = known?;
-    let name = subject.launch.parameters.get(index)?.name.clone();
+    let parameters = function.subject.launch.parameters.iter().enumerate();
+    parameters
+        .filter(|(index, each)| {
+            names.contains(&each.name.as_str()) && !is_elsewhere(function, product, *index)
+        })
+        .map(|(index, _)| index)
+        .collect()
+}
+
+/// Whether a parameter is named where the size of a block does not matter, or may not.
+fn is_elsewhere(function: &Function<'_>, product: &Product<'_>, index: usize) -> bool {
+    let subject = function.subject;
+    let name = subject.launch.parameters.get(index).map_or("", |each| each.name.as_str());
     let at = product.site.at;
     let mut spans = vec![
         subject.block.field("params").key(index).span.clone(),
@@ -110,52 +122,64 @@ fn old_parameter(function: &Function<'_>, product: &Product<'_>) -> Option<Strin
     let bounds = children(function.node).into_iter().find(|child| child.kind() == "launch_bounds");
     spans.extend(bounds.map(|bounds| bounds.byte_range()));
     let is_word = |letter: char| letter == '_' || letter.is_ascii_alphanumeric();
-    let elsewhere = subject.source.match_indices(name.as_str()).any(|(start, _)| {
+    subject.source.match_indices(name).any(|(start, _)| {
         let end = start + name.len();
-        let before = subject.source.get(..start).and_then(|text| text.chars().next_back());
+        let before = subject.source.get(..start).unwrap_or_default();
         let after = subject.source.get(end..).and_then(|text| text.chars().next());
-        let prefixed = subject.source.get(..start).is_some_and(|text| text.ends_with("PARAM_"));
-        let whole = (prefixed || !before.is_some_and(is_word)) && !after.is_some_and(is_word);
+        let prefixed = before.ends_with("PARAM_");
+        let whole = (prefixed || !before.chars().next_back().is_some_and(is_word))
+            && !after.is_some_and(is_word);
         // A template parameter of the same name is another name.
-        let is_template = function.templates.contains(&name.as_str())
+        let is_template = function.templates.contains(&name)
             && !prefixed
             && function.outer.byte_range().contains(&start);
         whole && !is_template && !spans.iter().any(|span| span.contains(&start))
-    });
-    (!elsewhere).then_some(name)
+    })
 }
 
-/// Key, values, template argument and template parameter have the tile's name.
+/// The first parameter and its template parameter have the tile's name; the others go.
 fn renamed(
     function: &Function<'_>,
     product: &Product<'_>,
-    old: &str,
+    old: &[usize],
     (tile, share): (&str, Share),
 ) -> Vec<Edit> {
     let subject = function.subject;
     let params = subject.block.field("params");
-    let index = subject.launch.parameters.iter().position(|each| each.name == old).unwrap_or(0);
     let values: Vec<String> = tiles(share).iter().map(i64::to_string).collect();
-    let kernel = product.site.step.kernel.text();
-    let argument = format!("PARAM_{old}");
-    let mut edits = vec![
-        Edit::replace(params.key(index).span.clone(), format!("\"{tile}\"")),
-        Edit::replace(params.value(index).span.clone(), format!("[{}]", values.join(", "))),
-    ];
-    if kernel.contains(&argument) {
-        let changed = kernel.replace(&argument, &format!("PARAM_{tile}"));
-        edits.push(subject.new_size(product.site.at.field("kernel"), &changed));
+    let name = |index: &usize| {
+        let parameter = subject.launch.parameters.get(*index);
+        format!("PARAM_{}", parameter.map_or("", |each| each.name.as_str()))
+    };
+    let mut edits = Vec::new();
+    let mut kernel = product.site.step.kernel.text().to_owned();
+    for (at, index) in old.iter().enumerate() {
+        let (key, value) = (params.key(*index).span.clone(), params.value(*index).span.clone());
+        if at == 0 {
+            edits.push(Edit::replace(key, format!("\"{tile}\"")));
+            edits.push(Edit::replace(value, format!("[{}]", values.join(", "))));
+        } else {
+            // Behind the first, so that another entry stands before it.
+            let before = params.value(index.saturating_sub(1)).span.end;
+            edits.push(Edit::replace(before..value.end, ""));
+        }
+        let tiled = replaced(&kernel, &name(index), &format!("PARAM_{tile}"));
+        kernel = tiled.unwrap_or(kernel);
     }
+    if kernel != product.site.step.kernel.text() {
+        edits.push(subject.new_size(product.site.at.field("kernel"), &kernel));
+    }
+    let argument = old.first().map(name);
     let list =
         part(function.outer, "parameters").filter(|_| function.outer.id() != function.node.id());
-    for name in list.map_or_else(Vec::new, |list| all(list, &["identifier"])) {
-        let text = subject.of_node(name);
+    for node in list.map_or_else(Vec::new, |list| all(list, &["identifier"])) {
+        let text = subject.of_node(node);
         let at = function.templates.iter().position(|each| *each == text);
         let is_size = at.is_some_and(|at| {
-            function.template_arguments(at).iter().all(|written| *written == argument)
+            function.template_arguments(at).iter().all(|written| Some(written) == argument.as_ref())
         });
         if is_size {
-            edits.push(Edit::replace(name.byte_range(), tile));
+            edits.push(Edit::replace(node.byte_range(), tile));
         }
     }
     edits

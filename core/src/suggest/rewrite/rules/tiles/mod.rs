@@ -2,6 +2,7 @@
 
 mod factors;
 mod launch;
+mod operand;
 mod product;
 mod text;
 

@@ -8,14 +8,11 @@ use super::super::super::condition::terms;
 use super::super::super::function::{Function, Local};
 use super::super::super::loops::{CountedLoop, Step, counted_loop, jump, statement_start};
 use super::super::super::number::{Number, is_known};
-use super::super::super::pointers::{Access, elements};
 use super::super::super::refusal::Missing;
 use super::super::super::subject::Site;
-use super::super::super::syntax::{all, ancestors, contains, index, is_return, part, statements};
+use super::super::super::syntax::{all, contains, in_lambda, is_return, part, statements};
 use super::super::super::thread_index::{coordinate, divided, is_launch_size};
-
-/// Constants made of constants made of constants are followed so far.
-const MAX_STEPS: usize = 8;
+use super::operand::{Operand, depends, operands};
 
 /// Counters go beyond their end by a tile at most.
 const MAX_TILE: i128 = 1 << 16;
@@ -40,15 +37,6 @@ pub(super) struct Product<'s> {
     pub(super) last: Node<'s>,
 }
 
-/// What is loaded in each turn.
-#[derive(Clone, Copy)]
-pub(super) struct Operand<'s> {
-    pub(super) load: Node<'s>,
-    pub(super) element: &'s str,
-    /// Whether elements of successive turns are neighbours.
-    pub(super) is_along: bool,
-}
-
 /// One dimension of the result.
 #[derive(Clone, Copy)]
 pub(super) struct Axis<'s> {
@@ -60,7 +48,7 @@ pub(super) struct Axis<'s> {
     pub(super) dimension: usize,
 }
 
-fn form(function: &Function<'_>, node: Node<'_>, expected: &'static str) -> Missing {
+pub(super) fn form(function: &Function<'_>, node: Node<'_>, expected: &'static str) -> Missing {
     Missing::Form { found: function.subject.line_of(node).chars().take(60).collect(), expected }
 }
 
@@ -344,22 +332,12 @@ fn function_calls_known(function: &Function<'_>, node: Node<'_>) -> bool {
     })
 }
 
-/// Whether a value comes of a variable, through constants that are made of it.
-pub(super) fn depends(function: &Function<'_>, node: Node<'_>, name: &str, steps: usize) -> bool {
-    steps < MAX_STEPS
-        && all(node, &["identifier"]).into_iter().any(|each| {
-            let text = function.subject.of_node(each);
-            let value = function.local(text, each).and_then(|local| local.value);
-            text == name || value.is_some_and(|value| depends(function, value, name, steps + 1))
-        })
-}
-
 fn check_rest(function: &Function<'_>, node: Node<'_>, last: Node<'_>) -> Result<(), Missing> {
     let subject = function.subject;
     let leaves = all(function.body, &["return_statement"]).into_iter().find(|each| {
         each.start_byte() > node.start_byte()
             && each.end_byte() <= last.end_byte()
-            && !ancestors(*each).any(|outer| outer.kind() == "lambda_expression")
+            && !in_lambda(*each)
     });
     match leaves {
         Some(node) => Err(Missing::Contains {
@@ -368,69 +346,4 @@ fn check_rest(function: &Function<'_>, node: Node<'_>, last: Node<'_>) -> Result
         }),
         None => Ok(()),
     }
-}
-
-fn operands<'s>(
-    function: &Function<'s>,
-    counted: &CountedLoop<'s>,
-    loads: [Node<'s>; 2],
-    places: &[Local<'s>; 2],
-) -> Result<[Operand<'s>; 2], Missing> {
-    let subject = function.subject;
-    let all_elements = elements(function, counted.body);
-    let mut found = [None, None];
-    for load in loads {
-        let element = all_elements.iter().find(|element| element.node.id() == load.id());
-        let element = element
-            .filter(|element| {
-                element.access == Access::Load && element.pointer.parameter.is_input(function)
-            })
-            .ok_or_else(|| form(function, load, "an input tensor, which no kernel writes"))?;
-        let by = [0, 1].map(|at: usize| {
-            places.get(at).is_some_and(|place| depends(function, load, place.name, 0))
-        });
-        let slot = match by {
-            [true, false] => 0,
-            [false, true] => 1,
-            _ => return Err(form(function, load, "one operand by the row and one by the column")),
-        };
-        let place = index(load).map(|index| canonical(function, index));
-        let is_along = place.is_some_and(|place| place.follows(counted.name));
-        let kind = element.pointer.element;
-        if zero(kind).is_none() {
-            return Err(form(function, load, "elements of a type whose zero is known"));
-        }
-        if let Some(slot) = found.get_mut(slot) {
-            *slot = Some(Operand { load, element: kind, is_along });
-        }
-    }
-    let [Some(left), Some(right)] = found else {
-        let expected = "one operand by the row and one by the column";
-        return Err(form(function, counted.body, expected));
-    };
-    let changes = |name: &Node<'_>| function.is_changed(subject.of_node(*name), function.body);
-    let dependent_end = places.iter().any(|place| depends(function, counted.end, place.name, 0))
-        || all(counted.end, &["identifier"]).iter().any(changes);
-    let others = all_elements.len() != 2 || !all(counted.end, &["subscript_expression"]).is_empty();
-    if dependent_end || others {
-        return Err(Missing::Form {
-            found: subject.line_of(counted.node).chars().take(60).collect(),
-            expected: "two loads in the loop, and an end that is the same for all threads",
-        });
-    }
-    Ok([left, right])
-}
-
-/// How a zero of a type is written, and its bytes.
-pub(super) fn zero(kind: &str) -> Option<(String, i128)> {
-    Some(match Number::named(kind) {
-        Some(Number::F32) => ("0.0f".to_owned(), 4),
-        Some(Number::F64) => ("0.0".to_owned(), 8),
-        Some(Number::I32 | Number::U32) => ("0".to_owned(), 4),
-        Some(Number::I64 | Number::U64) => ("0".to_owned(), 8),
-        None if matches!(kind, "__half" | "half" | "__nv_bfloat16" | "nv_bfloat16") => {
-            (format!("static_cast<{kind}>(0.0f)"), 2)
-        }
-        None => return None,
-    })
 }

@@ -4,7 +4,8 @@ use super::super::super::edit::Edit;
 use super::super::super::function::Function;
 use super::super::super::syntax::{all, moved, part, statements};
 use super::launch::Sizes;
-use super::product::{Axis, Operand, Product, depends, zero};
+use super::operand::{Operand, depends, zero};
+use super::product::{Axis, Product};
 
 /// Guards and places before the loop: nobody leaves, and places are those of tiles.
 pub(super) fn before(function: &Function<'_>, product: &Product<'_>, sizes: &Sizes) -> Vec<Edit> {
