@@ -329,7 +329,7 @@ fn runs_are_filtered_sorted_and_compared() {
         (3, "naive", None),
         (4, "vector", Some(1e-4)),
     ] {
-        runs.add(&stored(number, kernel, 0, seconds));
+        runs.add(&[stored(number, kernel, 0, seconds)]);
     }
     let check = |filter: &str, sort: runs::Sort, expected: &[i64]| {
         let shown = runs.shown(&runs::View { filter: filter.to_owned(), sort });
