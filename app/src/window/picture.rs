@@ -10,6 +10,7 @@ use super::studio::{Scene, Studio, StudioError};
 use crate::session::Session;
 use crate::theme::ThemeName;
 use crate::workbench::Workbench;
+use crate::workbench::access::Seen;
 use crate::workbench::command::Command;
 use crate::workbench::evaluations::{Known, Machine};
 use crate::workbench::opened::HistoryRead;
@@ -56,7 +57,8 @@ pub enum Runs {
     All,
 }
 
-/// Draws the window with what it would show: in the layout Compare two runs, in the layout Search the newest search.
+/// Draws the window with what it would show: in the layout Compare two runs, in Search the newest
+/// search, in Teach what a warp accesses.
 ///
 /// # Errors
 /// The project cannot be opened, or something takes too long.
@@ -81,7 +83,8 @@ pub fn picture(session: Session, subject: &Subject) -> Result<RgbaImage, StudioE
     match subject.layout {
         LayoutName::Compare => compare(&mut studio)?,
         LayoutName::Search => look_at_newest_search(&mut studio)?,
-        LayoutName::Edit | LayoutName::Teach => {}
+        LayoutName::Teach => look_at_warp(&mut studio)?,
+        LayoutName::Edit => {}
     }
     Ok(take(&mut studio, subject))
 }
@@ -114,6 +117,18 @@ fn look_at_newest_search(studio: &mut Studio) -> Result<(), StudioError> {
     let Some(newest) = newest else { return Ok(()) };
     studio.order(Command::Search(SearchCommand::Look(newest)));
     studio.until("the newest search", READY_WITHIN, |bench| bench.searches.read.is_some())
+}
+
+/// Has the first warp of a lesson's kernel looked at, where something can run.
+fn look_at_warp(studio: &mut Studio) -> Result<(), StudioError> {
+    if studio.bench().taught().is_none() || studio.bench().device().is_none() {
+        return Ok(());
+    }
+    studio.order(Command::Trace(None));
+    studio.until("what a warp accesses", RUN_WITHIN, |bench| {
+        let seen = bench.opened.as_ref().map(|opened| &opened.accesses.seen);
+        !matches!(seen, Some(Seen::Nothing | Seen::Looking))
+    })
 }
 
 fn take(studio: &mut Studio, subject: &Subject) -> RgbaImage {

@@ -4,7 +4,8 @@
 //! workload and device become narrow. Nothing lies over anything else, and nothing that can be chosen goes away.
 
 use egui::{
-    Align, Button, ComboBox, Label, Layout, Panel, RichText, TextStyle, Ui, WidgetText, vec2,
+    Align, Button, ComboBox, Label, Layout, Panel, RichText, Sense, Stroke, TextStyle, Ui,
+    WidgetText, vec2,
 };
 use lightbench_core::project::{Purpose, Workload};
 
@@ -17,13 +18,12 @@ use crate::workbench::opened::Opened;
 use crate::workbench::panel::LayoutName;
 
 /// Points between layouts and what stands beside them.
-const APART: f32 = 3.0 * GAP;
+const APART: f32 = 6.0 * GAP;
 /// Points of a name that is still worth reading.
 const LEAST_NAME: f32 = 56.0;
-/// Points of the choices of workload and device where there is room, and where there is none.
-const WORKLOAD: f32 = 138.0;
-const DEVICE: f32 = 158.0;
-const NARROW: f32 = 64.0;
+/// Points of the choices of workload and device: as many as the words need, but not more than this, and not fewer.
+const WIDEST: f32 = 240.0;
+const NARROWEST: f32 = 64.0;
 
 /// How layouts are offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +51,9 @@ struct Wanted {
     menu: f32,
     /// The project's name.
     name: f32,
+    /// The choices of workload and device.
+    workload: f32,
+    device: f32,
     /// Between two of them.
     gap: f32,
 }
@@ -58,8 +61,8 @@ struct Wanted {
 impl Fit {
     /// What fits beside the menus.
     fn of(room: f32, wanted: &Wanted) -> Self {
-        let Wanted { layouts, menu, name, gap } = *wanted;
-        let choices = WORKLOAD + DEVICE + gap;
+        let Wanted { layouts, menu, name, workload, device, gap } = *wanted;
+        let choices = workload + device + gap;
         let beside = |layouts: f32| room - APART - layouts - gap - choices - gap;
         let least = name.min(LEAST_NAME);
         let (layouts, left, taken) = if beside(layouts) >= least {
@@ -70,9 +73,9 @@ impl Fit {
         let shown = (left >= least).then(|| left.min(name));
         // Without a name its gap is free as well.
         let most = room - APART - taken - 2.0 * gap;
-        let part = if shown.is_some() { 1.0 } else { (most / (WORKLOAD + DEVICE)).min(1.0) };
-        let (workload, device) = (WORKLOAD * part, DEVICE * part);
-        Self { layouts, name: shown, workload: workload.max(NARROW), device: device.max(NARROW) }
+        let part = if shown.is_some() { 1.0 } else { (most / (workload + device)).min(1.0) };
+        let narrow = |choice: f32| (choice * part).max(NARROWEST);
+        Self { layouts, name: shown, workload: narrow(workload), device: narrow(device) }
     }
 }
 
@@ -89,8 +92,8 @@ pub(super) fn show(
         |ui| {
             ui.horizontal(|ui| {
                 menus(ui, commands);
-                let fit = Fit::of(ui.available_width(), &wanted(ui, bench));
-                ui.add_space(APART - ui.spacing().item_spacing.x);
+                let fit = Fit::of(ui.available_width(), &wanted(ui, bench, layout));
+                apart(ui, &tokens);
                 match fit.layouts {
                     Offer::Names => layouts(ui, &tokens, layout, commands),
                     Offer::Menu => menu_of_layouts(ui, layout, commands),
@@ -101,6 +104,14 @@ pub(super) fn show(
             });
         },
     );
+}
+
+/// What is chosen here is not what is done there: a line between both.
+fn apart(ui: &mut Ui, tokens: &Tokens) {
+    let place = vec2(APART - 2.0 * ui.spacing().item_spacing.x, ui.spacing().interact_size.y);
+    let (place, _) = ui.allocate_exact_size(place, Sense::hover());
+    let stroke = Stroke::new(1.0, tokens.line.strong.0);
+    ui.painter().vline(place.center().x, place.shrink(3.0).y_range(), stroke);
 }
 
 fn menus(ui: &mut Ui, commands: &mut Vec<Command>) {
@@ -123,7 +134,7 @@ fn menus(ui: &mut Ui, commands: &mut Vec<Command>) {
     });
 }
 
-fn wanted(ui: &Ui, bench: &Workbench) -> Wanted {
+fn wanted(ui: &Ui, bench: &Workbench, layout: LayoutName) -> Wanted {
     let width = |text: WidgetText| {
         let galley = text.into_galley(ui, None, f32::INFINITY, TextStyle::Button);
         galley.size().x.ceil() + 1.0
@@ -132,10 +143,15 @@ fn wanted(ui: &Ui, bench: &Workbench) -> Wanted {
     let names = LayoutName::ALL.map(|name| width(name.to_string().into()) + padding);
     let name = bench.opened.as_ref().map(|opened| width(name_of(opened).into()));
     let between = (names.len() - 1) as f32 * GAP;
+    let opens = ui.spacing().icon_width + ui.spacing().icon_spacing;
+    let choice = |chosen: &str| (width(chosen.into()) + padding + opens).min(WIDEST);
+    let workload = bench.opened.as_ref().map(|opened| choice(&opened.workload));
     Wanted {
         layouts: names.iter().sum::<f32>() + between,
-        menu: names.iter().copied().fold(0.0, f32::max) + ui.spacing().icon_width + 2.0 * gap,
+        menu: width(layout.to_string().into()) + padding + opens,
         name: name.unwrap_or_default(),
+        workload: workload.unwrap_or_default(),
+        device: bench.device().map(|device| choice(&device.title)).unwrap_or_default(),
         gap,
     }
 }
@@ -223,7 +239,9 @@ mod tests {
 
     #[test]
     fn the_name_gives_way_first_then_layouts_then_choices() {
-        let wanted = Wanted { layouts: 220.0, menu: 90.0, name: 120.0, gap: 8.0 };
+        const DEVICE: f32 = 158.0;
+        let (workload, device) = (138.0, DEVICE);
+        let wanted = Wanted { layouts: 220.0, menu: 90.0, name: 120.0, workload, device, gap: 8.0 };
         let check = |room: f32, layouts: Offer, name: Option<f32>, device: f32| {
             let fit = Fit::of(room, &wanted);
             assert_eq!((fit.layouts, fit.name, fit.device), (layouts, name, device), "{room}");
@@ -234,11 +252,11 @@ mod tests {
             assert!(taken + gaps + layouts <= room + 0.01, "{room}: {fit:?}");
         };
         check(900.0, Offer::Names, Some(120.0), DEVICE);
-        check(672.0, Offer::Names, Some(120.0), DEVICE);
-        check(608.0, Offer::Names, Some(56.0), DEVICE);
-        check(607.0, Offer::Menu, Some(120.0), DEVICE);
-        check(480.0, Offer::Menu, Some(58.0), DEVICE);
-        check(414.0, Offer::Menu, None, DEVICE);
-        check(266.0, Offer::Menu, None, DEVICE / 2.0);
+        check(684.0, Offer::Names, Some(120.0), DEVICE);
+        check(620.0, Offer::Names, Some(56.0), DEVICE);
+        check(619.0, Offer::Menu, Some(120.0), DEVICE);
+        check(492.0, Offer::Menu, Some(58.0), DEVICE);
+        check(426.0, Offer::Menu, None, DEVICE);
+        check(278.0, Offer::Menu, None, DEVICE / 2.0);
     }
 }

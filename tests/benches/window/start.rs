@@ -10,11 +10,11 @@ use super::project::Ground;
 use super::screen::{Running, Screen};
 
 /// Starts of each kind; the first ones also read the program from disk.
-const STARTS: usize = 12;
+const STARTS: usize = 10;
 /// How often the screen is looked at.
 const LOOK: Duration = Duration::from_millis(1);
 /// How long after its start a window is watched.
-const WATCHED: Duration = Duration::from_secs(4);
+const WATCHED: Duration = Duration::from_secs(3);
 /// How long it is left alone.
 const ALONE: Duration = Duration::from_secs(10);
 
@@ -52,7 +52,8 @@ pub(crate) fn first_frame() {
         let mut first = Vec::new();
         let mut last = Vec::new();
         for _ in 0..STARTS {
-            while screen.look().iter().any(|byte| *byte != 0) {
+            // The last one is gone; a pointer may be there.
+            while is_covered(&screen.look()) {
                 sleep(LOOK);
             }
             let began = Instant::now();
@@ -60,9 +61,7 @@ pub(crate) fn first_frame() {
             let (mut appeared, mut changed, mut seen) = (None, Duration::ZERO, Vec::new());
             while began.elapsed() < WATCHED {
                 let now = screen.look();
-                if appeared.is_none()
-                    && now.iter().filter(|byte| **byte != 0).count() * 2 > now.len()
-                {
+                if appeared.is_none() && is_covered(&now) {
                     appeared = Some(began.elapsed());
                 }
                 if now != seen {
@@ -77,6 +76,11 @@ pub(crate) fn first_frame() {
         print(&format!("first frame, {name}"), first);
         print(&format!("nothing changes any more, {name}"), last);
     }
+}
+
+/// Whether something is on most of a black screen.
+fn is_covered(seen: &[u8]) -> bool {
+    seen.iter().filter(|byte| **byte != 0).count() * 2 > seen.len()
 }
 
 fn print(name: &str, mut times: Vec<Duration>) {
