@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use egui::{
     Align, Button, Color32, ComboBox, Frame, Label, Layout, Margin, Panel, RichText, Sense, Stroke,
-    Ui, vec2,
+    TextStyle, Ui, vec2,
 };
 
 use crate::theme::{self, GAP, Tokens};
@@ -20,6 +20,12 @@ pub(super) fn bar(fill: Color32) -> Frame {
     Frame::new().fill(fill).inner_margin(Margin::symmetric(10, 5))
 }
 
+/// Makes rows as high as the buttons in them, so that all of a row stands on one line.
+pub(super) fn level(ui: &mut Ui) {
+    let padding = 2.0 * ui.spacing().button_padding.y;
+    ui.spacing_mut().interact_size.y = ui.text_style_height(&TextStyle::Button).ceil() + padding;
+}
+
 pub(super) fn named(name: &str, value: &str) -> egui::WidgetInfo {
     egui::WidgetInfo::labeled(egui::Role::ComboBox, true, format!("{name}: {value}"))
 }
@@ -31,6 +37,7 @@ pub(super) fn strip(ui: &mut Ui, bench: &Workbench, now: Duration, commands: &mu
     Panel::top("strip").frame(bar(tokens.surface.window.0)).show_separator_line(false).show(
         ui,
         |ui| {
+            level(ui);
             ui.horizontal(|ui| {
                 let known = bench.evaluations.of(&opened.kernel);
                 let busy = bench.evaluations.is_busy();

@@ -9,7 +9,7 @@ use egui::{
 };
 use lightbench_core::project::{Purpose, Workload};
 
-use super::bars::{bar, named};
+use super::bars::{bar, level, named};
 use crate::theme::{self, GAP, Tokens};
 use crate::workbench::Workbench;
 use crate::workbench::command::{Command, Menu, entries};
@@ -90,6 +90,7 @@ pub(super) fn show(
     Panel::top("menu").frame(bar(tokens.surface.window.0)).show_separator_line(false).show(
         ui,
         |ui| {
+            level(ui);
             ui.horizontal(|ui| {
                 menus(ui, commands);
                 let fit = Fit::of(ui.available_width(), &wanted(ui, bench, layout));

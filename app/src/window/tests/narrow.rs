@@ -41,6 +41,9 @@ fn nothing_in_the_bars_lies_over_anything_else() {
                     let about = format!("{theme}, {width}: {words} at {place}");
                     assert!(place.left() >= 0.0 && place.right() <= width, "{about}");
                     for (others, other) in &bars[index + 1..] {
+                        let beside = place.y_range().intersection(other.y_range()).span() > 4.0;
+                        let apart = (place.center().y - other.center().y).abs();
+                        assert!(!beside || apart <= 1.0, "{about} is not in line with {others}");
                         let common = place.shrink(0.5).intersect(other.shrink(0.5));
                         assert!(!common.is_positive(), "{about} lies over {others} at {other}");
                     }
