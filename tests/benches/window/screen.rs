@@ -52,7 +52,11 @@ impl Screen {
         let server = Running(server.ok()?);
         let (path, began) = (folder.path().join("Xvfb_screen0"), Instant::now());
         let socket = format!("/tmp/.X11-unix/X{}", &name[1..]);
-        while !path.is_file() || fs::metadata(&socket).is_err() {
+        let is_there = || {
+            let bytes = fs::metadata(&path).map_or(0, |file| file.len());
+            bytes > ROW * HEIGHT && fs::metadata(&socket).is_ok()
+        };
+        while !is_there() {
             if began.elapsed() > PATIENCE {
                 return None;
             }
