@@ -86,13 +86,16 @@ pub struct Runs {
     /// The newest run of each kernel.
     newest: BTreeMap<Arc<str>, RunNumber>,
     /// Runs of a kernel on a device, the newest last.
-    alike: BTreeMap<(Arc<str>, Arc<str>), Vec<(RunNumber, Option<Arc<str>>)>>,
+    alike: BTreeMap<(Arc<str>, Arc<str>), Vec<Attempt>>,
     names: BTreeSet<Arc<str>>,
     bases: BTreeMap<Basis, BasisNumber>,
     best: BTreeMap<BasisNumber, (Seconds, RunNumber)>,
     /// Changes so far: another number means other rows.
     version: u64,
 }
+
+/// A run, and the beginning of its candidate's hash.
+type Attempt = (RunNumber, Option<Arc<str>>);
 
 /// Which rows are shown.
 #[derive(Clone, Debug, Default, PartialEq)]

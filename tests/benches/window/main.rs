@@ -2,41 +2,22 @@
 //!
 //! `cargo bench --bench window` runs all of it; with `-- frames` behind it, a part. The goals stand in `docs/performance.md` and
 //! are printed beside the results, not enforced, because a busy machine is no defect. What needs a compiler or a display
-//! is skipped with a line where there is none.
-#![expect(clippy::unwrap_used, reason = "a bench that fails to run has nothing to report")]
+//! is skipped with a line where there is none. It asks Linux what processes use, so that it is for Linux alone.
 #![expect(clippy::print_stdout, reason = "what a bench has to say")]
+#![cfg_attr(
+    target_os = "linux",
+    expect(clippy::unwrap_used, reason = "a bench that fails to run has nothing to report")
+)]
 
-mod edit_abreast;
-mod frames;
-mod project;
-mod screen;
-mod start;
-mod times;
+#[cfg(target_os = "linux")]
+mod measured;
 
-use std::process::ExitCode;
+#[cfg(target_os = "linux")]
+fn main() -> std::process::ExitCode {
+    measured::run()
+}
 
-/// A part, and what it is called.
-const PARTS: [(&str, fn()); 6] = [
-    ("frames", frames::edit),
-    ("search", frames::while_searching),
-    ("keys", frames::keys),
-    ("history", frames::long_history),
-    ("start", start::first_frame),
-    ("memory", start::memory),
-];
-
-fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    // What evaluates starts its workers from the program that runs, which is this one.
-    if arguments.first().is_some_and(|first| first == "worker") {
-        return lightbench::commands::worker::run();
-    }
-    let wanted: Vec<&String> = arguments.iter().filter(|each| !each.starts_with("--")).collect();
-    for (name, part) in PARTS {
-        if wanted.is_empty() || wanted.iter().any(|wanted| *wanted == name) {
-            println!("{name}");
-            part();
-        }
-    }
-    ExitCode::SUCCESS
+#[cfg(not(target_os = "linux"))]
+fn main() {
+    println!("skipped: this is measured on Linux alone");
 }
