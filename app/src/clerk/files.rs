@@ -32,8 +32,8 @@ impl Worker {
             let text = format!("changes by other programs will not be noticed: {error}");
             self.said.notice(Weight::Warning, text);
         }
-        self.read_history(&folder);
         self.list_searches(&folder);
+        self.read_history(&folder, None);
         self.read_journal(&folder);
     }
 

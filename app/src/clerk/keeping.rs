@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use lightbench_core::history::query::{Filter, Order};
 use lightbench_core::history::{HistoryError, Opened, Provenance, RunNumber, StoredRun};
 use lightbench_core::verify::verdict::WorkloadTiming;
 
@@ -12,38 +11,49 @@ use crate::commands::run::record::{Appended, AskedFor, Keeping, Recorder};
 use crate::workbench::errand::{Finding, Part, Recording};
 use crate::workbench::notices::Weight;
 
-/// Runs that are handed over at once: the window draws in between.
+/// Runs that are handed over at once: the window draws in between, and other errands are carried out.
 const AT_ONCE: usize = 500;
 
 impl Worker {
-    /// Reads all runs of a project, the newest first.
-    pub(super) fn read_history(&self, folder: &Path) {
-        let runs = match self.all_runs(folder) {
-            Ok(runs) => runs,
+    /// Reads runs of a project before that one, the newest first; those that nothing comes after where none is named.
+    pub(super) fn read_history(&mut self, folder: &Path, before: Option<RunNumber>) {
+        let (runs, part) = match self.runs_before(folder, before) {
+            Ok(read) => read,
             Err(error) => {
                 self.said.notice(Weight::Warning, format!("the history cannot be read: {error}"));
-                Vec::new()
+                (Vec::new(), Part::Last)
             }
         };
-        let mut left = runs.into_iter();
-        loop {
-            let part: Vec<StoredRun> = left.by_ref().take(AT_ONCE).collect();
-            if part.is_empty() {
-                break;
-            }
-            self.said.say(Finding::History(folder.to_owned(), part, Part::More));
-        }
-        self.said.say(Finding::History(folder.to_owned(), Vec::new(), Part::Last));
+        self.said.say(Finding::History(folder.to_owned(), runs, part));
     }
 
-    fn all_runs(&self, folder: &Path) -> Result<Vec<StoredRun>, HistoryError> {
-        let Some(Opened { store, notices }) = existing(&self.session, folder)? else {
-            return Ok(Vec::new());
+    fn runs_before(
+        &mut self,
+        folder: &Path,
+        before: Option<RunNumber>,
+    ) -> Result<(Vec<StoredRun>, Part), HistoryError> {
+        let kept = self.reading.take().filter(|(of, _)| before.is_some() && of == folder);
+        let store = match kept {
+            Some((_, store)) => store,
+            None => {
+                let Some(Opened { store, notices }) = existing(&self.session, folder)? else {
+                    return Ok((Vec::new(), Part::Last));
+                };
+                for notice in notices {
+                    self.said.notice(Weight::Note, notice.to_string());
+                }
+                store
+            }
         };
-        for notice in notices {
-            self.said.notice(Weight::Note, notice.to_string());
-        }
-        Ok(store.newest(&Filter::default(), Order::Newest, usize::MAX)?.runs)
+        let page = store.page(before, AT_ONCE)?;
+        let part = match page.oldest() {
+            Some(oldest) if page.runs.len() + page.unreadable.len() == AT_ONCE => {
+                self.reading = Some((folder.to_owned(), store));
+                Part::More(oldest)
+            }
+            Some(_) | None => Part::Last,
+        };
+        Ok((page.runs, part))
     }
 
     pub(super) fn record(&self, recording: &Recording) {

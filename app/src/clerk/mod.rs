@@ -18,12 +18,14 @@ mod searches;
 mod tests;
 mod watch;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::{Builder, JoinHandle};
 use std::{io, mem};
 
 use lightbench_core::engine::Engine;
+use lightbench_core::history::Store;
 
 use crate::commands::bench::Chosen;
 use crate::session::Session;
@@ -85,6 +87,7 @@ impl Desk {
             watch: watch::Watch::default(),
             devices: Vec::new(),
             engine: None,
+            reading: None,
         };
         let thread = Builder::new().name("clerk".to_owned()).spawn(move || {
             for errand in inbox {
@@ -138,6 +141,8 @@ struct Worker {
     devices: Vec<Chosen>,
     /// What evaluates on them, for searches.
     engine: Option<Arc<Engine>>,
+    /// The history of a folder that is read in parts, as long as there are more.
+    reading: Option<(PathBuf, Store)>,
 }
 
 impl Worker {
@@ -146,6 +151,7 @@ impl Worker {
             Errand::FindMachine => self.find_machine(),
             Errand::FetchCompiler => self.fetch_compiler(),
             Errand::Open(folder) => self.open(&folder),
+            Errand::ReadHistory(folder, before) => self.read_history(&folder, Some(before)),
             Errand::Reread(folder) => self.reread(&folder),
             Errand::Save { folder, file, text } => self.save(&folder, file, text),
             Errand::Create { folder, file, text } => self.create(&folder, file, text),

@@ -7,7 +7,8 @@ use crate::outcome::Outcome;
 use crate::report;
 use crate::session::Session;
 use crate::theme::ThemeName;
-use crate::window::picture::{PictureError, Runs, Subject, picture};
+use crate::window::picture::{Runs, Subject, picture};
+use crate::window::studio::StudioError;
 use crate::workbench::panel::{LayoutName, Panel};
 
 /// Draws and writes.
@@ -28,8 +29,8 @@ pub fn run(session: Session, arguments: &Picture) -> Outcome {
                 report::environment(&message, false)
             }
         },
-        Err(PictureError::Project(message)) => report::request(&message, false),
-        Err(error @ (PictureError::Start(_) | PictureError::TooLong { .. })) => {
+        Err(StudioError::Project(message)) => report::request(&message, false),
+        Err(error @ (StudioError::Start(_) | StudioError::TooLong { .. })) => {
             report::environment(&error, false)
         }
     }

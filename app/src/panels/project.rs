@@ -59,7 +59,7 @@ fn row(
         (false, Some(false)) => (Icon::Cross, tokens.status.bad.0),
         (false, None) => (Icon::Ring, tokens.text.weak.0),
     };
-    let newest = bench.runs.rows().iter().rev().find(|row| *row.kernel == *kernel.name);
+    let newest = bench.runs.newest_of(&kernel.name);
     let time =
         newest.and_then(|row| row.time(&opened.workload)).map(|time| time.median.to_string());
     let chosen = opened.kernel == kernel.name;

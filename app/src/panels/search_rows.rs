@@ -13,6 +13,8 @@ use crate::workbench::search::{Rail, SearchCommand, Standing, TreeRow, standing}
 
 /// The width of one step of the tree.
 const STEP: f32 = 14.0;
+/// The width of a factor such as `12.34 ×`, as a part of the size of its letters.
+const WIDEST_FACTOR: f32 = 3.5;
 /// Deeper steps than these have no more room.
 const MOST_STEPS: usize = 12;
 
@@ -191,6 +193,8 @@ fn draw(
         painter.text(pos2(right, middle), Align2::RIGHT_CENTER, &outcome.short, font.clone(), ink);
     let mut right = drawn.left() - 6.0;
     if let Some(basis) = outcome.basis {
+        // Where numbers come from stands in one column, however long they are.
+        right = right.min(place.right() - 14.0 - font.size * WIDEST_FACTOR);
         let (icon, color) = match basis {
             Basis::Measured => (Icon::Dot, tokens.origin.measured.0),
             Basis::Modelled => (Icon::Ring, tokens.origin.modelled.0),

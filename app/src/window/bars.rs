@@ -1,118 +1,32 @@
-//! What stands above and below the panels: menu, stages, the sentence, the state of the device; and questions.
+//! What stands above and below the panels: stages, the sentence, the state of the device; and questions.
 
 use std::time::Duration;
 
 use egui::{
     Align, Button, Color32, ComboBox, Frame, Label, Layout, Margin, Panel, RichText, Sense, Stroke,
-    Ui, vec2,
+    TextStyle, Ui, vec2,
 };
 
 use crate::theme::{self, GAP, Tokens};
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
-use crate::workbench::command::{Command, Menu, Recovery, Resolution, entries};
+use crate::workbench::command::{Command, Recovery, Resolution};
 use crate::workbench::evaluations::Machine;
-use crate::workbench::panel::LayoutName;
 use crate::workbench::progress::{Stage, State};
 use crate::workbench::settings::Mode;
 use crate::workbench::verdict::Tone;
 
-fn bar(fill: Color32) -> Frame {
+pub(super) fn bar(fill: Color32) -> Frame {
     Frame::new().fill(fill).inner_margin(Margin::symmetric(10, 5))
 }
 
-/// Menus, layouts, and what is worked on.
-pub(super) fn menu(
-    ui: &mut Ui,
-    bench: &Workbench,
-    layout: LayoutName,
-    commands: &mut Vec<Command>,
-) {
-    let tokens = theme::tokens(ui);
-    Panel::top("menu").frame(bar(tokens.surface.window.0)).show_separator_line(false).show(
-        ui,
-        |ui| {
-            ui.horizontal(|ui| {
-                let all = entries();
-                for menu in Menu::ALL {
-                    ui.menu_button(menu.title(), |ui| {
-                        ui.set_min_width(240.0);
-                        for entry in all.iter().filter(|entry| entry.menu == menu) {
-                            let keys = entry
-                                .shortcuts
-                                .first()
-                                .map(|keys| keys.words())
-                                .unwrap_or_default();
-                            if ui.add(Button::new(&entry.title).shortcut_text(keys)).clicked() {
-                                commands.push(entry.command.clone());
-                                ui.close();
-                            }
-                        }
-                    });
-                }
-                ui.add_space(3.0 * GAP);
-                for name in LayoutName::ALL {
-                    let chosen = name == layout;
-                    let text = if chosen {
-                        RichText::new(name.to_string()).color(tokens.text.strong.0)
-                    } else {
-                        RichText::new(name.to_string()).color(tokens.text.weak.0)
-                    };
-                    let button = Button::selectable(chosen, text);
-                    if ui.add(button).clicked() {
-                        commands.push(Command::Layout(name));
-                    }
-                }
-                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                    subject(ui, bench, commands);
-                });
-            });
-        },
-    );
+/// Makes rows as high as the buttons in them, so that all of a row stands on one line.
+pub(super) fn level(ui: &mut Ui) {
+    let padding = 2.0 * ui.spacing().button_padding.y;
+    ui.spacing_mut().interact_size.y = ui.text_style_height(&TextStyle::Button).ceil() + padding;
 }
 
-/// The project, the workload and the device: from right to left.
-fn subject(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
-    let (Some(opened), Machine::Known(found)) = (&bench.opened, &bench.evaluations.machine) else {
-        return;
-    };
-    let current = bench.device().map(|device| device.title.clone()).unwrap_or_default();
-    ComboBox::from_id_salt("device")
-        .selected_text(&current)
-        .width(150.0)
-        .show_ui(ui, |ui| {
-            for device in &found.devices {
-                if ui.selectable_label(device.title == current, &device.title).clicked() {
-                    commands.push(Command::ChooseDevice(device.name.to_string()));
-                }
-            }
-        })
-        .response
-        .on_hover_text("Device")
-        .widget_info(|| named("Device", &current));
-    let workloads = opened
-        .project
-        .workloads
-        .iter()
-        .filter(|each| each.purpose != lightbench_core::project::Purpose::HeldOut);
-    ComboBox::from_id_salt("workload")
-        .selected_text(&opened.workload)
-        .width(130.0)
-        .show_ui(ui, |ui| {
-            for workload in workloads {
-                if ui.selectable_label(workload.name == opened.workload, &workload.name).clicked() {
-                    commands.push(Command::ChooseWorkload(workload.name.clone()));
-                }
-            }
-        })
-        .response
-        .on_hover_text("Workload that numbers are shown for")
-        .widget_info(|| named("Workload", &opened.workload));
-    let name = &opened.project.definition.name;
-    ui.label(RichText::new(name).family(egui::FontFamily::Name(theme::STRONG.into())));
-}
-
-fn named(name: &str, value: &str) -> egui::WidgetInfo {
+pub(super) fn named(name: &str, value: &str) -> egui::WidgetInfo {
     egui::WidgetInfo::labeled(egui::Role::ComboBox, true, format!("{name}: {value}"))
 }
 
@@ -123,6 +37,7 @@ pub(super) fn strip(ui: &mut Ui, bench: &Workbench, now: Duration, commands: &mu
     Panel::top("strip").frame(bar(tokens.surface.window.0)).show_separator_line(false).show(
         ui,
         |ui| {
+            level(ui);
             ui.horizontal(|ui| {
                 let known = bench.evaluations.of(&opened.kernel);
                 let busy = bench.evaluations.is_busy();

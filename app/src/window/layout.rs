@@ -321,7 +321,7 @@ fn original(name: LayoutName) -> Tree<Pane> {
             let access = tabs(t, &[Panel::Access, Panel::Counters, Panel::Problems]);
             let roofline = tabs(t, &[Panel::Roofline, Panel::SpeedOfLight]);
             // The guess beside where it lands, the code beside what it touches.
-            let left = split(t, Vertical, &[(lesson, 0.68), (roofline, 0.32)]);
+            let left = split(t, Vertical, &[(lesson, 0.58), (roofline, 0.42)]);
             let right = split(t, Vertical, &[(editor, 0.5), (access, 0.5)]);
             split(t, Horizontal, &[(left, 0.4), (right, 0.6)])
         }

@@ -10,10 +10,12 @@ mod palette;
 pub mod picture;
 mod program;
 mod start;
+pub mod studio;
 #[cfg(test)]
 mod tests;
 mod tiles;
 mod toasts;
+mod top_bar;
 
 use std::time::Duration;
 
@@ -109,7 +111,7 @@ impl Window {
     /// Draws everything, and does what was asked for.
     pub(crate) fn frame(&mut self, ui: &mut Ui, now: Duration) {
         let mut commands = keys::pressed(ui, self.palette.is_some());
-        bars::menu(ui, &self.bench, self.layouts.current(), &mut commands);
+        top_bar::show(ui, &self.bench, self.layouts.current(), &mut commands);
         bars::strip(ui, &self.bench, now, &mut commands);
         bars::status(ui, &self.bench, &mut commands);
         bars::verdict(ui, &self.bench, &mut commands);

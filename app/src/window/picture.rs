@@ -1,24 +1,21 @@
-//! The same window without a display or a GPU, drawn on the processor into an image.
+//! A picture of the window with what it would show, drawn on the processor.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, sync_channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use egui::{Context, RawInput, Rect, Vec2, ViewportId, pos2};
 use image::RgbaImage;
 use lightbench_picture::Painter;
 
-use super::Window;
-use crate::clerk::{Desk, Wake};
+use super::studio::{Scene, Studio, StudioError};
 use crate::session::Session;
-use crate::theme::{self, ThemeName};
+use crate::theme::ThemeName;
 use crate::workbench::Workbench;
+use crate::workbench::access::Seen;
 use crate::workbench::command::Command;
-use crate::workbench::errand::{Clerk, Errand, Finding};
-use crate::workbench::evaluations::Machine;
+use crate::workbench::evaluations::{Known, Machine};
 use crate::workbench::opened::HistoryRead;
 use crate::workbench::panel::{LayoutName, Panel};
+use crate::workbench::search::SearchCommand;
 use crate::workbench::settings::Settings;
 
 /// How long a project, its history and the machine may take to be read.
@@ -60,203 +57,91 @@ pub enum Runs {
     All,
 }
 
-/// Why there is no picture.
-#[derive(Debug, thiserror::Error)]
-pub enum PictureError {
-    /// The system has no more threads.
-    #[error("the window cannot be started: {0}")]
-    Start(#[from] std::io::Error),
-    /// Something took too long.
-    #[error("{what} was not there after {} s", limit.as_secs())]
-    TooLong {
-        /// What.
-        what: &'static str,
-        /// The limit.
-        limit: Duration,
-    },
-    /// The project cannot be opened.
-    #[error("{0}")]
-    Project(String),
-}
-
-/// Draws the window with what it would show.
+/// Draws the window with what it would show: in the layout Compare two runs, in Search the newest
+/// search, in Teach what a warp accesses.
 ///
 /// # Errors
 /// The project cannot be opened, or something takes too long.
-pub fn picture(session: Session, subject: &Subject) -> Result<RgbaImage, PictureError> {
-    let mut studio = Studio::new(session, subject)?;
+pub fn picture(session: Session, subject: &Subject) -> Result<RgbaImage, StudioError> {
+    let settings = Settings { theme: subject.theme, ..Settings::default() };
+    let mut studio = Studio::new(session, settings, subject.size, subject.scale)?;
     if let Some(project) = &subject.project {
-        studio.window.carry_out(Command::Open(project.clone()), Duration::ZERO);
-        studio.until("the project with its history", READY_WITHIN, |window| {
-            window.bench.opened.as_ref().is_some_and(|opened| opened.history == HistoryRead::Whole)
+        studio.order(Command::Open(project.clone()));
+        studio.until("the project with its history", READY_WITHIN, |bench| {
+            bench.opened.as_ref().is_some_and(|opened| opened.history == HistoryRead::Whole)
         })?;
     }
     // A lesson arranges panels when it opens; a picture is of what was asked for.
-    studio.settle();
-    studio.window.carry_out(Command::Layout(subject.layout), Duration::ZERO);
-    studio.until("what this machine has", READY_WITHIN, |window| {
-        !matches!(window.bench.evaluations.machine, Machine::Looking)
+    studio.order(Command::Layout(subject.layout));
+    studio.until("what this machine has", READY_WITHIN, |bench| {
+        !matches!(bench.evaluations.machine, Machine::Looking)
     })?;
-    let now = studio.now();
     if let Some(kernel) = &subject.kernel {
-        studio.window.carry_out(Command::ChooseKernel(kernel.clone()), now);
+        studio.order(Command::ChooseKernel(kernel.clone()));
     }
-    match subject.run {
-        Runs::None => {}
-        Runs::One => studio.window.carry_out(Command::Run, now),
-        Runs::All => studio.window.carry_out(Command::RunAll, now),
+    run(&mut studio, subject.run)?;
+    match subject.layout {
+        LayoutName::Compare => compare(&mut studio)?,
+        LayoutName::Search => look_at_newest_search(&mut studio)?,
+        LayoutName::Teach => look_at_warp(&mut studio)?,
+        LayoutName::Edit => {}
     }
-    if subject.run != Runs::None {
-        studio.until("the verdict", RUN_WITHIN, |window| {
-            let bench = &window.bench;
-            let recorded = |(_, known): (&String, &crate::workbench::evaluations::Known)| {
-                known.evaluated.as_ref().is_none_or(|each| each.number.is_some())
-            };
-            !bench.evaluations.is_busy() && bench.evaluations.all().all(recorded)
-        })?;
-    }
-    if subject.layout == LayoutName::Compare {
-        studio.compare()?;
-    }
-    Ok(studio.take(subject))
+    Ok(take(&mut studio, subject))
 }
 
-/// A clerk that changes nothing that a person prefers or has not saved: it only looks.
-struct Onlooker(Desk);
-
-impl Clerk for Onlooker {
-    fn hand(&self, errand: Errand) {
-        let is_of_a_person = matches!(
-            errand,
-            Errand::KeepSettings(_)
-                | Errand::KeepLayouts(_)
-                | Errand::KeepJournal(..)
-                | Errand::ForgetJournal(..)
-                | Errand::Save { .. }
-        );
-        if !is_of_a_person {
-            self.0.hand(errand);
-        }
-    }
-
-    fn next(&self) -> Option<Finding> {
-        self.0.next()
-    }
+fn run(studio: &mut Studio, what: Runs) -> Result<(), StudioError> {
+    studio.order(match what {
+        Runs::None => return Ok(()),
+        Runs::One => Command::Run,
+        Runs::All => Command::RunAll,
+    });
+    let recorded = |(_, known): (&String, &Known)| {
+        known.evaluated.as_ref().is_none_or(|each| each.number.is_some())
+    };
+    let is_over =
+        |bench: &Workbench| !bench.evaluations.is_busy() && bench.evaluations.all().all(recorded);
+    studio.until("the verdict", RUN_WITHIN, is_over)
 }
 
-struct Studio {
-    window: Window,
-    context: Context,
-    painter: Painter,
-    input: RawInput,
-    began: Instant,
-    woken: Receiver<()>,
+/// Puts the run that is shown beside another one, where there is another.
+fn compare(studio: &mut Studio) -> Result<(), StudioError> {
+    studio.order(Command::CompareSelected);
+    if studio.bench().selection.sides.iter().any(Option::is_none) {
+        return Ok(());
+    }
+    studio.until("both runs", READY_WITHIN, |bench| bench.compared().is_some())
 }
 
-impl Studio {
-    fn new(session: Session, subject: &Subject) -> std::io::Result<Self> {
-        let context = Context::default();
-        theme::install(&context);
-        // One is enough: whoever wakes finds out what happened.
-        let (bell, woken) = sync_channel(1);
-        let wake: Wake = Arc::new(move || {
-            bell.try_send(()).ok();
-        });
-        let clerk = Onlooker(Desk::start(session, wake)?);
-        let settings = Settings { theme: subject.theme, ..Settings::default() };
-        let mut window = Window::new(Workbench::new(settings, Box::new(clerk)));
-        window.carry_out(Command::Layout(subject.layout), Duration::ZERO);
-        let size = Vec2::from(subject.size);
-        let mut input = RawInput {
-            screen_rect: Some(Rect::from_min_size(pos2(0.0, 0.0), size)),
-            focused: true,
-            ..RawInput::default()
-        };
-        if let Some(viewport) = input.viewports.get_mut(&ViewportId::ROOT) {
-            viewport.native_pixels_per_point = Some(subject.scale);
-        }
-        Ok(Self {
-            window,
-            context,
-            painter: Painter::default(),
-            input,
-            began: Instant::now(),
-            woken,
-        })
-    }
+fn look_at_newest_search(studio: &mut Studio) -> Result<(), StudioError> {
+    let newest = studio.bench().searches.listed.first().map(|header| header.id.clone());
+    let Some(newest) = newest else { return Ok(()) };
+    studio.order(Command::Search(SearchCommand::Look(newest)));
+    studio.until("the newest search", READY_WITHIN, |bench| bench.searches.read.is_some())
+}
 
-    fn now(&self) -> Duration {
-        self.began.elapsed()
+/// Has the first warp of a lesson's kernel looked at, where something can run.
+fn look_at_warp(studio: &mut Studio) -> Result<(), StudioError> {
+    if studio.bench().taught().is_none() || studio.bench().device().is_none() {
+        return Ok(());
     }
+    studio.order(Command::Trace(None));
+    studio.until("what a warp accesses", RUN_WITHIN, |bench| {
+        let seen = bench.opened.as_ref().map(|opened| &opened.accesses.seen);
+        !matches!(seen, Some(Seen::Nothing | Seen::Looking))
+    })
+}
 
-    /// Has wishes granted that came of what was read.
-    fn settle(&mut self) {
-        self.window.grant(&self.context);
+fn take(studio: &mut Studio, subject: &Subject) -> RgbaImage {
+    // Notices that a person would have read by now.
+    studio.order(Command::DismissNotices);
+    let scene = subject.panel.map_or(Scene::Window, Scene::Panel);
+    let mut painter = Painter::default();
+    for _ in 0..SETTLING {
+        let mut output = studio.frame(scene, Vec::new());
+        painter.update(&mut output.textures_delta);
+        studio.rest(Duration::from_millis(30));
     }
-
-    /// Waits until something is there.
-    fn until(
-        &mut self,
-        what: &'static str,
-        limit: Duration,
-        is_there: impl Fn(&Window) -> bool,
-    ) -> Result<(), PictureError> {
-        let began = Instant::now();
-        loop {
-            let now = self.now();
-            self.window.logic(&self.context, now);
-            if is_there(&self.window) {
-                return Ok(());
-            }
-            if self.window.bench.opened.is_none() {
-                let error = self.window.bench.notices.newest().next();
-                if let Some(error) =
-                    error.filter(|notice| notice.weight == crate::workbench::notices::Weight::Error)
-                {
-                    return Err(PictureError::Project(error.text.clone()));
-                }
-            }
-            if began.elapsed() > limit {
-                return Err(PictureError::TooLong { what, limit });
-            }
-            // Nothing heard in this time is nothing to hear: look again.
-            self.woken.recv_timeout(Duration::from_millis(50)).ok();
-        }
-    }
-
-    /// Puts the run that is shown beside another one, where there is another.
-    fn compare(&mut self) -> Result<(), PictureError> {
-        let now = self.now();
-        self.window.carry_out(Command::CompareSelected, now);
-        if self.window.bench.selection.sides.iter().all(Option::is_some) {
-            self.until("both runs", READY_WITHIN, |window| window.bench.compared().is_some())?;
-        }
-        Ok(())
-    }
-
-    fn take(&mut self, subject: &Subject) -> RgbaImage {
-        // Notices that a person would have read by now.
-        self.window.bench.notices.dismiss();
-        for _ in 0..SETTLING {
-            let mut output = self.frame(subject);
-            self.painter.update(&mut output.textures_delta);
-            self.woken.recv_timeout(Duration::from_millis(30)).ok();
-        }
-        let mut output = self.frame(subject);
-        self.painter.update(&mut output.textures_delta);
-        let background = theme::ThemeName::tokens(subject.theme).surface.window.0;
-        self.painter.frame(&self.context, &output, background)
-    }
-
-    fn frame(&mut self, subject: &Subject) -> egui::FullOutput {
-        let now = self.now();
-        let mut input = self.input.clone();
-        input.time = Some(now.as_secs_f64());
-        self.window.logic(&self.context, now);
-        let window = &mut self.window;
-        self.context.run_ui(input, |ui| match subject.panel {
-            Some(panel) => window.only(panel, ui, now),
-            None => window.frame(ui, now),
-        })
-    }
+    let mut output = studio.frame(scene, Vec::new());
+    painter.update(&mut output.textures_delta);
+    painter.frame(&studio.context, &output, subject.theme.tokens().surface.window.0)
 }

@@ -33,8 +33,10 @@ pub enum Errand {
     FindMachine,
     /// Fetch the compiler, then look at the machine again.
     FetchCompiler,
-    /// Read a project, then its history and what was not saved the last time; watch it from now on.
+    /// Read a project, then the newest runs of its history and what was not saved the last time; watch it from now on.
     Open(PathBuf),
+    /// Read on in the history of a project: runs before this one.
+    ReadHistory(PathBuf, RunNumber),
     /// Read it again.
     Reread(PathBuf),
     /// Write a text to a file below a folder.
@@ -159,7 +161,7 @@ pub enum Finding {
     Lesson(PathBuf, Box<LessonRead>),
     /// What a warp of the project's kernel accesses, or why that cannot be seen.
     Traced(PathBuf, Wanted, Result<access::Recording, String>),
-    /// A project's history was read, in parts; the last part says so.
+    /// A part of a project's history was read, the newest runs first.
     History(PathBuf, Vec<StoredRun>, Part),
     /// Files of the open project changed on disk.
     Changed(PathBuf),
@@ -199,8 +201,9 @@ pub struct StartedSearch {
 /// Whether more follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// More follows.
-    More,
+    /// Runs before this one are there, and are read when somebody asks for them: so nothing waits behind a long
+    /// history, neither another errand nor the window.
+    More(RunNumber),
     /// That was all.
     Last,
 }

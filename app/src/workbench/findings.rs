@@ -37,10 +37,11 @@ impl Workbench {
                 else {
                     return;
                 };
-                if part == Part::Last {
-                    opened.history = HistoryRead::Whole;
+                self.runs.add(&runs);
+                match part {
+                    Part::More(before) => self.clerk.hand(Errand::ReadHistory(folder, before)),
+                    Part::Last => opened.history = HistoryRead::Whole,
                 }
-                runs.iter().for_each(|run| self.runs.add(run));
             }
             Finding::Changed(folder) => {
                 if self.is_open(&folder) {
@@ -162,7 +163,7 @@ impl Workbench {
     }
 
     fn recorded(&mut self, run: &StoredRun, lines: Vec<(String, String)>, now: Duration) {
-        self.runs.add(run);
+        self.runs.add(std::slice::from_ref(run));
         let known = self.evaluations.of_mut(&run.record.kernel);
         let is_meant = |evaluated: &&mut Evaluated| Some(evaluated.run.seed) == run.record.seed;
         if let Some(evaluated) = known.evaluated.as_mut().filter(is_meant) {

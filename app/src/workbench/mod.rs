@@ -566,6 +566,6 @@ impl Workbench {
         if let Some(number) = evaluated.and_then(|evaluated| evaluated.number) {
             return self.runs.get(number);
         }
-        self.runs.rows().iter().rev().find(|row| *row.kernel == *opened.kernel)
+        self.runs.newest_of(&opened.kernel)
     }
 }

@@ -31,7 +31,7 @@ pub struct Row {
     /// One number for all of them, and with which others it may be compared.
     pub score: Option<(Seconds, BasisNumber)>,
     /// The beginning of the candidate's hash.
-    pub candidate: Option<Box<str>>,
+    pub candidate: Option<Arc<str>>,
 }
 
 /// The time of one workload.
@@ -78,15 +78,24 @@ pub enum Trust {
 pub struct BasisNumber(u32);
 
 /// Every run, the newest last.
+///
+/// A frame asks for many rows, and for what was before each: nothing that it asks looks through all of them.
 #[derive(Clone, Debug, Default)]
 pub struct Runs {
     rows: Vec<Row>,
+    /// The newest run of each kernel.
+    newest: BTreeMap<Arc<str>, RunNumber>,
+    /// Runs of a kernel on a device, the newest last.
+    alike: BTreeMap<(Arc<str>, Arc<str>), Vec<Attempt>>,
     names: BTreeSet<Arc<str>>,
     bases: BTreeMap<Basis, BasisNumber>,
     best: BTreeMap<BasisNumber, (Seconds, RunNumber)>,
     /// Changes so far: another number means other rows.
     version: u64,
 }
+
+/// A run, and the beginning of its candidate's hash.
+type Attempt = (RunNumber, Option<Arc<str>>);
 
 /// Which rows are shown.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -110,21 +119,50 @@ pub enum Sort {
 }
 
 impl Runs {
-    /// Adds a run; one that is there already is left as it is.
-    pub fn add(&mut self, run: &StoredRun) {
-        if self.get(run.number).is_some() {
+    /// Adds runs; one that is there already is left as it is.
+    pub fn add(&mut self, runs: &[StoredRun]) {
+        let mut fresh: Vec<Row> = Vec::with_capacity(runs.len());
+        for run in runs {
+            if self.get(run.number).is_some() {
+                continue;
+            }
+            let row = self.row(run);
+            if let Some((seconds, basis)) = row.score.filter(|_| run.is_standard()) {
+                let best = self.best.entry(basis).or_insert((seconds, row.number));
+                if seconds < best.0 {
+                    *best = (seconds, row.number);
+                }
+            }
+            fresh.push(row);
+        }
+        fresh.sort_unstable_by_key(|row| row.number);
+        fresh.dedup_by_key(|row| row.number);
+        if fresh.is_empty() {
             return;
         }
-        let row = self.row(run);
-        if let Some((seconds, basis)) = row.score.filter(|_| run.is_standard()) {
-            let best = self.best.entry(basis).or_insert((seconds, row.number));
-            if seconds < best.0 {
-                *best = (seconds, row.number);
-            }
-        }
-        let at = self.rows.partition_point(|known| known.number < row.number);
-        self.rows.insert(at, row);
+        self.remember(&fresh);
+        // Parts come whole from before or after what is known: this is one move.
+        let at = self.rows.partition_point(|known| known.number < fresh[0].number);
+        self.rows.splice(at..at, fresh);
+        self.rows.sort_by_key(|row| row.number);
         self.version += 1;
+    }
+
+    /// Finds runs again by their kernel, and by kernel and device; they are sorted.
+    fn remember(&mut self, fresh: &[Row]) {
+        let mut alike: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for row in fresh {
+            let newest = self.newest.entry(Arc::clone(&row.kernel)).or_insert(row.number);
+            *newest = row.number.max(*newest);
+            let key = (Arc::clone(&row.kernel), Arc::clone(&row.device));
+            alike.entry(key).or_default().push((row.number, row.candidate.clone()));
+        }
+        for (key, runs) in alike {
+            let known = self.alike.entry(key).or_default();
+            let at = known.partition_point(|(number, _)| *number < runs[0].0);
+            known.splice(at..at, runs);
+            known.sort_by_key(|(number, _)| *number);
+        }
     }
 
     fn row(&mut self, run: &StoredRun) -> Row {
@@ -164,7 +202,10 @@ impl Runs {
             sentence,
             times: times.into(),
             score,
-            candidate: record.candidate.as_ref().map(|hash| hash.chars().take(10).collect()),
+            candidate: record.candidate.as_ref().map(|hash| {
+                let end = hash.char_indices().nth(10).map_or(hash.len(), |(at, _)| at);
+                Arc::from(&hash[..end])
+            }),
         }
     }
 
@@ -218,12 +259,17 @@ impl Runs {
     /// The newest run before this one of the same kernel on the same device with another candidate.
     #[must_use]
     pub fn before(&self, row: &Row) -> Option<&Row> {
-        let earlier = self.rows.iter().rev().skip_while(|known| known.number >= row.number);
-        let mut alike = earlier.filter(|known| {
-            (&known.kernel, &known.device) == (&row.kernel, &row.device)
-                && known.candidate != row.candidate
-        });
-        alike.next()
+        let alike = self.alike.get(&(Arc::clone(&row.kernel), Arc::clone(&row.device)))?;
+        let earlier = &alike[..alike.partition_point(|(number, _)| *number < row.number)];
+        // Most often the same candidate ran once or twice in a row.
+        let other = earlier.iter().rev().find(|(_, candidate)| *candidate != row.candidate);
+        self.get(other?.0)
+    }
+
+    /// The newest run of a kernel.
+    #[must_use]
+    pub fn newest_of(&self, kernel: &str) -> Option<&Row> {
+        self.get(*self.newest.get(kernel)?)
     }
 
     /// The places of the rows that are shown, in order.
@@ -255,11 +301,11 @@ impl Runs {
 impl Row {
     /// Whether a word in small letters stands in it.
     fn says(&self, word: &str) -> bool {
-        let number = format!("#{}", self.number);
+        let number = word.strip_prefix('#').and_then(|number| number.parse().ok());
         self.kernel.to_lowercase().contains(word)
             || self.device.contains(word)
             || self.verdict().contains(word)
-            || number == word
+            || number == Some(self.number.0)
             || self.candidate.as_deref().is_some_and(|hash| hash.starts_with(word))
     }
 

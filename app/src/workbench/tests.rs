@@ -329,7 +329,7 @@ fn runs_are_filtered_sorted_and_compared() {
         (3, "naive", None),
         (4, "vector", Some(1e-4)),
     ] {
-        runs.add(&stored(number, kernel, 0, seconds));
+        runs.add(&[stored(number, kernel, 0, seconds)]);
     }
     let check = |filter: &str, sort: runs::Sort, expected: &[i64]| {
         let shown = runs.shown(&runs::View { filter: filter.to_owned(), sort });
@@ -350,6 +350,29 @@ fn runs_are_filtered_sorted_and_compared() {
     assert_eq!(runs.before(row(3)).map(|row| row.number), Some(RunNumber(1)));
     assert!((row(4).against(row(2), WORKLOAD).unwrap() + 0.5).abs() < 1e-9);
     assert_eq!(row(3).against(row(2), WORKLOAD), None);
+}
+
+#[test]
+fn a_history_is_read_in_parts_and_found_again_in_order() {
+    let (mut bench, script) = opened();
+    let part = |numbers: std::ops::Range<i64>| {
+        let run = |number| stored(number, ["naive", "warp"][number as usize % 2], 0, Some(1e-4));
+        numbers.rev().map(run).collect::<Vec<_>>()
+    };
+    script.find(Finding::History(folder(), part(6..11), Part::More(RunNumber(6))));
+    bench.hear(NOW);
+    let asked = script.handed().into_iter().filter_map(|errand| {
+        if let Errand::ReadHistory(_, before) = errand { Some(before) } else { None }
+    });
+    assert_eq!(asked.collect::<Vec<_>>(), [RunNumber(6)]);
+    // Meanwhile a run ended, and one is told twice.
+    script.find(Finding::History(folder(), part(11..12), Part::Last));
+    script.find(Finding::History(folder(), part(1..8), Part::Last));
+    bench.hear(NOW);
+    let numbers: Vec<i64> = bench.runs.rows().iter().map(|row| row.number.0).collect();
+    assert_eq!(numbers, (1..12).collect::<Vec<_>>());
+    let newest = |kernel| bench.runs.newest_of(kernel).map(|row| row.number.0);
+    assert_eq!((newest("naive"), newest("warp"), newest("none")), (Some(10), Some(11), None));
 }
 
 #[test]

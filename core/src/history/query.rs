@@ -1,6 +1,6 @@
 //! The newest runs, filtered and sorted.
 
-use rusqlite::params;
+use rusqlite::{Params, params};
 
 use super::error::HistoryError;
 use super::store::{RunNumber, SELECT, Store, StoredRun};
@@ -36,6 +36,14 @@ pub struct Listing {
     pub unreadable: Vec<RunNumber>,
 }
 
+impl Listing {
+    /// The lowest number of all, readable or not.
+    #[must_use]
+    pub fn oldest(&self) -> Option<RunNumber> {
+        self.runs.iter().map(|run| run.number).chain(self.unreadable.iter().copied()).min()
+    }
+}
+
 impl Store {
     /// The newest runs that the filter lets through, at most `limit`, in the order that is asked for.
     ///
@@ -60,6 +68,19 @@ impl Store {
         Ok(listing)
     }
 
+    /// The newest runs before that one, or of all where none is named, at most `limit`, the newest first: so a long
+    /// history is read page by page.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn page(&self, before: Option<RunNumber>, limit: usize) -> Result<Listing, HistoryError> {
+        let select = format!("{SELECT} WHERE run.number < ?1 ORDER BY run.number DESC LIMIT ?2");
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let before = before.map_or(i64::MAX, |before| before.0);
+        self.listed(&select, params![before, limit])
+            .map_err(|source| self.failed("list runs", source))
+    }
+
     fn listing(&self, filter: &Filter, limit: usize) -> rusqlite::Result<Listing> {
         // The index holds all that is filtered by, in the order of the numbers: nothing else is read until it is known
         // which runs are meant.
@@ -71,10 +92,13 @@ impl Store {
                  ORDER BY number DESC LIMIT ?4)
              ORDER BY run.number DESC"
         );
-        let mut statement = self.connection().prepare(&select)?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let mut rows =
-            statement.query(params![filter.kernel, filter.device, filter.verdict, limit])?;
+        self.listed(&select, params![filter.kernel, filter.device, filter.verdict, limit])
+    }
+
+    fn listed(&self, select: &str, parameters: impl Params) -> rusqlite::Result<Listing> {
+        let mut statement = self.connection().prepare(select)?;
+        let mut rows = statement.query(parameters)?;
         let mut listing = Listing::default();
         while let Some(row) = rows.next()? {
             match self.stored(row)? {

@@ -54,7 +54,7 @@ pub fn best_so_far(found: &[Found]) -> Result<Figure, Undrawable> {
     // Above every number, so that no failure is taken for a slow variant.
     let edge = low - 0.08 * (high - low);
     let below = edge - FAILURES * (high - low);
-    let x = Axis::linear("Evaluations", Unit::Count).showing([0.0]);
+    let x = Axis::from_zero("Evaluations", Unit::Count);
     let y = Axis::linear("Times as fast as the first", Unit::Factor).showing([high]);
     let mut figure = Figure::new("Best so far", x, y);
     let failed = found.iter().filter(|each| each.came == Came::Failure).count();

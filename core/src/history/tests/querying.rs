@@ -1,5 +1,6 @@
 //! The newest runs, filtered and sorted.
 
+use crate::history::RunNumber;
 use crate::history::fixture::{failed, machine, opened, passed};
 use crate::history::query::{Filter, Order};
 
@@ -39,4 +40,24 @@ fn the_newest_that_a_filter_lets_through_come_in_the_order_asked_for() {
     check(&filter("a", "cuda:0", ""), Order::Newest, 10, &[]);
     check(&filter("' OR 1 = 1 --", "", ""), Order::Newest, 10, &[]);
     assert_eq!(store.count().unwrap(), 5);
+}
+
+#[test]
+fn a_long_history_is_read_page_by_page() {
+    let (root, (_key, machine)) = (tempfile::tempdir().unwrap(), machine());
+    let (mut store, _) = opened(root.path(), &machine);
+    for candidate in ["1", "2", "3", "4", "5"] {
+        let (record, texts) = passed("a", candidate, Some(1e-5));
+        store.append(&record, &texts).unwrap();
+    }
+    let check = |before: Option<i64>, expected: &[i64], oldest: Option<i64>| {
+        let page = store.page(before.map(RunNumber), 2).unwrap();
+        let numbers: Vec<i64> = page.runs.iter().map(|run| run.number.0).collect();
+        assert_eq!(numbers, expected, "{before:?}");
+        assert_eq!(page.oldest(), oldest.map(RunNumber), "{before:?}");
+    };
+    check(None, &[5, 4], Some(4));
+    check(Some(4), &[3, 2], Some(2));
+    check(Some(2), &[1], Some(1));
+    check(Some(1), &[], None);
 }

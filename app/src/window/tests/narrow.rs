@@ -1,0 +1,57 @@
+//! Windows that are narrow: nothing lies over anything else.
+
+use egui::Rect;
+use egui::accesskit::Role;
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT as _, Queryable as _, by};
+
+use super::{State, shown};
+use crate::testing;
+use crate::theme::ThemeName;
+
+/// Lower edge of the bar and of the stages below it, in points.
+const BARS: f32 = 76.0;
+
+/// What stands in the bars at the top, from left to right: what it says, and where it is.
+fn bars(harness: &Harness<'static, State>) -> Vec<(String, Rect)> {
+    let is_shown = |role: Role| matches!(role, Role::Button | Role::ComboBox | Role::Label);
+    let found = harness.query_all(by().predicate(move |node| is_shown(node.role())));
+    let place = |node: egui_kittest::Node<'_>| {
+        let accessible = node.accesskit_node();
+        let words = accessible.label().or_else(|| accessible.value()).unwrap_or_default();
+        (words, node.rect())
+    };
+    let mut bars: Vec<_> = found.map(place).filter(|(_, place)| place.bottom() <= BARS).collect();
+    bars.sort_by(|(_, one), (_, other)| one.left().total_cmp(&other.left()));
+    bars
+}
+
+#[test]
+fn nothing_in_the_bars_lies_over_anything_else() {
+    for theme in ThemeName::ALL {
+        for width in [720.0, 800.0, 900.0, 1024.0, 1280.0] {
+            for name in ["rmsnorm", "a-name-that-somebody-chose-for-a-project-of-theirs"] {
+                let (mut harness, _) = shown(theme, [width, 600.0]);
+                let opened = harness.state_mut().window.bench.opened.as_mut().unwrap();
+                std::sync::Arc::make_mut(&mut opened.project).definition.name = name.to_owned();
+                harness.run();
+                let bars = bars(&harness);
+                assert!(bars.len() > 14, "{bars:?}");
+                for (index, (words, place)) in bars.iter().enumerate() {
+                    let about = format!("{theme}, {width}: {words} at {place}");
+                    assert!(place.left() >= 0.0 && place.right() <= width, "{about}");
+                    for (others, other) in &bars[index + 1..] {
+                        let beside = place.y_range().intersection(other.y_range()).span() > 4.0;
+                        let apart = (place.center().y - other.center().y).abs();
+                        assert!(!beside || apart <= 1.0, "{about} is not in line with {others}");
+                        let common = place.shrink(0.5).intersect(other.shrink(0.5));
+                        assert!(!common.is_positive(), "{about} lies over {others} at {other}");
+                    }
+                }
+                if name == "rmsnorm" {
+                    testing::picture(&mut harness, &format!("narrow-{width}-{theme}"));
+                }
+            }
+        }
+    }
+}
