@@ -276,7 +276,7 @@ fn models(ui: &mut Ui, bench: &Workbench, plan: &mut Plan) {
         let field = DragValue::new(&mut tokens).speed(1000).custom_formatter(|value, _| {
             if value == 0.0 { "no token limit".to_owned() } else { format!("{value} tokens") }
         });
-        let field = field.custom_parser(|text| leading_number(text));
+        let field = field.custom_parser(leading_number);
         if ui.add(field).on_hover_text("Tokens that models may use; 0 for no limit").changed() {
             plan.budget.tokens = (tokens > 0).then_some(tokens);
         }
@@ -313,7 +313,7 @@ fn limits(ui: &mut Ui, plan: &mut Plan) {
         0.0 => "no time limit".to_owned(),
         value => format!("{value} min"),
     });
-    let field = field.custom_parser(|text| leading_number(text));
+    let field = field.custom_parser(leading_number);
     if ui.add(field).on_hover_text("Minutes that it may run; 0 for no limit").changed() {
         plan.budget.seconds = (minutes > 0.0).then_some(minutes * 60.0);
     }

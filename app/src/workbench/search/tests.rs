@@ -23,11 +23,18 @@ use crate::workbench::{Wish, Workbench};
 
 /// A search that says what a test wants, and knows how it was held.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Played(Arc<Mutex<(VecDeque<Heard>, Vec<Hold>, Vec<(usize, String)>)>>);
+pub(crate) struct Played(Arc<Mutex<Play>>);
+
+#[derive(Debug, Default)]
+struct Play {
+    to_hear: VecDeque<Heard>,
+    held: Vec<Hold>,
+    turned_down: Vec<(usize, String)>,
+}
 
 impl Played {
     pub(crate) fn say(&self, heard: Heard) {
-        self.0.lock().unwrap().0.push_back(heard);
+        self.0.lock().unwrap().to_hear.push_back(heard);
     }
 
     pub(crate) fn tell(&self, entries: impl IntoIterator<Item = Entry>) {
@@ -35,26 +42,26 @@ impl Played {
     }
 
     fn turned_down(&self) -> Vec<(usize, String)> {
-        self.0.lock().unwrap().2.clone()
+        self.0.lock().unwrap().turned_down.clone()
     }
 
     fn held(&self) -> Vec<Hold> {
-        self.0.lock().unwrap().1.clone()
+        self.0.lock().unwrap().held.clone()
     }
 }
 
 impl Searcher for Played {
     fn heard(&self) -> Option<Heard> {
-        self.0.lock().unwrap().0.pop_front()
+        self.0.lock().unwrap().to_hear.pop_front()
     }
 
     fn hold(&self, hold: Hold) {
-        self.0.lock().unwrap().1.push(hold);
+        self.0.lock().unwrap().held.push(hold);
     }
 
     fn turn_down(&self, variant: usize, why: String) {
         self.tell([Entry::TurnedDown { variant, why: why.clone() }]);
-        self.0.lock().unwrap().2.push((variant, why));
+        self.0.lock().unwrap().turned_down.push((variant, why));
     }
 }
 

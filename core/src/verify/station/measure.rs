@@ -376,13 +376,7 @@ fn rounds(
             let times = sample.times;
             stops.push(all[*index].add(times, started.elapsed()));
         }
-        // Fewer rounds than these compare nothing, however long each takes.
-        let compares = contenders.len() == 1 || round >= LEAST_ROUNDS as u64;
-        if ended.is_none() && compares && stops.contains(&Some(Stopped::Budget)) {
-            ended = Some(Stopped::Budget);
-        } else if ended.is_none() && stops.iter().all(Option::is_some) {
-            ended = Some(Stopped::Precise);
-        }
+        ended = ended.or_else(|| end(&stops, round));
         if ended.is_some() {
             if remaining == 0 {
                 break;
@@ -395,6 +389,18 @@ fn rounds(
     let rounds = all.into_iter().map(Progress::into_rounds).collect();
     let (batch, left_dirty) = (sampling.batch, Vec::new());
     Ok(Samples { clock, batch, rounds, stopped, readings, left_dirty })
+}
+
+/// Why no further round is needed after this one, counted from 1, if so: all contenders are precise, or one of them has
+/// used up the time. Of several, fewer rounds than a comparison needs are never enough, however long each takes.
+fn end(stops: &[Option<Stopped>], round: u64) -> Option<Stopped> {
+    if stops.len() > 1 && round < LEAST_ROUNDS as u64 {
+        return None;
+    }
+    if stops.contains(&Some(Stopped::Budget)) {
+        return Some(Stopped::Budget);
+    }
+    stops.iter().all(Option::is_some).then_some(Stopped::Precise)
 }
 
 /// Fisher and Yates, from the numbers of one round.
@@ -481,5 +487,29 @@ impl Bound {
         all.filter(|(_, tensor)| matches!(tensor.role, Role::Inout { .. }))
             .filter_map(|(index, _)| Some((index, self.tensor(index)?)))
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_that_are_slow_run_often_enough_to_compare_them() {
+        use Stopped::{Budget, Precise};
+        let check = |stops: &[Option<Stopped>], round: u64, expected: Option<Stopped>| {
+            assert_eq!(end(stops, round), expected, "{stops:?} after {round}");
+        };
+        let enough = LEAST_ROUNDS as u64;
+        check(&[Some(Budget), Some(Budget)], 1, None);
+        check(&[Some(Budget), Some(Budget)], enough - 1, None);
+        check(&[Some(Budget), Some(Budget)], enough, Some(Budget));
+        check(&[Some(Budget), None], enough, Some(Budget));
+        check(&[Some(Precise), Some(Precise)], enough - 1, None);
+        check(&[Some(Precise), Some(Precise)], enough, Some(Precise));
+        check(&[Some(Precise), None], enough, None);
+        // Of one alone a few rounds are a time.
+        check(&[Some(Budget)], 1, Some(Budget));
+        check(&[None], 40, None);
     }
 }

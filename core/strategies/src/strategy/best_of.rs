@@ -18,9 +18,8 @@ impl Strategy for BestOf {
         let base = open.iter().find(known).or(open.first()).copied()?;
         let (place, _) = base.most_promising()?;
         let reason = format!(
-            "Attempt {} of {attempts} in this round, which starts from candidate {}, the best when it began of those with something left to try",
-            archive.attempts() - begun + 1,
-            base.id
+            "Attempt {} of {attempts} in this round, which starts from what was best when it began, of all with something left to try",
+            archive.attempts() - begun + 1
         );
         Some(choice(base, place, reason))
     }

@@ -33,9 +33,8 @@ impl Strategy for EpsilonNet {
         };
         let (place, _) = parent.most_promising()?;
         let reason = format!(
-            "Of {} candidates that differ enough from each other, candidate {} {why}",
-            members.len(),
-            parent.id
+            "Of {} candidates that differ enough from each other, its start {why}",
+            members.len()
         );
         Some(choice(parent, place, reason))
     }

@@ -34,11 +34,7 @@ impl Strategy for Islands {
             None => (*open.first()?, "is the best left anywhere, as its island has none"),
         };
         let (place, _) = draw_action(parent, &mut generator)?;
-        let reason = format!(
-            "It is the turn of island {}, and candidate {} {whence}",
-            island + 1,
-            parent.id
-        );
+        let reason = format!("It is the turn of island {}, and its start {whence}", island + 1);
         Some(choice(parent, place, reason))
     }
 

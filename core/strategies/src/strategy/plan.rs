@@ -31,11 +31,9 @@ impl Strategy for Plan {
         }
         let (reached, promised, node, place) = best?;
         let reason = format!(
-            "Of all open actions `{}` of candidate {} promises most: {:+.1} % on what it starts from, {:+.1} % in all",
-            node.actions[place].key,
-            node.id,
-            100.0 * pxfm::f_exp(promised) - 100.0,
-            100.0 * pxfm::f_exp(reached) - 100.0
+            "Of all open actions this one promises most: {:.2} times as fast as its start, {:.2} times as fast as the first",
+            pxfm::f_exp(promised),
+            pxfm::f_exp(reached)
         );
         Some(choice(node, place, reason))
     }

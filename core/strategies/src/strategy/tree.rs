@@ -58,8 +58,7 @@ impl Strategy for Tree {
                 (Step::Down(child), _) => here = child,
                 (Step::Open(place), bound) => {
                     let reason = format!(
-                        "{depth} steps down the tree, with {visits} visits so far, `{}` of candidate {here} has the highest upper bound of time saved, {:.0} %",
-                        node.actions[place].key,
+                        "{depth} steps down the tree, with {visits} visits so far, this action has the highest upper bound of time saved, {:.0} %",
                         100.0 * bound * best
                     );
                     return Some(choice(node, place, reason));
