@@ -146,10 +146,10 @@ fn around(ncu: PathBuf) -> Profiler {
 }
 
 #[test]
-fn what_passed_a_quick_look_runs_once_inside_the_profiler() {
+fn what_passed_runs_once_inside_the_profiler() {
     let bench = Bench::new();
     let Some(looked) = looked_at(&bench, "tuned") else { return };
-    assert!(looked.screening.verdict.is_ok());
+    assert!(looked.run.verdict.is_ok());
     let order = looked.order.unwrap();
     assert_eq!((order.launches(), order.run.case.workload.as_str()), (1, "odd"));
     let (ncu, overview) = (script(&bench), set("overview").unwrap());
@@ -177,6 +177,6 @@ fn what_passed_a_quick_look_runs_once_inside_the_profiler() {
 fn a_kernel_that_is_wrong_is_not_profiled() {
     let bench = Bench::new();
     let Some(looked) = looked_at(&bench, "short") else { return };
-    assert!(matches!(looked.screening.verdict, Err(Failure::Wrong(_))), "{looked:?}");
+    assert!(matches!(looked.run.verdict, Err(Failure::Wrong(_))), "{looked:?}");
     assert!(looked.order.is_none());
 }

@@ -8,7 +8,7 @@ use super::parameter;
 
 /// Measure hardware counters of a kernel with Nsight Compute, on a GPU.
 ///
-/// A quick look comes first, so that no kernel is profiled that is plainly wrong. Then Nsight Compute (`ncu`) runs one launch on
+/// Every check comes first: a kernel that is wrong is not profiled. Then Nsight Compute (`ncu`) runs one launch on
 /// the declared inputs of one workload, once for each pass: with clocks as they are, and caches flushed before each pass. Its
 /// times are its own: `lightbench run` has those that count.
 ///

@@ -1,9 +1,7 @@
-//! What a profiler runs: one run of a kernel that a quick look found nothing wrong with.
-
-use std::collections::BTreeMap;
+//! What a profiler runs: one run of a kernel that passed every check.
 
 use super::build::{self, Scope};
-use super::{Bench, EvaluateError, Evaluation, Glances, Screening, Watcher, screen, settled};
+use super::{Bench, EvaluateError, Evaluation, Run, Watcher, evaluate, settled};
 use crate::cancellation::Cancellation;
 use crate::device::Placement;
 use crate::measure::Protocol;
@@ -17,12 +15,12 @@ use crate::verify::station::{
 use crate::verify::subject::Subject;
 use crate::verify::verdict::TimingUse;
 
-/// What came of a quick look, and what may be profiled.
+/// What came of every check, and what may be profiled.
 #[derive(Debug)]
 pub struct Profilable {
-    /// The quick look.
-    pub screening: Screening,
-    /// One run of the kernel; none where the look found something wrong.
+    /// What came of every check; its times are a glance, and nobody's business.
+    pub run: Run,
+    /// One run of the kernel; none where it is wrong.
     pub order: Option<Order>,
 }
 
@@ -33,7 +31,7 @@ pub fn usual_workload(project: &Project) -> Option<&Workload> {
     first(Purpose::Measure).or_else(|| first(Purpose::Verify))
 }
 
-/// Takes a quick look at a kernel on one workload, and makes an order for one run of it on the declared inputs.
+/// Verifies a kernel, and makes an order for one run of it on the declared inputs of one workload.
 ///
 /// # Errors
 /// As [`super::evaluate`].
@@ -44,29 +42,25 @@ pub fn profilable(
     cancellation: &Cancellation,
     watcher: Watcher<'_>,
 ) -> Result<Profilable, EvaluateError> {
-    let evaluation = Evaluation {
-        workload: Some(&workload.name),
-        timing: TimingUse::Measure(Protocol::QUICK),
-        ..*evaluation
-    };
-    let alone = std::slice::from_ref(&evaluation);
-    let glances = Glances { evaluations: alone, abandon: &BTreeMap::new() };
-    let looked = screen(glances, bench, cancellation, watcher)?.into_iter().next();
-    let mut screening = looked.unwrap_or_else(|| Screening::cancelled(evaluation.seed));
-    if screening.verdict.is_err() {
-        return Ok(Profilable { screening, order: None });
+    // A workload that is for measuring is looked at where it is timed.
+    let timing = TimingUse::Measure(Protocol::QUICK);
+    let whole = Evaluation { workload: None, timing, ..*evaluation };
+    let mut run = evaluate(&whole, bench, cancellation, watcher)?;
+    if run.verdict.is_err() {
+        return Ok(Profilable { run, order: None });
     }
+    let evaluation = Evaluation { workload: Some(&workload.name), ..whole };
     // What was compiled a moment ago is remembered.
     let compiler = &mut bench.compiler;
     let built = build::build(&evaluation, Scope::Glance, compiler, cancellation, &mut None);
     match settled(built)? {
         Ok(subject) => {
             let order = order(&evaluation, workload, subject)?;
-            Ok(Profilable { screening, order: Some(order) })
+            Ok(Profilable { run, order: Some(order) })
         }
         Err(failure) => {
-            screening.verdict = Err(failure);
-            Ok(Profilable { screening, order: None })
+            run.verdict = Err(failure);
+            Ok(Profilable { run, order: None })
         }
     }
 }

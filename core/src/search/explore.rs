@@ -336,10 +336,13 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
         batch: &mut Batch,
     ) -> Result<(), Interrupted> {
         let Some(kernel) = self.kernels[parent].clone() else { return Ok(()) };
-        let (drafts, why) = match self.tune(parent, &kernel)? {
+        let (mut drafts, why) = match self.tune(parent, &kernel)? {
             Err(why) => (Vec::new(), why),
             Ok(found) => (found.drafts(&kernel), found.nothing_faster()),
         };
+        if !self.order.is_sweep() {
+            drafts.truncate(self.evaluations_left());
+        }
         let before = batch.len();
         for draft in drafts {
             self.propose(parent, (TUNE, &choice.reason), draft, (attempt, &mut *batch))?;

@@ -315,9 +315,9 @@ fn the_same_seed_searches_the_same_way() {
 
 #[test]
 fn a_budget_is_kept() {
-    for evaluations in [1, 2, 7, 20] {
+    for evaluations in [1, 2, 7, 8, 9, 10, 11, 12, 20] {
         let story = Setting { evaluations, ..USUAL }.run();
-        // What looks better is still looked at to its end; no further one begins.
+        // What looks better still goes through every check; no further look begins.
         assert!(story.spent.evaluations <= evaluations, "{:?}", story.spent);
         assert!(matches!(story.ended, Some(End::Budget(_))), "{:?}", story.ended);
     }
@@ -336,12 +336,12 @@ fn a_gain_on_average_does_not_pay_for_a_loss_on_a_workload() {
         Setting { project: "softmax-f32", script: lopsided, evaluations: 100, ..USUAL }.run();
     assert_eq!(story.best, Some(0), "{:#?}", gist(&story));
     let kept = story.variants.iter().filter_map(|variant| variant.decision.as_ref());
-    assert!(kept.into_iter().any(|decision| decision.why().contains("but slower on")));
+    assert!(kept.into_iter().any(|decision| decision.why().contains("of the time of the first")));
 }
 
 #[test]
 fn a_gain_may_cost_something_of_what_the_search_itself_gained() {
-    let story = Setting { script: traded, ..USUAL }.run();
+    let story = Setting { project: "softmax-f32", script: traded, evaluations: 200, ..USUAL }.run();
     let text = source(&story, story.best);
     assert!(text.contains("Vector16") && text.contains("#pragma unroll"), "{:#?}", gist(&story));
 }

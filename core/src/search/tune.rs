@@ -91,10 +91,12 @@ impl<L: Laboratory> Explorer<'_, L> {
                 tuner.tell(index, told(look, &order.counting()));
             }
         }
-        let most = if order.is_sweep() { usize::MAX } else { SHARE };
+        // Of a search one is left for the best of them, which would be for nothing otherwise; of a sweep a budget is of
+        // configurations.
+        let (most, reserved) = if order.is_sweep() { (usize::MAX, 0) } else { (SHARE, 1) };
         while best.seen < most && self.may_go_on() {
             self.laboratory.rest()?;
-            let left = self.evaluations_left().min(most - best.seen);
+            let left = self.evaluations_left().saturating_sub(reserved).min(most - best.seen);
             let asked = tuner.ask(left.min(self.laboratory.batch()));
             if asked.is_empty() {
                 break;

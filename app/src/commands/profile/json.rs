@@ -1,24 +1,23 @@
 //! A profile for scripts.
 
 use lightbench_core::nsight::{Measured, ProfiledLaunch};
-use lightbench_core::verify::sentence::SCREENED;
 use serde_json::{Value, json};
 
 use super::viewer::Viewer;
 use super::{CONDITIONS, Report};
 
 pub(super) fn of(report: &Report<'_>) -> Value {
-    let Report { request, chosen, screening, profile, written } = report;
+    let Report { request, chosen, run, profile, written } = report;
     let mut value = json!({
         "schema": "lightbench.profile/1",
         "project": request.project.definition.name,
         "kernel": request.kernel().name,
-        "candidate": screening.candidate.map(|hash| format!("{hash:#}")),
+        "candidate": run.candidate.map(|hash| format!("{hash:#}")),
         "workload": request.workload().name,
         "device": chosen.device.to_string(),
         "device_title": chosen.title,
-        "seed": screening.seed,
-        "tier": SCREENED,
+        "seed": run.seed,
+        "verdict": "passed",
         "conditions": CONDITIONS,
         "set": request.set.name,
         "launches_in_all": profile.in_all,

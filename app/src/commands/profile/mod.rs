@@ -11,7 +11,7 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 
 use lightbench_core::evaluate::profiled::{Profilable, profilable};
-use lightbench_core::evaluate::{EvaluateError, Evaluation, PolicyUse, Screening};
+use lightbench_core::evaluate::{EvaluateError, Evaluation, PolicyUse, Run};
 use lightbench_core::nsight::{Order, Profile, ProfileError, Profiler, profile, write_report};
 use lightbench_core::toolchain::{NsightProgram, ProgramError, nsight};
 use lightbench_core::verify::sentence;
@@ -38,7 +38,7 @@ pub fn run(session: &Session, arguments: &args::Profile) -> Outcome {
 struct Report<'a> {
     request: &'a Request,
     chosen: &'a Chosen,
-    screening: &'a Screening,
+    run: &'a Run,
     profile: &'a Profile,
     /// The report that was written, and what became of showing it.
     written: Option<(&'a Path, Viewer)>,
@@ -59,8 +59,8 @@ fn profiled(session: &Session, arguments: &args::Profile) -> Result<Outcome, Out
         None => bench::fresh_seed().map_err(|error| environment(&error))?,
     };
     let (chosen, looked) = looked_at(session, arguments, &request, seed)?;
-    let Profilable { screening, order: Some(order) } = looked else {
-        return Err(wrong(&request, &looked.screening, as_json));
+    let Profilable { run, order: Some(order) } = looked else {
+        return Err(wrong(&request, &looked.run, as_json));
     };
     progress("Nsight Compute measures …");
     let measured = profile(&profiler, &order, &request.set, &session.cancellation);
@@ -72,8 +72,8 @@ fn profiled(session: &Session, arguments: &args::Profile) -> Result<Outcome, Out
     };
     progress("");
     let (profile, written) = written.map_err(|error| failed(&error, as_json))?;
-    let (request, screening, profile) = (&request, &screening, &profile);
-    let told = Report { request, chosen: &chosen, screening, profile, written };
+    let (request, run, profile) = (&request, &run, &profile);
+    let told = Report { request, chosen: &chosen, run, profile, written };
     let output = if as_json { document(&json::of(&told)) } else { text::of(&told) };
     let notices: Vec<String> = chosen.notices().into_iter().chain(text::notices(profile)).collect();
     Ok(Outcome { output, errors: report::notices(&notices), status: Status::Passed })
@@ -127,18 +127,18 @@ fn reported(
 }
 
 /// A kernel that is wrong is not profiled.
-fn wrong(request: &Request, screening: &Screening, as_json: bool) -> Outcome {
-    if let Err(Failure::Cancelled) = screening.verdict {
+fn wrong(request: &Request, run: &Run, as_json: bool) -> Outcome {
+    if let Err(Failure::Cancelled) = run.verdict {
         return Outcome::failed(Status::Interrupted, "cancelled; nothing was profiled");
     }
     let kernel = &request.kernel().name;
-    let sentence = sentence::screening(kernel, &screening.verdict);
-    let (root, seed) = (request.project.root.display(), screening.seed);
+    let sentence = sentence::verdict(kernel, &run.verdict);
+    let (root, seed) = (request.project.root.display(), run.seed);
     let message = format!(
         "{sentence}; it was not profiled. `lightbench run {root} --kernel {kernel} --seed {seed}` shows the evidence"
     );
     let details = serde_json::json!({ "kind": "kernel" });
-    report::failed(run::status(&screening.verdict), &message, details, as_json)
+    report::failed(run::status(&run.verdict), &message, details, as_json)
 }
 
 fn failed(error: &ProfileError, as_json: bool) -> Outcome {

@@ -8,7 +8,7 @@ use lightbench_core::device::{DeviceName, DeviceSheet};
 use lightbench_core::nsight::metric::{MetricSet, Unit, set};
 use lightbench_core::nsight::quantity::Quantity;
 use lightbench_core::nsight::{Measured, ProfiledLaunch};
-use lightbench_core::verify::verdict::{Checks, Screened, WorkloadRun};
+use lightbench_core::verify::verdict::{Checks, Passed, WorkloadRun};
 
 use super::*;
 use crate::args::{Arguments, Command};
@@ -27,12 +27,12 @@ fn chosen() -> Chosen {
     Chosen { device, sheet, title, instead: None, gpu: None }
 }
 
-fn screening() -> Screening {
+fn verified() -> Run {
     let mut checks = Checks::default();
     let workload = "large".to_owned();
     checks.workloads.push(WorkloadRun { workload, seed: 7, runs: 1, warp_instructions: None });
-    let screened = Screened { checks, timings: Vec::new(), code: Default::default() };
-    Screening { candidate: None, seed: 7, verdict: Ok(screened), elapsed: Duration::ZERO }
+    let passed = Passed { checks, timings: Vec::new() };
+    Run { candidate: None, seed: 7, verdict: Ok(passed), elapsed: Duration::ZERO }
 }
 
 /// Every metric of a set has a value, but the last one.
@@ -62,9 +62,9 @@ fn measured(set: &MetricSet) -> Profile {
 fn told<T>(name: &str, written: Option<(&Path, Viewer)>, tell: fn(&Report<'_>) -> T) -> T {
     let request = request(&["--set", name]).unwrap_or_else(|outcome| panic!("{outcome:?}"));
     let profile = measured(&set(name).unwrap());
-    let (chosen, screening) = (chosen(), screening());
-    let (request, chosen, screening, profile) = (&request, &chosen, &screening, &profile);
-    tell(&Report { request, chosen, screening, profile, written })
+    let (chosen, run) = (chosen(), verified());
+    let (request, chosen, run, profile) = (&request, &chosen, &run, &profile);
+    tell(&Report { request, chosen, run, profile, written })
 }
 
 fn check(name: &str, parts: &[&str]) {
@@ -81,7 +81,7 @@ fn a_profile_says_how_it_was_measured_and_what_each_number_means() {
         "overview",
         &[
             "Scale a matrix · NVIDIA H200",
-            "naive is screened",
+            "naive is correct",
             "workload `large`\nNsight Compute, clocks not locked, caches flushed before each pass;",
             "launch 1 of 20: void scale<256, 1>(const float *, float *), grid (16384, 1, 1)",
             "128 µs  from the launch's start",
@@ -104,7 +104,7 @@ fn metrics_of_a_group_stand_beside_each_other() {
 fn scripts_get_numbers_in_plain_units() {
     let value = told("overview", None, json::of);
     assert_eq!(value["schema"], "lightbench.profile/1");
-    assert_eq!((&value["tier"], &value["seed"]), (&"screened, not verified".into(), &7.into()));
+    assert_eq!((&value["verdict"], &value["seed"]), (&"passed".into(), &7.into()));
     let metrics = &value["launches"][0]["metrics"];
     assert_eq!(metrics[0]["name"], "gpu__time_duration.sum");
     assert_eq!(metrics[0]["measured"]["unit"], "seconds");

@@ -9,11 +9,11 @@ use super::{CONDITIONS, Report};
 use crate::table::Table;
 
 pub(super) fn of(report: &Report<'_>) -> String {
-    let Report { request, chosen, screening, profile, written } = report;
+    let Report { request, chosen, run, profile, written } = report;
     let title = &request.project.definition.title;
-    let looked = sentence::screening(&request.kernel().name, &screening.verdict);
+    let verdict = sentence::verdict(&request.kernel().name, &run.verdict);
     let mut text = format!("{title} · {}\n\n", chosen.title);
-    text.push_str(&format!("{}\n", with_readable_names(&looked)));
+    text.push_str(&format!("{}\n", with_readable_names(&verdict)));
     let (set, workload) = (&request.set, &request.workload().name);
     text.push_str(&format!("set `{}`: {}; workload `{workload}`\n", set.name, set.what));
     text.push_str(&format!("{CONDITIONS}; `lightbench run` has the times that count\n"));
