@@ -1,11 +1,12 @@
 //! Searches: started on a thread of their own beside the engine, listed and read from their journals.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lightbench_core::cancellation::Cancellation;
 use lightbench_core::engine::{self, Searching, Wake};
-use lightbench_core::search::{Control, EngineLaboratory, Entry, Journal};
+use lightbench_core::history::machine::Machine;
+use lightbench_core::search::{Control, EngineLaboratory, Entry, Journal, JournalError};
 use lightbench_core::suggest::knowledge::Knowledge;
 
 use super::Worker;
@@ -77,13 +78,8 @@ impl Worker {
 
     pub(super) fn read_search(&self, folder: &Path, name: &str) {
         let read = || -> Result<ReadSearch, String> {
-            let told = |error: &dyn std::fmt::Display| error.to_string();
-            let journals =
-                place::known_folder(&self.session, folder).map_err(|error| told(&error))?;
-            let journals = journals.ok_or("the project has no searches")?;
-            let machine = place::machine(&self.session).map_err(|error| told(&error))?;
-            let path = place::journal(&journals, name).map_err(|error| told(&error))?;
-            let read = Journal::read(&path, &machine).map_err(|error| told(&error))?;
+            let (path, machine) = self.journal(folder, name)?;
+            let read = Journal::read(&path, &machine).map_err(|error| error.to_string())?;
             let writer = if read.is_own { Writer::Own } else { Writer::Foreign };
             Ok(ReadSearch { story: Box::new(read.story), writer })
         };
@@ -93,16 +89,13 @@ impl Worker {
     /// Writes down that a variant of a search that is over is not wanted, and reads the search again.
     pub(super) fn turn_down(&self, folder: &Path, name: &str, variant: usize, why: String) {
         let written = || -> Result<(), String> {
-            let told = |error: &dyn std::fmt::Display| error.to_string();
-            let journals =
-                place::known_folder(&self.session, folder).map_err(|error| told(&error))?;
-            let journals = journals.ok_or("the project has no searches")?;
-            let machine = place::machine(&self.session).map_err(|error| told(&error))?;
-            let path = place::journal(&journals, name).map_err(|error| told(&error))?;
-            let (mut journal, read) =
-                Journal::resume(&path, machine).map_err(|error| told(&error))?;
-            let at = read.story.spent.seconds;
-            journal.append(at, &Entry::TurnedDown { variant, why }).map_err(|error| told(&error))
+            let told = |error: JournalError| error.to_string();
+            let (path, machine) = self.journal(folder, name)?;
+            let (mut journal, read) = Journal::resume(&path, machine).map_err(told)?;
+            let (mut story, said) = (read.story, Entry::TurnedDown { variant, why });
+            // What does not follow would make the journal unreadable.
+            story.add(&said).map_err(|error| error.to_string())?;
+            journal.append(story.spent.seconds, &said).map_err(told)
         };
         match written() {
             Ok(()) => self.read_search(folder, name),
@@ -110,6 +103,16 @@ impl Worker {
                 self.said.notice(Weight::Error, format!("the rejection is not kept: {why}"));
             }
         }
+    }
+
+    /// Where the journal of a search is, and whose seal says whether it was written here.
+    fn journal(&self, folder: &Path, name: &str) -> Result<(PathBuf, Machine), String> {
+        let told = |error: &dyn std::fmt::Display| error.to_string();
+        let journals = place::known_folder(&self.session, folder).map_err(|error| told(&error))?;
+        let journals = journals.ok_or("the project has no searches")?;
+        let machine = place::machine(&self.session).map_err(|error| told(&error))?;
+        let path = place::journal(&journals, name).map_err(|error| told(&error))?;
+        Ok((path, machine))
     }
 
     pub(super) fn learn(&self, knowledge: &Knowledge) {

@@ -201,6 +201,29 @@ fn searches_on_disk_are_listed_and_read_whoever_wrote_them() {
 }
 
 #[test]
+fn a_rejection_is_written_into_a_search_of_this_machine_alone() {
+    let bench = Bench::new();
+    fs::create_dir_all(bench.folder.path().join("state")).unwrap();
+    fs::create_dir_all(bench.folder.path().join("elsewhere")).unwrap();
+    searched(&bench, "own", "state");
+    searched(&bench, "foreign", "elsewhere");
+    let turn_down = |search: &str, variant: usize| {
+        let (search, why) = (search.to_owned(), "it spills".to_owned());
+        bench.desk.hand(Errand::TurnDown { folder: bench.project(), search, variant, why });
+    };
+    turn_down("own", 5);
+    let read = bench
+        .until(|finding| if let Finding::Search(_, read) = finding { Some(read) } else { None });
+    assert_eq!(read.unwrap().story.variants[5].turned_down.as_deref(), Some("it spills"));
+    for search in ["foreign", "missing"] {
+        turn_down(search, 5);
+        let why = bench
+            .until(|finding| if let Finding::Said(_, why) = finding { Some(why) } else { None });
+        assert!(why.starts_with("the rejection is not kept"), "{why}");
+    }
+}
+
+#[test]
 fn a_new_file_never_replaces_another() {
     let bench = Bench::new();
     bench.open();

@@ -357,6 +357,10 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
     /// Writes down which variants a person turned down meanwhile, and goes on from none of them.
     fn hear(&mut self) -> Result<(), Interrupted> {
         for (variant, why) in self.laboratory.turned_down() {
+            // What does not follow would make the journal unreadable.
+            if variant == 0 || variant >= self.scribe.story.variants.len() {
+                continue;
+            }
             self.scribe.record(&Entry::TurnedDown { variant, why })?;
             self.close(variant);
         }

@@ -1,6 +1,7 @@
 //! Virtual devices beside a GPU: several processes that have the same candidate, and run it on several workloads at a time
 //! while the GPU goes on.
 
+use std::io;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -56,8 +57,24 @@ impl Checkers {
         }
     }
 
-    /// Carries out orders, begun in their order; each report is told as soon as it is there.
-    pub(super) fn carry_out(
+    /// Carries out orders on threads of their own while something else goes on, which may wait for their reports.
+    ///
+    /// # Errors
+    /// The system has no more threads; nothing went on.
+    pub(super) fn carry_out_beside<T>(
+        &mut self,
+        (orders, cancellation, reports): (&[(RunOrder, Duration)], &Cancellation, &Reports),
+        meanwhile: impl FnOnce() -> T,
+    ) -> io::Result<T> {
+        std::thread::scope(|scope| {
+            let thread = Builder::new().name("checkers".to_owned());
+            thread.spawn_scoped(scope, || self.carry_out(orders, cancellation, reports))?;
+            Ok(meanwhile())
+        })
+    }
+
+    /// Begun in their order; each report is told as soon as it is there.
+    fn carry_out(
         &mut self,
         orders: &[(RunOrder, Duration)],
         cancellation: &Cancellation,

@@ -42,16 +42,11 @@ impl Verification<'_> {
         let lent = if orders.is_empty() { None } else { self.stations.lend_checkers() };
         let Some(mut checkers) = lent else { return meanwhile(self, &ahead) };
         let token = self.cancellation.child();
-        let done = std::thread::scope(|scope| {
-            let thread = std::thread::Builder::new().name("checkers".to_owned());
-            let work = || checkers.carry_out(&orders, &token, &ahead.reports);
-            thread.spawn_scoped(scope, work).map_err(|error| {
-                Stop::Broken(format!("the system has no more threads: {error}"))
-            })?;
+        let done = checkers.carry_out_beside((&orders, &token, &ahead.reports), || {
             // Nobody waits for the rest of what is wrong already.
             meanwhile(self, &ahead).inspect_err(|_| token.cancel())
         });
         self.stations.take_back(checkers);
-        done
+        done.map_err(|error| Stop::Broken(format!("the system has no more threads: {error}")))?
     }
 }
