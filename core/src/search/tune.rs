@@ -60,6 +60,9 @@ impl Tuned {
 
     /// What is said where nothing comes of it.
     pub(super) fn nothing_faster(&self) -> String {
+        if self.tried == 0 {
+            return format!("no look is left for one of its {} configurations", self.all);
+        }
         format!(
             "of {} of {} configurations none is faster than the one that it chooses by itself",
             self.tried, self.all
