@@ -303,9 +303,13 @@ impl Station {
     }
 }
 
-/// Blocks on all processors where that changes nothing.
+/// Threads of a launch whose blocks cannot see each other: each takes some of the address space that a station has.
+const MOST_THREADS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(15);
+
+/// Blocks on several processors where that changes nothing.
 fn independent() -> Schedule {
-    Schedule::Independent { threads: available_parallelism().unwrap_or(NonZeroUsize::MIN) }
+    let processors = available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    Schedule::Independent { threads: processors.min(MOST_THREADS) }
 }
 
 fn order_error(message: &str) -> StationFailure {
