@@ -116,6 +116,12 @@ impl<'s> Function<'s> {
         &self.locals
     }
 
+    /// Names that one declaration declares.
+    pub(super) fn declared_by(&self, declaration: Node<'_>) -> impl Iterator<Item = &Local<'s>> {
+        let id = declaration.id();
+        self.locals.iter().filter(move |local| local.declaration.id() == id)
+    }
+
     /// What a name means at a place: the innermost declaration before it.
     pub(super) fn local(&self, name: &str, at: Node<'_>) -> Option<Local<'s>> {
         self.locals.iter().copied().rfind(|local| {

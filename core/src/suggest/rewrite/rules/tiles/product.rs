@@ -276,12 +276,7 @@ fn declarations<'s>(
         |node: Node<'_>| axes.iter().any(|axis| depends(function, node, axis.place.name, 0));
     for node in before.iter().filter(|node| node.kind() != "if_statement" && !is_place(node)) {
         let is_sum = node.id() == sum.declaration.id();
-        let locals: Vec<Local<'s>> = function
-            .locals()
-            .iter()
-            .copied()
-            .filter(|local| local.declaration.id() == node.id())
-            .collect();
+        let locals: Vec<Local<'s>> = function.declared_by(*node).copied().collect();
         let is_plain = !locals.is_empty()
             && locals.iter().all(|local| {
                 let fixed = is_sum || !function.is_changed(local.name, function.body);

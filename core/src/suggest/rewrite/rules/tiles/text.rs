@@ -236,8 +236,7 @@ fn declarations(
     let subject = function.subject;
     let mut text = String::new();
     for node in &product.dependent {
-        let names = function.locals().iter().filter(|local| local.declaration.id() == node.id());
-        let needed = names.into_iter().any(|local| {
+        let needed = function.declared_by(*node).any(|local| {
             depends(function, operand.load, local.name, 0)
                 && local.value.is_some_and(|value| depends(function, value, axis.place.name, 0))
         });
@@ -325,8 +324,7 @@ fn finished(
         place(along_x, sizes, &inside(col, "threadIdx.x"))
     );
     for node in &product.dependent {
-        let names = function.locals().iter().filter(|local| local.declaration.id() == node.id());
-        let used = names.into_iter().any(|local| {
+        let used = function.declared_by(*node).any(|local| {
             let uses = function.uses(local.name, function.body);
             uses.iter().any(|node| node.start_byte() >= from)
                 || is_needed(function, product, local.name)
@@ -348,9 +346,7 @@ fn finished(
 /// Whether another constant that depends on a place is made of this one.
 fn is_needed(function: &Function<'_>, product: &Product<'_>, name: &str) -> bool {
     product.dependent.iter().any(|node| {
-        let mut locals =
-            function.locals().iter().filter(|local| local.declaration.id() == node.id());
-        locals.any(|local| {
+        function.declared_by(*node).any(|local| {
             local.name != name
                 && local.value.is_some_and(|value| depends(function, value, name, 0))
                 && function
