@@ -202,8 +202,9 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
 
     /// Searches until something ends it; gives the story, and what is new about techniques.
     pub fn run(mut self) -> (Story, Knowledge) {
-        // What a person said during the last step is written down as well.
-        let why = match self.steps().and_then(|why| self.hear().map(|()| why)) {
+        let ended = self.steps();
+        // What a person said during the last step is written down as well, however it ended.
+        let why = match self.hear().and(ended) {
             Ok(why) => why,
             Err(Interrupted::Stopped) => End::Stopped,
             Err(Interrupted::Impossible(why)) => End::Impossible(why),

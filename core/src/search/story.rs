@@ -216,12 +216,8 @@ impl Story {
             return Err(Unconnected(what.to_owned()));
         }
         self.variant(number)?.turned_down = Some(why.to_owned());
-        let is_wanted_best = |variant: &Variant| {
-            let accepted = matches!(variant.decision, Some(Decision::Accepted { .. }));
-            accepted && variant.turned_down.is_none()
-        };
         if self.best == Some(number) {
-            self.best = self.variants[..number].iter().rposition(is_wanted_best);
+            self.best = self.variants[..number].iter().rposition(Variant::is_accepted);
         }
         Ok(())
     }
@@ -261,6 +257,12 @@ impl Variant {
     #[must_use]
     pub fn is_settled(&self) -> bool {
         self.decision.is_some()
+    }
+
+    /// Whether it was the best when it was decided about, and nobody turned it down since.
+    #[must_use]
+    pub fn is_accepted(&self) -> bool {
+        matches!(self.decision, Some(Decision::Accepted { .. })) && self.turned_down.is_none()
     }
 
     /// What limits it, as far as a verdict says.

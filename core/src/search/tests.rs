@@ -446,6 +446,13 @@ fn what_a_person_turns_down_is_no_best_and_is_not_gone_on_from() {
     let story = explorer.run().0;
     assert_eq!(story.variants[1].turned_down.as_deref(), Some("too clever"));
     assert!(matches!(story.ended, Some(End::Budget(_) | End::NothingLeft)), "{:?}", story.ended);
+    // Also where the search was stopped before it heard.
+    let mut laboratory = setting.laboratory(&project, 8);
+    laboratory.unwanted = Unwanted { patience: 0, variants: vec![(1, "too clever".to_owned())] };
+    let explorer = Explorer::begin(setting.order(&project), laboratory, None, nobody()).unwrap();
+    let story = explorer.run().0;
+    assert_eq!(story.ended, Some(End::Stopped));
+    assert_eq!(story.variants[1].turned_down.as_deref(), Some("too clever"));
     // When it is over: the end stays, the best is the one before, and a resumed search goes on elsewhere.
     let kept = Kept::new();
     let before = kept.begin(&Setting { evaluations: 20, ..setting }, usize::MAX);

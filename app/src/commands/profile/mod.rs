@@ -29,7 +29,7 @@ use crate::session::Session;
 /// What Nsight Compute does to what it measures.
 const CONDITIONS: &str = "Nsight Compute, clocks not locked, caches flushed before each pass";
 
-/// Looks, measures and reports.
+/// Verifies, measures and reports.
 pub fn run(session: &Session, arguments: &args::Profile) -> Outcome {
     profiled(session, arguments).unwrap_or_else(|outcome| outcome)
 }
@@ -79,7 +79,7 @@ fn profiled(session: &Session, arguments: &args::Profile) -> Result<Outcome, Out
     Ok(Outcome { output, errors: report::notices(&notices), status: Status::Passed })
 }
 
-/// The device, and what a quick look at the kernel on it found.
+/// The device, and what came of every check of the kernel on it.
 fn looked_at(
     session: &Session,
     arguments: &args::Profile,

@@ -220,9 +220,8 @@ fn recorded(passed: &Passed) -> Verdict {
 
 /// By a model of the device, which is no measurement: it says so.
 fn modelled(best: usize, new: &[WorkloadTime], story: &Story, counting: &[String]) -> Decision {
-    let counted = |(name, _): &(&str, f64)| counting.iter().any(|known| known == name);
-    let each: Vec<(&str, f64)> = ratios(new, story.times(best)).filter(counted).collect();
-    let since_first: Vec<(&str, f64)> = ratios(new, story.times(0)).filter(counted).collect();
+    let each = counted(new, story.times(best), counting);
+    let since_first = counted(new, story.times(0), counting);
     if each.is_empty() {
         return Decision::Kept { why: "no workload has a time for both".to_owned() };
     }
@@ -230,6 +229,16 @@ fn modelled(best: usize, new: &[WorkloadTime], story: &Story, counting: &[String
     let (mean, worst) = (mean.exp(), worst(&since_first));
     let told = format!("modelled at {:.1} % of the time of variant {best}", 100.0 * mean);
     decision(mean <= LEAST_GAIN, worst, told)
+}
+
+/// Of each workload that counts, the time of `new` as a part of that of `old`.
+fn counted<'a>(
+    new: &'a [WorkloadTime],
+    old: &'a [WorkloadTime],
+    counting: &[String],
+) -> Vec<(&'a str, f64)> {
+    let counts = |(name, _): &(&str, f64)| counting.iter().any(|known| known == name);
+    ratios(new, old).filter(counts).collect()
 }
 
 fn worst<'a>(each: &[(&'a str, f64)]) -> Option<(&'a str, f64)> {
@@ -278,8 +287,7 @@ fn measured(
         slower.map(|(workload, comparison)| (*workload, comparison.ratio.0)).collect()
     } else {
         // Not side by side; but whatever is the best has been, and this must not be a way around it.
-        let counted = |(name, _): &(&str, f64)| counting.iter().any(|known| known == name);
-        ratios(new, first).filter(counted).collect()
+        counted(new, first, counting)
     };
     let mean =
         each.iter().map(|(_, comparison)| comparison.ratio.0.ln()).sum::<f64>() / each.len() as f64;

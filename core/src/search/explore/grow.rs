@@ -133,11 +133,7 @@ impl<L: Laboratory> Explorer<'_, L> {
     /// What only looked faster is worth no more than what was the best then.
     fn credited(&self, variant: usize, gain: f64) -> f64 {
         let story = &self.scribe.story;
-        let is_accepted = |number: &usize| {
-            let variant = &story.variants[*number];
-            let accepted = matches!(variant.decision, Some(Decision::Accepted { .. }));
-            accepted && variant.turned_down.is_none()
-        };
+        let is_accepted = |number: &usize| story.variants[*number].is_accepted();
         if is_accepted(&variant) {
             return gain;
         }
