@@ -98,7 +98,7 @@ cases! {
         "naive": first ["more-work-per-thread", "warp-shuffles"], applies ["more-work-per-thread", "warp-shuffles", "vector-loads"], not [];
         "warp-shuffle": first [], applies [], not ["warp-shuffles", "vector-loads", "more-work-per-thread"];
     }
-    softmax_of_f32: "softmax-f32" on "h200", r#"axes: {"rows": 2112, "cols": 512}"#, {
+    softmax_of_f32: "softmax" on "h200", r#"axes: {"rows": 2112, "cols": 512}"#, {
         "naive": first ["coalesce-loads"], applies [], not ["vector-loads"];
         "warp-per-row": first ["keep-in-registers"], applies ["running-maximum", "fewer-functions", "fast-functions", "vector-loads"], not ["coalesce-loads"];
         "online": first [], applies ["vector-loads"], not ["running-maximum", "coalesce-loads"];

@@ -22,7 +22,7 @@ macro_rules! samples {
 samples! {
     every_kernel_of_vector_add_passes: "vector-add",
     every_kernel_of_rmsnorm_passes: "rmsnorm",
-    every_kernel_of_softmax_f32_passes: "softmax-f32",
+    every_kernel_of_softmax_f32_passes: "softmax",
     every_kernel_of_softmax_bf16_passes: "softmax-bf16",
     every_kernel_of_vector_sum_passes: "vector-sum",
     every_kernel_of_transpose_passes: "transpose",

@@ -18,7 +18,7 @@ use crate::program::{repository, shared_cache};
 const PROJECTS: [&str; 14] = [
     "vector-add",
     "rmsnorm",
-    "softmax-f32",
+    "softmax",
     "softmax-bf16",
     "vector-sum",
     "transpose",

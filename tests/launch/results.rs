@@ -53,7 +53,7 @@ fn softmax_is_what_its_definition_says_and_coalescing_is_counted() {
     );
     let naive = format!(
         "{} --kernel softmax<64> --grid 1 --block 64 {arguments}",
-        sample("softmax-f32", "naive")
+        sample("softmax", "naive")
     );
     let input = numbers(&clean(&bench, &format!("{naive} --print 0")));
     let output = clean(&bench, &format!("{naive} --print 1"));

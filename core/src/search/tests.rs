@@ -279,7 +279,7 @@ fn source(story: &Story, variant: Option<usize>) -> &str {
 
 #[test]
 fn a_search_finds_what_is_faster_and_says_why() {
-    let story = Setting { project: "softmax-f32", evaluations: 200, ..USUAL }.run();
+    let story = Setting { project: "softmax", evaluations: 200, ..USUAL }.run();
     let best = story.best.unwrap();
     assert!(source(&story, story.best).contains("Vector16"), "{:#?}", gist(&story));
     assert!(story.speedup(best).unwrap() > 1.2);
@@ -333,7 +333,7 @@ fn nothing_is_better_where_all_are_alike() {
 #[test]
 fn a_gain_on_average_does_not_pay_for_a_loss_on_a_workload() {
     let story =
-        Setting { project: "softmax-f32", script: lopsided, evaluations: 100, ..USUAL }.run();
+        Setting { project: "softmax", script: lopsided, evaluations: 100, ..USUAL }.run();
     assert_eq!(story.best, Some(0), "{:#?}", gist(&story));
     let kept = story.variants.iter().filter_map(|variant| variant.decision.as_ref());
     assert!(kept.into_iter().any(|decision| decision.why().contains("of the time of the first")));
@@ -341,14 +341,14 @@ fn a_gain_on_average_does_not_pay_for_a_loss_on_a_workload() {
 
 #[test]
 fn a_gain_may_cost_something_of_what_the_search_itself_gained() {
-    let story = Setting { project: "softmax-f32", script: traded, evaluations: 200, ..USUAL }.run();
+    let story = Setting { project: "softmax", script: traded, evaluations: 200, ..USUAL }.run();
     let text = source(&story, story.best);
     assert!(text.contains("Vector16") && text.contains("#pragma unroll"), "{:#?}", gist(&story));
 }
 
 #[test]
 fn a_sweep_finds_the_best_configuration() {
-    let setting = Setting { strategy: None, project: "softmax-f32", script: uneven, ..USUAL };
+    let setting = Setting { strategy: None, project: "softmax", script: uneven, ..USUAL };
     let story = setting.run();
     assert_eq!(story.variants[0].tried.len(), 4, "every one of the space");
     let text = source(&story, story.best);

@@ -139,7 +139,7 @@ fn asked(project: &Arc<Project>, kernel: &Kernel, story: &Story, contrast: usize
 
 #[test]
 fn a_prompt_has_all_parts_and_exactly_one_technique() {
-    let project = sample("softmax-f32");
+    let project = sample("softmax");
     let kernel = project.kernel("naive").unwrap();
     let story = story(&project, kernel);
     let text = asked(&project, kernel, &story, 2);

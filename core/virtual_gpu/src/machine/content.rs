@@ -7,6 +7,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
+use bytemuck::zeroed_slice_box;
+
 /// Bytes whose bits share a word of the mask.
 pub(super) const MASKED: usize = 64;
 
@@ -27,9 +29,9 @@ pub(super) fn mask_words(start: usize, end: usize) -> impl Iterator<Item = (usiz
 /// Accesses of 1, 2, 4 or 8 bytes are aligned to their size and end within the bytes: the caller has checked.
 #[derive(Clone, Debug)]
 pub(super) struct Content {
-    words: Arc<[AtomicU32]>,
+    words: Arc<Box<[AtomicU32]>>,
     /// One bit for each byte that was written; none where all are.
-    written: Option<Arc<[AtomicU64]>>,
+    written: Option<Arc<Box<[AtomicU64]>>>,
     bytes: usize,
 }
 
@@ -41,24 +43,23 @@ impl Content {
             word[..chunk.len()].copy_from_slice(chunk);
             AtomicU32::new(u32::from_le_bytes(word))
         });
-        Self { words: words.collect(), written: None, bytes: bytes.len() }
+        Self { words: Arc::new(words.collect()), written: None, bytes: bytes.len() }
     }
 
-    /// Zeros that nothing wrote.
+    /// Zeros that nothing wrote. Pages that nobody touches take no memory.
     pub(super) fn unwritten(bytes: usize) -> Self {
-        let words = (0..bytes.div_ceil(4)).map(|_| AtomicU32::new(0)).collect();
-        let written = (0..bytes.div_ceil(MASKED)).map(|_| AtomicU64::new(0)).collect();
+        let words = Arc::new(zeroed_slice_box(bytes.div_ceil(4)));
+        let written = Arc::new(zeroed_slice_box(bytes.div_ceil(MASKED)));
         Self { words, written: Some(written), bytes }
     }
 
     /// The same bytes, apart.
     pub(super) fn copy(&self) -> Self {
-        let words = self.words.iter().map(|word| AtomicU32::new(word.load(Relaxed))).collect();
-        let written = self
-            .written
-            .as_ref()
-            .map(|written| written.iter().map(|bits| AtomicU64::new(bits.load(Relaxed))).collect());
-        Self { words, written, bytes: self.bytes }
+        let words = self.words.iter().map(|word| AtomicU32::new(word.load(Relaxed)));
+        let written = self.written.as_ref().map(|written| {
+            Arc::new(written.iter().map(|bits| AtomicU64::new(bits.load(Relaxed))).collect())
+        });
+        Self { words: Arc::new(words.collect()), written, bytes: self.bytes }
     }
 
     /// How many bytes.

@@ -17,7 +17,7 @@ struct Desk {
     refused: bool,
 }
 
-const KERNEL: &str = include_str!("../../../../../sample-projects/softmax-f32/kernels/online.cu");
+const KERNEL: &str = include_str!("../../../../../sample-projects/softmax/kernels/online.cu");
 
 fn desk(theme: ThemeName, text: &str) -> Harness<'static, Desk> {
     let mut editor = CodeEditor::new("Kernel", Language::Cuda);

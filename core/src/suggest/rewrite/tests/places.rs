@@ -291,14 +291,14 @@ fn indices_and_divisions_become_narrow_where_axes_permit_it() {
 ";
     let text = vectors(block, signature, body);
     check(
-        "softmax-f32",
+        "softmax",
         "narrow-index",
         0,
         &text,
         &[("for (long long col", "for (int col"), ("col < cols", "col < static_cast<int>(cols)")],
     );
     check(
-        "softmax-f32",
+        "softmax",
         "narrow-division",
         0,
         &text,

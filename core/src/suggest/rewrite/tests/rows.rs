@@ -45,7 +45,7 @@ __device__ T across_warp(T value, Join join) {
 
 __global__";
     check(
-        "softmax-f32",
+        "softmax",
         "warp-per-row",
         0,
         &vectors(ROWS, SOFT, &body),
@@ -155,7 +155,7 @@ __global__",
 fn rows_whose_threads_cannot_share_are_left() {
     let check = |body: &str, expected: &str| {
         for id in ["warp-per-row", "block-per-row"] {
-            refused("softmax-f32", id, &vectors(ROWS, SOFT, body), expected);
+            refused("softmax", id, &vectors(ROWS, SOFT, body), expected);
         }
     };
     let looped = |work: &str| {
@@ -196,7 +196,7 @@ fn rows_whose_threads_cannot_share_are_left() {
     let narrow = ROWS.replace("[64, 128]", "[16]");
     let text = vectors(&narrow, SOFT, &looped("s += x[row * cols + c];"));
     refused(
-        "softmax-f32",
+        "softmax",
         "warp-per-row",
         &text,
         "found `a block of 16`; expected blocks of whole warps",
@@ -221,12 +221,12 @@ fn lanes_of_a_warp_that_share_a_row_move_vectors() {
         vectors(ROWS, SOFT, &body)
     };
     let own = text("threadIdx.x % 32", "blockIdx.x * 2 + threadIdx.x / 32");
-    let project = sample("softmax-f32");
+    let project = sample("softmax");
     let found = rewrites(&project, &kernel(&project, &own), "vector-access").unwrap();
     assert_eq!(found[0].what, "`p` moves 16 bytes at a time in the loop of line 13");
     // Neighbouring lanes in different rows would leave elements out.
     let apart = text("threadIdx.x % 32", "blockIdx.x * 2 + threadIdx.x / 16");
-    refused("softmax-f32", "vector-access", &apart, "some threads may not get to the loop");
+    refused("softmax", "vector-access", &apart, "some threads may not get to the loop");
     let whole = text("threadIdx.x % 16", "blockIdx.x * 2 + threadIdx.x / 32");
-    refused("softmax-f32", "vector-access", &whole, "from the thread by the warp, block or grid");
+    refused("softmax", "vector-access", &whole, "from the thread by the warp, block or grid");
 }

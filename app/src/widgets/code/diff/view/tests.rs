@@ -7,9 +7,9 @@ use crate::testing;
 use crate::theme::ThemeName;
 
 const OLD: &str =
-    include_str!("../../../../../../sample-projects/softmax-f32/kernels/warp-per-row.cu");
+    include_str!("../../../../../../sample-projects/softmax/kernels/warp-per-row.cu");
 const NEW: &str =
-    include_str!("../../../../../../sample-projects/softmax-f32/kernels/registers.cu");
+    include_str!("../../../../../../sample-projects/softmax/kernels/registers.cu");
 
 fn harness(theme: ThemeName, diff: Diff) -> egui_kittest::Harness<'static, (Diff, DiffView)> {
     let view = DiffView::new("Comparison", Language::Cuda);
