@@ -13,6 +13,7 @@
 mod build;
 pub mod compare;
 mod compiles;
+mod examine;
 pub mod profiled;
 mod screening;
 mod stand;
@@ -23,6 +24,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use self::build::Scope;
+pub use self::examine::{Examined, ExaminedWorkload, examine};
 pub use self::screening::{Glances, screen};
 use crate::cancellation::Cancellation;
 use crate::compile::Compiler;

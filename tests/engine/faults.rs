@@ -357,6 +357,7 @@ fn word(ending: &Ending) -> &'static str {
         Ending::Cancelled { because: Because::Stopping, .. }
         | Ending::Impossible(EvaluateError::Request(_))
         | Ending::Screened(_)
+        | Ending::Examined(_)
         | Ending::Compared(_)
         | Ending::Compiled(_)
         | Ending::Panicked { .. }

@@ -44,6 +44,11 @@ pub struct Search {
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(..=16))]
     pub contrast: u8,
 
+    /// Forecast how fast each candidate will be, and look only at what is promising or uncertain; with `--replay`: whether
+    /// that would have been better than no forecast.
+    #[arg(long)]
+    pub forecast: bool,
+
     /// Do not search: write what a search did to a file, a line of JSON for each action; `--resume` names it, else the last.
     #[arg(long, value_name = "FILE")]
     pub export: Option<PathBuf>,

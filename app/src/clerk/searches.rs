@@ -57,7 +57,7 @@ impl Worker {
         order.knowledge = place::knowledge(&self.session);
         let control = Control::under(&Cancellation::new());
         control.set_pace(pace);
-        let conditions = conditions(chosen, &order);
+        let conditions = conditions(chosen, order.workload.clone(), order.seed);
         let client = engine.client();
         let laboratory =
             EngineLaboratory::new(client, project, conditions, control.clone(), batch(chosen));
@@ -132,6 +132,7 @@ fn terms(plan: &Plan) -> Terms {
         operators: plan.operators(),
         roles: plan.roles,
         contrast: plan.contrast,
+        forecast: plan.forecast,
         budget: plan.budget,
     }
 }

@@ -6,7 +6,7 @@ use egui::{
     Align, Button, Checkbox, ComboBox, DragValue, Layout, Rect, RichText, ScrollArea, Sense, Ui,
     vec2,
 };
-use lightbench_core::search::{Pace, Story};
+use lightbench_core::search::{Forecasting, Pace, Story, foresight};
 use lightbench_core::strategies::{StrategyKind, TunerKind};
 use lightbench_core::suggest::model::Roles;
 
@@ -126,8 +126,9 @@ fn running(
 fn subject(ui: &mut Ui, story: &Story) {
     let header = &story.header;
     let operators = header.operators.join(" and ");
+    let forecasts = if header.forecast.is_off() { "" } else { ", with a forecast" };
     let text = format!(
-        "{} on {}, strategy {}, tuner {}, {operators} propose",
+        "{} on {}, strategy {}, tuner {}, {operators} propose{forecasts}",
         header.kernel, header.device_title, header.strategy, header.tuner
     );
     ui.add(egui::Label::new(RichText::new(text).weak()).truncate());
@@ -201,6 +202,7 @@ fn next(ui: &mut Ui, bench: &Workbench, kernel: &str, said: &mut Vec<SearchComma
         tuner(ui, &mut plan);
         taking(ui, "Rules", &mut plan.rules);
         taking(ui, "Tuning", &mut plan.tuning);
+        forecast(ui, &mut plan);
     });
     models(ui, bench, &mut plan);
     ui.horizontal_wrapped(|ui| {
@@ -245,6 +247,14 @@ fn taking(ui: &mut Ui, name: &str, taking: &mut Taking) {
     let mut takes_part = *taking == Taking::Part;
     if ui.add(Checkbox::new(&mut takes_part, name)).changed() {
         *taking = if takes_part { Taking::Part } else { Taking::NoPart };
+    }
+}
+
+fn forecast(ui: &mut Ui, plan: &mut Plan) {
+    let mut is_on = !plan.forecast.is_off();
+    let what = "Looks only at variants that are promising or uncertain by a forecast of their time; the others stay in the list as predicted";
+    if ui.add(Checkbox::new(&mut is_on, "Forecast")).on_hover_text(what).changed() {
+        plan.forecast = if is_on { Forecasting::On } else { Forecasting::Off };
     }
 }
 
@@ -383,6 +393,12 @@ fn about(
         }
     });
     subject(ui, story);
+    if let Some(told) = foresight::summary(story) {
+        ui.horizontal_top(|ui| {
+            Icon::Diamond.show(ui, tokens.origin.predicted.0);
+            ui.add(egui::Label::new(RichText::new(sentence(&told)).weak()).wrap());
+        });
+    }
 }
 
 fn list_head(ui: &mut Ui, bench: &Workbench, story: &Story, said: &mut Vec<SearchCommand>) {

@@ -4,8 +4,8 @@ use egui::{
     Align2, Color32, EventFilter, FontId, Id, Key, Painter, Rect, Response, Role, Sense, Stroke,
     TextStyle, Ui, WidgetInfo, pos2, vec2,
 };
-use lightbench_core::search::Story;
 use lightbench_core::search::entry::Basis;
+use lightbench_core::search::{Story, Variant};
 
 use crate::theme::{self, ROW, Tokens};
 use crate::widgets::icon::Icon;
@@ -68,7 +68,8 @@ pub(super) fn line(
         | Standing::Best
         | Standing::WasBest
         | Standing::Kept
-        | Standing::Rejected => what.clone(),
+        | Standing::Rejected
+        | Standing::Skipped => what.clone(),
     };
     draw(ui, &tokens, (standing, &outcome), (place, left), (number, &title));
     let next = keys(ui, &response, &near);
@@ -120,6 +121,7 @@ fn outcome(story: &Story, number: usize, standing: Standing<'_>, marked: &Marked
         Standing::WasBest => "was the best".to_owned(),
         Standing::Kept => "kept to go on from".to_owned(),
         Standing::Rejected => "not used".to_owned(),
+        Standing::Skipped => "not looked at".to_owned(),
         Standing::Failed(failed) => failed.sentence.clone(),
     };
     let word = match marked.rejection {
@@ -127,7 +129,7 @@ fn outcome(story: &Story, number: usize, standing: Standing<'_>, marked: &Marked
         None => word,
     };
     let factor = match standing {
-        Standing::Failed(_) => None,
+        Standing::Failed(_) | Standing::Skipped => None,
         Standing::Waiting
         | Standing::Looked
         | Standing::Best
@@ -149,6 +151,7 @@ fn outcome(story: &Story, number: usize, standing: Standing<'_>, marked: &Marked
         (None, Standing::Failed(failed)) => {
             Outcome { short: failed.kind.replace('_', " "), told: word, basis }
         }
+        (None, Standing::Skipped) => predicted(story, number, word),
         (
             None,
             Standing::Waiting
@@ -161,6 +164,16 @@ fn outcome(story: &Story, number: usize, standing: Standing<'_>, marked: &Marked
     }
 }
 
+/// What is said of a variant that nobody looked at: never a number that could be taken for a time.
+fn predicted(story: &Story, number: usize, word: String) -> Outcome {
+    let factor = story.variants.get(number).and_then(Variant::predicted);
+    let told = match factor {
+        Some(factor) => format!("{factor:.2} times as fast, predicted, {word}"),
+        None => word,
+    };
+    Outcome { short: "predicted".to_owned(), told, basis: None }
+}
+
 const fn mark(standing: Standing<'_>, tokens: &Tokens) -> (Icon, Color32) {
     match standing {
         Standing::Waiting => (Icon::Ring, tokens.status.running.0),
@@ -169,6 +182,7 @@ const fn mark(standing: Standing<'_>, tokens: &Tokens) -> (Icon, Color32) {
         Standing::WasBest => (Icon::StarOutline, tokens.status.good.0),
         Standing::Kept => (Icon::Check, tokens.status.good.0),
         Standing::Rejected => (Icon::Down, tokens.text.weak.0),
+        Standing::Skipped => (Icon::Diamond, tokens.origin.predicted.0),
         Standing::Failed(_) => (Icon::Cross, tokens.status.bad.0),
     }
 }

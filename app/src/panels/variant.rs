@@ -3,7 +3,7 @@
 use egui::{CollapsingHeader, Frame, Margin, RichText, ScrollArea, Stroke, TextEdit, Ui, vec2};
 use lightbench_core::search::entry::{Basis, Failed, Talk};
 use lightbench_core::search::story::{Came, Variant};
-use lightbench_core::search::{Decision, Look, Story, Verdict, WorkloadTime};
+use lightbench_core::search::{Course, Decision, Foresight, Look, Story, Verdict, WorkloadTime};
 
 use super::{empty, sentence};
 use crate::theme::{self, GAP, Tokens};
@@ -215,7 +215,14 @@ fn orders(
 fn stages(ui: &mut Ui, tokens: &Tokens, variant: &Variant) {
     let good = (Icon::Check, tokens.status.good.0);
     let bad = (Icon::Cross, tokens.status.bad.0);
+    if let Some(foresight) = &variant.foreseen {
+        let icon = (Icon::Diamond, tokens.origin.predicted.0);
+        row(ui, icon, "Forecast", &foreseen(foresight));
+    }
     match &variant.look {
+        None if variant.predicted().is_some() => {
+            row(ui, (Icon::Ring, tokens.text.weak.0), "Quick look", "none");
+        }
         None => row(ui, (Icon::Ring, tokens.text.weak.0), "Quick look", "not yet"),
         Some(Look::Right { times }) => row(ui, good, "Quick look", &told(times)),
         Some(Look::Slow { times }) => {
@@ -242,7 +249,24 @@ fn stages(ui: &mut Ui, tokens: &Tokens, variant: &Variant) {
         }
         Some(Decision::Kept { why }) => row(ui, good, "Kept", why),
         Some(Decision::Rejected { why }) => row(ui, bad, "Not used", why),
+        Some(Decision::Skipped { why }) => {
+            row(ui, (Icon::Down, tokens.text.weak.0), "Skipped", why);
+        }
     }
+}
+
+/// What was foreseen, in words.
+fn foreseen(foresight: &Foresight) -> String {
+    let expected = foresight.expected.map(|expected| {
+        let (factor, off) = (expected.speedup(), expected.deviation.exp());
+        format!("{factor:.2} times as fast predicted, give or take a factor of {off:.2}")
+    });
+    let why = match &foresight.course {
+        Course::Look { why } => why.clone(),
+        Course::Check { .. } => "looked at to check the forecast".to_owned(),
+        Course::Skip { .. } => "not looked at".to_owned(),
+    };
+    expected.into_iter().chain([why]).collect::<Vec<_>>().join(", ")
 }
 
 fn row(ui: &mut Ui, (icon, color): (Icon, egui::Color32), head: &str, text: &str) {

@@ -331,7 +331,9 @@ impl Evaluations {
                 known.progress.fail(now);
                 Some(Heard::Defect(format!("{name}: a defect of Lightbench: {message}")))
             }
-            Ending::Screened(_) | Ending::Compared(_) | Ending::Stopped => None,
+            Ending::Screened(_) | Ending::Examined(_) | Ending::Compared(_) | Ending::Stopped => {
+                None
+            }
         }
     }
 }

@@ -356,6 +356,8 @@ pub enum Standing<'a> {
     Kept,
     /// It is right, and not used.
     Rejected,
+    /// It is predicted to be slow, and was not looked at.
+    Skipped,
     /// It is wrong.
     Failed(&'a Failed),
 }
@@ -372,6 +374,7 @@ pub fn standing(story: &Story, number: usize) -> Option<Standing<'_>> {
         (Some(Decision::Accepted { .. }), _) => Standing::WasBest,
         (Some(Decision::Kept { .. }), _) => Standing::Kept,
         (Some(Decision::Rejected { .. }), _) => Standing::Rejected,
+        (Some(Decision::Skipped { .. }), _) => Standing::Skipped,
         (None, Some(_)) => Standing::Looked,
         (None, None) => Standing::Waiting,
     })

@@ -203,6 +203,7 @@ pub(crate) fn evaluations(script: &Script) -> Vec<(RequestId, String, u64)> {
                 Some((RequestId::numbered(number), work.kernel.name.clone(), conditions.seed))
             }
             Request::Screen(..)
+            | Request::Examine(..)
             | Request::Compare(..)
             | Request::Compile(..)
             | Request::Cancel(_)

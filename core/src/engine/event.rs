@@ -6,7 +6,7 @@ use super::request::RequestId;
 use crate::compile;
 use crate::compile::facts::{Facts, FactsError};
 use crate::evaluate::compare::ComparedWorkload;
-use crate::evaluate::{EvaluateError, Run, Screening};
+use crate::evaluate::{EvaluateError, Examined, Run, Screening};
 use crate::units::Seconds;
 use crate::verify::verdict::Step;
 use crate::worker::error::Death;
@@ -63,6 +63,8 @@ pub enum Ending {
     Evaluated(Box<Run>),
     /// A quick look was taken at each candidate, in their order.
     Screened(Vec<Screening>),
+    /// What is known of each candidate without running it, in their order; none of one that cannot be built.
+    Examined(Vec<Option<Examined>>),
     /// Two were run beside each other, on these workloads.
     Compared(Vec<ComparedWorkload>),
     /// There are facts, or the reason why there are none.

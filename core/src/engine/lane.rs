@@ -129,6 +129,7 @@ impl Serving {
             Ending::Cancelled { .. } => Ran::UntilCancelled,
             Ending::Evaluated(_)
             | Ending::Screened(_)
+            | Ending::Examined(_)
             | Ending::Compared(_)
             | Ending::Compiled(_)
             | Ending::Impossible(_)
@@ -142,6 +143,7 @@ impl Serving {
                     Ending::Cancelled { so_far, .. } => so_far,
                     Ending::Evaluated(_)
                     | Ending::Screened(_)
+                    | Ending::Examined(_)
                     | Ending::Compared(_)
                     | Ending::Compiled(_)
                     | Ending::Impossible(_)
@@ -167,6 +169,7 @@ fn came_to_an_end(ending: &Ending) -> bool {
     match ending {
         Ending::Evaluated(run) => run.verdict.is_ok(),
         Ending::Screened(all) => all.iter().all(|screening| screening.verdict.is_ok()),
+        Ending::Examined(all) => all.iter().all(Option::is_some),
         Ending::Compared(_) => true,
         Ending::Compiled(facts) => facts.is_ok(),
         Ending::Impossible(_)

@@ -37,7 +37,9 @@ use crate::device::DeviceName;
 
 pub use event::{Because, Ending, Event, Notice, Role};
 pub use outbox::Wake;
-pub use request::{AskedBy, CompileFor, Conditions, NotTaken, Request, RequestId, Screens, Work};
+pub use request::{
+    AskedBy, CompileFor, Conditions, NotTaken, Request, RequestId, Screens, Work, Works,
+};
 pub use searching::{Beginning, Heard, Searching};
 pub use settings::{DeviceSetting, Settings};
 
@@ -186,6 +188,10 @@ impl Lanes {
             Request::Screen(screens, conditions) => {
                 let lane = self.device(&conditions.device)?;
                 (lane, Task::Screen(screens, conditions))
+            }
+            Request::Examine(works, conditions) => {
+                let lane = self.device(&conditions.device)?;
+                (lane, Task::Examine(works, conditions))
             }
             Request::Compare(works, conditions) => {
                 let lane = self.device(&conditions.device)?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::event::{Because, Ending, Notice, Role};
-use super::request::{CompileFor, Conditions, Screens, Work};
+use super::request::{CompileFor, Conditions, Screens, Work, Works};
 use super::settings::{DeviceSetting, Settings};
 use crate::cancellation::Cancellation;
 use crate::compile::Compiler;
@@ -11,7 +11,7 @@ use crate::compile::error::CompileError;
 use crate::compile::facts::{FactsError, Setting, facts};
 use crate::evaluate::compare::side_by_side;
 use crate::evaluate::{
-    Bench, EvaluateError, Evaluation, Glances, Run, Screening, Watcher, evaluate, screen,
+    Bench, EvaluateError, Evaluation, Glances, Run, Screening, Watcher, evaluate, examine, screen,
 };
 use crate::measure::Protocol;
 use crate::verify::stations::Stations;
@@ -22,6 +22,7 @@ use crate::verify::verdict::{Failure, Step};
 pub(super) enum Task {
     Evaluate(Work, Conditions),
     Screen(Screens, Conditions),
+    Examine(Works, Conditions),
     Compare(Box<[Work; 2]>, Conditions),
     Compile(Work, CompileFor),
 }
@@ -30,7 +31,8 @@ impl Task {
     pub(super) fn work(&self) -> &Work {
         match self {
             Self::Evaluate(work, _) | Self::Compile(work, _) => work,
-            Self::Screen(screens, _) => &screens.first,
+            Self::Screen(screens, _) => &screens.works.first,
+            Self::Examine(works, _) => &works.first,
             Self::Compare(works, _) => &works[0],
         }
     }
@@ -95,8 +97,8 @@ impl Evaluator {
         cancellation: &Cancellation,
         watcher: Watcher<'_>,
     ) -> Result<Ending, EvaluateError> {
-        let works = std::iter::once(&screens.first).chain(&screens.others);
-        let evaluations: Vec<_> = works.map(|work| evaluation(work, conditions)).collect();
+        let evaluations: Vec<_> =
+            screens.works.iter().map(|work| evaluation(work, conditions)).collect();
         let glances = Glances { evaluations: &evaluations, abandon: &screens.abandon };
         let screenings = screen(glances, self.bench()?, cancellation, watcher)?;
         for screening in &screenings {
@@ -108,6 +110,18 @@ impl Evaluator {
             true => cancelled(None),
             false => Ending::Screened(screenings),
         })
+    }
+
+    fn examined(
+        &mut self,
+        (works, conditions): (&Works, &Conditions),
+        cancellation: &Cancellation,
+        watcher: Watcher<'_>,
+    ) -> Result<Ending, EvaluateError> {
+        watcher(Step::Compile, None);
+        let evaluations: Vec<_> = works.iter().map(|work| evaluation(work, conditions)).collect();
+        let examined = examine(&evaluations, self.bench()?, cancellation)?;
+        Ok(examined.map_or_else(|| cancelled(None), Ending::Examined))
     }
 
     fn compared(
@@ -158,6 +172,9 @@ impl Performer for Evaluator {
             Task::Screen(screens, conditions) => {
                 self.screened((screens, conditions), cancellation, watcher)
             }
+            Task::Examine(works, conditions) => {
+                self.examined((works, conditions), cancellation, watcher)
+            }
             Task::Compare(works, conditions) => {
                 self.compared((works, conditions), cancellation, watcher)
             }
@@ -205,7 +222,7 @@ impl Performer for Compiling {
             Task::Compile(work, for_what) => {
                 compiled(&mut self.compiler, (work, for_what), cancellation, watcher)
             }
-            Task::Evaluate(..) | Task::Screen(..) | Task::Compare(..) => {
+            Task::Evaluate(..) | Task::Screen(..) | Task::Examine(..) | Task::Compare(..) => {
                 let message = "the thread that compiles has no device".to_owned();
                 Ending::Impossible(EvaluateError::Request(message))
             }

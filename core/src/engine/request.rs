@@ -20,6 +20,8 @@ pub enum Request {
     Evaluate(Work, Conditions),
     /// A quick look at one candidate or several: enough to drop them.
     Screen(Screens, Conditions),
+    /// Builds one candidate or several, and says what is known of them without running them.
+    Examine(Works, Conditions),
     /// Times two kernels of a project side by side, both of which passed before.
     Compare(Box<[Work; 2]>, Conditions),
     /// To facts, and no further. It needs no device, so that it does not wait for one.
@@ -47,13 +49,34 @@ pub struct Work {
     pub asked_by: AskedBy,
 }
 
-/// Candidates of one project that are looked at together.
+/// Candidates of one project that are worked on together.
 #[derive(Clone, Debug)]
-pub struct Screens {
+pub struct Works {
     /// The first of them; its place among the waiting is that of all.
     pub first: Work,
     /// The others.
     pub others: Vec<Work>,
+}
+
+impl Works {
+    /// These, unless there are none.
+    #[must_use]
+    pub fn of(works: impl IntoIterator<Item = Work>) -> Option<Self> {
+        let mut works = works.into_iter();
+        Some(Self { first: works.next()?, others: works.collect() })
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Work> {
+        std::iter::once(&self.first).chain(&self.others)
+    }
+}
+
+/// Candidates that are looked at together.
+#[derive(Clone, Debug)]
+pub struct Screens {
+    /// Which.
+    pub works: Works,
     /// A first execution of a workload that takes longer than this is slow enough to know.
     pub abandon: BTreeMap<String, Seconds>,
 }
@@ -62,7 +85,8 @@ impl Screens {
     /// A look at one candidate, to the end.
     #[must_use]
     pub fn one(first: Work) -> Self {
-        Self { first, others: Vec::new(), abandon: BTreeMap::new() }
+        let works = Works { first, others: Vec::new() };
+        Self { works, abandon: BTreeMap::new() }
     }
 }
 

@@ -160,9 +160,11 @@ fn word(event: &Event, id: RequestId) -> Option<String> {
         Ending::Cancelled { because: Because::Stopping, .. } => "stopping".to_owned(),
         Ending::Panicked { message } => format!("panicked: {message}"),
         Ending::Stopped => "stopped".to_owned(),
-        Ending::Evaluated(_) | Ending::Screened(_) | Ending::Compared(_) | Ending::Compiled(_) => {
-            unreachable!()
-        }
+        Ending::Evaluated(_)
+        | Ending::Screened(_)
+        | Ending::Examined(_)
+        | Ending::Compared(_)
+        | Ending::Compiled(_) => unreachable!(),
     })
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::budget::Budget;
+use super::foresight::{Forecasting, Foresight};
 use crate::history::record::Origin;
 use crate::project::Kernel;
 use crate::suggest::descriptor::Descriptor;
@@ -44,6 +45,13 @@ pub enum Entry {
         parameters: BTreeMap<String, i64>,
         /// What was seen.
         look: Look,
+    },
+    /// What a variant will come to was forecast, before it was looked at.
+    Foreseen {
+        /// Which.
+        variant: usize,
+        /// What, and what follows from it.
+        foresight: Box<Foresight>,
     },
     /// A variant was looked at.
     Looked {
@@ -115,6 +123,9 @@ pub struct Header {
     /// Other variants that models are shown, at most.
     #[serde(default)]
     pub contrast: usize,
+    /// Whether it forecasts.
+    #[serde(default, skip_serializing_if = "Forecasting::is_off")]
+    pub forecast: Forecasting,
     /// The limits.
     pub budget: Budget,
     /// What everything random comes from.
@@ -271,6 +282,11 @@ pub enum Decision {
         /// Why.
         why: String,
     },
+    /// It was not looked at, because it is predicted to be slow.
+    Skipped {
+        /// Why.
+        why: String,
+    },
 }
 
 impl Decision {
@@ -278,7 +294,10 @@ impl Decision {
     #[must_use]
     pub fn why(&self) -> &str {
         match self {
-            Self::Accepted { why } | Self::Kept { why } | Self::Rejected { why } => why,
+            Self::Accepted { why }
+            | Self::Kept { why }
+            | Self::Rejected { why }
+            | Self::Skipped { why } => why,
         }
     }
 }

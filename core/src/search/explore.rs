@@ -1,12 +1,14 @@
 //! The loop of a search: choose, propose, look, judge, decide; and write down each of them.
 
 mod decide;
+mod foresee;
 mod grow;
 
 use std::sync::Arc;
 
 use super::budget::{Budget, Spent};
 use super::entry::{Cost, Decision, End, Entry, Header, Look, Proposal, SCHEMA, Verdict};
+use super::foresight::Forecasting;
 use super::journal::Journal;
 use super::laboratory::{Interrupted, Laboratory};
 use super::operators::{Draft, Nothing, Operator, RULES, Subjected, TUNE};
@@ -47,6 +49,8 @@ pub struct Order {
     pub roles: Roles,
     /// Other variants that models are shown, at most.
     pub contrast: usize,
+    /// Whether it forecasts.
+    pub forecast: Forecasting,
     /// The limits.
     pub budget: Budget,
     /// What everything random comes from.
@@ -95,6 +99,7 @@ impl Order {
             operators,
             roles: self.roles,
             contrast: self.contrast,
+            forecast: self.forecast,
             budget: self.budget,
             seed: self.seed,
         }

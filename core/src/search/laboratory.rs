@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use crate::cancellation::Cancellation;
 use crate::engine::{
-    AskedBy, Because, Client, Conditions, Ending, Event, NotTaken, Request, Screens, Work,
+    AskedBy, Because, Client, Conditions, Ending, Event, NotTaken, Request, Screens, Work, Works,
 };
 use crate::evaluate::compare::ComparedWorkload;
-use crate::evaluate::{EvaluateError, Run, Screening};
+use crate::evaluate::{EvaluateError, Examined, Run, Screening};
 use crate::measure::Protocol;
 use crate::project::{Kernel, Project};
 use crate::units::Seconds;
@@ -33,6 +33,12 @@ pub trait Laboratory {
         kernels: &[Arc<Kernel>],
         abandon: &BTreeMap<String, Seconds>,
     ) -> Result<Vec<Screening>, Interrupted>;
+
+    /// What is known of each without running it, in their order; none of one that cannot be built.
+    ///
+    /// # Errors
+    /// As [`Laboratory::screen`].
+    fn examine(&mut self, kernels: &[Arc<Kernel>]) -> Result<Vec<Option<Examined>>, Interrupted>;
 
     /// Every check.
     ///
@@ -243,9 +249,11 @@ impl EngineLaboratory {
 /// What ended otherwise than it should is why the search does not go on.
 fn settled(ending: Ending) -> Result<Ending, Interrupted> {
     match ending {
-        Ending::Evaluated(_) | Ending::Screened(_) | Ending::Compared(_) | Ending::Compiled(_) => {
-            Ok(ending)
-        }
+        Ending::Evaluated(_)
+        | Ending::Screened(_)
+        | Ending::Examined(_)
+        | Ending::Compared(_)
+        | Ending::Compiled(_) => Ok(ending),
         Ending::Impossible(EvaluateError::Request(why) | EvaluateError::Environment(why)) => {
             Err(Interrupted::Impossible(why))
         }
@@ -270,14 +278,22 @@ impl Laboratory for EngineLaboratory {
         kernels: &[Arc<Kernel>],
         abandon: &BTreeMap<String, Seconds>,
     ) -> Result<Vec<Screening>, Interrupted> {
-        let mut works = kernels.iter().map(|kernel| self.work(kernel));
-        let Some(first) = works.next() else { return Ok(Vec::new()) };
-        let screens = Screens { first, others: works.collect(), abandon: abandon.clone() };
+        let works = Works::of(kernels.iter().map(|kernel| self.work(kernel)));
+        let Some(works) = works else { return Ok(Vec::new()) };
+        let screens = Screens { works, abandon: abandon.clone() };
         let request = Request::Screen(screens, self.timing(Protocol::QUICK));
         let Ending::Screened(screenings) = self.ending(request)? else {
             return Err(unexpected());
         };
         Ok(screenings)
+    }
+
+    fn examine(&mut self, kernels: &[Arc<Kernel>]) -> Result<Vec<Option<Examined>>, Interrupted> {
+        let works = Works::of(kernels.iter().map(|kernel| self.work(kernel)));
+        let Some(works) = works else { return Ok(Vec::new()) };
+        let request = Request::Examine(works, self.timing(Protocol::QUICK));
+        let Ending::Examined(examined) = self.ending(request)? else { return Err(unexpected()) };
+        Ok(examined)
     }
 
     fn evaluate(&mut self, kernel: &Arc<Kernel>) -> Result<Run, Interrupted> {

@@ -9,7 +9,7 @@ use super::explore::{Audience, Explorer, Order};
 use super::laboratory::{Interrupted, Laboratory};
 use super::story::Story;
 use crate::evaluate::compare::ComparedWorkload;
-use crate::evaluate::{Run, Screening};
+use crate::evaluate::{Examined, Run, Screening};
 use crate::project::Kernel;
 use crate::project::launch::Parameter;
 use crate::strategies::replay::{Recorded, RecordedSpace};
@@ -63,6 +63,10 @@ impl Laboratory for Nothing {
         _kernels: &[Arc<Kernel>],
         _abandon: &BTreeMap<String, Seconds>,
     ) -> Result<Vec<Screening>, Interrupted> {
+        Err(Interrupted::Stopped)
+    }
+
+    fn examine(&mut self, _kernels: &[Arc<Kernel>]) -> Result<Vec<Option<Examined>>, Interrupted> {
         Err(Interrupted::Stopped)
     }
 

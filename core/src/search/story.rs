@@ -8,6 +8,7 @@ use super::cost::cost;
 use super::entry::{
     Basis, Cost, Decision, End, Entry, Header, Look, Proposal, Talk, Verdict, WorkloadTime,
 };
+use super::foresight::Foresight;
 use crate::suggest::descriptor::Descriptor;
 
 /// What a search came to so far.
@@ -34,6 +35,8 @@ pub struct Story {
 pub struct Variant {
     /// How it came to be.
     pub proposal: Proposal,
+    /// What was forecast, where the search did.
+    pub foreseen: Option<Foresight>,
     /// What a quick look saw.
     pub look: Option<Look>,
     /// Where it lies among all possible ones.
@@ -146,6 +149,9 @@ impl Story {
                 let tried = (parameters.clone(), look.clone());
                 self.variant(*variant)?.tried.push(tried);
             }
+            Entry::Foreseen { variant, foresight } => {
+                self.variant(*variant)?.foreseen = Some((**foresight).clone());
+            }
             Entry::Looked { variant, look, descriptor } => {
                 self.spent.evaluations += 1;
                 let variant = self.variant(*variant)?;
@@ -185,6 +191,7 @@ impl Story {
         self.pay(proposal.cost);
         self.variants.push(Variant {
             proposal: proposal.clone(),
+            foreseen: None,
             look: None,
             descriptor: None,
             verdict: None,
@@ -263,6 +270,14 @@ impl Variant {
     #[must_use]
     pub fn is_accepted(&self) -> bool {
         matches!(self.decision, Some(Decision::Accepted { .. })) && self.turned_down.is_none()
+    }
+
+    /// Times as fast as the first that it is predicted to be, where it was not looked at for that.
+    #[must_use]
+    pub fn predicted(&self) -> Option<f64> {
+        let is_skipped = matches!(self.decision, Some(Decision::Skipped { .. }));
+        let expected = self.foreseen.as_ref().filter(|_| is_skipped)?.expected?;
+        Some(expected.speedup())
     }
 
     /// What limits it, as far as a verdict says.

@@ -1,14 +1,17 @@
 //! Searches in a laboratory that follows a script: no compiler, no device, the same every time.
 
+mod foresight;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use super::entry::End;
+use super::features::examined;
 use super::operators::Rules;
 use super::*;
 use crate::evaluate::compare::{ComparedWorkload, Outcome};
-use crate::evaluate::{Run, Screening};
+use crate::evaluate::{Examined, Run, Screening};
 use crate::history::machine::Machine;
 use crate::measure::timing::{Clock, Mode, Stopped};
 use crate::measure::{Comparison, Timing};
@@ -32,6 +35,9 @@ struct Scripted {
     /// Looks that it takes before somebody stops it.
     patience: Arc<Mutex<usize>>,
     unwanted: Unwanted,
+    /// The names of all kernels that it looked at.
+    seen: Arc<Mutex<Vec<String>>>,
+    batch: usize,
 }
 
 /// What a person turns down once this much patience is left.
@@ -72,6 +78,7 @@ impl Laboratory for Scripted {
         _abandon: &BTreeMap<String, Seconds>,
     ) -> Result<Vec<Screening>, Interrupted> {
         self.wait()?;
+        self.seen.lock().unwrap().extend(kernels.iter().map(|kernel| kernel.name.clone()));
         let look = |kernel: &Arc<Kernel>| {
             let timings = self.workloads().into_iter().map(|workload| {
                 let glance = Glance::Taken(self.time(kernel, &workload)?);
@@ -87,6 +94,25 @@ impl Laboratory for Scripted {
             Screening { candidate: None, seed: 0, verdict, elapsed: std::time::Duration::ZERO }
         };
         Ok(kernels.iter().map(look).collect())
+    }
+
+    fn examine(&mut self, kernels: &[Arc<Kernel>]) -> Result<Vec<Option<Examined>>, Interrupted> {
+        self.wait()?;
+        let workloads = self.workloads();
+        let block = |kernel: &Kernel| chosen(kernel, "BLOCK").unwrap_or(256) as u32;
+        let each = kernels.iter().map(|kernel| {
+            let count = |word: &str| kernel.source.matches(word).count() as u64;
+            let code = CodeMix {
+                widest_load: count("Vector16"),
+                products: count("#pragma unroll"),
+                streaming: count("__ldcs") + count("__stcs"),
+                ..CodeMix::default()
+            };
+            // Whatever unrolls does not even compile.
+            let is_built = !kernel.source.contains("UNROLL");
+            is_built.then(|| examined(&workloads, block(kernel), code))
+        });
+        Ok(each.collect())
     }
 
     fn evaluate(&mut self, kernel: &Arc<Kernel>) -> Result<Run, Interrupted> {
@@ -133,7 +159,7 @@ impl Laboratory for Scripted {
     }
 
     fn batch(&self) -> usize {
-        4
+        self.batch
     }
 
     fn rest(&mut self) -> Result<(), Interrupted> {
@@ -207,6 +233,8 @@ struct Setting {
     strategy: Option<StrategyKind>,
     script: Script,
     evaluations: usize,
+    forecast: Forecasting,
+    batch: usize,
 }
 
 const USUAL: Setting = Setting {
@@ -214,6 +242,8 @@ const USUAL: Setting = Setting {
     strategy: Some(StrategyKind::Greedy),
     script: uneven,
     evaluations: 40,
+    forecast: Forecasting::Off,
+    batch: 4,
 };
 
 impl Setting {
@@ -231,6 +261,7 @@ impl Setting {
             operators: vec![Box::new(Rules)],
             roles: Roles::default(),
             contrast: 0,
+            forecast: self.forecast,
             budget: Budget { evaluations: Some(self.evaluations), ..Budget::default() },
             seed: 7,
             knowledge: Knowledge::default(),
@@ -240,7 +271,8 @@ impl Setting {
     fn laboratory(&self, project: &Arc<Project>, patience: usize) -> Scripted {
         let patience = Arc::new(Mutex::new(patience));
         let (project, unwanted) = (Arc::clone(project), Unwanted::default());
-        Scripted { project, script: self.script, patience, unwanted }
+        let (seen, batch) = (Arc::default(), self.batch);
+        Scripted { project, script: self.script, patience, unwanted, seen, batch }
     }
 
     fn run(&self) -> Story {

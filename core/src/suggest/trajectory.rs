@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::model::PREFIX;
 use crate::search::entry::{Cost, Decision, Entry, Look, Talk, Verdict, WorkloadTime};
+use crate::search::foresight::Foresight;
 use crate::search::story::{Story, Unconnected};
 
 /// The form of the lines.
@@ -68,6 +69,9 @@ struct Came<'a> {
     source_hash: String,
     source: &'a str,
     what: &'a str,
+    /// What was predicted of it, in searches that forecast.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    foreseen: Option<&'a Foresight>,
     look: Option<&'a Look>,
     verdict: Option<&'a Verdict>,
     decision: Option<&'a Decision>,
@@ -132,6 +136,7 @@ fn step_of<'a>(entry: &'a Entry, whole: &'a Story) -> Option<(usize, Action<'a>,
                 source_hash: hash(&proposal.source),
                 source: &proposal.source,
                 what: &proposal.what,
+                foreseen: variant.foreseen.as_ref(),
                 look: variant.look.as_ref(),
                 verdict: variant.verdict.as_ref(),
                 decision: variant.decision.as_ref(),
@@ -148,6 +153,7 @@ fn step_of<'a>(entry: &'a Entry, whole: &'a Story) -> Option<(usize, Action<'a>,
         }
         Entry::Began(_)
         | Entry::Tried { .. }
+        | Entry::Foreseen { .. }
         | Entry::Looked { .. }
         | Entry::Judged { .. }
         | Entry::Decided { .. }

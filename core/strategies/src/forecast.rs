@@ -22,6 +22,9 @@ pub const LEAST_CHANCE: f64 = 0.05;
 pub const MOST_DOUBT: f64 = 0.5;
 /// Fewer known candidates than this forecast nothing.
 pub const LEAST_KNOWN: usize = 8;
+/// One in so many candidates that are to be skipped is measured all the same: a forecast that only
+/// ever sees what it thought well of would never hear that it was wrong.
+const CHECKED: usize = 5;
 /// At most so many of the newest known candidates are learnt from.
 const MOST_KNOWN: usize = 200;
 
@@ -53,6 +56,25 @@ pub struct Forecast {
     scaling: Scaling,
     process: Process,
     spread: f64,
+}
+
+impl Outlook {
+    /// How likely it is that the candidate is faster than the best.
+    #[must_use]
+    pub fn chance(&self, best: f64) -> f64 {
+        let Prediction { mean, deviation } = self.prediction;
+        if deviation > 0.0 {
+            return gauss::below((best - mean) / deviation);
+        }
+        if mean > best { 0.0 } else { 1.0 }
+    }
+
+    /// Whether the forecast knows something: what is off by nearly as much as the mean of all does
+    /// not.
+    #[must_use]
+    pub fn knows(&self) -> bool {
+        self.prediction.deviation <= MOST_DOUBT * self.spread
+    }
 }
 
 impl Forecast {
@@ -102,13 +124,11 @@ impl Forecast {
 /// off by nearly as much as the mean of all is uncertain, however rare a new best is by now.
 #[must_use]
 pub fn decide(best: f64, outlook: Outlook) -> Decision {
-    let Outlook { prediction, spread } = outlook;
-    let chance = chance_of_best(best, prediction);
-    let knows = prediction.deviation <= MOST_DOUBT * spread;
-    if !knows || chance >= LEAST_CHANCE || chance.is_nan() {
+    let chance = outlook.chance(best);
+    if !outlook.knows() || chance >= LEAST_CHANCE || chance.is_nan() {
         return Decision::Measure;
     }
-    let slower = 100.0 * pxfm::f_exp(prediction.mean - best) - 100.0;
+    let slower = 100.0 * pxfm::f_exp(outlook.prediction.mean - best) - 100.0;
     let why = format!(
         "It is forecast to be {slower:.0} % slower than the best, and has a chance of {:.1} % to be faster",
         100.0 * chance
@@ -116,13 +136,11 @@ pub fn decide(best: f64, outlook: Outlook) -> Decision {
     Decision::Skip { why }
 }
 
-/// How likely it is that a candidate is faster than the best.
-fn chance_of_best(best: f64, prediction: Prediction) -> f64 {
-    let Prediction { mean, deviation } = prediction;
-    if deviation > 0.0 {
-        return gauss::below((best - mean) / deviation);
-    }
-    if mean > best { 0.0 } else { 1.0 }
+/// Whether a candidate that is to be skipped is measured all the same, to see whether the forecast is
+/// right, when so many were to be skipped before it.
+#[must_use]
+pub const fn is_checked(skips_before: usize) -> bool {
+    skips_before % CHECKED == CHECKED - 1
 }
 
 /// How features become coordinates: by their mean and spread among the known ones, so that the

@@ -143,6 +143,7 @@ pub(super) fn evaluated_run(ending: Ending, seed: u64) -> Result<Run, EvaluateEr
             Ok(Run { candidate, seed, verdict, elapsed: Duration::ZERO })
         }
         other @ (Ending::Screened(_)
+        | Ending::Examined(_)
         | Ending::Compared(_)
         | Ending::Compiled(_)
         | Ending::Impossible(_)
@@ -160,6 +161,7 @@ fn no_verdict(ending: Ending) -> EvaluateError {
         }
         Ending::Evaluated(_)
         | Ending::Screened(_)
+        | Ending::Examined(_)
         | Ending::Compared(_)
         | Ending::Compiled(_)
         | Ending::Cancelled { .. }

@@ -67,6 +67,7 @@ fn of_ending(ending: Ending, seed: u64) -> Result<Screening, EvaluateError> {
         }
         Ending::Cancelled { .. } => Ok(Screening::cancelled(seed)),
         other @ (Ending::Evaluated(_)
+        | Ending::Examined(_)
         | Ending::Compared(_)
         | Ending::Compiled(_)
         | Ending::Impossible(_)

@@ -7,6 +7,7 @@ pub(super) mod proposers;
 mod replay;
 pub(crate) mod terms;
 mod text;
+mod trial;
 
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};

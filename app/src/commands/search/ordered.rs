@@ -7,7 +7,7 @@ use lightbench_core::engine::{Conditions, Engine};
 use lightbench_core::evaluate::PolicyUse;
 use lightbench_core::measure::Protocol;
 use lightbench_core::project::Project;
-use lightbench_core::search::{Budget, Journal, Order, Story};
+use lightbench_core::search::{Budget, Forecasting, Journal, Order, Story};
 use lightbench_core::suggest::model::Roles;
 use lightbench_core::verify::verdict::TimingUse;
 
@@ -91,18 +91,18 @@ pub(super) fn ordered(
             (order, Begun::New(journal))
         }
     };
-    let conditions = conditions(&chosen, &order);
+    let conditions = conditions(&chosen, order.workload.clone(), order.seed);
     Ok(Ordered { order, begun, conditions, engine, compiler, chosen })
 }
 
 /// How candidates of a search are evaluated.
-pub(crate) fn conditions(chosen: &Chosen, order: &Order) -> Conditions {
+pub(crate) fn conditions(chosen: &Chosen, workload: Option<String>, seed: u64) -> Conditions {
     Conditions {
         device: chosen.device.clone(),
         sheet: chosen.sheet,
         calibration: chosen.calibration().cloned(),
-        workload: order.workload.clone(),
-        seed: order.seed,
+        workload,
+        seed,
         policy: PolicyUse::Refuse,
         timing: TimingUse::Measure(Protocol::FINAL),
     }
@@ -122,6 +122,7 @@ fn terms(arguments: &args::Searching, wanted: &Wanted<'_>) -> Terms {
             operators: Vec::new(),
             roles: Roles::default(),
             contrast: 0,
+            forecast: Forecasting::Off,
             budget,
         },
         Wanted::Search(search) => Terms {
@@ -132,6 +133,7 @@ fn terms(arguments: &args::Searching, wanted: &Wanted<'_>) -> Terms {
             operators: search.operators.clone(),
             roles: search.roles,
             contrast: usize::from(search.contrast),
+            forecast: if search.forecast { Forecasting::On } else { Forecasting::Off },
             budget: Budget { tokens: search.tokens, money: search.money, ..budget },
         },
     }

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use lightbench_core::project::{DeviceFacts, Project};
 use lightbench_core::search::operators::Rules;
 use lightbench_core::search::{Budget, Journal, Order, Story, recording};
+use lightbench_core::strategies::forecast::Trial;
 use lightbench_core::strategies::replay::{Goal, Replay, Spread, candidates};
 use lightbench_core::strategies::{StrategyKind, TunerKind};
 use serde_json::{Value, json};
 
-use super::{Wanted, place};
+use super::{Wanted, place, trial};
 use crate::args;
 use crate::commands::check::target;
 use crate::outcome::{Outcome, document};
@@ -43,12 +44,25 @@ pub(super) fn replayed(
     let read = Journal::read(&path, &machine).map_err(|error| refuse(&error))?;
     let story = read.story;
     let heading = format!("{}: {} evaluations", story.header.id, story.spent.evaluations);
+    let trial = match wanted {
+        Wanted::Search(search) if search.forecast => {
+            Some(trial::tried(session, arguments, (&project, &story))?)
+        }
+        Wanted::Search(_) | Wanted::Sweep(_) => None,
+    };
     let (rows, what) = match wanted {
         Wanted::Sweep(_) => (tuners(&project, &story, arguments.repeat), "evaluations"),
         Wanted::Search(_) => (strategies(session, &project, story, arguments.repeat), "attempts"),
     };
     let rows = rows.map_err(|error| refuse(&error))?;
-    let output = if as_json { json(&rows, what) } else { text(&heading, &rows, what) };
+    let mut output = if as_json {
+        json(&rows, what, trial.as_ref().map(Option::as_ref))
+    } else {
+        text(&heading, &rows, what)
+    };
+    if let Some(trial) = trial.as_ref().filter(|_| !as_json) {
+        output += &trial::text(trial.as_ref());
+    }
     Ok(Outcome::passed(output))
 }
 
@@ -89,6 +103,7 @@ fn strategies(
         operators: vec![Box::new(Rules)],
         roles: story.header.roles,
         contrast: story.header.contrast,
+        forecast: story.header.forecast,
         budget: Budget::default(),
         seed: story.header.seed,
         knowledge: place::knowledge(session),
@@ -125,7 +140,7 @@ fn text(heading: &str, rows: &[Row], what: &str) -> String {
     text
 }
 
-fn json(rows: &[Row], what: &str) -> String {
+fn json(rows: &[Row], what: &str, trial: Option<Option<&Trial>>) -> String {
     let rows = rows.iter().map(|Row { name, spread }| {
         json!({
             "name": name,
@@ -136,10 +151,14 @@ fn json(rows: &[Row], what: &str) -> String {
             "runs": spread.reached().1,
         })
     });
-    document(&json!({
+    let mut shown = json!({
         "schema": "lightbench.replay/1",
         "counted": what,
         "within": WITHIN,
         "rows": rows.collect::<Vec<Value>>(),
-    }))
+    });
+    if let Some(trial) = trial {
+        shown["forecast"] = trial::json(trial);
+    }
+    document(&shown)
 }

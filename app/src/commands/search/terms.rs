@@ -6,7 +6,7 @@ use lightbench_core::compile::facts::device_facts;
 use lightbench_core::history::record::definition_hash;
 use lightbench_core::project::{Kernel, Project};
 use lightbench_core::search::budget::Spent;
-use lightbench_core::search::{Budget, Header, Order, Story};
+use lightbench_core::search::{Budget, Forecasting, Header, Order, Story};
 use lightbench_core::strategies::{StrategyKind, TunerKind};
 use lightbench_core::suggest::knowledge::Knowledge;
 use lightbench_core::suggest::model::Roles;
@@ -31,6 +31,8 @@ pub(crate) struct Terms {
     pub(crate) roles: Roles,
     /// Other variants that models are shown, at most.
     pub(crate) contrast: usize,
+    /// Whether it forecasts.
+    pub(crate) forecast: Forecasting,
     /// The limits.
     pub(crate) budget: Budget,
 }
@@ -90,6 +92,7 @@ impl Terms {
             operators: header.operators.clone(),
             roles: header.roles,
             contrast: header.contrast,
+            forecast: header.forecast,
             budget: Budget {
                 evaluations: self.budget.evaluations.or(header.budget.evaluations),
                 seconds: self.budget.seconds.or(header.budget.seconds),
@@ -127,6 +130,7 @@ impl Terms {
             operators,
             roles: self.roles,
             contrast: self.contrast,
+            forecast: self.forecast,
             budget: self.budget,
             seed,
             knowledge: Knowledge::default(),

@@ -1,7 +1,7 @@
 //! A search as lines on a terminal.
 
 use lightbench_core::search::entry::{Basis, End};
-use lightbench_core::search::{Decision, Entry, Look, Order, Story, Verdict};
+use lightbench_core::search::{Decision, Entry, Look, Order, Story, Variant, Verdict, foresight};
 use lightbench_core::units::Seconds;
 
 use crate::commands::bench::Chosen;
@@ -38,7 +38,7 @@ pub(super) fn heading_again(story: &Story, chosen: &Chosen) -> String {
 /// What happened, in a line; some of it only in pictures.
 pub(super) fn line(entry: &Entry, story: &Story) -> Option<String> {
     Some(match entry {
-        Entry::Began(_) | Entry::Looked { .. } => return None,
+        Entry::Began(_) | Entry::Foreseen { .. } | Entry::Looked { .. } => return None,
         Entry::Proposed(proposal) => {
             let from = proposal.parent.map(|parent| format!(" of {parent}")).unwrap_or_default();
             format!("{:>4}{from}  {} · {}\n", proposal.variant, proposal.origin, proposal.what)
@@ -88,6 +88,12 @@ fn decided(variant: usize, decision: &Decision, story: &Story) -> String {
         }
         Decision::Kept { why } => format!("      {DIM}·{DIM:#} {faster} {why}\n"),
         Decision::Rejected { why } => format!("      {ERROR}✗{ERROR:#} {why}\n"),
+        Decision::Skipped { why } => {
+            let predicted = story.variants.get(variant).and_then(Variant::predicted);
+            let predicted = predicted.map(|factor| format!("{factor:.2} × predicted, "));
+            let predicted = predicted.unwrap_or_default();
+            format!("      {DIM}○ {predicted}not looked at:{DIM:#} {why}\n")
+        }
     }
 }
 
@@ -122,6 +128,9 @@ pub(super) fn summary(story: &Story) -> String {
     if spent.cost.tokens > 0 {
         let (tokens, money) = (spent.cost.tokens, spent.cost.money);
         text += &format!("{tokens} tokens of language models, {money:.4} of money\n");
+    }
+    if let Some(told) = foresight::summary(story) {
+        text += &format!("{told}\n");
     }
     let Some(best) = story.best else { return text };
     if best == 0 {

@@ -12,7 +12,7 @@ use crate::theme::ThemeName;
 use crate::workbench::command::Command;
 use crate::workbench::errand::{Errand, Finding};
 use crate::workbench::panel::{LayoutName, Panel};
-use crate::workbench::search::tests::{Played, begun, entries, story};
+use crate::workbench::search::tests::{Played, begun, entries, skipped, story};
 use crate::workbench::search::{Failures, ReadSearch, SearchCommand, Writer};
 use crate::workbench::tests::{Script, folder};
 
@@ -133,6 +133,45 @@ fn a_variant_is_rejected_with_a_reason() {
     let story = harness.state().window.bench.searches.story().unwrap();
     assert_eq!(story.variants[6].turned_down.as_deref(), Some("it spills"));
     harness.get_by_label("You rejected it");
+}
+
+#[test]
+fn what_a_forecast_skipped_is_predicted_and_nothing_else() {
+    let told = entries().into_iter().chain(skipped()).collect();
+    let (mut harness, _, _) = searching(ThemeName::Dark, SIZE, told);
+    let name =
+        "Variant 7, BLOCK = 256, best of 6 of 6: 1.65 times as fast, predicted, not looked at";
+    harness.get_by_label(name).click();
+    harness.run();
+    harness
+        .get_by_label("1.65 times as fast predicted, give or take a factor of 1.13, not looked at");
+    harness.get_by_label_contains("It is forecast to be 41 % slower");
+    assert!(harness.query_by_label_contains("modelled 0").is_none());
+    testing::picture(&mut harness, "flow-search-predicted");
+}
+
+#[test]
+fn the_plan_has_models_and_a_forecast() {
+    for theme in ThemeName::ALL {
+        let (mut harness, _) = shown(theme, SIZE);
+        harness.state_mut().window.carry_out(Command::Layout(LayoutName::Search), NOW);
+        let settings = "(servers: {}, agents: {\"editor\": (argv: [\"/usr/bin/editor\"])})";
+        let models = ron::from_str(settings).unwrap();
+        harness.state_mut().window.bench.settings.models = models;
+        harness.run();
+        let plan =
+            |harness: &Harness<'static, State>| harness.state().window.bench.searches.plan.clone();
+        assert!(plan(&harness).forecast.is_off() && plan(&harness).models.is_empty());
+        harness.get_by_label("Forecast").click();
+        harness.run();
+        assert!(!plan(&harness).forecast.is_off());
+        assert!(harness.query_by_label("Roles: proposer").is_none());
+        harness.get_by_label("editor").click();
+        harness.run();
+        assert!(plan(&harness).models.contains("editor"));
+        harness.get_by_label("Roles: proposer");
+        testing::picture(&mut harness, &format!("search-plan-{theme}"));
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lightbench_core::device::DeviceName;
 use lightbench_core::project::{Kernel, Project};
-use lightbench_core::search::{Budget, Pace};
+use lightbench_core::search::{Budget, Forecasting, Pace};
 use lightbench_core::strategies::{StrategyKind, TunerKind};
 use lightbench_core::suggest::model::{PREFIX, Roles};
 
@@ -29,6 +29,8 @@ pub struct Plan {
     pub roles: Roles,
     /// Other variants that models are shown, at most.
     pub contrast: usize,
+    /// Whether only what is promising or uncertain is looked at.
+    pub forecast: Forecasting,
     /// The limits.
     pub budget: Budget,
     /// How much of the device it takes.
@@ -54,6 +56,7 @@ impl Default for Plan {
             models: BTreeSet::new(),
             roles: Roles::default(),
             contrast: 0,
+            forecast: Forecasting::Off,
             budget: Budget { evaluations: Some(USUAL_EVALUATIONS), ..Budget::default() },
             pace: Pace::Full,
         }

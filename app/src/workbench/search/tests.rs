@@ -7,8 +7,10 @@ use std::time::Duration;
 use lightbench_core::engine::Heard;
 use lightbench_core::history::record::Origin;
 use lightbench_core::search::entry::{Basis, Cost, End, Failed, SCHEMA, Talk};
+use lightbench_core::search::foresight::Expected;
 use lightbench_core::search::{
-    Budget, Decision, Entry, Header, Kept, Look, Pace, Proposal, Story, Verdict, WorkloadTime,
+    Budget, Course, Decision, Entry, Forecasting, Foresight, Header, Kept, Look, Pace, Proposal,
+    Story, Verdict, WorkloadTime,
 };
 use lightbench_core::suggest::descriptor::Descriptor;
 use lightbench_core::suggest::knowledge::Knowledge;
@@ -81,6 +83,7 @@ fn header() -> Header {
         operators: vec!["rules".to_owned(), "tuner".to_owned()],
         roles: Roles::default(),
         contrast: 0,
+        forecast: Forecasting::Off,
         budget: Budget { evaluations: Some(80), ..Budget::default() },
         seed: 7,
     }
@@ -208,6 +211,18 @@ pub(crate) fn entries() -> Vec<Entry> {
         decided(6, Decision::Rejected { why: "it does not compile".to_owned() }),
         proposed(7, Some(5), Origin::Tuner, "BLOCK = 256, best of 6 of 6"),
     ]
+}
+
+/// What a forecast says of the last of those: it is not looked at.
+pub(crate) fn skipped() -> [Entry; 2] {
+    let why =
+        "It is forecast to be 41 % slower than the best, and has a chance of 0.3 % to be faster";
+    let course = Course::Skip { why: why.to_owned() };
+    let (mean, deviation, spread) = (-0.5, 0.12, 0.4);
+    let expected = Some(Expected { mean, deviation, spread, best: -0.84, known: 6 });
+    let foresight = Box::new(Foresight { features: None, expected, course });
+    let decision = Decision::Skipped { why: why.to_owned() };
+    [Entry::Foreseen { variant: 7, foresight }, decided(7, decision)]
 }
 
 pub(crate) fn story() -> Story {

@@ -43,6 +43,7 @@ impl<L: Laboratory> Explorer<'_, L> {
                 }
             }
         }
+        let kernels = self.foresee(kernels)?;
         if kernels.is_empty() {
             return Ok(());
         }
@@ -180,6 +181,10 @@ impl<L: Laboratory> Explorer<'_, L> {
         let story = &self.scribe.story;
         let proposal = &story.variants[variant].proposal;
         let (technique, parent) = (proposal.technique.clone()?, proposal.parent?);
+        if let Some(Decision::Skipped { .. }) = &story.variants[variant].decision {
+            // Nobody knows.
+            return None;
+        }
         let gain = match &story.variants[variant].look {
             Some(Look::Right { .. }) => Some(story.cost(parent)? / story.cost(variant)?),
             Some(Look::Slow { .. }) => return None,

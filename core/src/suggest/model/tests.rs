@@ -9,14 +9,16 @@ use std::time::Duration;
 
 use super::*;
 use crate::evaluate::compare::ComparedWorkload;
-use crate::evaluate::{Run, Screening};
+use crate::evaluate::{Examined, Run, Screening};
 use crate::measure::statistics::Summary;
 use crate::measure::timing::{Basis, Clock, Conditions, Mode, Timing};
 use crate::models::{Recorded, RecordedReply, Secret};
 use crate::project::{DeviceFacts, Kernel, Project};
 use crate::search::entry::{Decision, End, Entry, Talk};
 use crate::search::story::Came;
-use crate::search::{Audience, Budget, Explorer, Interrupted, Laboratory, Order, Story};
+use crate::search::{
+    Audience, Budget, Explorer, Forecasting, Interrupted, Laboratory, Order, Story,
+};
 use crate::speed_of_light::code_mix::CodeMix;
 use crate::strategies::{StrategyKind, TunerKind};
 use crate::suggest::knowledge::Knowledge;
@@ -71,6 +73,10 @@ impl Laboratory for Scripted {
             Screening { candidate: None, seed: 1, verdict, elapsed: Duration::ZERO }
         };
         Ok(kernels.iter().map(screening).collect())
+    }
+
+    fn examine(&mut self, _kernels: &[Arc<Kernel>]) -> Result<Vec<Option<Examined>>, Interrupted> {
+        Err(Interrupted::Impossible("nothing is forecast here".to_owned()))
     }
 
     fn evaluate(&mut self, kernel: &Arc<Kernel>) -> Result<Run, Interrupted> {
@@ -141,6 +147,7 @@ fn operator(model: Recorded, roles: Roles) -> ModelOperator {
         sheet: DeviceSheet::named("h200").unwrap(),
         roles,
         contrast: 2,
+        forecast: Forecasting::Off,
         stop: StopSign::never(),
     })
 }

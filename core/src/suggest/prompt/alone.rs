@@ -3,7 +3,7 @@
 use crate::history::record::definition_hash;
 use crate::project::{Kernel, Project, Purpose};
 use crate::search::entry::{Entry, Header, Proposal, SCHEMA};
-use crate::search::{Budget, Story};
+use crate::search::{Budget, Forecasting, Story};
 use crate::suggest::model::Roles;
 
 /// A story whose one variant is this kernel, as it is. Nothing of it is ever written down.
@@ -24,6 +24,7 @@ pub fn alone(project: &Project, kernel: &Kernel, device: &str, device_title: &st
         tuner: String::new(),
         operators: Vec::new(),
         roles: Roles::default(),
+        forecast: Forecasting::Off,
         contrast: 0,
         budget: Budget::default(),
         seed: 0,

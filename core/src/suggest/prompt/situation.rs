@@ -168,6 +168,7 @@ fn outcome(variant: &Variant) -> String {
         (None, Some(Decision::Accepted { why })) => format!("right, and the best then: {why}"),
         (None, Some(Decision::Kept { why })) => format!("right, and no better: {why}"),
         (None, Some(Decision::Rejected { why })) => format!("rejected: {why}"),
+        (None, Some(Decision::Skipped { why })) => format!("never ran: {why}"),
         (None, None) => "not known yet".to_owned(),
     };
     one_line(&told, OUTCOME)
@@ -202,7 +203,7 @@ fn is_right(variant: &Variant) -> bool {
         (Some(Decision::Accepted { .. } | Decision::Kept { .. }), look) => {
             !matches!(look, Some(Look::Failed(_)))
         }
-        (Some(Decision::Rejected { .. }) | None, _) => false,
+        (Some(Decision::Rejected { .. } | Decision::Skipped { .. }) | None, _) => false,
     }
 }
 
@@ -221,6 +222,7 @@ fn history(story: &Story) -> Option<String> {
             Some(Decision::Accepted { .. }) => "best then",
             Some(Decision::Kept { .. }) => "kept",
             Some(Decision::Rejected { .. }) => "rejected",
+            Some(Decision::Skipped { .. }) => "predicted to be slow",
             None => "open",
         };
         let done = one_line(&variant.proposal.what, DONE);

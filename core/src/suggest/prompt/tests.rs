@@ -54,6 +54,7 @@ pub(crate) fn story(project: &Project, kernel: &Kernel) -> Story {
         operators: Vec::new(),
         roles: Roles::default(),
         contrast: 0,
+        forecast: crate::search::Forecasting::Off,
         budget: Budget::default(),
         seed: 1,
     });

@@ -7,11 +7,11 @@ use crate::generator::Generator;
 /// Candidates with three features, of which the first two decide the time, up to some noise.
 fn history(seed: u64, count: usize, noise: f64) -> Vec<Measured> {
     let mut generator = Generator::new(seed, 9);
-    let made = |_: usize| {
+    let made = |place: usize| {
         let features: Vec<f64> = (0..3).map(|_| 100.0 * generator.fraction()).collect();
         let luck: f64 = (0..12).map(|_| generator.fraction()).sum::<f64>() - 6.0;
         let log_time = 0.03 * features[0] + (features[1] / 25.0).sin() + noise * luck;
-        Measured { features, log_time }
+        Measured { features, log_time, parent: None, known: place }
     };
     (0..count).map(made).collect()
 }
@@ -95,6 +95,7 @@ fn a_forecast_helps_where_features_decide_and_not_where_they_say_nothing() {
     let fastest = telling.remove(place);
     telling.retain(|one| one.log_time > fastest.log_time + 0.2);
     telling.push(fastest);
+    one_by_one(&mut telling);
     let trial = Trial::of(&telling).unwrap();
     assert!(trial.is_better_than_none(), "{trial:?}");
     assert!(trial.with.is_some_and(|with| 2 * with < trial.without), "{trial:?}");
@@ -103,7 +104,41 @@ fn a_forecast_helps_where_features_decide_and_not_where_they_say_nothing() {
     mute.iter_mut().for_each(|one| one.features = vec![1.0]);
     let trial = Trial::of(&mute).unwrap();
     assert_eq!((trial.with, trial.without), (Some(mute.len()), mute.len()), "all is uncertain");
+    assert_eq!((trial.all, trial.all_with, trial.lost), (mute.len(), mute.len(), 0.0));
     assert!(!trial.is_better_than_none());
+}
+
+/// Each is measured before the next one is made.
+fn one_by_one(history: &mut [Measured]) {
+    history.iter_mut().enumerate().for_each(|(place, one)| one.known = place);
+}
+
+#[test]
+fn what_is_skipped_has_no_descendants_and_some_of_it_is_checked() {
+    let mut history = history(5, 50, 0.02);
+    // The fastest ones come first, and the fastest of all is made of one of the others.
+    history.sort_by(|left, right| left.log_time.total_cmp(&right.log_time));
+    let best = history.remove(0);
+    one_by_one(&mut history);
+    let whole = Trial::of(&history).unwrap();
+    assert!(whole.lost == 0.0 && whole.all_with < 30, "{whole:?}");
+    let is_lost = |parent: &usize| {
+        let mut with_child = history.clone();
+        with_child.push(Measured { parent: Some(*parent), known: history.len(), ..best.clone() });
+        Trial::of(&with_child).unwrap().lost > 0.0
+    };
+    let lost: Vec<usize> = (0..history.len()).filter(is_lost).collect();
+    assert_eq!(lost.len(), whole.all - whole.all_with, "what is skipped is not gone on from");
+    let last = lost.iter().rev().zip((0..history.len()).rev()).take(10);
+    assert!(last.into_iter().any(|(lost, place)| *lost != place), "some is checked: {lost:?}");
+}
+
+#[test]
+fn what_was_made_together_knows_nothing_of_each_other() {
+    let mut history = history(5, 60, 0.02);
+    history.iter_mut().for_each(|one| one.known = 0);
+    let trial = Trial::of(&history).unwrap();
+    assert_eq!((trial.all_with, trial.calibration), (60, None));
 }
 
 #[test]
@@ -113,7 +148,7 @@ fn what_cannot_be_learnt_from_forecasts_nothing() {
     assert!(Forecast::fit(&vec![vec![f64::NAN]; 9], &[0.0; 9]).is_none());
     assert!(Forecast::fit(&vec![vec![1.0]; 9], &[f64::INFINITY; 9]).is_none());
     assert!(Trial::of(&[]).is_none());
-    let failed = Measured { features: vec![1.0], log_time: f64::INFINITY };
+    let failed = Measured { features: vec![1.0], log_time: f64::INFINITY, parent: None, known: 0 };
     assert!(Trial::of(&vec![failed; 20]).is_none());
 }
 

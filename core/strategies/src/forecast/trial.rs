@@ -1,7 +1,7 @@
 //! A recorded history gone through twice, without forecasts and with them: would they have
 //! helped?
 
-use super::{Calibration, Decision, Forecast, Forecasted, LEAST_KNOWN, decide};
+use super::{Calibration, Decision, Forecast, Forecasted, LEAST_KNOWN, decide, is_checked};
 use crate::gauss::Smoothness;
 
 /// How much slower than the best of the history is near enough, as a logarithm.
@@ -14,6 +14,11 @@ pub struct Measured {
     pub features: Vec<f64>,
     /// The logarithm of its relative time; not finite where it failed.
     pub log_time: f64,
+    /// The earlier candidate that it was made of: what is skipped has no descendants.
+    pub parent: Option<usize>,
+    /// How many of the history had been measured when it was made; what was made together with it
+    /// had not.
+    pub known: usize,
 }
 
 /// What a history says of the forecast.
@@ -24,6 +29,13 @@ pub struct Trial {
     /// The same when only what the forecast let pass was measured; none where it skipped all
     /// that is so fast.
     pub with: Option<usize>,
+    /// Evaluations until the end of the history, all being measured.
+    pub all: usize,
+    /// The same when only what the forecast let pass, and what was made of it, was measured.
+    pub all_with: usize,
+    /// The logarithm by which the best that was then measured is slower than the best of the
+    /// history; 0 where it was not lost.
+    pub lost: f64,
     /// How forecasts compare with measurements, each made from what was measured before it; of
     /// the whole history, those that would have been skipped too. None where there were none.
     pub calibration: Option<Calibration>,
@@ -34,10 +46,22 @@ impl Trial {
     #[must_use]
     pub fn of(history: &[Measured]) -> Option<Self> {
         let times = history.iter().map(|one| one.log_time).filter(|time| time.is_finite());
-        let near = times.min_by(f64::total_cmp)? + NEAR_ENOUGH;
+        let best = times.min_by(f64::total_cmp)?;
+        let near = best + NEAR_ENOUGH;
         let without = history.iter().position(|one| one.log_time <= near)? + 1;
-        let calibration = Calibration::of(&forecast_all(history));
-        Some(Self { without, with: evaluations_with(history, near), calibration })
+        let measured = measured_with(history);
+        let reached = |place: &usize| history[*place].log_time <= near;
+        let with = measured.iter().position(reached).map(|place| place + 1);
+        let best_with =
+            measured.iter().map(|place| history[*place].log_time).fold(f64::INFINITY, f64::min);
+        Some(Self {
+            without,
+            with,
+            all: history.len(),
+            all_with: measured.len(),
+            lost: best_with - best,
+            calibration: Calibration::of(&forecast_all(history)),
+        })
     }
 
     /// Whether forecasting got there with fewer evaluations than no forecast. A new best that was
@@ -88,40 +112,50 @@ impl Learner {
     }
 }
 
-/// A forecast of every candidate from all before it.
+/// A forecast of every candidate from all that was measured before it was made.
 fn forecast_all(history: &[Measured]) -> Vec<Forecasted> {
     let mut learner = Learner::default();
+    let mut learnt = 0;
     let mut forecasted = Vec::new();
     for one in history {
+        for before in history.iter().take(one.known).skip(learnt) {
+            learner.learn(before);
+        }
+        learnt = learnt.max(one.known);
         let forecast = learner.forecast().filter(|_| one.log_time.is_finite());
         forecasted.extend(forecast.map(|forecast| Forecasted {
             outlook: forecast.predict(&one.features),
             measured: one.log_time,
             best_before: learner.best(),
         }));
-        learner.learn(one);
     }
     forecasted
 }
 
-/// Evaluations until something near enough is measured, when what is not worth it is skipped and
-/// nothing is learnt from it.
-fn evaluations_with(history: &[Measured], near: f64) -> Option<usize> {
+/// The places of what is measured when what is not worth it is skipped, nothing is learnt from that,
+/// and nothing is made of it.
+fn measured_with(history: &[Measured]) -> Vec<usize> {
     let mut learner = Learner::default();
-    let mut measured = 0;
+    let mut is_measured: Vec<bool> = Vec::new();
+    let (mut learnt, mut skips) = (0, 0);
     for one in history {
-        let best = learner.best();
-        let decision = learner
-            .forecast()
-            .map_or(Decision::Measure, |forecast| decide(best, forecast.predict(&one.features)));
-        if decision != Decision::Measure {
-            continue;
+        for place in learnt..one.known.min(is_measured.len()) {
+            if is_measured[place] {
+                learner.learn(&history[place]);
+            }
         }
-        measured += 1;
-        if one.log_time <= near {
-            return Some(measured);
-        }
-        learner.learn(one);
+        learnt = learnt.max(one.known.min(is_measured.len()));
+        let is_made = one.parent.is_none_or(|parent| is_measured.get(parent) == Some(&true));
+        let is_promising = is_made && {
+            let forecast = learner.forecast();
+            let best = learner.best();
+            forecast.is_none_or(|forecast| {
+                decide(best, forecast.predict(&one.features)) == Decision::Measure
+            })
+        };
+        let is_skipped = is_made && !is_promising;
+        is_measured.push(is_promising || (is_skipped && is_checked(skips)));
+        skips += usize::from(is_skipped);
     }
-    None
+    (0..history.len()).filter(|place| is_measured[*place]).collect()
 }

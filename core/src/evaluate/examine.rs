@@ -1,0 +1,65 @@
+//! What is known of candidates before anything runs: built, and held against the device sheet.
+
+use super::build::{self, Scope};
+use super::{Bench, EvaluateError, Evaluation, settled};
+use crate::cancellation::Cancellation;
+use crate::compile::facts::LaunchFacts;
+use crate::speed_of_light::code_mix::CodeMix;
+use crate::verify::verdict::Failure;
+
+/// A candidate that was built.
+#[derive(Clone, Debug)]
+pub struct Examined {
+    /// Multiprocessors of the device, where its sheet says.
+    pub sms: Option<u32>,
+    /// The workloads that are for measuring.
+    pub workloads: Vec<ExaminedWorkload>,
+}
+
+/// A candidate on one workload.
+#[derive(Clone, Debug)]
+pub struct ExaminedWorkload {
+    /// Its name.
+    pub name: String,
+    /// The least that any correct kernel does, as operations and words moved.
+    pub work: f64,
+    /// What the candidate launches.
+    pub launches: Vec<LaunchFacts>,
+    /// What its code consists of.
+    pub code: CodeMix,
+}
+
+/// Builds candidates of one project and device as a quick look does, so that a look that follows compiles nothing again;
+/// none for each that cannot be built, of which the look says why.
+///
+/// Cancelled, it gives nothing.
+///
+/// # Errors
+/// As [`super::evaluate`].
+pub fn examine(
+    evaluations: &[Evaluation<'_>],
+    bench: &mut Bench,
+    cancellation: &Cancellation,
+) -> Result<Option<Vec<Option<Examined>>>, EvaluateError> {
+    let built = build::build_all(evaluations, Scope::Glance, &mut bench.compiler, cancellation);
+    let Ok(built) = settled(built)? else { return Ok(None) };
+    let mut examined = Vec::new();
+    for ((_, subject), evaluation) in built.into_iter().zip(evaluations) {
+        let subject = match settled(subject)? {
+            Err(Failure::Cancelled) => return Ok(None),
+            Err(_) => None,
+            Ok(subject) => Some(subject),
+        };
+        let sms = evaluation.sheet.sms.get();
+        examined.push(subject.map(|subject| {
+            let each = subject.measured.into_iter().map(|trial| ExaminedWorkload {
+                name: trial.case.workload,
+                work: trial.work,
+                launches: trial.launches,
+                code: trial.code,
+            });
+            Examined { sms, workloads: each.collect() }
+        }));
+    }
+    Ok(Some(examined))
+}
