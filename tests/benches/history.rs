@@ -88,6 +88,7 @@ fn history(criterion: &mut Criterion) {
         kernel: kernel.map(str::to_owned),
         device: Some("cuda:0".to_owned()),
         verdict: verdict.map(str::to_owned),
+        label: None,
     };
     for (name, filter, found) in [
         ("any", Filter::default(), 200),

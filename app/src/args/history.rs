@@ -27,6 +27,14 @@ pub struct History {
     #[arg(long, value_name = "RUN", conflicts_with_all = ["csv", "kernel", "verdict"])]
     pub choose_baseline: Option<i64>,
 
+    /// Give a run a label, the words after its number; without words it has none any more.
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["csv", "choose_baseline"])]
+    pub set_label: Option<i64>,
+
+    /// The words of the label.
+    #[arg(long, value_name = "WORDS", requires = "set_label")]
+    pub words: Option<String>,
+
     /// Machine-readable result on standard output.
     #[arg(long, conflicts_with = "csv")]
     pub json: bool,
@@ -50,6 +58,10 @@ pub struct Selection {
     /// Only runs with this verdict.
     #[arg(long, value_name = "VERDICT", value_parser = verdict)]
     pub verdict: Option<String>,
+
+    /// Only runs with this label.
+    #[arg(long, value_name = "WORDS")]
+    pub label: Option<String>,
 
     /// The newest so many of them.
     #[arg(long, value_name = "N", default_value_t = 50)]

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use lightbench_core::history::label::Label;
 use lightbench_core::history::{HistoryError, Opened, Provenance, RunNumber, StoredRun};
 use lightbench_core::verify::verdict::WorkloadTiming;
 
@@ -80,9 +81,22 @@ impl Worker {
             Some(_) => Provenance::Own,
             None => Provenance::Recorded,
         };
-        let stored = StoredRun { number, provenance, record };
+        let stored = StoredRun { number, provenance, label: None, record };
         let folder = project.root.clone();
         self.said.say(Finding::Recorded(folder, Box::new(stored), lines.unwrap_or_default()));
+    }
+
+    pub(super) fn label(&self, folder: &Path, number: RunNumber, label: Option<Label>) {
+        let write = || -> Result<(), HistoryError> {
+            let Some(Opened { mut store, .. }) = existing(&self.session, folder)? else {
+                return Err(HistoryError::NoSuchRun(number));
+            };
+            store.label(number, label.as_ref())
+        };
+        match write() {
+            Ok(()) => self.said.say(Finding::Labelled(folder.to_owned(), number, label)),
+            Err(error) => self.said.notice(Weight::Error, format!("not labelled: {error}")),
+        }
     }
 
     pub(super) fn read_run(&self, folder: &Path, number: RunNumber) {

@@ -156,6 +156,7 @@ impl Worker {
             Errand::Save { folder, file, text } => self.save(&folder, file, text),
             Errand::Create { folder, file, text } => self.create(&folder, file, text),
             Errand::Record(recording) => self.record(&recording),
+            Errand::Label(folder, number, label) => self.label(&folder, number, label),
             Errand::ReadRun(folder, number) => self.read_run(&folder, number),
             Errand::Disassemble(facts) => self.disassemble(facts),
             Errand::KeepJournal(folder, file, text) => self.keep_journal(&folder, &file, &text),

@@ -1,29 +1,64 @@
-//! Every run, the newest first: filtered by words, sorted, with the difference to the pinned one. Only rows in view are
-//! laid out, so that their number does not matter.
+//! Every run, the newest first: filtered by words, sorted, in families where somebody wants that, with the difference to
+//! the pinned one. Only lines in view are laid out, so that their number does not matter.
 
-use egui::text::{LayoutJob, TextFormat};
+use egui::style::ScrollAnimation;
 use egui::{
-    ComboBox, FontId, Rect, ScrollArea, Sense, TextEdit, TextStyle, Ui, WidgetInfo, pos2, vec2,
+    ComboBox, EventFilter, Id, Key, Modifiers, Rect, Response, Role, ScrollArea, Sense, TextEdit,
+    Ui, WidgetInfo, pos2, vec2,
 };
-use jiff::Timestamp;
+use lightbench_core::history::RunNumber;
+use lightbench_core::history::label::MOST_CHARACTERS;
 
-use super::empty;
-use crate::theme::{self, ROW, Tokens};
-use crate::widgets::icon::Icon;
+use super::history_line::{self, Columns};
+use super::{empty, history_head};
+use crate::theme::{self, ROW};
 use crate::workbench::Workbench;
-use crate::workbench::command::{Command, Side};
-use crate::workbench::runs::{Row, Sort, TimeSource, Trust, View};
-
-/// A difference that is too small to be told, as a part of the time.
-const TOO_SMALL: f64 = 0.005;
+use crate::workbench::command::Command;
+use crate::workbench::groups::{Line, Shown};
+use crate::workbench::runs::{Grouping, Row, Sort, View};
 
 /// How the history is looked at.
 #[derive(Debug, Default)]
 pub(super) struct HistoryView {
     view: View,
-    shown: Vec<u32>,
+    shown: Shown,
     /// What `shown` was made of.
     made_of: Option<(u64, View)>,
+    label: Option<Asked>,
+}
+
+/// What a run is to be called, while somebody types it.
+#[derive(Debug)]
+struct Asked {
+    of: RunNumber,
+    kernel: String,
+    words: String,
+    field: Field,
+}
+
+/// Whether the field for a label was shown already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Field {
+    New,
+    Shown,
+}
+
+/// Where a line is, and the room that it has.
+pub(super) struct Place {
+    pub(super) rect: Rect,
+    pub(super) response: Response,
+}
+
+impl HistoryView {
+    /// Asks what a run is to be called.
+    pub(super) fn ask_for_label(&mut self, row: &Row) {
+        self.label = Some(Asked {
+            of: row.number,
+            kernel: row.kernel.to_string(),
+            words: row.label.as_deref().unwrap_or_default().to_owned(),
+            field: Field::New,
+        });
+    }
 }
 
 pub(super) fn show(
@@ -43,35 +78,121 @@ pub(super) fn show(
         controls(ui, &mut view.view);
     });
     ui.add_space(6.0);
+    label_field(ui, &mut view.label, commands);
     let made_of = (bench.runs.version(), view.view.clone());
     if view.made_of.as_ref() != Some(&made_of) {
-        view.shown = bench.runs.shown(&view.view);
+        view.shown = bench.runs.lines(&view.view);
         view.made_of = Some(made_of);
     }
-    if view.shown.is_empty() {
+    if view.shown.lines.is_empty() {
         empty::show(
             ui,
             "No run fits",
-            "The filter looks for words in kernels, devices and verdicts",
+            "The filter looks for words in labels, kernels, devices and verdicts",
         );
         return;
     }
+    lines(ui, bench, view, commands);
+}
+
+fn lines(ui: &mut Ui, bench: &Workbench, view: &mut HistoryView, commands: &mut Vec<Command>) {
     let tokens = theme::tokens(ui);
-    let columns = Columns::of(ui);
-    ScrollArea::vertical().auto_shrink(false).show_rows(ui, ROW, view.shown.len(), |ui, range| {
-        for place in view.shown.get(range).into_iter().flatten() {
-            if let Some(row) = bench.runs.rows().get(*place as usize) {
-                line(ui, bench, row, &tokens, &columns, commands);
+    let HistoryView { view, shown, .. } = view;
+    let indent = history_head::indent(view.grouping);
+    let columns = Columns::of(ui, indent);
+    let mut toggled = None;
+    ScrollArea::vertical().auto_shrink(false).show_rows(ui, ROW, shown.lines.len(), |ui, range| {
+        let top = ui.cursor().top();
+        let first = range.start;
+        for at in range {
+            let Some(line) = shown.lines.get(at) else { continue };
+            let width = ui.available_width();
+            let (rect, _) = ui.allocate_exact_size(vec2(width, ROW), Sense::hover());
+            let place =
+                Place { rect, response: ui.interact(rect, id(shown, *line), Sense::click()) };
+            let next = next(ui, &place.response, shown, at);
+            match *line {
+                Line::Run(row) => {
+                    if let Some(row) = bench.runs.rows().get(row as usize) {
+                        history_line::show(
+                            ui,
+                            bench,
+                            row,
+                            (&tokens, &columns, indent),
+                            place,
+                            commands,
+                        );
+                    }
+                }
+                Line::Head(group) => {
+                    if let Some(group) = shown.groups.get(group as usize)
+                        && history_head::show(ui, bench, group, (&tokens, &columns), place)
+                            .is_some()
+                    {
+                        toggled = Some(group.family);
+                    }
+                }
+            }
+            if let Some(next) = next {
+                let down = (next as f32 - first as f32) * ROW;
+                let seen = Rect::from_min_size(pos2(rect.left(), top + down), rect.size());
+                ui.scroll_to_rect_animation(seen, None, ScrollAnimation::none());
+                look_at(ui, bench, shown, next, commands);
             }
         }
     });
+    if let Some(family) = toggled
+        && !view.folded.remove(&family)
+    {
+        view.folded.insert(family);
+    }
+}
+
+/// A line's own name, so that arrow keys find it again wherever it stands.
+fn id(shown: &Shown, line: Line) -> Id {
+    match line {
+        Line::Run(place) => Id::unique(("run of the history", place)),
+        Line::Head(at) => {
+            let family = shown.groups.get(at as usize).map(|group| group.family);
+            Id::unique(("family of the history", family))
+        }
+    }
+}
+
+/// The line that arrow keys go to.
+fn next(ui: &Ui, response: &Response, shown: &Shown, at: usize) -> Option<usize> {
+    if !response.has_focus() {
+        return None;
+    }
+    let filter = EventFilter { vertical_arrows: true, ..EventFilter::default() };
+    ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
+    // The line that had the key uses it up: the next one looks only in the next frame.
+    let pressed = |key: Key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+    if pressed(Key::ArrowDown) {
+        Some(at + 1).filter(|next| *next < shown.lines.len())
+    } else if pressed(Key::ArrowUp) {
+        at.checked_sub(1)
+    } else {
+        None
+    }
+}
+
+/// Arrow keys choose the run that they go to.
+fn look_at(ui: &Ui, bench: &Workbench, shown: &Shown, at: usize, commands: &mut Vec<Command>) {
+    let Some(line) = shown.lines.get(at) else { return };
+    ui.memory_mut(|memory| memory.request_focus(id(shown, *line)));
+    if let Line::Run(place) = line
+        && let Some(row) = bench.runs.rows().get(*place as usize)
+    {
+        commands.push(Command::SelectRun(row.number));
+    }
 }
 
 fn controls(ui: &mut Ui, view: &mut View) {
-    let width = (ui.available_width() - 108.0).max(60.0);
+    let width = (ui.available_width() - 184.0).max(60.0);
     let field =
         ui.add(TextEdit::singleline(&mut view.filter).hint_text("Filter").desired_width(width));
-    field.widget_info(|| WidgetInfo::labeled(egui::Role::TextInput, true, "Filter runs"));
+    field.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Filter runs"));
     let word = |sort: Sort| match sort {
         Sort::Newest => "newest",
         Sort::Fastest => "fastest",
@@ -87,242 +208,46 @@ fn controls(ui: &mut Ui, view: &mut View) {
             }
         })
         .response
-        .widget_info(|| WidgetInfo::labeled(egui::Role::ComboBox, true, format!("Sort: {chosen}")));
+        .widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, format!("Sort: {chosen}")));
+    let mut together = view.grouping == Grouping::Lineage;
+    let button = ui.toggle_value(&mut together, "Families");
+    button.on_hover_text("Runs whose candidates go back to the same one stand together");
+    view.grouping = if together { Grouping::Lineage } else { Grouping::None };
 }
 
-/// Where columns end, from the right edge; a narrow panel has fewer.
-struct Columns {
-    font: FontId,
-    small: FontId,
-    /// Width of a time.
-    time: f32,
-    /// Width of a difference; none where there is no room.
-    change: Option<f32>,
-    /// Width of the part of the speed of light.
-    fraction: Option<f32>,
-    /// Width of the date.
-    date: Option<f32>,
-    /// Width of the device's name.
-    device: Option<f32>,
-}
-
-impl Columns {
-    fn of(ui: &Ui) -> Self {
-        let width = ui.available_width();
-        let font = TextStyle::Body.resolve(ui.style());
-        Self {
-            small: TextStyle::Small.resolve(ui.style()),
-            time: font.size * 5.6,
-            change: (width > 230.0).then_some(font.size * 4.4),
-            fraction: (width > 330.0).then_some(font.size * 3.4),
-            device: (width > 560.0).then_some(font.size * 8.0),
-            date: (width > 460.0).then_some(font.size * 8.5),
-            font,
-        }
-    }
-}
-
-fn line(
-    ui: &mut Ui,
-    bench: &Workbench,
-    row: &Row,
-    tokens: &Tokens,
-    columns: &Columns,
-    commands: &mut Vec<Command>,
-) {
-    let (place, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::click());
-    let workload = bench.opened.as_ref().map(|opened| opened.workload.as_str()).unwrap_or_default();
-    let time = row.time(workload);
-    let said = time.map_or_else(|| row.verdict().to_owned(), |time| time.median.to_string());
-    let name = format!("#{} {} {} {said}", row.number, row.kernel, row.verdict());
-    let selected = bench.shown_run().is_some_and(|shown| shown.number == row.number);
-    response.widget_info(|| WidgetInfo::selected(egui::Role::ListItem, true, selected, &name));
-    let pinned = bench.pinned() == Some(row.number);
-    if selected {
-        ui.painter().rect_filled(place, 0.0, tokens.surface.selected.0);
-    } else if response.hovered() || response.has_focus() {
-        ui.painter().rect_filled(place, 0.0, tokens.surface.raised.0);
-    }
-    mark(ui, bench, row, tokens, place);
-    let mut right = place.right() - 10.0;
-    let middle = place.center().y;
-    let mut cell = |width: Option<f32>, text: String, color, font: &FontId| {
-        let Some(width) = width else { return right };
-        let at = pos2(right, middle);
-        ui.painter().text(at, egui::Align2::RIGHT_CENTER, text, font.clone(), color);
-        right -= width;
-        right
-    };
-    cell(columns.date, date(row.made_at), tokens.text.weak.0, &columns.small);
-    cell(columns.device, row.device.to_string(), tokens.text.weak.0, &columns.small);
-    let fraction =
-        time.and_then(|time| time.fraction).map(|fraction| format!("{:.0} %", fraction.0 * 100.0));
-    cell(columns.fraction, fraction.unwrap_or_default(), tokens.text.weak.0, &columns.font);
-    let (change, color) = change(bench, row, workload, tokens);
-    cell(columns.change, change, color, &columns.font);
-    let color = match (row.failure, time.map(|time| time.trust)) {
-        (Some(_), _) => tokens.status.bad.0,
-        (None, Some(Trust::Tainted)) => tokens.status.warning.0,
-        (None, _) => tokens.text.strong.0,
-    };
-    let said = if row.failure.is_none() && time.is_none() { "not timed".to_owned() } else { said };
-    let right = cell(Some(columns.time), said, color, &columns.font);
-    if let Some(time) = time {
-        origin(ui, tokens, time.source, pos2(right + 4.0, middle));
-    }
-    title(
-        ui,
-        row,
-        tokens,
-        columns,
-        Rect::from_min_max(
-            pos2(place.left() + 28.0, place.top()),
-            pos2(right - 8.0, place.bottom()),
-        ),
-    );
-    if pinned {
-        ui.painter().vline(
-            place.left() + 1.5,
-            place.y_range(),
-            egui::Stroke::new(3.0, tokens.accent.0),
-        );
-    }
-    act(&response, bench, row, commands);
-    hover(response, row, pinned);
-}
-
-/// Best, passed or failed.
-fn mark(ui: &Ui, bench: &Workbench, row: &Row, tokens: &Tokens, place: Rect) {
-    let at = Rect::from_center_size(pos2(place.left() + 16.0, place.center().y), vec2(11.0, 11.0));
-    let (icon, color) = if row.failure.is_some() {
-        (Icon::Cross, tokens.status.bad.0)
-    } else if bench.runs.is_best(row) {
-        (Icon::Star, tokens.status.good.0)
-    } else {
-        (Icon::Check, tokens.status.good.0)
-    };
-    icon.paint(ui.painter(), at, color);
-}
-
-/// Where a number comes from, so that none looks like another.
-fn origin(ui: &Ui, tokens: &Tokens, source: TimeSource, at: egui::Pos2) {
-    let place = Rect::from_center_size(at, vec2(10.0, 10.0));
-    let (icon, color) = match source {
-        TimeSource::Measured => (Icon::Dot, tokens.origin.measured.0),
-        TimeSource::Modelled => (Icon::Ring, tokens.origin.modelled.0),
-        TimeSource::Recorded => (Icon::Square, tokens.origin.recorded.0),
-    };
-    icon.paint(ui.painter(), place, color);
-}
-
-fn title(ui: &Ui, row: &Row, tokens: &Tokens, columns: &Columns, place: Rect) {
-    let mut job = LayoutJob::default();
-    job.wrap.max_width = place.width().max(0.0);
-    job.wrap.max_rows = 1;
-    job.wrap.break_anywhere = true;
-    let format =
-        |color| TextFormat { font_id: columns.font.clone(), color, ..TextFormat::default() };
-    job.append(&format!("#{}", row.number), 0.0, format(tokens.text.weak.0));
-    job.append(&row.kernel, 6.0, format(tokens.text.normal.0));
-    let galley = ui.painter().layout_job(job);
-    let at = pos2(place.left(), place.center().y - galley.size().y / 2.0);
-    ui.painter().with_clip_rect(place.intersect(ui.clip_rect())).galley(
-        at,
-        galley,
-        tokens.text.normal.0,
-    );
-}
-
-/// The difference to the pinned run, or to the one before.
-fn change(
-    bench: &Workbench,
-    row: &Row,
-    workload: &str,
-    tokens: &Tokens,
-) -> (String, egui::Color32) {
-    let pinned = bench.pinned().and_then(|number| bench.runs.get(number));
-    let other = pinned.or_else(|| bench.runs.before(row));
-    let Some(change) = other.and_then(|other| row.against(other, workload)) else {
-        return (String::new(), tokens.text.weak.0);
-    };
-    if change.abs() < TOO_SMALL {
-        return ("same".to_owned(), tokens.text.weak.0);
-    }
-    // A model tells numbers, and not which is faster.
-    let modelled = row.time(workload).is_some_and(|time| time.source == TimeSource::Modelled);
-    let color = match (modelled, change < 0.0) {
-        (true, _) => tokens.text.weak.0,
-        (false, true) => tokens.status.good.0,
-        (false, false) => tokens.status.bad.0,
-    };
-    let percent = change * 100.0;
-    (
-        if percent > 999.0 { format!("{:.1}x", change + 1.0) } else { format!("{percent:+.1} %") },
-        color,
-    )
-}
-
-fn date(at: Timestamp) -> String {
-    at.to_string().get(5..16).unwrap_or_default().replace('T', " ")
-}
-
-fn act(response: &egui::Response, bench: &Workbench, row: &Row, commands: &mut Vec<Command>) {
-    if response.clicked() {
-        commands.push(Command::SelectRun(row.number));
-    }
-    if response.double_clicked()
-        && bench.opened.as_ref().is_some_and(|opened| opened.project.kernel(&row.kernel).is_ok())
-    {
-        commands.push(Command::ChooseKernel(row.kernel.to_string()));
-        commands.push(Command::SelectRun(row.number));
-    }
-    response.context_menu(|ui| {
-        ui.set_min_width(180.0);
-        let mut entry = |title: &str, command: Vec<Command>| {
-            if ui.button(title).clicked() {
-                commands.extend(command);
-                ui.close();
-            }
-        };
-        let number = row.number;
-        let pin = if bench.pinned() == Some(number) {
-            "Unpin"
-        } else {
-            "Pin: compare everything with it"
-        };
-        entry(pin, vec![Command::Pin(number)]);
-        entry(
-            "Compare with the one shown",
-            vec![Command::Compare(Side::A, number), Command::CompareSelected],
-        );
-        entry("Compare as A", vec![Command::Compare(Side::A, number)]);
-        entry("Compare as B", vec![Command::Compare(Side::B, number)]);
+/// Asks what a run is to be called, as long as somebody types it.
+fn label_field(ui: &mut Ui, label: &mut Option<Asked>, commands: &mut Vec<Command>) {
+    let Some(asked) = label else { return };
+    let mut done = false;
+    ui.horizontal(|ui| {
+        ui.add_space(8.0);
+        ui.weak(format!("Label of #{} {}", asked.of, asked.kernel));
     });
-}
-
-fn hover(response: egui::Response, row: &Row, pinned: bool) {
-    response.on_hover_ui(|ui| {
-        ui.strong(format!("#{} {}", row.number, row.kernel));
-        ui.label(row.sentence.as_deref().unwrap_or("passed"));
-        for time in &row.times {
-            let how = match time.source {
-                TimeSource::Measured => "measured",
-                TimeSource::Modelled => "modelled",
-                TimeSource::Recorded => "recorded",
-            };
-            let interval =
-                time.interval.map(|(low, high)| format!(", {low} to {high}")).unwrap_or_default();
-            ui.label(format!("{}: {} {how}{interval}", time.workload, time.median));
-            if let Some(limiter) = &time.limiter {
-                ui.weak(format!("limited by {limiter}"));
-            }
+    ui.add_space(2.0);
+    ui.horizontal(|ui| {
+        ui.add_space(8.0);
+        let width = (ui.available_width() - 70.0).max(80.0);
+        let field = TextEdit::singleline(&mut asked.words)
+            .hint_text("A few words, nothing to remove it")
+            .char_limit(MOST_CHARACTERS)
+            .desired_width(width);
+        let field = ui.add(field);
+        field.widget_info(|| {
+            WidgetInfo::labeled(Role::TextInput, true, format!("Label of run {}", asked.of))
+        });
+        if asked.field == Field::New {
+            field.request_focus();
+            asked.field = Field::Shown;
         }
-        ui.weak(format!("{}, {}", row.device, date(row.made_at)));
-        if let Some(hash) = &row.candidate {
-            ui.weak(format!("candidate {hash}"));
+        let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+        if ui.button("Keep").clicked() || entered {
+            commands.push(Command::Label(asked.of, asked.words.clone()));
+            done = true;
         }
-        if pinned {
-            ui.weak("pinned: everything is compared with it");
-        }
+        done |= field.lost_focus() && ui.input(|input| input.key_pressed(Key::Escape));
     });
+    ui.add_space(6.0);
+    if done {
+        *label = None;
+    }
 }

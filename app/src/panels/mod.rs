@@ -13,6 +13,8 @@ mod empty;
 mod figures;
 mod heat;
 mod history;
+mod history_head;
+mod history_line;
 mod lesson;
 mod log;
 mod problems;
@@ -36,6 +38,7 @@ use egui::Ui;
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
 use crate::workbench::panel::Panel;
+use crate::workbench::runs::Row;
 
 /// What panels remember of how they are looked at.
 #[derive(Debug, Default)]
@@ -54,6 +57,13 @@ pub struct Views {
     search: search::SearchView,
     variant: variant::VariantView,
     best_so_far: best_so_far::BestSoFarView,
+}
+
+impl Views {
+    /// Asks what a run is to be called.
+    pub(crate) fn ask_for_label(&mut self, row: &Row) {
+        self.history.ask_for_label(row);
+    }
 }
 
 /// What a panel's tab says now.

@@ -30,6 +30,7 @@ use crate::theme::{self, ThemeName};
 use crate::workbench::command::Command;
 use crate::workbench::errand::Errand;
 use crate::workbench::lesson::LessonCommand;
+use crate::workbench::notices::Weight;
 use crate::workbench::panel::{LayoutName, Panel};
 use crate::workbench::search::SearchCommand;
 use crate::workbench::{Wish, Workbench};
@@ -203,6 +204,18 @@ impl Window {
             self.palette = Some(Palette::of_kernels());
         } else if let Command::Edit(edit) = &command {
             self.views.editor.ask(*edit);
+        } else if let Command::AskForLabel(number) = &command {
+            let number = number.or_else(|| self.bench.shown_run().map(|row| row.number));
+            match number.and_then(|number| self.bench.runs.get(number)) {
+                Some(row) => {
+                    self.layouts.show(Panel::History);
+                    self.views.ask_for_label(row);
+                }
+                None => {
+                    let text = "run a kernel first: there is no run to label";
+                    self.bench.notices.say(Weight::Note, text, now);
+                }
+            }
         } else if command == Command::CompareSelected {
             self.layouts.choose(LayoutName::Compare);
         } else if command == Command::Search(SearchCommand::Start) {

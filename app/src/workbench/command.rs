@@ -68,6 +68,10 @@ pub enum Command {
     SelectRun(RunNumber),
     /// Compare everything with this run from now on; with none again where it is that run already.
     Pin(RunNumber),
+    /// Ask what a run is to be called; the one that is looked at where none is named.
+    AskForLabel(Option<RunNumber>),
+    /// Call a run so from now on; an empty text takes its label away.
+    Label(RunNumber, String),
     /// Put a run on one side of the comparison.
     Compare(Side, RunNumber),
     /// Compare the run that is looked at with the pinned one, or with the one before.
@@ -339,6 +343,7 @@ fn listed() -> Vec<Entry> {
     add(Menu::View, Command::ZoomOut, "Zoom out", &[control("Minus")]);
     add(Menu::View, Command::ZoomReset, "Normal size", &[control("Num0")]);
     add(Menu::History, Command::CompareSelected, "Compare", &[control("D")]);
+    add(Menu::History, Command::AskForLabel(None), "Label run…", &[plain("F2")]);
     add(Menu::History, Command::SwapSides, "Swap sides", &[]);
     add(Menu::History, Command::CopyVerdict, "Copy verdict", &[]);
     add(Menu::History, Command::CopyComparison, "Copy comparison as Markdown", &[]);

@@ -12,6 +12,7 @@ use lightbench_core::device::{DeviceName, DeviceSheet};
 use lightbench_core::engine::{Engine, Event, Heard, NotTaken, Request, RequestId, Searching};
 use lightbench_core::evaluate::Run;
 use lightbench_core::figure::Figure;
+use lightbench_core::history::label::Label;
 use lightbench_core::history::record::Origin;
 use lightbench_core::history::{RunNumber, StoredRun};
 use lightbench_core::project::{Kernel, Project, ProjectError, Survey};
@@ -59,6 +60,8 @@ pub enum Errand {
     },
     /// Append a run to the history.
     Record(Box<Recording>),
+    /// What a person calls a run from now on; none takes a label away.
+    Label(PathBuf, RunNumber, Option<Label>),
     /// One run of the history with its texts.
     ReadRun(PathBuf, RunNumber),
     /// Machine code as text.
@@ -169,6 +172,8 @@ pub enum Finding {
     Saved(PathBuf, String, Result<(), String>),
     /// A run was appended; the sentence of each workload that was measured, held against the runs before.
     Recorded(PathBuf, Box<StoredRun>, Vec<(String, String)>),
+    /// A run has another label now, or none.
+    Labelled(PathBuf, RunNumber, Option<Label>),
     /// A run was read, with the text of its kernel.
     Run(PathBuf, Box<StoredRun>, Option<String>),
     /// Machine code as text.

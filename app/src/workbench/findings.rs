@@ -63,6 +63,11 @@ impl Workbench {
                     self.recorded(&run, lines, now);
                 }
             }
+            Finding::Labelled(folder, number, label) => {
+                if self.is_open(&folder) {
+                    self.runs.label(number, label.as_ref());
+                }
+            }
             Finding::Run(folder, run, source) => {
                 if self.is_open(&folder) {
                     self.read_run(&Arc::from(run), source);

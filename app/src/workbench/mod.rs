@@ -9,7 +9,9 @@ pub mod comparison;
 pub mod documents;
 pub mod errand;
 pub mod evaluations;
+pub mod families;
 mod findings;
+pub mod groups;
 pub mod lesson;
 pub mod notices;
 pub mod opened;
@@ -28,6 +30,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use lightbench_core::history::label::Label;
 use lightbench_core::history::record::Origin;
 use lightbench_core::history::{RunNumber, StoredRun};
 use lightbench_core::toolchain::doctor::Report;
@@ -248,6 +251,7 @@ impl Workbench {
                 let pinned = &mut self.selection.pinned;
                 *pinned = if *pinned == Some(number) { None } else { Some(number) };
             }
+            Command::Label(number, words) => self.label(number, &words, now),
             Command::Compare(side, number) => self.compare(side, number),
             Command::CompareSelected => self.compare_selected(now),
             Command::SwapSides => self.selection.sides.swap(0, 1),
@@ -275,6 +279,7 @@ impl Workbench {
             // What the window itself does before it comes here.
             Command::Edit(_)
             | Command::Show(_)
+            | Command::AskForLabel(_)
             | Command::Layout(_)
             | Command::ResetLayout
             | Command::UndoLayout
@@ -520,6 +525,16 @@ impl Workbench {
         self.selection.sides[at] = Some(Compared { number, run: None, source: None });
         if let Some(opened) = &self.opened {
             self.clerk.hand(Errand::ReadRun(opened.project.root.clone(), number));
+        }
+    }
+
+    fn label(&mut self, number: RunNumber, words: &str, now: Duration) {
+        let Some(opened) = &self.opened else { return };
+        match Label::typed(words) {
+            Ok(label) => {
+                self.clerk.hand(Errand::Label(opened.project.root.clone(), number, label));
+            }
+            Err(error) => self.notices.say(Weight::Warning, error.to_string(), now),
         }
     }
 

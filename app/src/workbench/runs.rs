@@ -4,10 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use lightbench_core::history::label::Label;
 use lightbench_core::history::record::{Basis, FailureWord, Outcome};
 use lightbench_core::history::timing::{Clock, Mode};
 use lightbench_core::history::{Provenance, RunNumber, StoredRun};
 use lightbench_core::units::{Fraction, Seconds};
+
+use super::families::{Descent, Families, Family};
 
 /// One run.
 #[derive(Clone, Debug)]
@@ -32,6 +35,21 @@ pub struct Row {
     pub score: Option<(Seconds, BasisNumber)>,
     /// The beginning of the candidate's hash.
     pub candidate: Option<Arc<str>>,
+    /// What the candidate descends from.
+    pub descent: Descent,
+    /// What somebody calls it.
+    pub label: Option<Arc<str>>,
+    /// Whether others may be compared with it.
+    pub standing: Standing,
+}
+
+/// Whether others may be compared with a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// This machine verified everything, and it passed.
+    Standard,
+    /// It failed, was screened only, or is from elsewhere.
+    Other,
 }
 
 /// The time of one workload.
@@ -90,6 +108,7 @@ pub struct Runs {
     names: BTreeSet<Arc<str>>,
     bases: BTreeMap<Basis, BasisNumber>,
     best: BTreeMap<BasisNumber, (Seconds, RunNumber)>,
+    families: Families,
     /// Changes so far: another number means other rows.
     version: u64,
 }
@@ -104,6 +123,20 @@ pub struct View {
     pub filter: String,
     /// In which order.
     pub sort: Sort,
+    /// Whether families stand together.
+    pub grouping: Grouping,
+    /// Families of which only the head is shown.
+    pub folded: BTreeSet<Family>,
+}
+
+/// Whether rows stand together that have something in common.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Grouping {
+    /// One list.
+    #[default]
+    None,
+    /// Runs whose candidates go back to the same one.
+    Lineage,
 }
 
 /// In which order rows are shown.
@@ -127,7 +160,7 @@ impl Runs {
                 continue;
             }
             let row = self.row(run);
-            if let Some((seconds, basis)) = row.score.filter(|_| run.is_standard()) {
+            if let Some((seconds, basis)) = row.standard_score() {
                 let best = self.best.entry(basis).or_insert((seconds, row.number));
                 if seconds < best.0 {
                     *best = (seconds, row.number);
@@ -192,10 +225,10 @@ impl Runs {
             Outcome::Failed { word, sentence, .. } => (Some(*word), Some(sentence.clone().into())),
         };
         let score = record.score().map(|score| (score.seconds, self.basis(score.basis)));
+        let kernel = self.name(&record.kernel);
         Row {
             number: run.number,
             made_at: record.made_at,
-            kernel: self.name(&record.kernel),
             device: self.name(&record.device.name),
             provenance: run.provenance,
             failure,
@@ -206,7 +239,19 @@ impl Runs {
                 let end = hash.char_indices().nth(10).map_or(hash.len(), |(at, _)| at);
                 Arc::from(&hash[..end])
             }),
+            descent: self.families.add(run, &kernel),
+            label: run.label.as_ref().map(|label| self.name(label.as_str())),
+            standing: if run.is_standard() { Standing::Standard } else { Standing::Other },
+            kernel,
         }
+    }
+
+    /// Somebody calls a run so from now on; nothing where it has no label any more.
+    pub fn label(&mut self, number: RunNumber, label: Option<&Label>) {
+        let label = label.map(|label| self.name(label.as_str()));
+        let Ok(at) = self.rows.binary_search_by_key(&number, |row| row.number) else { return };
+        self.rows[at].label = label;
+        self.version += 1;
     }
 
     fn name(&mut self, name: &str) -> Arc<str> {
@@ -228,6 +273,11 @@ impl Runs {
     pub fn get(&self, number: RunNumber) -> Option<&Row> {
         let at = self.rows.binary_search_by_key(&number, |row| row.number).ok()?;
         self.rows.get(at)
+    }
+
+    /// Which candidates descend from which.
+    pub(super) const fn families(&self) -> &Families {
+        &self.families
     }
 
     /// All of them, the newest last.
@@ -307,6 +357,12 @@ impl Row {
             || self.verdict().contains(word)
             || number == Some(self.number.0)
             || self.candidate.as_deref().is_some_and(|hash| hash.starts_with(word))
+            || self.label.as_ref().is_some_and(|label| label.to_lowercase().contains(word))
+    }
+
+    /// Its score, where others may be compared with it.
+    pub(super) fn standard_score(&self) -> Option<(Seconds, BasisNumber)> {
+        self.score.filter(|_| self.standing == Standing::Standard)
     }
 
     /// The word for what came of it.

@@ -190,7 +190,7 @@ pub(crate) fn stored(number: i64, kernel: &str, seed: u64, seconds: Option<f64>)
         environment: Environment::default(),
         elapsed: None,
     };
-    StoredRun { number: RunNumber(number), provenance: Provenance::Own, record }
+    StoredRun { number: RunNumber(number), provenance: Provenance::Own, label: None, record }
 }
 
 /// What was asked about a kernel's verdict, with its seed.
@@ -333,7 +333,8 @@ fn runs_are_filtered_sorted_and_compared() {
         runs.add(&[stored(number, kernel, 0, seconds)]);
     }
     let check = |filter: &str, sort: runs::Sort, expected: &[i64]| {
-        let shown = runs.shown(&runs::View { filter: filter.to_owned(), sort });
+        let shown =
+            runs.shown(&runs::View { filter: filter.to_owned(), sort, ..runs::View::default() });
         let numbers: Vec<i64> =
             shown.iter().map(|place| runs.rows()[*place as usize].number.0).collect();
         assert_eq!(numbers, expected, "{filter} {sort:?}");

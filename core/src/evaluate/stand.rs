@@ -72,7 +72,8 @@ fn of(
     let facts = Fact::ALL.iter().filter_map(|fact| Some((*fact, fact.value(&situation)?)));
     let (facts, line) = (facts.collect(), String::new());
     let bound = bound.map(|physical| physical.bound().clone());
-    Some(WorkloadStanding { bound, standing, limiter, advice, facts, line })
+    let launch = situation.main_launch().cloned();
+    Some(WorkloadStanding { bound, standing, limiter, advice, facts, launch, line })
 }
 
 /// What was counted, as if the timed workload had been: counts of a smaller one are made as large, so that what is shared

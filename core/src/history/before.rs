@@ -115,7 +115,7 @@ mod tests {
     }
 
     fn stored(record: RunRecord) -> StoredRun {
-        StoredRun { number: RunNumber(1), provenance: Provenance::Own, record }
+        StoredRun { number: RunNumber(1), provenance: Provenance::Own, label: None, record }
     }
 
     fn timing(run: &mut RunRecord) -> &mut RecordedTiming {

@@ -12,8 +12,10 @@
 pub mod before;
 mod error;
 mod file_system;
+pub mod label;
 pub mod lineage;
 pub mod machine;
+pub mod numbers;
 pub mod open;
 pub mod place;
 pub mod query;

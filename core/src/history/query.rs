@@ -14,6 +14,8 @@ pub struct Filter {
     pub device: Option<String>,
     /// With this verdict: `passed` or the word of a failure.
     pub verdict: Option<String>,
+    /// With this label.
+    pub label: Option<String>,
 }
 
 /// In which order they come.
@@ -89,11 +91,15 @@ impl Store {
                  SELECT number FROM run INDEXED BY run_newest
                  WHERE (?1 IS NULL OR kernel = ?1) AND (?2 IS NULL OR device = ?2)
                    AND (?3 IS NULL OR verdict = ?3)
-                 ORDER BY number DESC LIMIT ?4)
+                   AND (?4 IS NULL OR number IN (
+                       SELECT run FROM label AS last WHERE words = ?4 AND words <> '' AND number =
+                           (SELECT max(number) FROM label WHERE label.run = last.run)))
+                 ORDER BY number DESC LIMIT ?5)
              ORDER BY run.number DESC"
         );
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        self.listed(&select, params![filter.kernel, filter.device, filter.verdict, limit])
+        let Filter { kernel, device, verdict, label } = filter;
+        self.listed(&select, params![kernel, device, verdict, label, limit])
     }
 
     fn listed(&self, select: &str, parameters: impl Params) -> rusqlite::Result<Listing> {

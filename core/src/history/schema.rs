@@ -8,7 +8,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 pub(super) const APPLICATION: i64 = 0x4c62_4869;
 
 /// The steps. Rows are appended and never changed, which triggers keep.
-pub(super) const STEPS: &[&str] = &[RUNS, BASELINES];
+pub(super) const STEPS: &[&str] = &[RUNS, BASELINES, LABELS];
 
 /// Runs, their documents, and the texts that they refer to.
 ///
@@ -48,6 +48,18 @@ const BASELINES: &str = "
 CREATE TABLE baseline (number INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run (number)) STRICT;
 CREATE TRIGGER baseline_stays BEFORE UPDATE ON baseline BEGIN SELECT RAISE(ABORT, 'a choice is never edited'); END;
 CREATE TRIGGER baseline_remains BEFORE DELETE ON baseline BEGIN SELECT RAISE(ABORT, 'a choice is never removed'); END;
+";
+
+/// Words that somebody gave to a run; the last ones count, and none stand as an empty text.
+const LABELS: &str = "
+CREATE TABLE label (
+    number INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL REFERENCES run (number),
+    words TEXT NOT NULL
+) STRICT;
+CREATE INDEX label_run ON label (run, number);
+CREATE TRIGGER label_stays BEFORE UPDATE ON label BEGIN SELECT RAISE(ABORT, 'a label is never edited'); END;
+CREATE TRIGGER label_remains BEFORE DELETE ON label BEGIN SELECT RAISE(ABORT, 'a label is never removed'); END;
 ";
 
 /// The version that all steps make.

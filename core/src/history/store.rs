@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, Transaction
 use serde::{Deserialize, Serialize};
 
 use super::error::HistoryError;
+use super::label::Label;
 use super::machine::{Machine, Seal};
 use super::record::{Basis, RunRecord};
 use super::sidecar::Held;
@@ -39,6 +40,8 @@ pub struct StoredRun {
     pub number: RunNumber,
     /// Who ran it.
     pub provenance: Provenance,
+    /// What somebody calls it.
+    pub label: Option<Label>,
     /// What it is.
     pub record: RunRecord,
 }
@@ -166,13 +169,18 @@ impl Store {
         let is_own = self.machine.has_sealed(&document, seal.as_deref())
             && Columns::of_row(row)? == Columns::of(&record);
         let provenance = if is_own { Provenance::Own } else { Provenance::Recorded };
-        Ok(Some(StoredRun { number: RunNumber(row.get("number")?), provenance, record }))
+        // What a file from elsewhere calls it may be no label.
+        let words: Option<String> = row.get("label")?;
+        let label = words.and_then(|words| Label::typed(&words).ok().flatten());
+        Ok(Some(StoredRun { number: RunNumber(row.get("number")?), provenance, label, record }))
     }
 }
 
 /// Everything that makes a [`StoredRun`].
 pub(super) const SELECT: &str = "SELECT run.number, id, kernel, device, verdict, candidate, parent, basis, seconds, \
-                                 seal, body FROM run CROSS JOIN document ON document.number = run.number";
+                                 seal, body, (SELECT words FROM label WHERE label.run = run.number \
+                                 ORDER BY label.number DESC LIMIT 1) AS label \
+                                 FROM run CROSS JOIN document ON document.number = run.number";
 
 /// What is searched by, taken out of a record.
 #[derive(Debug, PartialEq)]

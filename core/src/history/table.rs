@@ -1,11 +1,12 @@
 //! Runs as a table for spreadsheets.
 
+use super::label::Label;
 use super::record::{Outcome, RunRecord};
 use super::store::{Provenance, StoredRun};
 use super::timing::{Clock, Mode};
 use crate::display_text::in_spreadsheet;
 
-const HEADINGS: [&str; 16] = [
+const HEADINGS: [&str; 17] = [
     "run",
     "provenance",
     "made_at",
@@ -22,6 +23,7 @@ const HEADINGS: [&str; 16] = [
     "workloads",
     "seed",
     "sentence",
+    "label",
 ];
 
 /// The runs as comma-separated values with a line of headings.
@@ -69,6 +71,7 @@ fn cells(run: &StoredRun) -> [String; HEADINGS.len()] {
         record.workloads.len().to_string(),
         record.seed.map_or_else(String::new, |seed| seed.to_string()),
         in_spreadsheet(sentence),
+        in_spreadsheet(run.label.as_ref().map_or("", Label::as_str)),
     ]
 }
 
@@ -109,6 +112,7 @@ mod tests {
         let stored = |number, record| StoredRun {
             number: RunNumber(number),
             provenance: Provenance::Own,
+            label: Label::typed("=label").unwrap(),
             record,
         };
         let runs = [
@@ -125,6 +129,7 @@ mod tests {
             lines[1]
         );
         assert!(lines[2].contains(",'=cmd|'/c calc'!A1,"), "{}", lines[2]);
+        assert!(lines.iter().skip(1).all(|line| line.ends_with(",'=label")), "{table}");
         assert!(lines[2].contains(",\"b,\"\"c\"\"\","), "{}", lines[2]);
         let read: Vec<_> = csv::Reader::from_reader(table.as_bytes())
             .records()

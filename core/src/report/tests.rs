@@ -11,7 +11,7 @@ use crate::project::Project;
 const HOSTILE: &str = "</td><script>alert(1)</script>|`x`[l](javascript:y)\n@team \u{202e}&amp;";
 
 fn stored(number: i64, record: RunRecord) -> StoredRun {
-    StoredRun { number: RunNumber(number), provenance: Provenance::Own, record }
+    StoredRun { number: RunNumber(number), provenance: Provenance::Own, label: None, record }
 }
 
 fn page(runs: &[StoredRun]) -> Page {

@@ -11,7 +11,7 @@ use super::evidence::Found;
 use super::fault_report::FaultReport;
 use super::inputs::Recipe;
 use super::program::Unsupported;
-use crate::compile::facts::FactsError;
+use crate::compile::facts::{FactsError, LaunchFacts};
 use crate::measure::{Protocol, Timing};
 use crate::project::launch::expectation::{Expectation, RefusalKind, WrongKind};
 use crate::speed_of_light::advice::Advice;
@@ -77,6 +77,8 @@ pub struct WorkloadStanding {
     pub advice: Advice,
     /// Every number that limiter and advice may rest on, as far as it is known.
     pub facts: BTreeMap<Fact, f64>,
+    /// The launch with the most threads, as it was compiled.
+    pub launch: Option<LaunchFacts>,
     /// All of it in one sentence.
     pub line: String,
 }

@@ -16,6 +16,7 @@ pub(super) fn of(root: &Path, shown: Option<&Shown>) -> Value {
                 "run": run.number,
                 "provenance": run.provenance,
                 "best": shown.best.contains(&run.number),
+                "label": run.label,
                 "baseline": shown.baseline == Some(run.number),
                 "cold_median_seconds": run.record.score().map(|score| score.seconds),
                 "record": run.record,

@@ -9,6 +9,7 @@ mod text;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use lightbench_core::history::label::Label;
 use lightbench_core::history::machine::Machine;
 use lightbench_core::history::place::Place;
 use lightbench_core::history::query::{Filter, Listing, Order};
@@ -29,13 +30,18 @@ pub fn run(session: &Session, arguments: &args::History) -> Outcome {
 fn listed(session: &Session, arguments: &args::History) -> Result<Outcome, Refused> {
     let root = project_folder(&arguments.project)?;
     let Some(Opened { mut store, mut notices }) = existing(session, &root)? else {
-        if let Some(number) = arguments.choose_baseline {
+        if let Some(number) = arguments.choose_baseline.or(arguments.set_label) {
             return Err(HistoryError::NoSuchRun(RunNumber(number)).into());
         }
         return told(arguments, &root, None, &[]);
     };
     if let Some(number) = arguments.choose_baseline {
         store.choose_baseline(RunNumber(number))?;
+    }
+    if let Some(number) = arguments.set_label {
+        let words = arguments.words.as_deref().unwrap_or_default();
+        let label = Label::typed(words).map_err(|error| Refused::Request(error.to_string()))?;
+        store.label(RunNumber(number), label.as_ref())?;
     }
     let shown = Shown::of(&store, &arguments.selection, order(arguments.sort))?;
     // It is said once in this command, and not with every run.
@@ -109,6 +115,7 @@ fn filter(selection: &Selection) -> Filter {
         kernel: selection.kernel.clone(),
         device: selection.device.clone(),
         verdict: selection.verdict.clone(),
+        label: selection.label.clone(),
     }
 }
 

@@ -71,7 +71,7 @@ fn time(run: &StoredRun) -> String {
 }
 
 fn remark(shown: &Shown, run: &StoredRun) -> String {
-    let mut words = Vec::new();
+    let mut words: Vec<String> = run.label.iter().map(|label| format!("“{label}”")).collect();
     match run.provenance {
         Provenance::Own => {}
         Provenance::Recorded => words.push("recorded".to_owned()),

@@ -7,6 +7,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use lightbench_core::evaluate::Run;
 use lightbench_core::history::before::Before;
+use lightbench_core::history::numbers::RecordedNumbers;
 use lightbench_core::history::record::{
     ChecksSummary, DeviceIdentity, Environment, FailureWord, Origin, Outcome, PassedBy,
     RecordedWorkload, RunId, RunRecord, Scope, SourceText, WorkloadName, definition_hash,
@@ -236,6 +237,8 @@ impl<'a> Recorder<'a> {
                 }
                 if let (Mode::Cold, Some(standing)) = (recorded.mode, &timed.standing) {
                     recorded.hold_back(&standing.limiter);
+                    let profile = timed.profile.as_ref().ok();
+                    recorded.numbers = Some(RecordedNumbers::of(standing.launch.as_ref(), profile));
                 }
                 timings.push(recorded);
             }

@@ -195,6 +195,7 @@ mod tests {
             limiter,
             advice: Advice::Nothing,
             facts: std::collections::BTreeMap::new(),
+            launch: None,
             line: String::new(),
         };
         let documents = [timing(&measured.unwrap()), timing(&modelled), standing(&stands)];

@@ -126,7 +126,8 @@ fn reported(
     let Some(output) = arguments.output.clone().or(beside) else {
         return Err("no run was kept, so there is no report".to_owned());
     };
-    let selection = Selection { kernel: None, device: None, verdict: None, limit: REPORTED };
+    let selection =
+        Selection { kernel: None, device: None, verdict: None, label: None, limit: REPORTED };
     let asked = args::Report {
         project: project.to_owned(),
         selection,

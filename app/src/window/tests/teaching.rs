@@ -80,6 +80,7 @@ fn verdict(seed: u64, workload: &str, facts: &[(Fact, f64)]) -> Run {
         },
         advice: Advice::Nothing,
         facts: facts.iter().copied().collect::<BTreeMap<_, _>>(),
+        launch: None,
         line: "Correct".to_owned(),
     });
     run

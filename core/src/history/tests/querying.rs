@@ -1,8 +1,9 @@
 //! The newest runs, filtered and sorted.
 
-use crate::history::RunNumber;
 use crate::history::fixture::{failed, machine, opened, passed};
+use crate::history::label::Label;
 use crate::history::query::{Filter, Order};
+use crate::history::{HistoryError, RunNumber};
 
 #[test]
 fn the_newest_that_a_filter_lets_through_come_in_the_order_asked_for() {
@@ -26,7 +27,8 @@ fn the_newest_that_a_filter_lets_through_come_in_the_order_asked_for() {
     };
     let filter = |kernel: &str, device: &str, verdict: &str| {
         let wanted = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-        Filter { kernel: wanted(kernel), device: wanted(device), verdict: wanted(verdict) }
+        let (kernel, device, verdict) = (wanted(kernel), wanted(device), wanted(verdict));
+        Filter { kernel, device, verdict, label: None }
     };
     check(&Filter::default(), Order::Newest, 10, &["5", "4", "3", "2", "1"]);
     check(&Filter::default(), Order::Newest, 2, &["5", "4"]);
@@ -60,4 +62,34 @@ fn a_long_history_is_read_page_by_page() {
     check(Some(4), &[3, 2], Some(2));
     check(Some(2), &[1], Some(1));
     check(Some(1), &[], None);
+}
+
+#[test]
+fn a_label_is_what_was_said_last_and_runs_are_found_by_it() {
+    let (root, (_key, machine)) = (tempfile::tempdir().unwrap(), machine());
+    let (mut store, _) = opened(root.path(), &machine);
+    for candidate in ["1", "2", "3"] {
+        let (record, texts) = passed("a", candidate, Some(1e-5));
+        store.append(&record, &texts).unwrap();
+    }
+    let mut say = |number, words: &str| {
+        store.label(RunNumber(number), Label::typed(words).unwrap().as_ref()).unwrap();
+    };
+    say(1, "slow");
+    say(1, "two rows");
+    say(2, "two rows");
+    say(3, "two rows");
+    say(3, "");
+    let label = |number| store.run(RunNumber(number)).unwrap().unwrap().label;
+    assert_eq!(label(1), Label::typed("two rows").unwrap());
+    assert_eq!(label(3), None);
+    let found = |words: &str| {
+        let filter = Filter { label: Some(words.to_owned()), ..Filter::default() };
+        let runs = store.newest(&filter, Order::Newest, 10).unwrap().runs;
+        runs.iter().map(|run| run.number.0).collect::<Vec<_>>()
+    };
+    assert_eq!(found("two rows"), [2, 1]);
+    assert_eq!((found("slow"), found("")), (vec![], vec![]));
+    let refused = store.label(RunNumber(4), None).unwrap_err();
+    assert!(matches!(refused, HistoryError::NoSuchRun(RunNumber(4))), "{refused}");
 }

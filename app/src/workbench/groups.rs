@@ -1,0 +1,179 @@
+//! The history's rows in families, each below a head that says what came of it; or all of them in one list.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::families::{Families, Family};
+use super::runs::{BasisNumber, Grouping, Row, Runs, View};
+
+/// What is shown, from top to bottom.
+#[derive(Clone, Debug, Default)]
+pub struct Shown {
+    /// One after the other.
+    pub lines: Vec<Line>,
+    /// What heads speak of.
+    pub groups: Vec<Group>,
+}
+
+/// One line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// The head of a group, by its place among them.
+    Head(u32),
+    /// A run, by its place among all rows.
+    Run(u32),
+}
+
+/// Runs of one family, as far as the filter lets them through.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// Which family.
+    pub family: Family,
+    /// The kernel that it began with.
+    pub name: Arc<str>,
+    /// How many runs.
+    pub runs: usize,
+    /// How many of them passed.
+    pub passed: usize,
+    /// The place of the fastest among those that may be compared with its newest one.
+    pub best: Option<u32>,
+    /// Whether its runs are shown.
+    pub fold: Fold,
+}
+
+/// Whether the runs of a group are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fold {
+    /// They are.
+    Open,
+    /// Only the head is.
+    Closed,
+}
+
+impl Runs {
+    /// What is shown, in order. Groups come in the order of their first rows.
+    #[must_use]
+    pub fn lines(&self, view: &View) -> Shown {
+        let places = self.shown(view);
+        match view.grouping {
+            Grouping::None => {
+                Shown { lines: places.into_iter().map(Line::Run).collect(), groups: Vec::new() }
+            }
+            Grouping::Lineage => self.grouped(view, &places),
+        }
+    }
+
+    fn grouped(&self, view: &View, places: &[u32]) -> Shown {
+        let mut members: Vec<(Family, Vec<u32>)> = Vec::new();
+        let mut known: BTreeMap<Family, usize> = BTreeMap::new();
+        let resolved = self.families().resolved();
+        for place in places {
+            let Some(row) = self.rows().get(*place as usize) else { continue };
+            let Some(family) = Families::of(&resolved, row.descent) else { continue };
+            let at = *known.entry(family).or_insert_with(|| {
+                members.push((family, Vec::new()));
+                members.len() - 1
+            });
+            members[at].1.push(*place);
+        }
+        let mut shown = Shown::default();
+        for ((family, places), at) in members.into_iter().zip(0..) {
+            let group = self.group(view, family, &places);
+            shown.lines.push(Line::Head(at));
+            if group.fold == Fold::Open {
+                shown.lines.extend(places.into_iter().map(Line::Run));
+            }
+            shown.groups.push(group);
+        }
+        shown
+    }
+
+    fn group(&self, view: &View, family: Family, places: &[u32]) -> Group {
+        let rows =
+            || places.iter().filter_map(|place| Some((*place, self.rows().get(*place as usize)?)));
+        let oldest = rows().min_by_key(|(place, _)| *place).map(|(_, row)| &row.kernel);
+        let name = self.families().kernel(family).or(oldest);
+        Group {
+            family,
+            name: name.map_or_else(|| "".into(), Arc::clone),
+            runs: places.len(),
+            passed: rows().filter(|(_, row)| row.failure.is_none()).count(),
+            best: best(rows()),
+            fold: if view.folded.contains(&family) { Fold::Closed } else { Fold::Open },
+        }
+    }
+}
+
+/// The fastest of those that may be compared with the newest one: times of another task or device say nothing of it.
+fn best<'a>(rows: impl Iterator<Item = (u32, &'a Row)> + Clone) -> Option<u32> {
+    let scored = rows.filter_map(|(place, row)| Some((place, row.standard_score()?)));
+    let newest = scored.clone().max_by_key(|(place, _)| *place);
+    let basis: BasisNumber = newest?.1.1;
+    let alike = scored.filter(|(_, score)| score.1 == basis);
+    alike.min_by(|a, b| a.1.0.0.total_cmp(&b.1.0.0)).map(|(place, _)| place)
+}
+
+#[cfg(test)]
+mod tests {
+    use lightbench_core::history::Provenance;
+
+    use super::*;
+    use crate::workbench::runs::Sort;
+    use crate::workbench::tests::stored;
+
+    fn runs() -> Runs {
+        let mut runs = Runs::default();
+        for (number, kernel, parent, seconds) in [
+            (1, "naive", None, Some(4e-4)),
+            (2, "warp", None, Some(3e-4)),
+            (3, "naive", Some(1), Some(2e-4)),
+            (4, "naive-3", Some(3), None),
+            (5, "warp", Some(2), Some(5e-4)),
+        ] {
+            let mut run = stored(number, kernel, 0, seconds);
+            run.record.parent = parent.map(|parent: i64| format!("{parent:0<64x}"));
+            runs.add(&[run]);
+        }
+        let mut faster = stored(6, "warp", 0, Some(1e-5));
+        faster.provenance = Provenance::Recorded;
+        faster.record.parent = Some(format!("{:0<64x}", 2));
+        runs.add(&[faster]);
+        runs
+    }
+
+    /// Heads as `name runs passed best`, runs by their numbers.
+    fn check(runs: &Runs, view: &View, expected: &[&str]) {
+        let shown = runs.lines(view);
+        let number = |place: u32| runs.rows()[place as usize].number;
+        let told: Vec<String> = shown
+            .lines
+            .iter()
+            .map(|line| match line {
+                Line::Run(place) => number(*place).to_string(),
+                Line::Head(at) => {
+                    let group = &shown.groups[*at as usize];
+                    let best = group
+                        .best
+                        .map_or_else(|| "none".to_owned(), |best| number(best).to_string());
+                    format!("{} {} {} {best}", group.name, group.runs, group.passed)
+                }
+            })
+            .collect();
+        assert_eq!(told, expected, "{view:?}");
+    }
+
+    #[test]
+    fn families_stand_together_below_their_best() {
+        let runs = runs();
+        let view = View { grouping: Grouping::Lineage, ..View::default() };
+        check(&runs, &view, &["warp 3 3 2", "6", "5", "2", "naive 3 3 3", "4", "3", "1"]);
+        let sorted = View { sort: Sort::Fastest, ..view.clone() };
+        check(&runs, &sorted, &["warp 3 3 2", "6", "2", "5", "naive 3 3 3", "3", "1", "4"]);
+        let filtered = View { filter: "naive-3".to_owned(), ..view.clone() };
+        check(&runs, &filtered, &["naive 1 1 none", "4"]);
+        let family = runs.lines(&view).groups[0].family;
+        let folded = View { folded: [family].into(), ..view };
+        check(&runs, &folded, &["warp 3 3 2", "naive 3 3 3", "4", "3", "1"]);
+        check(&runs, &View::default(), &["6", "5", "4", "3", "2", "1"]);
+    }
+}
