@@ -122,7 +122,7 @@ pub(crate) fn timing(seconds: f64) -> Timing {
     let around = |part: f64| Seconds(seconds * part);
     let rounds = vec![(0..20).map(|index| around(1.0 + f64::from(index % 5) * 1e-3)).collect()];
     Timing {
-        clock: Clock::Events { offset: Seconds(1e-6), floor: Seconds(2e-6) },
+        clock: Clock::Events { offset: Seconds(1e-6), floor: Seconds(2e-6), without: None },
         mode: measure::Mode::Cold,
         summary: Summary {
             median: Seconds(seconds),

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::capability::ComputeCapability;
 use super::error::DeviceError;
-use super::timing::{Sampling, Timed, Work};
+use super::timing::{Sampling, Timed, Timekeeping, Work};
 use super::virtual_device::Watch;
 use crate::virtual_gpu::cost::Counters;
 use crate::virtual_gpu::machine::Accepted;
@@ -128,6 +128,17 @@ pub trait Device: fmt::Debug {
     fn direct(&mut self) -> Option<&mut dyn Direct> {
         None
     }
+
+    /// What a device that runs in real time has besides; none of one that models its time.
+    fn instruments(&mut self) -> Option<&mut dyn Instruments> {
+        None
+    }
+}
+
+/// What a device that runs in real time has besides what all devices have.
+pub trait Instruments {
+    /// Has this tell the time from now on, where it can.
+    fn keep_time(&mut self, by: &Timekeeping);
 }
 
 /// A way for contents from one process to another with the same device.

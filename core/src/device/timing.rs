@@ -1,5 +1,7 @@
 //! Work that a device times: what runs, what is put right before each sample, and what came of it.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 use super::execution::{BufferId, Launch, LaunchFault};
@@ -56,6 +58,16 @@ pub struct Sampling {
     pub batch: u32,
     /// Samples.
     pub samples: u32,
+}
+
+/// What is asked to tell the time of a single launch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Timekeeping {
+    /// Events around it.
+    #[default]
+    Events,
+    /// Time stamps of the driver, whose library lies at one of these places or where the system's loader finds it.
+    Cupti(Vec<PathBuf>),
 }
 
 /// One operation of modelled work; the same again is not modelled again.

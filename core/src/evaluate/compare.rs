@@ -157,8 +157,10 @@ fn outcome(
         seed,
         abandon_above: None,
         outputs: None,
+        cupti: Vec::new(),
     };
     let limit = BESIDE.saturating_add(protocol.longest * 4);
+    bench.stations.look_for_cupti(&bench.compiler.toolchain().cupti);
     let report = bench
         .stations
         .measure(order, limit, cancellation)

@@ -64,6 +64,7 @@ impl RecordedTiming {
             workload,
             clock: match timing.clock {
                 measure::Clock::Events { .. } => Clock::Measured { method: "events".to_owned() },
+                measure::Clock::Cupti { .. } => Clock::Measured { method: "cupti".to_owned() },
                 measure::Clock::Modelled => Clock::Modelled,
             },
             mode: match timing.mode {

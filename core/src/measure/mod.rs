@@ -9,6 +9,6 @@ pub mod statistics;
 pub mod timing;
 
 pub use comparison::{Comparison, Conclusion};
-pub use protocol::{Progress, Protocol};
+pub use protocol::{ClockUse, Progress, Protocol};
 pub use statistics::Summary;
-pub use timing::{Basis, Clock, Conditions, Mode, Stopped, Taint, Timing};
+pub use timing::{Basis, Clock, Conditions, Mode, NoStamps, Stopped, Taint, Timing};

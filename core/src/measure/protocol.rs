@@ -21,6 +21,20 @@ pub struct Protocol {
     pub precision: f64,
     /// Time of the host's clock that sampling may take.
     pub longest: Duration,
+    /// What is asked to tell the time.
+    #[serde(default)]
+    pub clock: ClockUse,
+}
+
+/// What is asked to tell the time of a single launch. Many in a row are told by events in any case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClockUse {
+    /// Events around it.
+    #[default]
+    Events,
+    /// Time stamps of the driver (CUPTI); where there are none, events.
+    Cupti,
 }
 
 impl Protocol {
@@ -31,6 +45,7 @@ impl Protocol {
         most_rounds: 640,
         precision: 0.005,
         longest: Duration::from_millis(300),
+        clock: ClockUse::Events,
     };
 
     /// For two beside each other.
@@ -40,6 +55,7 @@ impl Protocol {
         most_rounds: 640,
         precision: 0.003,
         longest: Duration::from_millis(1000),
+        clock: ClockUse::Events,
     };
 
     /// For a first look and for the search.
@@ -49,6 +65,7 @@ impl Protocol {
         most_rounds: 20,
         precision: 0.02,
         longest: Duration::from_millis(30),
+        clock: ClockUse::Events,
     };
 }
 

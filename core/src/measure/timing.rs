@@ -32,9 +32,78 @@ pub enum Clock {
         offset: Seconds,
         /// What a kernel takes that does nothing: a time no longer than this is not resolved.
         floor: Seconds,
+        /// Why there are no time stamps of the driver, where they were asked for.
+        #[serde(default)]
+        without: Option<NoStamps>,
+    },
+    /// The driver's own time stamps (CUPTI), from where the first kernel of the work begins to where the last one ends.
+    Cupti {
+        /// What a kernel takes that does nothing.
+        floor: Seconds,
+        /// `CUPTI_API_VERSION` of the library.
+        version: u32,
     },
     /// Nothing ran in real time: counts of the virtual GPU and the numbers of a device sheet.
     Modelled,
+}
+
+impl Clock {
+    /// What a kernel takes that does nothing; none of a model.
+    #[must_use]
+    pub const fn floor(&self) -> Option<Seconds> {
+        match self {
+            Self::Events { floor, .. } | Self::Cupti { floor, .. } => Some(*floor),
+            Self::Modelled => None,
+        }
+    }
+
+    /// What is called so in a sentence.
+    #[must_use]
+    pub const fn words(&self) -> &'static str {
+        match self {
+            Self::Events { .. } => "CUDA events",
+            Self::Cupti { .. } => "the driver's time stamps (CUPTI)",
+            Self::Modelled => "a model",
+        }
+    }
+
+    /// Whether times of both are of one kind.
+    #[must_use]
+    pub const fn is_like(&self, other: &Self) -> bool {
+        matches!(
+            (self, other),
+            (Self::Events { .. }, Self::Events { .. })
+                | (Self::Cupti { .. }, Self::Cupti { .. })
+                | (Self::Modelled, Self::Modelled)
+        )
+    }
+}
+
+/// Why there are no time stamps of the driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+pub enum NoStamps {
+    /// The library is nowhere.
+    #[error(
+        "libcupti was not found: the CUDA toolkit has it in extras/CUPTI/lib64, Python's package nvidia-cuda-cupti in \
+         nvidia/cu13/lib"
+    )]
+    NotFound,
+    /// The loader refuses it, or it lacks a function.
+    #[error("libcupti cannot be loaded")]
+    Unloadable,
+    /// Nobody looked at the records of this release.
+    #[error("libcupti says that it has version {0}, whose records are not known")]
+    Version(u32),
+    /// Another profiler holds the process.
+    #[error("another profiler holds the process, and the driver has time stamps for one only")]
+    Held,
+    /// It refuses, with this code.
+    #[error("libcupti refused with code {0} (`CUptiResult`)")]
+    Refused(i32),
+    /// Its records do not fit what was launched: a kernel that launches kernels, or a defect.
+    #[error("the driver's records do not fit what was launched")]
+    Unlike,
 }
 
 /// What the caches held before a sample.
@@ -225,10 +294,7 @@ impl Timing {
     /// Whether the time is that of a kernel which does nothing, as far as the clock can tell.
     #[must_use]
     pub fn is_at_floor(&self) -> bool {
-        match self.clock {
-            Clock::Events { floor, .. } => self.summary.interval.0 <= floor,
-            Clock::Modelled => false,
-        }
+        self.clock.floor().is_some_and(|floor| self.summary.interval.0 <= floor)
     }
 
     /// Half of the interval's width, as a part of the median.
@@ -254,7 +320,7 @@ mod tests {
 
     #[test]
     fn the_floor_is_where_nothing_is_resolved() {
-        let clock = Clock::Events { offset: Seconds(2.2e-6), floor: Seconds(1.1e-6) };
+        let clock = Clock::Cupti { floor: Seconds(1.1e-6), version: 130_001 };
         let check = |time: f64, expected| {
             let rounds = vec![vec![Seconds(time); 5]; 8];
             let timing =

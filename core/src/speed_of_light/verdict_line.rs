@@ -123,13 +123,13 @@ fn taken(timing: &Timing) -> Result<String, NotATime> {
     };
     let mut words = match timing.clock {
         Clock::Modelled => format!("{low} to {high} as modelled, not measured"),
-        Clock::Events { floor, .. } if timing.is_at_floor() => {
+        Clock::Events { floor, .. } | Clock::Cupti { floor, .. } if timing.is_at_floor() => {
             format!("at the launch floor of {floor}, and not resolvable")
         }
-        Clock::Events { .. } => {
+        Clock::Events { .. } | Clock::Cupti { .. } => {
             let (below, above) = (median - low, high - median);
             let half = if above > below { above } else { below };
-            format!("{median} ± {half} {state}, measured by CUDA events")
+            format!("{median} ± {half} {state}, measured by {}", timing.clock.words())
         }
     };
     for taint in &timing.taint {

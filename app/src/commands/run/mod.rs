@@ -70,6 +70,8 @@ fn evaluated(
     let mut asked = Asked::everything(project, &chosen, seed);
     asked.parameters = parameters;
     asked.conditions.workload.clone_from(&arguments.workload);
+    let clock = arguments.clock.map_or(Protocol::FINAL.clock, Into::into);
+    asked.conditions.timing = TimingUse::Measure(Protocol { clock, ..Protocol::FINAL });
     if arguments.no_times {
         asked.conditions.timing = TimingUse::Skip;
     }

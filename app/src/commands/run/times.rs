@@ -29,7 +29,16 @@ fn said(of: &WorkloadTiming) -> Vec<String> {
     let others: Vec<String> =
         of.timings.iter().filter(|timing| !in_sentence(timing)).map(one).collect();
     let others = (!others.is_empty()).then(|| others.join(" · "));
-    sentence.into_iter().chain(others).chain(grounds(of)).collect()
+    sentence.into_iter().chain(others).chain(without_stamps(of)).chain(grounds(of)).collect()
+}
+
+/// Why events told the time, where something else was to.
+fn without_stamps(of: &WorkloadTiming) -> Option<String> {
+    let reason = of.timings.iter().find_map(|timing| match timing.clock {
+        Clock::Events { without, .. } => without,
+        Clock::Cupti { .. } | Clock::Modelled => None,
+    });
+    reason.map(|reason| format!("CUDA events told the time: {reason}"))
 }
 
 /// How it is known what holds back a kernel that was not counted where it was timed.
@@ -47,7 +56,9 @@ pub(in crate::commands) fn one(timing: &Timing) -> String {
         (Basis::Model { bound, limit, .. }, _) => {
             format!("modelled: {low} to {high}, at least {bound} ({limit})")
         }
-        (Basis::Samples { .. }, Clock::Events { floor, .. }) if timing.is_at_floor() => {
+        (Basis::Samples { .. }, Clock::Events { floor, .. } | Clock::Cupti { floor, .. })
+            if timing.is_at_floor() =>
+        {
             format!("{} at most {floor}, which an empty kernel takes", mode(timing.mode))
         }
         (Basis::Samples { .. }, _) => {
@@ -143,10 +154,18 @@ pub(in crate::commands) fn timing(timing: &Timing) -> Value {
         "taint": timing.taint,
     });
     match timing.clock {
-        Clock::Events { offset, floor } => {
+        Clock::Events { offset, floor, without } => {
             value["clock"] = json!("events");
             value["offset_seconds"] = json!(offset.0);
             value["floor_seconds"] = json!(floor.0);
+            if let Some(reason) = without {
+                value["without_stamps"] = json!(reason.to_string());
+            }
+        }
+        Clock::Cupti { floor, version } => {
+            value["clock"] = json!("cupti");
+            value["floor_seconds"] = json!(floor.0);
+            value["cupti_version"] = json!(version);
         }
         Clock::Modelled => value["clock"] = json!("modelled"),
     }
@@ -179,7 +198,7 @@ mod tests {
 
     #[test]
     fn every_number_is_explained() {
-        let clock = Clock::Events { offset: Seconds(1e-6), floor: Seconds(1e-6) };
+        let clock = Clock::Events { offset: Seconds(1e-6), floor: Seconds(1e-6), without: None };
         let rounds = vec![vec![Seconds(1e-4); 5]; 10];
         let measured = Timing::measured(clock, Mode::Cold, rounds, (1, Stopped::Budget), &[]);
         let modelled = Timing::modelled(Seconds(1e-4), (1.2, 2.5), "DRAM".to_owned(), Vec::new());

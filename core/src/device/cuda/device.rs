@@ -18,9 +18,9 @@ use crate::device::capability::ComputeCapability;
 use crate::device::error::{DeviceError, OpenError};
 use crate::device::execution::{
     Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Direct, Image,
-    Launch, LaunchFault, ModuleId, Outcome, POISON,
+    Instruments, Launch, LaunchFault, ModuleId, Outcome, POISON,
 };
-use crate::device::timing::{Operation, Sampling, Timed, Work};
+use crate::device::timing::{Operation, Sampling, Timed, Timekeeping, Work};
 use crate::device::virtual_device::Watch;
 use crate::virtual_gpu::machine::VariableError;
 use crate::virtual_gpu::{Access, FaultKind, Initial, LaunchError};
@@ -41,6 +41,7 @@ pub struct CudaDevice {
     modules: Vec<LoadedModule>,
     /// Made when something is timed.
     stopwatch: Option<Stopwatch>,
+    pub(super) timekeeping: Timekeeping,
     /// Opened with it.
     telemetry: Option<Telemetry>,
     context: Context,
@@ -128,6 +129,7 @@ impl CudaDevice {
             buffers: Vec::new(),
             modules: Vec::new(),
             stopwatch: None,
+            timekeeping: Timekeeping::Events,
             telemetry: None,
             context,
         })
@@ -324,10 +326,11 @@ impl Device for CudaDevice {
         // The stopwatch's stream waits for no other: what is still being filled must be done.
         self.context.synchronise().map_err(|code| error("cuCtxSynchronize", code))?;
         let Sampling { mode, batch, samples } = sampling;
-        match stopwatch.samples(&prepared, mode, batch, samples) {
-            Ok(times) => {
+        let kept = stopwatch.keep_time(&self.timekeeping);
+        match kept.and_then(|()| stopwatch.samples(&prepared, mode, batch, samples)) {
+            Ok((clock, times)) => {
                 let reading = self.telemetry.as_mut().and_then(Telemetry::read);
-                Ok(Timed::Samples { clock: stopwatch.clock(&prepared, mode), times, reading })
+                Ok(Timed::Samples { clock, times, reading })
             }
             Err(Trouble::Driver(error)) => Err(error.into()),
             Err(Trouble::Kernel(code)) => {
@@ -376,6 +379,10 @@ impl Device for CudaDevice {
     }
 
     fn direct(&mut self) -> Option<&mut dyn Direct> {
+        Some(self)
+    }
+
+    fn instruments(&mut self) -> Option<&mut dyn Instruments> {
         Some(self)
     }
 }

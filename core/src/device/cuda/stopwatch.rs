@@ -2,17 +2,21 @@
 //!
 //! Events around a launch read about two microseconds too much. How much too much is read from a kernel that does nothing.
 //! Warm: graphs of few and of many such kernels say what each takes in a row, and what a graph itself adds. Cold: what a
-//! single one reads after a flush, less what such a kernel is known to take.
+//! single one reads after a flush, less what such a kernel is known to take. Where the driver's own time stamps are asked
+//! for, they tell cold times instead, and need no offset.
 
 use cudarc::driver::sys::{CUdevice_attribute, CUresult};
 
 use super::block::Allocation;
+use super::cupti::Cupti;
 use super::driver::{Gpu, Kernel, LoadedModule, error};
+use super::stamps::{Call, Calls};
 use super::stream::{Event, Graph, Room, Stream, reset_persisting_l2};
 use crate::device::error::{DeviceError, DriverError};
 use crate::device::execution::{Launch, ModuleId, POISON};
+use crate::device::timing::Timekeeping;
 use crate::measure::statistics::median;
-use crate::measure::{Clock, Mode};
+use crate::measure::{Clock, Mode, NoStamps};
 use crate::units::Seconds;
 
 const PTX: &str = include_str!("flush.ptx");
@@ -50,6 +54,18 @@ impl Prepared {
             Action::Fill { .. } => false,
         })
     }
+
+    /// What each cold sample calls.
+    fn calls(&self) -> Calls {
+        let filled = |rooms: &[Room]| rooms.iter().filter(|room| room.bytes > 0).count();
+        let copies = self.restore.iter().filter(|(from, to)| from.bytes.min(to.bytes) > 0).count();
+        let fills = filled(&self.poison);
+        let mut before = vec![Call::Copy; copies];
+        before.extend(vec![Call::Fill; fills]);
+        // The flush.
+        before.extend([Call::Fill, Call::Launch]);
+        Calls { before, timed: self.timed.iter().flat_map(Action::calls).collect() }
+    }
 }
 
 /// One thing that is timed.
@@ -57,6 +73,28 @@ impl Prepared {
 pub(super) enum Action {
     Launch { kernel: Kernel, launch: Box<Launch>, parameters: Vec<u8> },
     Fill { to: Room, element: Vec<u8> },
+}
+
+impl Action {
+    fn calls(&self) -> Vec<Call> {
+        match self {
+            Self::Launch { .. } => vec![Call::Launch],
+            Self::Fill { to, element } => vec![Call::Fill; Stream::fills(to, element)],
+        }
+    }
+}
+
+/// What tells cold times.
+#[derive(Clone, Copy, Debug)]
+enum Keeper {
+    Events,
+    Cupti {
+        cupti: &'static Cupti,
+        is_attached: bool,
+        floor: Seconds,
+    },
+    /// Events, as there are no time stamps.
+    Without(NoStamps),
 }
 
 /// What a GPU is timed with. Fields are dropped in this order.
@@ -69,8 +107,16 @@ pub(super) struct Stopwatch {
     dirty: Allocation,
     clean: Allocation,
     flush: (Kernel, Launch),
-    cold: Clock,
-    warm: Clock,
+    cold: Offset,
+    warm: Offset,
+    keeper: Keeper,
+}
+
+/// What events add, and what they read at least.
+#[derive(Clone, Copy, Debug)]
+struct Offset {
+    offset: Seconds,
+    floor: Seconds,
 }
 
 /// The driver's own error, or what a kernel did.
@@ -95,7 +141,7 @@ impl Stopwatch {
         let clean = Allocation::new((FLUSH * l2).max(16))?;
         stream.set_bytes(&clean.room(), CLEAN)?;
         let module = LoadedModule::of_ptx(PTX)?;
-        let nothing_yet = Clock::Events { offset: Seconds(0.0), floor: Seconds(0.0) };
+        let nothing_yet = Offset { offset: Seconds(0.0), floor: Seconds(0.0) };
         let mut stopwatch = Self {
             stream,
             marks: Vec::new(),
@@ -105,6 +151,7 @@ impl Stopwatch {
             clean,
             cold: nothing_yet,
             warm: nothing_yet,
+            keeper: Keeper::Events,
         };
         stopwatch.set_clock().map_err(|trouble| match trouble {
             Trouble::Driver(error) => error,
@@ -113,27 +160,102 @@ impl Stopwatch {
         Ok(stopwatch)
     }
 
-    /// What tells the time of some work. Without a graph, events add what they add to a single launch.
-    pub(super) fn clock(&self, work: &Prepared, mode: Mode) -> Clock {
-        match mode {
-            Mode::Warm if !work.is_cooperative() => self.warm,
-            Mode::Warm | Mode::Cold => self.cold,
+    /// Has cold times told by this from now on.
+    pub(super) fn keep_time(&mut self, by: &Timekeeping) -> Result<(), Trouble> {
+        match (by, self.keeper) {
+            (Timekeeping::Events, _) => {
+                self.detach();
+                self.keeper = Keeper::Events;
+            }
+            (Timekeeping::Cupti(places), Keeper::Events) => match Cupti::get(places) {
+                Ok(cupti) => {
+                    let floor = Seconds(0.0);
+                    self.keeper = Keeper::Cupti { cupti, is_attached: false, floor };
+                    self.set_stamps_floor()?;
+                }
+                Err(reason) => self.keeper = Keeper::Without(reason),
+            },
+            (Timekeeping::Cupti(_), Keeper::Cupti { .. } | Keeper::Without(_)) => {}
         }
+        Ok(())
     }
 
-    /// The times of one execution, one for each sample.
+    /// The times of one execution, one for each sample, and what told them.
     pub(super) fn samples(
         &mut self,
         work: &Prepared,
         mode: Mode,
         batch: u32,
         samples: u32,
-    ) -> Result<Vec<Seconds>, Trouble> {
-        let clock = self.clock(work, mode);
+    ) -> Result<(Clock, Vec<Seconds>), Trouble> {
+        if mode == Mode::Cold
+            && let Keeper::Cupti { cupti, floor, .. } = self.keeper
+        {
+            match self.stamped(cupti, work, samples as usize)? {
+                Ok(times) => return Ok((Clock::Cupti { floor, version: cupti.version }, times)),
+                Err(reason) => {
+                    self.detach();
+                    self.keeper = Keeper::Without(reason);
+                }
+            }
+        }
+        self.detach();
+        let Offset { offset, floor } = match mode {
+            Mode::Warm if !work.is_cooperative() => self.warm,
+            // Without a graph, events add what they add to a single launch.
+            Mode::Warm | Mode::Cold => self.cold,
+        };
         let readings = self.readings(work, mode, batch, samples as usize)?;
-        let Clock::Events { offset, .. } = clock else { return Ok(Vec::new()) };
         let each = 1.0 / f64::from(batch.max(1));
-        Ok(readings.into_iter().map(|reading| (reading - offset) * each).collect())
+        let times = readings.into_iter().map(|reading| (reading - offset) * each).collect();
+        let without = match (mode, self.keeper) {
+            (Mode::Cold, Keeper::Without(reason)) => Some(reason),
+            (Mode::Cold | Mode::Warm, _) => None,
+        };
+        Ok((Clock::Events { offset, floor, without }, times))
+    }
+
+    /// Cold samples as the driver's time stamps tell them; none where they do not fit what was put into the stream.
+    fn stamped(
+        &mut self,
+        cupti: &'static Cupti,
+        work: &Prepared,
+        samples: usize,
+    ) -> Result<Result<Vec<Seconds>, NoStamps>, Trouble> {
+        if let Err(reason) = self.attach() {
+            return Ok(Err(reason));
+        }
+        reset_persisting_l2()?;
+        for _ in 0..samples {
+            self.put_right(work)?;
+            self.poison(work)?;
+            self.flush()?;
+            self.executions(work, None, 1)?;
+        }
+        self.stream.synchronise().map_err(Trouble::Kernel)?;
+        Ok(cupti.take().and_then(|records| work.calls().spans(&records, samples)))
+    }
+
+    fn attach(&mut self) -> Result<(), NoStamps> {
+        if let Keeper::Cupti { cupti, is_attached, .. } = &mut self.keeper {
+            if !*is_attached {
+                cupti.attach()?;
+                *is_attached = true;
+            }
+            // What others launched meanwhile.
+            cupti.take()?;
+        }
+        Ok(())
+    }
+
+    /// Stamps cost something on the device too, which nothing but what they tell may pay.
+    fn detach(&mut self) {
+        let Keeper::Cupti { cupti, is_attached, .. } = &mut self.keeper else { return };
+        if std::mem::take(is_attached)
+            && let Err(reason) = cupti.detach()
+        {
+            self.keeper = Keeper::Without(reason);
+        }
     }
 
     fn readings(
@@ -158,9 +280,7 @@ impl Stopwatch {
         };
         for (begin, end) in self.marks.iter().take(samples) {
             self.put_right(work)?;
-            for room in &work.poison {
-                self.stream.set_bytes(room, POISON)?;
-            }
+            self.poison(work)?;
             match mode {
                 Mode::Cold => self.flush()?,
                 Mode::Warm => {
@@ -181,6 +301,14 @@ impl Stopwatch {
     fn put_right(&self, work: &Prepared) -> Result<(), Trouble> {
         for (from, to) in &work.restore {
             self.stream.copy(from, to)?;
+        }
+        Ok(())
+    }
+
+    /// What begins undefined holds nothing of the sample before.
+    fn poison(&self, work: &Prepared) -> Result<(), Trouble> {
+        for room in &work.poison {
+            self.stream.set_bytes(room, POISON)?;
         }
         Ok(())
     }
@@ -221,10 +349,7 @@ impl Stopwatch {
 
     /// Finds out what the events add.
     fn set_clock(&mut self) -> Result<(), Trouble> {
-        let nothing = own_kernel(&self.module, "nothing")?;
-        let launch = Box::new(plain(1, 32));
-        let timed = vec![Action::Launch { kernel: nothing, launch, parameters: Vec::new() }];
-        let work = Prepared { poison: Vec::new(), restore: Vec::new(), timed };
+        let work = self.nothing(plain(1, 32))?;
         let mut reading = |mode, batch| {
             let mut all: Vec<f64> =
                 self.readings(&work, mode, batch, READINGS)?.iter().map(|each| each.0).collect();
@@ -236,9 +361,45 @@ impl Stopwatch {
         let in_a_row = (many - few) / f64::from(MANY - FEW);
         let cold = Seconds(reading(Mode::Cold, 1)?);
         let graph = Seconds(few - f64::from(FEW) * in_a_row);
-        self.cold = Clock::Events { offset: cold - ALONE, floor: ALONE };
-        self.warm = Clock::Events { offset: graph, floor: Seconds(in_a_row) };
+        self.cold = Offset { offset: cold - ALONE, floor: ALONE };
+        self.warm = Offset { offset: graph, floor: Seconds(in_a_row) };
         Ok(())
+    }
+
+    /// Finds out what time stamps say of a kernel that does nothing.
+    fn set_stamps_floor(&mut self) -> Result<(), Trouble> {
+        let Keeper::Cupti { cupti, .. } = self.keeper else { return Ok(()) };
+        let work = self.nothing(plain(1, 32))?;
+        // The first readings wake the device up.
+        let woken = self.stamped(cupti, &work, READINGS)?;
+        match woken.and(self.stamped(cupti, &work, READINGS)?) {
+            Ok(times) => {
+                let mut times: Vec<f64> = times.iter().map(|time| time.0).collect();
+                let told = Seconds(median(&mut times).unwrap_or(f64::NAN));
+                if let Keeper::Cupti { floor, .. } = &mut self.keeper {
+                    *floor = told;
+                }
+            }
+            Err(reason) => {
+                self.detach();
+                self.keeper = Keeper::Without(reason);
+            }
+        }
+        Ok(())
+    }
+
+    /// A launch of a kernel that does nothing.
+    fn nothing(&self, launch: Launch) -> Result<Prepared, Trouble> {
+        let kernel = own_kernel(&self.module, "nothing")?;
+        let (launch, parameters) = (Box::new(launch), Vec::new());
+        let timed = vec![Action::Launch { kernel, launch, parameters }];
+        Ok(Prepared { poison: Vec::new(), restore: Vec::new(), timed })
+    }
+}
+
+impl Drop for Stopwatch {
+    fn drop(&mut self) {
+        self.detach();
     }
 }
 

@@ -16,7 +16,7 @@ use crate::virtual_gpu::cost::time::Limit;
 /// Measured cold by events, with this interval.
 fn events(median: f64, low: f64, high: f64) -> Timing {
     Timing {
-        clock: Clock::Events { offset: Seconds(1.2e-6), floor: Seconds(1.5e-6) },
+        clock: Clock::Events { offset: Seconds(1.2e-6), floor: Seconds(1.5e-6), without: None },
         mode: Mode::Cold,
         summary: Summary {
             median: Seconds(median),

@@ -14,10 +14,10 @@ use super::steps::{fill_constants, flattened};
 use super::{MemoryOrder, Side, StationFailure};
 use crate::device::{
     BufferId, BufferRequest, Device, DeviceKind, LaunchFault, ModelledOperation, Operation,
-    Placement, Sampling, Timed, Work,
+    Placement, Sampling, Timed, Timekeeping, Work,
 };
 use crate::measure::comparison::LEAST_ROUNDS;
-use crate::measure::protocol::{Progress, Protocol};
+use crate::measure::protocol::{ClockUse, Progress, Protocol};
 use crate::measure::timing::{Clock, Mode, Reading, Stopped};
 use crate::project::manifest::Init;
 use crate::project::tensor::Role;
@@ -64,6 +64,8 @@ pub struct MeasureOrder {
     pub abandon_above: Option<Seconds>,
     /// An existing folder for what the first program leaves in its outputs.
     pub outputs: Option<PathBuf>,
+    /// Where the library of the driver's time stamps may lie.
+    pub cupti: Vec<PathBuf>,
 }
 
 /// What came of measuring.
@@ -135,6 +137,12 @@ impl Station {
     }
 
     fn measured(&mut self, order: &MeasureOrder) -> Result<MeasureReport, StationFailure> {
+        if let Some(instruments) = self.device().instruments() {
+            instruments.keep_time(&match order.protocol.clock {
+                ClockUse::Events => Timekeeping::Events,
+                ClockUse::Cupti => Timekeeping::Cupti(order.cupti.clone()),
+            });
+        }
         let mut contenders: Vec<Contender> = Vec::new();
         for program in &order.programs {
             let contender = match contenders.first() {
@@ -263,8 +271,9 @@ impl Station {
             fill_with_tensor(device, trusted, *copy, (&order.case, *tensor, order.last))?;
         }
         let sampling = Sampling { mode: order.mode, batch: samples.batch, samples: 1 };
-        let Sample { times, .. } = timed(device, &contender.work, sampling)?;
-        if let Some(round) = samples.rounds.first_mut().and_then(|rounds| rounds.last_mut()) {
+        let Sample { clock, times, .. } = timed(device, &contender.work, sampling)?;
+        let last = samples.rounds.first_mut().and_then(|rounds| rounds.last_mut());
+        if let Some(round) = last.filter(|_| clock.is_like(&samples.clock)) {
             round.extend(times);
         }
         Ok(())
@@ -366,11 +375,17 @@ fn rounds(
     let (mut clock, mut ended, mut remaining) = (None, None, extra);
     let mut readings = Vec::new();
     let started = Instant::now();
-    for round in 1_u64.. {
+    'rounds: for round in 1_u64.. {
         shuffle(&mut turn, stream, round);
         let mut stops = Vec::new();
         for index in &turn {
             let sample = timed(device, &contenders[*index].work, sampling)?;
+            if clock.is_some_and(|clock: Clock| !clock.is_like(&sample.clock)) {
+                // Times of two clocks are not held against each other: what another one told is given up.
+                all.iter_mut().for_each(|each| *each = Progress::new(order.protocol));
+                clock = Some(sample.clock);
+                continue 'rounds;
+            }
             clock = clock.or(Some(sample.clock));
             readings.extend(sample.reading);
             let times = sample.times;

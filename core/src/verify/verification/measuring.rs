@@ -149,6 +149,7 @@ impl Verification<'_> {
             seed: self.recipe(&trial.case, declared, &format!("{word} order")).seed,
             abandon_above,
             outputs: None,
+            cupti: Vec::new(),
         };
         let limit = self.limit(trial).saturating_mul(4).saturating_add(protocol.longest * 4);
         let report = self.stations.measure(order, limit.min(LONGEST), self.cancellation);
