@@ -13,7 +13,7 @@ mod suggest;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use lightbench_core::measure::ClockUse;
+use lightbench_core::measure::{Besides, ClockUse};
 
 pub use self::history::{Export, History, Import, Report, Selection, Sort};
 pub use self::lessons::{Access, Lesson};
@@ -340,6 +340,14 @@ pub struct Run {
     #[arg(long, value_name = "CLOCK")]
     pub clock: Option<Clock>,
 
+    /// Take times under this condition too, beside cold and warm ones.
+    #[arg(long, value_name = "MODE")]
+    pub mode: Option<ExtraMode>,
+
+    /// Measure what an execution costs in energy too, when all times are taken: four seconds for each workload.
+    #[arg(long)]
+    pub energy: bool,
+
     /// Keep no record of the runs.
     #[arg(long)]
     pub no_history: bool,
@@ -385,6 +393,24 @@ impl From<Clock> for ClockUse {
         match clock {
             Clock::Events => Self::Events,
             Clock::Cupti => Self::Cupti,
+        }
+    }
+}
+
+/// Conditions of times, beside cold and warm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExtraMode {
+    /// A graph of one execution, replayed again and again: what lies between two replays counts.
+    Graph,
+    /// Executions that arrive at random, after pauses in which the GPU does nothing.
+    Server,
+}
+
+impl From<ExtraMode> for Besides {
+    fn from(mode: ExtraMode) -> Self {
+        match mode {
+            ExtraMode::Graph => Self::Graph,
+            ExtraMode::Server => Self::Server,
         }
     }
 }

@@ -138,6 +138,7 @@ pub(crate) fn timing(seconds: f64) -> Timing {
         },
         conditions: Conditions::default(),
         taint: Vec::new(),
+        launch_floor: None,
     }
 }
 
@@ -147,6 +148,7 @@ pub(crate) fn passed(seed: u64, seconds: f64) -> Run {
         timings: vec![timing(seconds)],
         withheld: None,
         profile: Err(Uncounted::NoVirtualDevice),
+        energy: None,
         standing: None,
     }];
     let verdict = Ok(Passed { checks: Checks::default(), timings });
@@ -166,6 +168,7 @@ pub(crate) fn stored(number: i64, kernel: &str, seed: u64, seconds: Option<f64>)
         by: PassedBy::Verification(ChecksSummary::of(&project, &Checks::default())),
         timings: timings.into_iter().collect(),
         withheld: BTreeMap::new(),
+        energy: BTreeMap::new(),
     };
     let record = RunRecord {
         id: RunId::of_import(&format!("{number}"), 1),

@@ -11,6 +11,7 @@ use super::execution::{
 use super::sheet::DeviceSheet;
 use super::timing::{Operation, Sampling, Timed, Timekeeping, Work};
 use super::virtual_device::{VirtualDevice, Watch};
+use crate::measure::energy::{Energy, Joules, NoEnergy, Window};
 use crate::measure::timing::{Clock, Mode, NoStamps};
 use crate::units::Seconds;
 use crate::virtual_gpu::Initial;
@@ -24,12 +25,17 @@ pub(crate) struct Readings {
     pub(crate) floor: Seconds,
     /// Timings after which its time stamps do not fit any more what was launched; none if it has no time stamps.
     pub(crate) stamps: Option<usize>,
+    /// What it draws while a kernel runs; none if it has no counter. It idles at 60 W.
+    pub(crate) watts: Option<f64>,
 }
+
+/// What an empty kernel of the shape of another takes, by what one of a single block does.
+pub(crate) const SHAPED: f64 = 2.0;
 
 impl Readings {
     /// A clock without time stamps.
     pub(crate) fn of(time: Seconds, floor: Seconds) -> Self {
-        Self { time, floor, stamps: None }
+        Self { time, floor, stamps: None, watts: None }
     }
 }
 
@@ -64,8 +70,8 @@ impl PretendedGpu {
     fn clock(&self, mode: Mode) -> Clock {
         let Readings { floor, stamps, .. } = self.readings;
         let without = match (&self.timekeeping, mode) {
-            (Timekeeping::Events, _) | (_, Mode::Warm) => None,
-            (Timekeeping::Cupti(_), Mode::Cold) => match stamps {
+            (Timekeeping::Events, _) | (_, Mode::Warm | Mode::Graph) => None,
+            (Timekeeping::Cupti(_), Mode::Cold | Mode::Server) => match stamps {
                 Some(most) if self.timed < most => {
                     return Clock::Cupti { floor, version: 130_001 };
                 }
@@ -148,5 +154,18 @@ impl Device for PretendedGpu {
 impl Instruments for PretendedGpu {
     fn keep_time(&mut self, by: &Timekeeping) {
         self.timekeeping.clone_from(by);
+    }
+
+    fn launch_floor(&mut self, _work: &Work) -> Result<Option<Seconds>, DeviceError> {
+        Ok(Some(self.readings.floor * SHAPED))
+    }
+
+    fn energy(&mut self, _work: &Work) -> Result<Result<Energy, NoEnergy>, DeviceError> {
+        let window =
+            |energy| Window { energy: Joules(energy), elapsed: Seconds(1.0), executions: 100 };
+        Ok(match self.readings.watts {
+            Some(watts) => Energy::of(&window(60.0), &[window(watts - 1.0), window(watts + 1.0)]),
+            None => Err(NoEnergy::NoCounter),
+        })
     }
 }

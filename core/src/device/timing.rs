@@ -1,6 +1,7 @@
 //! Work that a device times: what runs, what is put right before each sample, and what came of it.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +59,16 @@ pub struct Sampling {
     pub batch: u32,
     /// Samples.
     pub samples: u32,
+    /// How long the device does nothing before each of them, where that is a part of the mode.
+    pub pause: Duration,
+}
+
+impl Sampling {
+    /// Samples of one execution each, without a pause.
+    #[must_use]
+    pub const fn single(mode: Mode, samples: u32) -> Self {
+        Self { mode, batch: 1, samples, pause: Duration::ZERO }
+    }
 }
 
 /// What is asked to tell the time of a single launch.

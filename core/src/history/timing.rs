@@ -70,6 +70,8 @@ impl RecordedTiming {
             mode: match timing.mode {
                 measure::Mode::Cold => Mode::Cold,
                 measure::Mode::Warm => Mode::Warm,
+                measure::Mode::Graph => Mode::Graph,
+                measure::Mode::Server => Mode::Server,
             },
             median: Duration::try_from(summary.median)?,
             spread: Some(Spread {

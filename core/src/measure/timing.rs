@@ -20,6 +20,9 @@ pub struct Timing {
     pub conditions: Conditions,
     /// Why the number is not to be trusted.
     pub taint: Vec<Taint>,
+    /// What empty kernels of the same grids and blocks take by the same clock, where that was measured.
+    #[serde(default)]
+    pub launch_floor: Option<Seconds>,
 }
 
 /// What told the time. Times of different clocks are never compared.
@@ -114,6 +117,23 @@ pub enum Mode {
     Cold,
     /// What the same work left there.
     Warm,
+    /// The same, and a graph of one execution is replayed: what lies between two replays counts.
+    Graph,
+    /// The same, and each execution arrives after a pause of random length in which the device does nothing.
+    Server,
+}
+
+impl Mode {
+    /// Its name.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Cold => "cold",
+            Self::Warm => "warm",
+            Self::Graph => "graph",
+            Self::Server => "server",
+        }
+    }
 }
 
 /// Where a summary comes from.
@@ -183,6 +203,9 @@ pub struct Reading {
     /// Other processes with a context on the device.
     pub other_processes: u32,
 }
+
+/// A time of so many launch floors or less is near the floor.
+const NEAR_FLOOR: f64 = 3.0;
 
 /// Part of the clock by which it may change before that is said: a step or two.
 const STEADY: f64 = 0.02;
@@ -262,6 +285,7 @@ impl Timing {
             basis: Basis::Samples { rounds, batch, stopped },
             conditions: Conditions::of(readings),
             taint: Taint::of(readings),
+            launch_floor: None,
         })
     }
 
@@ -288,7 +312,14 @@ impl Timing {
             basis: Basis::Model { bound, limit, assumptions },
             conditions: Conditions::default(),
             taint: Vec::new(),
+            launch_floor: None,
         }
+    }
+
+    /// What the launch alone takes, where that is a good part of the time.
+    #[must_use]
+    pub fn near_floor(&self) -> Option<Seconds> {
+        self.launch_floor.filter(|floor| self.summary.median.0 <= NEAR_FLOOR * floor.0)
     }
 
     /// Whether the time is that of a kernel which does nothing, as far as the clock can tell.
@@ -330,6 +361,14 @@ mod tests {
         check(0.9e-6, true);
         check(1.1e-6, true);
         check(1.3e-6, false);
+        let near = |floor: Option<f64>| {
+            let rounds = vec![vec![Seconds(6e-6); 5]; 8];
+            let timing =
+                Timing::measured(clock, Mode::Cold, rounds, (1, Stopped::Budget), &[]).unwrap();
+            Timing { launch_floor: floor.map(Seconds), ..timing }.near_floor()
+        };
+        assert_eq!(near(Some(2e-6)), Some(Seconds(2e-6)));
+        assert_eq!((near(Some(1.9e-6)), near(None)), (None, None));
         let nothing = Timing::measured(clock, Mode::Warm, Vec::new(), (1, Stopped::Budget), &[]);
         assert!(nothing.is_none());
     }

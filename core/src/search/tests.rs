@@ -98,6 +98,7 @@ impl Laboratory for Scripted {
                 timings,
                 withheld: None,
                 profile: Err(Uncounted::NoVirtualDevice),
+                energy: None,
                 standing: None,
             })
         });

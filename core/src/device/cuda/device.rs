@@ -9,8 +9,9 @@ use super::driver::{Context, DEFAULT_STREAM, Driver, Gpu, Kernel, LoadedModule, 
 use super::guards::Guards;
 use super::mailbox::{self, Mailbox};
 use super::memory::{GUARD, Memory, Source, Trespass};
+use super::prepared::{Action, Prepared};
 use super::staging::Staging;
-use super::stopwatch::{Action, Prepared, Stopwatch, Trouble};
+use super::stopwatch::{Stopwatch, Trouble};
 use super::stream::Room;
 use super::telemetry::Telemetry;
 use super::{fault, function};
@@ -46,6 +47,9 @@ pub struct CudaDevice {
     telemetry: Option<Telemetry>,
     context: Context,
 }
+
+/// What a GPU is timed with, and what is read beside it.
+pub(super) type Clockwork<'a> = (&'a mut Stopwatch, &'a mut Option<Telemetry>);
 
 #[derive(Debug)]
 struct Buffer {
@@ -173,6 +177,23 @@ impl CudaDevice {
             restore: work.restore.iter().map(rooms).collect::<Result<_, DeviceError>>()?,
             timed: work.timed.iter().map(action).collect::<Result<_, DeviceError>>()?,
         })
+    }
+
+    /// Work that can begin, and what it is timed with; nothing else is under way.
+    pub(super) fn ready(&mut self, work: &Work) -> Result<(Prepared, Clockwork<'_>), DeviceError> {
+        self.context.enter()?;
+        self.mailbox.withdraw();
+        let prepared = self.prepared_work(work)?;
+        if self.stopwatch.is_none() {
+            self.stopwatch = Some(Stopwatch::new(self.gpu)?);
+            self.telemetry = Telemetry::open(self.gpu.pci_bus()?);
+        }
+        // The stopwatch's stream waits for no other: what is still being filled must be done.
+        self.context.synchronise().map_err(|code| error("cuCtxSynchronize", code))?;
+        let Some(stopwatch) = &mut self.stopwatch else {
+            return Err(DeviceError::Unknown("stopwatch"));
+        };
+        Ok((prepared, (stopwatch, &mut self.telemetry)))
     }
 
     fn room(&self, buffer: BufferId) -> Result<Room, DeviceError> {
@@ -313,23 +334,12 @@ impl Device for CudaDevice {
     }
 
     fn time(&mut self, work: &Work, sampling: Sampling) -> Result<Timed, DeviceError> {
-        self.context.enter()?;
-        self.mailbox.withdraw();
-        let prepared = self.prepared_work(work)?;
-        if self.stopwatch.is_none() {
-            self.stopwatch = Some(Stopwatch::new(self.gpu)?);
-            self.telemetry = Telemetry::open(self.gpu.pci_bus()?);
-        }
-        let Some(stopwatch) = &mut self.stopwatch else {
-            return Err(DeviceError::Unknown("stopwatch"));
-        };
-        // The stopwatch's stream waits for no other: what is still being filled must be done.
-        self.context.synchronise().map_err(|code| error("cuCtxSynchronize", code))?;
-        let Sampling { mode, batch, samples } = sampling;
-        let kept = stopwatch.keep_time(&self.timekeeping);
-        match kept.and_then(|()| stopwatch.samples(&prepared, mode, batch, samples)) {
+        let timekeeping = self.timekeeping.clone();
+        let (prepared, (stopwatch, telemetry)) = self.ready(work)?;
+        let kept = stopwatch.keep_time(&timekeeping);
+        match kept.and_then(|()| stopwatch.samples(&prepared, sampling)) {
             Ok((clock, times)) => {
-                let reading = self.telemetry.as_mut().and_then(Telemetry::read);
+                let reading = telemetry.as_mut().and_then(Telemetry::read);
                 Ok(Timed::Samples { clock, times, reading })
             }
             Err(Trouble::Driver(error)) => Err(error.into()),

@@ -15,6 +15,7 @@ mod guards;
 mod instruments;
 mod mailbox;
 mod memory;
+mod prepared;
 mod staging;
 mod stamps;
 mod stopwatch;

@@ -3,21 +3,28 @@
 //! Events around a launch read about two microseconds too much. How much too much is read from a kernel that does nothing.
 //! Warm: graphs of few and of many such kernels say what each takes in a row, and what a graph itself adds. Cold: what a
 //! single one reads after a flush, less what such a kernel is known to take. Where the driver's own time stamps are asked
-//! for, they tell cold times instead, and need no offset.
+//! for, they tell the time of single launches instead, and need no offset (`stopwatch/stamped.rs`).
+
+mod energy;
+mod floor;
+mod stamped;
+
+use std::time::Duration;
 
 use cudarc::driver::sys::{CUdevice_attribute, CUresult};
 
 use super::block::Allocation;
-use super::cupti::Cupti;
 use super::driver::{Gpu, Kernel, LoadedModule, error};
-use super::stamps::{Call, Calls};
-use super::stream::{Event, Graph, Room, Stream, reset_persisting_l2};
+use super::prepared::{Action, Prepared};
+use super::stream::{Event, Graph, Stream, reset_persisting_l2};
 use crate::device::error::{DeviceError, DriverError};
 use crate::device::execution::{Launch, ModuleId, POISON};
-use crate::device::timing::Timekeeping;
+use crate::device::timing::Sampling;
 use crate::measure::statistics::median;
-use crate::measure::{Clock, Mode, NoStamps};
+use crate::measure::{Clock, Mode};
 use crate::units::Seconds;
+
+use self::stamped::Keeper;
 
 const PTX: &str = include_str!("flush.ptx");
 
@@ -36,66 +43,10 @@ const MANY: u32 = 108;
 const ALONE: Seconds = Seconds(1.55e-6);
 
 /// Readings of each kind when the clock is set.
-const READINGS: usize = 41;
+const READINGS: u32 = 41;
 
-/// Work that a GPU can start at once, again and again.
-#[derive(Debug)]
-pub(super) struct Prepared {
-    pub(super) poison: Vec<Room>,
-    pub(super) restore: Vec<(Room, Room)>,
-    pub(super) timed: Vec<Action>,
-}
-
-impl Prepared {
-    /// Whether all blocks of a launch must be on the device at once: the driver takes no such launch into a graph.
-    fn is_cooperative(&self) -> bool {
-        self.timed.iter().any(|action| match action {
-            Action::Launch { launch, .. } => launch.cooperative,
-            Action::Fill { .. } => false,
-        })
-    }
-
-    /// What each cold sample calls.
-    fn calls(&self) -> Calls {
-        let filled = |rooms: &[Room]| rooms.iter().filter(|room| room.bytes > 0).count();
-        let copies = self.restore.iter().filter(|(from, to)| from.bytes.min(to.bytes) > 0).count();
-        let fills = filled(&self.poison);
-        let mut before = vec![Call::Copy; copies];
-        before.extend(vec![Call::Fill; fills]);
-        // The flush.
-        before.extend([Call::Fill, Call::Launch]);
-        Calls { before, timed: self.timed.iter().flat_map(Action::calls).collect() }
-    }
-}
-
-/// One thing that is timed.
-#[derive(Debug)]
-pub(super) enum Action {
-    Launch { kernel: Kernel, launch: Box<Launch>, parameters: Vec<u8> },
-    Fill { to: Room, element: Vec<u8> },
-}
-
-impl Action {
-    fn calls(&self) -> Vec<Call> {
-        match self {
-            Self::Launch { .. } => vec![Call::Launch],
-            Self::Fill { to, element } => vec![Call::Fill; Stream::fills(to, element)],
-        }
-    }
-}
-
-/// What tells cold times.
-#[derive(Clone, Copy, Debug)]
-enum Keeper {
-    Events,
-    Cupti {
-        cupti: &'static Cupti,
-        is_attached: bool,
-        floor: Seconds,
-    },
-    /// Events, as there are no time stamps.
-    Without(NoStamps),
-}
+/// How long the device idles before a reading that tells what events add to a launch then.
+const IDLE: Duration = Duration::from_millis(2);
 
 /// What a GPU is timed with. Fields are dropped in this order.
 #[derive(Debug)]
@@ -109,7 +60,11 @@ pub(super) struct Stopwatch {
     flush: (Kernel, Launch),
     cold: Offset,
     warm: Offset,
+    /// Found out when they are first needed.
+    graph: Option<Offset>,
+    server: Option<Offset>,
     keeper: Keeper,
+    gpu: Gpu,
 }
 
 /// What events add, and what they read at least.
@@ -117,6 +72,14 @@ pub(super) struct Stopwatch {
 struct Offset {
     offset: Seconds,
     floor: Seconds,
+}
+
+/// How executions get to the device.
+enum Way {
+    /// A graph, so often.
+    Graph(Graph, u32),
+    /// One after the other.
+    Launches(u32),
 }
 
 /// The driver's own error, or what a kernel did.
@@ -151,7 +114,10 @@ impl Stopwatch {
             clean,
             cold: nothing_yet,
             warm: nothing_yet,
+            graph: None,
+            server: None,
             keeper: Keeper::Events,
+            gpu,
         };
         stopwatch.set_clock().map_err(|trouble| match trouble {
             Trouble::Driver(error) => error,
@@ -160,38 +126,15 @@ impl Stopwatch {
         Ok(stopwatch)
     }
 
-    /// Has cold times told by this from now on.
-    pub(super) fn keep_time(&mut self, by: &Timekeeping) -> Result<(), Trouble> {
-        match (by, self.keeper) {
-            (Timekeeping::Events, _) => {
-                self.detach();
-                self.keeper = Keeper::Events;
-            }
-            (Timekeeping::Cupti(places), Keeper::Events) => match Cupti::get(places) {
-                Ok(cupti) => {
-                    let floor = Seconds(0.0);
-                    self.keeper = Keeper::Cupti { cupti, is_attached: false, floor };
-                    self.set_stamps_floor()?;
-                }
-                Err(reason) => self.keeper = Keeper::Without(reason),
-            },
-            (Timekeeping::Cupti(_), Keeper::Cupti { .. } | Keeper::Without(_)) => {}
-        }
-        Ok(())
-    }
-
     /// The times of one execution, one for each sample, and what told them.
     pub(super) fn samples(
         &mut self,
         work: &Prepared,
-        mode: Mode,
-        batch: u32,
-        samples: u32,
+        sampling: Sampling,
     ) -> Result<(Clock, Vec<Seconds>), Trouble> {
-        if mode == Mode::Cold
-            && let Keeper::Cupti { cupti, floor, .. } = self.keeper
-        {
-            match self.stamped(cupti, work, samples as usize)? {
+        let is_single = matches!(sampling.mode, Mode::Cold | Mode::Server);
+        if is_single && let Keeper::Cupti { cupti, floor, .. } = self.keeper {
+            match self.stamped(cupti, work, sampling)? {
                 Ok(times) => return Ok((Clock::Cupti { floor, version: cupti.version }, times)),
                 Err(reason) => {
                     self.detach();
@@ -200,101 +143,86 @@ impl Stopwatch {
             }
         }
         self.detach();
-        let Offset { offset, floor } = match mode {
-            Mode::Warm if !work.is_cooperative() => self.warm,
-            // Without a graph, events add what they add to a single launch.
-            Mode::Warm | Mode::Cold => self.cold,
-        };
-        let readings = self.readings(work, mode, batch, samples as usize)?;
-        let each = 1.0 / f64::from(batch.max(1));
+        let Offset { offset, floor } = self.offset(work, sampling.mode)?;
+        let readings = self.readings(work, sampling)?;
+        let each = 1.0 / f64::from(sampling.batch.max(1));
         let times = readings.into_iter().map(|reading| (reading - offset) * each).collect();
-        let without = match (mode, self.keeper) {
-            (Mode::Cold, Keeper::Without(reason)) => Some(reason),
-            (Mode::Cold | Mode::Warm, _) => None,
+        let without = match self.keeper {
+            Keeper::Without(reason) => Some(reason).filter(|_| is_single),
+            Keeper::Events | Keeper::Cupti { .. } => None,
         };
         Ok((Clock::Events { offset, floor, without }, times))
     }
 
-    /// Cold samples as the driver's time stamps tell them; none where they do not fit what was put into the stream.
-    fn stamped(
-        &mut self,
-        cupti: &'static Cupti,
-        work: &Prepared,
-        samples: usize,
-    ) -> Result<Result<Vec<Seconds>, NoStamps>, Trouble> {
-        if let Err(reason) = self.attach() {
-            return Ok(Err(reason));
-        }
-        reset_persisting_l2()?;
-        for _ in 0..samples {
-            self.put_right(work)?;
-            self.poison(work)?;
-            self.flush()?;
-            self.executions(work, None, 1)?;
-        }
-        self.stream.synchronise().map_err(Trouble::Kernel)?;
-        Ok(cupti.take().and_then(|records| work.calls().spans(&records, samples)))
-    }
-
-    fn attach(&mut self) -> Result<(), NoStamps> {
-        if let Keeper::Cupti { cupti, is_attached, .. } = &mut self.keeper {
-            if !*is_attached {
-                cupti.attach()?;
-                *is_attached = true;
+    /// What events add to readings of this work.
+    fn offset(&mut self, work: &Prepared, mode: Mode) -> Result<Offset, Trouble> {
+        Ok(match mode {
+            Mode::Warm if !work.is_cooperative() => self.warm,
+            // Without a graph, events add what they add to a single launch.
+            Mode::Warm | Mode::Cold => self.cold,
+            Mode::Graph => {
+                let known = self.graph.map_or_else(|| self.in_a_row(Mode::Graph), Ok)?;
+                *self.graph.insert(known)
             }
-            // What others launched meanwhile.
-            cupti.take()?;
-        }
-        Ok(())
+            Mode::Server => {
+                let known = self.server.map_or_else(|| self.alone(Mode::Server), Ok)?;
+                *self.server.insert(known)
+            }
+        })
     }
 
-    /// Stamps cost something on the device too, which nothing but what they tell may pay.
-    fn detach(&mut self) {
-        let Keeper::Cupti { cupti, is_attached, .. } = &mut self.keeper else { return };
-        if std::mem::take(is_attached)
-            && let Err(reason) = cupti.detach()
-        {
-            self.keeper = Keeper::Without(reason);
-        }
-    }
-
-    fn readings(
-        &mut self,
-        work: &Prepared,
-        mode: Mode,
-        batch: u32,
-        samples: usize,
-    ) -> Result<Vec<Seconds>, Trouble> {
+    fn readings(&mut self, work: &Prepared, sampling: Sampling) -> Result<Vec<Seconds>, Trouble> {
+        let Sampling { mode, batch, samples, pause } = sampling;
+        let samples = samples as usize;
         while self.marks.len() < samples {
             self.marks.push((Event::new()?, Event::new()?));
         }
         reset_persisting_l2()?;
-        let graph = match mode {
-            Mode::Warm if !work.is_cooperative() => Some(self.stream.captured(|| {
-                (0..batch).try_for_each(|_| self.start(work)).map_err(|trouble| match trouble {
-                    Trouble::Driver(error) => error,
-                    Trouble::Kernel(code) => error("cuLaunchKernelEx", code),
-                })
-            })?),
-            Mode::Warm | Mode::Cold => None,
-        };
+        let way = self.way(work, mode, batch)?;
         for (begin, end) in self.marks.iter().take(samples) {
             self.put_right(work)?;
             self.poison(work)?;
             match mode {
                 Mode::Cold => self.flush()?,
-                Mode::Warm => {
-                    self.executions(work, graph.as_ref(), batch)?;
+                Mode::Warm | Mode::Graph => {
+                    self.execute(work, &way)?;
                     self.put_right(work)?;
                 }
+                Mode::Server => self.idle(pause)?,
             }
             self.stream.mark(begin)?;
-            self.executions(work, graph.as_ref(), batch)?;
+            self.execute(work, &way)?;
             self.stream.mark(end)?;
         }
         self.stream.synchronise().map_err(Trouble::Kernel)?;
         let marks = self.marks.iter().take(samples);
         Ok(marks.map(|(begin, end)| begin.until(end)).collect::<Result<_, _>>()?)
+    }
+
+    /// How so many executions get to the device.
+    fn way(&self, work: &Prepared, mode: Mode, batch: u32) -> Result<Way, Trouble> {
+        Ok(match mode {
+            Mode::Warm if !work.is_cooperative() => Way::Graph(self.captured(work, batch)?, 1),
+            Mode::Graph => Way::Graph(self.captured(work, 1)?, batch),
+            Mode::Warm | Mode::Cold | Mode::Server => Way::Launches(batch),
+        })
+    }
+
+    fn captured(&self, work: &Prepared, executions: u32) -> Result<Graph, Trouble> {
+        let graph = self.stream.captured(|| {
+            (0..executions).try_for_each(|_| self.start(work)).map_err(|trouble| match trouble {
+                Trouble::Driver(error) => error,
+                Trouble::Kernel(code) => error("cuLaunchKernelEx", code),
+            })
+        });
+        Ok(graph?)
+    }
+
+    /// Waits until nothing runs, and then as long as that.
+    fn idle(&self, pause: Duration) -> Result<(), Trouble> {
+        self.stream.synchronise().map_err(Trouble::Kernel)?;
+        std::thread::sleep(pause);
+        Ok(())
     }
 
     /// What is read and written begins each sample as it was.
@@ -313,15 +241,12 @@ impl Stopwatch {
         Ok(())
     }
 
-    fn executions(
-        &self,
-        work: &Prepared,
-        graph: Option<&Graph>,
-        batch: u32,
-    ) -> Result<(), Trouble> {
-        match graph {
-            Some(graph) => self.stream.run(graph).map_err(Trouble::Kernel),
-            None => (0..batch).try_for_each(|_| self.start(work)),
+    fn execute(&self, work: &Prepared, way: &Way) -> Result<(), Trouble> {
+        match way {
+            Way::Graph(graph, times) => {
+                (0..*times).try_for_each(|_| self.stream.run(graph).map_err(Trouble::Kernel))
+            }
+            Way::Launches(times) => (0..*times).try_for_each(|_| self.start(work)),
         }
     }
 
@@ -349,43 +274,32 @@ impl Stopwatch {
 
     /// Finds out what the events add.
     fn set_clock(&mut self) -> Result<(), Trouble> {
-        let work = self.nothing(plain(1, 32))?;
-        let mut reading = |mode, batch| {
-            let mut all: Vec<f64> =
-                self.readings(&work, mode, batch, READINGS)?.iter().map(|each| each.0).collect();
-            Ok::<_, Trouble>(median(&mut all).unwrap_or(f64::NAN))
-        };
         // The first readings wake the device up.
-        reading(Mode::Cold, 1)?;
-        let (few, many) = (reading(Mode::Warm, FEW)?, reading(Mode::Warm, MANY)?);
-        let in_a_row = (many - few) / f64::from(MANY - FEW);
-        let cold = Seconds(reading(Mode::Cold, 1)?);
-        let graph = Seconds(few - f64::from(FEW) * in_a_row);
-        self.cold = Offset { offset: cold - ALONE, floor: ALONE };
-        self.warm = Offset { offset: graph, floor: Seconds(in_a_row) };
+        self.alone(Mode::Cold)?;
+        self.warm = self.in_a_row(Mode::Warm)?;
+        self.cold = self.alone(Mode::Cold)?;
         Ok(())
     }
 
-    /// Finds out what time stamps say of a kernel that does nothing.
-    fn set_stamps_floor(&mut self) -> Result<(), Trouble> {
-        let Keeper::Cupti { cupti, .. } = self.keeper else { return Ok(()) };
+    /// What events add where many follow each other, and what each of many empty ones takes.
+    fn in_a_row(&mut self, mode: Mode) -> Result<Offset, Trouble> {
+        let (few, many) = (self.reading(mode, FEW)?, self.reading(mode, MANY)?);
+        let each = (many - few) * (1.0 / f64::from(MANY - FEW));
+        Ok(Offset { offset: few - each * f64::from(FEW), floor: each })
+    }
+
+    /// What events add to a single launch.
+    fn alone(&mut self, mode: Mode) -> Result<Offset, Trouble> {
+        Ok(Offset { offset: self.reading(mode, 1)? - ALONE, floor: ALONE })
+    }
+
+    /// What events read for a kernel that does nothing.
+    fn reading(&mut self, mode: Mode, batch: u32) -> Result<Seconds, Trouble> {
         let work = self.nothing(plain(1, 32))?;
-        // The first readings wake the device up.
-        let woken = self.stamped(cupti, &work, READINGS)?;
-        match woken.and(self.stamped(cupti, &work, READINGS)?) {
-            Ok(times) => {
-                let mut times: Vec<f64> = times.iter().map(|time| time.0).collect();
-                let told = Seconds(median(&mut times).unwrap_or(f64::NAN));
-                if let Keeper::Cupti { floor, .. } = &mut self.keeper {
-                    *floor = told;
-                }
-            }
-            Err(reason) => {
-                self.detach();
-                self.keeper = Keeper::Without(reason);
-            }
-        }
-        Ok(())
+        let sampling = Sampling { mode, batch, samples: READINGS, pause: IDLE };
+        let readings = self.readings(&work, sampling)?;
+        let mut readings: Vec<f64> = readings.iter().map(|each| each.0).collect();
+        Ok(Seconds(median(&mut readings).unwrap_or(f64::NAN)))
     }
 
     /// A launch of a kernel that does nothing.

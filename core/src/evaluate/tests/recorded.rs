@@ -79,6 +79,7 @@ fn timed(trial: &Trial, small: Option<&[(&Trial, &RunReport)]>, time: Seconds) -
         timings: vec![timing],
         withheld: None,
         profile: profile.ok_or(Uncounted::NothingSmall),
+        energy: None,
         standing: None,
     }
 }

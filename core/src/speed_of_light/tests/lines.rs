@@ -28,6 +28,7 @@ fn events(median: f64, low: f64, high: f64) -> Timing {
         basis: From::Samples { rounds: Vec::new(), batch: 1, stopped: Stopped::Precise },
         conditions: Conditions::default(),
         taint: Vec::new(),
+        launch_floor: None,
     }
 }
 
