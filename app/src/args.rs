@@ -13,6 +13,7 @@ mod suggest;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use lightbench_core::measure::{Besides, ClockUse};
 
 pub use self::history::{Export, History, Import, Report, Selection, Sort};
 pub use self::lessons::{Access, Lesson};
@@ -283,6 +284,10 @@ pub struct Compare {
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 
+    /// What tells the time of a single launch on a GPU [default: events].
+    #[arg(long, value_name = "CLOCK")]
+    pub clock: Option<Clock>,
+
     /// Machine-readable result on standard output.
     #[arg(long)]
     pub json: bool,
@@ -331,6 +336,18 @@ pub struct Run {
     #[arg(long)]
     pub no_times: bool,
 
+    /// What tells the time of a single launch on a GPU [default: events].
+    #[arg(long, value_name = "CLOCK")]
+    pub clock: Option<Clock>,
+
+    /// Take times under this condition too, beside cold and warm ones.
+    #[arg(long, value_name = "MODE")]
+    pub mode: Option<ExtraMode>,
+
+    /// Measure what an execution costs in energy too, when all times are taken: four seconds for each workload.
+    #[arg(long)]
+    pub energy: bool,
+
     /// Keep no record of the runs.
     #[arg(long)]
     pub no_history: bool,
@@ -360,6 +377,42 @@ pub struct Audit {
     /// Machine-readable result on standard output.
     #[arg(long)]
     pub json: bool,
+}
+
+/// What tells the time of a single launch on a GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Clock {
+    /// CUDA events, less what they add.
+    Events,
+    /// The driver's own time stamps; where libcupti is missing or another profiler holds it, events.
+    Cupti,
+}
+
+impl From<Clock> for ClockUse {
+    fn from(clock: Clock) -> Self {
+        match clock {
+            Clock::Events => Self::Events,
+            Clock::Cupti => Self::Cupti,
+        }
+    }
+}
+
+/// Conditions of times, beside cold and warm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExtraMode {
+    /// A graph of one execution, replayed again and again: what lies between two replays counts.
+    Graph,
+    /// Executions that arrive at random, after pauses in which the GPU does nothing.
+    Server,
+}
+
+impl From<ExtraMode> for Besides {
+    fn from(mode: ExtraMode) -> Self {
+        match mode {
+            ExtraMode::Graph => Self::Graph,
+            ExtraMode::Server => Self::Server,
+        }
+    }
 }
 
 /// Sizes along three dimensions.

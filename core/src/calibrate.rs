@@ -320,7 +320,7 @@ mod tests {
 
     #[test]
     fn a_longer_time_is_a_lower_rate() {
-        let clock = Clock::Events { offset: Seconds(1e-6), floor: Seconds(1e-6) };
+        let clock = Clock::Events { offset: Seconds(1e-6), floor: Seconds(1e-6), without: None };
         let rounds = vec![vec![Seconds(1.0), Seconds(2.0), Seconds(4.0)]; 10];
         let stopped = crate::measure::Stopped::Budget;
         let timing = Timing::measured(clock, Mode::Cold, rounds, (1, stopped), &[]).unwrap();

@@ -196,6 +196,7 @@ fn verification<'a>(
     watcher: Watcher<'a>,
     checks: Checks,
 ) -> Verification<'a> {
+    bench.stations.look_for_cupti(&bench.compiler.toolchain().cupti);
     let (stations, seed) = (&mut bench.stations, evaluation.seed);
     Verification { subject, stations, seed, cancellation, watcher, checks }
 }

@@ -54,8 +54,9 @@ fn compared(session: &Session, arguments: &args::Compare) -> Result<Outcome, Out
         timing: TimingUse::Skip,
     });
     let cancellation = &session.cancellation;
-    let done =
-        compare(evaluations, Protocol::PAIRED, &mut bench, cancellation, &mut |_step, _name| {});
+    let clock = arguments.clock.map_or(Protocol::PAIRED.clock, Into::into);
+    let protocol = Protocol { clock, ..Protocol::PAIRED };
+    let done = compare(evaluations, protocol, &mut bench, cancellation, &mut |_step, _name| {});
     let mut done = done.map_err(|error| report::environment(&error, as_json))?;
     if let Some(only) = &arguments.workload {
         done.workloads.retain(|each| each.workload == *only);

@@ -249,7 +249,7 @@ fn sampled(bench: &Workbench) -> Option<Sampled> {
         summary: timing.summary,
         samples: rounds.iter().flatten().copied().collect(),
         origin: match timing.clock {
-            Clock::Events { .. } => Origin::Measured,
+            Clock::Events { .. } | Clock::Cupti { .. } => Origin::Measured,
             Clock::Modelled => Origin::Modelled,
         },
     })

@@ -122,7 +122,7 @@ pub(crate) fn timing(seconds: f64) -> Timing {
     let around = |part: f64| Seconds(seconds * part);
     let rounds = vec![(0..20).map(|index| around(1.0 + f64::from(index % 5) * 1e-3)).collect()];
     Timing {
-        clock: Clock::Events { offset: Seconds(1e-6), floor: Seconds(2e-6) },
+        clock: Clock::Events { offset: Seconds(1e-6), floor: Seconds(2e-6), without: None },
         mode: measure::Mode::Cold,
         summary: Summary {
             median: Seconds(seconds),
@@ -138,6 +138,7 @@ pub(crate) fn timing(seconds: f64) -> Timing {
         },
         conditions: Conditions::default(),
         taint: Vec::new(),
+        launch_floor: None,
     }
 }
 
@@ -147,6 +148,7 @@ pub(crate) fn passed(seed: u64, seconds: f64) -> Run {
         timings: vec![timing(seconds)],
         withheld: None,
         profile: Err(Uncounted::NoVirtualDevice),
+        energy: None,
         standing: None,
     }];
     let verdict = Ok(Passed { checks: Checks::default(), timings });
@@ -166,6 +168,7 @@ pub(crate) fn stored(number: i64, kernel: &str, seed: u64, seconds: Option<f64>)
         by: PassedBy::Verification(ChecksSummary::of(&project, &Checks::default())),
         timings: timings.into_iter().collect(),
         withheld: BTreeMap::new(),
+        energy: BTreeMap::new(),
     };
     let record = RunRecord {
         id: RunId::of_import(&format!("{number}"), 1),

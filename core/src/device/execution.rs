@@ -11,8 +11,10 @@ use serde::{Deserialize, Serialize};
 
 use super::capability::ComputeCapability;
 use super::error::DeviceError;
-use super::timing::{Sampling, Timed, Work};
+use super::timing::{Sampling, Timed, Timekeeping, Work};
 use super::virtual_device::Watch;
+use crate::measure::{Energy, NoEnergy};
+use crate::units::Seconds;
 use crate::virtual_gpu::cost::Counters;
 use crate::virtual_gpu::machine::Accepted;
 use crate::virtual_gpu::{Access, Fault, FaultKind, Initial};
@@ -128,6 +130,32 @@ pub trait Device: fmt::Debug {
     fn direct(&mut self) -> Option<&mut dyn Direct> {
         None
     }
+
+    /// What a device that runs in real time has besides; none of one that models its time.
+    fn instruments(&mut self) -> Option<&mut dyn Instruments> {
+        None
+    }
+}
+
+/// What a device that runs in real time has besides what all devices have.
+pub trait Instruments {
+    /// Has this tell the time from now on, where it can.
+    fn keep_time(&mut self, by: &Timekeeping);
+
+    /// What empty kernels of the same grids and blocks as those of the work take, by the clock that tells cold times; none
+    /// where nobody can say.
+    ///
+    /// # Errors
+    ///
+    /// A launch is impossible, or the device was lost.
+    fn launch_floor(&mut self, work: &Work) -> Result<Option<Seconds>, DeviceError>;
+
+    /// What an execution costs in energy: seconds of nothing else. What is read and written is not put right meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// A launch is impossible, a kernel faulted, or the device was lost.
+    fn energy(&mut self, work: &Work) -> Result<Result<Energy, NoEnergy>, DeviceError>;
 }
 
 /// A way for contents from one process to another with the same device.

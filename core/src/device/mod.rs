@@ -34,7 +34,7 @@ pub use check::Problem;
 pub use error::{DeviceError, DriverError, OpenError};
 pub use execution::{
     Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Direct, Image,
-    Launch, LaunchFault, ModuleId, Outcome, POISON, Placement,
+    Instruments, Launch, LaunchFault, ModuleId, Outcome, POISON, Placement,
 };
 pub use facts::{Evidence, Fact};
 pub use identity::Identity;
@@ -43,5 +43,5 @@ pub use peaks::{Peaks, Pipe};
 pub use sheet::{DeviceSheet, SheetError};
 pub use sm_limits::SmLimits;
 pub use sourced::Sourced;
-pub use timing::{ModelledOperation, Operation, Residence, Sampling, Timed, Work};
+pub use timing::{ModelledOperation, Operation, Residence, Sampling, Timed, Timekeeping, Work};
 pub use virtual_device::{VirtualDevice, Watch};

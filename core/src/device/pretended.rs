@@ -5,13 +5,14 @@ use serde::{Deserialize, Serialize};
 
 use super::error::DeviceError;
 use super::execution::{
-    BufferId, BufferRequest, Content, Description, Device, DeviceKind, Image, Launch, ModuleId,
-    Outcome,
+    BufferId, BufferRequest, Content, Description, Device, DeviceKind, Image, Instruments, Launch,
+    ModuleId, Outcome,
 };
 use super::sheet::DeviceSheet;
-use super::timing::{Operation, Sampling, Timed, Work};
+use super::timing::{Operation, Sampling, Timed, Timekeeping, Work};
 use super::virtual_device::{VirtualDevice, Watch};
-use crate::measure::timing::Clock;
+use crate::measure::energy::{Energy, Joules, NoEnergy, Window};
+use crate::measure::timing::{Clock, Mode, NoStamps};
 use crate::units::Seconds;
 use crate::virtual_gpu::Initial;
 
@@ -22,7 +23,24 @@ pub(crate) struct Readings {
     pub(crate) time: Seconds,
     /// For a kernel that does nothing.
     pub(crate) floor: Seconds,
+    /// Timings after which its time stamps do not fit any more what was launched; none if it has no time stamps.
+    pub(crate) stamps: Option<usize>,
+    /// What it draws while a kernel runs; none if it has no counter. It idles at 60 W.
+    pub(crate) watts: Option<f64>,
 }
+
+/// What an empty kernel of the shape of another takes, by what one of a single block does.
+pub(crate) const SHAPED: f64 = 2.0;
+
+impl Readings {
+    /// A clock without time stamps.
+    pub(crate) fn of(time: Seconds, floor: Seconds) -> Self {
+        Self { time, floor, stamps: None, watts: None }
+    }
+}
+
+/// How much shorter its time stamps are than what its events say, so that they cannot be taken for each other.
+pub(crate) const STAMPED: f64 = 0.5;
 
 /// An instruction that only this device knows: it does nothing.
 pub(crate) const OWN_INSTRUCTION: &str = "wgmma.fence.sync.aligned;";
@@ -33,6 +51,8 @@ pub(crate) struct PretendedGpu {
     device: VirtualDevice,
     description: Description,
     readings: Readings,
+    timekeeping: Timekeeping,
+    timed: usize,
 }
 
 impl PretendedGpu {
@@ -43,7 +63,23 @@ impl PretendedGpu {
             kind: DeviceKind::Cuda { uuid: "0".repeat(32), driver: (13, 0) },
             ..device.description().clone()
         };
-        Self { device, description, readings }
+        let timekeeping = Timekeeping::Events;
+        Self { device, description, readings, timekeeping, timed: 0 }
+    }
+
+    fn clock(&self, mode: Mode) -> Clock {
+        let Readings { floor, stamps, .. } = self.readings;
+        let without = match (&self.timekeeping, mode) {
+            (Timekeeping::Events, _) | (_, Mode::Warm | Mode::Graph) => None,
+            (Timekeeping::Cupti(_), Mode::Cold | Mode::Server) => match stamps {
+                Some(most) if self.timed < most => {
+                    return Clock::Cupti { floor, version: 130_001 };
+                }
+                Some(_) => Some(NoStamps::Unlike),
+                None => Some(NoStamps::NotFound),
+            },
+        };
+        Clock::Events { offset: floor, floor, without }
     }
 }
 
@@ -96,13 +132,40 @@ impl Device for PretendedGpu {
                 self.launch(launch)?;
             }
         }
-        let Readings { time, floor } = self.readings;
-        let clock = Clock::Events { offset: floor, floor };
+        let clock = self.clock(sampling.mode);
+        self.timed += 1;
+        let time = match clock {
+            Clock::Cupti { .. } => self.readings.time * STAMPED,
+            Clock::Events { .. } | Clock::Modelled => self.readings.time,
+        };
         let times = vec![time; sampling.samples as usize];
         Ok(Timed::Samples { clock, times, reading: None })
     }
 
     fn read(&mut self, buffer: BufferId) -> Result<Content, DeviceError> {
         self.device.read(buffer)
+    }
+
+    fn instruments(&mut self) -> Option<&mut dyn Instruments> {
+        Some(self)
+    }
+}
+
+impl Instruments for PretendedGpu {
+    fn keep_time(&mut self, by: &Timekeeping) {
+        self.timekeeping.clone_from(by);
+    }
+
+    fn launch_floor(&mut self, _work: &Work) -> Result<Option<Seconds>, DeviceError> {
+        Ok(Some(self.readings.floor * SHAPED))
+    }
+
+    fn energy(&mut self, _work: &Work) -> Result<Result<Energy, NoEnergy>, DeviceError> {
+        let window =
+            |energy| Window { energy: Joules(energy), elapsed: Seconds(1.0), executions: 100 };
+        Ok(match self.readings.watts {
+            Some(watts) => Energy::of(&window(60.0), &[window(watts - 1.0), window(watts + 1.0)]),
+            None => Err(NoEnergy::NoCounter),
+        })
     }
 }

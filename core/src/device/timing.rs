@@ -1,5 +1,8 @@
 //! Work that a device times: what runs, what is put right before each sample, and what came of it.
 
+use std::path::PathBuf;
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use super::execution::{BufferId, Launch, LaunchFault};
@@ -56,6 +59,26 @@ pub struct Sampling {
     pub batch: u32,
     /// Samples.
     pub samples: u32,
+    /// How long the device does nothing before each of them, where that is a part of the mode.
+    pub pause: Duration,
+}
+
+impl Sampling {
+    /// Samples of one execution each, without a pause.
+    #[must_use]
+    pub const fn single(mode: Mode, samples: u32) -> Self {
+        Self { mode, batch: 1, samples, pause: Duration::ZERO }
+    }
+}
+
+/// What is asked to tell the time of a single launch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Timekeeping {
+    /// Events around it.
+    #[default]
+    Events,
+    /// Time stamps of the driver, whose library lies at one of these places or where the system's loader finds it.
+    Cupti(Vec<PathBuf>),
 }
 
 /// One operation of modelled work; the same again is not modelled again.

@@ -10,7 +10,9 @@ use crate::measure::protocol::Protocol;
 use crate::measure::timing::{Mode, Timing};
 use crate::units::Fraction;
 use crate::verify::inputs::Recipe;
-use crate::verify::station::{MeasureOrder, MeasureReport, ModelledProgram, ModelledTime, Samples};
+use crate::verify::station::{
+    MeasureOrder, MeasureReport, ModelledProgram, ModelledTime, Quantity, Samples,
+};
 use crate::verify::subject::{Subject, Trial};
 use crate::verify::verdict::{Step, TimingUse};
 use crate::verify::verification::Stop;
@@ -157,8 +159,11 @@ fn outcome(
         seed,
         abandon_above: None,
         outputs: None,
+        cupti: Vec::new(),
+        quantity: Quantity::Time,
     };
     let limit = BESIDE.saturating_add(protocol.longest * 4);
+    bench.stations.look_for_cupti(&bench.compiler.toolchain().cupti);
     let report = bench
         .stations
         .measure(order, limit, cancellation)
@@ -166,7 +171,9 @@ fn outcome(
     Ok(match report {
         MeasureReport::Samples(samples) => measured(samples),
         MeasureReport::Modelled(times) => modelled(times),
-        MeasureReport::Abandoned(_) => Outcome::Withheld("nothing was timed".to_owned()),
+        MeasureReport::Abandoned(_) | MeasureReport::Energy(_) => {
+            Outcome::Withheld("nothing was timed".to_owned())
+        }
         MeasureReport::Faulted(faults) => {
             let details = faults.first().map(|fault| fault.details.clone());
             Outcome::Withheld(format!(

@@ -1,7 +1,7 @@
 //! Where a candidate stands: its times against the speed of light, what holds it back, what to try next, in one sentence.
 
 use super::Evaluation;
-use crate::measure::timing::{Basis as TimingBasis, Clock, Mode, Timing};
+use crate::measure::timing::{Basis as TimingBasis, Mode, Timing};
 use crate::speed_of_light::advice::advise;
 use crate::speed_of_light::bound::{CacheState, MethodBound, PhysicalBound};
 use crate::speed_of_light::ceilings::{Basis, Ceilings};
@@ -63,7 +63,7 @@ fn of(
         time,
         bound,
         method: decisive.and_then(|(_, method)| method.as_ref()),
-        floor: timed.cold().and_then(floor),
+        floor: timed.cold().and_then(|timing| timing.clock.floor()),
         at,
         uncounted: uncounted.as_deref(),
     };
@@ -93,14 +93,6 @@ fn counted(profile: &Profile, evaluation: &Evaluation<'_>, work: &MinimalWork) -
         counted.touched = Touched::Part;
     }
     counted
-}
-
-/// What a kernel takes that does nothing, by the clock that told a time.
-fn floor(timing: &Timing) -> Option<Seconds> {
-    match timing.clock {
-        Clock::Events { floor, .. } => Some(floor),
-        Clock::Modelled => None,
-    }
 }
 
 /// The bounds on each basis that there is: the sheet, and what was measured on this device.

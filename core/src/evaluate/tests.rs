@@ -1,6 +1,7 @@
 //! What is said of kernels on a device that passes for a GPU, beside which a virtual one counts.
 #![cfg(target_os = "linux")]
 
+mod clocks;
 mod recorded;
 mod specimens;
 
@@ -204,6 +205,16 @@ fn subject(project: &Project, specimen: &Specimen) -> Subject {
 
 /// What is said of a specimen whose executions take so long.
 fn said(specimen: &Specimen, readings: Readings, checker: Option<&DeviceName>) -> WorkloadTiming {
+    let protocol = Protocol { longest: Duration::from_millis(1), ..Protocol::QUICK };
+    timed_by(specimen, readings, checker, protocol)
+}
+
+fn timed_by(
+    specimen: &Specimen,
+    readings: Readings,
+    checker: Option<&DeviceName>,
+    protocol: Protocol,
+) -> WorkloadTiming {
     let folder = tempfile::tempdir().unwrap();
     let project = project(folder.path());
     let subject = subject(&project, specimen);
@@ -219,10 +230,7 @@ fn said(specimen: &Specimen, readings: Readings, checker: Option<&DeviceName>) -
         workload: None,
         seed: 1,
         policy: PolicyUse::Refuse,
-        timing: TimingUse::Measure(Protocol {
-            longest: Duration::from_millis(1),
-            ..Protocol::QUICK
-        }),
+        timing: TimingUse::Measure(protocol),
     };
     let verification = Verification {
         subject: &subject,
@@ -240,7 +248,7 @@ fn said(specimen: &Specimen, readings: Readings, checker: Option<&DeviceName>) -
 /// A kernel that does nothing takes a nanosecond, so that specimens can be small.
 fn check(name: &str, nanoseconds: f64, words: &str, evidence: &[&str]) {
     let specimen = SPECIMENS.iter().find(|specimen| specimen.name == name).unwrap();
-    let readings = Readings { time: Seconds(nanoseconds * 1e-9), floor: Seconds(1e-9) };
+    let readings = Readings::of(Seconds(nanoseconds * 1e-9), Seconds(1e-9));
     let beside = DeviceName::parse("virtual:h200").unwrap();
     let limiter = said(specimen, readings, Some(&beside)).standing.unwrap().limiter;
     assert_eq!(limiter.words(), words, "{name} in {nanoseconds} ns: {:#?}", limiter.evidence);
@@ -319,7 +327,7 @@ fn what_the_virtual_device_does_not_take_is_not_known_for_that_reason() {
 
 #[test]
 fn without_a_virtual_device_nothing_is_counted() {
-    let readings = Readings { time: Seconds(1e-6), floor: Seconds(1e-9) };
+    let readings = Readings::of(Seconds(1e-6), Seconds(1e-9));
     let limiter = said(&SPECIMENS[0], readings, None).standing.unwrap().limiter;
     assert_eq!(limiter.words(), "what is not known");
     assert!(limiter.evidence[0].contains("no virtual device"), "{:?}", limiter.evidence);

@@ -108,7 +108,7 @@ pub(crate) fn passed(kernel: &str, candidate: &str, seconds: Option<f64>) -> (Ru
         numbers: None,
     };
     let timings = seconds.into_iter().map(timing).collect();
-    record.outcome =
-        Outcome::Passed { by: PassedBy::Verification(checks), timings, withheld: BTreeMap::new() };
+    let (by, withheld) = (PassedBy::Verification(checks), BTreeMap::new());
+    record.outcome = Outcome::Passed { by, timings, withheld, energy: BTreeMap::new() };
     (record, texts)
 }

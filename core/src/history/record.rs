@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::error::HistoryError;
 use super::text::TextHash;
 use super::timing::{Clock, Mode, RecordedTiming};
+use crate::measure::Energy;
 use crate::project::scalar::ScalarValue;
 use crate::project::workload::Workload;
 use crate::project::{IncludeFile, Project, Purpose};
@@ -254,6 +255,9 @@ pub enum Outcome {
         /// Workloads whose times are not told, with the reason.
         #[serde(default)]
         withheld: BTreeMap<WorkloadName, String>,
+        /// What an execution costs in energy, where somebody asked.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        energy: BTreeMap<WorkloadName, Energy>,
     },
     /// It is not.
     Failed {

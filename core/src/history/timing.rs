@@ -68,11 +68,14 @@ impl RecordedTiming {
             workload,
             clock: match timing.clock {
                 measure::Clock::Events { .. } => Clock::Measured { method: "events".to_owned() },
+                measure::Clock::Cupti { .. } => Clock::Measured { method: "cupti".to_owned() },
                 measure::Clock::Modelled => Clock::Modelled,
             },
             mode: match timing.mode {
                 measure::Mode::Cold => Mode::Cold,
                 measure::Mode::Warm => Mode::Warm,
+                measure::Mode::Graph => Mode::Graph,
+                measure::Mode::Server => Mode::Server,
             },
             median: Duration::try_from(summary.median)?,
             spread: Some(Spread {

@@ -128,7 +128,7 @@ pub(super) fn known(fact: Fact, timing: &WorkloadTiming) -> Option<(f64, Source)
 /// What the time of a workload was read from.
 pub(super) fn time_source(timing: &WorkloadTiming) -> Option<Source> {
     Some(match timing.cold()?.clock {
-        Clock::Events { .. } => Source::Measured,
+        Clock::Events { .. } | Clock::Cupti { .. } => Source::Measured,
         Clock::Modelled => Source::Modelled,
     })
 }

@@ -4,11 +4,13 @@
 //! [`Comparison`]. Nothing here launches anything or reads a clock, so that all of it can be tried on simulated noise.
 
 pub mod comparison;
+pub mod energy;
 pub mod protocol;
 pub mod statistics;
 pub mod timing;
 
 pub use comparison::{Comparison, Conclusion};
-pub use protocol::{Progress, Protocol};
+pub use energy::{Energy, NoEnergy};
+pub use protocol::{Besides, ClockUse, EnergyUse, Progress, Protocol};
 pub use statistics::Summary;
-pub use timing::{Basis, Clock, Conditions, Mode, Stopped, Taint, Timing};
+pub use timing::{Basis, Clock, Conditions, Mode, NoStamps, Stopped, Taint, Timing};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::statistics::Summary;
-use super::timing::Stopped;
+use super::timing::{Mode, Stopped};
 use crate::units::Seconds;
 
 /// How many samples are taken.
@@ -21,6 +21,62 @@ pub struct Protocol {
     pub precision: f64,
     /// Time of the host's clock that sampling may take.
     pub longest: Duration,
+    /// What is asked to tell the time.
+    #[serde(default)]
+    pub clock: ClockUse,
+    /// What is measured besides cold and warm times.
+    #[serde(default)]
+    pub besides: Besides,
+    /// Whether energy is measured, when all times are taken.
+    #[serde(default)]
+    pub energy: EnergyUse,
+}
+
+/// What is measured besides cold and warm times.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Besides {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// [`Mode::Graph`].
+    Graph,
+    /// [`Mode::Server`].
+    Server,
+}
+
+impl Besides {
+    /// Every condition under which times are taken.
+    pub fn modes(self) -> impl Iterator<Item = Mode> {
+        let more = match self {
+            Self::Nothing => None,
+            Self::Graph => Some(Mode::Graph),
+            Self::Server => Some(Mode::Server),
+        };
+        [Mode::Cold, Mode::Warm].into_iter().chain(more)
+    }
+}
+
+/// Whether energy is measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EnergyUse {
+    /// Nobody asks.
+    #[default]
+    Skip,
+    /// On every workload that is timed.
+    Measure,
+}
+
+/// What is asked to tell the time of a single launch. Many in a row are told by events in any case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClockUse {
+    /// Events around it.
+    #[default]
+    Events,
+    /// Time stamps of the driver (CUPTI); where there are none, events.
+    Cupti,
 }
 
 impl Protocol {
@@ -31,6 +87,9 @@ impl Protocol {
         most_rounds: 640,
         precision: 0.005,
         longest: Duration::from_millis(300),
+        clock: ClockUse::Events,
+        besides: Besides::Nothing,
+        energy: EnergyUse::Skip,
     };
 
     /// For two beside each other.
@@ -40,6 +99,9 @@ impl Protocol {
         most_rounds: 640,
         precision: 0.003,
         longest: Duration::from_millis(1000),
+        clock: ClockUse::Events,
+        besides: Besides::Nothing,
+        energy: EnergyUse::Skip,
     };
 
     /// For a first look and for the search.
@@ -49,6 +111,9 @@ impl Protocol {
         most_rounds: 20,
         precision: 0.02,
         longest: Duration::from_millis(30),
+        clock: ClockUse::Events,
+        besides: Besides::Nothing,
+        energy: EnergyUse::Skip,
     };
 }
 

@@ -20,6 +20,9 @@ pub struct Timing {
     pub conditions: Conditions,
     /// Why the number is not to be trusted.
     pub taint: Vec<Taint>,
+    /// What empty kernels of the same grids and blocks take by the same clock, where that was measured.
+    #[serde(default)]
+    pub launch_floor: Option<Seconds>,
 }
 
 /// What told the time. Times of different clocks are never compared.
@@ -32,9 +35,78 @@ pub enum Clock {
         offset: Seconds,
         /// What a kernel takes that does nothing: a time no longer than this is not resolved.
         floor: Seconds,
+        /// Why there are no time stamps of the driver, where they were asked for.
+        #[serde(default)]
+        without: Option<NoStamps>,
+    },
+    /// The driver's own time stamps (CUPTI), from where the first kernel of the work begins to where the last one ends.
+    Cupti {
+        /// What a kernel takes that does nothing.
+        floor: Seconds,
+        /// `CUPTI_API_VERSION` of the library.
+        version: u32,
     },
     /// Nothing ran in real time: counts of the virtual GPU and the numbers of a device sheet.
     Modelled,
+}
+
+impl Clock {
+    /// What a kernel takes that does nothing; none of a model.
+    #[must_use]
+    pub const fn floor(&self) -> Option<Seconds> {
+        match self {
+            Self::Events { floor, .. } | Self::Cupti { floor, .. } => Some(*floor),
+            Self::Modelled => None,
+        }
+    }
+
+    /// What is called so in a sentence.
+    #[must_use]
+    pub const fn words(&self) -> &'static str {
+        match self {
+            Self::Events { .. } => "CUDA events",
+            Self::Cupti { .. } => "the driver's time stamps (CUPTI)",
+            Self::Modelled => "a model",
+        }
+    }
+
+    /// Whether times of both are of one kind.
+    #[must_use]
+    pub const fn is_like(&self, other: &Self) -> bool {
+        matches!(
+            (self, other),
+            (Self::Events { .. }, Self::Events { .. })
+                | (Self::Cupti { .. }, Self::Cupti { .. })
+                | (Self::Modelled, Self::Modelled)
+        )
+    }
+}
+
+/// Why there are no time stamps of the driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+pub enum NoStamps {
+    /// The library is nowhere.
+    #[error(
+        "libcupti was not found: the CUDA toolkit has it in extras/CUPTI/lib64, Python's package nvidia-cuda-cupti in \
+         nvidia/cu13/lib"
+    )]
+    NotFound,
+    /// The loader refuses it, or it lacks a function.
+    #[error("libcupti cannot be loaded")]
+    Unloadable,
+    /// Nobody looked at the records of this release.
+    #[error("libcupti says that it has version {0}, whose records are not known")]
+    Version(u32),
+    /// Another profiler holds the process.
+    #[error("another profiler holds the process, and the driver has time stamps for one only")]
+    Held,
+    /// It refuses, with this code.
+    #[error("libcupti refused with code {0} (`CUptiResult`)")]
+    Refused(i32),
+    /// Its records do not fit what was launched: a kernel that launches kernels, or a defect.
+    #[error("the driver's records do not fit what was launched")]
+    Unlike,
 }
 
 /// What the caches held before a sample.
@@ -45,6 +117,23 @@ pub enum Mode {
     Cold,
     /// What the same work left there.
     Warm,
+    /// The same, and a graph of one execution is replayed: what lies between two replays counts.
+    Graph,
+    /// The same, and each execution arrives after a pause of random length in which the device does nothing.
+    Server,
+}
+
+impl Mode {
+    /// Its name.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Cold => "cold",
+            Self::Warm => "warm",
+            Self::Graph => "graph",
+            Self::Server => "server",
+        }
+    }
 }
 
 /// Where a summary comes from.
@@ -114,6 +203,9 @@ pub struct Reading {
     /// Other processes with a context on the device.
     pub other_processes: u32,
 }
+
+/// A time of so many launch floors or less is near the floor.
+const NEAR_FLOOR: f64 = 3.0;
 
 /// Part of the clock by which it may change before that is said: a step or two.
 const STEADY: f64 = 0.02;
@@ -193,6 +285,7 @@ impl Timing {
             basis: Basis::Samples { rounds, batch, stopped },
             conditions: Conditions::of(readings),
             taint: Taint::of(readings),
+            launch_floor: None,
         })
     }
 
@@ -219,16 +312,20 @@ impl Timing {
             basis: Basis::Model { bound, limit, assumptions },
             conditions: Conditions::default(),
             taint: Vec::new(),
+            launch_floor: None,
         }
+    }
+
+    /// What the launch alone takes, where that is a good part of the time.
+    #[must_use]
+    pub fn near_floor(&self) -> Option<Seconds> {
+        self.launch_floor.filter(|floor| self.summary.median.0 <= NEAR_FLOOR * floor.0)
     }
 
     /// Whether the time is that of a kernel which does nothing, as far as the clock can tell.
     #[must_use]
     pub fn is_at_floor(&self) -> bool {
-        match self.clock {
-            Clock::Events { floor, .. } => self.summary.interval.0 <= floor,
-            Clock::Modelled => false,
-        }
+        self.clock.floor().is_some_and(|floor| self.summary.interval.0 <= floor)
     }
 
     /// Half of the interval's width, as a part of the median.
@@ -254,7 +351,7 @@ mod tests {
 
     #[test]
     fn the_floor_is_where_nothing_is_resolved() {
-        let clock = Clock::Events { offset: Seconds(2.2e-6), floor: Seconds(1.1e-6) };
+        let clock = Clock::Cupti { floor: Seconds(1.1e-6), version: 130_001 };
         let check = |time: f64, expected| {
             let rounds = vec![vec![Seconds(time); 5]; 8];
             let timing =
@@ -264,6 +361,14 @@ mod tests {
         check(0.9e-6, true);
         check(1.1e-6, true);
         check(1.3e-6, false);
+        let near = |floor: Option<f64>| {
+            let rounds = vec![vec![Seconds(6e-6); 5]; 8];
+            let timing =
+                Timing::measured(clock, Mode::Cold, rounds, (1, Stopped::Budget), &[]).unwrap();
+            Timing { launch_floor: floor.map(Seconds), ..timing }.near_floor()
+        };
+        assert_eq!(near(Some(2e-6)), Some(Seconds(2e-6)));
+        assert_eq!((near(Some(1.9e-6)), near(None)), (None, None));
         let nothing = Timing::measured(clock, Mode::Warm, Vec::new(), (1, Stopped::Budget), &[]);
         assert!(nothing.is_none());
     }

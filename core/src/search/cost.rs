@@ -96,7 +96,7 @@ pub fn times(passed: &Passed) -> Vec<WorkloadTime> {
 
 fn basis(clock: &Clock) -> Basis {
     match clock {
-        Clock::Events { .. } => Basis::Measured,
+        Clock::Events { .. } | Clock::Cupti { .. } => Basis::Measured,
         Clock::Modelled => Basis::Modelled,
     }
 }

@@ -55,7 +55,7 @@ impl Scripted {
     }
 
     fn time(&self, kernel: &Kernel, workload: &str) -> Option<Timing> {
-        let clock = Clock::Events { offset: Seconds(0.0), floor: Seconds(1e-7) };
+        let clock = Clock::Events { offset: Seconds(0.0), floor: Seconds(1e-7), without: None };
         let rounds = vec![vec![Seconds((self.script)(kernel, workload)?); 3]; 8];
         Timing::measured(clock, Mode::Cold, rounds, (1, Stopped::Precise), &[])
     }
@@ -124,6 +124,7 @@ impl Laboratory for Scripted {
                 timings,
                 withheld: None,
                 profile: Err(Uncounted::NoVirtualDevice),
+                energy: None,
                 standing: None,
             })
         });

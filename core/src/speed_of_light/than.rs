@@ -64,16 +64,14 @@ impl Than {
             return Self::NotComparable(Unlike::Tainted);
         }
         let interval = |timing: &Timing| (timing.summary.median, timing.summary.interval);
-        match (now.clock, before.clock) {
-            (Clock::Events { .. }, Clock::Events { .. }) => {
+        if !now.clock.is_like(&before.clock) {
+            return Self::NotComparable(Unlike::Clock);
+        }
+        match now.clock {
+            Clock::Events { .. } | Clock::Cupti { .. } => {
                 Self::unpaired(interval(now), interval(before))
             }
-            (Clock::Modelled, Clock::Modelled) => {
-                Self::Modelled { ratio: now.summary.median / before.summary.median }
-            }
-            (Clock::Events { .. }, Clock::Modelled) | (Clock::Modelled, Clock::Events { .. }) => {
-                Self::NotComparable(Unlike::Clock)
-            }
+            Clock::Modelled => Self::Modelled { ratio: now.summary.median / before.summary.median },
         }
     }
 
@@ -195,7 +193,7 @@ mod tests {
     #[test]
     fn times_of_two_kinds_are_not_compared() {
         let modelled = Timing::modelled(Seconds(1e-4), (1.2, 2.5), "DRAM".to_owned(), Vec::new());
-        let clock = Clock::Events { offset: Seconds(1e-6), floor: Seconds(1e-6) };
+        let clock = Clock::Events { offset: Seconds(1e-6), floor: Seconds(1e-6), without: None };
         let rounds = vec![vec![Seconds(1e-4); 5]; 10];
         let stopped = (1, Stopped::Budget);
         let measured = Timing::measured(clock, Mode::Cold, rounds, stopped, &[]).unwrap();

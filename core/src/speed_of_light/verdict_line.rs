@@ -7,7 +7,7 @@ use super::advice::Advice;
 use super::limiter::Limiter;
 use super::standing::{NoStanding, Standing};
 use super::than::Than;
-use crate::measure::timing::{Clock, Mode, Timing};
+use crate::measure::timing::{Clock, Timing};
 use crate::units::Seconds;
 
 /// What the sentence is about.
@@ -117,19 +117,21 @@ impl Time<'_> {
 fn taken(timing: &Timing) -> Result<String, NotATime> {
     let (median, (low, high)) = (timing.summary.median, timing.summary.interval);
     ordered([low, median, high])?;
-    let state = match timing.mode {
-        Mode::Cold => "cold",
-        Mode::Warm => "warm",
-    };
+    let state = timing.mode.word();
     let mut words = match timing.clock {
         Clock::Modelled => format!("{low} to {high} as modelled, not measured"),
-        Clock::Events { floor, .. } if timing.is_at_floor() => {
+        Clock::Events { floor, .. } | Clock::Cupti { floor, .. } if timing.is_at_floor() => {
             format!("at the launch floor of {floor}, and not resolvable")
         }
-        Clock::Events { .. } => {
+        Clock::Events { .. } | Clock::Cupti { .. } => {
             let (below, above) = (median - low, high - median);
             let half = if above > below { above } else { below };
-            format!("{median} ± {half} {state}, measured by CUDA events")
+            let mut words =
+                format!("{median} ± {half} {state}, measured by {}", timing.clock.words());
+            if let Some(floor) = timing.near_floor() {
+                words += &format!(", of which {floor} is what an empty launch of this shape takes");
+            }
+            words
         }
     };
     for taint in &timing.taint {

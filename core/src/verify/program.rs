@@ -176,6 +176,19 @@ impl Program {
         }
         count(&self.steps)
     }
+
+    /// Whether the blocks of a launch wait for each other.
+    #[must_use]
+    pub fn is_cooperative(&self) -> bool {
+        fn any(steps: &[Step]) -> bool {
+            steps.iter().any(|step| match step {
+                Step::Launch(launch) => launch.cooperative,
+                Step::Fill { .. } => false,
+                Step::Repeat { steps, .. } => any(steps),
+            })
+        }
+        any(&self.steps)
+    }
 }
 
 struct Converter<'a> {

@@ -39,7 +39,7 @@ fn of_glance(timing: &ScreenedTiming) -> String {
         Glance::Taken(timing) => {
             let clock = match timing.clock {
                 Clock::Modelled => "modelled at",
-                Clock::Events { .. } => "took about",
+                Clock::Events { .. } | Clock::Cupti { .. } => "took about",
             };
             format!("`{workload}` {clock} {}", timing.summary.median)
         }

@@ -53,6 +53,7 @@ pub struct Stations {
     /// what it computed is still known.
     reference_has: Option<Opening>,
     handover: Handover,
+    cupti: Vec<PathBuf>,
 }
 
 /// A virtual device beside a GPU.
@@ -134,7 +135,13 @@ impl Stations {
         let name = device.clone();
         let device = device.to_string();
         let reference_has = None;
-        Ok(Self { name, device, candidate, checker, reference, reference_has, handover })
+        let cupti = Vec::new();
+        Ok(Self { name, device, candidate, checker, reference, reference_has, handover, cupti })
+    }
+
+    /// Where the library of the driver's time stamps may lie, besides where the system's loader finds it.
+    pub fn look_for_cupti(&mut self, places: &[PathBuf]) {
+        self.cupti = places.to_vec();
     }
 
     /// Whether a virtual device beside a GPU has taken the candidate.
@@ -285,6 +292,7 @@ impl Stations {
         cancellation: &Cancellation,
     ) -> Result<MeasureReport, StationError> {
         order.outputs = Some(self.folder());
+        order.cupti.clone_from(&self.cupti);
         let measured = self.candidate.measure(order, limit, cancellation);
         if matches!(measured, Ok(MeasureReport::Faulted(_))) {
             // As after a run that faulted.

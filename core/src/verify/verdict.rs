@@ -12,7 +12,7 @@ use super::fault_report::FaultReport;
 use super::inputs::Recipe;
 use super::program::Unsupported;
 use crate::compile::facts::{FactsError, LaunchFacts};
-use crate::measure::{Protocol, Timing};
+use crate::measure::{Energy, NoEnergy, Protocol, Timing};
 use crate::project::launch::expectation::{Expectation, RefusalKind, WrongKind};
 use crate::speed_of_light::advice::Advice;
 use crate::speed_of_light::bound::Bound;
@@ -46,6 +46,8 @@ pub struct WorkloadTiming {
     pub withheld: Option<String>,
     /// What a virtual device counted, or why none did.
     pub profile: Result<Profile, Uncounted>,
+    /// What an execution costs in energy, where somebody asked; or why nobody can say.
+    pub energy: Option<Result<Energy, NoEnergy>>,
     /// Where it stands; none before that was found out.
     pub standing: Option<WorkloadStanding>,
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use lightbench_core::engine::{AskedBy, Conditions, Ending, Request, Work};
 use lightbench_core::evaluate::{EvaluateError, PolicyUse, Run};
-use lightbench_core::measure::Protocol;
+use lightbench_core::measure::{EnergyUse, Protocol};
 use lightbench_core::project::{Kernel, Project};
 use lightbench_core::verify::verdict::{Failure, TimingUse};
 
@@ -70,6 +70,7 @@ fn evaluated(
     let mut asked = Asked::everything(project, &chosen, seed);
     asked.parameters = parameters;
     asked.conditions.workload.clone_from(&arguments.workload);
+    asked.conditions.timing = TimingUse::Measure(protocol(arguments));
     if arguments.no_times {
         asked.conditions.timing = TimingUse::Skip;
     }
@@ -100,6 +101,17 @@ fn evaluated(
     notices.extend(recorder.notices);
     let report = Report { project, chosen: &chosen, runs };
     Ok(outcome(&report, &notices, Form::of(as_json, wanted)))
+}
+
+/// How times are taken.
+fn protocol(arguments: &args::Run) -> Protocol {
+    let usual = Protocol::FINAL;
+    Protocol {
+        clock: arguments.clock.map_or(usual.clock, Into::into),
+        besides: arguments.mode.map_or(usual.besides, Into::into),
+        energy: if arguments.energy { EnergyUse::Measure } else { usual.energy },
+        ..usual
+    }
 }
 
 /// What every kernel is asked about alike.

@@ -225,7 +225,8 @@ impl<'a> Recorder<'a> {
 
     fn passed(&self, passed: &Passed, texts: &mut Texts) -> Result<Outcome, HistoryError> {
         let by = PassedBy::Verification(ChecksSummary::of(self.project, &passed.checks));
-        let (mut timings, mut withheld) = (Vec::new(), BTreeMap::new());
+        let (mut timings, mut withheld, mut energy) =
+            (Vec::new(), BTreeMap::new(), BTreeMap::new());
         for timed in &passed.timings {
             let workload = self.project.workloads.iter().find(|each| each.name == timed.workload);
             let Some(name) = workload.and_then(WorkloadName::of) else { continue };
@@ -242,11 +243,14 @@ impl<'a> Recorder<'a> {
                 }
                 timings.push(recorded);
             }
+            if let Some(Ok(metered)) = &timed.energy {
+                energy.insert(name.clone(), *metered);
+            }
             if let Some(reason) = &timed.withheld {
                 withheld.insert(name, reason.clone());
             }
         }
-        Ok(Outcome::Passed { by, timings, withheld })
+        Ok(Outcome::Passed { by, timings, withheld, energy })
     }
 
     fn environment(&self, run: &Run) -> Environment {

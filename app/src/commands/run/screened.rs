@@ -26,8 +26,8 @@ pub(super) fn screened(
     let mut screenings = Vec::new();
     for kernel in kernels {
         let (work, mut conditions) = asked.of(kernel);
-        if let TimingUse::Measure(_) = conditions.timing {
-            conditions.timing = TimingUse::Measure(Protocol::QUICK);
+        if let TimingUse::Measure(Protocol { clock, .. }) = conditions.timing {
+            conditions.timing = TimingUse::Measure(Protocol { clock, ..Protocol::QUICK });
         }
         let request = Request::Screen(Screens::one(work), conditions);
         let ending = desk.ending(&kernel.name, request);

@@ -1,6 +1,6 @@
 //! How long a candidate takes, for people and for scripts. Measured and modelled times never look alike.
 
-use lightbench_core::measure::{Basis, Clock, Mode, Timing};
+use lightbench_core::measure::{Basis, Clock, Energy, Mode, Timing};
 use lightbench_core::speed_of_light::limiter::{Bottleneck, Limiter};
 use lightbench_core::speed_of_light::standing::{Against, Standing};
 use lightbench_core::units::Seconds;
@@ -29,7 +29,27 @@ fn said(of: &WorkloadTiming) -> Vec<String> {
     let others: Vec<String> =
         of.timings.iter().filter(|timing| !in_sentence(timing)).map(one).collect();
     let others = (!others.is_empty()).then(|| others.join(" · "));
-    sentence.into_iter().chain(others).chain(grounds(of)).collect()
+    let more = energy(of).into_iter().chain(without_stamps(of)).chain(grounds(of));
+    sentence.into_iter().chain(others).chain(more).collect()
+}
+
+/// What an execution costs in energy, or why nobody can say.
+fn energy(of: &WorkloadTiming) -> Option<String> {
+    Some(match of.energy.as_ref()? {
+        Ok(Energy { each, interval: (low, high), power, idle, executions, .. }) => format!(
+            "energy {each} each ({low} to {high}) above {idle} idle, {power} in all meanwhile, {executions} executions"
+        ),
+        Err(reason) => format!("no energy: {reason}"),
+    })
+}
+
+/// Why events told the time, where something else was to.
+fn without_stamps(of: &WorkloadTiming) -> Option<String> {
+    let reason = of.timings.iter().find_map(|timing| match timing.clock {
+        Clock::Events { without, .. } => without,
+        Clock::Cupti { .. } | Clock::Modelled => None,
+    });
+    reason.map(|reason| format!("CUDA events told the time: {reason}"))
 }
 
 /// How it is known what holds back a kernel that was not counted where it was timed.
@@ -47,28 +67,26 @@ pub(in crate::commands) fn one(timing: &Timing) -> String {
         (Basis::Model { bound, limit, .. }, _) => {
             format!("modelled: {low} to {high}, at least {bound} ({limit})")
         }
-        (Basis::Samples { .. }, Clock::Events { floor, .. }) if timing.is_at_floor() => {
-            format!("{} at most {floor}, which an empty kernel takes", mode(timing.mode))
+        (Basis::Samples { .. }, Clock::Events { floor, .. } | Clock::Cupti { floor, .. })
+            if timing.is_at_floor() =>
+        {
+            format!("{} at most {floor}, which an empty kernel takes", timing.mode.word())
         }
         (Basis::Samples { .. }, _) => {
             let mut text = format!(
                 "{} {} ± {}",
-                mode(timing.mode),
+                timing.mode.word(),
                 timing.summary.median,
                 timing.relative_error()
             );
+            if let Some(floor) = timing.near_floor() {
+                text += &format!(" (an empty launch of this shape takes {floor})");
+            }
             for taint in &timing.taint {
                 text += &format!(" ({taint})");
             }
             text
         }
-    }
-}
-
-fn mode(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Cold => "cold",
-        Mode::Warm => "warm",
     }
 }
 
@@ -80,10 +98,27 @@ pub(super) fn document(all: &[WorkloadTiming]) -> Vec<Value> {
                 "workload": each.workload,
                 "withheld": each.withheld,
                 "timings": each.timings.iter().map(timing).collect::<Vec<_>>(),
+                "energy": each.energy.as_ref().map(|energy| match energy {
+                    Ok(energy) => joules(energy),
+                    Err(reason) => json!({ "withheld": reason.to_string() }),
+                }),
                 "standing": each.standing.as_ref().map(standing),
             })
         })
         .collect()
+}
+
+/// What an execution costs in energy.
+fn joules(energy: &Energy) -> Value {
+    let Energy { each, interval: (low, high), power, idle, executions, elapsed } = energy;
+    json!({
+        "joules": each.0,
+        "interval_joules": [low.0, high.0],
+        "power_watts": power.0,
+        "idle_watts": idle.0,
+        "executions": executions,
+        "elapsed_seconds": elapsed.0,
+    })
 }
 
 /// Where a workload stands.
@@ -141,12 +176,21 @@ pub(in crate::commands) fn timing(timing: &Timing) -> Value {
         "samples": summary.samples,
         "conditions": timing.conditions,
         "taint": timing.taint,
+        "launch_floor_seconds": timing.launch_floor.map(|floor| floor.0),
     });
     match timing.clock {
-        Clock::Events { offset, floor } => {
+        Clock::Events { offset, floor, without } => {
             value["clock"] = json!("events");
             value["offset_seconds"] = json!(offset.0);
             value["floor_seconds"] = json!(floor.0);
+            if let Some(reason) = without {
+                value["without_stamps"] = json!(reason.to_string());
+            }
+        }
+        Clock::Cupti { floor, version } => {
+            value["clock"] = json!("cupti");
+            value["floor_seconds"] = json!(floor.0);
+            value["cupti_version"] = json!(version);
         }
         Clock::Modelled => value["clock"] = json!("modelled"),
     }
@@ -179,7 +223,7 @@ mod tests {
 
     #[test]
     fn every_number_is_explained() {
-        let clock = Clock::Events { offset: Seconds(1e-6), floor: Seconds(1e-6) };
+        let clock = Clock::Events { offset: Seconds(1e-6), floor: Seconds(1e-6), without: None };
         let rounds = vec![vec![Seconds(1e-4); 5]; 10];
         let measured = Timing::measured(clock, Mode::Cold, rounds, (1, Stopped::Budget), &[]);
         let modelled = Timing::modelled(Seconds(1e-4), (1.2, 2.5), "DRAM".to_owned(), Vec::new());

@@ -9,8 +9,9 @@ use super::driver::{Context, DEFAULT_STREAM, Driver, Gpu, Kernel, LoadedModule, 
 use super::guards::Guards;
 use super::mailbox::{self, Mailbox};
 use super::memory::{GUARD, Memory, Source, Trespass};
+use super::prepared::{Action, Prepared};
 use super::staging::Staging;
-use super::stopwatch::{Action, Prepared, Stopwatch, Trouble};
+use super::stopwatch::{Stopwatch, Trouble};
 use super::stream::Room;
 use super::telemetry::Telemetry;
 use super::{fault, function};
@@ -18,9 +19,9 @@ use crate::device::capability::ComputeCapability;
 use crate::device::error::{DeviceError, OpenError};
 use crate::device::execution::{
     Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Direct, Image,
-    Launch, LaunchFault, ModuleId, Outcome, POISON,
+    Instruments, Launch, LaunchFault, ModuleId, Outcome, POISON,
 };
-use crate::device::timing::{Operation, Sampling, Timed, Work};
+use crate::device::timing::{Operation, Sampling, Timed, Timekeeping, Work};
 use crate::device::virtual_device::Watch;
 use crate::virtual_gpu::machine::VariableError;
 use crate::virtual_gpu::{Access, FaultKind, Initial, LaunchError};
@@ -41,10 +42,14 @@ pub struct CudaDevice {
     modules: Vec<LoadedModule>,
     /// Made when something is timed.
     stopwatch: Option<Stopwatch>,
+    pub(super) timekeeping: Timekeeping,
     /// Opened with it.
     telemetry: Option<Telemetry>,
     context: Context,
 }
+
+/// What a GPU is timed with, and what is read beside it.
+pub(super) type Clockwork<'a> = (&'a mut Stopwatch, &'a mut Option<Telemetry>);
 
 #[derive(Debug)]
 struct Buffer {
@@ -128,6 +133,7 @@ impl CudaDevice {
             buffers: Vec::new(),
             modules: Vec::new(),
             stopwatch: None,
+            timekeeping: Timekeeping::Events,
             telemetry: None,
             context,
         })
@@ -171,6 +177,23 @@ impl CudaDevice {
             restore: work.restore.iter().map(rooms).collect::<Result<_, DeviceError>>()?,
             timed: work.timed.iter().map(action).collect::<Result<_, DeviceError>>()?,
         })
+    }
+
+    /// Work that can begin, and what it is timed with; nothing else is under way.
+    pub(super) fn ready(&mut self, work: &Work) -> Result<(Prepared, Clockwork<'_>), DeviceError> {
+        self.context.enter()?;
+        self.mailbox.withdraw();
+        let prepared = self.prepared_work(work)?;
+        if self.stopwatch.is_none() {
+            self.stopwatch = Some(Stopwatch::new(self.gpu)?);
+            self.telemetry = Telemetry::open(self.gpu.pci_bus()?);
+        }
+        // The stopwatch's stream waits for no other: what is still being filled must be done.
+        self.context.synchronise().map_err(|code| error("cuCtxSynchronize", code))?;
+        let Some(stopwatch) = &mut self.stopwatch else {
+            return Err(DeviceError::Unknown("stopwatch"));
+        };
+        Ok((prepared, (stopwatch, &mut self.telemetry)))
     }
 
     fn room(&self, buffer: BufferId) -> Result<Room, DeviceError> {
@@ -311,23 +334,13 @@ impl Device for CudaDevice {
     }
 
     fn time(&mut self, work: &Work, sampling: Sampling) -> Result<Timed, DeviceError> {
-        self.context.enter()?;
-        self.mailbox.withdraw();
-        let prepared = self.prepared_work(work)?;
-        if self.stopwatch.is_none() {
-            self.stopwatch = Some(Stopwatch::new(self.gpu)?);
-            self.telemetry = Telemetry::open(self.gpu.pci_bus()?);
-        }
-        let Some(stopwatch) = &mut self.stopwatch else {
-            return Err(DeviceError::Unknown("stopwatch"));
-        };
-        // The stopwatch's stream waits for no other: what is still being filled must be done.
-        self.context.synchronise().map_err(|code| error("cuCtxSynchronize", code))?;
-        let Sampling { mode, batch, samples } = sampling;
-        match stopwatch.samples(&prepared, mode, batch, samples) {
-            Ok(times) => {
-                let reading = self.telemetry.as_mut().and_then(Telemetry::read);
-                Ok(Timed::Samples { clock: stopwatch.clock(&prepared, mode), times, reading })
+        let timekeeping = self.timekeeping.clone();
+        let (prepared, (stopwatch, telemetry)) = self.ready(work)?;
+        let kept = stopwatch.keep_time(&timekeeping);
+        match kept.and_then(|()| stopwatch.samples(&prepared, sampling)) {
+            Ok((clock, times)) => {
+                let reading = telemetry.as_mut().and_then(Telemetry::read);
+                Ok(Timed::Samples { clock, times, reading })
             }
             Err(Trouble::Driver(error)) => Err(error.into()),
             Err(Trouble::Kernel(code)) => {
@@ -376,6 +389,10 @@ impl Device for CudaDevice {
     }
 
     fn direct(&mut self) -> Option<&mut dyn Direct> {
+        Some(self)
+    }
+
+    fn instruments(&mut self) -> Option<&mut dyn Instruments> {
         Some(self)
     }
 }

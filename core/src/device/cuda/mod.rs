@@ -3,17 +3,21 @@
 //!
 //! The driver's library is loaded when a GPU is asked for and linked to nothing, so that the program runs where there is
 //! none. `driver.rs` holds the calls, each checked, but for those about memory, which are in `block.rs`, and those about order
-//! and time, which are in `stream.rs`; the rest is safe.
+//! and time, which are in `stream.rs`; `cupti.rs` calls the driver's library of time stamps; the rest is safe.
 
 mod block;
+mod cupti;
 mod device;
 mod driver;
 mod fault;
 mod function;
 mod guards;
+mod instruments;
 mod mailbox;
 mod memory;
+mod prepared;
 mod staging;
+mod stamps;
 mod stopwatch;
 mod stream;
 mod telemetry;

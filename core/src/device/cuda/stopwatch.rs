@@ -2,18 +2,29 @@
 //!
 //! Events around a launch read about two microseconds too much. How much too much is read from a kernel that does nothing.
 //! Warm: graphs of few and of many such kernels say what each takes in a row, and what a graph itself adds. Cold: what a
-//! single one reads after a flush, less what such a kernel is known to take.
+//! single one reads after a flush, less what such a kernel is known to take. Where the driver's own time stamps are asked
+//! for, they tell the time of single launches instead, and need no offset (`stopwatch/stamped.rs`).
+
+mod energy;
+mod floor;
+mod stamped;
+
+use std::time::Duration;
 
 use cudarc::driver::sys::{CUdevice_attribute, CUresult};
 
 use super::block::Allocation;
 use super::driver::{Gpu, Kernel, LoadedModule, error};
-use super::stream::{Event, Graph, Room, Stream, reset_persisting_l2};
+use super::prepared::{Action, Prepared};
+use super::stream::{Event, Graph, Stream, reset_persisting_l2};
 use crate::device::error::{DeviceError, DriverError};
 use crate::device::execution::{Launch, ModuleId, POISON};
+use crate::device::timing::Sampling;
 use crate::measure::statistics::median;
 use crate::measure::{Clock, Mode};
 use crate::units::Seconds;
+
+use self::stamped::Keeper;
 
 const PTX: &str = include_str!("flush.ptx");
 
@@ -32,32 +43,10 @@ const MANY: u32 = 108;
 const ALONE: Seconds = Seconds(1.55e-6);
 
 /// Readings of each kind when the clock is set.
-const READINGS: usize = 41;
+const READINGS: u32 = 41;
 
-/// Work that a GPU can start at once, again and again.
-#[derive(Debug)]
-pub(super) struct Prepared {
-    pub(super) poison: Vec<Room>,
-    pub(super) restore: Vec<(Room, Room)>,
-    pub(super) timed: Vec<Action>,
-}
-
-impl Prepared {
-    /// Whether all blocks of a launch must be on the device at once: the driver takes no such launch into a graph.
-    fn is_cooperative(&self) -> bool {
-        self.timed.iter().any(|action| match action {
-            Action::Launch { launch, .. } => launch.cooperative,
-            Action::Fill { .. } => false,
-        })
-    }
-}
-
-/// One thing that is timed.
-#[derive(Debug)]
-pub(super) enum Action {
-    Launch { kernel: Kernel, launch: Box<Launch>, parameters: Vec<u8> },
-    Fill { to: Room, element: Vec<u8> },
-}
+/// How long the device idles before a reading that tells what events add to a launch then.
+const IDLE: Duration = Duration::from_millis(2);
 
 /// What a GPU is timed with. Fields are dropped in this order.
 #[derive(Debug)]
@@ -69,8 +58,28 @@ pub(super) struct Stopwatch {
     dirty: Allocation,
     clean: Allocation,
     flush: (Kernel, Launch),
-    cold: Clock,
-    warm: Clock,
+    cold: Offset,
+    warm: Offset,
+    /// Found out when they are first needed.
+    graph: Option<Offset>,
+    server: Option<Offset>,
+    keeper: Keeper,
+    gpu: Gpu,
+}
+
+/// What events add, and what they read at least.
+#[derive(Clone, Copy, Debug)]
+struct Offset {
+    offset: Seconds,
+    floor: Seconds,
+}
+
+/// How executions get to the device.
+enum Way {
+    /// A graph, so often.
+    Graph(Graph, u32),
+    /// One after the other.
+    Launches(u32),
 }
 
 /// The driver's own error, or what a kernel did.
@@ -95,7 +104,7 @@ impl Stopwatch {
         let clean = Allocation::new((FLUSH * l2).max(16))?;
         stream.set_bytes(&clean.room(), CLEAN)?;
         let module = LoadedModule::of_ptx(PTX)?;
-        let nothing_yet = Clock::Events { offset: Seconds(0.0), floor: Seconds(0.0) };
+        let nothing_yet = Offset { offset: Seconds(0.0), floor: Seconds(0.0) };
         let mut stopwatch = Self {
             stream,
             marks: Vec::new(),
@@ -105,6 +114,10 @@ impl Stopwatch {
             clean,
             cold: nothing_yet,
             warm: nothing_yet,
+            graph: None,
+            server: None,
+            keeper: Keeper::Events,
+            gpu,
         };
         stopwatch.set_clock().map_err(|trouble| match trouble {
             Trouble::Driver(error) => error,
@@ -113,68 +126,103 @@ impl Stopwatch {
         Ok(stopwatch)
     }
 
-    /// What tells the time of some work. Without a graph, events add what they add to a single launch.
-    pub(super) fn clock(&self, work: &Prepared, mode: Mode) -> Clock {
-        match mode {
-            Mode::Warm if !work.is_cooperative() => self.warm,
-            Mode::Warm | Mode::Cold => self.cold,
-        }
-    }
-
-    /// The times of one execution, one for each sample.
+    /// The times of one execution, one for each sample, and what told them.
     pub(super) fn samples(
         &mut self,
         work: &Prepared,
-        mode: Mode,
-        batch: u32,
-        samples: u32,
-    ) -> Result<Vec<Seconds>, Trouble> {
-        let clock = self.clock(work, mode);
-        let readings = self.readings(work, mode, batch, samples as usize)?;
-        let Clock::Events { offset, .. } = clock else { return Ok(Vec::new()) };
-        let each = 1.0 / f64::from(batch.max(1));
-        Ok(readings.into_iter().map(|reading| (reading - offset) * each).collect())
+        sampling: Sampling,
+    ) -> Result<(Clock, Vec<Seconds>), Trouble> {
+        let is_single = matches!(sampling.mode, Mode::Cold | Mode::Server);
+        if is_single && let Keeper::Cupti { cupti, floor, .. } = self.keeper {
+            match self.stamped(cupti, work, sampling)? {
+                Ok(times) => return Ok((Clock::Cupti { floor, version: cupti.version }, times)),
+                Err(reason) => {
+                    self.detach();
+                    self.keeper = Keeper::Without(reason);
+                }
+            }
+        }
+        self.detach();
+        let Offset { offset, floor } = self.offset(work, sampling.mode)?;
+        let readings = self.readings(work, sampling)?;
+        let each = 1.0 / f64::from(sampling.batch.max(1));
+        let times = readings.into_iter().map(|reading| (reading - offset) * each).collect();
+        let without = match self.keeper {
+            Keeper::Without(reason) => Some(reason).filter(|_| is_single),
+            Keeper::Events | Keeper::Cupti { .. } => None,
+        };
+        Ok((Clock::Events { offset, floor, without }, times))
     }
 
-    fn readings(
-        &mut self,
-        work: &Prepared,
-        mode: Mode,
-        batch: u32,
-        samples: usize,
-    ) -> Result<Vec<Seconds>, Trouble> {
+    /// What events add to readings of this work.
+    fn offset(&mut self, work: &Prepared, mode: Mode) -> Result<Offset, Trouble> {
+        Ok(match mode {
+            Mode::Warm if !work.is_cooperative() => self.warm,
+            // Without a graph, events add what they add to a single launch.
+            Mode::Warm | Mode::Cold => self.cold,
+            Mode::Graph => {
+                let known = self.graph.map_or_else(|| self.in_a_row(Mode::Graph), Ok)?;
+                *self.graph.insert(known)
+            }
+            Mode::Server => {
+                let known = self.server.map_or_else(|| self.alone(Mode::Server), Ok)?;
+                *self.server.insert(known)
+            }
+        })
+    }
+
+    fn readings(&mut self, work: &Prepared, sampling: Sampling) -> Result<Vec<Seconds>, Trouble> {
+        let Sampling { mode, batch, samples, pause } = sampling;
+        let samples = samples as usize;
         while self.marks.len() < samples {
             self.marks.push((Event::new()?, Event::new()?));
         }
         reset_persisting_l2()?;
-        let graph = match mode {
-            Mode::Warm if !work.is_cooperative() => Some(self.stream.captured(|| {
-                (0..batch).try_for_each(|_| self.start(work)).map_err(|trouble| match trouble {
-                    Trouble::Driver(error) => error,
-                    Trouble::Kernel(code) => error("cuLaunchKernelEx", code),
-                })
-            })?),
-            Mode::Warm | Mode::Cold => None,
-        };
+        let way = self.way(work, mode, batch)?;
         for (begin, end) in self.marks.iter().take(samples) {
             self.put_right(work)?;
-            for room in &work.poison {
-                self.stream.set_bytes(room, POISON)?;
-            }
+            self.poison(work)?;
             match mode {
                 Mode::Cold => self.flush()?,
-                Mode::Warm => {
-                    self.executions(work, graph.as_ref(), batch)?;
+                Mode::Warm | Mode::Graph => {
+                    self.execute(work, &way)?;
                     self.put_right(work)?;
                 }
+                Mode::Server => self.idle(pause)?,
             }
             self.stream.mark(begin)?;
-            self.executions(work, graph.as_ref(), batch)?;
+            self.execute(work, &way)?;
             self.stream.mark(end)?;
         }
         self.stream.synchronise().map_err(Trouble::Kernel)?;
         let marks = self.marks.iter().take(samples);
         Ok(marks.map(|(begin, end)| begin.until(end)).collect::<Result<_, _>>()?)
+    }
+
+    /// How so many executions get to the device.
+    fn way(&self, work: &Prepared, mode: Mode, batch: u32) -> Result<Way, Trouble> {
+        Ok(match mode {
+            Mode::Warm if !work.is_cooperative() => Way::Graph(self.captured(work, batch)?, 1),
+            Mode::Graph => Way::Graph(self.captured(work, 1)?, batch),
+            Mode::Warm | Mode::Cold | Mode::Server => Way::Launches(batch),
+        })
+    }
+
+    fn captured(&self, work: &Prepared, executions: u32) -> Result<Graph, Trouble> {
+        let graph = self.stream.captured(|| {
+            (0..executions).try_for_each(|_| self.start(work)).map_err(|trouble| match trouble {
+                Trouble::Driver(error) => error,
+                Trouble::Kernel(code) => error("cuLaunchKernelEx", code),
+            })
+        });
+        Ok(graph?)
+    }
+
+    /// Waits until nothing runs, and then as long as that.
+    fn idle(&self, pause: Duration) -> Result<(), Trouble> {
+        self.stream.synchronise().map_err(Trouble::Kernel)?;
+        std::thread::sleep(pause);
+        Ok(())
     }
 
     /// What is read and written begins each sample as it was.
@@ -185,15 +233,20 @@ impl Stopwatch {
         Ok(())
     }
 
-    fn executions(
-        &self,
-        work: &Prepared,
-        graph: Option<&Graph>,
-        batch: u32,
-    ) -> Result<(), Trouble> {
-        match graph {
-            Some(graph) => self.stream.run(graph).map_err(Trouble::Kernel),
-            None => (0..batch).try_for_each(|_| self.start(work)),
+    /// What begins undefined holds nothing of the sample before.
+    fn poison(&self, work: &Prepared) -> Result<(), Trouble> {
+        for room in &work.poison {
+            self.stream.set_bytes(room, POISON)?;
+        }
+        Ok(())
+    }
+
+    fn execute(&self, work: &Prepared, way: &Way) -> Result<(), Trouble> {
+        match way {
+            Way::Graph(graph, times) => {
+                (0..*times).try_for_each(|_| self.stream.run(graph).map_err(Trouble::Kernel))
+            }
+            Way::Launches(times) => (0..*times).try_for_each(|_| self.start(work)),
         }
     }
 
@@ -221,24 +274,46 @@ impl Stopwatch {
 
     /// Finds out what the events add.
     fn set_clock(&mut self) -> Result<(), Trouble> {
-        let nothing = own_kernel(&self.module, "nothing")?;
-        let launch = Box::new(plain(1, 32));
-        let timed = vec![Action::Launch { kernel: nothing, launch, parameters: Vec::new() }];
-        let work = Prepared { poison: Vec::new(), restore: Vec::new(), timed };
-        let mut reading = |mode, batch| {
-            let mut all: Vec<f64> =
-                self.readings(&work, mode, batch, READINGS)?.iter().map(|each| each.0).collect();
-            Ok::<_, Trouble>(median(&mut all).unwrap_or(f64::NAN))
-        };
         // The first readings wake the device up.
-        reading(Mode::Cold, 1)?;
-        let (few, many) = (reading(Mode::Warm, FEW)?, reading(Mode::Warm, MANY)?);
-        let in_a_row = (many - few) / f64::from(MANY - FEW);
-        let cold = Seconds(reading(Mode::Cold, 1)?);
-        let graph = Seconds(few - f64::from(FEW) * in_a_row);
-        self.cold = Clock::Events { offset: cold - ALONE, floor: ALONE };
-        self.warm = Clock::Events { offset: graph, floor: Seconds(in_a_row) };
+        self.alone(Mode::Cold)?;
+        self.warm = self.in_a_row(Mode::Warm)?;
+        self.cold = self.alone(Mode::Cold)?;
         Ok(())
+    }
+
+    /// What events add where many follow each other, and what each of many empty ones takes.
+    fn in_a_row(&mut self, mode: Mode) -> Result<Offset, Trouble> {
+        let (few, many) = (self.reading(mode, FEW)?, self.reading(mode, MANY)?);
+        let each = (many - few) * (1.0 / f64::from(MANY - FEW));
+        Ok(Offset { offset: few - each * f64::from(FEW), floor: each })
+    }
+
+    /// What events add to a single launch.
+    fn alone(&mut self, mode: Mode) -> Result<Offset, Trouble> {
+        Ok(Offset { offset: self.reading(mode, 1)? - ALONE, floor: ALONE })
+    }
+
+    /// What events read for a kernel that does nothing.
+    fn reading(&mut self, mode: Mode, batch: u32) -> Result<Seconds, Trouble> {
+        let work = self.nothing(plain(1, 32))?;
+        let sampling = Sampling { mode, batch, samples: READINGS, pause: IDLE };
+        let readings = self.readings(&work, sampling)?;
+        let mut readings: Vec<f64> = readings.iter().map(|each| each.0).collect();
+        Ok(Seconds(median(&mut readings).unwrap_or(f64::NAN)))
+    }
+
+    /// A launch of a kernel that does nothing.
+    fn nothing(&self, launch: Launch) -> Result<Prepared, Trouble> {
+        let kernel = own_kernel(&self.module, "nothing")?;
+        let (launch, parameters) = (Box::new(launch), Vec::new());
+        let timed = vec![Action::Launch { kernel, launch, parameters }];
+        Ok(Prepared { poison: Vec::new(), restore: Vec::new(), timed })
+    }
+}
+
+impl Drop for Stopwatch {
+    fn drop(&mut self) {
+        self.detach();
     }
 }
 

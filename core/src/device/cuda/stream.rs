@@ -46,6 +46,15 @@ impl Stream {
         checked("cuMemsetD8Async", code)
     }
 
+    /// Calls that it takes to set elements.
+    pub(super) fn fills(to: &Room, element: &[u8]) -> usize {
+        match element.len() {
+            length if to.bytes / length.max(1) == 0 => 0,
+            1 | 2 => 1,
+            length => length / 4,
+        }
+    }
+
     /// Sets as many elements as there is room for. An element has 1, 2, 4 or a multiple of 4 bytes.
     pub(super) fn set_elements(&self, to: &Room, element: &[u8]) -> Result<(), DriverError> {
         let count = to.bytes / element.len().max(1);

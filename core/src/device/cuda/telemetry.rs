@@ -9,6 +9,7 @@ use nvml_wrapper::Nvml;
 use nvml_wrapper::bitmasks::device::ThrottleReasons;
 use nvml_wrapper::enum_wrappers::device::{Clock, TemperatureSensor};
 
+use crate::measure::energy::Joules;
 use crate::measure::timing::Reading;
 use crate::units::{Hertz, Watts};
 
@@ -29,6 +30,12 @@ impl Telemetry {
         let nvml = Nvml::init().ok()?;
         nvml.device_by_pci_bus_id(bus.as_str()).ok()?;
         Some(Self { nvml, bus, last: None })
+    }
+
+    /// What the GPU has drawn since the driver was loaded, as far as it counts.
+    pub(super) fn energy(&self) -> Option<Joules> {
+        let device = self.nvml.device_by_pci_bus_id(self.bus.as_str()).ok()?;
+        device.total_energy_consumption().ok().map(|millijoules| Joules(millijoules as f64 * 1e-3))
     }
 
     /// A reading, if the last one is old enough.

@@ -208,6 +208,7 @@ fn passed(evaluation: &Evaluation, workload: &WorkloadName) -> Result<Outcome, S
         by: PassedBy::Report(reported(evaluation)),
         timings,
         withheld: BTreeMap::new(),
+        energy: BTreeMap::new(),
     })
 }
 

@@ -18,7 +18,7 @@ fn sloped(kernel: &Kernel, workload: &str) -> Option<f64> {
 }
 
 const FORECASTING: Setting = Setting {
-    project: "softmax-f32",
+    project: "softmax",
     script: sloped,
     evaluations: 60,
     forecast: Forecasting::On,

@@ -16,7 +16,7 @@ use crate::virtual_gpu::cost::time::Limit;
 /// Measured cold by events, with this interval.
 fn events(median: f64, low: f64, high: f64) -> Timing {
     Timing {
-        clock: Clock::Events { offset: Seconds(1.2e-6), floor: Seconds(1.5e-6) },
+        clock: Clock::Events { offset: Seconds(1.2e-6), floor: Seconds(1.5e-6), without: None },
         mode: Mode::Cold,
         summary: Summary {
             median: Seconds(median),
@@ -28,6 +28,7 @@ fn events(median: f64, low: f64, high: f64) -> Timing {
         basis: From::Samples { rounds: Vec::new(), batch: 1, stopped: Stopped::Precise },
         conditions: Conditions::default(),
         taint: Vec::new(),
+        launch_floor: None,
     }
 }
 

@@ -99,12 +99,14 @@ impl Laboratory for Scripted {
                 },
                 conditions: Conditions::default(),
                 taint: Vec::new(),
+                launch_floor: None,
             };
             let each = self.workloads.iter().map(|workload| WorkloadTiming {
                 workload: workload.clone(),
                 timings: vec![timing.clone()],
                 withheld: None,
                 profile: Err(Uncounted::NoVirtualDevice),
+                energy: None,
                 standing: None,
             });
             Passed { checks: Checks::default(), timings: each.collect() }

@@ -4,24 +4,23 @@
 //! there are depends on noise and on the seed, so that no kernel can tell which of them is the last.
 
 use std::path::PathBuf;
-use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
 use super::bound::{Bound, fill_with_tensor, of_device};
+use super::sampling::{MEAN_PAUSE, Sample, energy, sampled, timed};
 use super::serve::Station;
 use super::steps::{fill_constants, flattened};
 use super::{MemoryOrder, Side, StationFailure};
 use crate::device::{
-    BufferId, BufferRequest, Device, DeviceKind, LaunchFault, ModelledOperation, Operation,
-    Placement, Sampling, Timed, Work,
+    BufferId, BufferRequest, DeviceKind, LaunchFault, ModelledOperation, Operation, Placement,
+    Sampling, Timed, Timekeeping, Work,
 };
-use crate::measure::comparison::LEAST_ROUNDS;
-use crate::measure::protocol::{Progress, Protocol};
+use crate::measure::energy::{Energy, NoEnergy};
+use crate::measure::protocol::{ClockUse, Protocol};
 use crate::measure::timing::{Clock, Mode, Reading, Stopped};
 use crate::project::manifest::Init;
 use crate::project::tensor::Role;
-use crate::random::Stream;
 use crate::speed_of_light::situation::Profile;
 use crate::units::Seconds;
 use crate::verify::case::Case;
@@ -33,15 +32,6 @@ use crate::virtual_gpu::{Access, Initial};
 
 /// Buffers begin where memory does, as an allocation would.
 const PLACEMENT: Placement = Placement::Left;
-
-/// A warm sample is of as many executions as take this long.
-const WARM_SAMPLE: Seconds = Seconds(20e-6);
-
-/// Executions of a warm sample at most.
-const MOST_BATCH: f64 = 256.0;
-
-/// Rounds beyond those that are needed, at most, so that nobody knows which is the last.
-const MOST_EXTRA_ROUNDS: u64 = 4;
 
 /// Timing of the programs of one or more candidates.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,6 +54,19 @@ pub struct MeasureOrder {
     pub abandon_above: Option<Seconds>,
     /// An existing folder for what the first program leaves in its outputs.
     pub outputs: Option<PathBuf>,
+    /// Where the library of the driver's time stamps may lie.
+    pub cupti: Vec<PathBuf>,
+    /// What is measured.
+    pub quantity: Quantity,
+}
+
+/// What is measured: never two of them at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Quantity {
+    /// Samples of time.
+    Time,
+    /// What an execution of the first program costs in energy, in seconds of nothing else.
+    Energy,
 }
 
 /// What came of measuring.
@@ -73,6 +76,8 @@ pub enum MeasureReport {
     Samples(Samples),
     /// A model of the device: one for each program, or why there is no number.
     Modelled(Vec<ModelledProgram>),
+    /// What the first program costs, or why nobody can say.
+    Energy(Result<Energy, NoEnergy>),
     /// A kernel did something wrong.
     Faulted(Vec<FaultReport>),
     /// The first execution that counts took this long, which is more than anybody is interested in.
@@ -94,6 +99,8 @@ pub struct Samples {
     pub readings: Vec<Reading>,
     /// Buffers that must be zero after a run and are not.
     pub left_dirty: Vec<String>,
+    /// What empty kernels of the shape of the first program's take by the same clock; cold times have it.
+    pub launch_floor: Option<Seconds>,
 }
 
 /// What a model of a device says of a program.
@@ -129,12 +136,21 @@ impl Station {
             before.free(self.device())?;
         }
         match self.description().kind {
+            DeviceKind::Virtual if order.quantity == Quantity::Energy => {
+                Ok(MeasureReport::Energy(Err(NoEnergy::Virtual)))
+            }
             DeviceKind::Virtual => self.modelled(order),
             DeviceKind::Cuda { .. } => self.measured(order),
         }
     }
 
     fn measured(&mut self, order: &MeasureOrder) -> Result<MeasureReport, StationFailure> {
+        if let Some(instruments) = self.device().instruments() {
+            instruments.keep_time(&match order.protocol.clock {
+                ClockUse::Events => Timekeeping::Events,
+                ClockUse::Cupti => Timekeeping::Cupti(order.cupti.clone()),
+            });
+        }
         let mut contenders: Vec<Contender> = Vec::new();
         for program in &order.programs {
             let contender = match contenders.first() {
@@ -147,6 +163,13 @@ impl Station {
                 }
             };
             contenders.push(contender);
+        }
+        if order.quantity == Quantity::Energy {
+            let energy = energy(self.device(), &contenders)?;
+            for contender in contenders {
+                self.give_back(contender)?;
+            }
+            return Ok(MeasureReport::Energy(energy));
         }
         match sampled(self.device(), order, &contenders) {
             Ok(mut samples) => match self.last(order, &mut contenders, &mut samples) {
@@ -166,7 +189,7 @@ impl Station {
     /// One program after the other: a model needs them not side by side, and the host has less memory than a GPU.
     fn modelled(&mut self, order: &MeasureOrder) -> Result<MeasureReport, StationFailure> {
         let mut times = Vec::new();
-        let once = Sampling { mode: order.mode, batch: 1, samples: 1 };
+        let once = Sampling::single(order.mode, 1);
         for program in &order.programs {
             let contender = match self.contender(order, program) {
                 Ok(contender) => contender,
@@ -262,9 +285,11 @@ impl Station {
         for (tensor, copy) in &contender.pristine {
             fill_with_tensor(device, trusted, *copy, (&order.case, *tensor, order.last))?;
         }
-        let sampling = Sampling { mode: order.mode, batch: samples.batch, samples: 1 };
-        let Sample { times, .. } = timed(device, &contender.work, sampling)?;
-        if let Some(round) = samples.rounds.first_mut().and_then(|rounds| rounds.last_mut()) {
+        let sampling =
+            Sampling { batch: samples.batch, pause: MEAN_PAUSE, ..Sampling::single(order.mode, 1) };
+        let Sample { clock, times, .. } = timed(device, &contender.work, sampling)?;
+        let last = samples.rounds.first_mut().and_then(|rounds| rounds.last_mut());
+        if let Some(round) = last.filter(|_| clock.is_like(&samples.clock)) {
             round.extend(times);
         }
         Ok(())
@@ -292,15 +317,15 @@ impl Station {
 
 /// A program with buffers of its own.
 #[derive(Debug)]
-struct Contender {
+pub(super) struct Contender {
     bound: Bound,
-    work: Work,
+    pub(super) work: Work,
     /// Copies of tensors that are read and written, as they were.
     pristine: Vec<(usize, BufferId)>,
 }
 
 /// Why there are no samples.
-enum Stop {
+pub(super) enum Stop {
     Station(StationFailure),
     Faulted(Vec<LaunchFault>),
     Abandoned(Seconds),
@@ -321,110 +346,6 @@ impl Stop {
             }
             Self::Abandoned(after) => Ok(MeasureReport::Abandoned(after)),
         }
-    }
-}
-
-/// Rounds of all contenders until there are enough, and a few more.
-fn sampled(
-    device: &mut dyn Device,
-    order: &MeasureOrder,
-    contenders: &[Contender],
-) -> Result<Samples, Stop> {
-    let once = Sampling { mode: order.mode, batch: 1, samples: 1 };
-    let mut slowest = Seconds(0.0);
-    for contender in contenders {
-        // The first execution loads code; the second one counts.
-        timed(device, &contender.work, once)?;
-        let Sample { times, .. } = timed(device, &contender.work, once)?;
-        for each in times {
-            slowest = if each > slowest { each } else { slowest };
-        }
-    }
-    if order.abandon_above.is_some_and(|most| slowest > most) {
-        return Err(Stop::Abandoned(slowest));
-    }
-    let restores = contenders.iter().any(|contender| !contender.work.restore.is_empty());
-    let batch = match order.mode {
-        Mode::Warm if !restores => (WARM_SAMPLE / slowest).0.ceil().clamp(1.0, MOST_BATCH) as u32,
-        // What is read and written is put back before each sample, so that a sample is one execution.
-        Mode::Warm | Mode::Cold => 1,
-    };
-    let sampling = Sampling { mode: order.mode, batch, samples: order.protocol.per_round };
-    rounds(device, order, contenders, sampling)
-}
-
-fn rounds(
-    device: &mut dyn Device,
-    order: &MeasureOrder,
-    contenders: &[Contender],
-    sampling: Sampling,
-) -> Result<Samples, Stop> {
-    let stream = Stream::new(order.seed, 0);
-    let extra = ((u128::from(stream.bits(0)) * u128::from(MOST_EXTRA_ROUNDS + 1)) >> 64) as u64;
-    let mut all: Vec<Progress> = contenders.iter().map(|_| Progress::new(order.protocol)).collect();
-    let mut turn: Vec<usize> = (0..contenders.len()).collect();
-    let (mut clock, mut ended, mut remaining) = (None, None, extra);
-    let mut readings = Vec::new();
-    let started = Instant::now();
-    for round in 1_u64.. {
-        shuffle(&mut turn, stream, round);
-        let mut stops = Vec::new();
-        for index in &turn {
-            let sample = timed(device, &contenders[*index].work, sampling)?;
-            clock = clock.or(Some(sample.clock));
-            readings.extend(sample.reading);
-            let times = sample.times;
-            stops.push(all[*index].add(times, started.elapsed()));
-        }
-        ended = ended.or_else(|| end(&stops, round));
-        if ended.is_some() {
-            if remaining == 0 {
-                break;
-            }
-            remaining -= 1;
-        }
-    }
-    let missing = || StationFailure::Order("nothing was timed".to_owned());
-    let (clock, stopped) = (clock.ok_or_else(missing)?, ended.ok_or_else(missing)?);
-    let rounds = all.into_iter().map(Progress::into_rounds).collect();
-    let (batch, left_dirty) = (sampling.batch, Vec::new());
-    Ok(Samples { clock, batch, rounds, stopped, readings, left_dirty })
-}
-
-/// Why no further round is needed after this one, counted from 1, if so: all contenders are precise, or one of them has
-/// used up the time. Of several, fewer rounds than a comparison needs are never enough, however long each takes.
-fn end(stops: &[Option<Stopped>], round: u64) -> Option<Stopped> {
-    if stops.len() > 1 && round < LEAST_ROUNDS as u64 {
-        return None;
-    }
-    if stops.contains(&Some(Stopped::Budget)) {
-        return Some(Stopped::Budget);
-    }
-    stops.iter().all(Option::is_some).then_some(Stopped::Precise)
-}
-
-/// Fisher and Yates, from the numbers of one round.
-fn shuffle(turn: &mut [usize], stream: Stream, round: u64) {
-    for last in (1..turn.len()).rev() {
-        let bits = u128::from(stream.bits(round << 16 | last as u64));
-        turn.swap(last, ((bits * (last as u128 + 1)) >> 64) as usize);
-    }
-}
-
-/// What came of timing some work once.
-struct Sample {
-    clock: Clock,
-    times: Vec<Seconds>,
-    reading: Option<Reading>,
-}
-
-fn timed(device: &mut dyn Device, work: &Work, sampling: Sampling) -> Result<Sample, Stop> {
-    match device.time(work, sampling).map_err(|error| of_device(&error))? {
-        Timed::Samples { clock, times, reading } => Ok(Sample { clock, times, reading }),
-        Timed::Modelled(_) => {
-            Err(StationFailure::Order("a GPU modelled its time".to_owned()).into())
-        }
-        Timed::Faulted(faults) => Err(Stop::Faulted(faults)),
     }
 }
 
@@ -487,29 +408,5 @@ impl Bound {
         all.filter(|(_, tensor)| matches!(tensor.role, Role::Inout { .. }))
             .filter_map(|(index, _)| Some((index, self.tensor(index)?)))
             .collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn two_that_are_slow_run_often_enough_to_compare_them() {
-        use Stopped::{Budget, Precise};
-        let check = |stops: &[Option<Stopped>], round: u64, expected: Option<Stopped>| {
-            assert_eq!(end(stops, round), expected, "{stops:?} after {round}");
-        };
-        let enough = LEAST_ROUNDS as u64;
-        check(&[Some(Budget), Some(Budget)], 1, None);
-        check(&[Some(Budget), Some(Budget)], enough - 1, None);
-        check(&[Some(Budget), Some(Budget)], enough, Some(Budget));
-        check(&[Some(Budget), None], enough, Some(Budget));
-        check(&[Some(Precise), Some(Precise)], enough - 1, None);
-        check(&[Some(Precise), Some(Precise)], enough, Some(Precise));
-        check(&[Some(Precise), None], enough, None);
-        // Of one alone a few rounds are a time.
-        check(&[Some(Budget)], 1, Some(Budget));
-        check(&[None], 40, None);
     }
 }

@@ -9,6 +9,7 @@ mod judging;
 mod known;
 mod measure;
 mod outputs;
+mod sampling;
 mod serve;
 mod steps;
 mod trusted;
@@ -26,7 +27,7 @@ use super::program::Program;
 use crate::device::Placement;
 use crate::speed_of_light::beside::LaunchCounts;
 
-pub use measure::{MeasureOrder, MeasureReport, ModelledProgram, ModelledTime, Samples};
+pub use measure::{MeasureOrder, MeasureReport, ModelledProgram, ModelledTime, Quantity, Samples};
 pub use serve::Station;
 
 /// A device with modules, opened anew.

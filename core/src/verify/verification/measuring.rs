@@ -1,17 +1,28 @@
 //! The time of what is right so far: each workload that is for measuring, cold and warm, and a look at what a timed launch
 //! left.
 
+use std::time::Duration;
+
 use super::{Attempt, LONGEST, MemoryOrder, RunReport, Scrutiny, Stop, Verification, stop};
 use crate::device::Placement;
-use crate::measure::protocol::Protocol;
+use crate::measure::energy::{Energy, NoEnergy};
+use crate::measure::protocol::{EnergyUse, Protocol};
 use crate::measure::timing::{Mode, Timing};
 use crate::project::launch::expectation::WrongKind;
 use crate::project::manifest::Distribution;
 use crate::units::Seconds;
 use crate::verify::inputs::{Draw, Recipe};
-use crate::verify::station::{MeasureOrder, MeasureReport, ModelledProgram, ModelledTime, Samples};
+use crate::verify::station::{
+    MeasureOrder, MeasureReport, ModelledProgram, ModelledTime, Quantity, Samples,
+};
 use crate::verify::subject::Trial;
 use crate::verify::verdict::{Glance, ScreenedTiming, Step, WorkloadRun, WorkloadTiming};
+
+/// Time of the host's clock that launches which arrive at random may take.
+const SERVER_LONGEST: Duration = Duration::from_millis(1500);
+
+/// How long measuring energy may take; it takes four seconds.
+const ENERGY_LIMIT: Duration = Duration::from_secs(30);
 
 /// How much time is spent on timing.
 #[derive(Clone, Copy, Debug)]
@@ -41,14 +52,43 @@ impl Verification<'_> {
         let name = trial.case.workload.as_str();
         self.right_there(trial)?;
         let mut timings = Vec::new();
-        for mode in [Mode::Cold, Mode::Warm] {
+        let mut modes: Vec<Mode> = protocol.besides.modes().collect();
+        // The driver takes no launch into a graph whose blocks wait for each other.
+        modes.retain(|mode| *mode != Mode::Graph || !trial.candidate.is_cooperative());
+        for mode in modes {
             timings.push(self.timed(Step::Measure, Some(name), |this| {
                 let (report, last) = this.sampled(trial, mode, Hurry::none(protocol))?;
                 this.revalidated(trial, last, report, mode)
             })?);
         }
+        let energy = match protocol.energy {
+            EnergyUse::Skip => None,
+            EnergyUse::Measure => Some(self.energy(trial, protocol)?),
+        };
         let (workload, profile) = (name.to_owned(), self.counted_beside(trial, seen));
-        Ok(WorkloadTiming { workload, timings, withheld: None, profile, standing: None })
+        Ok(WorkloadTiming { workload, timings, withheld: None, profile, energy, standing: None })
+    }
+
+    /// What an execution costs in energy, when all times are taken.
+    fn energy(
+        &mut self,
+        trial: &Trial,
+        protocol: Protocol,
+    ) -> Result<Result<Energy, NoEnergy>, Stop> {
+        let name = trial.case.workload.as_str();
+        self.timed(Step::Measure, Some(name), |this| {
+            let (mut order, _) = this.order(trial, Mode::Warm, Hurry::none(protocol));
+            order.quantity = Quantity::Energy;
+            match this.ordered(trial, order)? {
+                MeasureReport::Energy(energy) => Ok(energy),
+                MeasureReport::Samples(_)
+                | MeasureReport::Modelled(_)
+                | MeasureReport::Faulted(_)
+                | MeasureReport::Abandoned(_) => {
+                    Err(Stop::Broken("time was measured instead of energy".to_owned()))
+                }
+            }
+        })
     }
 
     /// A quick look at the time of one workload: cold alone, and not to the end where it is clearly slow.
@@ -115,10 +155,15 @@ impl Verification<'_> {
                         timings,
                         withheld,
                         profile: Ok(profile),
+                        energy: match protocol.energy {
+                            EnergyUse::Skip => None,
+                            EnergyUse::Measure => Some(Err(NoEnergy::Virtual)),
+                        },
                         standing: None,
                     })
                 }
                 MeasureReport::Samples(_)
+                | MeasureReport::Energy(_)
                 | MeasureReport::Faulted(_)
                 | MeasureReport::Abandoned(_) => {
                     Err(Stop::Broken("a virtual device measured time".to_owned()))
@@ -131,13 +176,23 @@ impl Verification<'_> {
         &mut self,
         trial: &Trial,
         mode: Mode,
-        Hurry { protocol, abandon_above }: Hurry,
+        hurry: Hurry,
     ) -> Result<(MeasureReport, Recipe), Stop> {
-        let declared = self.stations.timed_draw();
-        let word = match mode {
-            Mode::Cold => "cold",
-            Mode::Warm => "warm",
-        };
+        let (order, last) = self.order(trial, mode, hurry);
+        Ok((self.ordered(trial, order)?, last))
+    }
+
+    fn order(
+        &self,
+        trial: &Trial,
+        mode: Mode,
+        Hurry { mut protocol, abandon_above }: Hurry,
+    ) -> (MeasureOrder, Recipe) {
+        let (declared, word) = (self.stations.timed_draw(), mode.word());
+        if mode == Mode::Server {
+            // Most of the time is pauses.
+            protocol.longest = protocol.longest.max(SERVER_LONGEST);
+        }
         let last = self.recipe(&trial.case, declared, &format!("{word} last"));
         let order = MeasureOrder {
             case: trial.case.clone(),
@@ -149,11 +204,21 @@ impl Verification<'_> {
             seed: self.recipe(&trial.case, declared, &format!("{word} order")).seed,
             abandon_above,
             outputs: None,
+            cupti: Vec::new(),
+            quantity: Quantity::Time,
         };
-        let limit = self.limit(trial).saturating_mul(4).saturating_add(protocol.longest * 4);
+        (order, last)
+    }
+
+    fn ordered(&mut self, trial: &Trial, order: MeasureOrder) -> Result<MeasureReport, Stop> {
+        let more = match order.quantity {
+            Quantity::Time => order.protocol.longest * 4,
+            Quantity::Energy => ENERGY_LIMIT,
+        };
+        let limit = self.limit(trial).saturating_mul(4).saturating_add(more);
         let report = self.stations.measure(order, limit.min(LONGEST), self.cancellation);
         let name = Some(trial.case.workload.as_str());
-        Ok((report.map_err(|error| stop(error, Step::Measure, name))?, last))
+        report.map_err(|error| stop(error, Step::Measure, name))
     }
 
     /// The timing, if what the last timed launch left is right.
@@ -171,16 +236,17 @@ impl Verification<'_> {
             MeasureReport::Faulted(faults) => {
                 return Err(self.faulted(&attempt, faults, String::new()));
             }
-            MeasureReport::Modelled(_) | MeasureReport::Abandoned(_) => {
+            MeasureReport::Modelled(_) | MeasureReport::Energy(_) | MeasureReport::Abandoned(_) => {
                 return Err(Stop::Broken("a GPU gave no samples".to_owned()));
             }
         };
-        let Samples { clock, batch, rounds, stopped, readings, left_dirty } = samples;
+        let Samples { clock, batch, rounds, stopped, readings, left_dirty, launch_floor } = samples;
         self.left_zero(&attempt, &left_dirty)?;
         let judged = self.judge(&attempt)?;
         self.accept(&attempt, judged, Some(WrongKind::StateDependent))?;
         let rounds = rounds.into_iter().next().unwrap_or_default();
         let timing = Timing::measured(clock, mode, rounds, (batch, stopped), &readings);
+        let timing = timing.map(|timing| Timing { launch_floor, ..timing });
         timing.ok_or_else(|| Stop::Broken("the clock gave no times".to_owned()))
     }
 }

@@ -1,0 +1,55 @@
+//! Work that is ready to run: kernels and parameters as the driver takes them, and what each of them calls.
+
+use super::driver::Kernel;
+use super::stamps::{Call, Calls};
+use super::stream::{Room, Stream};
+use crate::device::execution::Launch;
+use crate::measure::Mode;
+
+/// Work that a GPU can start at once, again and again.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub(super) poison: Vec<Room>,
+    pub(super) restore: Vec<(Room, Room)>,
+    pub(super) timed: Vec<Action>,
+}
+
+impl Prepared {
+    /// Whether all blocks of a launch must be on the device at once: the driver takes no such launch into a graph.
+    pub(super) fn is_cooperative(&self) -> bool {
+        self.timed.iter().any(|action| match action {
+            Action::Launch { launch, .. } => launch.cooperative,
+            Action::Fill { .. } => false,
+        })
+    }
+
+    /// What each sample calls that is a single execution.
+    pub(super) fn calls(&self, mode: Mode) -> Calls {
+        let filled = |rooms: &[Room]| rooms.iter().filter(|room| room.bytes > 0).count();
+        let copies = self.restore.iter().filter(|(from, to)| from.bytes.min(to.bytes) > 0).count();
+        let fills = filled(&self.poison);
+        let mut before = vec![Call::Copy; copies];
+        before.extend(vec![Call::Fill; fills]);
+        if mode == Mode::Cold {
+            // The flush.
+            before.extend([Call::Fill, Call::Launch]);
+        }
+        Calls { before, timed: self.timed.iter().flat_map(Action::calls).collect() }
+    }
+}
+
+/// One thing that is timed.
+#[derive(Debug)]
+pub(super) enum Action {
+    Launch { kernel: Kernel, launch: Box<Launch>, parameters: Vec<u8> },
+    Fill { to: Room, element: Vec<u8> },
+}
+
+impl Action {
+    fn calls(&self) -> Vec<Call> {
+        match self {
+            Self::Launch { .. } => vec![Call::Launch],
+            Self::Fill { to, element } => vec![Call::Fill; Stream::fills(to, element)],
+        }
+    }
+}

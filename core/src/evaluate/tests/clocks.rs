@@ -1,0 +1,84 @@
+//! What tells the time: events, or the driver's time stamps where they are asked for and fit what was launched.
+
+use super::*;
+use crate::device::pretended::STAMPED;
+use crate::measure::energy::Joules;
+use crate::measure::{Basis, Besides, Clock, ClockUse, EnergyUse, Mode, NoEnergy, NoStamps};
+
+const TIME: Seconds = Seconds(1e-6);
+
+/// Checks what tells the cold time of a device that has time stamps for so many timings.
+fn check(clock: ClockUse, stamps: Option<usize>, expected: Result<(), Option<NoStamps>>) {
+    let readings = Readings { stamps, ..Readings::of(TIME, Seconds(1e-9)) };
+    let longest = Duration::from_secs(60);
+    let protocol = Protocol { clock, longest, ..Protocol::QUICK };
+    let timed = timed_by(&SPECIMENS[0], readings, None, protocol);
+    let cold = timed.cold().unwrap();
+    let told = match cold.clock {
+        Clock::Cupti { .. } => Ok(()),
+        Clock::Events { without, .. } => Err(without),
+        Clock::Modelled => panic!("it is measured"),
+    };
+    assert_eq!(told, expected, "{clock:?} {stamps:?}");
+    let each = if told.is_ok() { TIME * STAMPED } else { TIME };
+    let Basis::Samples { rounds, .. } = &cold.basis else { panic!("it is measured") };
+    assert!(rounds.iter().flatten().all(|time| *time == each), "{clock:?} {stamps:?}: {rounds:?}");
+    let warm = timed.timings.iter().find(|timing| timing.mode == Mode::Warm).unwrap();
+    let by_events = matches!(warm.clock, Clock::Events { without: None, .. });
+    assert!(by_events, "many in a row are told by events: {:?}", warm.clock);
+}
+
+#[test]
+fn time_stamps_tell_the_time_only_where_they_are_asked_for_and_there() {
+    check(ClockUse::Events, Some(usize::MAX), Err(None));
+    check(ClockUse::Cupti, Some(usize::MAX), Ok(()));
+    check(ClockUse::Cupti, None, Err(Some(NoStamps::NotFound)));
+}
+
+#[test]
+fn samples_of_two_clocks_are_never_mixed() {
+    check(ClockUse::Cupti, Some(0), Err(Some(NoStamps::Unlike)));
+    check(ClockUse::Cupti, Some(4), Err(Some(NoStamps::Unlike)));
+}
+
+#[test]
+fn what_is_asked_for_besides_is_a_condition_of_its_own() {
+    let check = |besides, words: &[&str]| {
+        let protocol = Protocol { besides, ..Protocol::QUICK };
+        let readings = Readings::of(TIME, Seconds(1e-9));
+        let timed = timed_by(&SPECIMENS[0], readings, None, protocol);
+        let modes: Vec<&str> = timed.timings.iter().map(|timing| timing.mode.word()).collect();
+        assert_eq!(modes, words, "{besides:?}");
+        let floors = timed.timings.iter().map(|timing| timing.launch_floor.is_some());
+        assert!(floors.zip(&modes).all(|(has, mode)| has == (*mode == "cold")), "{modes:?}");
+        assert_eq!(timed.energy, None, "nobody asked");
+    };
+    check(Besides::Nothing, &["cold", "warm"]);
+    check(Besides::Graph, &["cold", "warm", "graph"]);
+    check(Besides::Server, &["cold", "warm", "server"]);
+}
+
+#[test]
+fn energy_is_told_where_it_is_asked_for_and_there() {
+    let check = |watts, expected: Result<Joules, NoEnergy>| {
+        let readings = Readings { watts, ..Readings::of(TIME, Seconds(1e-9)) };
+        let protocol = Protocol { energy: EnergyUse::Measure, ..Protocol::QUICK };
+        let timed = timed_by(&SPECIMENS[0], readings, None, protocol);
+        assert_eq!(timed.energy.unwrap().map(|energy| energy.each), expected, "{watts:?}");
+    };
+    check(Some(160.0), Ok(Joules(1.0)));
+    check(Some(40.0), Err(NoEnergy::Unsound));
+    check(None, Err(NoEnergy::NoCounter));
+}
+
+#[test]
+fn a_time_near_the_launch_floor_says_so() {
+    let check = |nanoseconds: f64, says: bool| {
+        let readings = Readings::of(Seconds(nanoseconds * 1e-9), Seconds(1e-9));
+        let line = said(&SPECIMENS[0], readings, None).standing.unwrap().line;
+        let has = line.contains("of which 2.00 ns is what an empty launch of this shape takes");
+        assert_eq!(has, says, "{nanoseconds} ns: {line}");
+    };
+    check(5.0, true);
+    check(500.0, false);
+}

@@ -1,0 +1,158 @@
+//! What one execution costs in energy: windows of many executions, held against one in which the device did nothing.
+//!
+//! A mode of its own: what is metered is never timed, and what is timed is never metered.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::{Seconds, Watts};
+
+/// Energy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Joules(pub f64);
+
+impl fmt::Display for Joules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scales = [(1.0, "J"), (1e-3, "mJ"), (1e-6, "µJ")];
+        let fits = |(scale, _): &(f64, &str)| self.0.abs() >= *scale;
+        let (scale, unit) = scales.into_iter().find(fits).unwrap_or((1e-9, "nJ"));
+        let number = self.0 / scale;
+        let digits = if number.abs() < 10.0 { 2 } else { usize::from(number.abs() < 100.0) };
+        write!(f, "{number:.digits$} {unit}")
+    }
+}
+
+/// A while in which the counter of a device was looked at before and after.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Window {
+    /// What the counter moved.
+    pub energy: Joules,
+    /// How long it was.
+    pub elapsed: Seconds,
+    /// Executions in it.
+    pub executions: u64,
+}
+
+impl Window {
+    fn power(&self) -> f64 {
+        self.energy.0 / self.elapsed.0
+    }
+}
+
+/// What one execution costs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Energy {
+    /// Of one execution, above what the device draws when it does nothing.
+    pub each: Joules,
+    /// What holds the mean of many such runs 95 times in 100, as far as the windows tell.
+    pub interval: (Joules, Joules),
+    /// What the device drew meanwhile, all of it.
+    pub power: Watts,
+    /// What it drew when it did nothing, with its clocks still up.
+    pub idle: Watts,
+    /// Executions that this rests on.
+    pub executions: u64,
+    /// How long they took.
+    pub elapsed: Seconds,
+}
+
+/// Why there is no such number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+pub enum NoEnergy {
+    /// The device has no counter, or its library is missing.
+    #[error("NVML has no energy counter for this device")]
+    NoCounter,
+    /// What is read and written would have to be put right before each execution.
+    #[error("the kernel changes its own inputs, and putting them right would cost energy too")]
+    Restores,
+    /// Nothing is drawn where nothing runs.
+    #[error("a virtual device draws no power")]
+    Virtual,
+    /// The counter did not move as it does when a device works.
+    #[error("the counter did not move as it should while the kernel ran")]
+    Unsound,
+}
+
+/// 97.5 % points of Student's distribution, for 2 windows and more.
+const STUDENT: [f64; 9] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
+
+impl Energy {
+    /// What the windows say together.
+    ///
+    /// # Errors
+    /// They say nothing that can be.
+    pub fn of(idle: &Window, busy: &[Window]) -> Result<Self, NoEnergy> {
+        let count = busy.len();
+        let student = count.checked_sub(2).map(|more| *STUDENT.get(more).unwrap_or(&2.262));
+        let student = student.ok_or(NoEnergy::Unsound)?;
+        let each: Vec<f64> = busy
+            .iter()
+            .map(|it| (it.energy.0 - idle.power() * it.elapsed.0) / it.executions as f64)
+            .collect();
+        let mean = each.iter().sum::<f64>() / count as f64;
+        let variance = each.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / (count - 1) as f64;
+        let half = student * (variance / count as f64).sqrt();
+        let elapsed: Seconds = busy.iter().map(|it| it.elapsed).sum();
+        let whole: f64 = busy.iter().map(|it| it.energy.0).sum();
+        let is_sound = mean > 0.0 && half.is_finite() && idle.power() >= 0.0;
+        if !is_sound {
+            return Err(NoEnergy::Unsound);
+        }
+        Ok(Self {
+            each: Joules(mean),
+            interval: (Joules(mean - half), Joules(mean + half)),
+            power: Watts(whole / elapsed.0),
+            idle: Watts(idle.power()),
+            executions: busy.iter().map(|it| it.executions).sum(),
+            elapsed,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn window(energy: f64, elapsed: f64, executions: u64) -> Window {
+        Window { energy: Joules(energy), elapsed: Seconds(elapsed), executions }
+    }
+
+    #[test]
+    fn what_an_idle_device_draws_is_no_energy_of_the_kernel() {
+        let idle = window(60.0, 0.5, 0);
+        let busy = [window(200.0, 0.4, 1000), window(202.0, 0.4, 1000), window(198.0, 0.4, 1000)];
+        let energy = Energy::of(&idle, &busy).unwrap();
+        assert!((energy.each.0 - 0.152).abs() < 1e-12, "{energy:?}");
+        let (low, high) = energy.interval;
+        // 4.303 times 2 J over the root of 3, by 1000.
+        assert!((high.0 - energy.each.0 - 4.968_7e-3).abs() < 1e-6 && low < energy.each);
+        assert_eq!((energy.idle, energy.executions), (Watts(120.0), 3000));
+        assert!((energy.power.0 - 500.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_counter_that_does_not_move_gives_no_number() {
+        let check = |idle: Window, busy: &[Window]| {
+            assert_eq!(Energy::of(&idle, busy), Err(NoEnergy::Unsound), "{idle:?} {busy:?}");
+        };
+        let good = window(200.0, 0.4, 1000);
+        check(window(60.0, 0.5, 0), &[]);
+        check(window(60.0, 0.5, 0), &[good]);
+        check(window(60.0, 0.5, 0), &[window(0.0, 0.4, 1000); 3]);
+        check(window(f64::NAN, 0.5, 0), &[good; 3]);
+        check(window(60.0, 0.5, 0), &[good, window(200.0, 0.4, 0), good]);
+    }
+
+    #[test]
+    fn energies_are_told_in_units_of_their_size() {
+        let check = |joules: f64, words: &str| assert_eq!(Joules(joules).to_string(), words);
+        check(1.234, "1.23 J");
+        check(0.0456, "45.6 mJ");
+        check(0.000_789, "789 µJ");
+        check(2e-9, "2.00 nJ");
+        check(0.0, "0.00 nJ");
+    }
+}
