@@ -365,8 +365,7 @@ fn nothing_is_better_where_all_are_alike() {
 
 #[test]
 fn a_gain_on_average_does_not_pay_for_a_loss_on_a_workload() {
-    let story =
-        Setting { project: "softmax", script: lopsided, evaluations: 100, ..USUAL }.run();
+    let story = Setting { project: "softmax", script: lopsided, evaluations: 100, ..USUAL }.run();
     assert_eq!(story.best, Some(0), "{:#?}", gist(&story));
     let kept = story.variants.iter().filter_map(|variant| variant.decision.as_ref());
     assert!(kept.into_iter().any(|decision| decision.why().contains("of the time of the first")));

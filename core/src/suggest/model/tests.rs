@@ -149,7 +149,6 @@ fn operator(model: Recorded, roles: Roles) -> ModelOperator {
         sheet: DeviceSheet::named("h200").unwrap(),
         roles,
         contrast: 2,
-        forecast: Forecasting::Off,
         stop: StopSign::never(),
     })
 }
@@ -171,6 +170,7 @@ fn search(operator: ModelOperator, evaluations: Option<usize>) -> (Vec<Entry>, S
         operators: vec![Box::new(operator)],
         roles: Roles::default(),
         contrast: 2,
+        forecast: Forecasting::Off,
         budget: Budget { evaluations, ..Budget::default() },
         seed: 1,
         knowledge: Knowledge::default(),

@@ -6,10 +6,8 @@ use super::*;
 use crate::testing;
 use crate::theme::ThemeName;
 
-const OLD: &str =
-    include_str!("../../../../../../sample-projects/softmax/kernels/warp-per-row.cu");
-const NEW: &str =
-    include_str!("../../../../../../sample-projects/softmax/kernels/registers.cu");
+const OLD: &str = include_str!("../../../../../../sample-projects/softmax/kernels/warp-per-row.cu");
+const NEW: &str = include_str!("../../../../../../sample-projects/softmax/kernels/registers.cu");
 
 fn harness(theme: ThemeName, diff: Diff) -> egui_kittest::Harness<'static, (Diff, DiffView)> {
     let view = DiffView::new("Comparison", Language::Cuda);
