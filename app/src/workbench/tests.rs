@@ -148,6 +148,7 @@ pub(crate) fn passed(seed: u64, seconds: f64) -> Run {
         withheld: None,
         profile: Err(Uncounted::NoVirtualDevice),
         standing: None,
+        baselines: Vec::new(),
     }];
     let verdict = Ok(Passed { checks: Checks::default(), timings });
     Run { candidate: None, seed, verdict, elapsed: Duration::from_secs(2) }

@@ -105,6 +105,7 @@ pub(crate) fn passed(kernel: &str, candidate: &str, seconds: Option<f64>) -> (Ru
         taint: Vec::new(),
         standing: None,
         limiter: None,
+        baselines: Vec::new(),
     };
     let timings = seconds.into_iter().map(timing).collect();
     record.outcome =

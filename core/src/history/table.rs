@@ -5,7 +5,7 @@ use super::store::{Provenance, StoredRun};
 use super::timing::{Clock, Mode};
 use crate::display_text::in_spreadsheet;
 
-const HEADINGS: [&str; 16] = [
+const HEADINGS: [&str; 17] = [
     "run",
     "provenance",
     "made_at",
@@ -22,6 +22,7 @@ const HEADINGS: [&str; 16] = [
     "workloads",
     "seed",
     "sentence",
+    "sol_score",
 ];
 
 /// The runs as comma-separated values with a line of headings.
@@ -69,6 +70,7 @@ fn cells(run: &StoredRun) -> [String; HEADINGS.len()] {
         record.workloads.len().to_string(),
         record.seed.map_or_else(String::new, |seed| seed.to_string()),
         in_spreadsheet(sentence),
+        record.sol_score().map_or_else(String::new, |score| format!("{score:.4}")),
     ]
 }
 

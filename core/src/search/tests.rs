@@ -99,6 +99,7 @@ impl Laboratory for Scripted {
                 withheld: None,
                 profile: Err(Uncounted::NoVirtualDevice),
                 standing: None,
+                baselines: Vec::new(),
             })
         });
         let timings: Option<Vec<_>> = timings.collect();

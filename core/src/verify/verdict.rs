@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::baseline::BaselineTiming;
 use super::compare::Wrongness;
 use super::evidence::Found;
 use super::fault_report::FaultReport;
@@ -48,6 +49,8 @@ pub struct WorkloadTiming {
     pub profile: Result<Profile, Uncounted>,
     /// Where it stands; none before that was found out.
     pub standing: Option<WorkloadStanding>,
+    /// What others take for the same work.
+    pub baselines: Vec<BaselineTiming>,
 }
 
 /// Why nothing was counted.

@@ -18,6 +18,7 @@ pub(super) fn of(root: &Path, shown: Option<&Shown>) -> Value {
                 "best": shown.best.contains(&run.number),
                 "baseline": shown.baseline == Some(run.number),
                 "cold_median_seconds": run.record.score().map(|score| score.seconds),
+                "sol_score": run.record.sol_score(),
                 "record": run.record,
             })
         })

@@ -237,6 +237,9 @@ impl<'a> Recorder<'a> {
                 if let (Mode::Cold, Some(standing)) = (recorded.mode, &timed.standing) {
                     recorded.hold_back(&standing.limiter);
                 }
+                if recorded.mode == Mode::Cold {
+                    recorded.hold_against(&timed.baselines)?;
+                }
                 timings.push(recorded);
             }
             if let Some(reason) = &timed.withheld {

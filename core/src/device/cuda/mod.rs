@@ -1,11 +1,12 @@
 //! A CUDA GPU through its driver. The only folder that names `cudarc`; with `compile/nvrtc.rs` the only one that may be
 //! unsafe.
 //!
-//! The driver's library is loaded when a GPU is asked for and linked to nothing, so that the program runs where there is
+//! cuBLAS, which runs as a baseline, is loaded in `cublas.rs`. The driver's library is loaded when a GPU is asked for and linked to nothing, so that the program runs where there is
 //! none. `driver.rs` holds the calls, each checked, but for those about memory, which are in `block.rs`, and those about order
 //! and time, which are in `stream.rs`; the rest is safe.
 
 mod block;
+mod cublas;
 mod device;
 mod driver;
 mod fault;

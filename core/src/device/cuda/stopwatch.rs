@@ -4,13 +4,17 @@
 //! Warm: graphs of few and of many such kernels say what each takes in a row, and what a graph itself adds. Cold: what a
 //! single one reads after a flush, less what such a kernel is known to take.
 
-use cudarc::driver::sys::{CUdevice_attribute, CUresult};
+use std::rc::Rc;
+
+use cudarc::driver::sys::{CUdevice_attribute, CUdeviceptr, CUresult, CUstream};
 
 use super::block::Allocation;
+use super::cublas::Cublas;
 use super::driver::{Gpu, Kernel, LoadedModule, error};
 use super::stream::{Event, Graph, Room, Stream, reset_persisting_l2};
 use crate::device::error::{DeviceError, DriverError};
 use crate::device::execution::{Launch, ModuleId, POISON};
+use crate::device::library::{LibraryError, Product};
 use crate::measure::statistics::median;
 use crate::measure::{Clock, Mode};
 use crate::units::Seconds;
@@ -47,7 +51,7 @@ impl Prepared {
     fn is_cooperative(&self) -> bool {
         self.timed.iter().any(|action| match action {
             Action::Launch { launch, .. } => launch.cooperative,
-            Action::Fill { .. } => false,
+            Action::Fill { .. } | Action::Library { .. } => false,
         })
     }
 }
@@ -57,6 +61,7 @@ impl Prepared {
 pub(super) enum Action {
     Launch { kernel: Kernel, launch: Box<Launch>, parameters: Vec<u8> },
     Fill { to: Room, element: Vec<u8> },
+    Library { cublas: Rc<Cublas>, product: Product, addresses: [CUdeviceptr; 3] },
 }
 
 /// What a GPU is timed with. Fields are dropped in this order.
@@ -73,10 +78,17 @@ pub(super) struct Stopwatch {
     warm: Clock,
 }
 
-/// The driver's own error, or what a kernel did.
+/// The driver's own error, what a kernel did, or what a library refuses.
 pub(super) enum Trouble {
     Driver(DriverError),
     Kernel(CUresult),
+    Library(LibraryError),
+}
+
+impl From<LibraryError> for Trouble {
+    fn from(error: LibraryError) -> Self {
+        Self::Library(error)
+    }
 }
 
 impl From<DriverError> for Trouble {
@@ -107,10 +119,16 @@ impl Stopwatch {
             warm: nothing_yet,
         };
         stopwatch.set_clock().map_err(|trouble| match trouble {
-            Trouble::Driver(error) => error,
-            Trouble::Kernel(code) => error("cuStreamSynchronize", code),
+            Trouble::Driver(error) => DeviceError::from(error),
+            Trouble::Kernel(code) => error("cuStreamSynchronize", code).into(),
+            Trouble::Library(error) => error.into(),
         })?;
         Ok(stopwatch)
+    }
+
+    /// The stream that all timed work is put into.
+    pub(super) fn stream(&self) -> CUstream {
+        self.stream.handle()
     }
 
     /// What tells the time of some work. Without a graph, events add what they add to a single launch.
@@ -150,8 +168,8 @@ impl Stopwatch {
         let graph = match mode {
             Mode::Warm if !work.is_cooperative() => Some(self.stream.captured(|| {
                 (0..batch).try_for_each(|_| self.start(work)).map_err(|trouble| match trouble {
-                    Trouble::Driver(error) => error,
-                    Trouble::Kernel(code) => error("cuLaunchKernelEx", code),
+                    Trouble::Kernel(code) => Trouble::Driver(error("cuLaunchKernelEx", code)),
+                    Trouble::Driver(_) | Trouble::Library(_) => trouble,
                 })
             })?),
             Mode::Warm | Mode::Cold => None,
@@ -204,6 +222,9 @@ impl Stopwatch {
                     .start(launch, &mut parameters.clone(), self.stream.handle())
                     .map_err(Trouble::Kernel)?,
                 Action::Fill { to, element } => self.stream.set_elements(to, element)?,
+                Action::Library { cublas, product, addresses } => {
+                    cublas.start(product, *addresses)?;
+                }
             }
         }
         Ok(())

@@ -70,7 +70,7 @@ fn counted(subject: &Subject) -> Option<Vec<RunReport>> {
 }
 
 fn timed(trial: &Trial, small: Option<&[(&Trial, &RunReport)]>, time: Seconds) -> WorkloadTiming {
-    let clock = Clock::Events { offset: FLOOR, floor: FLOOR };
+    let clock = Clock::Events { offset: FLOOR, floor: FLOOR, doing: [None; 2] };
     let rounds = vec![vec![time; 5]; 20];
     let timing = Timing::measured(clock, Mode::Cold, rounds, (1, Stopped::Precise), &[]).unwrap();
     let profile = small.and_then(|small| carried(("virtual:h200", sheet()), small, trial));
@@ -80,6 +80,7 @@ fn timed(trial: &Trial, small: Option<&[(&Trial, &RunReport)]>, time: Seconds) -
         withheld: None,
         profile: profile.ok_or(Uncounted::NothingSmall),
         standing: None,
+        baselines: Vec::new(),
     }
 }
 
@@ -90,7 +91,7 @@ fn what_is_said_of_recorded_times() {
     let surroundings = Surroundings { explicit, ..Surroundings::default() };
     let toolchain = discover(&surroundings).into_toolchain().unwrap();
     let cache = tempfile::tempdir().unwrap();
-    let readings = Readings { time: Seconds(1.0), floor: FLOOR };
+    let readings = Readings { time: Seconds(1.0), floor: FLOOR, doing: [None; 2] };
     let mut compiler = Compiler::new(toolchain, command(readings), Some(cache.path().to_owned()));
     let device = DeviceName::parse("cuda:0").unwrap();
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sample-projects");

@@ -233,6 +233,7 @@ fn timing(
         taint: Vec::new(),
         standing: None,
         limiter: None,
+        baselines: Vec::new(),
     }))
 }
 

@@ -100,6 +100,7 @@ impl Laboratory for Scripted {
                 withheld: None,
                 profile: Err(Uncounted::NoVirtualDevice),
                 standing: None,
+                baselines: Vec::new(),
             });
             Passed { checks: Checks::default(), timings: each.collect() }
         });

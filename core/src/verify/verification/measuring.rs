@@ -40,15 +40,32 @@ impl Verification<'_> {
         }
         let name = trial.case.workload.as_str();
         self.right_there(trial)?;
+        let timings = self.cold_and_warm(trial, protocol)?;
+        let (workload, profile) = (name.to_owned(), self.counted_beside(trial, seen));
+        Ok(WorkloadTiming {
+            workload,
+            timings,
+            withheld: None,
+            profile,
+            standing: None,
+            baselines: Vec::new(),
+        })
+    }
+
+    /// The times of one workload, each of a launch that was right.
+    pub(super) fn cold_and_warm(
+        &mut self,
+        trial: &Trial,
+        protocol: Protocol,
+    ) -> Result<Vec<Timing>, Stop> {
         let mut timings = Vec::new();
         for mode in [Mode::Cold, Mode::Warm] {
-            timings.push(self.timed(Step::Measure, Some(name), |this| {
+            timings.push(self.timed(Step::Measure, Some(&trial.case.workload), |this| {
                 let (report, last) = this.sampled(trial, mode, Hurry::none(protocol))?;
                 this.revalidated(trial, last, report, mode)
             })?);
         }
-        let (workload, profile) = (name.to_owned(), self.counted_beside(trial, seen));
-        Ok(WorkloadTiming { workload, timings, withheld: None, profile, standing: None })
+        Ok(timings)
     }
 
     /// A quick look at the time of one workload: cold alone, and not to the end where it is clearly slow.
@@ -116,6 +133,7 @@ impl Verification<'_> {
                         withheld,
                         profile: Ok(profile),
                         standing: None,
+                        baselines: Vec::new(),
                     })
                 }
                 MeasureReport::Samples(_)
