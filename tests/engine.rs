@@ -12,7 +12,7 @@ use lightbench_core::engine::{
 };
 use lightbench_core::evaluate::PolicyUse;
 use lightbench_core::project::{Kernel, Project};
-use lightbench_core::toolchain::Toolchain;
+use lightbench_core::toolchain::{Libraries, Toolchain};
 use lightbench_core::verify::verdict::TimingUse;
 use lightbench_core::worker::command::WorkerCommand;
 
@@ -32,7 +32,11 @@ fn device(name: &str) -> DeviceName {
 
 /// An engine with both devices.
 fn engine(toolchain: &Toolchain, cache: &Path) -> Engine {
-    let devices = DEVICES.map(|name| DeviceSetting { device: device(name), checker: None });
+    let devices = DEVICES.map(|name| DeviceSetting {
+        device: device(name),
+        checker: None,
+        libraries: Libraries::default(),
+    });
     Engine::start(Settings {
         command: WorkerCommand::new(env!("CARGO_BIN_EXE_lightbench"), ["worker"]),
         toolchain: toolchain.clone(),

@@ -14,7 +14,7 @@ use lightbench_core::evaluate::{Bench as Devices, Evaluation, PolicyUse};
 use lightbench_core::nsight::metric::set;
 use lightbench_core::nsight::{Order, Profiler, profile};
 use lightbench_core::project::Project;
-use lightbench_core::toolchain::{NsightProgram, Surroundings, nsight};
+use lightbench_core::toolchain::{Libraries, NsightProgram, Surroundings, nsight};
 use lightbench_core::verify::stations::Stations;
 use lightbench_core::verify::verdict::{Failure, TimingUse};
 use lightbench_core::worker::command::WorkerCommand;
@@ -135,7 +135,7 @@ fn looked_at(bench: &Bench, kernel: &str) -> Option<Profilable> {
         timing: TimingUse::Skip,
     };
     let workload = project.workload("odd").unwrap();
-    let mut devices = Devices { compiler, stations };
+    let mut devices = Devices::new(compiler, stations, Libraries::default());
     let cancellation = Cancellation::new();
     Some(profilable(&evaluation, workload, &mut devices, &cancellation, &mut |_, _| {}).unwrap())
 }

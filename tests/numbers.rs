@@ -14,6 +14,7 @@ use lightbench_core::measure::Protocol;
 use lightbench_core::project::Project;
 use lightbench_core::speed_of_light::calibration::Calibration;
 use lightbench_core::speed_of_light::ceilings::Basis;
+use lightbench_core::toolchain::Libraries;
 use lightbench_core::verify::verdict::TimingUse;
 use lightbench_core::worker::command::WorkerCommand;
 
@@ -92,7 +93,11 @@ fn evaluated(bench: &Bench, calibration: Option<Arc<Calibration>>) -> Option<Run
         command: WorkerCommand::new(env!("CARGO_BIN_EXE_lightbench"), ["worker"]),
         toolchain: found.toolchain.clone(),
         cache: Some(bench.cache().to_owned()),
-        devices: vec![DeviceSetting { device: device.clone(), checker: None }],
+        devices: vec![DeviceSetting {
+            device: device.clone(),
+            checker: None,
+            libraries: Libraries::default(),
+        }],
         wake: None,
     })
     .unwrap();

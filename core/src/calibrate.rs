@@ -5,6 +5,7 @@
 
 mod benchmark;
 mod folder;
+mod retained;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,10 +20,11 @@ use crate::speed_of_light::calibration::{
     CalibratedClocks, CalibratedDevice, Calibration, CalibrationError, ClockControl, Measured,
     MemoryPath, SCHEMA,
 };
-use crate::units::{BytesPerSecond, FlopsPerSecond, Hertz, Seconds};
+use crate::units::{Bytes, BytesPerSecond, FlopsPerSecond, Hertz, Seconds};
 use crate::verify::sentence;
-use crate::verify::verdict::{Failure, TimingUse};
+use crate::verify::verdict::{Failure, TimingUse, WorkloadTiming};
 
+use self::retained::{Written, retained};
 pub use benchmark::{BENCHMARKS, Benchmark, Quantity};
 pub use folder::{Calibrations, Kept};
 
@@ -99,8 +101,13 @@ pub fn calibrate(
     let Some(identity) = place.identity else { return Err(CalibrateError::Virtual) };
     let mut found = Found::default();
     for benchmark in &BENCHMARKS {
-        if let Some(reason) = benchmark.unsuitable(place.description.capability) {
-            found.left_out.push((benchmark.quantity, reason.to_owned()));
+        let capability = place.description.capability;
+        if let Some(reason) = benchmark.unsuitable(capability) {
+            // What another benchmark measures is not left out.
+            let known = found.left_out.iter().any(|(quantity, _)| *quantity == benchmark.quantity);
+            if !known && !benchmark.has_substitute(capability) {
+                found.left_out.push((benchmark.quantity, reason.to_owned()));
+            }
             continue;
         }
         watcher(benchmark);
@@ -117,6 +124,7 @@ struct Found {
     memory: BTreeMap<MemoryPath, Measured<BytesPerSecond>>,
     pipes: BTreeMap<Pipe, Measured<FlopsPerSecond>>,
     special: Option<Measured<FlopsPerSecond>>,
+    retained: Option<Measured<Bytes>>,
     offset: Option<Measured<Seconds>>,
     sm_clocks: Vec<Hertz>,
     left_out: Vec<(Quantity, String)>,
@@ -151,8 +159,33 @@ impl Found {
         if matches!(run.verdict, Err(Failure::Cancelled)) {
             return Err(CalibrateError::Cancelled);
         }
-        Ok(timed(benchmark, &project, &run)
-            .map(|(workload, timing)| self.note(benchmark, workload, timing)))
+        Ok(timed(benchmark, &project, &run).and_then(|all| self.noted(benchmark, &all, place)))
+    }
+
+    /// Takes the number from the times of its workloads; the reason where they have none.
+    fn noted(
+        &mut self,
+        benchmark: &Benchmark,
+        all: &[(&Workload, &Timing)],
+        place: &Place<'_>,
+    ) -> Result<(), String> {
+        if benchmark.quantity == Quantity::RetainedWrites {
+            let of = |index: usize| {
+                let (workload, timing) = all.get(index)?;
+                Some(Written::of(workload.work.bytes, timing))
+            };
+            let (Some(hardly), Some(half), Some(whole)) = (of(0), of(1), of(2)) else {
+                return Err("one of its workloads was not timed".to_owned());
+            };
+            let cache = place.sheet.l2.get().ok_or("the sheet does not state the size of L2")?;
+            let samples = all.iter().map(|(_, timing)| timing.summary.samples).min().unwrap_or(0);
+            let samples = u32::try_from(samples).unwrap_or(u32::MAX);
+            self.retained = Some(retained([hardly, half, whole], cache, samples)?);
+            return Ok(());
+        }
+        let (workload, timing) = all.first().ok_or("no workload of it was timed")?;
+        self.note(benchmark, workload, timing);
+        Ok(())
     }
 
     fn note(&mut self, benchmark: &Benchmark, workload: &Workload, timing: &Timing) {
@@ -170,6 +203,8 @@ impl Found {
                 let rate = measured(operations, timing, benchmark.method, FlopsPerSecond);
                 self.special = Some(rate);
             }
+            // Of several times, see above.
+            Quantity::RetainedWrites => {}
         }
         if let Clock::Events { offset, .. } = timing.clock
             && timing.mode == Mode::Cold
@@ -206,7 +241,7 @@ impl Found {
             memory: self.memory,
             pipes: self.pipes,
             special: self.special,
-            retained_writes: None,
+            retained_writes: self.retained,
             // What an empty kernel takes is no measurement of this device: `device/cuda/stopwatch.rs` says why.
             launch_floor: None,
             event_offset: self.offset,
@@ -232,17 +267,24 @@ impl Found {
     }
 }
 
-/// The time that counts, with its workload, or why there is none.
+/// The times that count, with their workloads, or why there are none.
 fn timed<'a>(
     benchmark: &Benchmark,
     project: &'a Project,
     run: &'a Run,
-) -> Result<(&'a Workload, &'a Timing), String> {
+) -> Result<Vec<(&'a Workload, &'a Timing)>, String> {
     let kernel = project.kernels.first().map_or("", |kernel| &kernel.name);
     let Ok(passed) = &run.verdict else {
         return Err(sentence::verdict(kernel, &run.verdict));
     };
-    let timed = passed.timings.first().ok_or("no workload of it was timed")?;
+    passed.timings.iter().map(|timed| one(benchmark, project, timed)).collect()
+}
+
+fn one<'a>(
+    benchmark: &Benchmark,
+    project: &'a Project,
+    timed: &'a WorkloadTiming,
+) -> Result<(&'a Workload, &'a Timing), String> {
     let of_mode = |timing: &&Timing| timing.mode == benchmark.mode;
     let withheld = || timed.withheld.clone().unwrap_or_else(|| "it was not timed".to_owned());
     let timing = timed.timings.iter().find(of_mode).ok_or_else(withheld)?;
@@ -297,25 +339,33 @@ mod tests {
                 Quantity::Pipe(_) | Quantity::Special => {
                     assert!(operations >= 1e9, "{}", benchmark.name);
                 }
+                Quantity::RetainedWrites => {
+                    let measures = project.workloads.iter();
+                    let measures =
+                        measures.filter(|each| each.purpose == crate::project::Purpose::Measure);
+                    let bytes: Vec<f64> = measures.map(|each| each.work.bytes).collect();
+                    assert!(bytes.len() == 3 && bytes.is_sorted(), "{bytes:?}");
+                }
             }
         }
     }
 
     #[test]
     fn a_rate_that_the_chip_exceeds_by_another_method_is_no_ceiling() {
-        let check = |capability, tensor_is_measured: bool| {
+        let check = |capability, by: &str| {
             for benchmark in &BENCHMARKS {
                 let is_tensor =
                     matches!(benchmark.quantity, Quantity::Pipe(pipe) if pipe.is_tensor());
                 let is_measured = benchmark.unsuitable(capability).is_none();
-                assert_eq!(is_measured, !is_tensor || tensor_is_measured, "{}", benchmark.name);
+                let expected = !is_tensor || benchmark.method.starts_with(by);
+                assert_eq!(is_measured, expected, "{} on {capability:?}", benchmark.name);
             }
         };
-        check(ComputeCapability(8, 0), true);
-        check(ComputeCapability(8, 9), true);
-        check(ComputeCapability(9, 0), false);
-        check(ComputeCapability(10, 0), false);
-        check(ComputeCapability(12, 0), true);
+        check(ComputeCapability(8, 0), "mma.sync");
+        check(ComputeCapability(8, 9), "mma.sync");
+        check(ComputeCapability(9, 0), "wgmma");
+        check(ComputeCapability(10, 0), "neither");
+        check(ComputeCapability(12, 0), "mma.sync");
     }
 
     #[test]

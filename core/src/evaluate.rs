@@ -10,6 +10,7 @@
 //!
 //! What a kernel does wrong is a [`Failure`], which is a result. An [`EvaluateError`] is about the request or the machine.
 
+mod baselines;
 mod build;
 pub mod compare;
 mod compiles;
@@ -23,6 +24,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+pub use self::baselines::Known;
 use self::build::Scope;
 pub use self::examine::{Examined, ExaminedWorkload, examine};
 pub use self::screening::{Glances, screen};
@@ -32,6 +34,7 @@ use crate::device::{DeviceName, DeviceSheet};
 use crate::project::candidate::CandidateHash;
 use crate::project::{Kernel, Project};
 use crate::speed_of_light::calibration::Calibration;
+use crate::toolchain::Libraries;
 use crate::verify::stations::Stations;
 use crate::verify::subject::Subject;
 use crate::verify::verdict::{Checks, Failure, Passed, Screened, Step, TimingUse, Verdict};
@@ -78,6 +81,18 @@ pub struct Bench {
     pub compiler: Compiler,
     /// Run the candidate and the reference.
     pub stations: Stations,
+    /// Where the libraries lie that run as baselines.
+    pub libraries: Libraries,
+    /// What they were found to take.
+    pub known: Known,
+}
+
+impl Bench {
+    /// A bench where no library was asked yet.
+    #[must_use]
+    pub fn new(compiler: Compiler, stations: Stations, libraries: Libraries) -> Self {
+        Self { compiler, stations, libraries, known: Known::default() }
+    }
 }
 
 /// What came of an evaluation.
@@ -184,6 +199,7 @@ fn stages(
     let checks = subject.checks(started.elapsed());
     let verification = verification(evaluation, &subject, bench, cancellation, watcher, checks);
     let mut passed = verification.run(evaluation.timing)?;
+    baselines::add(evaluation, &subject, bench, (cancellation, watcher), &mut passed)?;
     stand::stand(evaluation, &subject, &mut passed);
     Ok(passed)
 }

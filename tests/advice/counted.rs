@@ -144,6 +144,7 @@ impl<'a> Run<'a> {
                     let content = element.repeat(self.sizes[&id] / element.len());
                     self.device.set(id, Initial::Bytes(content)).unwrap();
                 }
+                Step::Library(_) => panic!("a kernel is looked at"),
                 Step::Repeat { count, swap, steps } => {
                     for _ in 0..*count {
                         self.steps(steps);

@@ -8,7 +8,7 @@ use lightbench_core::compile::sass::{SassFunction, SourceLine};
 use lightbench_core::device::{DeviceName, DeviceSheet};
 use lightbench_core::engine::{DeviceSetting, Engine, Settings, Wake};
 use lightbench_core::toolchain::doctor::examine;
-use lightbench_core::toolchain::{PinnedSet, Toolchain, discover};
+use lightbench_core::toolchain::{Libraries, PinnedSet, Toolchain, discover, libraries};
 
 use super::Worker;
 use crate::commands::bench::{Chosen, on};
@@ -46,13 +46,18 @@ impl Worker {
         let told = |error: &dyn std::fmt::Display| error.to_string();
         let toolchain = self.toolchain()?;
         let command = self.session.worker_command().map_err(|error| told(&error))?;
+        let libraries = libraries(&self.session.surroundings);
         let mut devices = Vec::new();
         let mut settings = Vec::new();
         let mut without_gpu = None;
         for ordinal in 0_u32.. {
             match on(&self.session, &command, &format!("cuda:{ordinal}")) {
                 Ok((chosen, checker)) => {
-                    settings.push(DeviceSetting { device: chosen.device.clone(), checker });
+                    settings.push(DeviceSetting {
+                        device: chosen.device.clone(),
+                        checker,
+                        libraries: libraries.clone(),
+                    });
                     for notice in chosen.notices() {
                         self.said.notice(Weight::Warning, notice);
                     }
@@ -71,7 +76,8 @@ impl Worker {
         for sheet in sheets {
             let device = DeviceName::Virtual(sheet);
             let title = format!("virtual {}", sheet.title);
-            settings.push(DeviceSetting { device: device.clone(), checker: None });
+            let libraries = Libraries::default();
+            settings.push(DeviceSetting { device: device.clone(), checker: None, libraries });
             devices.push(Chosen { device, sheet, title, instead: None, gpu: None });
         }
         let compiler = format!("NVRTC {}", toolchain.nvrtc.version);

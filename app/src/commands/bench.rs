@@ -10,6 +10,7 @@ use lightbench_core::engine::{DeviceSetting, Engine, Settings};
 use lightbench_core::evaluate::Bench;
 use lightbench_core::speed_of_light::calibration::Calibration;
 use lightbench_core::speed_of_light::ceilings::{Basis, Ceilings, Quantity};
+use lightbench_core::toolchain::libraries;
 use lightbench_core::verify::stations::{StationError, Stations};
 use lightbench_core::worker::command::WorkerCommand;
 
@@ -117,7 +118,8 @@ pub(super) fn open_gpu(
         };
         refused.outcome(as_json)
     })?;
-    let setting = DeviceSetting { device: chosen.device.clone(), checker };
+    let libraries = libraries(&session.surroundings);
+    let setting = DeviceSetting { device: chosen.device.clone(), checker, libraries };
     Ok((bench(session, &command, &setting, as_json)?, chosen))
 }
 
@@ -130,7 +132,7 @@ fn bench(
     let stations = Stations::new(command, &setting.device, setting.checker.as_ref());
     let stations = stations.map_err(|error| report::environment(&error, as_json))?;
     let compiler = session.compiler().map_err(|failure| failure.outcome(as_json))?;
-    Ok(Bench { compiler, stations })
+    Ok(Bench::new(compiler, stations, setting.libraries.clone()))
 }
 
 /// An engine with that device.
@@ -177,7 +179,8 @@ fn choose(
             Err(refused) => return Err(refused.outcome(as_json)),
         },
     };
-    let setting = DeviceSetting { device: chosen.device.clone(), checker };
+    let libraries = libraries(&session.surroundings);
+    let setting = DeviceSetting { device: chosen.device.clone(), checker, libraries };
     Ok((command, setting, chosen))
 }
 

@@ -150,6 +150,7 @@ pub(crate) fn passed(seed: u64, seconds: f64) -> Run {
         profile: Err(Uncounted::NoVirtualDevice),
         energy: None,
         standing: None,
+        baselines: Vec::new(),
     }];
     let verdict = Ok(Passed { checks: Checks::default(), timings });
     Run { candidate: None, seed, verdict, elapsed: Duration::from_secs(2) }

@@ -33,6 +33,8 @@ pub enum Quantity {
     Pipe(Pipe),
     /// The rate of approximated functions.
     Special,
+    /// What L2 keeps of writes.
+    RetainedWrites,
 }
 
 macro_rules! benchmark {
@@ -65,7 +67,7 @@ macro_rules! benchmark {
 }
 
 /// All benchmarks, in the order in which they run.
-pub const BENCHMARKS: [Benchmark; 12] = [
+pub const BENCHMARKS: [Benchmark; 16] = [
     benchmark!("dram-read", Quantity::Memory(MemoryPath::DramRead), Cold, "16-byte loads, 2 GiB"),
     benchmark!(
         "dram-write",
@@ -98,22 +100,66 @@ pub const BENCHMARKS: [Benchmark; 12] = [
     ),
     benchmark!("tensor-bf16", Quantity::Pipe(Pipe::TensorBf16), Cold, "mma.sync m16n16k16 bf16"),
     benchmark!("tensor-tf32", Quantity::Pipe(Pipe::TensorTf32), Cold, "mma.sync m16n16k8 tf32"),
+    benchmark!(
+        "group-f16",
+        Quantity::Pipe(Pipe::TensorFp16AccumulateFp32),
+        Cold,
+        "wgmma m64n256k16 f16, f32 accumulators"
+    ),
+    benchmark!("group-bf16", Quantity::Pipe(Pipe::TensorBf16), Cold, "wgmma m64n256k16 bf16"),
+    benchmark!("group-tf32", Quantity::Pipe(Pipe::TensorTf32), Cold, "wgmma m64n256k8 tf32"),
+    benchmark!("l2-retained", Quantity::RetainedWrites, Cold, "16-byte stores"),
 ];
+
+/// The instructions that multiply matrices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Products {
+    /// Of a warp: `mma.sync`.
+    Warp,
+    /// Of a warp group: `wgmma`.
+    Group,
+}
 
 impl Benchmark {
     /// Why its rate is no ceiling of a device of this compute capability, where it is none.
     ///
     /// Chips from 9.0 to before 12.0 have products of warp groups (`wgmma`, `tcgen05`), and `mma.sync` reaches about 63 %
-    /// of those on Hopper (W. Luo et al. 2024, arXiv 2402.13499): a ceiling that low would be no ceiling.
+    /// of those on Hopper (W. Luo et al. 2024, arXiv 2402.13499): a ceiling that low would be no ceiling. `wgmma` is of
+    /// 9.0 alone (PTX ISA, `wgmma.mma_async`: target sm_90a).
     #[must_use]
     pub fn unsuitable(&self, capability: ComputeCapability) -> Option<&'static str> {
-        let is_tensor = match self.quantity {
-            Quantity::Memory(_) | Quantity::Special => false,
-            Quantity::Pipe(pipe) => pipe.is_tensor(),
+        let products = self.products()?;
+        match (products, capability.major()) {
+            (Products::Warp, 9..12) => {
+                Some("its tensor cores are faster by products of warp groups than by mma.sync")
+            }
+            (Products::Group, 9) | (Products::Warp, _) => None,
+            (Products::Group, _) => Some("it has no wgmma"),
+        }
+    }
+
+    /// Whether another benchmark of the same quantity suits a device of this compute capability.
+    pub(super) fn has_substitute(&self, capability: ComputeCapability) -> bool {
+        let suits = |other: &Self| {
+            other.quantity == self.quantity && other.unsuitable(capability).is_none()
         };
-        let has_group_products = (9..12).contains(&capability.major());
-        (is_tensor && has_group_products)
-            .then_some("its tensor cores are faster by products of warp groups than by mma.sync")
+        BENCHMARKS.iter().any(suits)
+    }
+
+    /// How it multiplies matrices, where it does.
+    fn products(&self) -> Option<Products> {
+        match self.quantity {
+            Quantity::Pipe(pipe) if pipe.is_tensor() => {
+                Some(match self.name.starts_with("group-") {
+                    true => Products::Group,
+                    false => Products::Warp,
+                })
+            }
+            Quantity::Pipe(_)
+            | Quantity::Memory(_)
+            | Quantity::Special
+            | Quantity::RetainedWrites => None,
+        }
     }
 
     /// The project, below a folder that exists.
@@ -134,6 +180,7 @@ impl fmt::Display for Quantity {
             Self::Memory(path) => path.fmt(formatter),
             Self::Pipe(pipe) => pipe.fmt(formatter),
             Self::Special => formatter.pad("special functions"),
+            Self::RetainedWrites => formatter.pad("writes that L2 retains"),
         }
     }
 }

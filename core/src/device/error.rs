@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::library::LibraryError;
 use crate::virtual_gpu::machine::{BufferError, VariableError};
 use crate::virtual_gpu::{LaunchError, LoadError};
 
@@ -29,6 +30,9 @@ pub enum DeviceError {
     /// The CUDA driver refuses a call.
     #[error(transparent)]
     Driver(#[from] DriverError),
+    /// A vendor's library does not run.
+    #[error(transparent)]
+    Library(#[from] LibraryError),
     /// What a buffer holds could not be written to, or read from, where it was to go or to come from.
     #[error("the bytes of a buffer could not be passed on: {0}")]
     Passing(String),
@@ -45,6 +49,14 @@ pub struct DriverError {
     pub description: String,
     /// What else the driver says, such as the messages of its assembler.
     pub log: String,
+}
+
+impl DriverError {
+    /// Whether the driver has no memory left; it is known by the driver's own constant.
+    #[must_use]
+    pub fn is_out_of_memory(&self) -> bool {
+        self.name == "CUDA_ERROR_OUT_OF_MEMORY"
+    }
 }
 
 impl fmt::Display for DriverError {

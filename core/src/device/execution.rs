@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::capability::ComputeCapability;
 use super::error::DeviceError;
+use super::library::{LibraryError, LibraryOutcome, LibraryRun};
 use super::timing::{Sampling, Timed, Timekeeping, Work};
 use super::virtual_device::Watch;
 use crate::measure::{Energy, NoEnergy};
@@ -73,6 +74,15 @@ pub trait Device: fmt::Debug {
     ///
     /// The launch is impossible. What a kernel does wrong is no error: it is in the outcome.
     fn launch(&mut self, launch: &Launch) -> Result<Outcome, DeviceError>;
+
+    /// Calls a vendor's library and waits for it.
+    ///
+    /// # Errors
+    ///
+    /// It is not there, or refuses the call.
+    fn library(&mut self, _run: &LibraryRun) -> Result<LibraryOutcome, DeviceError> {
+        Err(LibraryError::NoGpu.into())
+    }
 
     /// Times work: runs it for each sample, or models it on a device that has no time of its own. Nothing is looked for
     /// meanwhile but what ends a kernel.

@@ -12,6 +12,7 @@ pub mod virtual_device;
 pub mod capability;
 pub mod facts;
 pub mod identity;
+pub mod library;
 pub mod peaks;
 pub mod sheet;
 pub mod sm_limits;
@@ -38,6 +39,7 @@ pub use execution::{
 };
 pub use facts::{Evidence, Fact};
 pub use identity::Identity;
+pub use library::{LibraryOutcome, LibraryRun, LibraryUsed};
 pub use name::DeviceName;
 pub use peaks::{Peaks, Pipe};
 pub use sheet::{DeviceSheet, SheetError};

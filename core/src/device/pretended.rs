@@ -8,11 +8,12 @@ use super::execution::{
     BufferId, BufferRequest, Content, Description, Device, DeviceKind, Image, Instruments, Launch,
     ModuleId, Outcome,
 };
+use super::library::{LibraryError, LibraryOutcome, LibraryRun, LibraryUsed, Product};
 use super::sheet::DeviceSheet;
 use super::timing::{Operation, Sampling, Timed, Timekeeping, Work};
 use super::virtual_device::{VirtualDevice, Watch};
 use crate::measure::energy::{Energy, Joules, NoEnergy, Window};
-use crate::measure::timing::{Clock, Mode, NoStamps};
+use crate::measure::timing::{Clock, Mode, NoStamps, Reading};
 use crate::units::Seconds;
 use crate::virtual_gpu::Initial;
 
@@ -27,6 +28,8 @@ pub(crate) struct Readings {
     pub(crate) stamps: Option<usize>,
     /// What it draws while a kernel runs; none if it has no counter. It idles at 60 W.
     pub(crate) watts: Option<f64>,
+    /// What it is doing meanwhile, read by read, again and again; nothing is read where there is none.
+    pub(crate) doing: [Option<Reading>; 2],
 }
 
 /// What an empty kernel of the shape of another takes, by what one of a single block does.
@@ -35,12 +38,15 @@ pub(crate) const SHAPED: f64 = 2.0;
 impl Readings {
     /// A clock without time stamps.
     pub(crate) fn of(time: Seconds, floor: Seconds) -> Self {
-        Self { time, floor, stamps: None, watts: None }
+        Self { time, floor, stamps: None, watts: None, doing: [None; 2] }
     }
 }
 
 /// How much shorter its time stamps are than what its events say, so that they cannot be taken for each other.
 pub(crate) const STAMPED: f64 = 0.5;
+
+/// What a library takes of what its clock reads for a kernel.
+pub(crate) const LIBRARY_SHARE: f64 = 0.25;
 
 /// An instruction that only this device knows: it does nothing.
 pub(crate) const OWN_INSTRUCTION: &str = "wgmma.fence.sync.aligned;";
@@ -52,6 +58,7 @@ pub(crate) struct PretendedGpu {
     description: Description,
     readings: Readings,
     timekeeping: Timekeeping,
+    /// How often it was asked for times.
     timed: usize,
 }
 
@@ -123,23 +130,66 @@ impl Device for PretendedGpu {
         Ok(Outcome { counters: None, ..outcome })
     }
 
+    /// A product of f32 by rows. The name of the file says what kind of library it is: none, one that narrows factors
+    /// to bf16, or an honest one.
+    fn library(&mut self, run: &LibraryRun) -> Result<LibraryOutcome, DeviceError> {
+        let file = run.files.first().cloned().unwrap_or_default().display().to_string();
+        if file == "absent" {
+            return Err(LibraryError::Missing { reason: file }.into());
+        }
+        let narrowed = |word: u32| if file == "narrow" { word & 0xffff_0000 } else { word };
+        let [a, b, c] = run.buffers;
+        let mut numbers = |buffer| {
+            let bytes = self.device.read(buffer)?.bytes;
+            let words =
+                bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap()));
+            Ok::<_, DeviceError>(
+                words.map(|word| f32::from_bits(narrowed(word))).collect::<Vec<_>>(),
+            )
+        };
+        let (left, right) = (numbers(a)?, numbers(b)?);
+        let Product { m, n, k, .. } = run.product;
+        let (m, n, k) = (m as usize, n as usize, k as usize);
+        let mut bytes = Vec::new();
+        for place in 0..m * n {
+            let (row, column) = (place / n, place % n);
+            let terms = (0..k).map(|term| left[row * k + term] * right[term * n + column]);
+            bytes.extend(terms.sum::<f32>().to_le_bytes());
+        }
+        self.device.set(c, Initial::Bytes(bytes))?;
+        let used = LibraryUsed {
+            name: "cuBLAS".to_owned(),
+            version: "1.2.3".to_owned(),
+            file,
+            call: run.product.words(),
+        };
+        Ok(LibraryOutcome { used, faults: Vec::new() })
+    }
+
     fn time(&mut self, work: &Work, sampling: Sampling) -> Result<Timed, DeviceError> {
         for buffer in &work.poison {
             self.device.set(*buffer, Initial::Unwritten)?;
         }
+        let Readings { mut time, doing, .. } = self.readings;
         for operation in &work.timed {
-            if let Operation::Launch { launch, .. } = operation {
-                self.launch(launch)?;
+            match operation {
+                Operation::Launch { launch, .. } => drop(self.launch(launch)?),
+                Operation::Library(run) => {
+                    self.library(run)?;
+                    time = time * LIBRARY_SHARE;
+                }
+                Operation::Fill { .. } => {}
             }
         }
         let clock = self.clock(sampling.mode);
-        self.timed += 1;
         let time = match clock {
-            Clock::Cupti { .. } => self.readings.time * STAMPED,
-            Clock::Events { .. } | Clock::Modelled => self.readings.time,
+            Clock::Cupti { .. } => time * STAMPED,
+            Clock::Events { .. } | Clock::Modelled => time,
         };
         let times = vec![time; sampling.samples as usize];
-        Ok(Timed::Samples { clock, times, reading: None })
+        let reading = doing[self.timed % doing.len()];
+        self.timed += 1;
+        Ok(Timed::Samples { clock, times, reading })
     }
 
     fn read(&mut self, buffer: BufferId) -> Result<Content, DeviceError> {

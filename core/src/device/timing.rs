@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::execution::{BufferId, Launch, LaunchFault};
+use super::library::LibraryRun;
 use crate::measure::timing::{Clock, Mode, Reading};
 use crate::units::{Bytes, Seconds};
 use crate::virtual_gpu::cost::Counters;
@@ -39,6 +40,8 @@ pub enum Operation {
         /// The bytes of an element: 1, 2 or 4, or 8 and more if all are the same.
         element: Vec<u8>,
     },
+    /// A vendor's library.
+    Library(LibraryRun),
 }
 
 /// What a multiprocessor holds of a launch at once: registers and shared memory decide, so the compiler knows.

@@ -5,6 +5,7 @@ use super::execution::{
     Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Image, Launch,
     LaunchFault, ModuleId, Outcome, Placement,
 };
+use super::library::LibraryError;
 use super::model;
 use super::sheet::DeviceSheet;
 use super::timing::{ModelledOperation, Operation, Sampling, Timed, Work};
@@ -227,6 +228,7 @@ impl Device for VirtualDevice {
                     let slot = self.buffers.get(buffer.0).ok_or(DeviceError::Unknown("buffer"))?;
                     (model::fill(&self.sheet, slot.bytes), None)
                 }
+                Operation::Library(_) => return Err(LibraryError::NoGpu.into()),
             };
             known.push((operation, ModelledOperation { executions: 1, modelled, counters }));
         }
@@ -258,7 +260,8 @@ fn is_repeated(known: &Operation, operation: &Operation) -> bool {
                 && values(known) == values(launch)
         }
         (Operation::Fill { buffer: known, .. }, Operation::Fill { buffer, .. }) => known == buffer,
-        (Operation::Launch { .. } | Operation::Fill { .. }, _) => false,
+        (Operation::Library(known), Operation::Library(run)) => known == run,
+        (Operation::Launch { .. } | Operation::Fill { .. } | Operation::Library(_), _) => false,
     }
 }
 

@@ -66,11 +66,11 @@ impl Evaluator {
         let bench = match self.bench.take() {
             Some(bench) => bench,
             None => {
-                let DeviceSetting { device, checker } = &self.setting;
+                let DeviceSetting { device, checker, libraries } = &self.setting;
                 let stations = Stations::new(&self.settings.command, device, checker.as_ref());
                 let stations =
                     stations.map_err(|error| EvaluateError::Environment(error.to_string()))?;
-                Bench { compiler: self.settings.compiler(), stations }
+                Bench::new(self.settings.compiler(), stations, libraries.clone())
             }
         };
         Ok(self.bench.insert(bench))
@@ -190,7 +190,7 @@ impl Performer for Evaluator {
 
     fn notices(&mut self) -> Vec<Notice> {
         let mut notices = std::mem::take(&mut self.notices);
-        if let Some(Bench { compiler, stations }) = &mut self.bench {
+        if let Some(Bench { compiler, stations, .. }) = &mut self.bench {
             let replaced = stations.take_replaced().into_iter();
             let role = Role::Station;
             notices.extend(replaced.map(|death| Notice::Replaced { role, death }));

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::outbox::Wake;
 use crate::compile::Compiler;
 use crate::device::DeviceName;
-use crate::toolchain::Toolchain;
+use crate::toolchain::{Libraries, Toolchain};
 use crate::worker::command::WorkerCommand;
 
 /// What an engine is started with.
@@ -31,6 +31,8 @@ pub struct DeviceSetting {
     pub device: DeviceName,
     /// The virtual device beside it, where it is a GPU.
     pub checker: Option<DeviceName>,
+    /// Where the libraries lie that run as baselines.
+    pub libraries: Libraries,
 }
 
 impl Settings {

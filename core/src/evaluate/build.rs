@@ -13,6 +13,7 @@ use crate::project::candidate::CandidateHash;
 use crate::project::manifest::OperationKind;
 use crate::project::workload::Workload;
 use crate::speed_of_light::code_mix::CodeMix;
+use crate::units::Bytes;
 use crate::verify::case::Case;
 use crate::verify::evidence::{self, Found, Provenance};
 use crate::verify::program::{Program, ProgramError};
@@ -193,6 +194,15 @@ fn extent(workload: &Workload) -> Extent {
     if too_large { Extent::Large } else { Extent::Small }
 }
 
+/// Why tensors and scratch of a workload find no room, in what the project allows or on the device; none where they do.
+fn too_large(needed: u64, allowed: u64, room: Option<Bytes>) -> Option<String> {
+    if needed > allowed {
+        return Some(format!("{needed} bytes of device memory; the project allows {allowed}"));
+    }
+    let Bytes(room) = room?;
+    (needed > room).then(|| format!("{needed} bytes of device memory; the device has {room}"))
+}
+
 /// Operations and words moved.
 fn least_work(workload: &Workload) -> f64 {
     let operations: f64 = workload.work.operations.iter().map(|(_, count)| count).sum();
@@ -301,12 +311,18 @@ impl Builder<'_, '_> {
             launches: candidate.launches,
             adds_and_multiplies: kinds.clone().count() > 0 && kinds.into_iter().all(is_exact),
         };
-        let (needed, limit) = (trial.bytes(), definition.limits.device_bytes);
-        if needed > limit {
-            let message = format!("{needed} bytes of device memory; the project allows {limit}");
-            return Err(Failure::Refused(Refused::Memory(message)).into());
+        let room = match self.evaluation.device {
+            DeviceName::Cuda(_) => self.evaluation.sheet.dram.get(),
+            // A virtual device has what the host has, and says it when there is not enough.
+            DeviceName::Virtual(_) => None,
+        };
+        match too_large(trial.bytes(), definition.limits.device_bytes, room) {
+            None => Ok(trial),
+            Some(reason) => {
+                let message = format!("workload `{}`: {reason}", workload.name);
+                Err(Failure::Refused(Refused::Memory(message)).into())
+            }
         }
-        Ok(trial)
     }
 
     /// What the code shows without running it.
@@ -399,4 +415,20 @@ fn permitted(facts: &Facts, workload: &Workload) -> Result<(), Stop> {
     }
     let workload = workload.name.clone();
     Err(Failure::Refused(Refused::Launch { workload, problems }).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_finds_no_room_is_refused_with_what_it_needs_and_what_there_is() {
+        let check = |needed, allowed, room: Option<u64>, expected: Option<&str>| {
+            assert_eq!(too_large(needed, allowed, room.map(Bytes)).as_deref(), expected);
+        };
+        check(100, 100, Some(100), None);
+        check(100, 100, None, None);
+        check(101, 200, Some(100), Some("101 bytes of device memory; the device has 100"));
+        check(101, 100, Some(200), Some("101 bytes of device memory; the project allows 100"));
+    }
 }

@@ -8,6 +8,7 @@ use crate::speed_of_light::ceilings::{Basis, Ceilings};
 use crate::speed_of_light::fact::Fact;
 use crate::speed_of_light::limiter::limiter;
 use crate::speed_of_light::minimal_work::MinimalWork;
+use crate::speed_of_light::score::score;
 use crate::speed_of_light::situation::{
     Counted, CountedAt, DeviceNumbers, Profile, Situation, Touched,
 };
@@ -15,6 +16,7 @@ use crate::speed_of_light::standing::{Bounds, NoStanding, Standing, standing};
 use crate::speed_of_light::than::Than;
 use crate::speed_of_light::verdict_line::{Performance, Time, VerdictLine};
 use crate::units::{Bytes, Seconds};
+use crate::verify::baseline::{BaselineOutcome, BaselineTiming};
 use crate::verify::subject::Subject;
 use crate::verify::verdict::{Passed, WorkloadStanding, WorkloadTiming};
 
@@ -25,6 +27,7 @@ const ENOUGH: Bytes = Bytes(1 << 14);
 pub(super) fn stand(evaluation: &Evaluation<'_>, subject: &Subject, passed: &mut Passed) {
     for timing in &mut passed.timings {
         timing.standing = of(evaluation, subject, timing);
+        stand_baselines(evaluation, timing);
         timing.tell(None, None);
     }
 }
@@ -74,6 +77,39 @@ fn of(
     let bound = bound.map(|physical| physical.bound().clone());
     let launch = situation.main_launch().cloned();
     Some(WorkloadStanding { bound, standing, limiter, advice, facts, launch, line })
+}
+
+/// Holds baselines against the bounds, and the candidate against them. One below what is possible is a finding: it has no
+/// time.
+fn stand_baselines(evaluation: &Evaluation<'_>, timed: &mut WorkloadTiming) {
+    let mut workloads = evaluation.project.workloads.iter();
+    let Some(workload) = workloads.find(|each| each.name == timed.workload) else { return };
+    let work = MinimalWork::of(&evaluation.project.definition, workload);
+    let found = bounds(evaluation, &work);
+    let all: Vec<Bounds<'_>> = found
+        .iter()
+        .map(|(physical, method)| Bounds { physical, method: method.as_ref() })
+        .collect();
+    let time = timed.cold().map(compared);
+    let stands = timed.standing.as_ref().and_then(|stands| stands.standing.as_ref());
+    let bound = decisive(&found, stands).map(|(physical, _)| physical.bound().time);
+    for baseline in &mut timed.baselines {
+        let outcome = &mut baseline.outcome;
+        let seconds = match outcome {
+            BaselineOutcome::Measured(measured) => measured.cold().map(|cold| cold.summary.median),
+            BaselineOutcome::Recorded { seconds, .. } => Some(*seconds),
+            BaselineOutcome::None(_) => None,
+        };
+        let Some(seconds) = seconds else { continue };
+        if let Err(finding @ NoStanding::BelowBound(_)) = standing(seconds, &all) {
+            *outcome = BaselineOutcome::None(finding.to_string());
+        }
+        if let (BaselineOutcome::Measured(measured), Some(time), Some(bound)) =
+            (outcome, time, bound)
+        {
+            measured.score = Some(score(time, seconds, bound));
+        }
+    }
 }
 
 /// What was counted, as if the timed workload had been: counts of a smaller one are made as large, so that what is shared
@@ -127,15 +163,24 @@ impl WorkloadTiming {
         self.timings.iter().find(|timing| timing.mode == Mode::Cold)
     }
 
+    /// The time against that of the first library that ran.
+    fn beside_baseline(&self) -> Option<(String, Than)> {
+        let measured = self.baselines.iter().find_map(BaselineTiming::measured)?;
+        Some((measured.used.name.clone(), Than::of(self.cold()?, measured.cold()?)))
+    }
+
     /// Makes the sentence anew, against the previous run and the best where those are known; [`than`] compares.
     ///
     /// [`than`]: crate::history::before::than
     pub fn tell(&mut self, previous: Option<Than>, best: Option<Than>) {
         let Some(stands) = &self.standing else { return };
+        let baseline = self.beside_baseline();
+        let baseline = baseline.as_ref().map(|(name, than)| (name.as_str(), *than));
         let line = VerdictLine::Correct(Performance {
             time: told(self.cold(), self.withheld.as_deref()),
             previous,
             best,
+            baseline,
             standing: stands.standing.as_ref(),
             limiter: Some(&stands.limiter),
             advice: Some(&stands.advice),

@@ -1,6 +1,7 @@
 //! What is said of kernels on a device that passes for a GPU, beside which a virtual one counts.
 #![cfg(target_os = "linux")]
 
+mod baselines;
 mod clocks;
 mod recorded;
 mod specimens;
@@ -18,11 +19,12 @@ use crate::compile::facts::LaunchFacts;
 use crate::compile::occupancy::{Occupancy, Resident};
 use crate::device::pretended::{PretendedGpu, Readings};
 use crate::measure::protocol::Protocol;
+use crate::measure::timing::{Reading, Taint};
 use crate::project::Language;
 use crate::project::launch::Buffer;
 use crate::project::launch::plan::PlannedLaunch;
 use crate::speed_of_light::code_mix::CodeMix;
-use crate::units::Seconds;
+use crate::units::{Hertz, Seconds};
 use crate::verify::case::Case;
 use crate::verify::program::{ArgumentCase, LaunchStep, Program, Step as ProgramStep};
 use crate::verify::station::{ModuleImage, Opening, Station, StationFailure};
@@ -323,6 +325,39 @@ fn what_the_virtual_device_does_not_take_is_not_known_for_that_reason() {
         "what is not known",
         &["the virtual device does not take the kernel", "wgmma"],
     );
+}
+
+#[test]
+fn clocks_that_throttle_and_others_on_the_device_are_said() {
+    let calm = Reading {
+        sm_clock: Hertz(1.98e9),
+        power: None,
+        celsius: Some(50),
+        is_power_capped: false,
+        is_hot: false,
+        is_held_down: false,
+        other_processes: 0,
+    };
+    let check = |second: Reading, taint: &[Taint], words: &str| {
+        let doing = [Some(calm), Some(second)];
+        let readings = Readings { doing, ..Readings::of(Seconds(1e-6), Seconds(1e-9)) };
+        let said = said(&SPECIMENS[0], readings, None);
+        assert_eq!(said.timings[0].taint, taint, "{second:?}");
+        let line = said.standing.unwrap().line;
+        assert!(line.contains(words), "{line}");
+    };
+    check(calm, &[], "measured by CUDA events, ");
+    let hot = Reading { is_hot: true, sm_clock: Hertz(1.1e9), ..calm };
+    let both = [Taint::Thermal, Taint::UnsteadyClock];
+    check(hot, &both, "although the device slowed down because it was hot");
+    let held = Reading { is_held_down: true, ..calm };
+    check(held, &[Taint::Hardware], "because of its power supply or cooling");
+    let slow = Reading { sm_clock: Hertz(1.1e9), ..calm };
+    check(slow, &[Taint::UnsteadyClock], "although the clock changed while samples were taken");
+    // A power limit is usual for work that keeps the chip busy.
+    check(Reading { is_power_capped: true, ..slow }, &[], "measured by CUDA events, ");
+    let busy = Reading { other_processes: 2, ..calm };
+    check(busy, &[], ", while 2 other processes used the device");
 }
 
 #[test]

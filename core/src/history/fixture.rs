@@ -106,6 +106,7 @@ pub(crate) fn passed(kernel: &str, candidate: &str, seconds: Option<f64>) -> (Ru
         standing: None,
         limiter: None,
         numbers: None,
+        baselines: Vec::new(),
     };
     let timings = seconds.into_iter().map(timing).collect();
     let (by, withheld) = (PassedBy::Verification(checks), BTreeMap::new());

@@ -14,6 +14,7 @@ use crate::measure::Energy;
 use crate::project::scalar::ScalarValue;
 use crate::project::workload::Workload;
 use crate::project::{IncludeFile, Project, Purpose};
+use crate::speed_of_light::score::aggregate;
 use crate::units::{Hertz, Seconds};
 use crate::verify::verdict::{Checks, Failure};
 
@@ -426,6 +427,18 @@ impl RunRecord {
             Outcome::Passed { timings, .. } => timings,
             Outcome::Failed { .. } => &[],
         }
+    }
+
+    /// How far it has come from what else was measured to the speed of light: the geometric mean over its workloads of
+    /// the scores against the first baseline that ran; none where a single workload has none.
+    #[must_use]
+    pub fn sol_score(&self) -> Option<f64> {
+        let cold = self.timings().iter().filter(|timing| timing.mode == Mode::Cold);
+        let of = |timing: &RecordedTiming| {
+            let sound = timing.taint.is_empty();
+            timing.baselines.iter().find_map(|baseline| baseline.score).filter(|_| sound)
+        };
+        aggregate(&cold.map(of).collect::<Vec<_>>()).ok()
     }
 
     /// One number for it: cold times of one clock. None where there are none, where clocks are mixed, and where one is

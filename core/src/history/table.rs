@@ -6,7 +6,7 @@ use super::store::{Provenance, StoredRun};
 use super::timing::{Clock, Mode};
 use crate::display_text::in_spreadsheet;
 
-const HEADINGS: [&str; 17] = [
+const HEADINGS: [&str; 18] = [
     "run",
     "provenance",
     "made_at",
@@ -24,6 +24,7 @@ const HEADINGS: [&str; 17] = [
     "seed",
     "sentence",
     "label",
+    "sol_score",
 ];
 
 /// The runs as comma-separated values with a line of headings.
@@ -72,6 +73,7 @@ fn cells(run: &StoredRun) -> [String; HEADINGS.len()] {
         record.seed.map_or_else(String::new, |seed| seed.to_string()),
         in_spreadsheet(sentence),
         in_spreadsheet(run.label.as_ref().map_or("", Label::as_str)),
+        record.sol_score().map_or_else(String::new, |score| format!("{score:.4}")),
     ]
 }
 

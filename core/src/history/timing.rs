@@ -10,6 +10,7 @@ use crate::measure::{self, Basis, Timing};
 use crate::speed_of_light::limiter::Limiter;
 use crate::speed_of_light::standing::{NoStanding, Standing};
 use crate::units::{Fraction, Seconds};
+use crate::verify::baseline::{BaselineOutcome, BaselineTiming};
 
 /// The time of one workload. Only a run that passed has any.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,6 +38,9 @@ pub struct RecordedTiming {
     /// What the kernel needs and did; none where nobody looked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub numbers: Option<RecordedNumbers>,
+    /// What others took for the same work in the same run; with the cold time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub baselines: Vec<RecordedBaseline>,
 }
 
 impl RecordedTiming {
@@ -89,7 +93,19 @@ impl RecordedTiming {
             standing: None,
             limiter: None,
             numbers: None,
+            baselines: Vec::new(),
         })
+    }
+
+    /// Adds what others took. One without a time is kept with its reason.
+    ///
+    /// # Errors
+    /// A number in it is no time.
+    pub fn hold_against(&mut self, baselines: &[BaselineTiming]) -> Result<(), NoTime> {
+        for baseline in baselines {
+            self.baselines.push(RecordedBaseline::of(baseline)?);
+        }
+        Ok(())
     }
 
     /// Adds what holds the kernel back.
@@ -200,6 +216,69 @@ pub struct Spread {
     pub interval: (Duration, Duration),
     /// How many samples there were; none of a model.
     pub samples: u64,
+}
+
+/// What something else took for the same work.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RecordedBaseline {
+    /// What it is called, with its version where it has one.
+    pub name: String,
+    /// How it was asked, or who says what it took.
+    pub source: String,
+    /// Whether it ran in the same run, was quoted, or has no time.
+    pub taken: Taken,
+    /// The cold median; none where there is no time.
+    pub median: Option<Duration>,
+    /// What holds the median 95 times in 100.
+    pub interval: Option<(Duration, Duration)>,
+    /// The score of the run against it, see [`crate::speed_of_light::score`]; none where the formula means nothing.
+    pub score: Option<f64>,
+}
+
+/// Where a baseline's time is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Taken {
+    /// It ran under the same protocol.
+    Here,
+    /// Somebody else's number.
+    Elsewhere,
+    /// Nowhere: its source says why.
+    Nowhere,
+}
+
+impl RecordedBaseline {
+    fn of(baseline: &BaselineTiming) -> Result<Self, NoTime> {
+        let BaselineTiming { name, outcome } = baseline;
+        let none = |taken, source: &String| Self {
+            name: name.clone(),
+            source: source.clone(),
+            taken,
+            median: None,
+            interval: None,
+            score: None,
+        };
+        Ok(match outcome {
+            BaselineOutcome::None(reason) => none(Taken::Nowhere, reason),
+            BaselineOutcome::Recorded { seconds, source } => {
+                let median = Some(Duration::try_from(*seconds)?);
+                Self { median, ..none(Taken::Elsewhere, source) }
+            }
+            BaselineOutcome::Measured(measured) => {
+                let Some(cold) = measured.cold() else {
+                    return Ok(none(Taken::Nowhere, &"it has no cold time".to_owned()));
+                };
+                let (low, high) = cold.summary.interval;
+                Self {
+                    name: measured.title(),
+                    median: Some(Duration::try_from(cold.summary.median)?),
+                    interval: Some((Duration::try_from(low)?, Duration::try_from(high)?)),
+                    score: measured.score.and_then(|score| Some(score.ok()?.value())),
+                    ..none(Taken::Here, &measured.used.call)
+                }
+            }
+        })
+    }
 }
 
 /// What holds a kernel back, in words.

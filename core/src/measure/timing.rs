@@ -107,6 +107,9 @@ pub enum NoStamps {
     /// Its records do not fit what was launched: a kernel that launches kernels, or a defect.
     #[error("the driver's records do not fit what was launched")]
     Unlike,
+    /// A library launches what it chooses.
+    #[error("a library launches what it chooses, which no record can be held against")]
+    Library,
 }
 
 /// What the caches held before a sample.

@@ -87,7 +87,7 @@ fn symbols<'a>(steps: &'a [Step], all: &mut BTreeSet<&'a str>) {
             Step::Launch(launch) => {
                 all.insert(&launch.kernel);
             }
-            Step::Fill { .. } => {}
+            Step::Fill { .. } | Step::Library(_) => {}
             Step::Repeat { steps, .. } => symbols(steps, all),
         }
     }
@@ -96,7 +96,7 @@ fn symbols<'a>(steps: &'a [Step], all: &mut BTreeSet<&'a str>) {
 fn launches(steps: &[Step]) -> u64 {
     let of = |step: &Step| match step {
         Step::Launch(_) => 1,
-        Step::Fill { .. } => 0,
+        Step::Fill { .. } | Step::Library(_) => 0,
         Step::Repeat { count, steps, .. } => count.saturating_mul(launches(steps)),
     };
     steps.iter().map(of).fold(0, u64::saturating_add)

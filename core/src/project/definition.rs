@@ -130,7 +130,7 @@ pub(super) fn check(
         root.field("baselines"),
         &manifest.baselines,
         &manifest.workloads,
-        kernels,
+        (kernels, &tensors),
     );
     let definition = Definition {
         name: manifest.name.clone(),

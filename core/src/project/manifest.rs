@@ -327,17 +327,23 @@ pub enum Purpose {
 #[expect(missing_docs, reason = "the format's page documents each choice")]
 pub enum BaselineWritten {
     Kernel(String),
-    Library(Library),
+    Library(LibraryWritten),
     UserCommand(String),
     Recorded { name: String, device: String, workload: String, seconds: f64, source: String },
 }
 
-/// A vendor library with a trusted runner.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the names are the vendor's own")]
-pub enum Library {
-    Cublas,
+/// A vendor's library, and what of it.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[expect(missing_docs, reason = "the format's page documents each choice")]
+pub enum LibraryWritten {
+    CublasGemm {
+        a: String,
+        b: String,
+        c: String,
+        #[serde(default)]
+        transposed: Vec<String>,
+    },
     Cub,
     Cudnn,
 }

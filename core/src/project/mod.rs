@@ -15,6 +15,7 @@ pub mod extent;
 pub mod fill;
 pub mod kernel;
 pub mod launch;
+pub mod library;
 mod literal;
 mod load;
 pub(crate) mod locate;

@@ -1,9 +1,11 @@
 //! What refuses a kernel, what bounds it, and what it is compared with.
 
 use super::{
+    library::{self, Library},
     locate::Located,
-    manifest::{BaselineWritten, Evidence, Library, LimitsWritten, PolicyWritten, WorkloadWritten},
+    manifest::{BaselineWritten, Evidence, LimitsWritten, PolicyWritten, WorkloadWritten},
     problem::Findings,
+    tensor::Tensor,
 };
 
 /// Which static evidence refuses a kernel.
@@ -123,7 +125,7 @@ pub(super) fn check_baselines(
     at: &Located,
     written: &[BaselineWritten],
     workloads: &[WorkloadWritten],
-    kernels: &[String],
+    (kernels, tensors): (&[String], &[Tensor]),
 ) -> Vec<Baseline> {
     let mut baselines = Vec::new();
     for (index, baseline) in written.iter().enumerate() {
@@ -136,7 +138,9 @@ pub(super) fn check_baselines(
                 }
                 Baseline::Kernel(name.clone())
             }
-            BaselineWritten::Library(library) => Baseline::Library(*library),
+            BaselineWritten::Library(library) => {
+                Baseline::Library(library::check(findings, place.item(0), library, tensors))
+            }
             BaselineWritten::UserCommand(name) => {
                 findings.file_name(place.item(0), name);
                 Baseline::UserCommand(name.clone())

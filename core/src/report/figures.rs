@@ -10,12 +10,13 @@ use crate::figure::{
     self, Emphasis, Figure, Mover, NoRoofline, Page as Place, Roofs, RunPoint, TimedRun, Trail, svg,
 };
 use crate::history::record::{WorkloadName, definition_hash};
-use crate::history::timing::{Mode, RecordedTiming};
+use crate::history::timing::{Mode, RecordedTiming, Taken};
 use crate::history::{Provenance, StoredRun};
 use crate::project::Project;
 use crate::speed_of_light::ceilings::{Basis, Ceilings};
 use crate::speed_of_light::minimal_work::MinimalWork;
 use crate::speed_of_light::roofline::{Level, NoPoint, Traffic};
+use crate::units::Bytes;
 
 const WIDTH: f64 = 760.0;
 
@@ -104,7 +105,7 @@ fn drawn(
         origin: origin(run, timing),
         emphasis: Emphasis::Normal,
     });
-    let points: Vec<RunPoint> = points.collect();
+    let points: Vec<RunPoint> = points.chain(baselines(runs, moved)).collect();
     let pipes = figure::pipes_of(work);
     let roofs = Roofs { ceilings, pipes: &pipes, levels: &[Level::Dram] };
     match figure::roofline(roofs, work, &points, Trail::Hidden) {
@@ -124,6 +125,32 @@ fn drawn(
             NoRoofline::NoPoint(NoPoint::NoBytes | NoPoint::NotATime) | NoRoofline::Undrawable(_),
         ) => None,
     }
+}
+
+/// Baselines that ran, each where its newest run is.
+fn baselines(runs: &[(&StoredRun, &RecordedTiming)], moved: Bytes) -> Vec<RunPoint> {
+    let mut points: Vec<RunPoint> = Vec::new();
+    let mut newest_first: Vec<_> = runs.iter().collect();
+    newest_first.sort_by_key(|(run, _)| std::cmp::Reverse(run.number));
+    for (run, timing) in newest_first {
+        for baseline in timing.baselines.iter().filter(|it| it.taken == Taken::Here) {
+            let (name, Some(median)) = (shown(&baseline.name), baseline.median) else { continue };
+            if points.iter().any(|point| point.label.as_ref() == Some(&name)) {
+                continue;
+            }
+            points.push(RunPoint {
+                run: run.number.0,
+                name: format!("{name}, beside run {}", run.number),
+                label: Some(name),
+                time: median.seconds(),
+                interval: baseline.interval.map(|(low, high)| (low.seconds(), high.seconds())),
+                traffic: vec![(Level::Dram, moved, Traffic::Compulsory)],
+                origin: origin(run, timing),
+                emphasis: Emphasis::Normal,
+            });
+        }
+    }
+    points
 }
 
 /// Where a time comes from: what another machine says is recorded, whatever its clock was.

@@ -23,6 +23,7 @@ pub fn markdown(page: &Page) -> String {
                 &line.interval,
                 &line.standing,
                 &line.limiter,
+                &line.baselines,
             ]
             .map(String::as_str)
         });
@@ -35,6 +36,7 @@ pub fn markdown(page: &Page) -> String {
             "95 % interval, or band of a model",
             "of the speed of light",
             "limited by",
+            "baselines",
         ];
         text += &table(headings, times);
     }

@@ -9,7 +9,7 @@ use super::figures::{Picture, rooflines, times as picture_of_times};
 use crate::display_text::visible;
 use crate::figure::Origin;
 use crate::history::record::{Outcome, RunRecord};
-use crate::history::timing::{Clock, Mode, RecordedTiming};
+use crate::history::timing::{Clock, Mode, RecordedBaseline, RecordedTiming, Taken};
 use crate::history::{Provenance, RunNumber, StoredRun};
 use crate::project::Project;
 
@@ -89,6 +89,8 @@ pub struct TimeLine {
     pub standing: String,
     /// What holds the kernel back; empty where nobody found it out.
     pub limiter: String,
+    /// What others took for the same work, and the score against each; empty where nobody measured it.
+    pub baselines: String,
 }
 
 /// What runs were made with.
@@ -272,6 +274,19 @@ fn time_line(kernel: &str, timing: &RecordedTiming) -> TimeLine {
         interval: interval.unwrap_or_default(),
         standing: standing.unwrap_or_default(),
         limiter: timing.limiter.as_ref().map(|limiter| shown(&limiter.words)).unwrap_or_default(),
+        baselines: timing.baselines.iter().map(baseline).collect::<Vec<_>>().join("; "),
+    }
+}
+
+/// What something else took.
+fn baseline(baseline: &RecordedBaseline) -> String {
+    let (name, source) = (shown(&baseline.name), shown(&baseline.source));
+    let Some(median) = baseline.median else { return format!("{name}: no time, {source}") };
+    let median = median.seconds();
+    match (baseline.taken, baseline.score) {
+        (Taken::Here, Some(score)) => format!("{name} {median}, score {score:.3}"),
+        (Taken::Here | Taken::Nowhere, _) => format!("{name} {median}"),
+        (Taken::Elsewhere, _) => format!("{name} {median}, recorded elsewhere"),
     }
 }
 

@@ -4,7 +4,7 @@ use super::{Page, html, markdown};
 use crate::device::DeviceSheet;
 use crate::history::fixture::{failed, passed};
 use crate::history::record::{Outcome, RunRecord, WorkloadName, definition_hash};
-use crate::history::timing::{Clock, RecordedLimiter};
+use crate::history::timing::{Clock, RecordedBaseline, RecordedLimiter, Taken};
 use crate::history::{Provenance, RunNumber, StoredRun};
 use crate::project::Project;
 
@@ -88,6 +88,14 @@ fn nothing_from_a_file_is_markup() {
     let Outcome::Passed { timings, .. } = &mut record.outcome else { panic!("it passed") };
     let (words, evidence) = (HOSTILE.to_owned(), vec![HOSTILE.to_owned()]);
     timings[0].limiter = Some(RecordedLimiter { words, evidence });
+    timings[0].baselines = vec![RecordedBaseline {
+        name: HOSTILE.to_owned(),
+        source: HOSTILE.to_owned(),
+        taken: Taken::Nowhere,
+        median: None,
+        interval: None,
+        score: None,
+    }];
     let mut other = failed(HOSTILE, "b").0;
     let Outcome::Failed { sentence, .. } = &mut other.outcome else { panic!("it failed") };
     *sentence = HOSTILE.to_owned();
@@ -103,7 +111,7 @@ fn nothing_from_a_file_is_markup() {
     let columns = |line: &str| line.matches('|').count();
     let lines: Vec<_> =
         markdown.lines().filter(|line| line.starts_with('|')).map(columns).collect();
-    assert!(lines.iter().all(|count| [4, 7, 9].contains(count)), "{markdown}");
+    assert!(lines.iter().all(|count| [4, 7, 10].contains(count)), "{markdown}");
 }
 
 #[test]

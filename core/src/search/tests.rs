@@ -126,6 +126,7 @@ impl Laboratory for Scripted {
                 profile: Err(Uncounted::NoVirtualDevice),
                 energy: None,
                 standing: None,
+                baselines: Vec::new(),
             })
         });
         let timings: Option<Vec<_>> = timings.collect();

@@ -30,6 +30,8 @@ pub struct Performance<'a> {
     pub previous: Option<Than>,
     /// Against the best run.
     pub best: Option<Than>,
+    /// Against what a user would otherwise run, by its name.
+    pub baseline: Option<(&'a str, Than)>,
     /// Against the speed of light.
     pub standing: Option<&'a Result<Standing, NoStanding>>,
     /// What holds it back.
@@ -86,6 +88,7 @@ impl Performance<'_> {
         let mut clauses = vec![time];
         clauses.extend(self.previous.map(|than| than.words("the previous run")));
         clauses.extend(self.best.map(|than| than.words("the best")));
+        clauses.extend(self.baseline.map(|(name, than)| than.words(name)));
         clauses.extend(self.standing.map(standing));
         let mut parts = vec![clauses.join(", ")];
         parts.extend(self.limiter.map(|limiter| format!("limited by {}", limiter.words())));
@@ -134,6 +137,11 @@ fn taken(timing: &Timing) -> Result<String, NotATime> {
             words
         }
     };
+    match timing.conditions.other_processes {
+        0 => {}
+        1 => words.push_str(", while another process used the device"),
+        others => words.push_str(&format!(", while {others} other processes used the device")),
+    }
     for taint in &timing.taint {
         words.push_str(", although ");
         words.push_str(&taint.to_string());

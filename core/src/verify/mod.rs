@@ -11,12 +11,14 @@
 //! A [`Case`] is a workload with every number known; [`inputs`] are the same bytes for the same recipe on every machine;
 //! [`compare`] is pure. What is found is a [`verdict::Failure`], and only a candidate that passed has anything else.
 
+pub mod baseline;
 pub mod case;
 mod checkers;
 pub mod compare;
 pub mod evidence;
 pub mod fault_report;
 pub mod inputs;
+pub mod library;
 pub mod program;
 pub mod sanitizer;
 pub mod sentence;

@@ -1,11 +1,14 @@
 //! What one side runs for a case: its launches with every number known and every argument as bytes.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::element_bytes;
 use crate::compile::facts::{Facts, LaunchFacts};
 use crate::compile::occupancy::Occupancy;
 use crate::device::Residence;
+use crate::device::library::Product;
 use crate::element::pattern;
 use crate::project::dtype::Dtype;
 use crate::project::launch::plan::{PlannedArgument, PlannedLaunch, PlannedStep};
@@ -58,6 +61,8 @@ pub enum Step {
         /// The bytes of one element, or of two that share a byte.
         element: Vec<u8>,
     },
+    /// A vendor's library runs.
+    Library(LibraryStep),
     /// Steps run again and again.
     Repeat {
         /// How often.
@@ -67,6 +72,17 @@ pub enum Step {
         /// What runs in each turn.
         steps: Vec<Self>,
     },
+}
+
+/// A call of a vendor's library.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LibraryStep {
+    /// What it computes.
+    pub product: Product,
+    /// Where the library may lie, the first that loads counts.
+    pub files: Vec<PathBuf>,
+    /// The factors and the product.
+    pub buffers: [Buffer; 3],
 }
 
 /// One launch.
@@ -168,7 +184,7 @@ impl Program {
     pub fn launches(&self) -> u64 {
         fn count(steps: &[Step]) -> u64 {
             let each = steps.iter().map(|step| match step {
-                Step::Launch(_) => 1,
+                Step::Launch(_) | Step::Library(_) => 1,
                 Step::Fill { .. } => 0,
                 Step::Repeat { count: turns, steps, .. } => turns.saturating_mul(count(steps)),
             });
@@ -183,7 +199,7 @@ impl Program {
         fn any(steps: &[Step]) -> bool {
             steps.iter().any(|step| match step {
                 Step::Launch(launch) => launch.cooperative,
-                Step::Fill { .. } => false,
+                Step::Fill { .. } | Step::Library(_) => false,
                 Step::Repeat { steps, .. } => any(steps),
             })
         }

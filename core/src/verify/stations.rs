@@ -211,6 +211,31 @@ impl Stations {
         self.open_reference(opening(Side::Reference, &self.device, reference), cancellation)
     }
 
+    /// Opens the device anew without any candidate, for a library that runs in its place. Virtual devices have none.
+    ///
+    /// # Errors
+    /// The device is not there.
+    pub fn open_bare(
+        &mut self,
+        reference: &[ModuleImage],
+        trusted: Option<&ModuleImage>,
+        max_steps: u64,
+        cancellation: &Cancellation,
+    ) -> Result<(), StationError> {
+        let opening = |side, modules: &[ModuleImage]| Opening {
+            head: OpeningHead { side, device: self.device.clone(), max_steps },
+            modules: modules.to_vec(),
+            trusted: trusted.cloned(),
+        };
+        let (candidate, reference) =
+            (opening(Side::Candidate, &[]), opening(Side::Reference, reference));
+        self.candidate.open(candidate, OPEN_LIMIT, cancellation)?;
+        if let Some(checker) = &mut self.checker {
+            checker.taken = Taken::Nothing;
+        }
+        self.open_reference(reference, cancellation)
+    }
+
     fn open_reference(
         &mut self,
         order: Opening,

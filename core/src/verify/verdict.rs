@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::baseline::BaselineTiming;
 use super::compare::Wrongness;
 use super::evidence::Found;
 use super::fault_report::FaultReport;
@@ -50,6 +51,8 @@ pub struct WorkloadTiming {
     pub energy: Option<Result<Energy, NoEnergy>>,
     /// Where it stands; none before that was found out.
     pub standing: Option<WorkloadStanding>,
+    /// What others take for the same work.
+    pub baselines: Vec<BaselineTiming>,
 }
 
 /// Why nothing was counted.

@@ -3,6 +3,7 @@
 mod ahead;
 pub(crate) mod counting;
 mod held_out;
+pub mod library;
 mod measuring;
 
 use std::collections::BTreeMap;

@@ -29,6 +29,12 @@ pub(super) fn of(calibrated: &Calibrated, sheet: &DeviceSheet, file: &Path) -> S
         calibration.device.title, calibration.driver, clocks.multiprocessors
     );
     text += &table(calibrated, sheet).to_string();
+    if let Some(Measured { median, low, high, .. }) = &calibration.retained_writes {
+        let _infallible = writeln!(
+            text,
+            "\nof writes, L2 still holds {median} when a kernel ends ({low} to {high})"
+        );
+    }
     if let Some(offset) = &calibration.event_offset {
         let _infallible =
             writeln!(text, "\nan event pair adds {}, which is subtracted", offset.median);

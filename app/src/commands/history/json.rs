@@ -19,6 +19,7 @@ pub(super) fn of(root: &Path, shown: Option<&Shown>) -> Value {
                 "label": run.label,
                 "baseline": shown.baseline == Some(run.number),
                 "cold_median_seconds": run.record.score().map(|score| score.seconds),
+                "sol_score": run.record.sol_score(),
                 "record": run.record,
             })
         })

@@ -241,6 +241,9 @@ impl<'a> Recorder<'a> {
                     let profile = timed.profile.as_ref().ok();
                     recorded.numbers = Some(RecordedNumbers::of(standing.launch.as_ref(), profile));
                 }
+                if recorded.mode == Mode::Cold {
+                    recorded.hold_against(&timed.baselines)?;
+                }
                 timings.push(recorded);
             }
             if let Some(Ok(metered)) = &timed.energy {

@@ -1,9 +1,11 @@
 //! How long a candidate takes, for people and for scripts. Measured and modelled times never look alike.
 
+use lightbench_core::device::LibraryUsed;
 use lightbench_core::measure::{Basis, Clock, Energy, Mode, Timing};
 use lightbench_core::speed_of_light::limiter::{Bottleneck, Limiter};
 use lightbench_core::speed_of_light::standing::{Against, Standing};
 use lightbench_core::units::Seconds;
+use lightbench_core::verify::baseline::{BaselineOutcome, BaselineTiming};
 use lightbench_core::verify::verdict::{WorkloadStanding, WorkloadTiming};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
@@ -30,7 +32,8 @@ fn said(of: &WorkloadTiming) -> Vec<String> {
         of.timings.iter().filter(|timing| !in_sentence(timing)).map(one).collect();
     let others = (!others.is_empty()).then(|| others.join(" · "));
     let more = energy(of).into_iter().chain(without_stamps(of)).chain(grounds(of));
-    sentence.into_iter().chain(others).chain(more).collect()
+    let baselines = of.baselines.iter().map(baseline);
+    sentence.into_iter().chain(others).chain(more).chain(baselines).collect()
 }
 
 /// What an execution costs in energy, or why nobody can say.
@@ -50,6 +53,26 @@ fn without_stamps(of: &WorkloadTiming) -> Option<String> {
         Clock::Cupti { .. } | Clock::Modelled => None,
     });
     reason.map(|reason| format!("CUDA events told the time: {reason}"))
+}
+
+/// What something else takes for the same work.
+fn baseline(of: &BaselineTiming) -> String {
+    let name = &of.name;
+    match &of.outcome {
+        BaselineOutcome::None(reason) => format!("{name}: no time, {reason}"),
+        BaselineOutcome::Recorded { seconds, source } => {
+            format!("{name}: {seconds}, recorded elsewhere ({source})")
+        }
+        BaselineOutcome::Measured(measured) => {
+            let times: Vec<String> = measured.timings.iter().map(one).collect();
+            let score = match &measured.score {
+                Some(Ok(score)) => format!("; score {:.3}", score.value()),
+                Some(Err(reason)) => format!("; no score, {reason}"),
+                None => String::new(),
+            };
+            format!("{}: {}{score}", measured.title(), times.join(" · "))
+        }
+    }
 }
 
 /// How it is known what holds back a kernel that was not counted where it was timed.
@@ -103,6 +126,7 @@ pub(super) fn document(all: &[WorkloadTiming]) -> Vec<Value> {
                     Err(reason) => json!({ "withheld": reason.to_string() }),
                 }),
                 "standing": each.standing.as_ref().map(standing),
+                "baselines": each.baselines.iter().map(baseline_document).collect::<Vec<_>>(),
             })
         })
         .collect()
@@ -119,6 +143,31 @@ fn joules(energy: &Energy) -> Value {
         "executions": executions,
         "elapsed_seconds": elapsed.0,
     })
+}
+
+/// What something else takes for the same work.
+fn baseline_document(of: &BaselineTiming) -> Value {
+    let name = &of.name;
+    match &of.outcome {
+        BaselineOutcome::None(reason) => json!({ "name": name, "finding": reason }),
+        BaselineOutcome::Recorded { seconds, source } => {
+            json!({ "name": name, "recorded_seconds": seconds.0, "source": source })
+        }
+        BaselineOutcome::Measured(measured) => {
+            let LibraryUsed { version, file, call, .. } = &measured.used;
+            let score = measured.score.as_ref();
+            json!({
+                "name": name,
+                "version": version,
+                "file": file,
+                "call": call,
+                "worst_error": measured.worst_error,
+                "timings": measured.timings.iter().map(timing).collect::<Vec<_>>(),
+                "score": score.and_then(|score| score.as_ref().ok()).map(|score| score.value()),
+                "no_score": score.and_then(|score| score.as_ref().err()).map(ToString::to_string),
+            })
+        }
+    }
 }
 
 /// Where a workload stands.

@@ -2,10 +2,15 @@
 
 use std::io;
 use std::ops::Range;
+use std::path::PathBuf;
+use std::rc::Rc;
 
-use cudarc::driver::sys::{CUdevice_attribute, CUresult};
+use cudarc::driver::sys::{CUdevice_attribute, CUdeviceptr, CUresult};
 
-use super::driver::{Context, DEFAULT_STREAM, Driver, Gpu, Kernel, LoadedModule, error};
+use super::cublas::Cublas;
+use super::driver::{
+    Context, DEFAULT_STREAM, Driver, Gpu, Kernel, LoadedModule, error, free_bytes,
+};
 use super::guards::Guards;
 use super::mailbox::{self, Mailbox};
 use super::memory::{GUARD, Memory, Source, Trespass};
@@ -21,9 +26,10 @@ use crate::device::execution::{
     Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Direct, Image,
     Instruments, Launch, LaunchFault, ModuleId, Outcome, POISON,
 };
+use crate::device::library::{LibraryOutcome, LibraryRun};
 use crate::device::timing::{Operation, Sampling, Timed, Timekeeping, Work};
 use crate::device::virtual_device::Watch;
-use crate::virtual_gpu::machine::VariableError;
+use crate::virtual_gpu::machine::{BufferError, VariableError};
 use crate::virtual_gpu::{Access, FaultKind, Initial, LaunchError};
 
 /// What a GPU does not look for.
@@ -45,6 +51,8 @@ pub struct CudaDevice {
     pub(super) timekeeping: Timekeeping,
     /// Opened with it.
     telemetry: Option<Telemetry>,
+    /// Loaded when a baseline asks for it.
+    cublas: Option<Rc<Cublas>>,
     context: Context,
 }
 
@@ -135,6 +143,7 @@ impl CudaDevice {
             stopwatch: None,
             timekeeping: Timekeeping::Events,
             telemetry: None,
+            cublas: None,
             context,
         })
     }
@@ -171,6 +180,11 @@ impl CudaDevice {
             Operation::Fill { buffer, element } => {
                 Ok(Action::Fill { to: self.room(*buffer)?, element: element.clone() })
             }
+            Operation::Library(run) => {
+                let cublas = self.cublas.clone().ok_or(DeviceError::Unknown("library"))?;
+                let addresses = self.addresses(run)?;
+                Ok(Action::Library { cublas, product: run.product.clone(), addresses })
+            }
         };
         Ok(Prepared {
             poison: work.poison.iter().map(|each| self.room(*each)).collect::<Result<_, _>>()?,
@@ -183,6 +197,12 @@ impl CudaDevice {
     pub(super) fn ready(&mut self, work: &Work) -> Result<(Prepared, Clockwork<'_>), DeviceError> {
         self.context.enter()?;
         self.mailbox.withdraw();
+        for operation in &work.timed {
+            match operation {
+                Operation::Library(run) => drop(self.cublas(&run.files)?),
+                Operation::Launch { .. } | Operation::Fill { .. } => {}
+            }
+        }
         let prepared = self.prepared_work(work)?;
         if self.stopwatch.is_none() {
             self.stopwatch = Some(Stopwatch::new(self.gpu)?);
@@ -193,7 +213,23 @@ impl CudaDevice {
         let Some(stopwatch) = &mut self.stopwatch else {
             return Err(DeviceError::Unknown("stopwatch"));
         };
+        if let Some(cublas) = &self.cublas {
+            cublas.bind(stopwatch.stream())?;
+        }
         Ok((prepared, (stopwatch, &mut self.telemetry)))
+    }
+
+    fn addresses(&self, run: &LibraryRun) -> Result<[CUdeviceptr; 3], DeviceError> {
+        let [a, b, c] = run.buffers;
+        Ok([self.room(a)?.start, self.room(b)?.start, self.room(c)?.start])
+    }
+
+    /// The library, loaded when it is first asked for.
+    fn cublas(&mut self, files: &[PathBuf]) -> Result<Rc<Cublas>, DeviceError> {
+        if self.cublas.is_none() {
+            self.cublas = Some(Rc::new(Cublas::load(files)?));
+        }
+        self.cublas.clone().ok_or(DeviceError::Unknown("library"))
     }
 
     fn room(&self, buffer: BufferId) -> Result<Room, DeviceError> {
@@ -274,7 +310,16 @@ impl Device for CudaDevice {
 
     fn allocate(&mut self, request: BufferRequest) -> Result<BufferId, DeviceError> {
         self.context.enter()?;
-        let memory = Memory::new(self.source, &request)?;
+        let memory = Memory::new(self.source, &request).map_err(|error| {
+            if !error.is_out_of_memory() {
+                return DeviceError::from(error);
+            }
+            let (name, bytes) = (request.name.clone(), request.bytes);
+            match free_bytes() {
+                Ok(left) => BufferError::NoMemory { name, bytes, left }.into(),
+                Err(error) => error.into(),
+            }
+        })?;
         let BufferRequest { name, access, initial, .. } = request;
         let mut buffer = Buffer { name, access, memory, guarded: None };
         buffer.set(initial, &mut self.staging)?;
@@ -333,6 +378,24 @@ impl Device for CudaDevice {
         Ok(Outcome { faults, not_checked, ..Outcome::default() })
     }
 
+    fn library(&mut self, run: &LibraryRun) -> Result<LibraryOutcome, DeviceError> {
+        self.context.enter()?;
+        let cublas = self.cublas(&run.files)?;
+        let addresses = self.addresses(run)?;
+        cublas.bind(DEFAULT_STREAM)?;
+        cublas.start(&run.product, addresses)?;
+        let used = cublas.used(&run.product);
+        let faults = match self.context.synchronise() {
+            Ok(()) => {
+                let mut faults = self.trespasses(&used.name)?;
+                faults.extend(self.changed_inputs(&used.name)?);
+                faults
+            }
+            Err(code) => vec![reported(code, &used.name)?],
+        };
+        Ok(LibraryOutcome { used, faults })
+    }
+
     fn time(&mut self, work: &Work, sampling: Sampling) -> Result<Timed, DeviceError> {
         let timekeeping = self.timekeeping.clone();
         let (prepared, (stopwatch, telemetry)) = self.ready(work)?;
@@ -343,9 +406,11 @@ impl Device for CudaDevice {
                 Ok(Timed::Samples { clock, times, reading })
             }
             Err(Trouble::Driver(error)) => Err(error.into()),
+            Err(Trouble::Library(error)) => Err(error.into()),
             Err(Trouble::Kernel(code)) => {
                 let kernels = work.timed.iter().find_map(|operation| match operation {
                     Operation::Launch { launch, .. } => Some(launch.kernel.as_str()),
+                    Operation::Library(_) => Some("cuBLAS"),
                     Operation::Fill { .. } => None,
                 });
                 Ok(Timed::Faulted(vec![reported(code, kernels.unwrap_or_default())?]))

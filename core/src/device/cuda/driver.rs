@@ -151,6 +151,15 @@ impl Drop for Context {
     }
 }
 
+/// Device memory that nobody has, in the current context.
+pub(super) fn free_bytes() -> Result<u64, DriverError> {
+    let (mut free, mut total) = (0_usize, 0_usize);
+    // SAFETY: writes two sizes through valid pointers.
+    let code = unsafe { sys::cuMemGetInfo_v2(&raw mut free, &raw mut total) };
+    checked("cuMemGetInfo", code)?;
+    Ok(free as u64)
+}
+
 /// The stream that every context has, which all others wait for.
 pub(super) const DEFAULT_STREAM: CUstream = ptr::null_mut();
 

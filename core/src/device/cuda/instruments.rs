@@ -38,6 +38,7 @@ impl Instruments for CudaDevice {
 fn lost(trouble: Trouble) -> DeviceError {
     match trouble {
         Trouble::Driver(error) => error.into(),
+        Trouble::Library(error) => error.into(),
         Trouble::Kernel(code) => error("cuStreamSynchronize", code).into(),
     }
 }

@@ -3,9 +3,11 @@
 //!
 //! The driver's library is loaded when a GPU is asked for and linked to nothing, so that the program runs where there is
 //! none. `driver.rs` holds the calls, each checked, but for those about memory, which are in `block.rs`, and those about order
-//! and time, which are in `stream.rs`; `cupti.rs` calls the driver's library of time stamps; the rest is safe.
+//! and time, which are in `stream.rs`; `cupti.rs` calls the driver's library of time stamps, `cublas.rs` the one that runs as
+//! a baseline; the rest is safe.
 
 mod block;
+mod cublas;
 mod cupti;
 mod device;
 mod driver;

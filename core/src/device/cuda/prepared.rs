@@ -1,9 +1,15 @@
 //! Work that is ready to run: kernels and parameters as the driver takes them, and what each of them calls.
 
+use std::rc::Rc;
+
+use cudarc::driver::sys::CUdeviceptr;
+
+use super::cublas::Cublas;
 use super::driver::Kernel;
 use super::stamps::{Call, Calls};
 use super::stream::{Room, Stream};
 use crate::device::execution::Launch;
+use crate::device::library::Product;
 use crate::measure::Mode;
 
 /// Work that a GPU can start at once, again and again.
@@ -19,12 +25,12 @@ impl Prepared {
     pub(super) fn is_cooperative(&self) -> bool {
         self.timed.iter().any(|action| match action {
             Action::Launch { launch, .. } => launch.cooperative,
-            Action::Fill { .. } => false,
+            Action::Fill { .. } | Action::Library { .. } => false,
         })
     }
 
-    /// What each sample calls that is a single execution.
-    pub(super) fn calls(&self, mode: Mode) -> Calls {
+    /// What each sample calls that is a single execution; none where a library decides that.
+    pub(super) fn calls(&self, mode: Mode) -> Option<Calls> {
         let filled = |rooms: &[Room]| rooms.iter().filter(|room| room.bytes > 0).count();
         let copies = self.restore.iter().filter(|(from, to)| from.bytes.min(to.bytes) > 0).count();
         let fills = filled(&self.poison);
@@ -34,7 +40,8 @@ impl Prepared {
             // The flush.
             before.extend([Call::Fill, Call::Launch]);
         }
-        Calls { before, timed: self.timed.iter().flat_map(Action::calls).collect() }
+        let timed: Option<Vec<_>> = self.timed.iter().map(Action::calls).collect();
+        Some(Calls { before, timed: timed?.concat() })
     }
 }
 
@@ -43,13 +50,15 @@ impl Prepared {
 pub(super) enum Action {
     Launch { kernel: Kernel, launch: Box<Launch>, parameters: Vec<u8> },
     Fill { to: Room, element: Vec<u8> },
+    Library { cublas: Rc<Cublas>, product: Product, addresses: [CUdeviceptr; 3] },
 }
 
 impl Action {
-    fn calls(&self) -> Vec<Call> {
+    fn calls(&self) -> Option<Vec<Call>> {
         match self {
-            Self::Launch { .. } => vec![Call::Launch],
-            Self::Fill { to, element } => vec![Call::Fill; Stream::fills(to, element)],
+            Self::Launch { .. } => Some(vec![Call::Launch]),
+            Self::Fill { to, element } => Some(vec![Call::Fill; Stream::fills(to, element)]),
+            Self::Library { .. } => None,
         }
     }
 }

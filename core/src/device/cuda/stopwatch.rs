@@ -11,7 +11,7 @@ mod stamped;
 
 use std::time::Duration;
 
-use cudarc::driver::sys::{CUdevice_attribute, CUresult};
+use cudarc::driver::sys::{CUdevice_attribute, CUresult, CUstream};
 
 use super::block::Allocation;
 use super::driver::{Gpu, Kernel, LoadedModule, error};
@@ -19,9 +19,10 @@ use super::prepared::{Action, Prepared};
 use super::stream::{Event, Graph, Stream, reset_persisting_l2};
 use crate::device::error::{DeviceError, DriverError};
 use crate::device::execution::{Launch, ModuleId, POISON};
+use crate::device::library::LibraryError;
 use crate::device::timing::Sampling;
 use crate::measure::statistics::median;
-use crate::measure::{Clock, Mode};
+use crate::measure::{Clock, Mode, NoStamps};
 use crate::units::Seconds;
 
 use self::stamped::Keeper;
@@ -82,10 +83,17 @@ enum Way {
     Launches(u32),
 }
 
-/// The driver's own error, or what a kernel did.
+/// The driver's own error, what a kernel did, or what a library refuses.
 pub(super) enum Trouble {
     Driver(DriverError),
     Kernel(CUresult),
+    Library(LibraryError),
+}
+
+impl From<LibraryError> for Trouble {
+    fn from(error: LibraryError) -> Self {
+        Self::Library(error)
+    }
 }
 
 impl From<DriverError> for Trouble {
@@ -120,10 +128,16 @@ impl Stopwatch {
             gpu,
         };
         stopwatch.set_clock().map_err(|trouble| match trouble {
-            Trouble::Driver(error) => error,
-            Trouble::Kernel(code) => error("cuStreamSynchronize", code),
+            Trouble::Driver(error) => DeviceError::from(error),
+            Trouble::Kernel(code) => error("cuStreamSynchronize", code).into(),
+            Trouble::Library(error) => error.into(),
         })?;
         Ok(stopwatch)
+    }
+
+    /// The stream that all timed work is put into.
+    pub(super) fn stream(&self) -> CUstream {
+        self.stream.handle()
     }
 
     /// The times of one execution, one for each sample, and what told them.
@@ -133,8 +147,12 @@ impl Stopwatch {
         sampling: Sampling,
     ) -> Result<(Clock, Vec<Seconds>), Trouble> {
         let is_single = matches!(sampling.mode, Mode::Cold | Mode::Server);
-        if is_single && let Keeper::Cupti { cupti, floor, .. } = self.keeper {
-            match self.stamped(cupti, work, sampling)? {
+        let calls = work.calls(sampling.mode);
+        if is_single
+            && let Keeper::Cupti { cupti, floor, .. } = self.keeper
+            && let Some(calls) = &calls
+        {
+            match self.stamped(cupti, (work, calls), sampling)? {
                 Ok(times) => return Ok((Clock::Cupti { floor, version: cupti.version }, times)),
                 Err(reason) => {
                     self.detach();
@@ -148,9 +166,11 @@ impl Stopwatch {
         let each = 1.0 / f64::from(sampling.batch.max(1));
         let times = readings.into_iter().map(|reading| (reading - offset) * each).collect();
         let without = match self.keeper {
-            Keeper::Without(reason) => Some(reason).filter(|_| is_single),
+            Keeper::Without(reason) => Some(reason),
+            Keeper::Cupti { .. } if calls.is_none() => Some(NoStamps::Library),
             Keeper::Events | Keeper::Cupti { .. } => None,
         };
+        let without = without.filter(|_| is_single);
         Ok((Clock::Events { offset, floor, without }, times))
     }
 
@@ -211,11 +231,11 @@ impl Stopwatch {
     fn captured(&self, work: &Prepared, executions: u32) -> Result<Graph, Trouble> {
         let graph = self.stream.captured(|| {
             (0..executions).try_for_each(|_| self.start(work)).map_err(|trouble| match trouble {
-                Trouble::Driver(error) => error,
-                Trouble::Kernel(code) => error("cuLaunchKernelEx", code),
+                Trouble::Kernel(code) => Trouble::Driver(error("cuLaunchKernelEx", code)),
+                Trouble::Driver(_) | Trouble::Library(_) => trouble,
             })
         });
-        Ok(graph?)
+        graph
     }
 
     /// Waits until nothing runs, and then as long as that.
@@ -257,6 +277,9 @@ impl Stopwatch {
                     .start(launch, &mut parameters.clone(), self.stream.handle())
                     .map_err(Trouble::Kernel)?,
                 Action::Fill { to, element } => self.stream.set_elements(to, element)?,
+                Action::Library { cublas, product, addresses } => {
+                    cublas.start(product, *addresses)?;
+                }
             }
         }
         Ok(())

@@ -96,10 +96,10 @@ impl Stream {
     }
 
     /// What is put into the stream meanwhile, as a graph; nothing of it runs.
-    pub(super) fn captured(
+    pub(super) fn captured<E: From<DriverError>>(
         &self,
-        fill: impl FnOnce() -> Result<(), DriverError>,
-    ) -> Result<Graph, DriverError> {
+        fill: impl FnOnce() -> Result<(), E>,
+    ) -> Result<Graph, E> {
         let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         // SAFETY: the stream is no legacy one and is not being captured.
         let code = unsafe { sys::cuStreamBeginCapture_v2(self.0, mode) };

@@ -81,6 +81,7 @@ fn timed(trial: &Trial, small: Option<&[(&Trial, &RunReport)]>, time: Seconds) -
         profile: profile.ok_or(Uncounted::NothingSmall),
         energy: None,
         standing: None,
+        baselines: Vec::new(),
     }
 }
 

@@ -235,6 +235,7 @@ fn timing(
         standing: None,
         limiter: None,
         numbers: None,
+        baselines: Vec::new(),
     }))
 }
 

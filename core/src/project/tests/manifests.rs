@@ -111,7 +111,7 @@ const RULES: &[(&str, &str, &str, &str)] = &[
     ("purpose: verify", "purpose: measure", "", "at least one `verify` workload"),
     ("name: \"llama-8b\"", "name: \"odd-rows\"", "\"odd-rows\"", "a second workload"),
     ("kernel(\"naive\")", "kernel(\"naiv\")", "\"naiv\"", "write `naive`"),
-    ("kernel(\"naive\")", "library(cublass)", "cublass", "write `cublas`"),
+    ("kernel(\"naive\")", "library(cudn)", "cudn", "write `cudnn`"),
     ("accuracy: f32,", "policy: (refuse: [clock]),", "clock", "write `clocks`"),
     ("accuracy: f32,", "limits: (device_bytes: 1000000),", "", "raise `limits"),
     ("accuracy: f32,", "limits: (compile_secs: 601),", "601", "from 1 to 600"),

@@ -38,7 +38,15 @@ fn compared(ratio: f64, conclusion: Conclusion) -> Than {
 }
 
 fn only(time: Time<'_>) -> Performance<'_> {
-    Performance { time, previous: None, best: None, standing: None, limiter: None, advice: None }
+    Performance {
+        time,
+        previous: None,
+        best: None,
+        baseline: None,
+        standing: None,
+        limiter: None,
+        advice: None,
+    }
 }
 
 fn stands(time: f64) -> Result<Standing, NoStanding> {
@@ -93,6 +101,26 @@ fn no_two_kinds_of_time_read_alike() {
     check_correct(
         only(Time::Recorded { time: Seconds(131e-6), source: "PyTorch 2.11, do_bench" }),
         "Correct: 131 µs recorded elsewhere (PyTorch 2.11, do_bench).",
+    );
+}
+
+#[test]
+fn a_device_that_others_use_or_that_is_held_down_is_said() {
+    let measured = events(131e-6, 130.8e-6, 131.4e-6);
+    let check = |other_processes, taint: &[Taint], expected: &str| {
+        let conditions = Conditions { other_processes, ..Conditions::default() };
+        let timing = Timing { conditions, taint: taint.to_vec(), ..measured.clone() };
+        check_correct(
+            only(Time::Taken(&timing)),
+            &format!("Correct: 131 µs ± 400 ns cold, measured by CUDA events{expected}."),
+        );
+    };
+    check(0, &[], "");
+    check(1, &[], ", while another process used the device");
+    check(
+        3,
+        &[Taint::UnsteadyClock],
+        ", while 3 other processes used the device, although the clock changed while samples were taken",
     );
 }
 

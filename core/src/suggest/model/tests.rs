@@ -108,6 +108,7 @@ impl Laboratory for Scripted {
                 profile: Err(Uncounted::NoVirtualDevice),
                 energy: None,
                 standing: None,
+                baselines: Vec::new(),
             });
             Passed { checks: Checks::default(), timings: each.collect() }
         });

@@ -62,7 +62,7 @@ pub fn accesses(order: &AccessOrder<'_>) -> Result<Vec<LaunchAccesses>, StationF
     let memory = MemoryOrder::Fresh(Placement::Left);
     let bound =
         Bound::prepare(&mut device, None, (case, program, side), order.recipe, memory, None)?;
-    let mut walk = Walk { module, names: bound.names() };
+    let mut walk = Walk { module: Some(module), names: bound.names() };
     let sizes = sizes(&walk.names, program, case, side);
     fill_constants(&mut device, &walk, program)?;
     let watched = Watched { trusted: None, made: bound.made() };
@@ -75,6 +75,9 @@ pub fn accesses(order: &AccessOrder<'_>) -> Result<Vec<LaunchAccesses>, StationF
                 if has(order.warp, launch.grid, launch.block) {
                     found.push(LaunchAccesses { kernel: launch.kernel, accesses });
                 }
+            }
+            Operation::Library(_) => {
+                return Err(StationFailure::Order("a library has no warps to look at".to_owned()));
             }
             Operation::Fill { buffer, element } => {
                 let bytes = sizes.get(&buffer).copied().unwrap_or(0);

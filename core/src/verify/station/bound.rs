@@ -416,9 +416,10 @@ pub(super) fn of_device(error: &DeviceError) -> StationFailure {
     let text = error.to_string();
     match error {
         DeviceError::Load(_) => StationFailure::Load(text),
-        DeviceError::Launch(_) | DeviceError::Variable(_) | DeviceError::Demand(_) => {
-            StationFailure::Launch(text)
-        }
+        DeviceError::Launch(_)
+        | DeviceError::Variable(_)
+        | DeviceError::Demand(_)
+        | DeviceError::Library(_) => StationFailure::Launch(text),
         DeviceError::Buffer(_) => StationFailure::Memory(text),
         DeviceError::Unknown(_) => StationFailure::Order(text),
         DeviceError::Driver(_) => StationFailure::Device(text),

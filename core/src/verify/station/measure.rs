@@ -258,7 +258,7 @@ impl Station {
         restore: Vec<(BufferId, BufferId)>,
         (order, program): (&MeasureOrder, &Program),
     ) -> Result<Work, StationFailure> {
-        let walk = self.walk(bound, program)?;
+        let walk = self.walk(bound, program);
         fill_constants(self.device(), &walk, program)?;
         let mut work = bound.work(&order.case, program);
         work.restore = restore;
@@ -278,7 +278,7 @@ impl Station {
             return Err(StationFailure::Order("nothing was measured".to_owned()).into());
         };
         let trusted = self.trusted();
-        let walk = self.walk(&contender.bound, program)?;
+        let walk = self.walk(&contender.bound, program);
         let device = self.device();
         contender.bound.set(device, (&order.case, program, Side::Candidate), order.last)?;
         fill_constants(device, &walk, program)?;

@@ -24,7 +24,7 @@ use super::compare::Comparison;
 use super::fault_report::FaultReport;
 use super::inputs::Recipe;
 use super::program::Program;
-use crate::device::Placement;
+use crate::device::{LibraryUsed, Placement};
 use crate::speed_of_light::beside::LaunchCounts;
 
 pub use measure::{MeasureOrder, MeasureReport, ModelledProgram, ModelledTime, Quantity, Samples};
@@ -142,6 +142,8 @@ pub struct RunReport {
     pub not_checked: Vec<String>,
     /// How long all launches together took by the host's clock.
     pub elapsed: Duration,
+    /// Which library ran, if one did.
+    pub library: Option<LibraryUsed>,
 }
 
 /// Judging what a candidate left.

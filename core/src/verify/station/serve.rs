@@ -93,6 +93,7 @@ impl Station {
             accepted: trace.accepted,
             not_checked: trace.not_checked.into_iter().map(str::to_owned).collect(),
             elapsed: trace.elapsed,
+            library: trace.library,
             ..RunReport::default()
         };
         // A GPU that faulted has lost its context, and nothing of it can be read any more.
@@ -209,17 +210,16 @@ impl Station {
         (program, case, side): (&Program, &Case, Side),
         counts: CountsUse,
     ) -> Result<Trace, StationFailure> {
-        let walk = self.walk(bound, program)?;
+        let walk = self.walk(bound, program);
         let sizes = sizes(&walk.names, program, case, side);
         let watched = Watched { trusted: self.trusted, made: bound.made() };
         steps::run(self.device.as_mut(), walk, &sizes, program, (watched, counts))
     }
 
     /// The beginning of a walk through the steps of a program.
-    pub(super) fn walk(&self, bound: &Bound, program: &Program) -> Result<Walk, StationFailure> {
+    pub(super) fn walk(&self, bound: &Bound, program: &Program) -> Walk {
         let module = self.modules.get(program.module).copied();
-        let module = module.ok_or_else(|| order_error("no such module"))?;
-        Ok(Walk { module, names: bound.names() })
+        Walk { module, names: bound.names() }
     }
 
     pub(super) fn device(&mut self) -> &mut dyn Device {

@@ -8,12 +8,13 @@ use super::bound::of_device;
 use super::trusted::{Trusted, constant};
 use super::{CountsUse, StationFailure};
 use crate::device::{
-    Argument, BufferId, Device, Launch, LaunchFault, ModuleId, Operation, Outcome,
+    Argument, BufferId, Device, Launch, LaunchFault, LibraryRun, LibraryUsed, ModuleId, Operation,
+    Outcome,
 };
 use crate::project::launch::Buffer;
 use crate::speed_of_light::beside::{self, LaunchCounts};
 use crate::trusted::making::Making;
-use crate::verify::program::{ArgumentCase, ConstantCase, LaunchStep, Program, Step};
+use crate::verify::program::{ArgumentCase, ConstantCase, LaunchStep, LibraryStep, Program, Step};
 use crate::virtual_gpu::Initial;
 use crate::virtual_gpu::cost::Counters;
 
@@ -28,6 +29,8 @@ pub(super) struct Trace {
     pub(super) counted: Vec<LaunchCounts>,
     /// How long all launches took by the host's clock.
     pub(super) elapsed: Duration,
+    /// Which library ran, if one did.
+    pub(super) library: Option<LibraryUsed>,
 }
 
 /// Printed text that is kept.
@@ -38,7 +41,8 @@ const MOST_OPERATIONS: usize = 100_000;
 
 /// The names of a program's buffers and what they stand for, step by step.
 pub(super) struct Walk {
-    pub(super) module: ModuleId,
+    /// Where its kernels are; none of a program without any.
+    pub(super) module: Option<ModuleId>,
     pub(super) names: BTreeMap<Buffer, BufferId>,
 }
 
@@ -58,6 +62,7 @@ impl Walk {
                     let (buffer, element) = (self.buffer(*buffer)?, element.clone());
                     visit(Operation::Fill { buffer, element })?
                 }
+                Step::Library(step) => visit(self.library(step)?)?,
                 Step::Repeat { count, swap, steps } => self.repeat(*count, swap, steps, visit)?,
             };
             if flow.is_break() {
@@ -97,13 +102,22 @@ impl Walk {
         Ok(())
     }
 
+    fn library(&self, step: &LibraryStep) -> Result<Operation, StationFailure> {
+        let [a, b, c] = step.buffers;
+        let buffers = [self.buffer(a)?, self.buffer(b)?, self.buffer(c)?];
+        let (product, files) = (step.product.clone(), step.files.clone());
+        Ok(Operation::Library(LibraryRun { product, files, buffers }))
+    }
+
     fn launch(&self, step: &LaunchStep) -> Result<Operation, StationFailure> {
         let argument = |argument: &ArgumentCase| match argument {
             ArgumentCase::Bytes(bytes) => Ok(Argument::Bytes(bytes.clone())),
             ArgumentCase::Buffer(buffer) => self.buffer(*buffer).map(Argument::Buffer),
         };
+        let module =
+            self.module.ok_or_else(|| StationFailure::Order("no such module".to_owned()))?;
         let launch = Launch {
-            module: self.module,
+            module,
             kernel: step.kernel.clone(),
             grid: step.grid,
             block: step.block,
@@ -167,7 +181,9 @@ pub(super) fn fill_constants(
 ) -> Result<(), StationFailure> {
     for ConstantCase { symbol, buffer } in &program.constants {
         let content = device.read(walk.buffer(*buffer)?).map_err(|error| of_device(&error))?;
-        let filled = device.fill_variable(walk.module, symbol, &content.bytes);
+        let module =
+            walk.module.ok_or_else(|| StationFailure::Order("no such module".to_owned()))?;
+        let filled = device.fill_variable(module, symbol, &content.bytes);
         filled.map_err(|error| of_device(&error))?;
     }
     Ok(())
@@ -200,6 +216,17 @@ pub(super) fn run(
                 if is_alive {
                     trace.faults.extend(watched.changed(device, &launch.kernel)?);
                 }
+            }
+            Operation::Library(run) => {
+                let started = Instant::now();
+                let outcome = device.library(&run).map_err(|error| of_device(&error))?;
+                trace.elapsed += started.elapsed();
+                let is_alive = outcome.faults.is_empty();
+                trace.faults.extend(outcome.faults);
+                if is_alive {
+                    trace.faults.extend(watched.changed(device, &outcome.used.name)?);
+                }
+                trace.library = Some(outcome.used);
             }
             Operation::Fill { buffer, element } => {
                 let bytes = sizes.get(&buffer).copied().unwrap_or(0);

@@ -104,7 +104,7 @@ fn collect<'a>(steps: &'a [Step], times: u64, all: &mut Vec<(&'a LaunchStep, Tar
                     )),
                 }
             }
-            Step::Fill { .. } => {}
+            Step::Fill { .. } | Step::Library(_) => {}
             Step::Repeat { count, steps, .. } => collect(steps, times.saturating_mul(*count), all),
         }
     }

@@ -51,22 +51,40 @@ impl Verification<'_> {
         }
         let name = trial.case.workload.as_str();
         self.right_there(trial)?;
-        let mut timings = Vec::new();
-        let mut modes: Vec<Mode> = protocol.besides.modes().collect();
-        // The driver takes no launch into a graph whose blocks wait for each other.
-        modes.retain(|mode| *mode != Mode::Graph || !trial.candidate.is_cooperative());
-        for mode in modes {
-            timings.push(self.timed(Step::Measure, Some(name), |this| {
-                let (report, last) = this.sampled(trial, mode, Hurry::none(protocol))?;
-                this.revalidated(trial, last, report, mode)
-            })?);
-        }
+        let timings = self.timings(trial, protocol)?;
         let energy = match protocol.energy {
             EnergyUse::Skip => None,
             EnergyUse::Measure => Some(self.energy(trial, protocol)?),
         };
         let (workload, profile) = (name.to_owned(), self.counted_beside(trial, seen));
-        Ok(WorkloadTiming { workload, timings, withheld: None, profile, energy, standing: None })
+        Ok(WorkloadTiming {
+            workload,
+            timings,
+            withheld: None,
+            profile,
+            energy,
+            standing: None,
+            baselines: Vec::new(),
+        })
+    }
+
+    /// The times of one workload, each of a launch that was right.
+    pub(super) fn timings(
+        &mut self,
+        trial: &Trial,
+        protocol: Protocol,
+    ) -> Result<Vec<Timing>, Stop> {
+        let mut timings = Vec::new();
+        let mut modes: Vec<Mode> = protocol.besides.modes().collect();
+        // The driver takes no launch into a graph whose blocks wait for each other.
+        modes.retain(|mode| *mode != Mode::Graph || !trial.candidate.is_cooperative());
+        for mode in modes {
+            timings.push(self.timed(Step::Measure, Some(&trial.case.workload), |this| {
+                let (report, last) = this.sampled(trial, mode, Hurry::none(protocol))?;
+                this.revalidated(trial, last, report, mode)
+            })?);
+        }
+        Ok(timings)
     }
 
     /// What an execution costs in energy, when all times are taken.
@@ -160,6 +178,7 @@ impl Verification<'_> {
                             EnergyUse::Measure => Some(Err(NoEnergy::Virtual)),
                         },
                         standing: None,
+                        baselines: Vec::new(),
                     })
                 }
                 MeasureReport::Samples(_)

@@ -22,7 +22,7 @@ impl Stopwatch {
     ) -> Result<Option<Seconds>, Trouble> {
         let launches = work.timed.iter().filter_map(|action| match action {
             Action::Launch { launch, .. } => Some(launch.as_ref()),
-            Action::Fill { .. } => None,
+            Action::Fill { .. } | Action::Library { .. } => None,
         });
         let launches: Vec<&Launch> = launches.collect();
         if launches.is_empty() || launches.len() > MOST_LAUNCHES {

@@ -2,6 +2,7 @@
 
 use super::super::cupti::Cupti;
 use super::super::prepared::Prepared;
+use super::super::stamps::Calls;
 use super::super::stream::reset_persisting_l2;
 use super::{READINGS, Stopwatch, Trouble, plain};
 use crate::device::timing::{Sampling, Timekeeping};
@@ -47,7 +48,7 @@ impl Stopwatch {
     pub(super) fn stamped(
         &mut self,
         cupti: &'static Cupti,
-        work: &Prepared,
+        (work, calls): (&Prepared, &Calls),
         Sampling { mode, samples, pause, .. }: Sampling,
     ) -> Result<Result<Vec<Seconds>, NoStamps>, Trouble> {
         if let Err(reason) = self.attach() {
@@ -65,7 +66,7 @@ impl Stopwatch {
             self.start(work)?;
         }
         self.stream.synchronise().map_err(Trouble::Kernel)?;
-        Ok(cupti.take().and_then(|records| work.calls(mode).spans(&records, samples as usize)))
+        Ok(cupti.take().and_then(|records| calls.spans(&records, samples as usize)))
     }
 
     fn attach(&mut self) -> Result<(), NoStamps> {
@@ -96,8 +97,9 @@ impl Stopwatch {
         let work = self.nothing(plain(1, 32))?;
         // The first readings wake the device up.
         let sampling = Sampling::single(Mode::Cold, READINGS);
-        let woken = self.stamped(cupti, &work, sampling)?;
-        match woken.and(self.stamped(cupti, &work, sampling)?) {
+        let calls = work.calls(sampling.mode).unwrap_or_default();
+        let woken = self.stamped(cupti, (&work, &calls), sampling)?;
+        match woken.and(self.stamped(cupti, (&work, &calls), sampling)?) {
             Ok(times) => {
                 let mut times: Vec<f64> = times.iter().map(|time| time.0).collect();
                 let told = Seconds(median(&mut times).unwrap_or(f64::NAN));

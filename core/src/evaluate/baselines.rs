@@ -1,0 +1,194 @@
+//! What others take for the same work: libraries that the project names run in the candidate's place, once for as long as
+//! the program runs, and numbers from elsewhere are quoted.
+
+use super::{Bench, Evaluation, Watcher};
+use crate::cancellation::Cancellation;
+use crate::device::DeviceName;
+use crate::measure::protocol::Protocol;
+use crate::project::library::{Gemm, Library};
+use crate::project::policy::Baseline;
+use crate::speed_of_light::code_mix::CodeMix;
+use crate::units::Seconds;
+use crate::verify::baseline::{BaselineOutcome, BaselineTiming, MeasuredBaseline};
+use crate::verify::case::Case;
+use crate::verify::program::Program;
+use crate::verify::sentence;
+use crate::verify::subject::{Subject, Trial};
+use crate::verify::verdict::{Checks, Failure, Passed, TimingUse};
+use crate::verify::verification::library::LibraryTimes;
+use crate::verify::verification::{Stop, Verification};
+
+/// What libraries were found to take.
+#[derive(Debug, Default)]
+pub struct Known(Vec<(Question, Answer)>);
+
+/// What a library was asked: the same again is not asked again.
+#[derive(Clone, Debug, PartialEq)]
+struct Question {
+    gemm: Gemm,
+    cases: Vec<Case>,
+    protocol: Protocol,
+}
+
+/// Its times, or why there are none.
+type Answer = Result<LibraryTimes, String>;
+
+/// Adds what the project's baselines take to the times of a candidate that passed. On a virtual device there is no
+/// library, and a model of a kernel is not held against times of others.
+///
+/// # Errors
+/// Somebody cancelled. A library that is not there, or not right, is a sentence beside the times.
+pub(super) fn add(
+    evaluation: &Evaluation<'_>,
+    subject: &Subject,
+    bench: &mut Bench,
+    (cancellation, watcher): (&Cancellation, Watcher<'_>),
+    passed: &mut Passed,
+) -> Result<(), Stop> {
+    let (DeviceName::Cuda(_), TimingUse::Measure(protocol)) =
+        (evaluation.device, evaluation.timing)
+    else {
+        return Ok(());
+    };
+    for baseline in &evaluation.project.definition.baselines {
+        match baseline {
+            Baseline::Library(Library::CublasGemm(gemm)) => {
+                let order = Order { evaluation, subject, gemm, protocol };
+                let answer = order.answer(bench, cancellation, watcher)?;
+                for timed in &mut passed.timings {
+                    timed.baselines.push(told(&answer, &timed.workload));
+                }
+            }
+            Baseline::Library(library @ (Library::Cub | Library::Cudnn)) => {
+                let reason = "Lightbench has no runner for it".to_owned();
+                for timed in &mut passed.timings {
+                    let (name, outcome) =
+                        (library.name().to_owned(), BaselineOutcome::None(reason.clone()));
+                    timed.baselines.push(BaselineTiming { name, outcome });
+                }
+            }
+            Baseline::Recorded { name, device, workload, seconds, source } => {
+                let is_same = *device == evaluation.sheet.name;
+                let timed = passed.timings.iter_mut();
+                for timed in timed.filter(|timed| is_same && timed.workload == *workload) {
+                    let (seconds, source) = (Seconds(*seconds), source.clone());
+                    let outcome = BaselineOutcome::Recorded { seconds, source };
+                    timed.baselines.push(BaselineTiming { name: name.clone(), outcome });
+                }
+            }
+            // A kernel of the project has runs of its own, and nobody else's command is run.
+            Baseline::Kernel(_) | Baseline::UserCommand(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// What one workload is told.
+fn told(answer: &Answer, workload: &str) -> BaselineTiming {
+    let name = "cuBLAS".to_owned();
+    let outcome = match answer {
+        Err(reason) => BaselineOutcome::None(reason.clone()),
+        Ok(LibraryTimes { used, worst_error, workloads }) => {
+            let timings = workloads.iter().find(|(known, _)| known == workload);
+            match (timings, used) {
+                (Some((_, timings)), Some(used)) => {
+                    BaselineOutcome::Measured(Box::new(MeasuredBaseline {
+                        used: used.clone(),
+                        timings: timings.clone(),
+                        worst_error: *worst_error,
+                        score: None,
+                    }))
+                }
+                (None, _) | (_, None) => BaselineOutcome::None("it was not timed".to_owned()),
+            }
+        }
+    };
+    BaselineTiming { name, outcome }
+}
+
+/// One library for one subject.
+struct Order<'a, 'b> {
+    evaluation: &'b Evaluation<'a>,
+    subject: &'b Subject,
+    gemm: &'b Gemm,
+    protocol: Protocol,
+}
+
+impl Order<'_, '_> {
+    fn answer(
+        &self,
+        bench: &mut Bench,
+        cancellation: &Cancellation,
+        watcher: Watcher<'_>,
+    ) -> Result<Answer, Stop> {
+        let trials = self.subject.trials.iter().chain(&self.subject.measured);
+        let question = Question {
+            gemm: self.gemm.clone(),
+            cases: trials.map(|trial| trial.case.clone()).collect(),
+            protocol: self.protocol,
+        };
+        let Known(known) = &bench.known;
+        if let Some((_, answer)) = known.iter().find(|(asked, _)| *asked == question) {
+            return Ok(answer.clone());
+        }
+        let answer = match self.asked(bench, cancellation, watcher) {
+            Ok(times) => Ok(times),
+            Err(Stop::Failure(Failure::Cancelled)) => return Err(Failure::Cancelled.into()),
+            Err(Stop::Failure(failure)) => Err(reason(failure)),
+            Err(Stop::Request(reason) | Stop::Broken(reason)) => Err(reason),
+        };
+        let Known(known) = &mut bench.known;
+        known.push((question, answer.clone()));
+        Ok(answer)
+    }
+
+    fn asked(
+        &self,
+        bench: &mut Bench,
+        cancellation: &Cancellation,
+        watcher: Watcher<'_>,
+    ) -> Result<LibraryTimes, Stop> {
+        let files = &bench.libraries.cublas;
+        let trial = |trial: &Trial| {
+            let candidate = Program::of_library(self.gemm, &trial.case, files);
+            let candidate = candidate.map_err(Stop::Request)?;
+            let (launches, code) = (Vec::new(), CodeMix::default());
+            Ok::<_, Stop>(Trial { candidate, launches, code, ..trial.clone() })
+        };
+        let all = |trials: &[Trial]| trials.iter().map(trial).collect::<Result<Vec<_>, _>>();
+        let of = self.subject;
+        let subject = Subject {
+            candidate: Vec::new(),
+            behind: 0,
+            origins: Vec::new(),
+            reference: of.reference.clone(),
+            trusted: of.trusted.clone(),
+            trials: all(&of.trials)?,
+            measured: all(&of.measured)?,
+            held_out: Vec::new(),
+            not_run: Vec::new(),
+            evidence: Vec::new(),
+            limits: of.limits,
+        };
+        let verification = Verification {
+            subject: &subject,
+            stations: &mut bench.stations,
+            seed: self.evaluation.seed,
+            cancellation,
+            watcher,
+            checks: Checks::default(),
+        };
+        verification.library(self.protocol)
+    }
+}
+
+/// Why a library has no times.
+fn reason(failure: Failure) -> String {
+    match failure {
+        // It was refused for being asked: what the loader or the library says is all there is to say.
+        Failure::Refused(crate::verify::verdict::Refused::Launch { problems, .. }) => {
+            problems.join("; ")
+        }
+        other => sentence::verdict("it", &Err(other)),
+    }
+}

@@ -1,0 +1,159 @@
+//! What a vendor's library computes of a project's tensors, as a baseline.
+
+use super::{
+    dtype::Dtype,
+    locate::Located,
+    manifest::LibraryWritten,
+    problem::Findings,
+    tensor::{Role, Tensor},
+};
+
+/// A vendor's library with what it is to compute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Library {
+    /// A product of matrices by cuBLAS.
+    CublasGemm(Gemm),
+    /// CUB: declared, and run by nobody here, since it is source for a host compiler.
+    Cub,
+    /// cuDNN: declared, and run by nobody here yet.
+    Cudnn,
+}
+
+impl Library {
+    /// What it is called.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::CublasGemm(_) => "cuBLAS",
+            Self::Cub => "CUB",
+            Self::Cudnn => "cuDNN",
+        }
+    }
+}
+
+/// `c = a b`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gemm {
+    /// The left factor.
+    pub a: Operand,
+    /// The right factor.
+    pub b: Operand,
+    /// The tensor of the product.
+    pub c: usize,
+}
+
+/// A factor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operand {
+    /// Its tensor.
+    pub tensor: usize,
+    /// Which of its dimensions are rows.
+    pub taken: Taken,
+}
+
+/// How a tensor becomes a factor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// Its first dimension counts rows.
+    AsItIs,
+    /// Its last dimension counts rows.
+    Transposed,
+}
+
+/// Dtypes that the library takes.
+const FLOATS: [Dtype; 4] = [Dtype::F64, Dtype::F32, Dtype::F16, Dtype::Bf16];
+
+/// The library as meant; sound only if nothing was reported.
+pub(super) fn check(
+    findings: &mut Findings<'_>,
+    at: &Located,
+    written: &LibraryWritten,
+    tensors: &[Tensor],
+) -> Library {
+    match written {
+        LibraryWritten::CublasGemm { a, b, c, transposed } => {
+            let mut operand = |field: &str, name: &String| {
+                let tensor = matrix(findings, at.field(field), name, tensors);
+                let taken =
+                    if transposed.contains(name) { Taken::Transposed } else { Taken::AsItIs };
+                Operand { tensor, taken }
+            };
+            let (left, right) = (operand("a", a), operand("b", b));
+            let result = matrix(findings, at.field("c"), c, tensors);
+            for (index, name) in transposed.iter().enumerate() {
+                if name != a && name != b {
+                    findings.unknown(
+                        at.field("transposed").item(index),
+                        "factor",
+                        name,
+                        &[a.as_str(), b.as_str()],
+                    );
+                }
+            }
+            let gemm = Gemm { a: left, b: right, c: result };
+            check_shapes(findings, at, &gemm, tensors);
+            Library::CublasGemm(gemm)
+        }
+        LibraryWritten::Cub => Library::Cub,
+        LibraryWritten::Cudnn => Library::Cudnn,
+    }
+}
+
+/// The index of a tensor that can be a matrix.
+fn matrix(findings: &mut Findings<'_>, at: &Located, name: &str, tensors: &[Tensor]) -> usize {
+    let Some(index) = tensors.iter().position(|tensor| tensor.name == name) else {
+        let known: Vec<&str> = tensors.iter().map(|tensor| tensor.name.as_str()).collect();
+        findings.unknown(at, "tensor", name, &known);
+        return 0;
+    };
+    let tensor = &tensors[index];
+    if tensor.shape.len() != 2 {
+        let found = format!("`{name}` has {} dimensions", tensor.shape.len());
+        findings.add(at, found, "a tensor with two, rows and columns");
+    }
+    if !FLOATS.contains(&tensor.dtype) {
+        let found = format!("`{name}` is of {}", tensor.dtype.name());
+        findings.add(at, found, "f64, f32, f16 or bf16");
+    }
+    index
+}
+
+fn check_shapes(findings: &mut Findings<'_>, at: &Located, gemm: &Gemm, tensors: &[Tensor]) {
+    let dims = |operand: Operand| {
+        let [first, last] = tensors.get(operand.tensor)?.shape.as_slice() else { return None };
+        Some(match operand.taken {
+            Taken::AsItIs => (first, last),
+            Taken::Transposed => (last, first),
+        })
+    };
+    let c = Operand { tensor: gemm.c, taken: Taken::AsItIs };
+    let (Some(left), Some(right), Some(product)) = (dims(gemm.a), dims(gemm.b), dims(c)) else {
+        return;
+    };
+    if left.0 != product.0 || right.1 != product.1 || left.1 != right.0 {
+        let expected = "a of m by k, b of k by n and c of m by n, in the same words; `transposed: [\"b\"]` where b is n by k";
+        findings.add(at, "shapes that make no product", expected);
+    }
+    let (a, b, c) = (&tensors[gemm.a.tensor], &tensors[gemm.b.tensor], &tensors[gemm.c]);
+    let fits = a.dtype == b.dtype
+        && (c.dtype == a.dtype || (c.dtype == Dtype::F32 && a.dtype != Dtype::F64));
+    if !fits {
+        let found = format!(
+            "factors of {} and {}, a product of {}",
+            a.dtype.name(),
+            b.dtype.name(),
+            c.dtype.name()
+        );
+        findings.add(at, found, "factors of one dtype and a product of the same, or of f32");
+    }
+    match (&a.role, &b.role, &c.role) {
+        (Role::Input { .. }, Role::Input { .. }, Role::Output { .. }) => {}
+        (Role::Input { .. } | Role::Output { .. } | Role::Inout { .. }, _, _) => {
+            findings.add(
+                at,
+                "a product that is no output of two inputs",
+                "inputs a and b, output c",
+            );
+        }
+    }
+}
