@@ -24,8 +24,7 @@ pub fn make(
     making: &Making,
     table: Option<BufferId>,
 ) -> Launch {
-    let arguments =
-        vec![Argument::Buffer(buffer), Argument::Bytes(making.bytes()), or_null(table)];
+    let arguments = vec![Argument::Buffer(buffer), Argument::Bytes(making.bytes()), or_null(table)];
     launch(module, "lightbench_make", making.places, arguments)
 }
 
