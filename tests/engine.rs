@@ -113,22 +113,41 @@ fn the_first_workload_that_does_not_compile_is_the_one_that_is_told() {
 
 #[test]
 fn control_c_ends_a_run() {
+    check_control_c(&["run", "CHEATS", "--kernel", "never-ends"], "never-ends was cancelled");
+}
+
+#[test]
+fn control_c_ends_a_comparison() {
+    check_control_c(&["compare", "CHEATS", "never-ends", "zeros"], "never-ends was cancelled");
+}
+
+#[test]
+fn control_c_ends_an_audit() {
+    check_control_c(&["audit", "CHEATS"], "cancelled");
+}
+
+/// A command about the project of cheats is ended in its midst, and leaves nothing behind.
+fn check_control_c(arguments: &[&str], told: &str) {
     if compiler::required().is_none() {
         return;
     }
     let bench = Bench::new();
     let cheats = repository().join("tests/cheats");
-    let arguments = ["run", cheats.to_str().unwrap(), "--kernel", "never-ends"];
+    let cheats = cheats.to_str().unwrap();
+    let arguments: Vec<&str> = arguments
+        .iter()
+        .map(|argument| if *argument == "CHEATS" { cheats } else { argument })
+        .collect();
     let mut command = bench.command(&arguments);
     command.args(["--device", "virtual:h200"]).stdout(Stdio::piped()).stderr(Stdio::piped());
     let program = command.spawn().unwrap();
     std::thread::sleep(Duration::from_millis(1500));
     let process = program.id().to_string();
     Command::new("kill").args(["-INT", &process]).status().unwrap();
-    let told = Instant::now();
+    let ended = Instant::now();
     let said = crate::program::Said::from(program.wait_with_output().unwrap());
-    let took = told.elapsed();
-    said.expect(130, &["never-ends was cancelled"]);
+    let took = ended.elapsed();
+    said.expect(130, &[told]);
     assert!(took < Duration::from_secs(2), "{took:?}");
     assert_eq!(bench.processes(), Vec::<String>::new());
     assert_eq!(std::fs::read_dir(bench.temporary()).unwrap().count(), 0);

@@ -33,6 +33,8 @@ enum Base : uint64_t {
     ODD = 6,        // bits
     SPARSE = 7,     // elements, parts, value
     BYTES = 8,      // nothing
+    PERMUTATION = 9,  // how many, bits of half a number
+    INDICES = 10,     // rows, limit; where rows begin is in the table
 };
 
 enum Change : uint64_t { NONE = 0, TIMES = 1, PLUS = 2 };
@@ -120,7 +122,51 @@ static double drawn_number(const Making& making, uint64_t index) {
     return fabs(value) <= making.vanishing ? making.instead : value;
 }
 
-static uint64_t whole_element(const Making& making, uint64_t index) {
+// The finalizer of MurmurHash3 (A. Appleby, public domain).
+static uint32_t mixed(uint32_t word) {
+    word = (word ^ word >> 16) * 0x85ebca6bu;
+    word = (word ^ word >> 13) * 0xc2b2ae35u;
+    return word ^ word >> 16;
+}
+
+// Where an index goes: a Feistel network of eight rounds, walked until it falls below the count (`sparse.rs`).
+static uint64_t shuffled(const Making& making, uint64_t index) {
+    const uint64_t bits = making.second, mask = (1ULL << bits) - 1;
+    const Words first = making.stream.words(0, 0), second = making.stream.words(1, 0);
+    const uint32_t keys[8] = {first.a, first.b, first.c, first.d, second.a, second.b, second.c, second.d};
+    do {
+        uint64_t left = index >> bits, right = index & mask;
+        for (int round = 0; round < 8; ++round) {
+            const uint64_t next = left ^ (mixed((uint32_t)right ^ keys[round]) & mask);
+            left = right;
+            right = next;
+        }
+        index = left << bits | right;
+    } while (index >= making.first);
+    return index;
+}
+
+// One from each of as many equal parts as the row of the element is long.
+static uint64_t index_in_row(const Making& making, const uint64_t* offsets, uint64_t index) {
+    const uint64_t rows = making.first, below = making.second;
+    const uint64_t bits = making.stream.bits(index);
+    // The first row that ends behind the element.
+    uint64_t row = 0, end = rows;
+    while (row < end) {
+        const uint64_t middle = row + (end - row) / 2;
+        if (offsets[middle + 1] <= index) {
+            row = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    if (row == rows) return __umul64hi(bits, below);
+    const uint64_t length = offsets[row + 1] - offsets[row], position = index - offsets[row];
+    const uint64_t low = position * below / length, high = (position + 1) * below / length;
+    return low + __umul64hi(bits, high - low);
+}
+
+static uint64_t whole_element(const Making& making, const uint64_t* table, uint64_t index) {
     switch (making.base) {
         case INTEGERS: return whole(making.first, making.second, making.stream.bits(index));
         case MASK: return unit(making.stream.bits(index)) < __longlong_as_double(making.first);
@@ -130,17 +176,19 @@ static uint64_t whole_element(const Making& making, uint64_t index) {
             const uint32_t words[4] = {drawn.a, drawn.b, drawn.c, drawn.d};
             return words[index / 4 % 4] >> (index % 4 * 8);
         }
+        case PERMUTATION: return shuffled(making, index);
+        case INDICES: return index_in_row(making, table, index);
         default: return making.first;
     }
 }
 
 // What memory holds at a place, as the bytes stored there.
-static uint64_t made(const Making& making, uint64_t place) {
+static uint64_t made(const Making& making, const uint64_t* table, uint64_t place) {
     uint64_t index = 0;
     uint64_t bits = making.gap;
     if (making.dimensions.index(place, index)) {
         if (making.format.kind == WHOLE) {
-            bits = whole_element(making, index);
+            bits = whole_element(making, table, index);
         } else {
             bits = nearest(making.format, drawn_number(making, index));
             if (making.stored > making.format.bytes) {
@@ -151,18 +199,19 @@ static uint64_t made(const Making& making, uint64_t place) {
     return making.stored == 8 ? bits : bits & ((1ULL << (making.stored * 8)) - 1);
 }
 
-extern "C" __global__ void lightbench_make(unsigned char* memory, Making making) {
+extern "C" __global__ void lightbench_make(unsigned char* memory, Making making, const uint64_t* table) {
     const uint64_t stride = (uint64_t)gridDim.x * blockDim.x;
     for (uint64_t place = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; place < making.places; place += stride) {
-        store(memory, place, making.stored, made(making, place));
+        store(memory, place, making.stored, made(making, table, place));
     }
 }
 
 // Leaves the first byte that is not what was made in `changed`, which holds the largest number before.
-extern "C" __global__ void lightbench_still(const unsigned char* memory, Making making, unsigned long long* changed) {
+extern "C" __global__ void lightbench_still(const unsigned char* memory, Making making, const uint64_t* table,
+                                            unsigned long long* changed) {
     const uint64_t stride = (uint64_t)gridDim.x * blockDim.x;
     for (uint64_t place = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; place < making.places; place += stride) {
-        const uint64_t differs = load(memory, place, making.stored) ^ made(making, place);
+        const uint64_t differs = load(memory, place, making.stored) ^ made(making, table, place);
         if (differs != 0) {
             const uint64_t byte = (__ffsll(differs) - 1) / 8;
             atomicMin(changed, (unsigned long long)(place * making.stored + byte));

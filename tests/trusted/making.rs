@@ -71,17 +71,30 @@ fn check(machine: &mut Machine, case: &Case, recipe: Recipe, wanted: Wanted) -> 
         Made::OnDevice(making) => making,
     };
     let buffer = machine.buffer(&vec![0xaa; expected.len()]);
-    machine.run(&launches::make(machine.module, buffer, &making));
+    let table = table(machine, &making);
+    machine.run(&launches::make(machine.module, buffer, &making, table));
     let found = machine.device.read(buffer).unwrap().bytes;
     let differs = found.iter().zip(&expected).position(|(found, expected)| found != expected);
     assert_eq!(differs, None, "{}", described());
     assert_eq!(found.len(), expected.len(), "{}", described());
-    sees_changes(machine, buffer, &making, &expected);
+    sees_changes(machine, buffer, (&making, table), &expected);
     machine.device.free(buffer).unwrap();
+    table.into_iter().for_each(|table| machine.device.free(table).unwrap());
     true
 }
 
-fn sees_changes(machine: &mut Machine, buffer: BufferId, making: &Making, bytes: &[u8]) {
+/// What is looked up while it is made.
+fn table(machine: &mut Machine, making: &Making) -> Option<BufferId> {
+    let bytes: Vec<u8> = making.table()?.iter().flat_map(|number| number.to_le_bytes()).collect();
+    Some(machine.buffer(&bytes))
+}
+
+fn sees_changes(
+    machine: &mut Machine,
+    buffer: BufferId,
+    making: (&Making, Option<BufferId>),
+    bytes: &[u8],
+) {
     let last = bytes.len() - 1;
     for changed in [None, Some(last / 2), Some(last)] {
         let mut content = bytes.to_vec();
@@ -218,6 +231,41 @@ fn packed_elements_are_the_hosts() {
                 let recipe = recipe(Draw::Distribution(Distribution::AsDeclared));
                 assert!(check(&mut machine, &case, recipe, Wanted::AsElements));
             }
+        }
+    }
+}
+
+#[test]
+fn permutations_are_the_hosts() {
+    let Some(mut machine) = Machine::new() else { return };
+    for dtype in [Dtype::I64, Dtype::U16, Dtype::I32] {
+        for length in [1, 2, 3, 64, 65, 1000] {
+            let case = case(Accuracy::F32, vec![input(dtype, &[length], Fill::Permutation)]);
+            let recipe = recipe(Draw::Distribution(Distribution::AsDeclared));
+            assert!(check(&mut machine, &case, recipe, Wanted::AsElements), "{dtype:?} {length}");
+        }
+    }
+}
+
+#[test]
+fn indices_between_offsets_are_the_hosts() {
+    let Some(mut machine) = Machine::new() else { return };
+    // Rows, what they hold together, the limit of indices, and elements: some behind the last row, rows that are empty.
+    let shapes = [
+        (1, 1, 1, 1),
+        (40, 120, 9, 120),
+        (40, 120, 9, 131),
+        (300, 67, 300, 67),
+        (5, 1400, 20_000, 1400),
+        (7, 50, 1 << 40, 50),
+    ];
+    for dtype in [Dtype::I32, Dtype::U64] {
+        for (rows, total, below, length) in shapes {
+            let offsets = input(Dtype::I32, &[rows + 1], Fill::SortedOffsets { total });
+            let indices = input(dtype, &[length], Fill::SortedIndices { offsets: 1, below });
+            let case = case(Accuracy::F32, vec![indices, offsets]);
+            let recipe = recipe(Draw::Distribution(Distribution::AsDeclared));
+            assert!(check(&mut machine, &case, recipe, Wanted::AsElements), "{dtype:?} {rows}");
         }
     }
 }

@@ -1,15 +1,18 @@
 //! `lightbench audit`: the checker itself, examined for one project.
 
 use std::fmt::{Display, Write as _};
-use std::io::{IsTerminal as _, Write as _};
 
-use lightbench_core::audit::{Audit, AuditError, Cell, Matrix, Outcome as Found, audit};
+use lightbench_core::audit::{AuditError, Cell, Court, Matrix, Outcome as Found, audit};
 use lightbench_core::compile::signature::with_readable_names;
-use lightbench_core::evaluate::EvaluateError;
-use lightbench_core::project::Project;
+use lightbench_core::engine::Request;
+use lightbench_core::evaluate::{EvaluateError, PolicyUse, Run};
+use lightbench_core::project::{Kernel, Project};
+use lightbench_core::verify::verdict::TimingUse;
 use serde_json::json;
 
 use super::bench::{self, Chosen};
+use super::desk::Desk;
+use super::run::{Asked, evaluated_run};
 use crate::args;
 use crate::outcome::{Outcome, Status, document};
 use crate::report;
@@ -29,17 +32,11 @@ fn audited(session: &Session, arguments: &args::Audit) -> Result<Outcome, Outcom
         Some(seed) => seed,
         None => bench::fresh_seed().map_err(|error| report::environment(&error, as_json))?,
     };
-    let (mut bench, chosen) = bench::open(session, arguments.device.as_deref(), as_json)?;
-    let examined = Audit { project: &project, device: &chosen.device, sheet: chosen.sheet, seed };
-    let shown = std::io::stderr().is_terminal();
-    let mut progress = |what: &str| {
-        if shown {
-            write!(anstream::stderr(), "\r\x1b[K{what} …").ok();
-        }
-    };
-    let matrix = audit(&examined, &mut bench, &session.cancellation, &mut progress);
-    progress("");
-    let matrix = matrix.map_err(|error| failed(&error, as_json))?;
+    let (desk, chosen) = bench::desk(session, arguments.device.as_deref(), as_json)?;
+    let mut asked = Asked::everything(&project, &chosen, seed);
+    asked.conditions.timing = TimingUse::Skip;
+    let mut bar = Bar { desk, asked };
+    let matrix = audit(&project, &mut bar).map_err(|error| failed(&error, as_json))?;
     let status = if matrix.holes() == 0 { Status::Passed } else { Status::KernelFailed };
     let output = if as_json {
         document(&json!({
@@ -53,7 +50,27 @@ fn audited(session: &Session, arguments: &args::Audit) -> Result<Outcome, Outcom
     } else {
         text(&project, &chosen, seed, &matrix)
     };
-    Ok(Outcome { output, errors: String::new(), status })
+    Ok(Outcome { output, errors: report::notices(&bar.desk.notices()), status })
+}
+
+/// The engine, before which every cheat is brought.
+struct Bar<'a> {
+    desk: Desk<'a>,
+    asked: Asked,
+}
+
+impl Court for Bar<'_> {
+    fn verdict(
+        &mut self,
+        name: &str,
+        kernel: &Kernel,
+        policy: PolicyUse,
+    ) -> Result<Run, EvaluateError> {
+        let (work, mut conditions) = self.asked.of(kernel);
+        conditions.policy = policy;
+        let seed = conditions.seed;
+        evaluated_run(self.desk.ending(name, Request::Evaluate(work, conditions)), seed)
+    }
 }
 
 fn failed(error: &AuditError, as_json: bool) -> Outcome {

@@ -88,17 +88,7 @@ impl Chosen {
     }
 }
 
-/// A compiler and stations on the device that is asked for, else on the first GPU, else on a virtual one.
-pub(super) fn open(
-    session: &Session,
-    wanted: Option<&str>,
-    as_json: bool,
-) -> Result<(Bench, Chosen), Outcome> {
-    let (command, setting, chosen) = choose(session, wanted, as_json)?;
-    Ok((bench(session, &command, &setting, as_json)?, chosen))
-}
-
-/// The same on a GPU and nothing else: where there is none, no virtual device is of help, and `why` says so.
+/// A compiler and stations on a GPU and nothing else: where there is none, no virtual device is of help, and `why` says so.
 pub(super) fn open_gpu(
     session: &Session,
     wanted: &str,
@@ -152,12 +142,30 @@ pub(super) fn engine(
     as_json: bool,
 ) -> Result<(Engine, String, Chosen), Outcome> {
     let (command, setting, chosen) = choose(session, wanted, as_json)?;
+    let (engine, compiler) = started(session, command, vec![setting], as_json)?;
+    Ok((engine, compiler, chosen))
+}
+
+/// An engine that compiles, and has no device.
+pub(super) fn compiling_desk(session: &Session, as_json: bool) -> Result<Desk<'_>, Outcome> {
+    let command = session.worker_command();
+    let command = command.map_err(|error| report::environment(&error, as_json))?;
+    let (engine, compiler) = started(session, command, Vec::new(), as_json)?;
+    Ok(Desk::new(session, engine, compiler))
+}
+
+fn started(
+    session: &Session,
+    command: WorkerCommand,
+    devices: Vec<DeviceSetting>,
+    as_json: bool,
+) -> Result<(Engine, String), Outcome> {
     let toolchain = session.toolchain().map_err(|failure| failure.outcome(as_json))?;
     let compiler = format!("NVRTC {}", toolchain.nvrtc.version);
     let cache = session.surroundings.cache.clone();
-    let settings = Settings { command, toolchain, cache, devices: vec![setting], wake: None };
+    let settings = Settings { command, toolchain, cache, devices, wake: None };
     let engine = Engine::start(settings).map_err(|error| report::environment(&error, as_json))?;
-    Ok((engine, compiler, chosen))
+    Ok((engine, compiler))
 }
 
 fn choose(

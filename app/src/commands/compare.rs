@@ -1,9 +1,8 @@
 //! `lightbench compare`: which of two kernels is faster.
 
-use std::collections::BTreeMap;
-
-use lightbench_core::evaluate::compare::{Compared, ComparedWorkload, Outcome as Found, compare};
-use lightbench_core::evaluate::{Evaluation, PolicyUse, Run};
+use lightbench_core::engine::{Conditions, Ending, Request};
+use lightbench_core::evaluate::compare::{ComparedWorkload, Outcome as Found};
+use lightbench_core::evaluate::{EvaluateError, Run};
 use lightbench_core::measure::{Comparison, Conclusion, Protocol, Timing};
 use lightbench_core::project::Kernel;
 use lightbench_core::units::Fraction;
@@ -13,7 +12,8 @@ use serde_json::{Value, json};
 
 use super::bench::{self, Chosen};
 use super::check::target;
-use super::run::times;
+use super::desk::Desk;
+use super::run::{self, Asked, times};
 use crate::args;
 use crate::outcome::{Outcome, Status, document};
 use crate::report;
@@ -39,32 +39,62 @@ fn compared(session: &Session, arguments: &args::Compare) -> Result<Outcome, Out
         Some(seed) => seed,
         None => bench::fresh_seed().map_err(|error| report::environment(&error, as_json))?,
     };
-    let (mut bench, chosen) = bench::open(session, arguments.device.as_deref(), as_json)?;
-    let parameters = BTreeMap::new();
-    let evaluations = [a, b].map(|kernel| Evaluation {
-        project: &project,
-        kernel,
-        chosen: &parameters,
-        device: &chosen.device,
-        sheet: chosen.sheet,
-        calibration: chosen.calibration().map(AsRef::as_ref),
-        workload: None,
-        seed,
-        policy: PolicyUse::Refuse,
-        timing: TimingUse::Skip,
-    });
-    let cancellation = &session.cancellation;
+    let (mut desk, chosen) = bench::desk(session, arguments.device.as_deref(), as_json)?;
+    let mut asked = Asked::everything(&project, &chosen, seed);
+    asked.conditions.timing = TimingUse::Skip;
     let clock = arguments.clock.map_or(Protocol::PAIRED.clock, Into::into);
     let protocol = Protocol { clock, ..Protocol::PAIRED };
-    let done = compare(evaluations, protocol, &mut bench, cancellation, &mut |_step, _name| {});
-    let mut done = done.map_err(|error| report::environment(&error, as_json))?;
-    if let Some(only) = &arguments.workload {
-        done.workloads.retain(|each| each.workload == *only);
+    let done = both(&mut desk, &asked, protocol, [a, b]);
+    let mut done = done.map_err(|error| run::failed(&error, as_json))?;
+    if let (Some(only), Some(workloads)) = (&arguments.workload, &mut done.workloads) {
+        workloads.retain(|each| each.workload == *only);
     }
     let told = Told { title: &project.definition.title, chosen: &chosen, kernels: [a, b], done };
     let output = if as_json { document(&told.json()) } else { told.text() };
-    let errors = report::notices(&chosen.notices());
-    Ok(Outcome { output, errors, status: told.status() })
+    let mut notices = chosen.notices();
+    notices.extend(desk.notices());
+    Ok(Outcome { output, errors: report::notices(&notices), status: told.status() })
+}
+
+/// What came of a comparison.
+struct Done {
+    runs: [Run; 2],
+    /// None for kernels of which one is not right; nothing where nobody wanted the times any more.
+    workloads: Option<Vec<ComparedWorkload>>,
+}
+
+/// The verdicts of both, and where both are right their times beside each other.
+fn both(
+    desk: &mut Desk<'_>,
+    asked: &Asked,
+    protocol: Protocol,
+    kernels: [&Kernel; 2],
+) -> Result<Done, EvaluateError> {
+    let mut verdict = |kernel: &Kernel| {
+        let (work, conditions) = asked.of(kernel);
+        let ending = desk.ending(&kernel.name, Request::Evaluate(work, conditions));
+        run::evaluated_run(ending, asked.conditions.seed)
+    };
+    let [a, b] = kernels;
+    let runs = [verdict(a)?, verdict(b)?];
+    if !runs.iter().all(|run| run.verdict.is_ok()) {
+        return Ok(Done { runs, workloads: Some(Vec::new()) });
+    }
+    let works = Box::new(kernels.map(|kernel| asked.of(kernel).0));
+    let subject = format!("{} and {}", a.name, b.name);
+    let timing = TimingUse::Measure(protocol);
+    let conditions = Conditions { timing, ..asked.conditions.clone() };
+    let workloads = match desk.ending(&subject, Request::Compare(works, conditions)) {
+        Ending::Compared(workloads) => Some(workloads),
+        Ending::Cancelled { .. } => None,
+        other @ (Ending::Evaluated(_)
+        | Ending::Screened(_)
+        | Ending::Compiled(_)
+        | Ending::Impossible(_)
+        | Ending::Panicked { .. }
+        | Ending::Stopped) => return Err(run::no_verdict(other)),
+    };
+    Ok(Done { runs, workloads })
 }
 
 /// What is told.
@@ -72,13 +102,14 @@ struct Told<'a> {
     title: &'a str,
     chosen: &'a Chosen,
     kernels: [&'a Kernel; 2],
-    done: Compared,
+    done: Done,
 }
 
 impl Told<'_> {
     fn status(&self) -> Status {
         let cancelled = |run: &Run| matches!(run.verdict, Err(Failure::Cancelled));
         match &self.done.runs {
+            _ if self.done.workloads.is_none() => Status::Interrupted,
             runs if runs.iter().any(cancelled) => Status::Interrupted,
             runs if runs.iter().all(|run| run.verdict.is_ok()) => Status::Passed,
             _ => Status::KernelFailed,
@@ -98,10 +129,12 @@ impl Told<'_> {
                 Err(_) => format!("{letter}  {ERROR}✗{ERROR:#} {sentence}\n"),
             };
         }
-        if self.done.workloads.is_empty() {
-            return text + "\nonly kernels that are right are compared\n";
-        }
-        for each in &self.done.workloads {
+        let workloads = match self.done.workloads.as_deref() {
+            None => return text + "\ncancelled before they were compared\n",
+            Some([]) => return text + "\nonly kernels that are right are compared\n",
+            Some(workloads) => workloads,
+        };
+        for each in workloads {
             text += &format!("\n{}\n", each.workload);
             text +=
                 &lines(each).into_iter().map(|line| format!("    {line}\n")).collect::<String>();
@@ -128,7 +161,7 @@ impl Told<'_> {
             "device_title": self.chosen.title,
             "instead_of_gpu": self.chosen.instead,
             "kernels": kernels.collect::<Vec<_>>(),
-            "workloads": self.done.workloads.iter().map(workload).collect::<Vec<_>>(),
+            "workloads": self.done.workloads.iter().flatten().map(workload).collect::<Vec<_>>(),
         })
     }
 }

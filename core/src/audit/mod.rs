@@ -6,16 +6,12 @@
 mod cheat;
 mod generate;
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 
-use crate::cancellation::Cancellation;
-use crate::device::{DeviceName, DeviceSheet};
-use crate::evaluate::{Bench, EvaluateError, Evaluation, PolicyUse, Run, evaluate};
+use crate::evaluate::{EvaluateError, PolicyUse, Run};
 use crate::project::{Kernel, Project};
 use crate::verify::sentence;
-use crate::verify::verdict::{Failure, TimingUse};
+use crate::verify::verdict::Failure;
 
 pub use cheat::Cheat;
 pub use generate::{Unsuitable, generate};
@@ -23,17 +19,18 @@ pub use generate::{Unsuitable, generate};
 /// The powers of two between which the smallest caught error is looked for.
 const EXPONENTS: (u32, u32) = (1, 48);
 
-/// What is audited, and where.
-#[derive(Clone, Copy, Debug)]
-pub struct Audit<'a> {
-    /// The project.
-    pub project: &'a Project,
-    /// The device.
-    pub device: &'a DeviceName,
-    /// Its sheet.
-    pub sheet: &'a DeviceSheet,
-    /// What all inputs come from.
-    pub seed: u64,
+/// Verdicts of kernels that are on trial, none of which is timed.
+pub trait Court {
+    /// The verdict of a kernel, which `name` says to people.
+    ///
+    /// # Errors
+    /// There is none.
+    fn verdict(
+        &mut self,
+        name: &str,
+        kernel: &Kernel,
+        policy: PolicyUse,
+    ) -> Result<Run, EvaluateError>;
 }
 
 /// What came of an audit.
@@ -116,27 +113,22 @@ pub enum AuditError {
     Cancelled,
 }
 
-/// Tries everything. `watcher` is told what begins.
+/// Tries everything that a project can be tried with.
 ///
 /// # Errors
 /// Something could not be tried at all.
-pub fn audit(
-    audit: &Audit<'_>,
-    bench: &mut Bench,
-    cancellation: &Cancellation,
-    watcher: &mut dyn FnMut(&str),
-) -> Result<Matrix, AuditError> {
-    let mut auditor = Auditor { audit, bench, cancellation, watcher };
+pub fn audit(project: &Project, court: &mut dyn Court) -> Result<Matrix, AuditError> {
+    let mut auditor = Auditor { project, court };
     let mut matrix = Matrix::default();
     let honest = auditor.cheat(Cheat::Honest)?;
     let digests = digests(&honest);
     matrix.honest.push(rightness("reference, rounded once".to_owned(), &honest));
-    for kernel in &audit.project.kernels {
-        let run = auditor.run(kernel, PolicyUse::Refuse)?;
+    for kernel in &project.kernels {
+        let run = auditor.evaluated(&kernel.name, kernel, PolicyUse::Refuse)?;
         matrix.honest.push(rightness(kernel.name.clone(), &run));
     }
-    for kernel in &audit.project.wrong {
-        let run = auditor.run(kernel, PolicyUse::Refuse)?;
+    for kernel in &project.wrong {
+        let run = auditor.evaluated(&kernel.name, kernel, PolicyUse::Refuse)?;
         matrix.wrong.push(wrongness(kernel, &run));
     }
     for cheat in Cheat::ALL {
@@ -150,7 +142,7 @@ pub fn audit(
         let sentence = sentence::verdict(&cheat.to_string(), &run.verdict);
         matrix.cheats.push(Cell { name: cheat, outcome, sentence });
     }
-    for (index, tensor) in audit.project.definition.tensors.iter().enumerate() {
+    for (index, tensor) in project.definition.tensors.iter().enumerate() {
         if tensor.role.compare().is_some() && tensor.dtype.is_float() {
             let exponent = auditor.smallest_caught(index)?;
             let (output, dtype) = (tensor.name.clone(), tensor.dtype);
@@ -161,23 +153,19 @@ pub fn audit(
 }
 
 struct Auditor<'a> {
-    audit: &'a Audit<'a>,
-    bench: &'a mut Bench,
-    cancellation: &'a Cancellation,
-    watcher: &'a mut dyn FnMut(&str),
+    project: &'a Project,
+    court: &'a mut dyn Court,
 }
 
 impl Auditor<'_> {
     /// A generated kernel; what its code shows is not held against it, so that it must be caught while it runs.
     fn cheat(&mut self, cheat: Cheat) -> Result<Run, AuditError> {
-        let project = self.audit.project;
-        let source = generate(project, cheat)?;
-        let kernel = project.draft("cheat", source).map_err(|problems| {
+        let source = generate(self.project, cheat)?;
+        let kernel = self.project.draft("cheat", source).map_err(|problems| {
             let problem = problems.first().map(ToString::to_string).unwrap_or_default();
             AuditError::Generated { cheat, problem }
         })?;
-        (self.watcher)(&cheat.to_string());
-        let run = self.evaluated(&kernel, PolicyUse::Show)?;
+        let run = self.evaluated(&cheat.to_string(), &kernel, PolicyUse::Show)?;
         match &run.verdict {
             Err(Failure::Compile(error)) => {
                 Err(AuditError::Generated { cheat, problem: error.to_string() })
@@ -186,27 +174,13 @@ impl Auditor<'_> {
         }
     }
 
-    fn run(&mut self, kernel: &Kernel, policy: PolicyUse) -> Result<Run, AuditError> {
-        (self.watcher)(&kernel.name);
-        self.evaluated(kernel, policy)
-    }
-
-    fn evaluated(&mut self, kernel: &Kernel, policy: PolicyUse) -> Result<Run, AuditError> {
-        let Audit { project, device, sheet, seed } = *self.audit;
-        let chosen = BTreeMap::new();
-        let evaluation = Evaluation {
-            timing: TimingUse::Skip,
-            project,
-            kernel,
-            chosen: &chosen,
-            device,
-            sheet,
-            calibration: None,
-            workload: None,
-            seed,
-            policy,
-        };
-        let run = evaluate(&evaluation, self.bench, self.cancellation, &mut |_step, _workload| {})?;
+    fn evaluated(
+        &mut self,
+        name: &str,
+        kernel: &Kernel,
+        policy: PolicyUse,
+    ) -> Result<Run, AuditError> {
+        let run = self.court.verdict(name, kernel, policy)?;
         match run.verdict {
             Err(Failure::Cancelled) => Err(AuditError::Cancelled),
             Ok(_) | Err(_) => Ok(run),

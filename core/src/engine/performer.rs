@@ -15,7 +15,7 @@ use crate::evaluate::{
 };
 use crate::measure::Protocol;
 use crate::verify::stations::Stations;
-use crate::verify::verdict::{Failure, Step};
+use crate::verify::verdict::{Failure, Step, TimingUse};
 
 /// What is to be done for a request.
 #[derive(Clone, Debug)]
@@ -131,7 +131,11 @@ impl Evaluator {
         watcher: Watcher<'_>,
     ) -> Result<Ending, EvaluateError> {
         let both = [evaluation(a, conditions), evaluation(b, conditions)];
-        let compared = side_by_side(both, Protocol::PAIRED, self.bench()?, cancellation, watcher);
+        let protocol = match conditions.timing {
+            TimingUse::Measure(protocol) => protocol,
+            TimingUse::Skip => Protocol::PAIRED,
+        };
+        let compared = side_by_side(both, protocol, self.bench()?, cancellation, watcher);
         Ok(match (compared, cancellation.is_cancelled()) {
             (_, true) => cancelled(None),
             (compared, false) => Ending::Compared(compared?),

@@ -22,7 +22,7 @@ pub enum Request {
     Screen(Screens, Conditions),
     /// Builds one candidate or several, and says what is known of them without running them.
     Examine(Works, Conditions),
-    /// Times two kernels of a project side by side, both of which passed before.
+    /// Times two kernels of a project side by side, both of which passed before, by the protocol of the conditions.
     Compare(Box<[Work; 2]>, Conditions),
     /// To facts, and no further. It needs no device, so that it does not wait for one.
     Compile(Work, CompileFor),

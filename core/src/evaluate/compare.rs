@@ -1,9 +1,9 @@
-//! Two kernels of a project beside each other: both must be right, then both run in every round.
+//! Two kernels of a project that are right beside each other: both run in every round.
 
 use std::time::Duration;
 
 use super::build::Scope;
-use super::{Bench, EvaluateError, Evaluation, Run, Watcher, build, evaluate, settled};
+use super::{Bench, EvaluateError, Evaluation, Watcher, build, settled};
 use crate::cancellation::Cancellation;
 use crate::measure::comparison::Comparison;
 use crate::measure::protocol::Protocol;
@@ -19,15 +19,6 @@ use crate::verify::verification::Stop;
 
 /// What a comparison may take beside its samples: making inputs, copying.
 const BESIDE: Duration = Duration::from_secs(120);
-
-/// How two kernels compare.
-#[derive(Debug)]
-pub struct Compared {
-    /// Their verdicts, without times of their own.
-    pub runs: [Run; 2],
-    /// One for each workload that is for measuring; none where one of them is not right.
-    pub workloads: Vec<ComparedWorkload>,
-}
 
 /// How two kernels compare on one workload.
 #[derive(Clone, Debug)]
@@ -59,32 +50,10 @@ pub enum Outcome {
     Withheld(String),
 }
 
-/// Compares two kernels: `evaluations` are of the same project and device.
-///
-/// # Errors
-/// As [`evaluate`].
-pub fn compare(
-    evaluations: [Evaluation<'_>; 2],
-    protocol: Protocol,
-    bench: &mut Bench,
-    cancellation: &Cancellation,
-    watcher: Watcher<'_>,
-) -> Result<Compared, EvaluateError> {
-    let verdict_only = evaluations.map(|each| Evaluation { timing: TimingUse::Skip, ..each });
-    let [a, b] = &verdict_only;
-    let runs =
-        [evaluate(a, bench, cancellation, watcher)?, evaluate(b, bench, cancellation, watcher)?];
-    let workloads = match runs.iter().all(|run| run.verdict.is_ok()) {
-        true => side_by_side(evaluations, protocol, bench, cancellation, watcher)?,
-        false => Vec::new(),
-    };
-    Ok(Compared { runs, workloads })
-}
-
 /// Times two kernels side by side on every workload that is for measuring; both passed before.
 ///
 /// # Errors
-/// As [`evaluate`].
+/// As [`super::evaluate`].
 pub fn side_by_side(
     evaluations: [Evaluation<'_>; 2],
     protocol: Protocol,

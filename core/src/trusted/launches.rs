@@ -16,18 +16,29 @@ const LANES: u64 = 8;
 /// Stretches of memory that one launch looks at.
 pub const MOST_EXTENTS: usize = 64;
 
-/// Fills a buffer.
+/// Fills a buffer; `table` holds what [`Making::table`] says, where it says anything.
 #[must_use]
-pub fn make(module: ModuleId, buffer: BufferId, making: &Making) -> Launch {
-    let arguments = vec![Argument::Buffer(buffer), Argument::Bytes(making.bytes())];
+pub fn make(
+    module: ModuleId,
+    buffer: BufferId,
+    making: &Making,
+    table: Option<BufferId>,
+) -> Launch {
+    let arguments = vec![Argument::Buffer(buffer), Argument::Bytes(making.bytes()), or_null(table)];
     launch(module, "lightbench_make", making.places, arguments)
 }
 
 /// Leaves the first byte that is not what was made in `changed`, which holds all ones before.
 #[must_use]
-pub fn still(module: ModuleId, buffer: BufferId, making: &Making, changed: BufferId) -> Launch {
+pub fn still(
+    module: ModuleId,
+    buffer: BufferId,
+    (making, table): (&Making, Option<BufferId>),
+    changed: BufferId,
+) -> Launch {
+    let numbers = Argument::Bytes(making.bytes());
     let arguments =
-        vec![Argument::Buffer(buffer), Argument::Bytes(making.bytes()), Argument::Buffer(changed)];
+        vec![Argument::Buffer(buffer), numbers, or_null(table), Argument::Buffer(changed)];
     launch(module, "lightbench_still", making.places, arguments)
 }
 
@@ -132,6 +143,10 @@ pub fn digest(module: ModuleId, buffer: BufferId, bytes: u64, digest: BufferId) 
         Argument::Buffer(digest),
     ];
     launch(module, "lightbench_digest", bytes.div_ceil(8), arguments)
+}
+
+fn or_null(buffer: Option<BufferId>) -> Argument {
+    buffer.map_or_else(|| Argument::Bytes(vec![0; 8]), Argument::Buffer)
 }
 
 fn threads(comparing: &Comparing) -> u64 {

@@ -1,5 +1,7 @@
 //! One input, as plain numbers: all that the device code needs to make it, and to see whether it is still the same.
 
+use std::sync::Arc;
+
 use super::format::Format;
 use super::words::Words;
 use crate::project::tensor::MAX_RANK;
@@ -46,7 +48,7 @@ pub enum Stored {
 }
 
 /// Where values come from.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Base {
     /// Normally distributed.
     Normal {
@@ -101,6 +103,20 @@ pub enum Base {
     },
     /// Random bytes.
     Bytes,
+    /// Each number below a count, once.
+    Permutation {
+        /// How many.
+        count: u64,
+        /// Bits of each half of a number that is shuffled.
+        half_bits: u32,
+    },
+    /// Indices that increase inside each row.
+    Indices {
+        /// Where rows begin, and behind them where the last one ends; no index of a row times the limit is beyond 64 bits.
+        offsets: Arc<[u64]>,
+        /// They are below this.
+        below: u64,
+    },
 }
 
 /// What is not 0 in a sparse tensor.
@@ -196,6 +212,11 @@ impl Making {
                     && elements.checked_add(1).is_some_and(|most| most.checked_mul(parts).is_some())
             }
             Base::Causal { rows, cols } => rows > 0 && cols > 0,
+            Base::Permutation { half_bits, .. } => (1..=32).contains(&half_bits),
+            Base::Indices { ref offsets, below } => {
+                let longest = offsets.last().and_then(|end| end.checked_mul(below));
+                below > 0 && offsets.len() > 1 && longest.is_some()
+            }
             Base::Integers { .. } | Base::Bits(_) | Base::Bytes => true,
         };
         let tail = self
@@ -208,6 +229,25 @@ impl Making {
         let rank = (1..=MAX_RANK).contains(&self.dimensions.len());
         let steps = self.dimensions.iter().all(|dimension| dimension.step > 0);
         base && tail && change && rank && steps
+    }
+
+    /// Numbers that the device code looks up beside what [`Making::bytes`] says.
+    #[must_use]
+    pub fn table(&self) -> Option<&[u64]> {
+        match &self.base {
+            Base::Indices { offsets, .. } => Some(offsets),
+            Base::Normal { .. }
+            | Base::Uniform { .. }
+            | Base::Integers { .. }
+            | Base::Number(_)
+            | Base::Bits(_)
+            | Base::Mask { .. }
+            | Base::Causal { .. }
+            | Base::Odd { .. }
+            | Base::Sparse { .. }
+            | Base::Bytes
+            | Base::Permutation { .. } => None,
+        }
     }
 
     /// As the device code takes it.
@@ -257,8 +297,8 @@ impl Making {
 
 impl Base {
     /// The number that stands for it, and what it is made of.
-    fn code(self) -> (u64, [u64; 3]) {
-        match self {
+    fn code(&self) -> (u64, [u64; 3]) {
+        match *self {
             Self::Normal { mean, std } => (0, [mean.to_bits(), std.to_bits(), 0]),
             Self::Uniform { low, high } => (1, [low.to_bits(), high.to_bits(), 0]),
             Self::Integers { low, count } => (2, [low, count, 0]),
@@ -276,6 +316,8 @@ impl Base {
                 (7, [elements, parts, value])
             }
             Self::Bytes => (8, [0; 3]),
+            Self::Permutation { count, half_bits } => (9, [count, u64::from(half_bits), 0]),
+            Self::Indices { ref offsets, below } => (10, [offsets.len() as u64 - 1, below, 0]),
         }
     }
 }

@@ -1,13 +1,17 @@
 //! The kernels of a project: one row each, or one in detail.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lightbench_core::compile::Compiler;
-use lightbench_core::compile::facts::{Facts, FactsError, LaunchFacts, Setting, facts};
+use lightbench_core::compile::facts::{Facts, FactsError, LaunchFacts};
 use lightbench_core::compile::occupancy::Occupancy;
+use lightbench_core::compile::{CompileError, Compiler};
+use lightbench_core::engine::{AskedBy, CompileFor, Ending, Request, Work};
 use lightbench_core::project::{Kernel, Project, Purpose, UnknownName, Workload};
 
+use super::super::desk::Desk;
+use super::super::{bench, run};
 use super::{Checker, failure, json, listing, text, worst};
 use crate::outcome::{Outcome, Status, document};
 use crate::report::{self, Sources};
@@ -64,21 +68,23 @@ pub(super) fn check(
         return report::request(&message, as_json);
     }
     let started = Instant::now();
-    let rows = kernels.into_iter().map(|kernel| {
+    let mut desk = match bench::compiling_desk(checker.session, as_json) {
+        Ok(desk) => desk,
+        Err(outcome) => return outcome,
+    };
+    let shared = Arc::new(project.clone());
+    let mut checked = Checked { project, workload, rows: Vec::new(), elapsed: Duration::ZERO };
+    for kernel in kernels {
         // Over a whole project, a parameter is for the kernels that have it.
         let mut chosen = parameters.clone();
         chosen.retain(|name, _| has_parameter(kernel, name));
-        let setting = Setting {
-            project,
-            workload,
-            chosen: &chosen,
-            sheet: checker.sheet,
-            build: checker.build(),
+        let (project, asked_by) = (Arc::clone(&shared), AskedBy::Person);
+        let work = Work { project, kernel: Arc::new(kernel.clone()), chosen, asked_by };
+        let result = match facts(checker, &mut desk, work, workload) {
+            Ok(result) => result,
+            Err(outcome) => return outcome,
         };
-        Row { kernel, result: facts(compiler, kernel, &setting, &checker.session.cancellation) }
-    });
-    let mut checked = Checked { project, workload, rows: Vec::new(), elapsed: Duration::ZERO };
-    for row in rows {
+        let row = Row { kernel, result };
         let status = row.status();
         checked.rows.push(row);
         // What the machine cannot do for one kernel it cannot do for the next.
@@ -87,7 +93,30 @@ pub(super) fn check(
         }
     }
     checked.elapsed = started.elapsed();
-    outcome(checker, compiler, &checked, wanted.is_some())
+    let outcome = outcome(checker, compiler, &checked, wanted.is_some());
+    Outcome { errors: report::notices(&desk.notices()) + &outcome.errors, ..outcome }
+}
+
+/// What the engine finds out about a kernel.
+fn facts(
+    checker: &Checker<'_>,
+    desk: &mut Desk<'_>,
+    work: Work,
+    workload: &Workload,
+) -> Result<Result<Facts, FactsError>, Outcome> {
+    let (sheet, build) = (checker.sheet, checker.build());
+    let for_what = CompileFor { sheet, workload: workload.name.clone(), build };
+    let name = work.kernel.name.clone();
+    match desk.ending(&name, Request::Compile(work, for_what)) {
+        Ending::Compiled(result) => Ok(*result),
+        Ending::Cancelled { .. } => Ok(Err(FactsError::Compile(CompileError::Cancelled))),
+        other @ (Ending::Evaluated(_)
+        | Ending::Screened(_)
+        | Ending::Compared(_)
+        | Ending::Impossible(_)
+        | Ending::Panicked { .. }
+        | Ending::Stopped) => Err(run::failed(&run::no_verdict(other), checker.arguments.json)),
+    }
 }
 
 fn chosen<'a>(

@@ -118,7 +118,8 @@ fn protocol(arguments: &args::Run) -> Protocol {
 pub(super) struct Asked {
     project: Arc<Project>,
     parameters: BTreeMap<String, i64>,
-    conditions: Conditions,
+    /// Of each of them.
+    pub(super) conditions: Conditions,
 }
 
 impl Asked {
@@ -165,7 +166,7 @@ pub(super) fn evaluated_run(ending: Ending, seed: u64) -> Result<Run, EvaluateEr
 }
 
 /// Why there is no verdict.
-fn no_verdict(ending: Ending) -> EvaluateError {
+pub(super) fn no_verdict(ending: Ending) -> EvaluateError {
     match ending {
         Ending::Impossible(error) => error,
         Ending::Panicked { message } => {

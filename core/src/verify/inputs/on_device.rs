@@ -1,7 +1,7 @@
 //! What of an input a device can make by itself: all that depends on an element's index alone.
 //!
-//! Permutations, row offsets, the indices between them, rows of probabilities and what an echo changes are made on the
-//! host.
+//! Row offsets, rows of probabilities and what an echo changes are made on the host; indices between offsets are looked up
+//! in a table of those.
 
 use super::distribution::Change;
 use super::probe::{Sparse, SparseValue};
@@ -91,8 +91,10 @@ fn on_device(plan: &Plan<'_>, wanted: Wanted) -> Result<Option<Making>, InputErr
         Family::Float if plan.recipe.draw == Draw::Repeating => return Ok(None),
         Family::Float => of_reals(plan, format, wanted, &Reals::of(plan)?),
         Family::Signed | Family::Unsigned | Family::Boolean => match plan.fill {
-            Fill::Permutation | Fill::SortedOffsets { .. } | Fill::SortedIndices { .. } => None,
-            Fill::Normal { .. }
+            Fill::SortedOffsets { .. } => None,
+            Fill::Permutation
+            | Fill::SortedIndices { .. }
+            | Fill::Normal { .. }
             | Fill::Uniform { .. }
             | Fill::Integers { .. }
             | Fill::Ones
@@ -224,9 +226,9 @@ fn of_wholes(plan: &Plan<'_>, format: Format, wholes: &Wholes) -> Option<Making>
         wholes::Base::Between { low, high } => integers(*low, *high)?,
         wholes::Base::Mask { density } => making::Base::Mask { density: *density },
         wholes::Base::Causal { rows, cols } => making::Base::Causal { rows: *rows, cols: *cols },
-        wholes::Base::Shuffle(_) | wholes::Base::Offsets(_) | wholes::Base::Indices(_) => {
-            return None;
-        }
+        wholes::Base::Shuffle(shuffle) => shuffle.on_device(),
+        wholes::Base::Indices(indices) => indices.on_device(),
+        wholes::Base::Offsets(_) => return None,
     };
     Some(Making { base, ..placed(plan, format) })
 }

@@ -1,10 +1,13 @@
 //! Structured integers: permutations, row offsets of compressed sparse rows, and the column indices between them.
 
+use std::sync::Arc;
+
 use super::super::case::{Case, TensorCase};
 use super::super::layout::LayoutError;
 use super::{InputError, Plan};
 use crate::project::fill::Fill;
 use crate::random::Stream;
+use crate::trusted::making;
 
 /// A permutation of 0..n that needs no memory: a Feistel network on the smallest square power of two that holds n,
 /// walked until it falls below n (J. Black and P. Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002).
@@ -19,6 +22,11 @@ impl Shuffle {
         let bits = (64 - count.saturating_sub(1).leading_zeros()).max(2);
         let ([a, b, c, d], [e, f, g, h]) = (stream.words(0, 0), stream.words(1, 0));
         Self { count, half_bits: bits.div_ceil(2), keys: [a, b, c, d, e, f, g, h] }
+    }
+
+    /// The same for a device, which draws the keys for itself.
+    pub(super) fn on_device(&self) -> making::Base {
+        making::Base::Permutation { count: self.count, half_bits: self.half_bits }
     }
 
     /// Where an index below n goes.
@@ -69,20 +77,30 @@ pub(super) fn offsets(
     if reserved.is_none() {
         return Err(too_large(made));
     }
-    // The weights of the rows before each one, then their share of the total.
+    // The weight of each row behind its offset, then the share of the total that the rows before have.
     let stream = Stream::new(seed, tensor as u32);
-    let mut weights = 0_u64;
-    offsets.push(0);
-    for row in 0..rows {
-        weights += weight(stream.bits(row));
-        offsets.push(weights);
-    }
-    for offset in &mut offsets {
-        let share = u128::from(*offset) * u128::from(total) / u128::from(weights.max(1));
-        *offset = share as u64;
+    offsets.resize(made.elements as usize, 0);
+    stream.all_bits(0, &mut offsets[1..]);
+    offsets[1..].iter_mut().for_each(|bits| *bits = weight(*bits));
+    let weights = offsets[1..].iter().sum::<u64>().max(1);
+    let (mut share, mut rest) = (0, 0);
+    for offset in &mut offsets[1..] {
+        let more = u128::from(rest) + u128::from(*offset) * u128::from(total);
+        let (whole, remainder) = divided(more, weights);
+        share += whole;
+        rest = remainder;
+        *offset = share;
     }
     shorten(&mut offsets, longest, stream.bits(rows));
     Ok(offsets)
+}
+
+/// Quotient and remainder, the first of which has no more than 64 bits; dividing 64 bits is several times as fast.
+fn divided(number: u128, by: u64) -> (u64, u64) {
+    match u64::try_from(number) {
+        Ok(number) => (number / by, number % by),
+        Err(_) => ((number / u128::from(by)) as u64, (number % u128::from(by)) as u64),
+    }
 }
 
 /// From 1 to 2²³: the fourth power of an even number, so that a tenth of the rows has half of everything, and one in 64
@@ -154,6 +172,11 @@ impl Indices {
         };
         let offsets = self::offsets(plan.case, offsets, *total, plan.recipe.seed)?;
         Ok(Self { offsets, below, row: 0 })
+    }
+
+    /// The same for a device.
+    pub(super) fn on_device(&self) -> making::Base {
+        making::Base::Indices { offsets: Arc::from(&*self.offsets), below: self.below }
     }
 
     /// The index of an element; elements are asked for in ascending order. Those behind the last row are in none.

@@ -48,7 +48,9 @@ impl Trusted {
         buffer: BufferId,
         making: &Making,
     ) -> Result<(), StationFailure> {
-        run(device, &launches::make(self.module, buffer, making))
+        let table = table(device, making)?;
+        run(device, &launches::make(self.module, buffer, making, table))?;
+        give_back(device, table)
     }
 
     /// The first byte of a buffer that is not what was made.
@@ -59,7 +61,10 @@ impl Trusted {
         making: &Making,
     ) -> Result<Option<u64>, StationFailure> {
         self.begin(device, [u64::MAX; 2])?;
-        run(device, &launches::still(self.module, buffer, making, self.answer))?;
+        let table = table(device, making)?;
+        let made = (making, table);
+        run(device, &launches::still(self.module, buffer, made, self.answer))?;
+        give_back(device, table)?;
         let [first, _unused] = self.answered(device)?;
         Ok((first != u64::MAX).then_some(first))
     }
@@ -155,6 +160,19 @@ pub(super) fn constant(bytes: u64, element: &[u8]) -> Option<Making> {
     bits.get_mut(..element.len())?.copy_from_slice(element);
     let fits = matches!(size, 1 | 2 | 4 | 8) && bytes.is_multiple_of(size);
     fits.then(|| Making::constant(bytes / size, Format::whole(size), u64::from_le_bytes(bits)))
+}
+
+/// The numbers that are looked up, where the device reads them.
+fn table(device: &mut dyn Device, making: &Making) -> Result<Option<BufferId>, StationFailure> {
+    let Some(table) = making.table() else { return Ok(None) };
+    let bytes: Vec<u8> = table.iter().flat_map(|number| number.to_le_bytes()).collect();
+    let length = bytes.len() as u64;
+    let request = BufferRequest::new("table", length, Access::ReadOnly, Initial::Bytes(bytes));
+    device.allocate(request).map(Some).map_err(|error| of_device(&error))
+}
+
+fn give_back(device: &mut dyn Device, buffer: Option<BufferId>) -> Result<(), StationFailure> {
+    buffer.map_or(Ok(()), |buffer| device.free(buffer)).map_err(|error| of_device(&error))
 }
 
 /// Memory for the work of trusted code.
