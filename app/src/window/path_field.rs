@@ -21,6 +21,13 @@ pub(super) struct PathField {
     caret: Caret,
 }
 
+/// Whether an arrow key was pressed in this frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    None,
+    Made,
+}
+
 /// Where the caret goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Caret {
@@ -49,6 +56,7 @@ impl PathField {
         let (enter, tab, escape) = (pressed(Key::Enter), pressed(Key::Tab), pressed(Key::Escape));
         let fitting: Vec<Entry> = browsing.fitting(&self.typed).cloned().collect();
         self.step(down, up, fitting.len());
+        let step = if up || down { Step::Made } else { Step::None };
         let entry = self.chosen.and_then(|at| fitting.get(at));
         match (tab, enter, entry) {
             (true, _, entry) => {
@@ -72,7 +80,7 @@ impl PathField {
                 ui.set_width(560.0);
                 self.field(ui);
                 self.answer(ui, browsing);
-                self.folders(ui, &fitting, commands);
+                self.folders(ui, (&fitting, step), commands);
             });
         });
         let folder = split(&self.typed).0;
@@ -133,7 +141,12 @@ impl PathField {
         ui.add_space(4.0);
     }
 
-    fn folders(&mut self, ui: &mut Ui, fitting: &[Entry], commands: &mut Vec<Command>) {
+    fn folders(
+        &mut self,
+        ui: &mut Ui,
+        (fitting, step): (&[Entry], Step),
+        commands: &mut Vec<Command>,
+    ) {
         let tokens = theme::tokens(ui);
         let mut clicked = None;
         ScrollArea::vertical().max_height(320.0).show(ui, |ui| {
@@ -147,7 +160,7 @@ impl PathField {
                     .shortcut_text(RichText::new(detail).color(tokens.accent.0))
                     .min_size(vec2(ui.available_width(), 24.0));
                 let response = ui.add(button);
-                if is_chosen {
+                if is_chosen && step == Step::Made {
                     response.scroll_to_me(None);
                 }
                 if response.clicked() {
