@@ -54,3 +54,44 @@ pub(crate) fn picture<State>(harness: &mut Harness<'_, State>, name: &str) -> Rg
     assert!(other * 200 > image.pixels().count(), "{name}: the picture is empty");
     image
 }
+
+/// How far a channel of a pixel may lie from the stored one: systems round curves and the edges of letters otherwise.
+const NEAR: u8 = 48;
+/// The part of all pixels that may lie further.
+const MOST_FAR: f64 = 0.003;
+
+/// Draws what is shown and holds it against the picture of that name in `tests/data/pictures`.
+pub(crate) fn as_stored<State>(harness: &mut Harness<'_, State>, name: &str) {
+    let image = picture(harness, name);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/pictures");
+    let look = format!(
+        "look at target/pictures/{name}.png; where it is right, copy it to tests/data/pictures"
+    );
+    let stored = image::open(folder.join(format!("{name}.png")));
+    let stored = stored.unwrap_or_else(|error| panic!("{name}: {error}; {look}")).into_rgba8();
+    assert_eq!(image.dimensions(), stored.dimensions(), "{name}: {look}");
+    let share = far(&image, &stored);
+    assert!(share <= MOST_FAR, "{name}: {:.2} % of all pixels are others; {look}", share * 100.0);
+}
+
+/// The part of all pixels of two pictures that lie far from each other.
+fn far(one: &RgbaImage, other: &RgbaImage) -> f64 {
+    let is_far = |(one, other): &(&image::Rgba<u8>, &image::Rgba<u8>)| {
+        one.0.iter().zip(other.0).any(|(one, other)| one.abs_diff(other) > NEAR)
+    };
+    one.pixels().zip(other.pixels()).filter(is_far).count() as f64 / one.pixels().len() as f64
+}
+
+#[test]
+fn a_picture_with_another_word_is_another_picture() {
+    let draw = |text: &'static str| {
+        let mut harness = harness(ThemeName::Dark, [320.0, 200.0], (), move |ui, (): &mut ()| {
+            ui.heading("Times");
+            ui.label(text);
+            ui.add(egui::Separator::default());
+        });
+        harness.render().expect("the processor draws everything")
+    };
+    assert!(far(&draw("131 microseconds"), &draw("131 microseconds")) <= MOST_FAR);
+    assert!(far(&draw("131 microseconds"), &draw("620 milliseconds")) > MOST_FAR);
+}

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{self, Cursor, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use lightbench_core::figure::Figure;
 use lightbench_core::project::Project;
@@ -17,6 +18,9 @@ use crate::workbench::settings::Settings;
 
 /// What stands in the journal for one text: the project's folder, the file below it, the text.
 type Entry = (PathBuf, PathBuf, String);
+
+/// A dialog that is gone sooner was never shown: a desktop without a portal has none.
+const QUICKER_THAN_ANYBODY: Duration = Duration::from_millis(250);
 
 /// A folder is no project.
 struct NoProject;
@@ -129,8 +133,12 @@ impl Worker {
         let said = self.said.clone();
         self.with_person(move || {
             let dialog = rfd::FileDialog::new().set_title("Open a Lightbench project");
-            if let Some(folder) = dialog.pick_folder() {
-                said.say(Finding::Folder(folder));
+            let asked = Instant::now();
+            match dialog.pick_folder() {
+                Some(folder) => said.say(Finding::Folder(folder)),
+                // Nobody closes a dialog as fast: there was none.
+                None if asked.elapsed() < QUICKER_THAN_ANYBODY => said.say(Finding::NoDialog),
+                None => {}
             }
         });
     }

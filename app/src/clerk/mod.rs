@@ -10,9 +10,11 @@
 //! read again by the next. A dialog waits for a person, and so has a thread of its own for as long as it is open.
 
 pub(crate) mod files;
+mod folders;
 mod keeping;
 mod lessons;
 mod machine;
+mod machine_code;
 mod searches;
 #[cfg(test)]
 mod tests;
@@ -158,12 +160,17 @@ impl Worker {
             Errand::Record(recording) => self.record(&recording),
             Errand::Label(folder, number, label) => self.label(&folder, number, label),
             Errand::ReadRun(folder, number) => self.read_run(&folder, number),
+            Errand::DisassembleRun { project, run, workload } => {
+                self.disassemble_run(&project, &run, &workload);
+            }
             Errand::Disassemble(facts) => self.disassemble(facts),
             Errand::KeepJournal(folder, file, text) => self.keep_journal(&folder, &file, &text),
             Errand::ForgetJournal(folder, file) => self.forget_journal(&folder, &file),
             Errand::KeepSettings(settings) => self.keep_settings(&settings),
             Errand::KeepLayouts(text) => self.keep_layouts(&text),
             Errand::AskForFolder => self.ask_for_folder(),
+            Errand::ListFolders(folder) => self.list_folders(folder),
+            Errand::OpenTyped(typed) => self.open_typed(typed),
             Errand::Export { name, bytes } => self.export(name, bytes),
             Errand::ExportPicture { name, figure, theme } => {
                 self.export_picture(name, &figure, theme);

@@ -241,3 +241,34 @@ fn a_new_file_never_replaces_another() {
     let naive = fs::read_to_string(bench.project().join("kernels/naive.cu")).unwrap();
     assert_ne!(naive, "// kept\n");
 }
+
+#[test]
+fn paths_that_are_typed_are_listed_opened_or_answered() {
+    let bench = Bench::new();
+    let root = bench.project();
+    let above = format!("{}/", root.parent().unwrap().display());
+    let folders =
+        |folder: &str| {
+            bench.desk.hand(Errand::ListFolders(folder.to_owned()));
+            bench.until(|finding| {
+                if let Finding::Folders(listed) = finding { Some(listed.found) } else { None }
+            })
+        };
+    let entries = folders(&above).unwrap();
+    let project = entries.iter().find(|entry| entry.name == "project").unwrap();
+    assert_eq!(project.kind, crate::workbench::browsing::Kind::Project);
+    assert!(folders(&format!("{above}none/")).unwrap_err().contains("There is no folder"));
+    assert!(folders(&format!("{above}project/project.ron/")).unwrap_err().contains("is a file"));
+    let open = |typed: String| {
+        bench.desk.hand(Errand::OpenTyped(typed));
+        bench.until(|finding| match finding {
+            Finding::Folder(folder) => Some(Ok(folder)),
+            Finding::PathRefused(refused) => Some(Err(refused.why)),
+            _ => None,
+        })
+    };
+    assert_eq!(open(format!("{above}project/")).as_ref(), Ok(&root));
+    assert_eq!(open(format!("{above}project/kernels/naive.cu")).as_ref(), Ok(&root));
+    assert!(open(above.clone()).unwrap_err().contains("is no project"));
+    assert!(open(format!("{above}none")).unwrap_err().contains("is not there"));
+}

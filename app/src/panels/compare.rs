@@ -1,33 +1,38 @@
-//! A or B: two runs side by side, what they have in common and what not, number by number and line by line.
+//! A or B, or more than two: what runs have in common and what not, number by number; and two of them line by line, as
+//! they were written or as the machine code that came of it.
 
-use std::collections::BTreeSet;
-
-use egui::{Grid, RichText, ScrollArea, Ui, vec2};
+use egui::{RichText, ScrollArea, Ui};
 use lightbench_core::history::StoredRun;
-use lightbench_core::history::before::than;
-use lightbench_core::history::record::WorkloadName;
-use lightbench_core::history::timing::{Mode, RecordedTiming};
-use lightbench_core::measure::comparison::Conclusion;
-use lightbench_core::speed_of_light::than::Than;
 
-use super::empty;
-use crate::theme::{self, GAP, Tokens};
+use super::{compare_matrix, empty};
+use crate::theme::{self, GAP};
 use crate::widgets::code::diff::Diff;
 use crate::widgets::code::diff::DiffView;
 use crate::widgets::code::syntax::Language;
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
-use crate::workbench::comparison::{clock, conditions};
+use crate::workbench::comparison::{Code, Compared, conditions};
 
 /// Where somebody is in the texts.
 #[derive(Debug, Default)]
 pub(super) struct CompareView {
+    what: What,
     shown: Option<Texts>,
 }
 
+/// Which texts are held against each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum What {
+    /// As somebody wrote it.
+    #[default]
+    Source,
+    /// What the compiler made of it.
+    Machine,
+}
+
 struct Texts {
-    of: [i64; 2],
+    of: ([i64; 2], What),
     diff: Diff,
     view: DiffView,
 }
@@ -53,136 +58,112 @@ pub(super) fn show(
         return;
     };
     let tokens = theme::tokens(ui);
-    controls(ui, runs, commands);
-    for difference in conditions(runs[0], runs[1]) {
+    let workload = bench.opened.as_ref().map(|opened| opened.workload.as_str()).unwrap_or_default();
+    controls(ui, &runs, commands);
+    for difference in conditions(&runs) {
         ui.horizontal_wrapped(|ui| {
             Icon::Warning.show(ui, tokens.status.warning.0);
             ui.colored_label(tokens.status.warning.0, format!("Not the same {difference}"));
         });
     }
     ui.add_space(GAP);
-    ScrollArea::vertical()
+    // More runs are held against each other by their numbers, two by their texts as well.
+    let share = if runs.len() > 2 { 0.68 } else { 0.5 };
+    ScrollArea::both()
         .id_salt("numbers")
-        .max_height(ui.available_height() * 0.4)
+        .max_height(ui.available_height() * share)
         .auto_shrink([false, true])
-        .show(ui, |ui| {
-            numbers(ui, &tokens, runs);
-        });
+        .show(ui, |ui| compare_matrix::show(ui, &runs, workload, commands));
     ui.add_space(2.0 * GAP);
-    texts(ui, bench, view, runs);
+    texts(ui, bench, view, commands);
 }
 
 fn title(run: &StoredRun) -> String {
     format!("#{} {}", run.number, run.record.kernel)
 }
 
-fn controls(ui: &mut Ui, [a, b]: [&StoredRun; 2], commands: &mut Vec<Command>) {
+fn controls(ui: &mut Ui, runs: &[&StoredRun], commands: &mut Vec<Command>) {
     ui.horizontal_wrapped(|ui| {
-        let strong =
-            |text: String| RichText::new(text).family(egui::FontFamily::Name(theme::STRONG.into()));
-        ui.weak("A");
-        ui.label(strong(title(a)));
-        ui.weak("B");
-        ui.label(strong(title(b)));
         let mut entry = |ui: &mut Ui, name: &str, command: Command| {
             if ui.button(name).clicked() {
                 commands.push(command);
-                ui.close();
             }
         };
         entry(ui, "Swap sides", Command::SwapSides);
         entry(ui, "Copy as Markdown", Command::CopyComparison);
-        ui.menu_button("More", |ui| {
-            entry(ui, "Take the source of A into the editor", Command::TakeSource(a.number));
-            entry(ui, "Take the source of B into the editor", Command::TakeSource(b.number));
-            entry(ui, "Pin A: compare everything with it", Command::Pin(a.number));
-            entry(ui, "Show B in every panel", Command::SelectRun(b.number));
-        });
-    });
-}
-
-fn cold<'a>(run: &'a StoredRun, workload: &WorkloadName) -> Option<&'a RecordedTiming> {
-    let mut times = run.record.timings().iter();
-    times.find(|timing| timing.mode == Mode::Cold && timing.workload == *workload)
-}
-
-fn numbers(ui: &mut Ui, tokens: &Tokens, [a, b]: [&StoredRun; 2]) {
-    Grid::new("numbers").num_columns(4).striped(true).spacing(vec2(6.0 * GAP, 3.0)).show(
-        ui,
-        |ui| {
-            for head in ["", "A", "B", "B against A"] {
-                ui.label(RichText::new(head).small().color(tokens.text.weak.0));
-            }
-            ui.end_row();
-            ui.weak("verdict");
-            ui.label(a.record.verdict());
-            ui.label(b.record.verdict());
-            ui.end_row();
-            let timings = a.record.timings().iter().chain(b.record.timings());
-            let names: BTreeSet<&WorkloadName> = timings.map(|timing| &timing.workload).collect();
-            for name in names {
-                let (one, other) = (cold(a, name), cold(b, name));
-                ui.label(name.as_str());
-                time(ui, one);
-                time(ui, other);
-                change(ui, tokens, than(&b.record, a, name));
-                ui.end_row();
-                ui.weak("of the speed of light");
-                for timing in [one, other] {
-                    let fraction = timing.and_then(|timing| timing.standing.as_ref());
-                    ui.weak(fraction.map_or_else(String::new, |standing| {
-                        format!("{} ({})", standing.fraction, standing.limiter)
-                    }));
-                }
-                ui.end_row();
-            }
-        },
-    );
-}
-
-fn time(ui: &mut Ui, timing: Option<&RecordedTiming>) {
-    let Some(timing) = timing else {
-        ui.weak("not timed");
-        return;
-    };
-    let mut text = timing.median.seconds().to_string();
-    if let Some(spread) = timing.spread {
-        let (low, high) = spread.interval;
-        text = format!("{text}  ({} to {})", low.seconds(), high.seconds());
-    }
-    ui.label(text).on_hover_text(clock(&timing.clock));
-}
-
-/// B against A, in the words of every verdict.
-fn change(ui: &mut Ui, tokens: &Tokens, than: Option<Than>) {
-    let Some(than) = than else { return };
-    let (icon, color) = match than {
-        Than::Measured { conclusion: Conclusion::Faster, .. } => (Icon::Up, tokens.status.good.0),
-        Than::Measured { conclusion: Conclusion::Slower, .. } => (Icon::Down, tokens.status.bad.0),
-        Than::Measured { conclusion: Conclusion::NoMeasurableDifference, .. } => {
-            (Icon::Equal, tokens.text.weak.0)
+        if runs.len() < compare_matrix::MOST {
+            ui.weak("Ctrl and a click in the history, or Ctrl+Shift+D, adds a run");
         }
-        Than::Modelled { .. } => (Icon::Ring, tokens.origin.modelled.0),
-        Than::NotComparable(_) => (Icon::Warning, tokens.status.warning.0),
-    };
-    ui.horizontal(|ui| {
-        icon.show(ui, color);
-        ui.colored_label(color, than.words("A"));
     });
 }
 
-fn texts(ui: &mut Ui, bench: &Workbench, view: &mut CompareView, [a, b]: [&StoredRun; 2]) {
-    let [Some(one), Some(other)] = &bench.selection.sides else { return };
-    let (Some(old), Some(new)) = (&one.source, &other.source) else {
-        ui.weak("The text of one of the two is not on record");
-        return;
+fn texts(ui: &mut Ui, bench: &Workbench, view: &mut CompareView, commands: &mut Vec<Command>) {
+    let [Some(a), Some(b)] = &bench.selection.sides else { return };
+    let (Some(one), Some(other)) = (&a.run, &b.run) else { return };
+    ui.horizontal(|ui| {
+        for (what, name) in [(What::Source, "Source"), (What::Machine, "Machine code")] {
+            ui.selectable_value(&mut view.what, what, name);
+        }
+        ui.weak("of A and B");
+    });
+    ui.add_space(GAP);
+    let found = match view.what {
+        What::Source => sources(a, b),
+        What::Machine => machine_code(a, b, commands),
     };
-    let of = [a.number.0, b.number.0];
+    let [old, new] = match found {
+        Ok(texts) => texts,
+        Err(why) => {
+            ui.label(RichText::new(why).color(theme::tokens(ui).text.weak.0));
+            return;
+        }
+    };
+    let of = ([a.number.0, b.number.0], view.what);
     if view.shown.as_ref().is_none_or(|shown| shown.of != of) {
-        let diff = Diff::of_texts(old, new);
-        view.shown =
-            Some(Texts { of, diff, view: DiffView::new("Comparison of sources", Language::Cuda) });
+        let (diff, name, language) = match view.what {
+            What::Source => (Diff::of_texts(old, new), "Comparison of sources", Language::Cuda),
+            What::Machine => {
+                (Diff::of_sass(old, new), "Comparison of machine code", Language::Sass)
+            }
+        };
+        view.shown = Some(Texts { of, diff, view: DiffView::new(name, language) });
     }
     let Some(Texts { diff, view, .. }) = &mut view.shown else { return };
-    view.show(ui, diff, [&title(a), &title(b)]);
+    view.show(ui, diff, [&title(one), &title(other)]);
+}
+
+fn sources<'a>(a: &'a Compared, b: &'a Compared) -> Result<[&'a str; 2], String> {
+    match (&a.source, &b.source) {
+        (Some(old), Some(new)) => Ok([old, new]),
+        (None, _) => Err(format!("The text of run {} is not on record", a.number)),
+        (_, None) => Err(format!("The text of run {} is not on record", b.number)),
+    }
+}
+
+/// The machine code of both; what nobody has asked for yet is asked for.
+fn machine_code<'a>(
+    a: &'a Compared,
+    b: &'a Compared,
+    commands: &mut Vec<Command>,
+) -> Result<[&'a str; 2], String> {
+    for side in [a, b] {
+        if let Code::Unread = side.code {
+            commands.push(Command::DisassembleRun(side.number));
+        }
+    }
+    for side in [a, b] {
+        match &side.code {
+            Code::Unread | Code::Reading => {
+                return Err("Being compiled and disassembled; it takes a moment".to_owned());
+            }
+            Code::Unreadable(why) => return Err(format!("Run {}: {why}", side.number)),
+            Code::Read(_) => {}
+        }
+    }
+    match (&a.code, &b.code) {
+        (Code::Read(old), Code::Read(new)) => Ok([old, new]),
+        (Code::Unread | Code::Reading | Code::Unreadable(_) | Code::Read(_), _) => {
+            Err(String::new())
+        }
+    }
 }

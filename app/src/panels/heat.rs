@@ -78,6 +78,9 @@ impl Lines {
     }
 }
 
+/// Threads of a warp.
+const LANES: u64 = 32;
+
 const fn amount(heat: Heat, counts: &Counts) -> u64 {
     match heat {
         Heat::Off => 0,
@@ -86,6 +89,10 @@ const fn amount(heat: Heat, counts: &Counts) -> u64 {
             counts.global_load_sectors + counts.global_store_sectors + counts.atomic_sectors
         }
         Heat::Conflicts => counts.shared_bank_conflicts,
+        Heat::IdleLanes => {
+            (LANES * counts.warp_instructions).saturating_sub(counts.thread_instructions)
+        }
+        Heat::Divergence => counts.divergent_branches,
     }
 }
 
@@ -95,12 +102,21 @@ const fn word(heat: Heat) -> &'static str {
         Heat::Instructions => "warp instructions",
         Heat::Sectors => "sectors",
         Heat::Conflicts => "bank conflicts",
+        Heat::IdleLanes => "idle lanes",
+        Heat::Divergence => "divergent branches",
     }
 }
 
 /// Chooses what the column shows.
 pub(super) fn choose(ui: &mut Ui, current: Heat, commands: &mut Vec<Command>) {
-    let all = [Heat::Off, Heat::Instructions, Heat::Sectors, Heat::Conflicts];
+    let all = [
+        Heat::Off,
+        Heat::Instructions,
+        Heat::Sectors,
+        Heat::Conflicts,
+        Heat::IdleLanes,
+        Heat::Divergence,
+    ];
     let name = format!("Beside the lines: {}", word(current));
     ComboBox::from_id_salt("heat")
         .selected_text(word(current))

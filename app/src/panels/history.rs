@@ -50,6 +50,14 @@ pub(super) struct Place {
 }
 
 impl HistoryView {
+    /// Families stand together from now on, or all runs are one list again.
+    pub(super) fn group(&mut self) {
+        self.view.grouping = match self.view.grouping {
+            Grouping::None => Grouping::Lineage,
+            Grouping::Lineage => Grouping::None,
+        };
+    }
+
     /// Asks what a run is to be called.
     pub(super) fn ask_for_label(&mut self, row: &Row) {
         self.label = Some(Asked {

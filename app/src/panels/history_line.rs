@@ -70,7 +70,8 @@ pub(super) fn show(
     let time = row.time(workload);
     let said = time.map_or_else(|| row.verdict().to_owned(), |time| time.median.to_string());
     let label = row.label.as_ref().map(|label| format!(" {label}")).unwrap_or_default();
-    let name = format!("#{} {} {} {said}{label}", row.number, row.kernel, row.verdict());
+    let letter = bench.letter(row.number).map(|letter| format!(", {letter}")).unwrap_or_default();
+    let name = format!("#{} {} {} {said}{label}{letter}", row.number, row.kernel, row.verdict());
     let selected = bench.shown_run().is_some_and(|shown| shown.number == row.number);
     response.widget_info(|| WidgetInfo::selected(egui::Role::ListItem, true, selected, &name));
     let pinned = bench.pinned() == Some(row.number);
@@ -108,7 +109,7 @@ pub(super) fn show(
     }
     title(
         ui,
-        row,
+        (row, bench.letter(row.number)),
         tokens,
         columns,
         Rect::from_min_max(
@@ -151,7 +152,13 @@ pub(super) fn origin(ui: &Ui, tokens: &Tokens, source: TimeSource, at: egui::Pos
     icon.paint(ui.painter(), place, color);
 }
 
-fn title(ui: &Ui, row: &Row, tokens: &Tokens, columns: &Columns, place: Rect) {
+fn title(
+    ui: &Ui,
+    (row, letter): (&Row, Option<&str>),
+    tokens: &Tokens,
+    columns: &Columns,
+    place: Rect,
+) {
     let mut job = LayoutJob::default();
     job.wrap.max_width = place.width().max(0.0);
     job.wrap.max_rows = 1;
@@ -163,6 +170,9 @@ fn title(ui: &Ui, row: &Row, tokens: &Tokens, columns: &Columns, place: Rect) {
     let room = place.width() / columns.font.size;
     if row.label.is_none() || room > ROOM_FOR_BOTH {
         job.append(&row.kernel, 6.0, format(tokens.text.normal.0));
+    }
+    if let Some(letter) = letter {
+        job.append(letter, 6.0, format(tokens.accent.0));
     }
     if let Some(label) = &row.label {
         let mut format = TextFormat::simple(columns.small.clone(), tokens.text.strong.0);
@@ -214,7 +224,9 @@ fn date(at: Timestamp) -> String {
 }
 
 fn act(response: &Response, bench: &Workbench, row: &Row, commands: &mut Vec<Command>) {
-    if response.clicked() {
+    if response.clicked() && response.ctx.input(|input| input.modifiers.command) {
+        commands.push(Command::CompareToo(Some(row.number)));
+    } else if response.clicked() {
         response.request_focus();
         commands.push(Command::SelectRun(row.number));
     }
@@ -244,6 +256,7 @@ fn act(response: &Response, bench: &Workbench, row: &Row, commands: &mut Vec<Com
             "Compare with the one shown",
             vec![Command::Compare(Side::A, number), Command::CompareSelected],
         );
+        entry("Add to the comparison, or leave out", vec![Command::CompareToo(Some(number))]);
         entry("Compare as A", vec![Command::Compare(Side::A, number)]);
         entry("Compare as B", vec![Command::Compare(Side::B, number)]);
     });

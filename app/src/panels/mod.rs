@@ -5,6 +5,7 @@ mod archive;
 mod assembly;
 mod best_so_far;
 mod compare;
+mod compare_matrix;
 mod counters;
 mod device;
 mod doctor;
@@ -60,6 +61,11 @@ pub struct Views {
 }
 
 impl Views {
+    /// Has families of runs stand together, or all runs in one list.
+    pub(crate) fn group_runs(&mut self) {
+        self.history.group();
+    }
+
     /// Asks what a run is to be called.
     pub(crate) fn ask_for_label(&mut self, row: &Row) {
         self.history.ask_for_label(row);

@@ -206,7 +206,7 @@ fn next(ui: &mut Ui, bench: &Workbench, kernel: &str, said: &mut Vec<SearchComma
     });
     models(ui, bench, &mut plan);
     ui.horizontal_wrapped(|ui| {
-        ui.label("Budget");
+        row_name(ui, "Budget");
         limits(ui, &mut plan);
         pace(ui, plan.pace, said);
     });
@@ -215,8 +215,19 @@ fn next(ui: &mut Ui, bench: &Workbench, kernel: &str, said: &mut Vec<SearchComma
     }
 }
 
+/// What a row of the plan is about, as wide in every row, so that what follows stands in columns.
+fn row_name(ui: &mut Ui, name: &str) {
+    let size =
+        vec2(ui.text_style_height(&egui::TextStyle::Body) * 3.4, ui.spacing().interact_size.y);
+    let left = egui::Layout::left_to_right(egui::Align::Center);
+    ui.allocate_ui_with_layout(size, left, |ui| {
+        ui.set_min_width(size.x);
+        ui.label(name);
+    });
+}
+
 fn strategy(ui: &mut Ui, plan: &mut Plan) {
-    ui.label("Strategy");
+    row_name(ui, "Strategy");
     let chosen = plan.strategy.to_string();
     let shown = ComboBox::from_id_salt("strategy").selected_text(&chosen).show_ui(ui, |ui| {
         for each in StrategyKind::ALL {
@@ -266,7 +277,7 @@ fn models(ui: &mut Ui, bench: &Workbench, plan: &mut Plan) {
         return;
     }
     ui.horizontal_wrapped(|ui| {
-        ui.label("Models");
+        row_name(ui, "Models");
         for name in known {
             let mut takes_part = plan.models.contains(name);
             if ui.add(Checkbox::new(&mut takes_part, name)).changed() {
@@ -280,7 +291,7 @@ fn models(ui: &mut Ui, bench: &Workbench, plan: &mut Plan) {
             return;
         }
         roles(ui, plan);
-        let shown = DragValue::new(&mut plan.contrast).range(0..=16).suffix(" variants beside");
+        let shown = DragValue::new(&mut plan.contrast).range(0..=16).suffix(" other variants");
         ui.add(shown).on_hover_text("Other variants that models are shown with their numbers");
         let mut tokens = plan.budget.tokens.unwrap_or_default();
         let field = DragValue::new(&mut tokens).speed(1000).custom_formatter(|value, _| {

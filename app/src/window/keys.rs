@@ -5,7 +5,7 @@ use egui::{Key, KeyboardShortcut, Modifiers, Ui};
 use crate::workbench::command::{self, Command, EditCommand, Shortcut, entries};
 
 /// Commands whose keys were pressed; the keys are used up.
-pub(super) fn pressed(ui: &Ui, palette_is_open: bool) -> Vec<Command> {
+pub(super) fn pressed(ui: &Ui, somebody_types: bool) -> Vec<Command> {
     let mut known: Vec<(KeyboardShortcut, Command)> = Vec::new();
     for entry in entries() {
         // The editor undoes and redoes by itself, and a search field wants these keys as well.
@@ -17,7 +17,7 @@ pub(super) fn pressed(ui: &Ui, palette_is_open: bool) -> Vec<Command> {
         }
     }
     known.sort_by_key(|(keys, _)| std::cmp::Reverse(keys.modifiers.shift));
-    if palette_is_open {
+    if somebody_types {
         return Vec::new();
     }
     let mut commands = Vec::new();

@@ -7,6 +7,7 @@ mod bars;
 mod keys;
 mod layout;
 mod palette;
+mod path_field;
 pub mod picture;
 mod program;
 mod start;
@@ -25,6 +26,7 @@ pub use self::program::{Starting, run};
 
 use self::layout::{Change, Layouts};
 use self::palette::Palette;
+use self::path_field::PathField;
 use crate::panels::{self, Views};
 use crate::theme::{self, ThemeName};
 use crate::workbench::command::Command;
@@ -42,6 +44,7 @@ pub struct Window {
     layouts: Layouts,
     views: Views,
     palette: Option<Palette>,
+    path: Option<PathField>,
     leaving: Leaving,
     /// What egui was last told of the look.
     applied: Option<(ThemeName, f32)>,
@@ -70,6 +73,7 @@ impl Window {
             layouts: Layouts::default(),
             views: Views::default(),
             palette: None,
+            path: None,
             leaving: Leaving::No,
             applied: None,
         }
@@ -111,7 +115,8 @@ impl Window {
 
     /// Draws everything, and does what was asked for.
     pub(crate) fn frame(&mut self, ui: &mut Ui, now: Duration) {
-        let mut commands = keys::pressed(ui, self.palette.is_some());
+        let typing = self.palette.is_some() || self.path.is_some();
+        let mut commands = keys::pressed(ui, typing);
         top_bar::show(ui, &self.bench, self.layouts.current(), &mut commands);
         bars::strip(ui, &self.bench, now, &mut commands);
         bars::status(ui, &self.bench, &mut commands);
@@ -136,12 +141,23 @@ impl Window {
                 }
             }
         }
+        self.path(ui, &mut commands);
         toasts::show(ui, &self.bench.notices, now, &mut commands);
         self.ask_before_leaving(ui, &mut commands);
         for command in commands {
             self.carry_out(command, now);
         }
         self.grant(ui.ctx());
+    }
+
+    /// The field for a path, as long as somebody types one.
+    fn path(&mut self, ui: &Ui, commands: &mut Vec<Command>) {
+        let Some(browsing) = &self.bench.selection.browsing else {
+            self.path = None;
+            return;
+        };
+        let path = self.path.get_or_insert_with(|| PathField::new(&self.bench));
+        path.show(ui, browsing, commands);
     }
 
     /// Draws one panel in all the room that there is, and does what was asked for.
@@ -204,6 +220,9 @@ impl Window {
             self.palette = Some(Palette::of_kernels());
         } else if let Command::Edit(edit) = &command {
             self.views.editor.ask(*edit);
+        } else if command == Command::GroupRuns {
+            self.layouts.show(Panel::History);
+            self.views.group_runs();
         } else if let Command::AskForLabel(number) = &command {
             let number = number.or_else(|| self.bench.shown_run().map(|row| row.number));
             match number.and_then(|number| self.bench.runs.get(number)) {

@@ -62,6 +62,9 @@ fn projects(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
         if ui.button("Open project…").clicked() {
             commands.push(Command::OpenFolder);
         }
+        if ui.button("By its path…").clicked() {
+            commands.push(Command::AskForPath);
+        }
         ui.weak("or drop a project folder or a kernel here");
     });
 }

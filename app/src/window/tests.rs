@@ -1,8 +1,11 @@
 //! The whole window as a person uses it: by labels and keys, and how it looks in every theme.
 
+mod comparing;
 mod history;
 mod narrow;
+mod paths;
 mod searching;
+mod stored;
 mod teaching;
 
 use std::time::Duration;
@@ -166,31 +169,6 @@ fn commands_are_found_by_typing() {
     harness.run();
     press(&mut harness, Modifiers::NONE, Key::Enter);
     assert_eq!(harness.state().window.bench.opened.as_ref().unwrap().kernel, "vector16");
-}
-
-#[test]
-fn two_runs_are_two_clicks_apart() {
-    let (mut harness, script) = shown(ThemeName::Dark, SIZE);
-    harness.get_by_label_contains("#4 vector16").click();
-    harness.run();
-    press(&mut harness, Modifiers::COMMAND, Key::D);
-    let numbers: Vec<i64> = script
-        .handed()
-        .iter()
-        .filter_map(
-            |errand| if let Errand::ReadRun(_, number) = errand { Some(number.0) } else { None },
-        )
-        .collect();
-    assert_eq!(numbers.len(), 2, "{numbers:?}");
-    for number in numbers {
-        let (kernel, seconds) = if number == 4 { ("vector16", 1.31e-4) } else { ("naive", 6.2e-4) };
-        let run = Box::new(stored(number, kernel, 0, Some(seconds)));
-        script.find(Finding::Run(folder(), run, Some(format!("// {kernel}\nvoid f();\n"))));
-    }
-    harness.run();
-    assert!(harness.query_by_label("Nothing to compare yet").is_none());
-    harness.get_by_label("Swap sides");
-    testing::picture(&mut harness, "flow-compare");
 }
 
 #[test]

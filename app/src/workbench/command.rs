@@ -19,6 +19,14 @@ use crate::theme::ThemeName;
 pub enum Command {
     /// Ask for a project folder.
     OpenFolder,
+    /// Ask for the path of a project, to be typed.
+    AskForPath,
+    /// What folders there are in a folder that was typed.
+    ListFolders(String),
+    /// Open the project at a path that was typed.
+    OpenTyped(String),
+    /// No path is to be typed any more.
+    LeavePath,
     /// Open a project, or the project that a kernel file belongs to.
     Open(PathBuf),
     /// Close the project.
@@ -68,6 +76,8 @@ pub enum Command {
     SelectRun(RunNumber),
     /// Compare everything with this run from now on; with none again where it is that run already.
     Pin(RunNumber),
+    /// Have families of runs stand together, or all runs in one list.
+    GroupRuns,
     /// Ask what a run is to be called; the one that is looked at where none is named.
     AskForLabel(Option<RunNumber>),
     /// Call a run so from now on; an empty text takes its label away.
@@ -76,6 +86,11 @@ pub enum Command {
     Compare(Side, RunNumber),
     /// Compare the run that is looked at with the pinned one, or with the one before.
     CompareSelected,
+    /// Hold one more run beside those that are compared, or leave it out again; the one that is looked at where none is
+    /// named.
+    CompareToo(Option<RunNumber>),
+    /// Make the machine code of a run that is compared.
+    DisassembleRun(RunNumber),
     /// Exchange the sides of the comparison.
     SwapSides,
     /// Write a run's source into the editor as the kernel's text; it can be undone.
@@ -293,6 +308,7 @@ fn listed() -> Vec<Entry> {
         entries.push(Entry { command, title, menu, shortcuts });
     };
     add(Menu::File, Command::OpenFolder, "Open project…", &[control("O")]);
+    add(Menu::File, Command::AskForPath, "Open by its path…", &[control_shift("O")]);
     add(Menu::File, Command::QuickOpen, "Go to…", &[control("P")]);
     add(Menu::File, Command::Save, "Save", &[control("S")]);
     add(Menu::File, Command::SaveAll, "Save all", &[control_shift("S")]);
@@ -343,6 +359,9 @@ fn listed() -> Vec<Entry> {
     add(Menu::View, Command::ZoomOut, "Zoom out", &[control("Minus")]);
     add(Menu::View, Command::ZoomReset, "Normal size", &[control("Num0")]);
     add(Menu::History, Command::CompareSelected, "Compare", &[control("D")]);
+    let too = [control_shift("D")];
+    add(Menu::History, Command::CompareToo(None), "Add to comparison", &too);
+    add(Menu::History, Command::GroupRuns, "Families of runs, or one list", &[]);
     add(Menu::History, Command::AskForLabel(None), "Label run…", &[plain("F2")]);
     add(Menu::History, Command::SwapSides, "Swap sides", &[]);
     add(Menu::History, Command::CopyVerdict, "Copy verdict", &[]);

@@ -22,6 +22,7 @@ use lightbench_core::suggest::knowledge::Knowledge;
 use lightbench_core::toolchain::doctor::Report;
 
 use super::access::{Tracing, Wanted};
+use super::browsing::{Listed, Refused};
 use super::lesson::{LessonRead, Progress};
 use super::search::{Hold, ReadSearch, SearchOrder};
 use super::settings::Settings;
@@ -66,6 +67,15 @@ pub enum Errand {
     ReadRun(PathBuf, RunNumber),
     /// Machine code as text.
     Disassemble(Arc<Facts>),
+    /// The machine code of a run as text, compiled again where nobody remembers it.
+    DisassembleRun {
+        /// The project as it is now.
+        project: Arc<Project>,
+        /// The run.
+        run: Arc<StoredRun>,
+        /// The workload that it is compiled for.
+        workload: String,
+    },
     /// Something that would be lost if the program ended now.
     KeepJournal(PathBuf, PathBuf, String),
     /// Nothing would be lost any more.
@@ -76,6 +86,10 @@ pub enum Errand {
     KeepLayouts(String),
     /// Ask for a folder.
     AskForFolder,
+    /// The folders in a folder, as it was typed.
+    ListFolders(String),
+    /// Open the project at a path that was typed.
+    OpenTyped(String),
     /// Write something that a person asked for where they say.
     Export {
         /// What the file is called at first.
@@ -176,10 +190,18 @@ pub enum Finding {
     Labelled(PathBuf, RunNumber, Option<Label>),
     /// A run was read, with the text of its kernel.
     Run(PathBuf, Box<StoredRun>, Option<String>),
+    /// The machine code of a run as text, or why there is none.
+    RunCode(PathBuf, RunNumber, Result<String, String>),
     /// Machine code as text.
     Sass(Arc<Facts>, Result<Vec<SassFunction>, String>),
     /// A text that was not saved when the program ended.
     Journal(PathBuf, PathBuf, String),
+    /// No dialog could be shown.
+    NoDialog,
+    /// What is in a folder that was typed.
+    Folders(Listed),
+    /// A path that was typed is not opened.
+    PathRefused(Refused),
     /// A folder that a person chose.
     Folder(PathBuf),
     /// What the machine has.

@@ -8,12 +8,13 @@ use lightbench_core::history::{RunNumber, StoredRun};
 use lightbench_core::project::{ProjectError, Survey};
 
 use super::command::Command;
+use super::comparison::{Code, Compared};
 use super::errand::{Errand, Finding, Part};
 use super::evaluations::{Evaluated, Machine, Sass};
 use super::notices::Weight;
 use super::opened::{HistoryRead, Opened};
 use super::settings::Mode;
-use super::{Compared, Selection, Workbench, problem};
+use super::{Selection, Workbench, problem};
 use crate::workbench::runs::Runs;
 
 impl Workbench {
@@ -66,11 +67,28 @@ impl Workbench {
             Finding::Labelled(folder, number, label) => {
                 if self.is_open(&folder) {
                     self.runs.label(number, label.as_ref());
+                    let is_meant = |side: &&mut Compared| side.number == number;
+                    for run in self.selection.all_compared().filter(is_meant) {
+                        if let Some(run) = &mut run.run {
+                            Arc::make_mut(run).label.clone_from(&label);
+                        }
+                    }
                 }
             }
             Finding::Run(folder, run, source) => {
                 if self.is_open(&folder) {
                     self.read_run(&Arc::from(run), source);
+                }
+            }
+            Finding::RunCode(folder, number, code) => {
+                if self.is_open(&folder) {
+                    let is_meant = |side: &&mut Compared| side.number == number;
+                    for side in self.selection.all_compared().filter(is_meant) {
+                        side.code = match &code {
+                            Ok(text) => Code::Read(text.as_str().into()),
+                            Err(why) => Code::Unreadable(why.clone()),
+                        };
+                    }
                 }
             }
             Finding::Searching(folder, started) => self.search_started(&folder, started, now),
@@ -97,7 +115,25 @@ impl Workbench {
                     self.selection.lost.push((file, text));
                 }
             }
-            Finding::Folder(path) => self.carry_out(Command::Open(path), now),
+            Finding::Folder(path) => {
+                self.selection.browsing = None;
+                self.carry_out(Command::Open(path), now);
+            }
+            Finding::NoDialog => {
+                let text = "there is no file dialog on this desktop: type the path instead";
+                self.notices.say(Weight::Note, text, now);
+                self.carry_out(Command::AskForPath, now);
+            }
+            Finding::Folders(listed) => {
+                if let Some(browsing) = &mut self.selection.browsing {
+                    browsing.listed = Some(listed);
+                }
+            }
+            Finding::PathRefused(refused) => {
+                if let Some(browsing) = &mut self.selection.browsing {
+                    browsing.refused = Some(refused);
+                }
+            }
             Finding::Examined(report) => self.examined = Some(*report),
             Finding::Said(weight, text) => self.notices.say(weight, text, now),
         }
@@ -189,7 +225,7 @@ impl Workbench {
     fn read_run(&mut self, run: &Arc<StoredRun>, source: Option<String>) {
         let source: Option<Arc<str>> = source.map(Into::into);
         let is_meant = |side: &&mut Compared| side.number == run.number;
-        for side in self.selection.sides.iter_mut().flatten().filter(is_meant) {
+        for side in self.selection.all_compared().filter(is_meant) {
             side.run = Some(Arc::clone(run));
             side.source.clone_from(&source);
         }

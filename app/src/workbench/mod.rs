@@ -4,6 +4,7 @@
 //! Panels draw from `&Workbench` and give back [`command::Command`]s; [`Workbench::carry_out`] is where they happen.
 
 pub mod access;
+pub mod browsing;
 pub mod command;
 pub mod comparison;
 pub mod documents;
@@ -13,6 +14,7 @@ pub mod families;
 mod findings;
 pub mod groups;
 pub mod lesson;
+pub mod matrix;
 pub mod notices;
 pub mod opened;
 pub mod panel;
@@ -30,12 +32,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lightbench_core::history::label::Label;
+use lightbench_core::history::RunNumber;
 use lightbench_core::history::record::Origin;
-use lightbench_core::history::{RunNumber, StoredRun};
 use lightbench_core::toolchain::doctor::Report;
 
-use self::command::{Command, Recovery, Resolution, Side};
+use self::browsing::Browsing;
+use self::command::{Command, Recovery, Resolution};
+use self::comparison::Compared;
 use self::documents::{Documents, JournalEntry};
 use self::errand::{Clerk, DeviceChoice, Errand};
 use self::evaluations::{Evaluations, Heard, Machine, Question};
@@ -81,19 +84,12 @@ pub struct Selection {
     pub pinned: Option<RunNumber>,
     /// The sides of the comparison, as far as they were read.
     pub sides: [Option<Compared>; 2],
+    /// More runs beside them.
+    pub others: Vec<Compared>,
+    /// Folders on the way to a project, while somebody types its path.
+    pub browsing: Option<Browsing>,
     /// Texts that were not saved when the program ended.
     pub lost: Vec<(PathBuf, String)>,
-}
-
-/// A side of the comparison.
-#[derive(Clone, Debug)]
-pub struct Compared {
-    /// Which run.
-    pub number: RunNumber,
-    /// What is on record, once it was read.
-    pub run: Option<Arc<StoredRun>>,
-    /// The text of the kernel, once it was read.
-    pub source: Option<Arc<str>>,
 }
 
 /// What only the window itself can do.
@@ -213,6 +209,10 @@ impl Workbench {
     pub fn carry_out(&mut self, command: Command, now: Duration) {
         match command {
             Command::OpenFolder => self.clerk.hand(Errand::AskForFolder),
+            Command::AskForPath => self.selection.browsing = Some(Browsing::default()),
+            Command::ListFolders(folder) => self.clerk.hand(Errand::ListFolders(folder)),
+            Command::OpenTyped(typed) => self.clerk.hand(Errand::OpenTyped(typed)),
+            Command::LeavePath => self.selection.browsing = None,
             Command::Open(path) => self.open(path),
             Command::OpenLesson(path) => self.open(path),
             Command::Lesson(command) => self.teach(command, now),
@@ -254,6 +254,8 @@ impl Workbench {
             Command::Label(number, words) => self.label(number, &words, now),
             Command::Compare(side, number) => self.compare(side, number),
             Command::CompareSelected => self.compare_selected(now),
+            Command::CompareToo(number) => self.compare_too(number, now),
+            Command::DisassembleRun(number) => self.disassemble_run(number),
             Command::SwapSides => self.selection.sides.swap(0, 1),
             Command::TakeSource(number) => self.take_source(number),
             Command::CopyVerdict => self.wishes.push(Wish::Copy(self.verdict_line().text)),
@@ -280,6 +282,7 @@ impl Workbench {
             Command::Edit(_)
             | Command::Show(_)
             | Command::AskForLabel(_)
+            | Command::GroupRuns
             | Command::Layout(_)
             | Command::ResetLayout
             | Command::UndoLayout
@@ -514,58 +517,6 @@ impl Workbench {
                     document.touch(now);
                 }
             }
-        }
-    }
-
-    fn compare(&mut self, side: Side, number: RunNumber) {
-        let at = match side {
-            Side::A => 0,
-            Side::B => 1,
-        };
-        self.selection.sides[at] = Some(Compared { number, run: None, source: None });
-        if let Some(opened) = &self.opened {
-            self.clerk.hand(Errand::ReadRun(opened.project.root.clone(), number));
-        }
-    }
-
-    fn label(&mut self, number: RunNumber, words: &str, now: Duration) {
-        let Some(opened) = &self.opened else { return };
-        match Label::typed(words) {
-            Ok(label) => {
-                self.clerk.hand(Errand::Label(opened.project.root.clone(), number, label));
-            }
-            Err(error) => self.notices.say(Weight::Warning, error.to_string(), now),
-        }
-    }
-
-    fn compare_selected(&mut self, now: Duration) {
-        let Some(row) = self.shown_run() else {
-            self.notices.say(Weight::Note, "run a kernel first: there is nothing to compare", now);
-            return;
-        };
-        let number = row.number;
-        let pinned = self.selection.pinned.and_then(|pinned| self.runs.get(pinned));
-        let other = pinned
-            .filter(|pinned| pinned.number != number)
-            .or_else(|| self.runs.before(row))
-            .or_else(|| self.runs.best_like(row).filter(|best| best.number != number))
-            .or_else(|| self.runs.rows().iter().rev().find(|known| known.number != number));
-        let Some(other) = other.map(|other| other.number) else {
-            self.notices.say(Weight::Note, "there is only one run so far", now);
-            return;
-        };
-        self.compare(Side::A, other);
-        self.compare(Side::B, number);
-    }
-
-    fn take_source(&mut self, number: RunNumber) {
-        let sides = self.selection.sides.iter().flatten();
-        let found = sides.filter(|side| side.number == number).find_map(|side| {
-            Some((side.run.as_ref()?.record.kernel.clone(), side.source.clone()?))
-        });
-        if let Some((kernel, source)) = found {
-            self.choose_kernel(&kernel);
-            self.wishes.push(Wish::Replace(source.to_string()));
         }
     }
 

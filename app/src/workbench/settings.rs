@@ -52,6 +52,10 @@ pub enum Heat {
     Sectors,
     /// Passes over shared memory that conflicts cost.
     Conflicts,
+    /// Lanes that had nothing to do while their warp executed.
+    IdleLanes,
+    /// Branches that parted a warp.
+    Divergence,
 }
 
 /// How far to go by itself after a save.

@@ -191,6 +191,12 @@ impl<'a> Prepared<'a> {
         Ok(Self { kernel, setting: *setting, candidate, job })
     }
 
+    /// What is compiled.
+    #[must_use]
+    pub const fn candidate(&self) -> &Candidate {
+        &self.candidate
+    }
+
     /// The compile.
     #[must_use]
     pub fn job(&self) -> &CompileJob {

@@ -76,7 +76,7 @@ fn families_are_folded_and_walked_through_with_keys() {
         let (mut harness, _) = families(theme);
         let label = lightbench_core::history::label::Label::typed("two rows").unwrap();
         harness.state_mut().window.bench.runs.label(RunNumber(3), label.as_ref());
-        harness.get_by_label("Families").click();
+        harness.state_mut().window.carry_out(Command::GroupRuns, NOW);
         harness.run();
         testing::picture(&mut harness, &format!("history-families-{theme}"));
         let head = "Family naive, 3 runs, best #5";

@@ -234,3 +234,27 @@ fn a_paused_search_leaves_the_window_alone() {
     harness.run();
     harness.get_by_label("Running");
 }
+
+#[test]
+fn models_of_the_settings_take_part_in_the_plan() {
+    let text = r#"(servers: {
+        "qwen-coder": (endpoint: "http://localhost:8000/v1", model: "qwen"),
+        "hosted": (endpoint: "https://api.example.com/v1", model: "large"),
+    })"#;
+    for theme in ThemeName::ALL {
+        let (mut bench, _script) = crate::workbench::tests::opened();
+        bench.settings.theme = theme;
+        bench.settings.models = ron::from_str(text).unwrap();
+        let state = State { window: super::Window::new(bench), now: NOW };
+        let mut harness =
+            testing::harness(theme, [640.0, 460.0], state, |ui, state: &mut State| {
+                state.window.logic(ui.ctx(), state.now);
+                state.window.only(Panel::Search, ui, state.now);
+            });
+        harness.get_by_label("qwen-coder").focus();
+        press(&mut harness, Modifiers::NONE, Key::Enter);
+        harness.run();
+        assert!(harness.state().window.bench.searches.plan.models.contains("qwen-coder"));
+        testing::picture(&mut harness, &format!("search-models-{theme}"));
+    }
+}

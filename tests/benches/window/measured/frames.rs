@@ -215,6 +215,9 @@ pub(crate) fn long_history() {
         studio.frame(Scene::Window, wheel(history, -400_000.0));
     }
     scroll(&mut studio, history, "scrolling the oldest", 90.0);
+    studio.order(Command::GroupRuns);
+    wandering(&mut studio, "Edit with them in families", SMALL);
+    scroll(&mut studio, history, "scrolling families", -90.0);
     println!(
         "  peak memory of this process {} MiB",
         super::start::status_of(std::process::id(), "VmHWM") >> 10

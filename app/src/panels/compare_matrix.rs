@@ -1,0 +1,122 @@
+//! Runs as columns and their numbers as rows, with the best of each row marked.
+
+use egui::{FontFamily, Grid, RichText, Ui, vec2};
+use lightbench_core::history::StoredRun;
+use lightbench_core::history::before::than;
+use lightbench_core::measure::comparison::Conclusion;
+use lightbench_core::speed_of_light::than::Than;
+
+use crate::theme::{self, GAP, Tokens};
+use crate::widgets::icon::Icon;
+use crate::workbench::command::{Command, Side};
+use crate::workbench::matrix::{Cell, LETTERS, Matrix, MatrixRow, Rank};
+
+/// Draws the numbers; two runs have their difference beside them.
+pub(super) fn show(ui: &mut Ui, runs: &[&StoredRun], workload: &str, commands: &mut Vec<Command>) {
+    let tokens = theme::tokens(ui);
+    let matrix = Matrix::of(runs, workload);
+    let pair = if let [a, b] = runs { Some([*a, *b]) } else { None };
+    let columns = runs.len() + 1 + usize::from(pair.is_some());
+    let grid = Grid::new("matrix").num_columns(columns).striped(true).spacing(vec2(5.0 * GAP, 3.0));
+    grid.show(ui, |ui| {
+        ui.label("");
+        for ((run, title), at) in runs.iter().zip(&matrix.heads).zip(0..) {
+            head(ui, (run, title, at), commands);
+        }
+        if pair.is_some() {
+            ui.label(RichText::new("B against A").small().color(tokens.text.weak.0));
+        }
+        ui.end_row();
+        for row in &matrix.rows {
+            ui.label(RichText::new(&row.name).color(tokens.text.weak.0)).on_hover_text(row.means);
+            for (cell, title) in row.cells.iter().zip(&matrix.heads) {
+                number(ui, &tokens, row, (cell, title));
+            }
+            if let Some([a, b]) = pair {
+                let than = row.workload.as_ref().and_then(|name| than(&b.record, a, name));
+                change(ui, &tokens, than);
+            }
+            ui.end_row();
+        }
+    });
+}
+
+/// A run's name; what can be done with it is one click away.
+fn head(ui: &mut Ui, (run, title, at): (&StoredRun, &str, usize), commands: &mut Vec<Command>) {
+    let strong = RichText::new(title).family(FontFamily::Name(theme::STRONG.into()));
+    ui.menu_button(strong, |ui| {
+        let mut entry = |name: &str, command: Command| {
+            if ui.button(name).clicked() {
+                commands.push(command);
+                ui.close();
+            }
+        };
+        let number = run.number;
+        entry("Show in every panel", Command::SelectRun(number));
+        entry("Pin: compare everything with it", Command::Pin(number));
+        entry("Label…", Command::AskForLabel(Some(number)));
+        entry("Take its source into the editor", Command::TakeSource(number));
+        if at > 1 {
+            entry("Text and machine code as A", Command::Compare(Side::A, number));
+            entry("Text and machine code as B", Command::Compare(Side::B, number));
+            entry("Leave out", Command::CompareToo(Some(number)));
+        }
+    });
+}
+
+fn number(ui: &mut Ui, tokens: &Tokens, row: &MatrixRow, (cell, title): (&Cell, &str)) {
+    if cell.text.is_empty() {
+        ui.label(RichText::new("not known").color(tokens.text.weak.0));
+        return;
+    }
+    let letter = title.split(' ').next().unwrap_or_default();
+    let rank = match cell.rank {
+        Rank::Best => ", best",
+        Rank::Other => "",
+    };
+    let name = format!("{} of {letter}: {}{rank}", row.name, cell.text);
+    ui.horizontal(|ui| {
+        let text = match cell.rank {
+            Rank::Best => RichText::new(&cell.text)
+                .family(FontFamily::Name(theme::STRONG.into()))
+                .color(tokens.status.good.0),
+            Rank::Other => RichText::new(&cell.text).color(tokens.text.normal.0),
+        };
+        let label = ui.label(text);
+        label.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, &name));
+        if !cell.how.is_empty() {
+            label.on_hover_text(&cell.how);
+        }
+        match cell.rank {
+            Rank::Best => drop(Icon::Star.show(ui, tokens.status.good.0)),
+            Rank::Other => {}
+        }
+        if cell.how == "modelled" {
+            Icon::Ring.show(ui, tokens.origin.modelled.0);
+        }
+    });
+}
+
+/// B against A, in the words of every verdict.
+fn change(ui: &mut Ui, tokens: &Tokens, than: Option<Than>) {
+    let Some(than) = than else {
+        ui.label("");
+        return;
+    };
+    let (icon, color) = match than {
+        Than::Measured { conclusion: Conclusion::Faster, .. } => (Icon::Up, tokens.status.good.0),
+        Than::Measured { conclusion: Conclusion::Slower, .. } => (Icon::Down, tokens.status.bad.0),
+        Than::Measured { conclusion: Conclusion::NoMeasurableDifference, .. } => {
+            (Icon::Equal, tokens.text.weak.0)
+        }
+        Than::Modelled { .. } => (Icon::Ring, tokens.origin.modelled.0),
+        Than::NotComparable(_) => (Icon::Warning, tokens.status.warning.0),
+    };
+    ui.horizontal(|ui| {
+        icon.show(ui, color);
+        ui.colored_label(color, than.words("A"));
+    });
+}
+
+/// The most runs that stand beside each other.
+pub(super) const MOST: usize = LETTERS.len();

@@ -1,0 +1,455 @@
+//! More than two runs side by side: a row for each number, a column for each run, and the best of a row where there is one.
+//!
+//! A number is the best only among numbers of one kind. Times that cannot be told from each other are all best, and where
+//! that is everybody, nobody is. What is neither better nor worse by itself, such as registers, has no best.
+
+use lightbench_core::history::StoredRun;
+use lightbench_core::history::numbers::{CountedIn, RecordedCounts};
+use lightbench_core::history::record::WorkloadName;
+use lightbench_core::history::timing::{Clock, Mode, RecordedTiming};
+
+use super::comparison::clock;
+
+/// Runs side by side.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Matrix {
+    /// What each column is headed with.
+    pub heads: Vec<String>,
+    /// The numbers.
+    pub rows: Vec<MatrixRow>,
+}
+
+/// One number of every run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MatrixRow {
+    /// What it is.
+    pub name: String,
+    /// What it is good for to know, for whoever asks.
+    pub means: &'static str,
+    /// The workload that it is the time of, where it is a time.
+    pub workload: Option<WorkloadName>,
+    /// One for each run.
+    pub cells: Vec<Cell>,
+}
+
+/// One number of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// As it is shown; empty where nobody knows it.
+    pub text: String,
+    /// Where it comes from, where that is not the same for every number.
+    pub how: String,
+    /// Whether it is the best of its row.
+    pub rank: Rank,
+}
+
+/// Whether a number is the best of its row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rank {
+    /// It is, or cannot be told from the best.
+    Best,
+    /// It is not, or there is none.
+    Other,
+}
+
+/// Which of two numbers is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Better {
+    Less,
+    More,
+    Neither,
+}
+
+/// A number before it is held against others.
+struct Value {
+    text: String,
+    how: String,
+    /// Where the number may lie.
+    between: (f64, f64),
+    /// Numbers of different kinds are not held against each other.
+    kind: String,
+}
+
+/// A letter for each run, from left to right.
+pub const LETTERS: [&str; 8] = ["A", "B", "C", "D", "E", "F", "G", "H"];
+
+impl Matrix {
+    /// The numbers of runs: times of every workload, everything else of one.
+    #[must_use]
+    pub fn of(runs: &[&StoredRun], workload: &str) -> Self {
+        let mut names: Vec<&WorkloadName> = Vec::new();
+        for timing in runs.iter().flat_map(|run| run.record.timings()) {
+            if timing.mode == Mode::Cold && !names.contains(&&timing.workload) {
+                names.push(&timing.workload);
+            }
+        }
+        // The workload that numbers are shown for comes first.
+        names.sort_by_key(|name| name.as_str() != workload);
+        let mut rows = vec![verdicts(runs)];
+        for name in &names {
+            rows.push(time(runs, name));
+        }
+        if let Some(name) = names.first() {
+            rows.extend(numbers(runs, name));
+        }
+        rows.retain(|row| row.cells.iter().any(|cell| !cell.text.is_empty()));
+        let heads = runs.iter().zip(LETTERS);
+        let head = |(run, letter): (&&StoredRun, &str)| {
+            let label = run.label.as_ref().map(|label| format!(" “{label}”")).unwrap_or_default();
+            format!("{letter} #{} {}{label}", run.number, run.record.kernel)
+        };
+        Self { heads: heads.map(head).collect(), rows }
+    }
+
+    /// A table for a pull request; the best of a row is bold.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+        let plain = |text: &str| text.replace('|', "\\|");
+        let heads = std::iter::once(String::new()).chain(self.heads.iter().map(|head| plain(head)));
+        let mut text = line(heads.collect());
+        text += &line(vec!["---".to_owned(); self.heads.len() + 1]);
+        for row in &self.rows {
+            let cells = row.cells.iter().map(|cell| {
+                let how =
+                    if cell.how.is_empty() { String::new() } else { format!(" ({})", cell.how) };
+                match (cell.rank, cell.text.is_empty()) {
+                    (_, true) => String::new(),
+                    (Rank::Best, false) => format!("**{}**{}", plain(&cell.text), plain(&how)),
+                    (Rank::Other, false) => plain(&format!("{}{how}", cell.text)),
+                }
+            });
+            text += &line(std::iter::once(plain(&row.name)).chain(cells).collect());
+        }
+        text
+    }
+}
+
+fn cold<'a>(run: &'a StoredRun, workload: &WorkloadName) -> Option<&'a RecordedTiming> {
+    let mut times = run.record.timings().iter();
+    times.find(|timing| timing.mode == Mode::Cold && timing.workload == *workload)
+}
+
+fn verdicts(runs: &[&StoredRun]) -> MatrixRow {
+    let words = runs.iter().map(|run| {
+        let how = String::new();
+        Cell { text: run.record.verdict().replace('_', " "), how, rank: Rank::Other }
+    });
+    let cells = words.collect();
+    MatrixRow { name: "verdict".to_owned(), means: "What came of it", workload: None, cells }
+}
+
+fn time(runs: &[&StoredRun], workload: &WorkloadName) -> MatrixRow {
+    let values = runs.iter().map(|run| {
+        let timing = cold(run, workload)?;
+        let median = timing.median.seconds();
+        let interval = timing.spread.map(|spread| spread.interval);
+        let between = interval
+            .map_or((median.0, median.0), |(low, high)| (low.seconds().0, high.seconds().0));
+        Some(Value {
+            text: median.to_string(),
+            how: clock(&timing.clock),
+            between,
+            kind: kind(run, &timing.clock),
+        })
+    });
+    let means =
+        "The median with caches emptied; those that cannot be told from the fastest are marked too";
+    let row = ranked(format!("time, {workload}"), means, Better::Less, values.collect());
+    MatrixRow { workload: Some(workload.clone()), ..row }
+}
+
+/// Times are of one kind if one clock on one device told them, of one task.
+fn kind(run: &StoredRun, clock: &Clock) -> String {
+    let record = &run.record;
+    format!("{:?} {:?} {:?} {clock:?}", run.provenance, record.device, record.definition)
+}
+
+/// Everything that is known of a workload besides its time.
+fn numbers(runs: &[&StoredRun], workload: &WorkloadName) -> Vec<MatrixRow> {
+    let timings: Vec<Option<&RecordedTiming>> =
+        runs.iter().map(|run| cold(run, workload)).collect();
+    let row = |name: &str,
+               means,
+               better,
+               value: &dyn Fn(&RecordedTiming, &StoredRun) -> Option<Value>| {
+        let values = timings.iter().zip(runs).map(|(timing, run)| value((*timing)?, run));
+        ranked(name.to_owned(), means, better, values.collect())
+    };
+    let needs = |timing: &RecordedTiming| timing.numbers.clone();
+    let mut rows = vec![
+        row("bound", "The time that no correct kernel beats", Better::Neither, &|timing, _| {
+            let standing = timing.standing.as_ref()?;
+            Some(plain(standing.bound.seconds().to_string(), 0.0))
+        }),
+        row(
+            "of the speed of light",
+            "The bound as a part of the time",
+            Better::More,
+            &|timing, run| {
+                let standing = timing.standing.as_ref()?;
+                let fraction = standing.fraction;
+                // As sure as the time is.
+                let median = timing.median.seconds().0;
+                let interval = timing.spread.map(|spread| spread.interval);
+                let part = |seconds: f64| fraction.0 * median / seconds;
+                let between = interval.map_or((fraction.0, fraction.0), |(low, high)| {
+                    (part(high.seconds().0), part(low.seconds().0))
+                });
+                let kind = format!("{} {}", kind(run, &timing.clock), standing.peaks);
+                Some(Value { text: fraction.to_string(), how: clock(&timing.clock), between, kind })
+            },
+        ),
+        row("limited by", "What held it back", Better::Neither, &|timing, _| {
+            Some(plain(timing.limiter.as_ref()?.words.clone(), 0.0))
+        }),
+        row(
+            "registers",
+            "Of a thread; fewer are not better by themselves",
+            Better::Neither,
+            &|timing, _| Some(counted(needs(timing)?.registers?.into())),
+        ),
+        row(
+            "spilled bytes",
+            "Stored and loaded back for want of registers",
+            Better::Less,
+            &|timing, _| Some(counted(needs(timing)?.spilled?.0)),
+        ),
+        row(
+            "shared memory",
+            "Of a block; less is not better by itself",
+            Better::Neither,
+            &|timing, _| {
+                let bytes = needs(timing)?.shared?;
+                Some(plain(bytes.to_string(), bytes.0 as f64))
+            },
+        ),
+        row(
+            "occupancy",
+            "Warps that fit; more are not better by themselves",
+            Better::Neither,
+            &|timing, _| {
+                let fraction = needs(timing)?.occupancy?;
+                Some(plain(fraction.to_string(), fraction.0))
+            },
+        ),
+    ];
+    rows.extend(counts(&row));
+    rows
+}
+
+type OfTiming<'a> = &'a dyn Fn(&RecordedTiming, &StoredRun) -> Option<Value>;
+
+/// What was counted.
+fn counts(row: &dyn Fn(&str, &'static str, Better, OfTiming<'_>) -> MatrixRow) -> Vec<MatrixRow> {
+    let of = |name: &str, means, better, number: fn(&RecordedCounts) -> Option<(f64, String)>| {
+        row(name, means, better, &|timing, _| {
+            let counts = timing.numbers.as_ref()?.counted.as_ref()?;
+            let (number, text) = number(counts)?;
+            let place = place(&counts.at);
+            Some(Value { text, how: place.clone(), between: (number, number), kind: place })
+        })
+    };
+    vec![
+        of(
+            "DRAM bytes at least",
+            "Distinct bytes of global memory that it touches",
+            Better::Less,
+            |counts| counts.touched.map(|bytes| (bytes.0 as f64, bytes.to_string())),
+        ),
+        of("L2 bytes at most", "Bytes of the sectors that it asks for", Better::Less, |counts| {
+            Some((counts.asked.0 as f64, counts.asked.to_string()))
+        }),
+        of("warp instructions", "Executed by all warps", Better::Less, |counts| {
+            Some((counts.warp_instructions as f64, grouped(counts.warp_instructions)))
+        }),
+        of(
+            "bank conflicts",
+            "Passes over shared memory beyond those that are needed",
+            Better::Less,
+            |counts| Some((counts.bank_conflicts as f64, grouped(counts.bank_conflicts))),
+        ),
+        of("divergent branches", "Branches that part a warp", Better::Less, |counts| {
+            Some((counts.divergent_branches as f64, grouped(counts.divergent_branches)))
+        }),
+        of("active lanes", "Of 32, in the mean", Better::More, |counts| {
+            counts.active_lanes.map(|lanes| (lanes, format!("{lanes:.1}")))
+        }),
+    ]
+}
+
+/// Where something was counted, in words.
+#[must_use]
+pub fn place(at: &CountedIn) -> String {
+    match at {
+        CountedIn::There => "counted there".to_owned(),
+        CountedIn::Beside { device, workload } => format!("counted on {device} at {workload}"),
+    }
+}
+
+fn plain(text: String, number: f64) -> Value {
+    Value { text, how: String::new(), between: (number, number), kind: String::new() }
+}
+
+fn counted(count: u64) -> Value {
+    plain(grouped(count), count as f64)
+}
+
+/// A count with its digits in groups of three.
+fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push('\u{202f}');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn ranked(
+    name: String,
+    means: &'static str,
+    better: Better,
+    values: Vec<Option<Value>>,
+) -> MatrixRow {
+    let best = best(better, &values);
+    let cells = values.into_iter().zip(best).map(|(value, rank)| match value {
+        Some(Value { text, how, .. }) => Cell { text, how, rank },
+        None => Cell { text: String::new(), how: String::new(), rank },
+    });
+    MatrixRow { name, means, workload: None, cells: cells.collect() }
+}
+
+fn best(better: Better, values: &[Option<Value>]) -> Vec<Rank> {
+    let none = vec![Rank::Other; values.len()];
+    let mut known = values.iter().flatten();
+    let Some(first) = known.next() else { return none };
+    if !known.all(|value| value.kind == first.kind) {
+        return none;
+    }
+    let edge = |value: &Value| match better {
+        Better::Less => value.between,
+        Better::More => (-value.between.1, -value.between.0),
+        Better::Neither => (0.0, 0.0),
+    };
+    let reached = values.iter().flatten().map(|value| edge(value).1).fold(f64::INFINITY, f64::min);
+    let is_best =
+        |value: &Option<Value>| value.as_ref().is_some_and(|value| edge(value).0 <= reached);
+    if values.iter().flatten().all(|value| edge(value).0 <= reached) {
+        return none;
+    }
+    values.iter().map(|value| if is_best(value) { Rank::Best } else { Rank::Other }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use lightbench_core::history::Provenance;
+    use lightbench_core::history::numbers::RecordedNumbers;
+    use lightbench_core::history::record::Outcome;
+    use lightbench_core::units::Bytes;
+
+    use super::*;
+    use crate::workbench::tests::{WORKLOAD, stored};
+
+    fn timing(run: &mut StoredRun) -> &mut RecordedTiming {
+        let Outcome::Passed { timings, .. } = &mut run.record.outcome else { panic!("it passed") };
+        &mut timings[0]
+    }
+
+    fn with_conflicts(mut run: StoredRun, conflicts: u64, at: CountedIn) -> StoredRun {
+        timing(&mut run).numbers = Some(RecordedNumbers {
+            registers: Some(40),
+            counted: Some(RecordedCounts {
+                at,
+                warp_instructions: 1_234_567,
+                active_lanes: Some(31.5),
+                touched: None,
+                asked: Bytes(64),
+                bank_conflicts: conflicts,
+                divergent_branches: 0,
+            }),
+            ..RecordedNumbers::default()
+        });
+        run
+    }
+
+    /// The cells of a row; the best of it with a star.
+    fn check(runs: &[StoredRun], name: &str, expected: &[&str]) {
+        let runs: Vec<&StoredRun> = runs.iter().collect();
+        let matrix = Matrix::of(&runs, WORKLOAD);
+        let row = matrix.rows.iter().find(|row| row.name == name);
+        let row = row.unwrap_or_else(|| panic!("{name}: {matrix:?}"));
+        let star = |rank| if rank == Rank::Best { "*" } else { "" };
+        let found: Vec<String> =
+            row.cells.iter().map(|cell| format!("{}{}", cell.text, star(cell.rank))).collect();
+        assert_eq!(found, expected, "{name}");
+    }
+
+    #[test]
+    fn the_best_is_marked_among_numbers_of_one_kind() {
+        let time = format!("time, {WORKLOAD}");
+        let run = |number, seconds| stored(number, "a", 0, Some(seconds));
+        check(
+            &[run(1, 1e-4), run(2, 2e-4), run(3, 1.5e-4)],
+            &time,
+            &["100 µs*", "200 µs", "150 µs"],
+        );
+        // Within the intervals of the first two there is no telling.
+        check(
+            &[run(1, 1e-4), run(2, 1.001e-4), run(3, 2e-4)],
+            &time,
+            &["100 µs*", "100 µs*", "200 µs"],
+        );
+        check(
+            &[run(1, 1e-4), run(2, 1.001e-4), run(3, 1e-4)],
+            &time,
+            &["100 µs", "100 µs", "100 µs"],
+        );
+        let mut modelled = run(3, 1e-5);
+        timing(&mut modelled).clock = Clock::Modelled;
+        check(&[run(1, 1e-4), run(2, 2e-4), modelled], &time, &["100 µs", "200 µs", "10.0 µs"]);
+        let mut recorded = run(3, 1e-5);
+        recorded.provenance = Provenance::Recorded;
+        check(&[run(1, 1e-4), run(2, 2e-4), recorded], &time, &["100 µs", "200 µs", "10.0 µs"]);
+        check(
+            &[run(1, 1e-4), stored(2, "b", 0, None), run(3, 2e-4)],
+            &time,
+            &["100 µs*", "", "200 µs"],
+        );
+    }
+
+    #[test]
+    fn counts_of_different_places_have_no_best_and_registers_never() {
+        let run = |number| stored(number, "a", 0, Some(1e-4));
+        let there = |number, conflicts| with_conflicts(run(number), conflicts, CountedIn::There);
+        check(&[there(1, 8), there(2, 0), there(3, 8)], "bank conflicts", &["8", "0*", "8"]);
+        check(&[there(1, 8), there(2, 8), there(3, 8)], "bank conflicts", &["8", "8", "8"]);
+        let beside =
+            CountedIn::Beside { device: "virtual:h200".to_owned(), workload: "w".to_owned() };
+        let other = with_conflicts(run(3), 0, beside);
+        check(&[there(1, 8), there(2, 4), other], "bank conflicts", &["8", "4", "0"]);
+        let mut fewer = there(3, 8);
+        timing(&mut fewer).numbers.as_mut().unwrap().registers = Some(20);
+        check(&[there(1, 8), there(2, 8), fewer], "registers", &["40", "40", "20"]);
+        check(&[run(1), there(2, 8), there(3, 9)], "bank conflicts", &["", "8*", "9"]);
+        check(
+            &[there(1, 8), there(2, 8), there(3, 9)],
+            "warp instructions",
+            &["1\u{202f}234\u{202f}567"; 3],
+        );
+    }
+
+    #[test]
+    fn a_table_says_how_each_number_came_about() {
+        let mut runs = [1, 2, 3].map(|number| stored(number, "a|b", 0, Some(1e-4 * number as f64)));
+        timing(&mut runs[2]).clock = Clock::Modelled;
+        let table = Matrix::of(&runs.iter().collect::<Vec<_>>(), WORKLOAD).markdown();
+        let expected = "|  | A #1 a\\|b | B #2 a\\|b | C #3 a\\|b |\n| --- | --- | --- | --- |\n\
+                        | verdict | passed | passed | passed |\n";
+        assert!(table.starts_with(expected), "{table}");
+        assert!(table.contains("| 100 µs (measured by events) |"), "{table}");
+        assert!(table.contains("| 300 µs (modelled) |"), "{table}");
+    }
+}
