@@ -1,5 +1,7 @@
 //! A whole search by recorded replies, good, wrong, cheating and malformed, told the same way every time.
 
+mod agents;
+
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
@@ -154,11 +156,11 @@ fn operator(model: Recorded, roles: Roles) -> ModelOperator {
     })
 }
 
-/// A search by this operator alone: its entries, and how it ended.
-fn search(operator: ModelOperator, evaluations: Option<usize>) -> (Vec<Entry>, Story) {
+/// A search by this operator alone.
+fn order_of(operator: ModelOperator, evaluations: Option<usize>) -> Order {
     let project = project();
     let kernel = Arc::new(project.kernel("naive").unwrap().clone());
-    let order = Order {
+    Order {
         id: "recorded".to_owned(),
         project: Arc::clone(&project),
         kernel,
@@ -175,7 +177,12 @@ fn search(operator: ModelOperator, evaluations: Option<usize>) -> (Vec<Entry>, S
         budget: Budget { evaluations, ..Budget::default() },
         seed: 1,
         knowledge: Knowledge::default(),
-    };
+    }
+}
+
+/// The entries of such a search, and how it ended.
+fn search(operator: ModelOperator, evaluations: Option<usize>) -> (Vec<Entry>, Story) {
+    let order = order_of(operator, evaluations);
     let workloads = order.workloads().iter().map(|each| each.name.clone()).collect();
     let entries = Rc::new(RefCell::new(Vec::new()));
     let heard = Rc::clone(&entries);
