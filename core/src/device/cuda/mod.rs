@@ -6,6 +6,7 @@
 //! and time, which are in `stream.rs`; `cupti.rs` calls the driver's library of time stamps; the rest is safe.
 
 mod block;
+mod clock_control;
 mod cupti;
 mod device;
 mod driver;
@@ -22,5 +23,6 @@ mod stopwatch;
 mod stream;
 mod telemetry;
 
+pub use clock_control::NvmlClocks;
 pub use device::CudaDevice;
 pub use telemetry::driver_release;
