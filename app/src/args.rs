@@ -4,6 +4,7 @@
 
 mod history;
 mod lessons;
+mod measuring;
 mod models;
 mod numbers;
 mod profile;
@@ -13,13 +14,13 @@ mod suggest;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use lightbench_core::measure::{Besides, ClockUse};
 
 pub use self::history::{Export, History, Import, Report, Selection, Sort};
 pub use self::lessons::{Access, Lesson};
+pub use self::measuring::{Clock, ExtraMode, Measuring};
 pub use self::models::Models;
 pub use self::numbers::{Calibrate, Explain, Tour};
-pub use self::profile::{LaunchOnce, Profile};
+pub use self::profile::{HoldClocks, LaunchOnce, Profile};
 pub use self::search::{Search, Searching, Sweep};
 pub use self::suggest::Suggest;
 
@@ -93,6 +94,8 @@ pub enum Command {
     Worker,
     #[command(hide = true)]
     LaunchOnce(LaunchOnce),
+    #[command(hide = true)]
+    HoldClocks(HoldClocks),
 }
 
 /// Compile a project's kernels and show registers, shared memory, occupancy and diagnostics.
@@ -336,17 +339,9 @@ pub struct Run {
     #[arg(long)]
     pub no_times: bool,
 
-    /// What tells the time of a single launch on a GPU [default: events].
-    #[arg(long, value_name = "CLOCK")]
-    pub clock: Option<Clock>,
-
-    /// Take times under this condition too, beside cold and warm ones.
-    #[arg(long, value_name = "MODE")]
-    pub mode: Option<ExtraMode>,
-
-    /// Measure what an execution costs in energy too, when all times are taken: four seconds for each workload.
-    #[arg(long)]
-    pub energy: bool,
+    /// How times are taken, and what is measured besides.
+    #[command(flatten)]
+    pub measuring: Measuring,
 
     /// Keep no record of the runs.
     #[arg(long)]
@@ -377,42 +372,6 @@ pub struct Audit {
     /// Machine-readable result on standard output.
     #[arg(long)]
     pub json: bool,
-}
-
-/// What tells the time of a single launch on a GPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Clock {
-    /// CUDA events, less what they add.
-    Events,
-    /// The driver's own time stamps; where libcupti is missing or another profiler holds it, events.
-    Cupti,
-}
-
-impl From<Clock> for ClockUse {
-    fn from(clock: Clock) -> Self {
-        match clock {
-            Clock::Events => Self::Events,
-            Clock::Cupti => Self::Cupti,
-        }
-    }
-}
-
-/// Conditions of times, beside cold and warm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ExtraMode {
-    /// A graph of one execution, replayed again and again: what lies between two replays counts.
-    Graph,
-    /// Executions that arrive at random, after pauses in which the GPU does nothing.
-    Server,
-}
-
-impl From<ExtraMode> for Besides {
-    fn from(mode: ExtraMode) -> Self {
-        match mode {
-            ExtraMode::Graph => Self::Graph,
-            ExtraMode::Server => Self::Server,
-        }
-    }
 }
 
 /// Sizes along three dimensions.

@@ -17,6 +17,7 @@ fn main() -> ExitCode {
         None => return window(session, arguments.open),
         Some(Command::Worker) => return commands::worker::run(),
         Some(Command::LaunchOnce(order)) => return commands::launch_once::run(order),
+        Some(Command::HoldClocks(which)) => return commands::hold_clocks::run(which),
         Some(Command::Check(check)) => commands::check::run(&session, check),
         Some(Command::Run(run)) => commands::run::run(&session, run),
         Some(Command::Compare(compare)) => commands::compare::run(&session, compare),

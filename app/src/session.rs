@@ -94,6 +94,14 @@ impl Session {
         self.own_command("launch-once")
     }
 
+    /// How a process is started that holds clocks: this very program.
+    ///
+    /// # Errors
+    /// When the system does not say where the program is.
+    pub fn hold_clocks_command(&self) -> io::Result<WorkerCommand> {
+        self.own_command("hold-clocks")
+    }
+
     fn own_command(&self, hidden: &str) -> io::Result<WorkerCommand> {
         let mut command = WorkerCommand::new(env::current_exe()?, [hidden]);
         // Programs on Windows do not start without knowing where the system is.

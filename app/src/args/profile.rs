@@ -64,3 +64,15 @@ pub struct LaunchOnce {
     #[arg(value_name = "FILE")]
     pub order: PathBuf,
 }
+
+/// Hold the clocks of a GPU until standard input ends.
+#[derive(Debug, Args)]
+pub struct HoldClocks {
+    /// The GPU's identity, 32 hexadecimal digits.
+    #[arg(value_name = "UUID")]
+    pub uuid: String,
+
+    /// What the clock of its multiprocessors is locked at.
+    #[arg(value_name = "MHZ")]
+    pub megahertz: u32,
+}

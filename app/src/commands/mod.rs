@@ -12,6 +12,7 @@ pub mod doctor;
 pub mod explain;
 mod fault;
 pub mod history;
+pub mod hold_clocks;
 pub mod launch;
 pub mod launch_once;
 pub mod lesson;

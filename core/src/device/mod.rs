@@ -10,6 +10,7 @@ pub mod name;
 pub mod virtual_device;
 
 pub mod capability;
+pub mod clock_lock;
 pub mod facts;
 pub mod identity;
 pub mod library;

@@ -441,6 +441,15 @@ impl RunRecord {
         aggregate(&cold.map(of).collect::<Vec<_>>()).ok()
     }
 
+    /// What an execution costs in energy, workload by workload, where somebody asked.
+    pub fn energy(&self) -> impl Iterator<Item = (&WorkloadName, &Energy)> {
+        let known = match &self.outcome {
+            Outcome::Passed { energy, .. } => Some(energy),
+            Outcome::Failed { .. } => None,
+        };
+        known.into_iter().flatten()
+    }
+
     /// One number for it: cold times of one clock. None where there are none, where clocks are mixed, and where one is
     /// not to be trusted.
     #[must_use]

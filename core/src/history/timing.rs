@@ -71,8 +71,8 @@ impl RecordedTiming {
         Ok(Self {
             workload,
             clock: match timing.clock {
-                measure::Clock::Events { .. } => Clock::Measured { method: "events".to_owned() },
-                measure::Clock::Cupti { .. } => Clock::Measured { method: "cupti".to_owned() },
+                measure::Clock::Events { .. } => Clock::measured("events", timing),
+                measure::Clock::Cupti { .. } => Clock::measured("cupti", timing),
                 measure::Clock::Modelled => Clock::Modelled,
             },
             mode: match timing.mode {
@@ -151,6 +151,17 @@ pub enum Clock {
     Modelled,
     /// Whoever recorded it did not say.
     Unstated,
+}
+
+impl Clock {
+    /// A time at a locked clock is told by another clock, as it were: nothing holds it against one at a free clock.
+    fn measured(method: &str, timing: &Timing) -> Self {
+        let method = match timing.conditions.locked {
+            Some(locked) => format!("{method}, clock locked at {locked}"),
+            None => method.to_owned(),
+        };
+        Self::Measured { method }
+    }
 }
 
 /// What was in the caches, and how launches followed each other.
@@ -334,6 +345,27 @@ mod tests {
         let run = recorded(&Err(NoStanding::BelowBound(below)));
         assert_eq!((run.timings()[0].taint.len(), run.score()), (1, None));
         assert!(recorded(&Err(NoStanding::NoBound)).score().is_some());
+    }
+
+    #[test]
+    fn a_locked_clock_is_another_clock() {
+        let check = |locked: Option<f64>, clock: measure::Clock, expected: &str| {
+            let (rounds, batch) = (vec![vec![Seconds(1e-5); 5]; 8], (1, measure::Stopped::Budget));
+            let timing = Timing::measured(clock, measure::Mode::Cold, rounds, batch, &[]);
+            let mut timing = timing.unwrap();
+            timing.conditions.locked = locked.map(crate::units::Hertz);
+            let name = crate::history::fixture::passed("naive", "a", Some(1e-5)).0.timings()[0]
+                .workload
+                .clone();
+            let recorded = RecordedTiming::of(name, &timing, &mut Texts::default()).unwrap();
+            assert_eq!(recorded.clock, Clock::Measured { method: expected.to_owned() });
+        };
+        let cupti = measure::Clock::Cupti { floor: Seconds(1e-6), version: 130_001 };
+        let (offset, floor) = (Seconds(1e-6), Seconds(1e-6));
+        let events = measure::Clock::Events { offset, floor, without: None };
+        check(None, cupti, "cupti");
+        check(None, events, "events");
+        check(Some(1.41e9), events, "events, clock locked at 1.41 GHz");
     }
 
     #[test]

@@ -30,6 +30,9 @@ pub struct Protocol {
     /// Whether energy is measured, when all times are taken.
     #[serde(default)]
     pub energy: EnergyUse,
+    /// What somebody locked the clocks at, in megahertz; they are locked elsewhere.
+    #[serde(default)]
+    pub locked: Option<u32>,
 }
 
 /// What is measured besides cold and warm times.
@@ -90,6 +93,7 @@ impl Protocol {
         clock: ClockUse::Events,
         besides: Besides::Nothing,
         energy: EnergyUse::Skip,
+        locked: None,
     };
 
     /// For two beside each other.
@@ -102,6 +106,7 @@ impl Protocol {
         clock: ClockUse::Events,
         besides: Besides::Nothing,
         energy: EnergyUse::Skip,
+        locked: None,
     };
 
     /// For a first look and for the search.
@@ -114,6 +119,7 @@ impl Protocol {
         clock: ClockUse::Events,
         besides: Besides::Nothing,
         energy: EnergyUse::Skip,
+        locked: None,
     };
 }
 

@@ -186,6 +186,9 @@ pub struct Conditions {
     pub power_capped: bool,
     /// Other processes that had a context on the device.
     pub other_processes: u32,
+    /// What the clock of the multiprocessors was locked at, where somebody asked for that.
+    #[serde(default)]
+    pub locked: Option<Hertz>,
 }
 
 /// What was read of a device at one moment.
@@ -229,6 +232,7 @@ impl Conditions {
             celsius: readings.iter().filter_map(|reading| reading.celsius).max(),
             power_capped: readings.iter().any(|reading| reading.is_power_capped),
             other_processes: readings.iter().map(|each| each.other_processes).max().unwrap_or(0),
+            locked: None,
         }
     }
 }

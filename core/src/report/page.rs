@@ -8,9 +8,10 @@ use serde::Serialize;
 use super::figures::{Picture, rooflines, times as picture_of_times};
 use crate::display_text::visible;
 use crate::figure::Origin;
-use crate::history::record::{Outcome, RunRecord};
+use crate::history::record::{Outcome, RunRecord, WorkloadName};
 use crate::history::timing::{Clock, Mode, RecordedBaseline, RecordedTiming, Taken};
 use crate::history::{Provenance, RunNumber, StoredRun};
+use crate::measure::Energy;
 use crate::project::Project;
 
 /// What a report says.
@@ -240,9 +241,27 @@ pub(super) const fn clock_origin(clock: &Clock) -> Origin {
 
 fn times(runs: &[StoredRun]) -> Vec<TimeLine> {
     let lines = newest_timed(runs).into_iter().flat_map(|run| {
-        run.record.timings().iter().map(move |timing| time_line(&run.record.kernel, timing))
+        let (record, kernel) = (&run.record, &run.record.kernel);
+        let times = record.timings().iter().map(move |timing| time_line(kernel, timing));
+        times.chain(record.energy().map(move |(name, energy)| energy_line(kernel, name, energy)))
     });
     lines.collect()
+}
+
+/// What an execution costs, below the times that it was never measured with.
+fn energy_line(kernel: &str, workload: &WorkloadName, energy: &Energy) -> TimeLine {
+    let (low, high) = energy.interval;
+    TimeLine {
+        kernel: shown(kernel),
+        workload: shown(workload.as_str()),
+        mode: "energy".to_owned(),
+        clock: format!("measured (NVML, {} in all)", energy.power),
+        median: energy.each.to_string(),
+        interval: format!("{low} to {high}"),
+        standing: String::new(),
+        limiter: String::new(),
+        baselines: String::new(),
+    }
 }
 
 fn time_line(kernel: &str, timing: &RecordedTiming) -> TimeLine {

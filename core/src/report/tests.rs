@@ -6,7 +6,9 @@ use crate::history::fixture::{failed, passed};
 use crate::history::record::{Outcome, RunRecord, WorkloadName, definition_hash};
 use crate::history::timing::{Clock, RecordedBaseline, RecordedLimiter, Taken};
 use crate::history::{Provenance, RunNumber, StoredRun};
+use crate::measure::energy::{Energy, Joules, Window};
 use crate::project::Project;
+use crate::units::Seconds;
 
 const HOSTILE: &str = "</td><script>alert(1)</script>|`x`[l](javascript:y)\n@team \u{202e}&amp;";
 
@@ -28,6 +30,28 @@ fn story() -> Vec<StoredRun> {
         stored(2, passed("vector", "b", Some(1.25e-5)).0),
         stored(1, passed("naive", "a", Some(5e-5)).0),
     ]
+}
+
+#[test]
+fn energy_stands_below_times_and_a_record_without_it_reads_as_before() {
+    let mut record = passed("vector", "b", Some(1.25e-5)).0;
+    let written = serde_json::to_value(&record).unwrap();
+    assert!(!written.to_string().contains("energy"), "nobody asked: {written}");
+    let name = record.timings()[0].workload.clone();
+    let (idle, busy) = (window(60.0, 0), [window(160.0, 100), window(160.0, 100)]);
+    let known = Energy::of(&idle, &busy).unwrap();
+    let Outcome::Passed { energy, .. } = &mut record.outcome else { panic!("it passed") };
+    energy.insert(name, known);
+    let again: RunRecord = serde_json::from_value(serde_json::to_value(&record).unwrap()).unwrap();
+    assert_eq!(again, record);
+    assert_eq!(serde_json::from_value::<RunRecord>(written).unwrap().energy().count(), 0);
+    let page = page(&[stored(1, record)]);
+    let line = page.times.iter().find(|line| line.mode == "energy").unwrap();
+    assert_eq!((line.median.as_str(), line.interval.as_str()), ("1.00 J", "1.00 J to 1.00 J"));
+}
+
+fn window(energy: f64, executions: u64) -> Window {
+    Window { energy: Joules(energy), elapsed: Seconds(1.0), executions }
 }
 
 #[test]

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use lightbench_core::device::clock_lock::LockError;
 use lightbench_core::engine::{AskedBy, Conditions, Ending, Request, Work};
 use lightbench_core::evaluate::{EvaluateError, PolicyUse, Run};
 use lightbench_core::measure::{EnergyUse, Protocol};
@@ -20,6 +21,7 @@ use self::record::{AskedFor, Keeping, Recorder};
 use super::bench::{self, Chosen};
 use super::check::target;
 use super::check::{sources, unknown_parameter};
+use super::hold_clocks::Keeper;
 use crate::args;
 use crate::outcome::{Outcome, Status, document};
 use crate::report;
@@ -70,13 +72,15 @@ fn evaluated(
     let mut asked = Asked::everything(project, &chosen, seed);
     asked.parameters = parameters;
     asked.conditions.workload.clone_from(&arguments.workload);
-    asked.conditions.timing = TimingUse::Measure(protocol(arguments));
+    asked.conditions.timing = TimingUse::Measure(protocol(&arguments.measuring));
     if arguments.no_times {
         asked.conditions.timing = TimingUse::Skip;
     }
     if arguments.screen {
         return screened::screened(&mut desk, &asked, &chosen, &kernels, (as_json, wanted));
     }
+    let _held = locked(session, arguments.measuring.lock_clocks, &chosen)
+        .map_err(|error| report::environment(&error, as_json))?;
     let compiler = desk.compiler.clone();
     let asked_for = AskedFor {
         parameters: &arguments.parameters,
@@ -103,12 +107,28 @@ fn evaluated(
     Ok(outcome(&report, &notices, Form::of(as_json, wanted)))
 }
 
+/// Locks the clocks, where somebody asks for that.
+fn locked(
+    session: &Session,
+    megahertz: Option<u32>,
+    chosen: &Chosen,
+) -> Result<Option<Keeper>, LockError> {
+    match (megahertz, &chosen.gpu) {
+        (None, _) => Ok(None),
+        (Some(_), None) => Err(LockError::Unsupported),
+        (Some(megahertz), Some(gpu)) => {
+            Keeper::start(session, &gpu.identity.uuid, megahertz).map(Some)
+        }
+    }
+}
+
 /// How times are taken.
-fn protocol(arguments: &args::Run) -> Protocol {
+fn protocol(arguments: &args::Measuring) -> Protocol {
     let usual = Protocol::FINAL;
     Protocol {
         clock: arguments.clock.map_or(usual.clock, Into::into),
         besides: arguments.mode.map_or(usual.besides, Into::into),
+        locked: arguments.lock_clocks,
         energy: if arguments.energy { EnergyUse::Measure } else { usual.energy },
         ..usual
     }

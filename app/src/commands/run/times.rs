@@ -105,6 +105,9 @@ pub(in crate::commands) fn one(timing: &Timing) -> String {
             if let Some(floor) = timing.near_floor() {
                 text += &format!(" (an empty launch of this shape takes {floor})");
             }
+            if let Some(locked) = timing.conditions.locked {
+                text += &format!(" (clock locked at {locked})");
+            }
             for taint in &timing.taint {
                 text += &format!(" ({taint})");
             }

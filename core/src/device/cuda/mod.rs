@@ -7,6 +7,7 @@
 //! a baseline; the rest is safe.
 
 mod block;
+mod clock_control;
 mod cublas;
 mod cupti;
 mod device;
@@ -24,5 +25,6 @@ mod stopwatch;
 mod stream;
 mod telemetry;
 
+pub use clock_control::NvmlClocks;
 pub use device::CudaDevice;
 pub use telemetry::driver_release;

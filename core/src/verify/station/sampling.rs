@@ -96,7 +96,7 @@ fn round_of(
     }
     let mut all: Option<Sample> = None;
     for number in 0..sampling.samples.max(1) {
-        let pause = pause(stream.bits(PAUSES | round << 16 | u64::from(number)));
+        let pause = pause(stream.unit(PAUSES | round << 16 | u64::from(number)));
         let sample = timed(device, work, Sampling { samples: 1, pause, ..sampling })?;
         match &mut all {
             Some(all) if all.clock.is_like(&sample.clock) => all.times.extend(sample.times),
@@ -107,9 +107,8 @@ fn round_of(
 }
 
 /// Arrivals of a Poisson process are exponentially far apart; a wait of many means is cut off.
-fn pause(bits: u64) -> Duration {
-    let uniform = ((bits >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
-    MEAN_PAUSE.mul_f64((-uniform.ln()).min(MOST_MEANS))
+fn pause(uniform: f64) -> Duration {
+    MEAN_PAUSE.mul_f64((-(1.0 - uniform).ln()).clamp(0.0, MOST_MEANS))
 }
 
 fn rounds(
@@ -205,13 +204,14 @@ mod tests {
     #[test]
     fn arrivals_are_exponentially_far_apart() {
         let all: Vec<f64> =
-            (0..4000).map(|number| pause(Stream::new(7, 0).bits(number)).as_secs_f64()).collect();
+            (0..4000).map(|number| pause(Stream::new(7, 0).unit(number)).as_secs_f64()).collect();
         let mean = all.iter().sum::<f64>() / all.len() as f64 / MEAN_PAUSE.as_secs_f64();
         assert!((mean - 1.0).abs() < 0.05, "{mean}");
         let short = all.iter().filter(|pause| **pause < MEAN_PAUSE.as_secs_f64()).count();
         // 1 − 1/e of them are shorter than the mean.
         assert!((short as f64 / all.len() as f64 - 0.632).abs() < 0.03, "{short}");
-        assert!(pause(0) <= MEAN_PAUSE.mul_f64(MOST_MEANS) && pause(u64::MAX) > Duration::ZERO);
+        assert_eq!(pause(0.0), Duration::ZERO);
+        assert_eq!(pause(1.0), MEAN_PAUSE.mul_f64(MOST_MEANS));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::measure::protocol::{EnergyUse, Protocol};
 use crate::measure::timing::{Mode, Timing};
 use crate::project::launch::expectation::WrongKind;
 use crate::project::manifest::Distribution;
-use crate::units::Seconds;
+use crate::units::{Hertz, Seconds};
 use crate::verify::inputs::{Draw, Recipe};
 use crate::verify::station::{
     MeasureOrder, MeasureReport, ModelledProgram, ModelledTime, Quantity, Samples,
@@ -83,6 +83,9 @@ impl Verification<'_> {
                 let (report, last) = this.sampled(trial, mode, Hurry::none(protocol))?;
                 this.revalidated(trial, last, report, mode)
             })?);
+        }
+        for timing in &mut timings {
+            timing.conditions.locked = protocol.locked.map(|mhz| Hertz(f64::from(mhz) * 1e6));
         }
         Ok(timings)
     }
