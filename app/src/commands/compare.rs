@@ -89,6 +89,7 @@ fn both(
         Ending::Cancelled { .. } => None,
         other @ (Ending::Evaluated(_)
         | Ending::Screened(_)
+        | Ending::Examined(_)
         | Ending::Compiled(_)
         | Ending::Impossible(_)
         | Ending::Panicked { .. }

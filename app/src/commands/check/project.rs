@@ -112,6 +112,7 @@ fn facts(
         Ending::Cancelled { .. } => Ok(Err(FactsError::Compile(CompileError::Cancelled))),
         other @ (Ending::Evaluated(_)
         | Ending::Screened(_)
+        | Ending::Examined(_)
         | Ending::Compared(_)
         | Ending::Impossible(_)
         | Ending::Panicked { .. }
