@@ -6,13 +6,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cost::ratios;
+use super::cost::{cost, ratios};
 use super::entry::Look;
 use super::features::Features;
 use super::story::{Story, Variant};
 use crate::history::record::Origin;
 use crate::strategies::forecast::{
-    self, Calibration, Decision, Forecast, Forecasted, LEAST_KNOWN, Measured, Outlook, Trial,
+    self, Calibration, Decision, Forecast, Forecasted, LEAST_KNOWN, Measured, Outlook, Scope, Trial,
 };
 use crate::strategies::gauss::Prediction;
 
@@ -131,20 +131,32 @@ impl Forerunners {
         variant: usize,
         features: Option<Features>,
     ) -> Foresight {
-        let expected = self.forecast.as_ref().zip(features.as_ref()).map(|(forecast, features)| {
+        let of_tuner = is_of_tuner(&story.variants[variant]);
+        let forecast = self.forecast.as_ref().filter(|_| !of_tuner);
+        let expected = forecast.zip(features.as_ref()).map(|(forecast, features)| {
             let Outlook { prediction, spread } = forecast.predict(&features.numbers());
             let Prediction { mean, deviation } = prediction;
             Expected { mean, deviation, spread, best: self.best, known: self.known }
         });
-        let course = match (story.variants[variant].proposal.origin.clone(), &features, expected) {
-            (Origin::Tuner, _, _) => look("tuning looked at it already"),
-            (_, None, _) => look("it cannot be built, and the look says why"),
-            (_, Some(_), None) => {
+        let course = match (of_tuner, &features, expected) {
+            (true, _, _) => look("tuning looked at it already"),
+            (false, None, _) => look("it cannot be built, and the look says why"),
+            (false, Some(_), None) => {
                 look(format!("{} are known, and a forecast takes {LEAST_KNOWN}", self.known))
             }
-            (_, Some(_), Some(expected)) => course(story, variant, &expected),
+            (false, Some(_), Some(expected)) => course(story, variant, &expected),
         };
         Foresight { features, expected, course }
+    }
+}
+
+/// Whether tuning proposed it, which looked at it as a configuration already.
+fn is_of_tuner(variant: &Variant) -> bool {
+    match variant.proposal.origin {
+        Origin::Tuner => true,
+        Origin::Person | Origin::Import { .. } | Origin::Rule { .. } | Origin::Model { .. } => {
+            false
+        }
     }
 }
 
@@ -190,12 +202,12 @@ impl Foresight {
 #[must_use]
 pub fn seen(story: &Story, variant: usize) -> Option<f64> {
     let first = story.variants.first()?.look.as_ref()?.times();
+    let counting = &story.header.workloads;
     let times = match story.variants.get(variant)?.look.as_ref()? {
-        Look::Right { times } if times.len() >= story.header.workloads.len() => times,
+        Look::Right { times } if cost(times, counting).is_some() => times,
         Look::Slow { times } => times,
         Look::Right { .. } | Look::Failed(_) => return None,
     };
-    let counting = &story.header.workloads;
     let counts = |(name, _): &(&str, f64)| counting.iter().any(|known| known == name);
     let each: Vec<f64> = ratios(times, first).filter(counts).map(|(_, ratio)| ratio.ln()).collect();
     let mean = each.iter().sum::<f64>() / each.len() as f64;
@@ -267,6 +279,7 @@ pub fn history(story: &Story, features: &[Option<Features>]) -> Vec<Measured> {
         features: features.map(Features::numbers).unwrap_or_default(),
         log_time: features.and_then(|_| seen(story, *number)).unwrap_or(f64::INFINITY),
         parent: variant.proposal.parent.and_then(place),
+        scope: if is_of_tuner(variant) { Scope::Exempt } else { Scope::Forecast },
         known: looked_at.iter().filter(|(_, other, _)| other.after < variant.after).count(),
     };
     looked_at.iter().map(measured).collect()
@@ -288,8 +301,8 @@ pub fn with_parent(features: Features, story: &Story, variant: usize) -> Feature
 pub fn verdict(trial: &Trial) -> String {
     let Trial { without, with, all, all_with, lost, .. } = trial;
     let reached = match with {
-        Some(with) => format!("{with} looks instead of {without} until within 5 % of its best"),
-        None => format!("it never comes within 5 % of its best, which {without} looks do"),
+        Some(with) => format!("{with} of {without} looks until within 5 % of its best"),
+        None => format!("never within 5 % of its best, where {without} looks came without it"),
     };
     let best = match *lost > 0.0 {
         true => format!("the best is lost: what is left is {:.1} % slower", 100.0 * lost.exp_m1()),
@@ -300,5 +313,5 @@ pub fn verdict(trial: &Trial) -> String {
         (false, false, true) => "cheaper at its end than no forecast, and no sooner at its best",
         (true | false, _, _) => "no better than no forecast",
     };
-    format!("{better}: {reached}, {all_with} of {all} looks in all, and {best}")
+    format!("{better}: {reached}, {all_with} of {all} until its end, and {best}")
 }

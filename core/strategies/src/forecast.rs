@@ -13,7 +13,7 @@ mod tests;
 mod trial;
 
 pub use calibration::{Calibration, Forecasted};
-pub use trial::{Measured, Trial};
+pub use trial::{Measured, Scope, Trial};
 
 /// A candidate is skipped when it is less likely than this to be the new best.
 pub const LEAST_CHANCE: f64 = 0.05;

@@ -1,6 +1,6 @@
 //! Forecasts of made-up candidates: calibrated where features say something, harmless where not.
 
-use super::{Calibration, Decision, Forecast, Forecasted, Measured, Outlook, Trial, decide};
+use super::{Calibration, Decision, Forecast, Forecasted, Measured, Outlook, Scope, Trial, decide};
 use crate::gauss::Prediction;
 use crate::generator::Generator;
 
@@ -11,7 +11,7 @@ fn history(seed: u64, count: usize, noise: f64) -> Vec<Measured> {
         let features: Vec<f64> = (0..3).map(|_| 100.0 * generator.fraction()).collect();
         let luck: f64 = (0..12).map(|_| generator.fraction()).sum::<f64>() - 6.0;
         let log_time = 0.03 * features[0] + (features[1] / 25.0).sin() + noise * luck;
-        Measured { features, log_time, parent: None, known: place }
+        Measured { features, log_time, parent: None, known: place, scope: Scope::Forecast }
     };
     (0..count).map(made).collect()
 }
@@ -129,6 +129,10 @@ fn what_is_skipped_has_no_descendants_and_some_of_it_is_checked() {
     };
     let lost: Vec<usize> = (0..history.len()).filter(is_lost).collect();
     assert_eq!(lost.len(), whole.all - whole.all_with, "what is skipped is not gone on from");
+    let mut exempt = history.clone();
+    exempt.iter_mut().for_each(|one| one.scope = Scope::Exempt);
+    let trial = Trial::of(&exempt).unwrap();
+    assert_eq!((trial.all_with, trial.calibration), (exempt.len(), None));
     let last = lost.iter().rev().zip((0..history.len()).rev()).take(10);
     assert!(last.into_iter().any(|(lost, place)| *lost != place), "some is checked: {lost:?}");
 }
@@ -148,7 +152,7 @@ fn what_cannot_be_learnt_from_forecasts_nothing() {
     assert!(Forecast::fit(&vec![vec![f64::NAN]; 9], &[0.0; 9]).is_none());
     assert!(Forecast::fit(&vec![vec![1.0]; 9], &[f64::INFINITY; 9]).is_none());
     assert!(Trial::of(&[]).is_none());
-    let failed = Measured { features: vec![1.0], log_time: f64::INFINITY, parent: None, known: 0 };
+    let failed = Measured { log_time: f64::INFINITY, ..history(3, 1, 0.0).remove(0) };
     assert!(Trial::of(&vec![failed; 20]).is_none());
 }
 

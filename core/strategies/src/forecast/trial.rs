@@ -19,6 +19,17 @@ pub struct Measured {
     /// How many of the history had been measured when it was made; what was made together with it
     /// had not.
     pub known: usize,
+    /// Whether it is forecast.
+    pub scope: Scope,
+}
+
+/// Whether a candidate is forecast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// It is, and may be skipped.
+    Forecast,
+    /// It is measured in any case: it was, in another way.
+    Exempt,
 }
 
 /// What a history says of the forecast.
@@ -122,7 +133,8 @@ fn forecast_all(history: &[Measured]) -> Vec<Forecasted> {
             learner.learn(before);
         }
         learnt = learnt.max(one.known);
-        let forecast = learner.forecast().filter(|_| one.log_time.is_finite());
+        let compares = one.scope == Scope::Forecast && one.log_time.is_finite();
+        let forecast = learner.forecast().filter(|_| compares);
         forecasted.extend(forecast.map(|forecast| Forecasted {
             outlook: forecast.predict(&one.features),
             measured: one.log_time,
@@ -146,13 +158,13 @@ fn measured_with(history: &[Measured]) -> Vec<usize> {
         }
         learnt = learnt.max(one.known.min(is_measured.len()));
         let is_made = one.parent.is_none_or(|parent| is_measured.get(parent) == Some(&true));
-        let is_promising = is_made && {
-            let forecast = learner.forecast();
-            let best = learner.best();
-            forecast.is_none_or(|forecast| {
-                decide(best, forecast.predict(&one.features)) == Decision::Measure
-            })
-        };
+        let is_promising = is_made
+            && match one.scope {
+                Scope::Exempt => true,
+                Scope::Forecast => learner.forecast().is_none_or(|forecast| {
+                    decide(learner.best(), forecast.predict(&one.features)) == Decision::Measure
+                }),
+            };
         let is_skipped = is_made && !is_promising;
         is_measured.push(is_promising || (is_skipped && is_checked(skips)));
         skips += usize::from(is_skipped);
