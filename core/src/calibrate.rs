@@ -126,6 +126,7 @@ struct Found {
     special: Option<Measured<FlopsPerSecond>>,
     retained: Option<Measured<Bytes>>,
     offset: Option<Measured<Seconds>>,
+    floor: Option<Measured<Seconds>>,
     sm_clocks: Vec<Hertz>,
     left_out: Vec<(Quantity, String)>,
 }
@@ -206,12 +207,20 @@ impl Found {
             // Of several times, see above.
             Quantity::RetainedWrites => {}
         }
-        if let Clock::Events { offset, .. } = timing.clock
-            && timing.mode == Mode::Cold
-        {
-            let method = "an empty kernel after a flush".to_owned();
-            self.offset =
-                Some(Measured { median: offset, low: offset, high: offset, samples: 1, method });
+        let once = |time: Seconds, method: &str| {
+            let method = method.to_owned();
+            Some(Measured { median: time, low: time, high: time, samples: 1, method })
+        };
+        match (timing.clock, timing.mode) {
+            (Clock::Events { offset, .. }, Mode::Cold) => {
+                self.offset = once(offset, "an empty kernel after a flush");
+            }
+            // What one takes by itself is no measurement of this device: `device/cuda/stopwatch.rs` says why.
+            (Clock::Events { floor, .. }, Mode::Warm) => {
+                self.floor = once(floor, "an empty kernel in a graph of many");
+            }
+            (Clock::Events { .. }, Mode::Graph | Mode::Server) => {}
+            (Clock::Cupti { .. } | Clock::Modelled, _) => {}
         }
         if let Some((low, high)) = timing.conditions.sm_clock {
             self.sm_clocks.extend([low, high]);
@@ -242,8 +251,7 @@ impl Found {
             pipes: self.pipes,
             special: self.special,
             retained_writes: self.retained,
-            // What an empty kernel takes is no measurement of this device: `device/cuda/stopwatch.rs` says why.
-            launch_floor: None,
+            launch_floor: self.floor,
             event_offset: self.offset,
         };
         let problems = calibration.problems();

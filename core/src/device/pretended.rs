@@ -80,7 +80,8 @@ impl PretendedGpu {
             (Timekeeping::Events, _) | (_, Mode::Warm | Mode::Graph) => None,
             (Timekeeping::Cupti(_), Mode::Cold | Mode::Server) => match stamps {
                 Some(most) if self.timed < most => {
-                    return Clock::Cupti { floor, version: 130_001 };
+                    let offset = Seconds(0.0) - floor;
+                    return Clock::Cupti { offset, floor, version: 130_001 };
                 }
                 Some(_) => Some(NoStamps::Unlike),
                 None => Some(NoStamps::NotFound),

@@ -360,8 +360,8 @@ mod tests {
             let recorded = RecordedTiming::of(name, &timing, &mut Texts::default()).unwrap();
             assert_eq!(recorded.clock, Clock::Measured { method: expected.to_owned() });
         };
-        let cupti = measure::Clock::Cupti { floor: Seconds(1e-6), version: 130_001 };
         let (offset, floor) = (Seconds(1e-6), Seconds(1e-6));
+        let cupti = measure::Clock::Cupti { offset, floor, version: 130_001 };
         let events = measure::Clock::Events { offset, floor, without: None };
         check(None, cupti, "cupti");
         check(None, events, "events");

@@ -41,6 +41,9 @@ pub enum Clock {
     },
     /// The driver's own time stamps (CUPTI), from where the first kernel of the work begins to where the last one ends.
     Cupti {
+        /// What was subtracted, which is less than nothing: stamps of a kernel that does nothing are shorter than what a
+        /// profiler says of it, as they leave out a part of its begin and end.
+        offset: Seconds,
         /// What a kernel takes that does nothing.
         floor: Seconds,
         /// `CUPTI_API_VERSION` of the library.
@@ -104,12 +107,12 @@ pub enum NoStamps {
     /// It refuses, with this code.
     #[error("libcupti refused with code {0} (`CUptiResult`)")]
     Refused(i32),
+    /// Stamps cost something between launches, which a time of several would pay; a library may launch several.
+    #[error("time stamps would lengthen what lies between its launches")]
+    Several,
     /// Its records do not fit what was launched: a kernel that launches kernels, or a defect.
     #[error("the driver's records do not fit what was launched")]
     Unlike,
-    /// A library launches what it chooses.
-    #[error("a library launches what it chooses, which no record can be held against")]
-    Library,
 }
 
 /// What the caches held before a sample.
@@ -358,7 +361,8 @@ mod tests {
 
     #[test]
     fn the_floor_is_where_nothing_is_resolved() {
-        let clock = Clock::Cupti { floor: Seconds(1.1e-6), version: 130_001 };
+        let (offset, floor) = (Seconds(-0.9e-6), Seconds(1.1e-6));
+        let clock = Clock::Cupti { offset, floor, version: 130_001 };
         let check = |time: f64, expected| {
             let rounds = vec![vec![Seconds(time); 5]; 8];
             let timing =

@@ -120,6 +120,7 @@ pub struct ScreenedTiming {
 }
 
 /// What a quick look at a time saw.
+#[expect(clippy::large_enum_variant, reason = "almost every look sees a time")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Glance {
     /// A few samples, or a model.

@@ -239,8 +239,9 @@ pub(in crate::commands) fn timing(timing: &Timing) -> Value {
                 value["without_stamps"] = json!(reason.to_string());
             }
         }
-        Clock::Cupti { floor, version } => {
+        Clock::Cupti { offset, floor, version } => {
             value["clock"] = json!("cupti");
+            value["offset_seconds"] = json!(offset.0);
             value["floor_seconds"] = json!(floor.0);
             value["cupti_version"] = json!(version);
         }

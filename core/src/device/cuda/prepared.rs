@@ -29,8 +29,11 @@ impl Prepared {
         })
     }
 
-    /// What each sample calls that is a single execution; none where a library decides that.
-    pub(super) fn calls(&self, mode: Mode) -> Option<Calls> {
+    /// What each sample calls that is a single execution of one call; none where it takes several, or where a library
+    /// decides that.
+    pub(super) fn only_call(&self, mode: Mode) -> Option<Calls> {
+        let [action] = self.timed.as_slice() else { return None };
+        let timed = vec![action.only_call()?];
         let filled = |rooms: &[Room]| rooms.iter().filter(|room| room.bytes > 0).count();
         let copies = self.restore.iter().filter(|(from, to)| from.bytes.min(to.bytes) > 0).count();
         let fills = filled(&self.poison);
@@ -40,8 +43,7 @@ impl Prepared {
             // The flush.
             before.extend([Call::Fill, Call::Launch]);
         }
-        let timed: Option<Vec<_>> = self.timed.iter().map(Action::calls).collect();
-        Some(Calls { before, timed: timed?.concat() })
+        Some(Calls { before, timed })
     }
 }
 
@@ -54,10 +56,10 @@ pub(super) enum Action {
 }
 
 impl Action {
-    fn calls(&self) -> Option<Vec<Call>> {
+    fn only_call(&self) -> Option<Call> {
         match self {
-            Self::Launch { .. } => Some(vec![Call::Launch]),
-            Self::Fill { to, element } => Some(vec![Call::Fill; Stream::fills(to, element)]),
+            Self::Launch { .. } => Some(Call::Launch),
+            Self::Fill { to, element } => (Stream::fills(to, element) == 1).then_some(Call::Fill),
             Self::Library { .. } => None,
         }
     }

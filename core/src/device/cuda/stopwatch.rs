@@ -46,8 +46,8 @@ const ALONE: Seconds = Seconds(1.55e-6);
 /// Readings of each kind when the clock is set.
 const READINGS: u32 = 41;
 
-/// How long the device idles before a reading that tells what events add to a launch then.
-const IDLE: Duration = Duration::from_millis(2);
+/// What one block reads at a gate: some tens of microseconds, in which the host has put the rest into the stream.
+const GATE: usize = 2 << 20;
 
 /// What a GPU is timed with. Fields are dropped in this order.
 #[derive(Debug)]
@@ -61,9 +61,8 @@ pub(super) struct Stopwatch {
     flush: (Kernel, Launch),
     cold: Offset,
     warm: Offset,
-    /// Found out when they are first needed.
+    /// Found out when it is first needed.
     graph: Option<Offset>,
-    server: Option<Offset>,
     keeper: Keeper,
     gpu: Gpu,
 }
@@ -123,7 +122,6 @@ impl Stopwatch {
             cold: nothing_yet,
             warm: nothing_yet,
             graph: None,
-            server: None,
             keeper: Keeper::Events,
             gpu,
         };
@@ -147,13 +145,17 @@ impl Stopwatch {
         sampling: Sampling,
     ) -> Result<(Clock, Vec<Seconds>), Trouble> {
         let is_single = matches!(sampling.mode, Mode::Cold | Mode::Server);
-        let calls = work.calls(sampling.mode);
+        // Between launches stamps cost something: what takes several of them is told by events.
         if is_single
-            && let Keeper::Cupti { cupti, floor, .. } = self.keeper
-            && let Some(calls) = &calls
+            && let Some(calls) = work.only_call(sampling.mode)
+            && let Keeper::Cupti { cupti, offset, .. } = self.keeper
         {
-            match self.stamped(cupti, (work, calls), sampling)? {
-                Ok(times) => return Ok((Clock::Cupti { floor, version: cupti.version }, times)),
+            match self.stamped(cupti, (work, &calls), sampling)? {
+                Ok(times) => {
+                    let times = times.into_iter().map(|time| time - offset).collect();
+                    let clock = Clock::Cupti { offset, floor: ALONE, version: cupti.version };
+                    return Ok((clock, times));
+                }
                 Err(reason) => {
                     self.detach();
                     self.keeper = Keeper::Without(reason);
@@ -167,8 +169,8 @@ impl Stopwatch {
         let times = readings.into_iter().map(|reading| (reading - offset) * each).collect();
         let without = match self.keeper {
             Keeper::Without(reason) => Some(reason),
-            Keeper::Cupti { .. } if calls.is_none() => Some(NoStamps::Library),
-            Keeper::Events | Keeper::Cupti { .. } => None,
+            Keeper::Cupti { .. } => Some(NoStamps::Several),
+            Keeper::Events => None,
         };
         let without = without.filter(|_| is_single);
         Ok((Clock::Events { offset, floor, without }, times))
@@ -179,14 +181,10 @@ impl Stopwatch {
         Ok(match mode {
             Mode::Warm if !work.is_cooperative() => self.warm,
             // Without a graph, events add what they add to a single launch.
-            Mode::Warm | Mode::Cold => self.cold,
+            Mode::Warm | Mode::Cold | Mode::Server => self.cold,
             Mode::Graph => {
                 let known = self.graph.map_or_else(|| self.in_a_row(Mode::Graph), Ok)?;
                 *self.graph.insert(known)
-            }
-            Mode::Server => {
-                let known = self.server.map_or_else(|| self.alone(Mode::Server), Ok)?;
-                *self.server.insert(known)
             }
         })
     }
@@ -208,7 +206,10 @@ impl Stopwatch {
                     self.execute(work, &way)?;
                     self.put_right(work)?;
                 }
-                Mode::Server => self.idle(pause)?,
+                Mode::Server => {
+                    self.idle(pause)?;
+                    self.gate()?;
+                }
             }
             self.stream.mark(begin)?;
             self.execute(work, &way)?;
@@ -288,11 +289,19 @@ impl Stopwatch {
     /// Leaves nothing in L2 but a clean buffer: neither what the work reads nor lines that are still to be written back.
     fn flush(&self) -> Result<(), Trouble> {
         self.stream.set_bytes(&self.dirty.room(), POISON)?;
-        let room = self.clean.room();
-        let mut parameters = room.start.to_le_bytes().to_vec();
-        parameters.extend((room.bytes as u64).to_le_bytes());
-        let (kernel, launch) = &self.flush;
-        kernel.start(launch, &mut parameters, self.stream.handle()).map_err(Trouble::Kernel)
+        self.read(self.clean.room().bytes, &self.flush.1)
+    }
+
+    /// Keeps the stream waiting while marks and launches are put into it, so that no event pair has the host between.
+    fn gate(&self) -> Result<(), Trouble> {
+        self.read(GATE.min(self.clean.room().bytes), &plain(1, 1024))
+    }
+
+    /// Reads the beginning of the clean buffer.
+    fn read(&self, bytes: usize, launch: &Launch) -> Result<(), Trouble> {
+        let mut parameters = self.clean.room().start.to_le_bytes().to_vec();
+        parameters.extend((bytes as u64).to_le_bytes());
+        self.flush.0.start(launch, &mut parameters, self.stream.handle()).map_err(Trouble::Kernel)
     }
 
     /// Finds out what the events add.
@@ -319,7 +328,7 @@ impl Stopwatch {
     /// What events read for a kernel that does nothing.
     fn reading(&mut self, mode: Mode, batch: u32) -> Result<Seconds, Trouble> {
         let work = self.nothing(plain(1, 32))?;
-        let sampling = Sampling { mode, batch, samples: READINGS, pause: IDLE };
+        let sampling = Sampling { batch, ..Sampling::single(mode, READINGS) };
         let readings = self.readings(&work, sampling)?;
         let mut readings: Vec<f64> = readings.iter().map(|each| each.0).collect();
         Ok(Seconds(median(&mut readings).unwrap_or(f64::NAN)))

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 use super::StationFailure;
 use super::bound::of_device;
 use super::measure::{Contender, MeasureOrder, Samples, Stop};
-use crate::device::{Device, Sampling, Timed, Work};
+use crate::device::{Device, Sampling, Timed, Timekeeping, Work};
 use crate::measure::comparison::LEAST_ROUNDS;
 use crate::measure::energy::{Energy, NoEnergy};
 use crate::measure::protocol::Progress;
-use crate::measure::timing::{Clock, Mode, Reading, Stopped};
+use crate::measure::timing::{Clock, Mode, NoStamps, Reading, Stopped};
 use crate::random::Stream;
 use crate::units::Seconds;
 
@@ -121,7 +121,7 @@ fn rounds(
     let extra = ((u128::from(stream.bits(0)) * u128::from(MOST_EXTRA_ROUNDS + 1)) >> 64) as u64;
     let mut all: Vec<Progress> = contenders.iter().map(|_| Progress::new(order.protocol)).collect();
     let mut turn: Vec<usize> = (0..contenders.len()).collect();
-    let (mut clock, mut ended, mut remaining) = (None, None, extra);
+    let (mut clock, mut ended, mut remaining, mut why) = (None, None, extra, None);
     let mut readings = Vec::new();
     let started = Instant::now();
     'rounds: for round in 1_u64.. {
@@ -131,9 +131,13 @@ fn rounds(
             let work = &contenders[*index].work;
             let sample = round_of(device, work, sampling, (stream, round))?;
             if clock.is_some_and(|clock: Clock| !clock.is_like(&sample.clock)) {
-                // Times of two clocks are not held against each other: what another one told is given up.
+                // Times of two clocks are not held against each other: what was told is given up, and events tell all.
                 all.iter_mut().for_each(|each| *each = Progress::new(order.protocol));
-                clock = Some(sample.clock);
+                why = [clock, Some(sample.clock)].into_iter().flatten().find_map(without).or(why);
+                clock = None;
+                if let Some(instruments) = device.instruments() {
+                    instruments.keep_time(&Timekeeping::Events);
+                }
                 continue 'rounds;
             }
             clock = clock.or(Some(sample.clock));
@@ -152,8 +156,22 @@ fn rounds(
     let missing = || StationFailure::Order("nothing was timed".to_owned());
     let (clock, stopped) = (clock.ok_or_else(missing)?, ended.ok_or_else(missing)?);
     let rounds = all.into_iter().map(Progress::into_rounds).collect();
+    let clock = match clock {
+        Clock::Events { offset, floor, without } => {
+            Clock::Events { offset, floor, without: without.or(why) }
+        }
+        Clock::Cupti { .. } | Clock::Modelled => clock,
+    };
     let (batch, left_dirty, launch_floor) = (sampling.batch, Vec::new(), None);
     Ok(Samples { clock, batch, rounds, stopped, readings, left_dirty, launch_floor })
+}
+
+/// Why there were no time stamps.
+fn without(clock: Clock) -> Option<NoStamps> {
+    match clock {
+        Clock::Events { without, .. } => without,
+        Clock::Cupti { .. } | Clock::Modelled => None,
+    }
 }
 
 /// Why no further round is needed after this one, counted from 1, if so: all contenders are precise, or one of them has

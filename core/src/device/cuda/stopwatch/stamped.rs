@@ -4,7 +4,7 @@ use super::super::cupti::Cupti;
 use super::super::prepared::Prepared;
 use super::super::stamps::Calls;
 use super::super::stream::reset_persisting_l2;
-use super::{READINGS, Stopwatch, Trouble, plain};
+use super::{ALONE, READINGS, Stopwatch, Trouble, plain};
 use crate::device::timing::{Sampling, Timekeeping};
 use crate::measure::statistics::median;
 use crate::measure::{Mode, NoStamps};
@@ -17,7 +17,7 @@ pub(super) enum Keeper {
     Cupti {
         cupti: &'static Cupti,
         is_attached: bool,
-        floor: Seconds,
+        offset: Seconds,
     },
     /// Events, as there are no time stamps.
     Without(NoStamps),
@@ -33,9 +33,9 @@ impl Stopwatch {
             }
             (Timekeeping::Cupti(places), Keeper::Events) => match Cupti::get(places) {
                 Ok(cupti) => {
-                    let floor = Seconds(0.0);
-                    self.keeper = Keeper::Cupti { cupti, is_attached: false, floor };
-                    self.set_stamps_floor()?;
+                    let offset = Seconds(0.0);
+                    self.keeper = Keeper::Cupti { cupti, is_attached: false, offset };
+                    self.set_stamps_offset()?;
                 }
                 Err(reason) => self.keeper = Keeper::Without(reason),
             },
@@ -91,20 +91,20 @@ impl Stopwatch {
         }
     }
 
-    /// Finds out what time stamps say of a kernel that does nothing.
-    fn set_stamps_floor(&mut self) -> Result<(), Trouble> {
+    /// Finds out what time stamps lack of what is known of a kernel that does nothing.
+    fn set_stamps_offset(&mut self) -> Result<(), Trouble> {
         let Keeper::Cupti { cupti, .. } = self.keeper else { return Ok(()) };
         let work = self.nothing(plain(1, 32))?;
         // The first readings wake the device up.
         let sampling = Sampling::single(Mode::Cold, READINGS);
-        let calls = work.calls(sampling.mode).unwrap_or_default();
+        let calls = work.only_call(sampling.mode).unwrap_or_default();
         let woken = self.stamped(cupti, (&work, &calls), sampling)?;
         match woken.and(self.stamped(cupti, (&work, &calls), sampling)?) {
             Ok(times) => {
                 let mut times: Vec<f64> = times.iter().map(|time| time.0).collect();
                 let told = Seconds(median(&mut times).unwrap_or(f64::NAN));
-                if let Keeper::Cupti { floor, .. } = &mut self.keeper {
-                    *floor = told;
+                if let Keeper::Cupti { offset, .. } = &mut self.keeper {
+                    *offset = told - ALONE;
                 }
             }
             Err(reason) => {
