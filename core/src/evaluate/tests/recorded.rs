@@ -70,7 +70,7 @@ fn counted(subject: &Subject) -> Option<Vec<RunReport>> {
 }
 
 fn timed(trial: &Trial, small: Option<&[(&Trial, &RunReport)]>, time: Seconds) -> WorkloadTiming {
-    let clock = Clock::Events { offset: FLOOR, floor: FLOOR, doing: [None; 2] };
+    let clock = Clock::Events { offset: FLOOR, floor: FLOOR };
     let rounds = vec![vec![time; 5]; 20];
     let timing = Timing::measured(clock, Mode::Cold, rounds, (1, Stopped::Precise), &[]).unwrap();
     let profile = small.and_then(|small| carried(("virtual:h200", sheet()), small, trial));
