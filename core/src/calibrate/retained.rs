@@ -92,7 +92,8 @@ mod tests {
         for keeps in [0.0, 10.0, 40.0] {
             let found = retained(times(keeps * MIB, 0.002), l2, 9).unwrap();
             let near = |bytes: Bytes| (bytes.0 as f64 / MIB - keeps).abs();
-            assert!(near(found.median) < 0.01, "{keeps}: {found:?}");
+            // The smallest amount is within this.
+            assert!(near(found.median) < 0.02, "{keeps}: {found:?}");
             assert!(found.low <= found.median && found.median <= found.high, "{found:?}");
             assert!(near(found.low) < 3.0 && near(found.high) < 3.0, "{found:?}");
         }

@@ -108,7 +108,7 @@ fn matrix(findings: &mut Findings<'_>, at: &Located, name: &str, tensors: &[Tens
     };
     let tensor = &tensors[index];
     if tensor.shape.len() != 2 {
-        let found = format!("`{name}` has {} dimensions", tensor.shape.len());
+        let found = format!("`{name}`, whose dimensions are {}", tensor.shape.len());
         findings.add(at, found, "a tensor with two, rows and columns");
     }
     if !FLOATS.contains(&tensor.dtype) {
