@@ -166,6 +166,7 @@ pub(crate) fn stored(number: i64, kernel: &str, seed: u64, seconds: Option<f64>)
         by: PassedBy::Verification(ChecksSummary::of(&project, &Checks::default())),
         timings: timings.into_iter().collect(),
         withheld: BTreeMap::new(),
+        numbers: BTreeMap::new(),
     };
     let record = RunRecord {
         id: RunId::of_import(&format!("{number}"), 1),

@@ -105,10 +105,10 @@ pub(crate) fn passed(kernel: &str, candidate: &str, seconds: Option<f64>) -> (Ru
         taint: Vec::new(),
         standing: None,
         limiter: None,
-        numbers: None,
     };
     let timings = seconds.into_iter().map(timing).collect();
-    record.outcome =
-        Outcome::Passed { by: PassedBy::Verification(checks), timings, withheld: BTreeMap::new() };
+    let (withheld, numbers) = (BTreeMap::new(), BTreeMap::new());
+    let by = PassedBy::Verification(checks);
+    record.outcome = Outcome::Passed { by, timings, withheld, numbers };
     (record, texts)
 }

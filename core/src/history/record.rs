@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::error::HistoryError;
+use super::numbers::RecordedNumbers;
 use super::text::TextHash;
 use super::timing::{Clock, Mode, RecordedTiming};
 use crate::project::scalar::ScalarValue;
@@ -254,6 +255,9 @@ pub enum Outcome {
         /// Workloads whose times are not told, with the reason.
         #[serde(default)]
         withheld: BTreeMap<WorkloadName, String>,
+        /// What the kernel needs and did in each workload that was for measuring, with or without a time.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        numbers: BTreeMap<WorkloadName, RecordedNumbers>,
     },
     /// It is not.
     Failed {
@@ -421,6 +425,15 @@ impl RunRecord {
         match &self.outcome {
             Outcome::Passed { timings, .. } => timings,
             Outcome::Failed { .. } => &[],
+        }
+    }
+
+    /// What the kernel needs and did in a workload; none where nobody looked.
+    #[must_use]
+    pub fn numbers(&self, workload: &WorkloadName) -> Option<&RecordedNumbers> {
+        match &self.outcome {
+            Outcome::Passed { numbers, .. } => numbers.get(workload),
+            Outcome::Failed { .. } => None,
         }
     }
 

@@ -208,6 +208,7 @@ fn passed(evaluation: &Evaluation, workload: &WorkloadName) -> Result<Outcome, S
         by: PassedBy::Report(reported(evaluation)),
         timings,
         withheld: BTreeMap::new(),
+        numbers: BTreeMap::new(),
     })
 }
 
@@ -233,7 +234,6 @@ fn timing(
         taint: Vec::new(),
         standing: None,
         limiter: None,
-        numbers: None,
     }))
 }
 
