@@ -63,20 +63,26 @@ fn listed(folder: &Path) -> io::Result<Vec<Entry>> {
 }
 
 fn said(folder: &str, error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::NotFound => format!("There is no folder {folder}"),
-        io::ErrorKind::NotADirectory => format!("{folder} is a file, not a folder"),
-        io::ErrorKind::PermissionDenied => format!("You may not look into {folder}"),
-        _ => format!("{folder} cannot be listed: {error}"),
+    let kind = error.kind();
+    if kind == io::ErrorKind::NotFound {
+        format!("There is no folder {folder}")
+    } else if kind == io::ErrorKind::NotADirectory {
+        format!("{folder} is a file, not a folder")
+    } else if kind == io::ErrorKind::PermissionDenied {
+        format!("You may not look into {folder}")
+    } else {
+        format!("{folder} cannot be listed: {error}")
     }
 }
 
 /// The folder of the project at a path; that of a kernel is two folders above it.
 fn project(path: &Path) -> Result<PathBuf, String> {
-    let path = path.canonicalize().map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => "is not there".to_owned(),
-        io::ErrorKind::PermissionDenied => "may not be read by you".to_owned(),
-        _ => format!("cannot be opened: {error}"),
+    let path = path.canonicalize().map_err(|error| {
+        if error.kind() == io::ErrorKind::NotFound {
+            "is not there".to_owned()
+        } else {
+            format!("cannot be opened: {error}")
+        }
     })?;
     if path.is_file() {
         let mut above = path.ancestors().skip(1).take(2);

@@ -261,10 +261,14 @@ fn paths_that_are_typed_are_listed_opened_or_answered() {
     assert!(folders(&format!("{above}project/project.ron/")).unwrap_err().contains("is a file"));
     let open = |typed: String| {
         bench.desk.hand(Errand::OpenTyped(typed));
-        bench.until(|finding| match finding {
-            Finding::Folder(folder) => Some(Ok(folder)),
-            Finding::PathRefused(refused) => Some(Err(refused.why)),
-            _ => None,
+        bench.until(|finding| {
+            if let Finding::Folder(folder) = finding {
+                Some(Ok(folder))
+            } else if let Finding::PathRefused(refused) = finding {
+                Some(Err(refused.why))
+            } else {
+                None
+            }
         })
     };
     assert_eq!(open(format!("{above}project/")).as_ref(), Ok(&root));

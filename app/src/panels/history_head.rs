@@ -90,8 +90,8 @@ fn title(
     (left, right, middle): (f32, f32, f32),
 ) {
     let strong = FontId::new(font.size, FontFamily::Name(theme::STRONG.into()));
-    let mut job = LayoutJob::default();
-    job.wrap = egui::text::TextWrapping::truncate_at_width((right - left).max(0.0));
+    let wrap = egui::text::TextWrapping::truncate_at_width((right - left).max(0.0));
+    let mut job = LayoutJob { wrap, ..LayoutJob::default() };
     job.append(&group.name, 0.0, TextFormat::simple(strong, tokens.text.normal.0));
     job.append(count, 8.0, TextFormat::simple(font.clone(), tokens.text.weak.0));
     let galley = ui.painter().layout_job(job);

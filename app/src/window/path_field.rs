@@ -21,11 +21,12 @@ pub(super) struct PathField {
     caret: Caret,
 }
 
-/// Whether an arrow key was pressed in this frame.
+/// Which arrow key was pressed in this frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     None,
-    Made,
+    Down,
+    Up,
 }
 
 /// Where the caret goes.
@@ -55,8 +56,12 @@ impl PathField {
         let (up, down) = (pressed(Key::ArrowUp), pressed(Key::ArrowDown));
         let (enter, tab, escape) = (pressed(Key::Enter), pressed(Key::Tab), pressed(Key::Escape));
         let fitting: Vec<Entry> = browsing.fitting(&self.typed).cloned().collect();
-        self.step(down, up, fitting.len());
-        let step = if up || down { Step::Made } else { Step::None };
+        let step = match (down, up) {
+            (true, _) => Step::Down,
+            (false, true) => Step::Up,
+            (false, false) => Step::None,
+        };
+        self.step(step, fitting.len());
         let entry = self.chosen.and_then(|at| fitting.get(at));
         match (tab, enter, entry) {
             (true, _, entry) => {
@@ -93,14 +98,14 @@ impl PathField {
         }
     }
 
-    fn step(&mut self, down: bool, up: bool, count: usize) {
-        self.chosen = match (down, up, self.chosen) {
+    fn step(&mut self, step: Step, count: usize) {
+        self.chosen = match (step, self.chosen) {
             _ if count == 0 => None,
-            (true, _, None) => Some(0),
-            (true, _, Some(at)) => Some((at + 1) % count),
-            (false, true, None | Some(0)) => Some(count - 1),
-            (false, true, Some(at)) => Some(at - 1),
-            (false, false, at) => at.filter(|at| *at < count),
+            (Step::Down, None) => Some(0),
+            (Step::Down, Some(at)) => Some((at + 1) % count),
+            (Step::Up, None | Some(0)) => Some(count - 1),
+            (Step::Up, Some(at)) => Some(at - 1),
+            (Step::None, at) => at.filter(|at| *at < count),
         };
     }
 
@@ -160,7 +165,7 @@ impl PathField {
                     .shortcut_text(RichText::new(detail).color(tokens.accent.0))
                     .min_size(vec2(ui.available_width(), 24.0));
                 let response = ui.add(button);
-                if is_chosen && step == Step::Made {
+                if is_chosen && step != Step::None {
                     response.scroll_to_me(None);
                 }
                 if response.clicked() {

@@ -358,14 +358,9 @@ fn listed() -> Vec<Entry> {
     add(Menu::View, Command::ZoomIn, "Zoom in", &[control("Plus"), control("Equals")]);
     add(Menu::View, Command::ZoomOut, "Zoom out", &[control("Minus")]);
     add(Menu::View, Command::ZoomReset, "Normal size", &[control("Num0")]);
-    add(Menu::History, Command::CompareSelected, "Compare", &[control("D")]);
-    let too = [control_shift("D")];
-    add(Menu::History, Command::CompareToo(None), "Add to comparison", &too);
-    add(Menu::History, Command::GroupRuns, "Families of runs, or one list", &[]);
-    add(Menu::History, Command::AskForLabel(None), "Label run…", &[plain("F2")]);
-    add(Menu::History, Command::SwapSides, "Swap sides", &[]);
-    add(Menu::History, Command::CopyVerdict, "Copy verdict", &[]);
-    add(Menu::History, Command::CopyComparison, "Copy comparison as Markdown", &[]);
+    for (command, title, shortcuts) in OF_RUNS {
+        add(Menu::History, command, title, shortcuts);
+    }
     for (command, title, shortcuts) in OF_SEARCHES {
         add(Menu::Search, Command::Search(command), title, shortcuts);
     }
@@ -387,6 +382,17 @@ fn listed() -> Vec<Entry> {
     add(Menu::Help, Command::DismissNotices, "Dismiss notices", &[]);
     entries
 }
+
+/// What needs nothing more to be known about runs.
+const OF_RUNS: [(Command, &str, &[Shortcut]); 7] = [
+    (Command::CompareSelected, "Compare", &[control("D")]),
+    (Command::CompareToo(None), "Add to comparison", &[control_shift("D")]),
+    (Command::SwapSides, "Swap sides", &[]),
+    (Command::GroupRuns, "Families of runs, or one list", &[]),
+    (Command::AskForLabel(None), "Label run…", &[plain("F2")]),
+    (Command::CopyVerdict, "Copy verdict", &[]),
+    (Command::CopyComparison, "Copy comparison as Markdown", &[]),
+];
 
 /// What needs nothing more to be known about searches.
 const OF_SEARCHES: [(SearchCommand, &str, &[Shortcut]); 12] = [

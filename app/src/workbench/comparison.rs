@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use lightbench_core::history::before::than;
 use lightbench_core::history::label::Label;
+use lightbench_core::history::record::Outcome;
 use lightbench_core::history::timing::{Clock, Mode};
 use lightbench_core::history::{Provenance, RunNumber, StoredRun};
 
@@ -242,11 +243,11 @@ pub fn conditions(runs: &[&StoredRun]) -> Vec<String> {
         Provenance::Own => "this machine".to_owned(),
         Provenance::Recorded => "recorded".to_owned(),
     });
-    let counted = |run: &StoredRun| {
-        let timings = run.record.timings().iter();
-        timings
-            .filter_map(|timing| Some(timing.numbers.as_ref()?.counted.as_ref()?.at.clone()))
-            .next()
+    let counted = |run: &StoredRun| match &run.record.outcome {
+        Outcome::Passed { numbers, .. } => {
+            numbers.values().find_map(|numbers| Some(numbers.counted.as_ref()?.at.clone()))
+        }
+        Outcome::Failed { .. } => None,
     };
     if runs.iter().all(|run| counted(run).is_some()) {
         compare("place where was counted", &|run| {

@@ -4,9 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use lightbench_core::history::label::Label;
 use lightbench_core::history::{RunNumber, StoredRun};
 use lightbench_core::project::{ProjectError, Survey};
 
+use super::browsing::Browsing;
 use super::command::Command;
 use super::comparison::{Code, Compared};
 use super::errand::{Errand, Finding, Part};
@@ -66,13 +68,7 @@ impl Workbench {
             }
             Finding::Labelled(folder, number, label) => {
                 if self.is_open(&folder) {
-                    self.runs.label(number, label.as_ref());
-                    let is_meant = |side: &&mut Compared| side.number == number;
-                    for run in self.selection.all_compared().filter(is_meant) {
-                        if let Some(run) = &mut run.run {
-                            Arc::make_mut(run).label.clone_from(&label);
-                        }
-                    }
+                    self.labelled(number, label.as_ref());
                 }
             }
             Finding::Run(folder, run, source) => {
@@ -82,13 +78,7 @@ impl Workbench {
             }
             Finding::RunCode(folder, number, code) => {
                 if self.is_open(&folder) {
-                    let is_meant = |side: &&mut Compared| side.number == number;
-                    for side in self.selection.all_compared().filter(is_meant) {
-                        side.code = match &code {
-                            Ok(text) => Code::Read(text.as_str().into()),
-                            Err(why) => Code::Unreadable(why.clone()),
-                        };
-                    }
+                    self.disassembled(number, &code);
                 }
             }
             Finding::Searching(folder, started) => self.search_started(&folder, started, now),
@@ -119,23 +109,44 @@ impl Workbench {
                 self.selection.browsing = None;
                 self.carry_out(Command::Open(path), now);
             }
-            Finding::NoDialog => {
-                let text = "there is no file dialog on this desktop: type the path instead";
-                self.notices.say(Weight::Note, text, now);
-                self.carry_out(Command::AskForPath, now);
-            }
-            Finding::Folders(listed) => {
-                if let Some(browsing) = &mut self.selection.browsing {
-                    browsing.listed = Some(listed);
-                }
-            }
-            Finding::PathRefused(refused) => {
-                if let Some(browsing) = &mut self.selection.browsing {
-                    browsing.refused = Some(refused);
-                }
-            }
+            Finding::NoDialog => self.type_a_path(now),
+            Finding::Folders(listed) => self.browse(|browsing| browsing.listed = Some(listed)),
+            Finding::PathRefused(refused) => self.browse(|path| path.refused = Some(refused)),
             Finding::Examined(report) => self.examined = Some(*report),
             Finding::Said(weight, text) => self.notices.say(weight, text, now),
+        }
+    }
+
+    fn labelled(&mut self, number: RunNumber, label: Option<&Label>) {
+        self.runs.label(number, label);
+        let is_meant = |side: &&mut Compared| side.number == number;
+        for run in self.selection.all_compared().filter(is_meant) {
+            if let Some(run) = &mut run.run {
+                Arc::make_mut(run).label = label.cloned();
+            }
+        }
+    }
+
+    fn disassembled(&mut self, number: RunNumber, code: &Result<String, String>) {
+        let is_meant = |side: &&mut Compared| side.number == number;
+        for side in self.selection.all_compared().filter(is_meant) {
+            side.code = match code {
+                Ok(text) => Code::Read(text.as_str().into()),
+                Err(why) => Code::Unreadable(why.clone()),
+            };
+        }
+    }
+
+    fn type_a_path(&mut self, now: Duration) {
+        let text = "there is no file dialog on this desktop: type the path instead";
+        self.notices.say(Weight::Note, text, now);
+        self.carry_out(Command::AskForPath, now);
+    }
+
+    /// Tells whoever types a path, where somebody still does.
+    fn browse(&mut self, tell: impl FnOnce(&mut Browsing)) {
+        if let Some(browsing) = &mut self.selection.browsing {
+            tell(browsing);
         }
     }
 

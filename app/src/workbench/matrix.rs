@@ -5,8 +5,9 @@
 
 use lightbench_core::history::StoredRun;
 use lightbench_core::history::numbers::{CountedIn, RecordedCounts};
-use lightbench_core::history::record::WorkloadName;
+use lightbench_core::history::record::{Outcome, WorkloadName};
 use lightbench_core::history::timing::{Clock, Mode, RecordedTiming};
+use lightbench_core::units::Bytes;
 
 use super::comparison::clock;
 
@@ -78,9 +79,9 @@ impl Matrix {
     #[must_use]
     pub fn of(runs: &[&StoredRun], workload: &str) -> Self {
         let mut names: Vec<&WorkloadName> = Vec::new();
-        for timing in runs.iter().flat_map(|run| run.record.timings()) {
-            if timing.mode == Mode::Cold && !names.contains(&&timing.workload) {
-                names.push(&timing.workload);
+        for name in runs.iter().flat_map(|run| told(run)) {
+            if !names.contains(&name) {
+                names.push(name);
             }
         }
         // The workload that numbers are shown for comes first.
@@ -125,6 +126,18 @@ impl Matrix {
     }
 }
 
+/// The workloads of which a run tells anything.
+fn told(run: &StoredRun) -> Vec<&WorkloadName> {
+    match &run.record.outcome {
+        Outcome::Passed { timings, withheld, numbers, .. } => {
+            let timed = timings.iter().filter(|timing| timing.mode == Mode::Cold);
+            let timed = timed.map(|timing| &timing.workload);
+            timed.chain(withheld.keys()).chain(numbers.keys()).collect()
+        }
+        Outcome::Failed { .. } => Vec::new(),
+    }
+}
+
 fn cold<'a>(run: &'a StoredRun, workload: &WorkloadName) -> Option<&'a RecordedTiming> {
     let mut times = run.record.timings().iter();
     times.find(|timing| timing.mode == Mode::Cold && timing.workload == *workload)
@@ -156,7 +169,16 @@ fn time(runs: &[&StoredRun], workload: &WorkloadName) -> MatrixRow {
     let means =
         "The median with caches emptied; those that cannot be told from the fastest are marked too";
     let row = ranked(format!("time, {workload}"), means, Better::Less, values.collect());
-    MatrixRow { workload: Some(workload.clone()), ..row }
+    let mut row = MatrixRow { workload: Some(workload.clone()), ..row };
+    for (cell, run) in row.cells.iter_mut().zip(runs) {
+        if let (true, Outcome::Passed { withheld, .. }) =
+            (cell.text.is_empty(), &run.record.outcome)
+            && let Some(reason) = withheld.get(workload)
+        {
+            (cell.text, cell.how) = ("withheld".to_owned(), reason.clone());
+        }
+    }
+    row
 }
 
 /// Times are of one kind if one clock on one device told them, of one task.
@@ -167,115 +189,109 @@ fn kind(run: &StoredRun, clock: &Clock) -> String {
 
 /// Everything that is known of a workload besides its time.
 fn numbers(runs: &[&StoredRun], workload: &WorkloadName) -> Vec<MatrixRow> {
-    let timings: Vec<Option<&RecordedTiming>> =
-        runs.iter().map(|run| cold(run, workload)).collect();
-    let row = |name: &str,
-               means,
-               better,
-               value: &dyn Fn(&RecordedTiming, &StoredRun) -> Option<Value>| {
-        let values = timings.iter().zip(runs).map(|(timing, run)| value((*timing)?, run));
+    let row = |name: &str, means, better, value: OfRun<'_>| {
+        let values = runs.iter().map(|run| value(run));
         ranked(name.to_owned(), means, better, values.collect())
     };
-    let needs = |timing: &RecordedTiming| timing.numbers.clone();
-    let mut rows = vec![
-        row("bound", "The time that no correct kernel beats", Better::Neither, &|timing, _| {
-            let standing = timing.standing.as_ref()?;
-            Some(plain(standing.bound.seconds().to_string(), 0.0))
+    let mut rows = against_bound(&row, workload);
+    rows.extend(needs(&row, workload));
+    rows.extend(counts(&row, workload));
+    rows
+}
+
+type OfRun<'a> = &'a dyn Fn(&StoredRun) -> Option<Value>;
+type MakesRow<'a> = &'a dyn Fn(&str, &'static str, Better, OfRun<'_>) -> MatrixRow;
+
+/// The time against the speed of light.
+fn against_bound(row: MakesRow<'_>, workload: &WorkloadName) -> Vec<MatrixRow> {
+    let bound = row("bound", "The time that no correct kernel beats", Better::Neither, &|run| {
+        let standing = cold(run, workload)?.standing.as_ref()?;
+        Some(plain(standing.bound.seconds().to_string(), 0.0))
+    });
+    let means = "The bound as a part of the time";
+    let reached = row("of the speed of light", means, Better::More, &|run| {
+        let timing = cold(run, workload)?;
+        let standing = timing.standing.as_ref()?;
+        let fraction = standing.fraction;
+        // As sure as the time is.
+        let median = timing.median.seconds().0;
+        let part = |seconds: f64| fraction.0 * median / seconds;
+        let interval = timing.spread.map(|spread| spread.interval);
+        let between = interval.map_or((fraction.0, fraction.0), |(low, high)| {
+            (part(high.seconds().0), part(low.seconds().0))
+        });
+        let kind = format!("{} {}", kind(run, &timing.clock), standing.peaks);
+        Some(Value { text: fraction.to_string(), how: clock(&timing.clock), between, kind })
+    });
+    let limiter = row("limited by", "What held it back", Better::Neither, &|run| {
+        Some(plain(cold(run, workload)?.limiter.as_ref()?.words.clone(), 0.0))
+    });
+    vec![bound, reached, limiter]
+}
+
+/// What the compiled kernel needs.
+fn needs(row: MakesRow<'_>, workload: &WorkloadName) -> Vec<MatrixRow> {
+    let of = |run: &StoredRun| run.record.numbers(workload).cloned();
+    let neither = Better::Neither;
+    vec![
+        row("registers", "Of a thread; fewer are not better by themselves", neither, &|run| {
+            Some(counted(of(run)?.registers?.into()))
         }),
-        row(
-            "of the speed of light",
-            "The bound as a part of the time",
-            Better::More,
-            &|timing, run| {
-                let standing = timing.standing.as_ref()?;
-                let fraction = standing.fraction;
-                // As sure as the time is.
-                let median = timing.median.seconds().0;
-                let interval = timing.spread.map(|spread| spread.interval);
-                let part = |seconds: f64| fraction.0 * median / seconds;
-                let between = interval.map_or((fraction.0, fraction.0), |(low, high)| {
-                    (part(high.seconds().0), part(low.seconds().0))
-                });
-                let kind = format!("{} {}", kind(run, &timing.clock), standing.peaks);
-                Some(Value { text: fraction.to_string(), how: clock(&timing.clock), between, kind })
-            },
-        ),
-        row("limited by", "What held it back", Better::Neither, &|timing, _| {
-            Some(plain(timing.limiter.as_ref()?.words.clone(), 0.0))
-        }),
-        row(
-            "registers",
-            "Of a thread; fewer are not better by themselves",
-            Better::Neither,
-            &|timing, _| Some(counted(needs(timing)?.registers?.into())),
-        ),
         row(
             "spilled bytes",
             "Stored and loaded back for want of registers",
             Better::Less,
-            &|timing, _| Some(counted(needs(timing)?.spilled?.0)),
+            &|run| Some(counted(of(run)?.spilled?.0)),
         ),
-        row(
-            "shared memory",
-            "Of a block; less is not better by itself",
-            Better::Neither,
-            &|timing, _| {
-                let bytes = needs(timing)?.shared?;
-                Some(plain(bytes.to_string(), bytes.0 as f64))
-            },
-        ),
-        row(
-            "occupancy",
-            "Warps that fit; more are not better by themselves",
-            Better::Neither,
-            &|timing, _| {
-                let fraction = needs(timing)?.occupancy?;
-                Some(plain(fraction.to_string(), fraction.0))
-            },
-        ),
-    ];
-    rows.extend(counts(&row));
-    rows
+        row("shared memory", "Of a block; less is not better by itself", neither, &|run| {
+            let bytes = of(run)?.shared?;
+            Some(plain(bytes.to_string(), bytes.0 as f64))
+        }),
+        row("occupancy", "Warps that fit; more are not better by themselves", neither, &|run| {
+            let fraction = of(run)?.occupancy?;
+            Some(plain(fraction.to_string(), fraction.0))
+        }),
+    ]
 }
 
-type OfTiming<'a> = &'a dyn Fn(&RecordedTiming, &StoredRun) -> Option<Value>;
-
 /// What was counted.
-fn counts(row: &dyn Fn(&str, &'static str, Better, OfTiming<'_>) -> MatrixRow) -> Vec<MatrixRow> {
-    let of = |name: &str, means, better, number: fn(&RecordedCounts) -> Option<(f64, String)>| {
-        row(name, means, better, &|timing, _| {
-            let counts = timing.numbers.as_ref()?.counted.as_ref()?;
+fn counts(row: MakesRow<'_>, workload: &WorkloadName) -> Vec<MatrixRow> {
+    type Number = fn(&RecordedCounts) -> Option<(f64, String)>;
+    let rows: [(&str, &'static str, Better, Number); 6] = [
+        (
+            "DRAM bytes at least",
+            "Distinct bytes of global memory that it touches",
+            Better::Less,
+            |counts| counts.touched.map(size),
+        ),
+        ("L2 bytes at most", "Bytes of the sectors that it asks for", Better::Less, |counts| {
+            Some(size(counts.asked))
+        }),
+        ("warp instructions", "Executed by all warps", Better::Less, |counts| {
+            whole(counts.warp_instructions)
+        }),
+        (
+            "bank conflicts",
+            "Passes over shared memory that are not needed",
+            Better::Less,
+            |counts| whole(counts.bank_conflicts),
+        ),
+        ("divergent branches", "Branches that part a warp", Better::Less, |counts| {
+            whole(counts.divergent_branches)
+        }),
+        ("active lanes", "Of 32, in the mean", Better::More, |counts| {
+            counts.active_lanes.map(|lanes| (lanes, format!("{lanes:.1}")))
+        }),
+    ];
+    let made = rows.into_iter().map(|(name, means, better, number)| {
+        row(name, means, better, &|run| {
+            let counts = run.record.numbers(workload)?.counted.as_ref()?;
             let (number, text) = number(counts)?;
             let place = place(&counts.at);
             Some(Value { text, how: place.clone(), between: (number, number), kind: place })
         })
-    };
-    vec![
-        of(
-            "DRAM bytes at least",
-            "Distinct bytes of global memory that it touches",
-            Better::Less,
-            |counts| counts.touched.map(|bytes| (bytes.0 as f64, bytes.to_string())),
-        ),
-        of("L2 bytes at most", "Bytes of the sectors that it asks for", Better::Less, |counts| {
-            Some((counts.asked.0 as f64, counts.asked.to_string()))
-        }),
-        of("warp instructions", "Executed by all warps", Better::Less, |counts| {
-            Some((counts.warp_instructions as f64, grouped(counts.warp_instructions)))
-        }),
-        of(
-            "bank conflicts",
-            "Passes over shared memory beyond those that are needed",
-            Better::Less,
-            |counts| Some((counts.bank_conflicts as f64, grouped(counts.bank_conflicts))),
-        ),
-        of("divergent branches", "Branches that part a warp", Better::Less, |counts| {
-            Some((counts.divergent_branches as f64, grouped(counts.divergent_branches)))
-        }),
-        of("active lanes", "Of 32, in the mean", Better::More, |counts| {
-            counts.active_lanes.map(|lanes| (lanes, format!("{lanes:.1}")))
-        }),
-    ]
+    });
+    made.collect()
 }
 
 /// Where something was counted, in words.
@@ -285,6 +301,14 @@ pub fn place(at: &CountedIn) -> String {
         CountedIn::There => "counted there".to_owned(),
         CountedIn::Beside { device, workload } => format!("counted on {device} at {workload}"),
     }
+}
+
+fn whole(count: u64) -> Option<(f64, String)> {
+    Some((count as f64, grouped(count)))
+}
+
+fn size(bytes: Bytes) -> (f64, String) {
+    (bytes.0 as f64, bytes.to_string())
 }
 
 fn plain(text: String, number: f64) -> Value {
@@ -347,8 +371,6 @@ fn best(better: Better, values: &[Option<Value>]) -> Vec<Rank> {
 mod tests {
     use lightbench_core::history::Provenance;
     use lightbench_core::history::numbers::RecordedNumbers;
-    use lightbench_core::history::record::Outcome;
-    use lightbench_core::units::Bytes;
 
     use super::*;
     use crate::workbench::tests::{WORKLOAD, stored};
@@ -358,8 +380,14 @@ mod tests {
         &mut timings[0]
     }
 
+    fn needs(run: &mut StoredRun) -> &mut RecordedNumbers {
+        let name = timing(run).workload.clone();
+        let Outcome::Passed { numbers, .. } = &mut run.record.outcome else { panic!("it passed") };
+        numbers.entry(name).or_default()
+    }
+
     fn with_conflicts(mut run: StoredRun, conflicts: u64, at: CountedIn) -> StoredRun {
-        timing(&mut run).numbers = Some(RecordedNumbers {
+        *needs(&mut run) = RecordedNumbers {
             registers: Some(40),
             counted: Some(RecordedCounts {
                 at,
@@ -371,7 +399,7 @@ mod tests {
                 divergent_branches: 0,
             }),
             ..RecordedNumbers::default()
-        });
+        };
         run
     }
 
@@ -431,7 +459,7 @@ mod tests {
         let other = with_conflicts(run(3), 0, beside);
         check(&[there(1, 8), there(2, 4), other], "bank conflicts", &["8", "4", "0"]);
         let mut fewer = there(3, 8);
-        timing(&mut fewer).numbers.as_mut().unwrap().registers = Some(20);
+        needs(&mut fewer).registers = Some(20);
         check(&[there(1, 8), there(2, 8), fewer], "registers", &["40", "40", "20"]);
         check(&[run(1), there(2, 8), there(3, 9)], "bank conflicts", &["", "8*", "9"]);
         check(
@@ -439,6 +467,19 @@ mod tests {
             "warp instructions",
             &["1\u{202f}234\u{202f}567"; 3],
         );
+    }
+
+    #[test]
+    fn a_time_that_is_withheld_says_why_and_its_counts_are_there() {
+        let mut run = with_conflicts(stored(1, "a", 0, Some(1e-4)), 8, CountedIn::There);
+        let Outcome::Passed { timings, withheld, .. } = &mut run.record.outcome else {
+            panic!("it passed")
+        };
+        let name = timings.remove(0).workload;
+        withheld.insert(name, "waiting decides".to_owned());
+        let runs = [run, stored(2, "b", 0, Some(1e-4))];
+        check(&runs, &format!("time, {WORKLOAD}"), &["withheld", "100 µs"]);
+        check(&runs, "bank conflicts", &["8", ""]);
     }
 
     #[test]

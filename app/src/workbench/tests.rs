@@ -170,6 +170,7 @@ pub(crate) fn stored(number: i64, kernel: &str, seed: u64, seconds: Option<f64>)
         timings: timings.into_iter().collect(),
         withheld: BTreeMap::new(),
         energy: BTreeMap::new(),
+        numbers: BTreeMap::new(),
     };
     let record = RunRecord {
         id: RunId::of_import(&format!("{number}"), 1),

@@ -105,11 +105,11 @@ pub(crate) fn passed(kernel: &str, candidate: &str, seconds: Option<f64>) -> (Ru
         taint: Vec::new(),
         standing: None,
         limiter: None,
-        numbers: None,
         baselines: Vec::new(),
     };
     let timings = seconds.into_iter().map(timing).collect();
     let (by, withheld) = (PassedBy::Verification(checks), BTreeMap::new());
-    record.outcome = Outcome::Passed { by, timings, withheld, energy: BTreeMap::new() };
+    let (energy, numbers) = (BTreeMap::new(), BTreeMap::new());
+    record.outcome = Outcome::Passed { by, timings, withheld, energy, numbers };
     (record, texts)
 }

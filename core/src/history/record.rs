@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::error::HistoryError;
+use super::numbers::RecordedNumbers;
 use super::text::TextHash;
 use super::timing::{Clock, Mode, RecordedTiming};
 use crate::measure::Energy;
@@ -259,6 +260,9 @@ pub enum Outcome {
         /// What an execution costs in energy, where somebody asked.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         energy: BTreeMap<WorkloadName, Energy>,
+        /// What the kernel needs and did in each workload that was for measuring, with or without a time.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        numbers: BTreeMap<WorkloadName, RecordedNumbers>,
     },
     /// It is not.
     Failed {
@@ -448,6 +452,15 @@ impl RunRecord {
             Outcome::Failed { .. } => None,
         };
         known.into_iter().flatten()
+    }
+
+    /// What the kernel needs and did in a workload; none where nobody looked.
+    #[must_use]
+    pub fn numbers(&self, workload: &WorkloadName) -> Option<&RecordedNumbers> {
+        match &self.outcome {
+            Outcome::Passed { numbers, .. } => numbers.get(workload),
+            Outcome::Failed { .. } => None,
+        }
     }
 
     /// One number for it: cold times of one clock. None where there are none, where clocks are mixed, and where one is

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::error::HistoryError;
-use super::numbers::RecordedNumbers;
 use super::record::WorkloadName;
 use super::text::{TextHash, Texts};
 use crate::measure::{self, Basis, Timing};
@@ -35,9 +34,6 @@ pub struct RecordedTiming {
     /// What holds the kernel back; none where nobody found it out.
     #[serde(default)]
     pub limiter: Option<RecordedLimiter>,
-    /// What the kernel needs and did; none where nobody looked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub numbers: Option<RecordedNumbers>,
     /// What others took for the same work in the same run; with the cold time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub baselines: Vec<RecordedBaseline>,
@@ -92,7 +88,6 @@ impl RecordedTiming {
             taint,
             standing: None,
             limiter: None,
-            numbers: None,
             baselines: Vec::new(),
         })
     }

@@ -225,8 +225,8 @@ impl<'a> Recorder<'a> {
 
     fn passed(&self, passed: &Passed, texts: &mut Texts) -> Result<Outcome, HistoryError> {
         let by = PassedBy::Verification(ChecksSummary::of(self.project, &passed.checks));
-        let (mut timings, mut withheld, mut energy) =
-            (Vec::new(), BTreeMap::new(), BTreeMap::new());
+        let (mut timings, mut withheld) = (Vec::new(), BTreeMap::new());
+        let (mut energy, mut numbers) = (BTreeMap::new(), BTreeMap::new());
         for timed in &passed.timings {
             let workload = self.project.workloads.iter().find(|each| each.name == timed.workload);
             let Some(name) = workload.and_then(WorkloadName::of) else { continue };
@@ -238,8 +238,6 @@ impl<'a> Recorder<'a> {
                 }
                 if let (Mode::Cold, Some(standing)) = (recorded.mode, &timed.standing) {
                     recorded.hold_back(&standing.limiter);
-                    let profile = timed.profile.as_ref().ok();
-                    recorded.numbers = Some(RecordedNumbers::of(standing.launch.as_ref(), profile));
                 }
                 if recorded.mode == Mode::Cold {
                     recorded.hold_against(&timed.baselines)?;
@@ -249,11 +247,16 @@ impl<'a> Recorder<'a> {
             if let Some(Ok(metered)) = &timed.energy {
                 energy.insert(name.clone(), *metered);
             }
+            if let Some(standing) = &timed.standing {
+                let profile = timed.profile.as_ref().ok();
+                let own = RecordedNumbers::of(standing.launch.as_ref(), profile);
+                numbers.insert(name.clone(), own);
+            }
             if let Some(reason) = &timed.withheld {
                 withheld.insert(name, reason.clone());
             }
         }
-        Ok(Outcome::Passed { by, timings, withheld, energy })
+        Ok(Outcome::Passed { by, timings, withheld, energy, numbers })
     }
 
     fn environment(&self, run: &Run) -> Environment {

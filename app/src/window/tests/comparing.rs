@@ -37,8 +37,10 @@ fn two_runs_are_two_clicks_apart() {
 /// A run with numbers of its kernel.
 fn numbered(number: i64, kernel: &str, seconds: f64, conflicts: u64) -> StoredRun {
     let mut run = stored(number, kernel, 0, Some(seconds));
-    let Outcome::Passed { timings, .. } = &mut run.record.outcome else { panic!("it passed") };
-    timings[0].numbers = Some(RecordedNumbers {
+    let Outcome::Passed { timings, numbers, .. } = &mut run.record.outcome else {
+        panic!("it passed")
+    };
+    let own = RecordedNumbers {
         registers: Some(28 + number as u32),
         spilled: Some(Bytes(0)),
         shared: Some(Bytes(1024)),
@@ -52,7 +54,8 @@ fn numbered(number: i64, kernel: &str, seconds: f64, conflicts: u64) -> StoredRu
             bank_conflicts: conflicts,
             divergent_branches: 16_384,
         }),
-    });
+    };
+    numbers.insert(timings[0].workload.clone(), own);
     run
 }
 
@@ -119,9 +122,8 @@ fn machine_code_of_two_runs_is_asked_for_once_and_compared() {
     let asked: Vec<i64> = script
         .handed()
         .iter()
-        .filter_map(|errand| match errand {
-            Errand::DisassembleRun { run, .. } => Some(run.number.0),
-            _ => None,
+        .filter_map(|errand| {
+            if let Errand::DisassembleRun { run, .. } = errand { Some(run.number.0) } else { None }
         })
         .collect();
     assert_eq!(asked, [4, 2]);

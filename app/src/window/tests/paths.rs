@@ -11,10 +11,10 @@ fn folders(names: &[(&str, Kind)]) -> Vec<Entry> {
 fn asked(script: &Script) -> (Vec<String>, Vec<String>) {
     let (mut listed, mut opened) = (Vec::new(), Vec::new());
     for errand in script.handed() {
-        match errand {
-            Errand::ListFolders(folder) => listed.push(folder),
-            Errand::OpenTyped(path) => opened.push(path),
-            _ => {}
+        if let Errand::ListFolders(folder) = errand {
+            listed.push(folder);
+        } else if let Errand::OpenTyped(path) = errand {
+            opened.push(path);
         }
     }
     (listed, opened)

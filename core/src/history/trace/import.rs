@@ -209,6 +209,7 @@ fn passed(evaluation: &Evaluation, workload: &WorkloadName) -> Result<Outcome, S
         timings,
         withheld: BTreeMap::new(),
         energy: BTreeMap::new(),
+        numbers: BTreeMap::new(),
     })
 }
 
@@ -234,7 +235,6 @@ fn timing(
         taint: Vec::new(),
         standing: None,
         limiter: None,
-        numbers: None,
         baselines: Vec::new(),
     }))
 }
