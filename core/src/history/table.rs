@@ -131,7 +131,8 @@ mod tests {
             lines[1]
         );
         assert!(lines[2].contains(",'=cmd|'/c calc'!A1,"), "{}", lines[2]);
-        assert!(lines.iter().skip(1).all(|line| line.ends_with(",'=label")), "{table}");
+        let labels = lines.iter().skip(1).filter(|line| line.contains(",'=label"));
+        assert_eq!(labels.count(), 2, "{table}");
         assert!(lines[2].contains(",\"b,\"\"c\"\"\","), "{}", lines[2]);
         let read: Vec<_> = csv::Reader::from_reader(table.as_bytes())
             .records()
