@@ -24,7 +24,7 @@ use crate::units::{Bytes, BytesPerSecond, FlopsPerSecond, Hertz, Seconds};
 use crate::verify::sentence;
 use crate::verify::verdict::{Failure, TimingUse, WorkloadTiming};
 
-use self::retained::{Written, retained};
+use self::retained::{Times, retained};
 pub use benchmark::{BENCHMARKS, Benchmark, Quantity};
 pub use folder::{Calibrations, Kept};
 
@@ -171,17 +171,14 @@ impl Found {
         place: &Place<'_>,
     ) -> Result<(), String> {
         if benchmark.quantity == Quantity::RetainedWrites {
-            let of = |index: usize| {
-                let (workload, timing) = all.get(index)?;
-                Some(Written::of(workload.work.bytes, timing))
-            };
-            let (Some(hardly), Some(half), Some(whole)) = (of(0), of(1), of(2)) else {
-                return Err("one of its workloads was not timed".to_owned());
-            };
+            let timings: Vec<&Timing> = all.iter().map(|(_, timing)| *timing).collect();
+            let times = Times::of(&timings).ok_or("one of its workloads was not timed")?;
+            let rate = self.memory.get(&MemoryPath::DramWrite);
+            let rate = rate.ok_or("the rate of writes was not measured")?;
             let cache = place.sheet.l2.get().ok_or("the sheet does not state the size of L2")?;
             let samples = all.iter().map(|(_, timing)| timing.summary.samples).min().unwrap_or(0);
             let samples = u32::try_from(samples).unwrap_or(u32::MAX);
-            self.retained = Some(retained([hardly, half, whole], cache, samples)?);
+            self.retained = Some(retained(times, rate, cache, samples)?);
             return Ok(());
         }
         let (workload, timing) = all.first().ok_or("no workload of it was timed")?;
@@ -352,7 +349,7 @@ mod tests {
                     let measures =
                         measures.filter(|each| each.purpose == crate::project::Purpose::Measure);
                     let bytes: Vec<f64> = measures.map(|each| each.work.bytes).collect();
-                    assert!(bytes.len() == 3 && bytes.is_sorted(), "{bytes:?}");
+                    assert!(bytes.len() == 4 && bytes.is_sorted(), "{bytes:?}");
                 }
             }
         }

@@ -14,7 +14,7 @@ use crate::verify::case::Case;
 use crate::verify::program::Program;
 use crate::verify::sentence;
 use crate::verify::subject::{Subject, Trial};
-use crate::verify::verdict::{Checks, Failure, Passed, TimingUse};
+use crate::verify::verdict::{Checks, Failure, Passed, Refused, TimingUse};
 use crate::verify::verification::library::LibraryTimes;
 use crate::verify::verification::{Stop, Verification};
 
@@ -184,11 +184,9 @@ impl Order<'_, '_> {
 
 /// Why a library has no times.
 fn reason(failure: Failure) -> String {
-    match failure {
-        // It was refused for being asked: what the loader or the library says is all there is to say.
-        Failure::Refused(crate::verify::verdict::Refused::Launch { problems, .. }) => {
-            problems.join("; ")
-        }
-        other => sentence::verdict("it", &Err(other)),
+    // It was refused for being asked: what the loader or the library says is all there is to say.
+    if let Failure::Refused(Refused::Launch { problems, .. }) = &failure {
+        return problems.join("; ");
     }
+    sentence::verdict("it", &Err(failure))
 }

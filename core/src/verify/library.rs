@@ -121,7 +121,7 @@ mod tests {
         }
     }
 
-    fn case(tensors: [TensorCase; 3]) -> Case {
+    fn case(tensors: &[TensorCase; 3]) -> Case {
         Case {
             workload: "w".to_owned(),
             purpose: Purpose::Measure,
@@ -139,7 +139,7 @@ mod tests {
     fn matrices_are_read_as_they_lie() {
         use Order::{Columns, Rows};
         let check = |b: TensorCase, taken, expected: (Order, u32)| {
-            let case = case([tensor("a", [3, 4], [4, 1]), b, tensor("c", [3, 5], [8, 1])]);
+            let case = case(&[tensor("a", [3, 4], [4, 1]), b, tensor("c", [3, 5], [8, 1])]);
             let product = product(&gemm(taken), &case).unwrap();
             assert_eq!((product.m, product.n, product.k), (3, 5, 4));
             let [a, b, c] = product.matrices;
@@ -156,13 +156,13 @@ mod tests {
     #[test]
     fn what_the_library_cannot_read_is_said() {
         let check = |b: TensorCase, expected: &str| {
-            let case = case([tensor("a", [3, 4], [4, 1]), b, tensor("c", [3, 5], [5, 1])]);
+            let case = case(&[tensor("a", [3, 4], [4, 1]), b, tensor("c", [3, 5], [5, 1])]);
             assert_eq!(product(&gemm(Taken::AsItIs), &case).unwrap_err(), expected);
         };
         check(tensor("b", [4, 5], [10, 2]), "in `b` neither rows nor columns lie side by side");
         check(tensor("b", [5, 4], [4, 1]), "its matrices have sizes that make no product here");
         check(tensor("b", [4, 1 << 31], [1 << 31, 1]), "`b` is larger than it takes");
-        let one = case([
+        let one = case(&[
             tensor("a", [1, 8], [8, 1]),
             tensor("b", [8, 1], [1, 1]),
             tensor("c", [1, 1], [1, 1]),

@@ -223,7 +223,9 @@ fn named<'a>(timed: &'a WorkloadTiming, name: &str) -> Option<&'a BaselineOutcom
 fn reason(timed: &WorkloadTiming, name: &str) -> String {
     match named(timed, name).unwrap() {
         BaselineOutcome::None(reason) => reason.clone(),
-        other => panic!("{other:?}"),
+        found @ (BaselineOutcome::Measured(_) | BaselineOutcome::Recorded { .. }) => {
+            panic!("{found:?}")
+        }
     }
 }
 
