@@ -55,6 +55,11 @@ pub struct Capability {
     pub fp32_lanes_per_sm: Sourced<u32>,
     /// Results of approximate functions (reciprocal, roots, `ex2`, `lg2`, sine, cosine) in a clock of a multiprocessor.
     pub special_function_lanes_per_sm: Sourced<u32>,
+    /// Passes of atomic instructions over one kibibyte of global memory in a clock of the multiprocessors: a sector is one,
+    /// and where lanes meet at an address of it, as many as meet.
+    pub atomics_per_clock: Sourced<f64>,
+    /// Atomic sums of floats at one address of global memory in a clock of the multiprocessors.
+    pub float_atomics_per_clock: Sourced<f64>,
     /// Threads of a warp.
     pub warp_size: Sourced<u32>,
     /// Threads of a block at most.
@@ -147,6 +152,8 @@ impl Capability {
             compute_capability: written.compute_capability,
             fp32_lanes_per_sm: written.fp32_lanes_per_sm,
             special_function_lanes_per_sm: written.special_function_lanes_per_sm,
+            atomics_per_clock: written.atomics_per_clock,
+            float_atomics_per_clock: written.float_atomics_per_clock,
             warp_size: written.warp_size,
             max_threads_per_block: written.max_threads_per_block,
             max_threads_per_sm: written.max_threads_per_sm,

@@ -62,6 +62,8 @@ impl Capability {
         vec![
             fact("fp32_lanes_per_sm", &self.fp32_lanes_per_sm),
             fact("special_function_lanes_per_sm", &self.special_function_lanes_per_sm),
+            fact("atomics_per_clock", &self.atomics_per_clock),
+            fact("float_atomics_per_clock", &self.float_atomics_per_clock),
             fact("warp_size", &self.warp_size),
             fact("max_threads_per_block", &self.max_threads_per_block),
             fact("max_threads_per_sm", &self.max_threads_per_sm),

@@ -38,6 +38,8 @@ impl DeviceSheet {
                 f8: peak(Pipe::TensorFp8),
                 int8: peak(Pipe::TensorInt8),
             },
+            atomics_per_cycle: self.capability.atomics_per_clock.get(),
+            float_atomics_per_cycle: self.capability.float_atomics_per_clock.get(),
             l2: None,
             dram: self.dram_bandwidth.get(),
             launch: LAUNCH,

@@ -46,6 +46,8 @@ pub(super) struct WrittenCapability {
     pub(super) compute_capability: ComputeCapability,
     pub(super) fp32_lanes_per_sm: Sourced<u32>,
     pub(super) special_function_lanes_per_sm: Sourced<u32>,
+    pub(super) atomics_per_clock: Sourced<f64>,
+    pub(super) float_atomics_per_clock: Sourced<f64>,
     pub(super) warp_size: Sourced<u32>,
     pub(super) max_threads_per_block: Sourced<u32>,
     pub(super) max_threads_per_sm: Sourced<u32>,

@@ -117,13 +117,16 @@ pub fn limiter(of: &Situation<'_>) -> Limiter {
 
 /// From what is known of the timed workload itself.
 fn there(of: &Situation<'_>) -> Limiter {
-    if let Some(fact) = atomics(of) {
+    let busiest = of.units.iter().max_by(|a, b| a.1.0.total_cmp(&b.1.0)).copied();
+    // Where the queue at one address takes most of the time, it is the limit by itself.
+    let is_busy = |work: Seconds| of.time.is_none_or(|time| (work / time).0 >= BUSY);
+    let queues = busiest.is_some_and(|(unit, work)| unit == Limit::Atomics && is_busy(work));
+    if !queues && let Some(fact) = atomics(of) {
         return Limiter::of(Bottleneck::Atomics, vec![fact]);
     }
     if let Some(evidence) = mostly_launch(of) {
         return Limiter::of(Bottleneck::Launch, vec![evidence]);
     }
-    let busiest = of.units.iter().max_by(|a, b| a.1.0.total_cmp(&b.1.0)).copied();
     match (busiest, of.time) {
         (Some((unit, work)), Some(time)) => {
             let busy = work / time;

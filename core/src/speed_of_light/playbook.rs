@@ -203,7 +203,7 @@ pub fn relief(against: Bottleneck) -> Option<Relief> {
             | Limit::Tensor,
         )
         | Bottleneck::Bound(Light::Pipe(_) | Light::Special) => Relief::Compute,
-        Bottleneck::Atomics => Relief::Atomics,
+        Bottleneck::Atomics | Bottleneck::Unit(Limit::Atomics) => Relief::Atomics,
         Bottleneck::Traffic | Bottleneck::Waste(Waste::Sectors) => Relief::Memory,
         Bottleneck::Waste(Waste::Banks) => Relief::Shared,
         Bottleneck::Waste(Waste::Lanes) => Relief::Issue,

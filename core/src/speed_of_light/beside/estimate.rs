@@ -164,7 +164,8 @@ const fn is_inside(limit: Limit) -> bool {
         | Limit::Special
         | Limit::Tensor
         | Limit::GlobalWavefronts
-        | Limit::Shared => true,
+        | Limit::Shared
+        | Limit::Atomics => true,
     }
 }
 

@@ -168,7 +168,7 @@ impl Wasted {
 /// Whether a waste takes time of a unit.
 const fn is_in(waste: Waste, unit: Limit) -> bool {
     match unit {
-        Limit::Launch => false,
+        Limit::Launch | Limit::Atomics => false,
         Limit::GlobalWavefronts | Limit::L2 | Limit::Dram => matches!(waste, Waste::Sectors),
         Limit::Shared => matches!(waste, Waste::Banks),
         Limit::Issue

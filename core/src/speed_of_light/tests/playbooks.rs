@@ -161,3 +161,31 @@ fn a_fact_reads_with_its_number() {
     );
     assert_eq!(Fact::LoadWaste.sentence(7.894), "loads move 7.89 times the bytes that they use");
 }
+
+#[test]
+fn a_queue_at_one_address_is_the_limit_and_private_counts_are_advised() {
+    let work = work(1 << 28, 1 << 10, &[]);
+    let mut counted = Counted::default();
+    let total = &mut counted.total;
+    (total.global_load_requests, total.global_load_sectors) = (1000, 1000);
+    total.global_load_bytes = 32_000;
+    (total.atomics, total.atomic_requests, total.atomic_sectors) = (32_000, 1000, 19_000);
+    let counted = Some(counted);
+    let units = vec![(Limit::Dram, Seconds(42e-6)), (Limit::Atomics, Seconds(50e-3))];
+    let check = |time: Option<f64>, expected: Bottleneck, words: &str| {
+        let time = time.map(Seconds);
+        let (counted, units) = (counted.clone(), units.clone());
+        let situation = Situation { counted, units, time, ..nothing_known(&work) };
+        let limiter = limiter(&situation);
+        assert_eq!(limiter.bottleneck, expected);
+        assert_eq!(limiter.words(), words);
+        let advised = suggestions(&situation, limiter.bottleneck);
+        let names = advised.iter().map(|suggestion| suggestion.technique.id.as_str());
+        assert!(names.into_iter().any(|id| id == "private-counts"), "{words}");
+    };
+    let queue = Bottleneck::Unit(Limit::Atomics);
+    check(Some(50e-3), queue, "atomics to one address (100.0 % busy)");
+    check(None, queue, "atomics to one address");
+    // Something else takes the time, and most of what goes to L2 are atomics.
+    check(Some(200e-3), Bottleneck::Atomics, "atomics that queue");
+}

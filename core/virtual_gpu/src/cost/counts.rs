@@ -38,6 +38,8 @@ macro_rules! counters {
     ($($field:ident, $joined:ident, $unit:literal, $nsight:expr, $meaning:literal;)*) => {
         /// Counts of one instruction, or of many together.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        // Records of a time before a counter was there lack it.
+        #[serde(default)]
         pub struct Counts {
             $(#[doc = $meaning] pub $field: u64,)*
         }
@@ -106,6 +108,8 @@ counters! {
         "Read-modify-writes by threads.";
     atomic_requests, Sum, "requests", None,
         "Read-modify-writes by warps, of global and shared memory; Nsight counts atom and red apart.";
+    shared_atomic_requests, Sum, "requests", None,
+        "Read-modify-writes of shared memory by warps.";
     atomic_sectors, Sum, "sectors", None,
         "Sectors of global memory that read-modify-writes touched; Nsight counts those of atom and red apart.";
     atomic_passes, Sum, "passes", None,
@@ -113,6 +117,13 @@ counters! {
          Compilers and hardware may combine lanes of one warp beforehand, which is not considered.";
     atomic_most_lanes, Largest, "lanes", None,
         "The most lanes of a warp that changed one address at once.";
+    atomic_place_passes, Sum, "passes", None,
+        "Passes of read-modify-writes over the kibibyte of global memory that has most of them: one for each sector of a \
+         request, and as many as lanes meet at one address of it. What the assembler may join in a warp is one. Of whole \
+         launches; lines have none.";
+    atomic_sums_at_one_address, Sum, "operations", None,
+        "Atomic sums of floats by threads at the word of global memory that has most of them: each needs the one before. \
+         Of whole launches; lines have none.";
     local_load_requests, Sum, "requests", Some("l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum"),
         "Loads of a thread's own memory by a warp; spills, which PTX does not have, are not among them.";
     local_store_requests, Sum, "requests", Some("l1tex__t_requests_pipe_lsu_mem_local_op_st.sum"),

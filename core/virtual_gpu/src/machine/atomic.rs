@@ -44,6 +44,36 @@ pub(super) fn bytes(update: Update) -> u32 {
     }
 }
 
+/// Whether assemblers join what the lanes of a warp do to one address to a single change (a reduction over the warp), as
+/// they do where they see that the address is the same for all. Sums of floats they leave alone: their order would matter.
+pub(super) fn is_joined(update: Update) -> bool {
+    match update {
+        Update::And(_) | Update::Or(_) | Update::Xor(_) => true,
+        Update::Add(ty) => match ty {
+            AddType::U32 | AddType::S32 | AddType::U64 | AddType::S64 => true,
+            AddType::F16
+            | AddType::Bf16
+            | AddType::F16x2
+            | AddType::Bf16x2
+            | AddType::F32
+            | AddType::F64 => false,
+        },
+        Update::Minimum(ty) | Update::Maximum(ty) => match ty {
+            ExtremeType::U32 | ExtremeType::S32 | ExtremeType::U64 | ExtremeType::S64 => true,
+            ExtremeType::F16 | ExtremeType::Bf16 | ExtremeType::F16x2 | ExtremeType::Bf16x2 => {
+                false
+            }
+        },
+        Update::Exchange(_) | Update::CompareAndSwap(_) => false,
+        Update::Increment | Update::Decrement => false,
+    }
+}
+
+/// Whether it is a sum of floats, which takes longer than one of whole numbers.
+pub(super) fn adds_floats(update: Update) -> bool {
+    matches!(update, Update::Add(_)) && !is_joined(update)
+}
+
 /// What becomes of the old value.
 fn updated(update: Update, old: u64, b: u64, c: u64, memory: s::Memory) -> u64 {
     match update {

@@ -304,6 +304,7 @@ impl Machine {
         for region in &mut self.memory.regions {
             region.read_sectors.clear();
             region.written_sectors.clear();
+            region.changes.clear();
         }
         place_parameters(&mut self.memory, &program, &parameters, &mut addresses)?;
         let pool = pool(&program, &addresses, &parameters);
@@ -403,6 +404,10 @@ impl Machine {
         for region in &self.memory.regions {
             counters.compulsory_read_bytes += 32 * sectors(&region.read_sectors);
             counters.compulsory_written_bytes += 32 * sectors(&region.written_sectors);
+            let most = &mut counters.total.atomic_place_passes;
+            *most = region.changes.most().max(*most);
+            let most = &mut counters.total.atomic_sums_at_one_address;
+            *most = region.changes.most_sums().max(*most);
         }
         counters
     }

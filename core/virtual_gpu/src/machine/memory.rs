@@ -1,6 +1,7 @@
 //! Global memory: every buffer has an address range of its own, so that no wrong index reaches another buffer.
 
 use super::super::lower::code::Object;
+use super::changes::Changes;
 use super::content::Content;
 
 /// Bits of an address that count within a region.
@@ -50,6 +51,8 @@ pub(super) struct Region {
     /// One bit for each sector of 32 bytes that was read, and written.
     pub(super) read_sectors: Vec<u64>,
     pub(super) written_sectors: Vec<u64>,
+    /// How often each place was changed atomically; empty where none was.
+    pub(super) changes: Changes,
 }
 
 impl Region {
@@ -67,6 +70,7 @@ impl Region {
             start: 0,
             read_sectors: Vec::new(),
             written_sectors: Vec::new(),
+            changes: Changes::NONE,
         }
     }
 
@@ -87,6 +91,7 @@ impl Clone for Region {
             start: self.start,
             read_sectors: self.read_sectors.clone(),
             written_sectors: self.written_sectors.clone(),
+            changes: self.changes.clone(),
         }
     }
 }
@@ -125,6 +130,7 @@ impl Memory {
             start: region.start,
             read_sectors: Vec::new(),
             written_sectors: Vec::new(),
+            changes: Changes::NONE,
         };
         Self { regions: self.regions.iter().map(share).collect() }
     }
@@ -138,6 +144,7 @@ impl Memory {
         for (region, other) in self.regions.iter_mut().zip(&other.regions) {
             add(&mut region.read_sectors, &other.read_sectors);
             add(&mut region.written_sectors, &other.written_sectors);
+            region.changes.add(&other.changes);
         }
     }
 

@@ -9,6 +9,7 @@ mod atomic;
 mod atomic_vector;
 mod barrier;
 mod call;
+mod changes;
 mod cluster;
 mod compute;
 mod content;

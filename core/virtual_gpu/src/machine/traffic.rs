@@ -5,6 +5,7 @@ use super::super::isa::memory::{Access, CacheOperator, Space};
 use super::super::lower::Program;
 use super::super::lower::code::Code;
 use super::access::Part;
+use super::atomic::{adds_floats, is_joined};
 use super::load::polls;
 use super::memory::Memory;
 use super::places::Places;
@@ -227,6 +228,31 @@ impl Worker<'_, '_> {
         }
     }
 
+    /// Counts what queues at one place; what a whole warp may have joined to one change is one.
+    fn count_changes(&mut self, part: &Part<'_>, most_at_one: u64) {
+        let op = self.launch.program.ops.get(part.pc as usize);
+        let joins =
+            |code: Code| matches!(code, Code::Atomic { atomic, .. } if is_joined(atomic.update));
+        let may_be_joined = op.is_some_and(|op| joins(op.code));
+        let adds = |code: Code| matches!(code, Code::Atomic { atomic, .. } | Code::AtomicVector { atomic, .. } if adds_floats(atomic.update));
+        let chains = op.is_some_and(|op| adds(op.code));
+        let is_one = may_be_joined && most_at_one == u64::from(part.mask.count_ones());
+        let bytes = u64::from(part.bytes());
+        let lanes = part.lanes().take(if is_one { 1 } else { LANES });
+        let places = lanes.filter_map(|lane| self.launch.memory.place(part.addresses[lane], bytes));
+        let mut places: Vec<(usize, usize)> =
+            places.map(|place| (place.region, place.offset)).collect();
+        places.sort_unstable();
+        for of_region in places.chunk_by(|a, b| a.0 == b.0) {
+            let offsets: Vec<usize> = of_region.iter().map(|place| place.1).collect();
+            let region = &mut self.launch.memory.regions[of_region[0].0];
+            region.changes.count(&offsets, region.content.len());
+            if chains {
+                region.changes.count_sums(&offsets, region.content.len());
+            }
+        }
+    }
+
     /// Counts a read-modify-write: of global memory these lanes, of shared memory those.
     pub(super) fn count_atomic(&mut self, part: &Part<'_>, global: u32, shared: u32) {
         if self.launch.counts.is_empty() {
@@ -243,8 +269,12 @@ impl Worker<'_, '_> {
             }
             let sectors = if is_global { request.touched().sectors } else { 0 };
             let most = request.most_at_one_address();
+            if is_global {
+                self.count_changes(&part, most);
+            }
             let Some(counts) = self.launch.count(part.pc) else { return };
             counts.atomic_requests += 1;
+            counts.shared_atomic_requests += u64::from(!is_global);
             counts.atomic_sectors += sectors;
             counts.atomic_passes += most;
             counts.atomic_most_lanes = counts.atomic_most_lanes.max(most);

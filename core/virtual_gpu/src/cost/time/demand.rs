@@ -47,6 +47,8 @@ impl Demand<'_> {
         let global = self.counts.global_wavefronts as f64;
         add(Limit::GlobalWavefronts, true, Some(self.cycles(global)));
         add(Limit::Shared, true, Some(self.cycles(self.counts.shared_wavefronts as f64)));
+        let (queued, served) = self.queue();
+        add(Limit::Atomics, queued, served);
         let (l2, dram) = self.traffic();
         add(Limit::L2, l2.0 > 0, self.rates.l2.map(|rate| l2 / rate));
         add(Limit::Dram, dram.0 > 0, self.rates.dram.map(|rate| dram / rate));
@@ -93,6 +95,32 @@ impl Demand<'_> {
     /// Cycles of all multiprocessors together, as the time of the busiest.
     fn cycles(&self, total: f64) -> Seconds {
         self.rates.clock.time_of(self.spread.of_busiest(total))
+    }
+
+    /// Whether atomics queue, and how long the longest queue takes: that for a place, or that for a sum of floats; none
+    /// where a rate is not known.
+    fn queue(&self) -> (bool, Option<Seconds>) {
+        let (total, rates) = (&self.counters.total, self.rates);
+        let queues = [
+            (total.atomic_place_passes, total.atomic_sectors, rates.atomics_per_cycle),
+            (total.atomic_sums_at_one_address, total.atomics, rates.float_atomics_per_cycle),
+        ];
+        let queues = queues.into_iter().filter(|(counted, ..)| *counted > 0);
+        let mut longest = Seconds(0.0);
+        for (counted, all, rate) in queues.clone() {
+            let Some(rate) = rate else { return (true, None) };
+            let time = rates.clock.time_of(self.in_whole_grid(counted, all) / rate);
+            longest = if time > longest { time } else { longest };
+        }
+        (queues.count() > 0, Some(longest))
+    }
+
+    /// What the place with most has in the whole grid, at least. Of many places that are changed alike, the one with most
+    /// in a sample has more than its share: two standard deviations of a count are left out, unless it has half of all.
+    fn in_whole_grid(&self, counted: u64, all: u64) -> f64 {
+        let chance = if self.counters.blocks.is_sample() && 2 * counted < all { 2.0 } else { 0.0 };
+        let counted = counted as f64;
+        (counted - chance * counted.sqrt()).max(0.0) / self.counters.blocks.fraction()
     }
 
     fn issued(&self) -> f64 {

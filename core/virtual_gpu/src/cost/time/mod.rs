@@ -58,6 +58,8 @@ pub enum Limit {
     GlobalWavefronts,
     /// Shared memory.
     Shared,
+    /// Changes of one place of global memory, which go one after the other.
+    Atomics,
     /// L2.
     L2,
     /// Memory.
@@ -77,6 +79,7 @@ impl fmt::Display for Limit {
             Self::Tensor => "tensor cores",
             Self::GlobalWavefronts => "L1",
             Self::Shared => "shared memory",
+            Self::Atomics => "atomics to one address",
             Self::L2 => "L2",
             Self::Dram => "DRAM",
         })
@@ -272,7 +275,9 @@ impl Spread {
 fn chain(counts: &Counts, shape: &LaunchShape, rates: &Rates) -> f64 {
     let warps = shape.blocks as f64 * f64::from(shape.warps_per_block);
     let Latencies { arithmetic, shared, global } = rates.latencies;
-    let loads = (counts.global_load_requests + counts.atomic_requests) as f64;
-    let memory = loads * global + counts.shared_requests as f64 * shared;
+    let far = counts.global_load_requests + counts.atomic_requests;
+    let far = far.saturating_sub(counts.shared_atomic_requests) as f64;
+    let near = (counts.shared_requests + counts.shared_atomic_requests) as f64;
+    let memory = far * global + near * shared;
     (counts.warp_instructions as f64 * arithmetic + memory) / warps
 }

@@ -23,6 +23,10 @@ pub struct Rates {
     pub special_lanes: Option<f64>,
     /// Tensor cores of the whole device, dense.
     pub tensor: TensorRates,
+    /// Passes of atomics over one kibibyte of global memory in a cycle of the multiprocessors.
+    pub atomics_per_cycle: Option<f64>,
+    /// Atomic sums of floats at one address in a cycle of the multiprocessors.
+    pub float_atomics_per_cycle: Option<f64>,
     /// L2 to multiprocessors, together.
     pub l2: Option<BytesPerSecond>,
     /// Memory.

@@ -21,6 +21,8 @@ fn small() -> Rates {
         integer_lanes: Some(64.0),
         special_lanes: Some(16.0),
         tensor: TensorRates::default(),
+        atomics_per_cycle: Some(2.0),
+        float_atomics_per_cycle: Some(0.5),
         l2: None,
         dram: Some(BytesPerSecond(50e9)),
         launch: Seconds(2e-6),
@@ -72,6 +74,28 @@ fn multiply_adds_are_limited_by_their_pipe() {
     let single = bound.parts.iter().find(|(limit, _)| *limit == Limit::Single).unwrap().1;
     assert!((single.0 - cycles / 1e9).abs() < 1e-9, "{single:?}");
     assert!((bound.waves - 2.0).abs() < 1e-9);
+}
+
+#[test]
+fn changes_of_one_place_go_one_after_the_other() {
+    let count = |rule: &str, stride: u32, change: &str, most: u64| {
+        let body = format!(
+            "mul.wide.u32 %d1, %r0, {stride};\nadd.u64 %d0, %d0, %d1;\nred.global.add.{change};"
+        );
+        let counters = counters_with(&body, |launch| wide(launch, 1024));
+        assert_eq!(counters.total.atomic_place_passes, most, "{rule}");
+        counters
+    };
+    let (blocks, lanes) = (1024, 1024 * 256);
+    count("whole numbers of a warp may be joined", 0, "u32 [%d0], 1", lanes / 32);
+    count("the sectors of neighbours queue", 4, "u32 [%d0], 1", lanes / 8);
+    count("each thread of a block has its place", 1024, "u32 [%d0], 1", blocks);
+    let all = count("all have one", 0, "f32 [%d0], 0f3f800000", lanes);
+    let bound = bound(&all, blocks);
+    assert_eq!(bound.limit, Limit::Atomics);
+    // A sum needs the one before: one in two cycles.
+    let expected = 2e-6 + lanes as f64 / 0.5 / 1e9;
+    assert!((bound.time.0 - expected).abs() < 1e-9, "{:?}", bound.time);
 }
 
 #[test]
