@@ -30,7 +30,8 @@ pub(super) fn show(ui: &mut Ui, runs: &[&StoredRun], workload: &str, commands: &
         for row in &matrix.rows {
             ui.label(RichText::new(&row.name).color(tokens.text.weak.0)).on_hover_text(row.means);
             for (cell, title) in row.cells.iter().zip(&matrix.heads) {
-                number(ui, &tokens, row, (cell, title));
+                let room = if runs.len() > 3 { Room::Little } else { Room::Enough };
+                number(ui, &tokens, row, (cell, title, room));
             }
             if let Some([a, b]) = pair {
                 let than = row.workload.as_ref().and_then(|name| than(&b.record, a, name));
@@ -64,7 +65,14 @@ fn head(ui: &mut Ui, (run, title, at): (&StoredRun, &str, usize), commands: &mut
     });
 }
 
-fn number(ui: &mut Ui, tokens: &Tokens, row: &MatrixRow, (cell, title): (&Cell, &str)) {
+/// Whether there is room for intervals beside times.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Room {
+    Enough,
+    Little,
+}
+
+fn number(ui: &mut Ui, tokens: &Tokens, row: &MatrixRow, (cell, title, room): (&Cell, &str, Room)) {
     if cell.text.is_empty() {
         ui.label(RichText::new("not known").color(tokens.text.weak.0));
         return;
@@ -85,11 +93,14 @@ fn number(ui: &mut Ui, tokens: &Tokens, row: &MatrixRow, (cell, title): (&Cell, 
         let label = ui.label(text);
         label.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, &name));
         if !cell.how.is_empty() {
-            label.on_hover_text(&cell.how);
+            label.on_hover_text(format!("{} {}", cell.how, cell.interval));
         }
         match cell.rank {
             Rank::Best => drop(Icon::Star.show(ui, tokens.status.good.0)),
             Rank::Other => {}
+        }
+        if room == Room::Enough && !cell.interval.is_empty() {
+            ui.label(RichText::new(&cell.interval).small().color(tokens.text.weak.0));
         }
         if cell.how == "modelled" {
             Icon::Ring.show(ui, tokens.origin.modelled.0);

@@ -40,6 +40,8 @@ pub struct Cell {
     pub text: String,
     /// Where it comes from, where that is not the same for every number.
     pub how: String,
+    /// Between which times a median lies; empty for other numbers.
+    pub interval: String,
     /// Whether it is the best of its row.
     pub rank: Rank,
 }
@@ -112,8 +114,13 @@ impl Matrix {
         text += &line(vec!["---".to_owned(); self.heads.len() + 1]);
         for row in &self.rows {
             let cells = row.cells.iter().map(|cell| {
-                let how =
-                    if cell.how.is_empty() { String::new() } else { format!(" ({})", cell.how) };
+                let parts = [cell.how.as_str(), cell.interval.as_str()];
+                let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+                let how = if parts.is_empty() {
+                    String::new()
+                } else {
+                    format!(" ({})", parts.join(", "))
+                };
                 match (cell.rank, cell.text.is_empty()) {
                     (_, true) => String::new(),
                     (Rank::Best, false) => format!("**{}**{}", plain(&cell.text), plain(&how)),
@@ -145,8 +152,8 @@ fn cold<'a>(run: &'a StoredRun, workload: &WorkloadName) -> Option<&'a RecordedT
 
 fn verdicts(runs: &[&StoredRun]) -> MatrixRow {
     let words = runs.iter().map(|run| {
-        let how = String::new();
-        Cell { text: run.record.verdict().replace('_', " "), how, rank: Rank::Other }
+        let (how, interval) = (String::new(), String::new());
+        Cell { text: run.record.verdict().replace('_', " "), how, interval, rank: Rank::Other }
     });
     let cells = words.collect();
     MatrixRow { name: "verdict".to_owned(), means: "What came of it", workload: None, cells }
@@ -171,6 +178,10 @@ fn time(runs: &[&StoredRun], workload: &WorkloadName) -> MatrixRow {
     let row = ranked(format!("time, {workload}"), means, Better::Less, values.collect());
     let mut row = MatrixRow { workload: Some(workload.clone()), ..row };
     for (cell, run) in row.cells.iter_mut().zip(runs) {
+        let spread = cold(run, workload).and_then(|timing| timing.spread);
+        if let Some((low, high)) = spread.map(|spread| spread.interval) {
+            cell.interval = format!("{} to {}", low.seconds(), high.seconds());
+        }
         if let (true, Outcome::Passed { withheld, .. }) =
             (cell.text.is_empty(), &run.record.outcome)
             && let Some(reason) = withheld.get(workload)
@@ -340,8 +351,8 @@ fn ranked(
 ) -> MatrixRow {
     let best = best(better, &values);
     let cells = values.into_iter().zip(best).map(|(value, rank)| match value {
-        Some(Value { text, how, .. }) => Cell { text, how, rank },
-        None => Cell { text: String::new(), how: String::new(), rank },
+        Some(Value { text, how, .. }) => Cell { text, how, interval: String::new(), rank },
+        None => Cell { text: String::new(), how: String::new(), interval: String::new(), rank },
     });
     MatrixRow { name, means, workload: None, cells: cells.collect() }
 }
@@ -490,7 +501,7 @@ mod tests {
         let expected = "|  | A #1 a\\|b | B #2 a\\|b | C #3 a\\|b |\n| --- | --- | --- | --- |\n\
                         | verdict | passed | passed | passed |\n";
         assert!(table.starts_with(expected), "{table}");
-        assert!(table.contains("| 100 µs (measured by events) |"), "{table}");
-        assert!(table.contains("| 300 µs (modelled) |"), "{table}");
+        assert!(table.contains("| 100 µs (measured by events, 99.8 µs to 100 µs) |"), "{table}");
+        assert!(table.contains("| 300 µs (modelled, 299 µs to 301 µs) |"), "{table}");
     }
 }
