@@ -230,13 +230,12 @@ impl Stopwatch {
     }
 
     fn captured(&self, work: &Prepared, executions: u32) -> Result<Graph, Trouble> {
-        let graph = self.stream.captured(|| {
+        self.stream.captured(|| {
             (0..executions).try_for_each(|_| self.start(work)).map_err(|trouble| match trouble {
                 Trouble::Kernel(code) => Trouble::Driver(error("cuLaunchKernelEx", code)),
                 Trouble::Driver(_) | Trouble::Library(_) => trouble,
             })
-        });
-        graph
+        })
     }
 
     /// Waits until nothing runs, and then as long as that.
