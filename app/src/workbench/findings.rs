@@ -4,6 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use lightbench_core::compile::facts::Facts;
+use lightbench_core::compile::sass::SassFunction;
 use lightbench_core::history::label::Label;
 use lightbench_core::history::{RunNumber, StoredRun};
 use lightbench_core::project::{ProjectError, Survey};
@@ -34,18 +36,7 @@ impl Workbench {
                     self.traced(&wanted, seen);
                 }
             }
-            Finding::History(folder, runs, part) => {
-                let Some(opened) =
-                    self.opened.as_mut().filter(|opened| opened.project.root == folder)
-                else {
-                    return;
-                };
-                self.runs.add(&runs);
-                match part {
-                    Part::More(before) => self.clerk.hand(Errand::ReadHistory(folder, before)),
-                    Part::Last => opened.history = HistoryRead::Whole,
-                }
-            }
+            Finding::History(folder, runs, part) => self.read_history(&folder, &runs, part),
             Finding::Changed(folder) => {
                 if self.is_open(&folder) {
                     self.clerk.hand(Errand::Reread(folder));
@@ -92,14 +83,7 @@ impl Workbench {
                     self.search_read(read, now);
                 }
             }
-            Finding::Sass(facts, sass) => {
-                if let Some(known) = self.evaluations.of_facts(&facts) {
-                    known.sass = match sass {
-                        Ok(functions) => Sass::Read(Arc::new(functions)),
-                        Err(why) => Sass::Unreadable(why),
-                    };
-                }
-            }
+            Finding::Sass(facts, sass) => self.read_sass(&facts, sass),
             Finding::Journal(folder, file, text) => {
                 if self.is_open(&folder) {
                     self.selection.lost.push((file, text));
@@ -114,6 +98,27 @@ impl Workbench {
             Finding::PathRefused(refused) => self.browse(|path| path.refused = Some(refused)),
             Finding::Examined(report) => self.examined = Some(*report),
             Finding::Said(weight, text) => self.notices.say(weight, text, now),
+        }
+    }
+
+    fn read_sass(&mut self, facts: &Arc<Facts>, sass: Result<Vec<SassFunction>, String>) {
+        if let Some(known) = self.evaluations.of_facts(facts) {
+            known.sass = match sass {
+                Ok(functions) => Sass::Read(Arc::new(functions)),
+                Err(why) => Sass::Unreadable(why),
+            };
+        }
+    }
+
+    fn read_history(&mut self, folder: &Path, runs: &[StoredRun], part: Part) {
+        let opened = self.opened.as_mut().filter(|opened| opened.project.root == folder);
+        let Some(opened) = opened else { return };
+        self.runs.add(runs);
+        match part {
+            Part::More(before) => {
+                self.clerk.hand(Errand::ReadHistory(folder.to_owned(), before));
+            }
+            Part::Last => opened.history = HistoryRead::Whole,
         }
     }
 
