@@ -184,7 +184,7 @@ fn a_queue_at_one_address_is_the_limit_and_private_counts_are_advised() {
         assert!(names.into_iter().any(|id| id == "private-counts"), "{words}");
     };
     let queue = Bottleneck::Unit(Limit::Atomics);
-    check(Some(50e-3), queue, "atomics to one address (100.0 % busy)");
+    check(Some(50e-3), queue, "atomics to one address (100 % busy)");
     check(None, queue, "atomics to one address");
     // Something else takes the time, and most of what goes to L2 are atomics.
     check(Some(200e-3), Bottleneck::Atomics, "atomics that queue");
