@@ -103,8 +103,7 @@ impl Laboratory for Scripted {
         let each = kernels.iter().map(|kernel| {
             let count = |word: &str| kernel.source.matches(word).count() as u64;
             let code = CodeMix {
-                widest_load: count("Vector16"),
-                products: count("#pragma unroll"),
+                products: kernel.source.len() as u64,
                 streaming: count("__ldcs") + count("__stcs"),
                 ..CodeMix::default()
             };

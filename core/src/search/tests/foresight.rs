@@ -5,22 +5,21 @@ use crate::search::foresight::{calibration, history, summary};
 use crate::strategies::forecast::Trial;
 use crate::suggest::trajectory;
 
-/// Wide accesses are slower the more there are of them; hints and unrolling change little.
+/// The longer its text, the slower a kernel: a feature says so, see `Scripted::examine`.
 fn sloped(kernel: &Kernel, workload: &str) -> Option<f64> {
-    let count = |word: &str| kernel.source.matches(word).count() as f64;
     if kernel.source.contains("UNROLL") {
         return None;
     }
-    let slower = 1.0 + 0.5 * count("Vector16").ln_1p() + 0.01 * count("__stcs");
+    let length = kernel.source.len() as f64 / 1000.0;
     let block = chosen(kernel, "BLOCK").unwrap_or(256) as f64;
     let base = if workload == "llama-8b-attention" { 1e-4 } else { 1e-3 };
-    Some(base * slower * (1.0 + 0.1 * (block / 128.0).log2().abs()))
+    Some(base * length * length * (1.0 + 0.1 * (block / 128.0).log2().abs()))
 }
 
 const FORECASTING: Setting = Setting {
     project: "softmax",
     script: sloped,
-    evaluations: 60,
+    evaluations: 30,
     forecast: Forecasting::On,
     batch: 1,
     ..USUAL
@@ -51,7 +50,8 @@ fn what_is_skipped_is_not_looked_at_and_not_lost() {
         assert!(!seen.lock().unwrap().contains(&name), "{name} was looked at");
         assert!(variant.look.is_none() && variant.verdict.is_none() && variant.tried.is_empty());
         assert_eq!(story.cost(number), None, "it has no time");
-        assert!(variant.predicted().is_some_and(|factor| factor < 1.0), "{variant:?}");
+        let best = story.speedup(story.best.unwrap()).unwrap();
+        assert!(variant.predicted().is_some_and(|factor| factor < best), "{variant:?}");
         assert!(!variant.proposal.source.is_empty() && variant.proposal.parent.is_some());
         let why = variant.decision.as_ref().unwrap().why();
         assert!(why.starts_with("It is forecast to be"), "{why}");
@@ -93,7 +93,7 @@ fn a_kill_changes_nothing_of_what_is_foreseen() {
     let text = std::fs::read_to_string(kept.path()).unwrap();
     let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at + 1).collect();
     // From the first forecasts on; a search is resumed for each.
-    for (number, end) in ends.iter().enumerate().skip(20).step_by(3) {
+    for (number, end) in ends.iter().enumerate().skip(20).step_by(7) {
         std::fs::write(kept.path(), &text[..*end]).unwrap();
         let resumed = kept.resume(&FORECASTING);
         assert_eq!(gist(&resumed), gist(&whole), "killed at line {number}");
@@ -107,7 +107,7 @@ fn a_kill_changes_nothing_of_what_is_foreseen() {
 fn a_search_that_forecasts_and_was_stopped_comes_to_the_same_end() {
     let setting = Setting { batch: 4, ..FORECASTING };
     let whole = gist(&setting.run());
-    for patience in (0..60).step_by(4) {
+    for patience in (0..60).step_by(7) {
         let kept = Kept::new();
         let stopped = kept.begin(&setting, patience);
         if stopped.ended != Some(End::Stopped) {
@@ -137,7 +137,7 @@ fn a_search_says_how_its_forecasts_did() {
     assert!(told.starts_with(&format!("the forecast skipped {count} of ")), "{told}");
     assert!(told.contains("% held within their interval of 80 %"), "{told}");
     assert!(told.contains("rank correlation is"), "{told}");
-    assert!(calibration(&story).is_some_and(|calibration| calibration.forecasts > 10));
+    assert!(calibration(&story).is_some_and(|calibration| calibration.forecasts > 5));
     let few = summary(&Setting { evaluations: 7, ..FORECASTING }.run()).unwrap();
     assert!(few.contains("nothing was seen of a variant that had a forecast"), "{few}");
 }
