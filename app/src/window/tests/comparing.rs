@@ -95,7 +95,7 @@ fn more_than_two_runs_are_a_matrix_with_the_best_marked() {
         harness.state_mut().window.carry_out(Command::CopyComparison, NOW);
         let wishes = harness.state_mut().window.bench.take_wishes();
         let [Wish::Copy(text)] = wishes.as_slice() else { panic!("{wishes:?}") };
-        assert!(text.contains("| bank conflicts | **0** (counted there) | 4"), "{text}");
+        assert!(text.contains("| bank conflicts | **0** (in this workload) | 4"), "{text}");
         assert!(text.contains("not the same clock"), "{text}");
     }
 }

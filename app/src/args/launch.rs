@@ -1,0 +1,197 @@
+//! What the user typed about one launch of one kernel.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::parameter;
+
+/// Sizes along three dimensions.
+type Dimensions = [u32; 3];
+
+/// Run one kernel with given buffers, and show every fault that it commits.
+///
+/// The virtual GPU runs any kernel exactly, without a GPU; it checks every access and can count what each source line
+/// did. A GPU (`cuda:0`) runs the very same launch.
+///
+/// Each parameter of the kernel takes one SPEC, in order: a value (`u32:5`, `f32:1.5`, `bytes:0a1b…` for a struct), a
+/// buffer (`buf:f32[1024]=normal`, `buf:u64[3]=1,2,3`, `buf:u8[64]=@bytes.bin`, `buf:f32[256]` for one that nothing has
+/// written yet), or an input that no kernel may write to (`in:f32[1024]=normal`). Types are i8 to i64, u8 to u64, f16,
+/// bf16, f32, f64 and bool; a buffer may hold `zeros`, `ones`, `iota`, `normal`, `normal(MEAN,DEVIATION)`, `uniform`,
+/// `uniform(LOW,HIGH)`, `constant(VALUE)`, as many values as it has elements, or the bytes of a file.
+///
+/// Exit status: 0 clean, 1 a fault was found, 2 it could not be loaded or launched, 3 the machine lacks something.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch that people type")]
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example: lightbench launch add.cu --grid 4 --block 256 --arg in:f32[1024]=normal \\
+    --arg buf:f32[1024] --arg u32:1024 --counters --print 1"
+)]
+pub struct Launch {
+    /// A CUDA or PTX file.
+    #[arg(value_name = "FILE.cu | FILE.ptx")]
+    pub file: PathBuf,
+
+    /// Which kernel, where the file has several; `name<256>` instantiates a template.
+    #[arg(long, value_name = "NAME")]
+    pub kernel: Option<String>,
+
+    /// Blocks.
+    #[arg(long, value_name = "X[,Y,Z]", value_parser = dimensions)]
+    pub grid: Dimensions,
+
+    /// Threads of a block.
+    #[arg(long, value_name = "X[,Y,Z]", value_parser = dimensions)]
+    pub block: Dimensions,
+
+    /// Dynamic shared memory of a block.
+    #[arg(long, value_name = "BYTES", default_value_t = 0)]
+    pub shared: u32,
+
+    /// All blocks are on the device at once, so that `grid.sync()` works.
+    #[arg(long)]
+    pub cooperative: bool,
+
+    /// For a kernel of a project: a parameter's value instead of the first that the kernel allows; may be repeated.
+    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parameter)]
+    pub parameters: Vec<(String, i64)>,
+
+    /// For a kernel of a project: the workload whose sizes its compile-time constants have [default: the first].
+    #[arg(long, value_name = "NAME")]
+    pub workload: Option<String>,
+
+    /// The next argument of the kernel; see above.
+    #[arg(long = "arg", value_name = "SPEC", allow_hyphen_values = true)]
+    pub arguments: Vec<String>,
+
+    /// `virtual:` and a device sheet (see `lightbench devices`), or `cuda:` and a number.
+    #[arg(long, default_value = "virtual:h200", value_name = "DEVICE")]
+    pub device: String,
+
+    /// What is looked for beyond bounds, alignment and writes to inputs, which always are [default: all].
+    #[arg(long, value_name = "WHICH")]
+    pub checks: Option<CheckSet>,
+
+    /// Compile with device debug information and no optimisation, as the source is written.
+    #[arg(long)]
+    pub as_written: bool,
+
+    /// In which order threads go: `deterministic`, `parallel` or `adversarial:SEED` [default: deterministic].
+    #[arg(long, value_name = "ORDER", value_parser = schedule)]
+    pub schedule: Option<Order>,
+
+    /// Count instructions and memory accesses, in total and for each source line, and model from them the time that
+    /// the launch needs at least on the device.
+    #[arg(long)]
+    pub counters: bool,
+
+    /// Also show the time of every pipe and level by itself, and what the modelled time assumes; with `--counters`.
+    #[arg(long, requires = "counters")]
+    pub assumptions: bool,
+
+    /// Where each result of an approximate function (`sin.approx`, `ex2.approx`, division in `--use_fast_math`) lies in
+    /// the interval that the PTX ISA documents: at the exact value, or at its lower or upper end, to see whether a
+    /// kernel relies on more than is promised [default: nearest].
+    #[arg(long, value_name = "WHERE")]
+    pub approximations: Option<Approximations>,
+
+    /// Print the buffer of this argument after the launch, counted from 0; may be repeated.
+    #[arg(long = "print", value_name = "INDEX")]
+    pub prints: Vec<usize>,
+
+    /// Warp instructions after which the launch is ended.
+    #[arg(long, value_name = "N")]
+    pub max_steps: Option<u64>,
+
+    /// What random buffers begin from.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+
+    /// Machine-readable result on standard output.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What is looked for while a kernel runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CheckSet {
+    /// Values that nothing wrote, and data races.
+    All,
+    /// Values that nothing wrote.
+    Memory,
+    /// Nothing more.
+    None,
+}
+
+/// Where results of approximate functions lie in their documented interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Approximations {
+    /// The value nearest to the exact one.
+    Nearest,
+    /// The lower end.
+    Low,
+    /// The upper end.
+    High,
+}
+
+/// In which order threads go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Always the same.
+    Deterministic,
+    /// Blocks on all processors of the host.
+    Parallel,
+    /// As a seed decides.
+    Adversarial(u64),
+}
+
+fn dimensions(text: &str) -> Result<Dimensions, String> {
+    let mut sizes = [1; 3];
+    let parts: Vec<&str> = text.split(',').collect();
+    if parts.len() > sizes.len() {
+        return Err("expected at most three sizes, X,Y,Z".to_owned());
+    }
+    for (size, part) in sizes.iter_mut().zip(parts) {
+        *size = part.trim().parse().map_err(|error| format!("`{}`: {error}", part.trim()))?;
+    }
+    Ok(sizes)
+}
+
+fn schedule(text: &str) -> Result<Order, String> {
+    match text.split_once(':') {
+        None if text == "deterministic" => Ok(Order::Deterministic),
+        None if text == "parallel" => Ok(Order::Parallel),
+        Some(("adversarial", seed)) => {
+            seed.parse().map(Order::Adversarial).map_err(|error| format!("`{seed}`: {error}"))
+        }
+        None | Some(_) => Err("expected deterministic, parallel or adversarial:SEED".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_one_to_three_numbers() {
+        let check = |text, expected| assert_eq!(dimensions(text).ok(), expected);
+        check("8", Some([8, 1, 1]));
+        check("8, 4,2", Some([8, 4, 2]));
+        check("0", Some([0, 1, 1]));
+        check("1,2,3,4", None);
+        check("1,", None);
+        check("-1", None);
+        check("4294967296", None);
+    }
+
+    #[test]
+    fn an_order_is_a_word_and_perhaps_a_seed() {
+        let check = |text, expected| assert_eq!(schedule(text).ok(), expected);
+        check("deterministic", Some(Order::Deterministic));
+        check("parallel", Some(Order::Parallel));
+        check("adversarial:7", Some(Order::Adversarial(7)));
+        check("adversarial", None);
+        check("parallel:2", None);
+        check("random", None);
+    }
+}

@@ -1,0 +1,119 @@
+//! What a matrix of runs says and marks.
+
+use lightbench_core::history::Provenance;
+use lightbench_core::history::numbers::RecordedNumbers;
+
+use super::*;
+use crate::workbench::tests::{WORKLOAD, stored};
+
+fn timing(run: &mut StoredRun) -> &mut RecordedTiming {
+    let Outcome::Passed { timings, .. } = &mut run.record.outcome else { panic!("it passed") };
+    &mut timings[0]
+}
+
+fn needs(run: &mut StoredRun) -> &mut RecordedNumbers {
+    let name = timing(run).workload.clone();
+    let Outcome::Passed { numbers, .. } = &mut run.record.outcome else { panic!("it passed") };
+    numbers.entry(name).or_default()
+}
+
+fn with_conflicts(mut run: StoredRun, conflicts: u64, at: CountedIn) -> StoredRun {
+    *needs(&mut run) = RecordedNumbers {
+        registers: Some(40),
+        counted: Some(RecordedCounts {
+            at,
+            warp_instructions: 1_234_567,
+            active_lanes: Some(31.5),
+            touched: None,
+            asked: Bytes(64),
+            bank_conflicts: conflicts,
+            divergent_branches: 0,
+        }),
+        ..RecordedNumbers::default()
+    };
+    run
+}
+
+/// The cells of a row; the best of it with a star.
+fn check(runs: &[StoredRun], name: &str, expected: &[&str]) {
+    let runs: Vec<&StoredRun> = runs.iter().collect();
+    let matrix = Matrix::of(&runs, WORKLOAD);
+    let row = matrix.rows.iter().find(|row| row.name == name);
+    let row = row.unwrap_or_else(|| panic!("{name}: {matrix:?}"));
+    let star = |rank| if rank == Rank::Best { "*" } else { "" };
+    let found: Vec<String> =
+        row.cells.iter().map(|cell| format!("{}{}", cell.text, star(cell.rank))).collect();
+    assert_eq!(found, expected, "{name}");
+}
+
+#[test]
+fn the_best_is_marked_among_numbers_of_one_kind() {
+    let time = format!("time, {WORKLOAD}");
+    let run = |number, seconds| stored(number, "a", 0, Some(seconds));
+    check(&[run(1, 1e-4), run(2, 2e-4), run(3, 1.5e-4)], &time, &["100 µs*", "200 µs", "150 µs"]);
+    // Within the intervals of the first two there is no telling.
+    check(
+        &[run(1, 1e-4), run(2, 1.001e-4), run(3, 2e-4)],
+        &time,
+        &["100 µs*", "100 µs*", "200 µs"],
+    );
+    check(&[run(1, 1e-4), run(2, 1.001e-4), run(3, 1e-4)], &time, &["100 µs", "100 µs", "100 µs"]);
+    let mut modelled = run(3, 1e-5);
+    timing(&mut modelled).clock = Clock::Modelled;
+    check(&[run(1, 1e-4), run(2, 2e-4), modelled], &time, &["100 µs", "200 µs", "10.0 µs"]);
+    let mut recorded = run(3, 1e-5);
+    recorded.provenance = Provenance::Recorded;
+    check(&[run(1, 1e-4), run(2, 2e-4), recorded], &time, &["100 µs", "200 µs", "10.0 µs"]);
+    check(
+        &[run(1, 1e-4), stored(2, "b", 0, None), run(3, 2e-4)],
+        &time,
+        &["100 µs*", "", "200 µs"],
+    );
+}
+
+#[test]
+fn counts_of_different_places_have_no_best_and_registers_never() {
+    let run = |number| stored(number, "a", 0, Some(1e-4));
+    let there = |number, conflicts| with_conflicts(run(number), conflicts, CountedIn::There);
+    check(&[there(1, 8), there(2, 0), there(3, 8)], "bank conflicts", &["8", "0*", "8"]);
+    check(&[there(1, 8), there(2, 8), there(3, 8)], "bank conflicts", &["8", "8", "8"]);
+    let beside = CountedIn::Beside { device: "virtual:h200".to_owned(), workload: "w".to_owned() };
+    let other = with_conflicts(run(3), 0, beside);
+    let places = ["in this workload", "in this workload", "on virtual:h200 in w"];
+    check(&[there(1, 8), there(2, 4), other.clone()], "counted", &places);
+    check(&[there(1, 8), there(2, 4), other], "bank conflicts", &["8", "4", "0"]);
+    let mut fewer = there(3, 8);
+    needs(&mut fewer).registers = Some(20);
+    check(&[there(1, 8), there(2, 8), fewer], "registers", &["40", "40", "20"]);
+    check(&[run(1), there(2, 8), there(3, 9)], "bank conflicts", &["", "8*", "9"]);
+    check(
+        &[there(1, 8), there(2, 8), there(3, 9)],
+        "warp instructions",
+        &["1\u{202f}234\u{202f}567"; 3],
+    );
+}
+
+#[test]
+fn a_time_that_is_withheld_says_why_and_its_counts_are_there() {
+    let mut run = with_conflicts(stored(1, "a", 0, Some(1e-4)), 8, CountedIn::There);
+    let Outcome::Passed { timings, withheld, .. } = &mut run.record.outcome else {
+        panic!("it passed")
+    };
+    let name = timings.remove(0).workload;
+    withheld.insert(name, "waiting decides".to_owned());
+    let runs = [run, stored(2, "b", 0, Some(1e-4))];
+    check(&runs, &format!("time, {WORKLOAD}"), &["withheld", "100 µs"]);
+    check(&runs, "bank conflicts", &["8", ""]);
+}
+
+#[test]
+fn a_table_says_how_each_number_came_about() {
+    let mut runs = [1, 2, 3].map(|number| stored(number, "a|b", 0, Some(1e-4 * number as f64)));
+    timing(&mut runs[2]).clock = Clock::Modelled;
+    let table = Matrix::of(&runs.iter().collect::<Vec<_>>(), WORKLOAD).markdown();
+    let expected = "|  | A #1 a\\|b | B #2 a\\|b | C #3 a\\|b |\n| --- | --- | --- | --- |\n\
+                    | verdict | passed | passed | passed |\n";
+    assert!(table.starts_with(expected), "{table}");
+    assert!(table.contains("| 100 µs (measured by events, 99.8 µs to 100 µs) |"), "{table}");
+    assert!(table.contains("| 300 µs (modelled, 299 µs to 301 µs) |"), "{table}");
+}
