@@ -250,7 +250,7 @@ pub fn conditions(runs: &[&StoredRun]) -> Vec<String> {
         Outcome::Failed { .. } => None,
     };
     if runs.iter().all(|run| counted(run).is_some()) {
-        compare("place where was counted", &|run| {
+        compare("place of the counts", &|run| {
             counted(run).map_or_else(String::new, |at| place(&at))
         });
     }
