@@ -1,13 +1,10 @@
 //! A vendor's library in the candidate's place: right on every workload and on the precision probe, then timed as
 //! candidates are.
 
-use super::{Attempt, MemoryOrder, RunReport, Scrutiny, Stop, Verification};
-use crate::device::{LibraryUsed, Placement};
+use super::{Stop, Verification};
+use crate::device::LibraryUsed;
 use crate::measure::protocol::Protocol;
 use crate::measure::timing::Timing;
-use crate::project::manifest::Distribution;
-use crate::verify::inputs::Draw;
-use crate::verify::subject::Trial;
 use crate::verify::verdict::Step;
 
 /// What came of a library.
@@ -34,26 +31,15 @@ impl Verification<'_> {
         opened.map_err(|error| super::stop(error, Step::Load, None))?;
         let mut used = None;
         for trial in &subject.trials {
-            used = self.right_once(trial)?.library.or(used);
+            used = self.right_once(trial)?.1.library.or(used);
             self.precision(trial)?;
         }
         let mut workloads = Vec::new();
         for trial in &subject.measured {
-            used = self.right_once(trial)?.library.or(used);
+            used = self.right_once(trial)?.1.library.or(used);
             let timings = self.timings(trial, protocol)?;
             workloads.push((trial.case.workload.clone(), timings));
         }
         Ok(LibraryTimes { used, worst_error: self.checks.worst_error, workloads })
-    }
-
-    /// The declared inputs of a workload.
-    fn right_once(&mut self, trial: &Trial) -> Result<RunReport, Stop> {
-        self.timed(Step::Results, Some(&trial.case.workload), |this| {
-            let declared = Draw::Distribution(Distribution::AsDeclared);
-            let recipe = this.recipe(&trial.case, declared, "a");
-            let memory = MemoryOrder::Fresh(Placement::Right);
-            let attempt = Attempt { trial, recipe, step: Step::Results, memory };
-            this.right(&attempt, Scrutiny::Memory)
-        })
     }
 }

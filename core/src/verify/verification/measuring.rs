@@ -137,22 +137,25 @@ impl Verification<'_> {
 
     /// A workload that is timed on a real device must be right there too.
     fn right_there(&mut self, trial: &Trial) -> Result<(), Stop> {
-        let name = trial.case.workload.as_str();
-        let declared = Draw::Distribution(Distribution::AsDeclared);
-        let seed = self.timed(Step::Results, Some(name), |this| {
-            let recipe = this.recipe(&trial.case, declared, "a");
-            let memory = MemoryOrder::Fresh(Placement::Right);
-            let attempt = Attempt { trial, recipe, step: Step::Results, memory };
-            this.right(&attempt, Scrutiny::Memory)?;
-            Ok(recipe.seed)
-        })?;
+        let (seed, _) = self.right_once(trial)?;
         self.checks.workloads.push(WorkloadRun {
-            workload: name.to_owned(),
+            workload: trial.case.workload.clone(),
             seed,
             runs: 1,
             warp_instructions: None,
         });
         Ok(())
+    }
+
+    /// One run of the declared inputs of a workload, which is right: its seed, and what it reported.
+    pub(super) fn right_once(&mut self, trial: &Trial) -> Result<(u64, RunReport), Stop> {
+        self.timed(Step::Results, Some(&trial.case.workload), |this| {
+            let declared = Draw::Distribution(Distribution::AsDeclared);
+            let recipe = this.recipe(&trial.case, declared, "a");
+            let memory = MemoryOrder::Fresh(Placement::Right);
+            let attempt = Attempt { trial, recipe, step: Step::Results, memory };
+            Ok((recipe.seed, this.right(&attempt, Scrutiny::Memory)?))
+        })
     }
 
     fn modelled(&mut self, trial: &Trial, protocol: Protocol) -> Result<WorkloadTiming, Stop> {
