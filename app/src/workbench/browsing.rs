@@ -82,18 +82,18 @@ mod tests {
     fn folders_fit_by_the_beginning_of_their_names() {
         let entry = |name: &str| Entry { name: name.to_owned(), kind: Kind::Folder };
         let found = Ok(["gemm", "Gelu", ".cache", "rmsnorm"].map(entry).into());
-        let listed = Some(Listed { folder: "~/work/".to_owned(), found });
+        let listed = Some(Listed { folder: "~/code/".to_owned(), found });
         let browsing = Browsing { listed, refused: None };
         let check = |typed: &str, expected: &[&str]| {
             let found: Vec<&str> =
                 browsing.fitting(typed).map(|entry| entry.name.as_str()).collect();
             assert_eq!(found, expected, "{typed}");
         };
-        check("~/work/", &["gemm", "Gelu", "rmsnorm"]);
-        check("~/work/ge", &["gemm", "Gelu"]);
-        check("~/work/GEM", &["gemm"]);
-        check("~/work/.", &[".cache"]);
-        check("~/work/x", &[]);
+        check("~/code/", &["gemm", "Gelu", "rmsnorm"]);
+        check("~/code/ge", &["gemm", "Gelu"]);
+        check("~/code/GEM", &["gemm"]);
+        check("~/code/.", &[".cache"]);
+        check("~/code/x", &[]);
         check("~/", &[]);
         check("gemm", &[]);
     }
