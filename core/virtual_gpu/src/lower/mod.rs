@@ -118,7 +118,7 @@ pub(crate) fn lower(module: &Module, kernel: FunctionId) -> Result<Program, Vec<
             break;
         }
     }
-    program.hot = program.ops.iter().map(|op| hot::hot(op.code)).collect();
+    program.hot = program.ops.iter().map(hot::hot).collect();
     collect_objects(module, &mut program);
     if errors.is_empty() { Ok(program) } else { Err(errors) }
 }

@@ -56,6 +56,12 @@ pub(super) struct Copies {
 }
 
 impl Copies {
+    /// Whether no copy is on its way to shared memory.
+    #[inline]
+    pub(super) const fn is_empty(&self) -> bool {
+        self.covered.is_empty()
+    }
+
     /// Whether a pending copy will write to any of these bytes.
     #[inline]
     pub(super) fn covers(&self, offset: usize, bytes: usize) -> bool {

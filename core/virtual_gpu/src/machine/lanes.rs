@@ -50,13 +50,9 @@ impl Lanes<'_> {
             return [Some(0); 2];
         }
         let register = &mut self.registers.words[self.frame.words as usize + slot.index()];
-        match register.shape {
+        match register.looked_at().shape {
             Shape::Known(halves) => halves,
-            Shape::Unknown => {
-                let halves = Shape::of(&register.values);
-                register.shape = Shape::Known(halves);
-                halves
-            }
+            Shape::Unknown => [None; 2],
         }
     }
 
@@ -119,10 +115,7 @@ impl Lanes<'_> {
     #[inline(always)]
     pub(super) fn replace_word(&mut self, slot: Slot) -> &mut Words {
         let index = self.frame.words as usize + slot.index();
-        let register = &mut self.registers.words[index];
-        register.shape = Shape::Unknown;
-        (register.undefined, register.partial) = (0, 0);
-        &mut register.values
+        self.registers.words[index].replaced()
     }
 
     #[inline(always)]
@@ -186,6 +179,51 @@ impl Lanes<'_> {
         self.set_double(op.d, &result, undefined);
     }
 
+    /// The same as `words_1` of what is dear: once where all lanes have the same value, as with what follows from the
+    /// block's index or a parameter.
+    #[inline(always)]
+    pub(super) fn costly_words_1(&mut self, op: &Op, f: impl Fn(u32) -> u32) {
+        let a = self.word_row(op.a);
+        let result =
+            if alike(&a.values) { [f(a.values[0]); LANES] } else { each(|lane| f(a.values[lane])) };
+        self.set_word(op.d, &result, a.undefined);
+    }
+
+    /// The same of two words.
+    #[inline(always)]
+    pub(super) fn costly_words_2(&mut self, op: &Op, f: impl Fn(u32, u32) -> u32) {
+        let (a, b) = (self.word_row(op.a), self.word_row(op.b));
+        let result = if alike(&a.values) && alike(&b.values) {
+            [f(a.values[0], b.values[0]); LANES]
+        } else {
+            each(|lane| f(a.values[lane], b.values[lane]))
+        };
+        let undefined = a.undefined | b.undefined;
+        self.set_word(op.d, &result, undefined);
+    }
+
+    /// The same of 64 bits.
+    #[inline(always)]
+    pub(super) fn costly_doubles_1(&mut self, op: &Op, f: impl Fn(u64) -> u64) {
+        let a = self.double_row(op.a);
+        let result =
+            if alike(&a.values) { [f(a.values[0]); LANES] } else { each(|lane| f(a.values[lane])) };
+        self.set_double(op.d, &result, a.undefined);
+    }
+
+    /// The same of two values of 64 bits.
+    #[inline(always)]
+    pub(super) fn costly_doubles_2(&mut self, op: &Op, f: impl Fn(u64, u64) -> u64) {
+        let (a, b) = (self.double_row(op.a), self.double_row(op.b));
+        let result = if alike(&a.values) && alike(&b.values) {
+            [f(a.values[0], b.values[0]); LANES]
+        } else {
+            each(|lane| f(a.values[lane], b.values[lane]))
+        };
+        let undefined = a.undefined | b.undefined;
+        self.set_double(op.d, &result, undefined);
+    }
+
     /// Words in, a double out: `mul.wide`.
     #[inline(always)]
     pub(super) fn widening_2(&mut self, op: &Op, f: impl Fn(u32, u32) -> u64) {
@@ -238,12 +276,18 @@ impl Lanes<'_> {
 
 /// A value for each lane.
 #[inline(always)]
-fn each<T: Copy + Default>(f: impl Fn(usize) -> T) -> [T; LANES] {
+pub(super) fn each<T: Copy + Default>(f: impl Fn(usize) -> T) -> [T; LANES] {
     let mut values = [T::default(); LANES];
     for (lane, value) in values.iter_mut().enumerate() {
         *value = f(lane);
     }
     values
+}
+
+/// Whether all lanes have the same value.
+#[inline(always)]
+fn alike<T: Vectored + Default + PartialEq>(values: &[T; LANES]) -> bool {
+    T::differing(values) == T::default()
 }
 
 /// One bit for each lane.
@@ -256,10 +300,45 @@ pub(super) fn bits(f: impl Fn(usize) -> bool) -> u32 {
     flags.iter().fold(0, |all, flag| all | flag)
 }
 
-impl<T: Copy> Register<T> {
+/// A type of register whose lanes can be chosen and compared without branches.
+pub(super) trait Vectored: Copy {
+    /// `new` where the bit is set, else `old`.
+    fn choose(bit: u32, new: Self, old: Self) -> Self;
+
+    /// The bits in which values differ from the first.
+    fn differing(values: &[Self; LANES]) -> Self;
+}
+
+impl Vectored for u32 {
+    #[inline(always)]
+    fn choose(bit: u32, new: Self, old: Self) -> Self {
+        let all = 0_u32.wrapping_sub(bit);
+        new & all | old & !all
+    }
+
+    #[inline(always)]
+    fn differing(values: &[Self; LANES]) -> Self {
+        values.iter().fold(0, |all, value| all | value ^ values[0])
+    }
+}
+
+impl Vectored for u64 {
+    #[inline(always)]
+    fn choose(bit: u32, new: Self, old: Self) -> Self {
+        let all = 0_u64.wrapping_sub(Self::from(bit));
+        new & all | old & !all
+    }
+
+    #[inline(always)]
+    fn differing(values: &[Self; LANES]) -> Self {
+        values.iter().fold(0, |all, value| all | value ^ values[0])
+    }
+}
+
+impl<T: Vectored> Register<T> {
     /// New values of these lanes.
     #[inline(always)]
-    fn set(&mut self, values: &[T; LANES], undefined: u32, mask: u32) {
+    pub(super) fn set(&mut self, values: &[T; LANES], undefined: u32, mask: u32) {
         self.shape = Shape::Unknown;
         if mask == u32::MAX {
             self.values = *values;
@@ -267,9 +346,28 @@ impl<T: Copy> Register<T> {
             return;
         }
         for (lane, (target, value)) in self.values.iter_mut().zip(values).enumerate() {
-            *target = if mask >> lane & 1 == 1 { *value } else { *target };
+            *target = T::choose(mask >> lane & 1, *value, *target);
         }
         self.undefined = self.undefined & !mask | undefined & mask;
         self.partial &= !mask;
+    }
+
+    /// The values, all of which are replaced.
+    #[inline(always)]
+    pub(super) fn replaced(&mut self) -> &mut [T; LANES] {
+        self.shape = Shape::Unknown;
+        (self.undefined, self.partial) = (0, 0);
+        &mut self.values
+    }
+}
+
+impl Register<u32> {
+    /// Itself, when it is known how its values lie to each other.
+    #[inline(always)]
+    pub(super) fn looked_at(&mut self) -> &Self {
+        if self.shape == Shape::Unknown {
+            self.shape = Shape::Known(Shape::of(&self.values));
+        }
+        self
     }
 }

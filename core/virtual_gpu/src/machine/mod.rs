@@ -42,6 +42,7 @@ mod special;
 mod stall;
 mod step;
 mod store;
+mod straight;
 mod sync;
 mod tensor;
 #[cfg(test)]

@@ -6,7 +6,6 @@ use multiversion::multiversion;
 use multiversion::target::selected_target;
 
 use super::super::lower::code::{Code, Op, Slot};
-use super::super::lower::hot::Hot;
 use super::compute::Fused;
 use super::fault::{FaultKind, Finding};
 use super::order::Order;
@@ -58,6 +57,14 @@ fn run(worker: &mut Worker<'_, '_>, split: &mut Split, stop_at: u32) -> Stop {
             left = worker.budget;
         }
         let pc = split.pc;
+        if worker.may_run(program.hot[pc as usize]) {
+            let done = worker.straight(split, stop_at, left);
+            if done != 0 {
+                taken += done;
+                left -= i64::from(done);
+                continue;
+            }
+        }
         let op = &program.ops[pc as usize];
         left -= 1;
         taken += 1;
@@ -74,31 +81,22 @@ fn run(worker: &mut Worker<'_, '_>, split: &mut Split, stop_at: u32) -> Stop {
             split.pc += 1;
             continue;
         }
-        let hot = program.hot[pc as usize];
-        let done = match hot {
-            Hot::Load => worker.quick_load(pc, op, &split.frame, mask),
-            Hot::Store => worker.quick_store(pc, op, &split.frame, mask),
-            Hot::MultiplyAdd32
-            | Hot::AddFloat32
-            | Hot::MultiplyFloat32
-            | Hot::Add32
-            | Hot::Add64
-            | Hot::MultiplyAdd32Low
-            | Hot::MultiplyWideSigned
-            | Hot::Copy32
-            | Hot::Copy64
-            | Hot::Other => {
-                let mut lanes = super::lanes::Lanes {
-                    registers: &mut worker.warp.registers,
-                    pool: &worker.launch.pool,
-                    frame: split.frame,
-                    mask,
-                };
-                compute::hot::execute(&mut lanes, op, hot, fused) || {
-                    let approximation = worker.launch.approximation;
-                    compute::execute(&mut lanes, op, &program.lists, fused, approximation)
-                }
-            }
+        if let Code::Branch { target } = op.code
+            && mask == split.mask
+            && worker.warp.splits.is_empty()
+        {
+            // All lanes that there are go there.
+            split.pc = target;
+            continue;
+        }
+        let done = if let Code::Load { .. } = op.code {
+            worker.quick_load(pc, op, &split.frame, mask)
+        } else if let Code::Store { .. } = op.code {
+            worker.quick_store(pc, op, &split.frame, mask)
+        } else {
+            let approximation = worker.launch.approximation;
+            let mut lanes = worker.lanes(split.frame, mask);
+            compute::execute(&mut lanes, op, &program.lists, fused, approximation)
         };
         if done {
             split.pc += 1;

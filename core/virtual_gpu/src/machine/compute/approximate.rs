@@ -31,36 +31,38 @@ fn moved(lanes: &mut Lanes<'_>, op: &Op, what: Approximate, approximation: Appro
 fn at(lanes: &mut Lanes<'_>, op: &Op, what: Approximate, approximation: Approximation) {
     match what {
         Approximate::Divide(mode) => {
-            lanes.words_2(op, |a, b| s::divide(a, b, subnormals(mode), approximation));
+            lanes.costly_words_2(op, |a, b| s::divide(a, b, subnormals(mode), approximation));
         }
         Approximate::DivideFull(mode) => {
-            lanes.words_2(op, |a, b| s::divide_full(a, b, subnormals(mode), approximation));
+            lanes.costly_words_2(op, |a, b| s::divide_full(a, b, subnormals(mode), approximation));
         }
         Approximate::Reciprocal(mode) => {
-            lanes.words_1(op, |a| s::reciprocal(a, subnormals(mode), approximation));
+            lanes.costly_words_1(op, |a| s::reciprocal(a, subnormals(mode), approximation));
         }
         Approximate::ReciprocalDouble => {
-            lanes.doubles_1(op, |a| s::reciprocal_f64(a, approximation));
+            lanes.costly_doubles_1(op, |a| s::reciprocal_f64(a, approximation));
         }
         Approximate::SquareRoot(mode) => {
-            lanes.words_1(op, |a| s::square_root(a, subnormals(mode), approximation));
+            lanes.costly_words_1(op, |a| s::square_root(a, subnormals(mode), approximation));
         }
         Approximate::ReciprocalSquareRoot(mode) => {
-            lanes.words_1(op, |a| s::reciprocal_square_root(a, subnormals(mode), approximation));
+            lanes.costly_words_1(op, |a| {
+                s::reciprocal_square_root(a, subnormals(mode), approximation)
+            });
         }
         Approximate::ReciprocalSquareRootDouble(mode) => {
-            lanes.doubles_1(op, |a| {
+            lanes.costly_doubles_1(op, |a| {
                 s::reciprocal_square_root_f64(a, subnormals(mode), approximation)
             });
         }
         Approximate::Sine(mode) => {
-            lanes.words_1(op, |a| s::sine(a, subnormals(mode), approximation));
+            lanes.costly_words_1(op, |a| s::sine(a, subnormals(mode), approximation));
         }
         Approximate::Cosine(mode) => {
-            lanes.words_1(op, |a| s::cosine(a, subnormals(mode), approximation));
+            lanes.costly_words_1(op, |a| s::cosine(a, subnormals(mode), approximation));
         }
         Approximate::BinaryLogarithm(mode) => {
-            lanes.words_1(op, |a| s::binary_logarithm(a, subnormals(mode), approximation));
+            lanes.costly_words_1(op, |a| s::binary_logarithm(a, subnormals(mode), approximation));
         }
         Approximate::BinaryExponential(ty, mode) => {
             let function = (HalfFunction::BinaryExponential, approximation);
@@ -86,7 +88,7 @@ fn typed(
     single: impl Fn(u32) -> u32,
 ) {
     let (format, pair) = match ty {
-        ApproximateType::F32 => return lanes.words_1(op, single),
+        ApproximateType::F32 => return lanes.costly_words_1(op, single),
         ApproximateType::F16 => (half::HalfFormat::F16, false),
         ApproximateType::F16x2 => (half::HalfFormat::F16, true),
         ApproximateType::Bf16 => (half::HalfFormat::Bf16, false),
@@ -94,8 +96,8 @@ fn typed(
     };
     let one = |a| s::half_function(function, a, format, subnormals(mode), approximation);
     if pair {
-        lanes.words_1(op, |a| half::pair([a], |[a]| one(a)));
+        lanes.costly_words_1(op, |a| half::pair([a], |[a]| one(a)));
     } else {
-        lanes.words_1(op, |a| u32::from(one(a as u16)));
+        lanes.costly_words_1(op, |a| u32::from(one(a as u16)));
     }
 }

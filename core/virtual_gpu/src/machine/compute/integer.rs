@@ -12,15 +12,16 @@ use super::modes;
 /// Two operands of any integer type.
 macro_rules! two {
     ($lanes:ident, $op:ident, $ty:expr, $f:expr) => {
+        two!($lanes.words_2, $lanes.doubles_2, $op, $ty, $f)
+    };
+    ($lanes:ident.$words:ident, $same:ident.$doubles:ident, $op:ident, $ty:expr, $f:expr) => {
         match $ty {
-            IntegerType::U16 => $lanes.words_2($op, |a, b| u32::from($f(a as u16, b as u16))),
-            IntegerType::S16 => {
-                $lanes.words_2($op, |a, b| u32::from($f(a as i16, b as i16) as u16))
-            }
-            IntegerType::U32 => $lanes.words_2($op, |a, b| $f(a, b)),
-            IntegerType::S32 => $lanes.words_2($op, |a, b| $f(a as i32, b as i32) as u32),
-            IntegerType::U64 => $lanes.doubles_2($op, |a, b| $f(a, b)),
-            IntegerType::S64 => $lanes.doubles_2($op, |a, b| $f(a as i64, b as i64) as u64),
+            IntegerType::U16 => $lanes.$words($op, |a, b| u32::from($f(a as u16, b as u16))),
+            IntegerType::S16 => $lanes.$words($op, |a, b| u32::from($f(a as i16, b as i16) as u16)),
+            IntegerType::U32 => $lanes.$words($op, |a, b| $f(a, b)),
+            IntegerType::S32 => $lanes.$words($op, |a, b| $f(a as i32, b as i32) as u32),
+            IntegerType::U64 => $lanes.$doubles($op, |a, b| $f(a, b)),
+            IntegerType::S64 => $lanes.$doubles($op, |a, b| $f(a as i64, b as i64) as u64),
         }
     };
 }
@@ -77,8 +78,12 @@ pub(super) fn execute(lanes: &mut Lanes<'_>, op: &Op, what: Integer) {
         Integer::MultiplyAdd(Part::High, _, Overflow::Saturate) => lanes
             .words_3(op, |a, b, c| s::multiply_add_saturating(a as i32, b as i32, c as i32) as u32),
         Integer::MultiplyAddWide(ty) => multiply_add_wide(lanes, op, ty),
-        Integer::Divide(ty) => two!(lanes, op, ty, s::divide),
-        Integer::Remainder(ty) => two!(lanes, op, ty, s::remainder),
+        Integer::Divide(ty) => {
+            two!(lanes.costly_words_2, lanes.costly_doubles_2, op, ty, s::divide);
+        }
+        Integer::Remainder(ty) => {
+            two!(lanes.costly_words_2, lanes.costly_doubles_2, op, ty, s::remainder);
+        }
         Integer::Absolute(ty) => match ty {
             SignedType::S16 => lanes.words_1(op, |a| u32::from(s::absolute(a as i16) as u16)),
             SignedType::S32 => lanes.words_1(op, |a| s::absolute(a as i32) as u32),

@@ -9,7 +9,6 @@ mod convert;
 mod extended;
 mod float;
 mod half;
-pub(super) mod hot;
 mod integer;
 mod logic;
 pub(super) mod modes;

@@ -181,6 +181,7 @@ fn each<T>(
     }
 }
 
+/// The elements of a matrix, from the registers of all lanes.
 fn gather<T: Copy + Default>(
     lanes: &Lanes<'_>,
     slots: &[Slot],
@@ -188,19 +189,35 @@ fn gather<T: Copy + Default>(
     element: impl Fn(u32) -> T,
 ) -> Vec<T> {
     let mut matrix = vec![T::default(); plan.elements];
-    let per_register = plan.per_register();
-    let mask = u32::MAX >> (32 - plan.bits);
-    for (slot, places) in slots.iter().zip(plan.places.chunks_exact(LANES * per_register)) {
-        let words = lanes.word(*slot);
-        for (word, places) in words.iter().zip(places.chunks_exact(per_register)) {
-            let mut rest = u64::from(*word);
-            for place in places {
-                matrix[usize::from(*place)] = element(rest as u32 & mask);
-                rest >>= plan.bits;
+    // How many pieces a register has is worth a loop each.
+    match plan.per_register() {
+        1 => gather_pieces::<T, 1>(lanes, slots, plan, element, &mut matrix),
+        2 => gather_pieces::<T, 2>(lanes, slots, plan, element, &mut matrix),
+        4 => gather_pieces::<T, 4>(lanes, slots, plan, element, &mut matrix),
+        // No element is smaller than four bits.
+        _ => gather_pieces::<T, 8>(lanes, slots, plan, element, &mut matrix),
+    }
+    matrix
+}
+
+#[inline(always)]
+fn gather_pieces<T: Copy, const PIECES: usize>(
+    lanes: &Lanes<'_>,
+    slots: &[Slot],
+    plan: &FragmentPlan,
+    element: impl Fn(u32) -> T,
+    matrix: &mut [T],
+) {
+    let bits = 32 / PIECES as u32;
+    let mask = u32::MAX >> (32 - bits);
+    let (places, _) = plan.places.as_chunks::<PIECES>();
+    for (slot, places) in slots.iter().zip(places.chunks_exact(LANES)) {
+        for (word, places) in lanes.word_ref(*slot).iter().zip(places) {
+            for (piece, place) in places.iter().enumerate() {
+                matrix[usize::from(*place)] = element(word >> (piece as u32 * bits) & mask);
             }
         }
     }
-    matrix
 }
 
 fn gather_doubles(lanes: &Lanes<'_>, slots: &[Slot], plan: &FragmentPlan) -> Vec<u64> {

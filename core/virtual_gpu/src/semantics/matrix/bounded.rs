@@ -32,6 +32,8 @@ struct Layout {
     exponent: u32,
     /// Bits below the fraction that do not count.
     dropped: u32,
+    /// Whether the largest exponent stands for no finite number.
+    has_infinity: bool,
 }
 
 const fn layout(ty: Multiplicand) -> Layout {
@@ -42,7 +44,26 @@ const fn layout(ty: Multiplicand) -> Layout {
         Multiplicand::E4m3 => (3, 4, 0),
         Multiplicand::E5m2 => (2, 5, 0),
     };
-    Layout { fraction, exponent, dropped }
+    Layout { fraction, exponent, dropped, has_infinity: !matches!(ty, Multiplicand::E4m3) }
+}
+
+/// Magnitudes have fewer bits than this, so that one instruction of the host multiplies sixteen of them.
+const MAGNITUDE: u32 = (1 << 15) - 1;
+
+type Eight<T> = [T; WIDTH];
+
+/// Elements of eight columns, in one row.
+#[derive(Clone, Copy, Default)]
+struct Column {
+    magnitudes: Eight<u32>,
+    signs: Eight<u32>,
+    exponents: Eight<i32>,
+}
+
+/// Eight values from that one on.
+#[inline(always)]
+fn eight<T: Copy + Default>(values: &[T; MOST], start: usize) -> Eight<T> {
+    values[start..].first_chunk().copied().unwrap_or_default()
 }
 
 /// Numbers taken apart: `magnitude * 2^(exponent - …)`, with the sign as a mask. A zero's exponent is below all others.
@@ -60,9 +81,22 @@ impl Numbers {
     /// Takes elements apart and moves their significands; whether all are finite and bounded.
     #[inline(always)]
     fn take(&mut self, ty: Multiplicand, bits: &[u32], shift: u32) -> bool {
-        let Layout { fraction, exponent, dropped } = layout(ty);
+        match ty {
+            Multiplicand::F16 => self.take_as(const { layout(Multiplicand::F16) }, bits, shift),
+            Multiplicand::Bf16 => self.take_as(const { layout(Multiplicand::Bf16) }, bits, shift),
+            Multiplicand::Tf32 => self.take_as(const { layout(Multiplicand::Tf32) }, bits, shift),
+            Multiplicand::E4m3 => self.take_as(const { layout(Multiplicand::E4m3) }, bits, shift),
+            Multiplicand::E5m2 => self.take_as(const { layout(Multiplicand::E5m2) }, bits, shift),
+        }
+    }
+
+    /// The same of one type, whose layout the compiler knows: it makes vectors of the loop.
+    #[inline(always)]
+    fn take_as(&mut self, layout: Layout, bits: &[u32], shift: u32) -> bool {
+        let Layout { fraction, exponent, dropped, has_infinity } = layout;
         let (bias, whole) = ((1 << (exponent - 1)) - 1, (1_u32 << exponent) - 1);
-        let (mut least, mut most, mut special) = (i32::MAX, i32::MIN, 0);
+        const BOUNDED: u32 = ELEMENTS.end().abs_diff(*ELEMENTS.start());
+        let mut special = 0;
         let numbers = self.magnitudes.iter_mut().zip(&mut self.signs).zip(&mut self.exponents);
         for (((magnitude, sign), place), bits) in numbers.zip(bits) {
             let bits = bits >> dropped;
@@ -72,14 +106,14 @@ impl Numbers {
             // The hardware sees the smallest normal exponent in a subnormal number.
             let exponent = field.max(1) as i32 - bias;
             let is_zero = significand == 0;
-            special |= u32::from(field == whole && (ty != Multiplicand::E4m3 || below == 7));
-            least = least.min(if is_zero { i32::MAX } else { exponent });
-            most = most.max(if is_zero { i32::MIN } else { exponent });
+            special |= u32::from(field == whole) & u32::from(has_infinity | (below == 7));
+            let beyond = (exponent - ELEMENTS.start()) as u32 > BOUNDED;
+            special |= u32::from(beyond) & u32::from(!is_zero);
             *magnitude = significand << shift;
-            *sign = 0_u32.wrapping_sub(bits >> (fraction + layout(ty).exponent) & 1);
+            *sign = 0_u32.wrapping_sub(bits >> (fraction + layout.exponent) & 1);
             *place = if is_zero { i32::from(ZERO_EXPONENT) } else { exponent };
         }
-        special == 0 && least >= *ELEMENTS.start() && most <= *ELEMENTS.end()
+        special == 0
     }
 }
 
@@ -155,11 +189,24 @@ fn add_all(
     (c_type, summation): (Accumulator, Summation),
 ) -> bool {
     let Shape { n, k, .. } = shape;
-    let (mut rows, mut columns) = (Numbers::new(), Numbers::new());
-    // Products have the fraction of a sum.
+    let mut rows = Numbers::new();
+    // Products have the fraction of a sum. Each side takes half of what that needs, so that both stay below 15 bits.
     let shift = summation.fraction_bits as u32 - layout(a_type).fraction - layout(b_type).fraction;
-    if !rows.take(a_type, a, shift) || !columns.take(b_type, b, 0) {
+    if !rows.take(a_type, a, shift.div_ceil(2)) {
         return false;
+    }
+    let mut columns = [Column::default(); MOST / WIDTH];
+    let mut numbers = Numbers::new();
+    if !numbers.take(b_type, b, shift / 2) {
+        return false;
+    }
+    for (index, column) in columns.iter_mut().take(b.len() / WIDTH).enumerate() {
+        let start = index * WIDTH;
+        *column = Column {
+            magnitudes: eight(&numbers.magnitudes, start),
+            signs: eight(&numbers.signs, start),
+            exponents: eight(&numbers.exponents, start),
+        };
     }
     let first = i32::from(c_type.smallest_exponent());
     let later = match summation.result {
@@ -170,38 +217,35 @@ fn add_all(
         for (block, eight) in sums.chunks_exact_mut(WIDTH).enumerate() {
             let Some(eight) = eight.first_chunk_mut() else { return false };
             let mut smallest = first;
-            for start in (0..k).step_by(summation.group) {
+            // A range in steps would divide.
+            let mut start = 0;
+            while start < k {
                 let length = summation.group.min(k - start);
+                let row = row * k + start..row * k + start + length;
                 let terms = Terms {
-                    rows: &rows,
+                    magnitudes: &rows.magnitudes[row.clone()],
+                    signs: &rows.signs[row.clone()],
+                    exponents: &rows.exponents[row],
                     columns: &columns,
-                    row: row * k + start,
-                    column: (block * k + start) * WIDTH,
-                    length,
+                    first: block * k + start,
                 };
                 terms.add(eight, smallest, summation);
                 smallest = later;
+                start += length;
             }
         }
     }
     true
 }
 
-type Eight<T> = [T; WIDTH];
-
 /// The products of one group: a part of a row, and that of eight columns.
 struct Terms<'n> {
-    rows: &'n Numbers,
-    columns: &'n Numbers,
-    row: usize,
-    column: usize,
-    length: usize,
-}
-
-/// Eight values from that one on.
-#[inline(always)]
-fn eight<T: Copy + Default>(values: &[T; MOST], start: usize) -> Eight<T> {
-    values[start..].first_chunk().copied().unwrap_or_default()
+    magnitudes: &'n [u32],
+    signs: &'n [u32],
+    exponents: &'n [i32],
+    columns: &'n [Column],
+    /// The first element of the columns.
+    first: usize,
 }
 
 impl Terms<'_> {
@@ -209,9 +253,8 @@ impl Terms<'_> {
     #[inline(always)]
     fn add(&self, sums: &mut Eight<f32>, smallest: i32, summation: Summation) {
         let mut largest = sums.map(|sum| exponent(sum, smallest).max(SMALLEST));
-        for index in 0..self.length {
-            let a = self.rows.exponents[self.row + index];
-            let b = eight(&self.columns.exponents, self.column + index * WIDTH);
+        for (index, a) in self.exponents.iter().enumerate() {
+            let b = self.columns[self.first + index].exponents;
             for lane in 0..WIDTH {
                 largest[lane] = largest[lane].max(a + b[lane]);
             }
@@ -222,8 +265,8 @@ impl Terms<'_> {
         }
         let mut totals = [0.0_f64; WIDTH];
         let mut index = 0;
-        while index < self.length {
-            let end = self.length.min(index + TERMS);
+        while index < self.magnitudes.len() {
+            let end = self.magnitudes.len().min(index + TERMS);
             while index < end {
                 self.add_one(index, &largest, &mut partial);
                 index += 1;
@@ -243,16 +286,13 @@ impl Terms<'_> {
     /// Adds the products of one element of the row.
     #[inline(always)]
     fn add_one(&self, index: usize, largest: &Eight<i32>, partial: &mut Eight<i32>) {
-        let (row, column) = (self.row + index, self.column + index * WIDTH);
-        let magnitude = self.rows.magnitudes[row];
-        let (sign, exponent) = (self.rows.signs[row], self.rows.exponents[row]);
-        let magnitudes = eight(&self.columns.magnitudes, column);
-        let signs = eight(&self.columns.signs, column);
-        let exponents = eight(&self.columns.exponents, column);
+        let magnitude = self.magnitudes[index] & MAGNITUDE;
+        let (sign, exponent) = (self.signs[index], self.exponents[index]);
+        let Column { magnitudes, signs, exponents } = self.columns[self.first + index];
         for lane in 0..WIDTH {
             let below = (largest[lane] - exponent - exponents[lane]) as u32;
             // The shift is what truncates.
-            let term = magnitude.wrapping_mul(magnitudes[lane]) >> below.min(31);
+            let term = (magnitude * (magnitudes[lane] & MAGNITUDE)) >> below.min(31);
             let sign = sign ^ signs[lane];
             partial[lane] = partial[lane].wrapping_add((term ^ sign).wrapping_sub(sign) as i32);
         }

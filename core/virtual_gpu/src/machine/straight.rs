@@ -1,0 +1,371 @@
+//! Frequent operations on registers, one after the other: a small loop that keeps what it needs in registers of the
+//! host, which the large one of `step` cannot.
+//!
+//! Whatever is not quite in order (a value that nothing wrote, a place that must be looked at lane by lane) ends the
+//! run before it, and `step` does that operation in the ordinary way.
+
+use multiversion::multiversion;
+use multiversion::target::selected_target;
+
+use super::super::cost::Counts;
+use super::super::lower::code::{Op, Slot};
+use super::super::lower::hot::Hot;
+use super::super::semantics::float::{self, SingleMode};
+use super::super::semantics::{bits, compare, integer};
+use super::Races;
+use super::compute::{Fused, modes};
+use super::lanes::{self, Pool, each};
+use super::places::{HALF, Shape};
+use super::run::Worker;
+use super::shared::{SharedLayout, SharedMemory};
+use super::warp::{LANES, Register, Split};
+
+/// Bytes that the banks of shared memory give at once.
+const BANKS: u32 = 128;
+
+/// What a run of operations sees.
+struct Run<'r> {
+    words: &'r mut [Register<u32>],
+    doubles: &'r mut [Register<u64>],
+    predicates: &'r mut [u32],
+    predicates_undefined: &'r mut [u32],
+    pool: &'r Pool,
+    /// Results of loads.
+    lists: &'r [Slot],
+    /// Counts of every operation; empty if nothing is counted.
+    counts: &'r mut [Counts],
+    mask: u32,
+    /// Whether the warp has no other lanes, which may wait somewhere to be met.
+    alone: bool,
+    /// Shared memory, if its words can be read here.
+    shared: Option<Shared<'r>>,
+}
+
+#[derive(Clone, Copy)]
+struct Shared<'r> {
+    layout: &'r SharedLayout,
+    memory: &'r SharedMemory,
+    /// Whether it matters that something was written.
+    checked: bool,
+}
+
+/// The program around a run.
+#[derive(Clone, Copy)]
+struct Text<'r> {
+    ops: &'r [Op],
+    hot: &'r [Hot],
+    /// It ends here, or after so many operations.
+    stop_at: u32,
+    most: u32,
+}
+
+/// How far a run has come.
+struct Ran {
+    steps: u32,
+    pc: u32,
+}
+
+/// Executes operations of all lanes up to the first that is not for here.
+#[multiversion(targets("x86_64+avx+avx2+bmi1+bmi2+fma+lzcnt+popcnt"))]
+fn execute_all(run: Run<'_>, text: Text<'_>, pc: u32) -> Ran {
+    let fused = const { Fused::of(selected_target!()) };
+    // What the compiler knows of the mask is worth a copy.
+    execute(Run { mask: u32::MAX, ..run }, text, pc, fused)
+}
+
+/// The same of some lanes.
+#[multiversion(targets("x86_64+avx+avx2+bmi1+bmi2+fma+lzcnt+popcnt"))]
+fn execute_some(run: Run<'_>, text: Text<'_>, pc: u32) -> Ran {
+    let fused = const { Fused::of(selected_target!()) };
+    execute(run, text, pc, fused)
+}
+
+#[inline(always)]
+fn execute(mut run: Run<'_>, text: Text<'_>, start: u32, fused: Fused) -> Ran {
+    let (mut left, mut pc) = (text.most, start);
+    'runs: while pc < text.stop_at {
+        let end = text.stop_at.min(pc.saturating_add(left)) as usize;
+        let end = end.min(text.ops.len()).min(text.hot.len());
+        let from = pc as usize;
+        let (Some(ops), Some(hot)) = (text.ops.get(from..end), text.hot.get(from..end)) else {
+            break;
+        };
+        if ops.is_empty() {
+            break;
+        }
+        for (op, hot) in ops.iter().zip(hot) {
+            if let Hot::Branch(target) = *hot {
+                let Some(taken) = run.branch(op) else { break 'runs };
+                run.count(pc, *hot, taken);
+                (left, pc) = (left - 1, if taken == 0 { pc + 1 } else { target });
+                continue 'runs;
+            }
+            if run.step(op, *hot, fused).is_none() {
+                break 'runs;
+            }
+            run.count(pc, *hot, run.mask);
+            (left, pc) = (left - 1, pc + 1);
+        }
+    }
+    Ran { steps: text.most - left, pc }
+}
+
+impl Worker<'_, '_> {
+    /// Whether an operation may be the first of a run.
+    #[inline(always)]
+    pub(super) fn may_run(&self, hot: Hot) -> bool {
+        match hot {
+            Hot::Other | Hot::Branch(_) => false,
+            // Who reads must be remembered where races are looked for.
+            Hot::LoadShared => self.launch.checks.races == Races::Ignored,
+            Hot::MultiplyAdd32
+            | Hot::AddFloat32
+            | Hot::SubtractFloat32
+            | Hot::MultiplyFloat32
+            | Hot::Add32
+            | Hot::Add64
+            | Hot::MultiplyAdd32Low
+            | Hot::MultiplyWideSigned
+            | Hot::MultiplyWideUnsigned
+            | Hot::And32
+            | Hot::Or32
+            | Hot::Xor32
+            | Hot::CompareSigned(_)
+            | Hot::CompareUnsigned(_)
+            | Hot::Copy32
+            | Hot::Copy64 => true,
+        }
+    }
+
+    /// Runs frequent operations of a split up to that place, at most so many; how many there were.
+    #[inline(always)]
+    pub(super) fn straight(&mut self, split: &mut Split, stop_at: u32, most: i64) -> u32 {
+        let program = self.launch.program;
+        let most = u32::try_from(most).unwrap_or(u32::MAX);
+        let text = Text { ops: &program.ops, hot: &program.hot, stop_at, most };
+        let frame = &split.frame;
+        let registers = &mut self.warp.registers;
+        let checks = self.launch.checks;
+        let is_plain = split.mask == u32::MAX
+            && checks.races == Races::Ignored
+            && self.block.copies.is_empty();
+        let run = Run {
+            words: &mut registers.words[frame.words as usize..],
+            doubles: &mut registers.doubles[frame.doubles as usize..],
+            predicates: &mut registers.predicates[frame.predicates as usize..],
+            predicates_undefined: &mut registers.predicates_undefined[frame.predicates as usize..],
+            pool: &self.launch.pool,
+            lists: &program.lists,
+            counts: &mut self.launch.counts,
+            mask: split.mask,
+            alone: self.warp.splits.is_empty(),
+            shared: is_plain.then_some(Shared {
+                layout: &self.launch.shared,
+                memory: &self.block.shared,
+                checked: checks.uninitialized,
+            }),
+        };
+        let ran = if split.mask == u32::MAX {
+            execute_all(run, text, split.pc)
+        } else {
+            execute_some(run, text, split.pc)
+        };
+        split.pc = ran.pc;
+        ran.steps
+    }
+}
+
+/// Something if the operation was executed.
+type Done = Option<()>;
+
+impl Run<'_> {
+    #[inline(always)]
+    fn step(&mut self, op: &Op, hot: Hot, fused: Fused) -> Done {
+        const MODE: SingleMode = SingleMode::DEFAULT;
+        match hot {
+            Hot::MultiplyAdd32 if fused == Fused::Hardware => {
+                self.words_3(op, float::fused_multiply_add_f32)
+            }
+            Hot::MultiplyAdd32 => {
+                self.words_3(op, |a, b, c| float::multiply_add_f32(a, b, c, MODE))
+            }
+            Hot::AddFloat32 => self.words_2(op, |a, b| float::add_f32(a, b, MODE)),
+            Hot::SubtractFloat32 => self.words_2(op, |a, b| float::subtract_f32(a, b, MODE)),
+            Hot::MultiplyFloat32 => self.words_2(op, |a, b| float::multiply_f32(a, b, MODE)),
+            Hot::Add32 => self.words_2(op, integer::add::<u32>),
+            Hot::MultiplyAdd32Low => {
+                self.words_3(op, |a, b, c| integer::multiply_add(a, b, c, integer::Part::Low))
+            }
+            Hot::And32 => self.words_2(op, bits::and),
+            Hot::Or32 => self.words_2(op, bits::or),
+            Hot::Xor32 => self.words_2(op, bits::xor),
+            Hot::Add64 => {
+                let (a, b) = (self.double(op.a)?, self.double(op.b)?);
+                self.written(a.undefined | b.undefined)?;
+                let values = each(|lane| integer::add(a.values[lane], b.values[lane]));
+                self.set_double(op.d, values)
+            }
+            Hot::MultiplyWideSigned => {
+                self.widening(op, |a, b| integer::multiply_wide(a as i32, b as i32) as u64)
+            }
+            Hot::MultiplyWideUnsigned => self.widening(op, integer::multiply_wide),
+            Hot::Copy32 => {
+                let a = self.word(op.a)?;
+                self.written(a.undefined)?;
+                let values = a.values;
+                self.set_word(op.d, values)
+            }
+            Hot::Copy64 => {
+                let a = self.double(op.a)?;
+                self.written(a.undefined)?;
+                let values = a.values;
+                self.set_double(op.d, values)
+            }
+            Hot::CompareSigned(order) => {
+                let order = modes::order(order);
+                self.test(op, |a, b| compare::compare(a as i32, b as i32, order))
+            }
+            Hot::CompareUnsigned(order) => {
+                let order = modes::order(order);
+                self.test(op, |a, b| compare::compare(a, b, order))
+            }
+            Hot::LoadShared => self.load_shared(op),
+            Hot::Branch(_) | Hot::Other => None,
+        }
+    }
+
+    #[inline(always)]
+    fn count(&mut self, pc: u32, hot: Hot, executing: u32) {
+        let Some(counts) = self.counts.get_mut(pc as usize) else { return };
+        counts.warp_instructions += 1;
+        counts.thread_instructions += u64::from(executing.count_ones());
+        counts.active_threads += u64::from(self.mask.count_ones());
+        if hot == Hot::LoadShared {
+            counts.shared_requests += 1;
+            counts.shared_wavefronts += 1;
+        }
+    }
+
+    /// Which lanes take a branch, if all of them go the same way and meet nobody there.
+    #[inline(always)]
+    fn branch(&self, op: &Op) -> Option<u32> {
+        if !self.alone || op.guard.is_pool() {
+            return None;
+        }
+        let index = op.guard.index();
+        self.written(*self.predicates_undefined.get(index)?)?;
+        let bits = *self.predicates.get(index)?;
+        let taken = if op.guard.is_negated() { !bits } else { bits } & self.mask;
+        (taken == self.mask || taken == 0).then_some(taken)
+    }
+
+    #[inline(always)]
+    fn word(&self, slot: Slot) -> Option<&Register<u32>> {
+        let bank: &[_] = if slot.is_pool() { &self.pool.words } else { self.words };
+        bank.get(slot.index())
+    }
+
+    #[inline(always)]
+    fn double(&self, slot: Slot) -> Option<&Register<u64>> {
+        let bank: &[_] = if slot.is_pool() { &self.pool.doubles } else { self.doubles };
+        bank.get(slot.index())
+    }
+
+    /// Whether nothing is missing from values in lanes that are active.
+    #[inline(always)]
+    fn written(&self, undefined: u32) -> Done {
+        (undefined & self.mask == 0).then_some(())
+    }
+
+    #[inline(always)]
+    fn set_word(&mut self, slot: Slot, values: [u32; LANES]) -> Done {
+        self.words.get_mut(slot.index())?.set(&values, 0, self.mask);
+        Some(())
+    }
+
+    #[inline(always)]
+    fn set_double(&mut self, slot: Slot, values: [u64; LANES]) -> Done {
+        self.doubles.get_mut(slot.index())?.set(&values, 0, self.mask);
+        Some(())
+    }
+
+    #[inline(always)]
+    fn words_2(&mut self, op: &Op, f: impl Fn(u32, u32) -> u32) -> Done {
+        let (a, b) = (self.word(op.a)?, self.word(op.b)?);
+        self.written(a.undefined | b.undefined)?;
+        let values = each(|lane| f(a.values[lane], b.values[lane]));
+        self.set_word(op.d, values)
+    }
+
+    #[inline(always)]
+    fn words_3(&mut self, op: &Op, f: impl Fn(u32, u32, u32) -> u32) -> Done {
+        let (a, b, c) = (self.word(op.a)?, self.word(op.b)?, self.word(op.c)?);
+        self.written(a.undefined | b.undefined | c.undefined)?;
+        let values = each(|lane| f(a.values[lane], b.values[lane], c.values[lane]));
+        self.set_word(op.d, values)
+    }
+
+    #[inline(always)]
+    fn widening(&mut self, op: &Op, f: impl Fn(u32, u32) -> u64) -> Done {
+        let (a, b) = (self.word(op.a)?, self.word(op.b)?);
+        self.written(a.undefined | b.undefined)?;
+        let values = each(|lane| f(a.values[lane], b.values[lane]));
+        self.set_double(op.d, values)
+    }
+
+    #[inline(always)]
+    fn test(&mut self, op: &Op, f: impl Fn(u32, u32) -> bool) -> Done {
+        let (a, b) = (self.word(op.a)?, self.word(op.b)?);
+        self.written(a.undefined | b.undefined)?;
+        let holds = lanes::bits(|lane| f(a.values[lane], b.values[lane]));
+        let predicate = self.predicates.get_mut(op.d.index())?;
+        *predicate = *predicate & !self.mask | holds & self.mask;
+        *self.predicates_undefined.get_mut(op.d.index())? &= !self.mask;
+        Some(())
+    }
+
+    /// Loads where each half of the warp reads one word or sixteen in a row, all within one pass of the banks.
+    #[inline(always)]
+    fn load_shared(&mut self, op: &Op) -> Done {
+        let shared = self.shared?;
+        let base = if op.a.is_pool() {
+            self.pool.words.get(op.a.index())?
+        } else {
+            self.words.get_mut(op.a.index())?.looked_at()
+        };
+        if base.undefined != 0 {
+            return None;
+        }
+        let Shape::Known([Some(low @ (0 | 4)), Some(high @ (0 | 4))]) = base.shape else {
+            return None;
+        };
+        let immediate = op.immediate as u32;
+        let firsts = [0, HALF].map(|lane| base.values[lane].wrapping_add(immediate));
+        let (tag, allowed) = shared.layout.variable_of(firsts[0])?;
+        let [low_start, high_start] = firsts.map(|first| first.wrapping_sub(tag));
+        if low_start.max(high_start) >= allowed.end || (low_start | high_start) % 4 != 0 {
+            return None;
+        }
+        let last = (low_start + low * (HALF as u32 - 1)).max(high_start + high * (HALF as u32 - 1));
+        let (start, end) = (low_start.min(high_start), last + 4);
+        if start < allowed.start || end > allowed.end || end - start > BANKS {
+            return None;
+        }
+        if shared.checked && !shared.memory.is_range_written(start as usize, end as usize) {
+            return None;
+        }
+        let words = &shared.memory.words;
+        let slot = self.lists.get(op.list.0 as usize)?;
+        let register = self.words.get_mut(slot.index())?;
+        let (low_half, high_half) = register.replaced().split_at_mut(HALF);
+        for (values, start, stride) in [(low_half, low_start, low), (high_half, high_start, high)] {
+            let first = start as usize / 4;
+            if stride == 0 {
+                values.fill(words[first]);
+            } else {
+                values.copy_from_slice(&words[first..first + HALF]);
+            }
+        }
+        Some(())
+    }
+}
