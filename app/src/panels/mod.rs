@@ -12,6 +12,7 @@ mod doctor;
 pub mod editor;
 mod empty;
 mod figures;
+mod hardware;
 mod heat;
 mod history;
 mod history_head;
@@ -160,7 +161,7 @@ pub fn show(
         Panel::SpeedOfLight => figures::speed_of_light(ui, bench, &mut views.figures, commands),
         Panel::Timing => figures::timing(ui, bench, &mut views.figures, commands),
         Panel::Workloads => figures::workloads(ui, bench, &mut views.figures, commands),
-        Panel::Counters => counters::show(ui, bench, &mut views.counters),
+        Panel::Counters => counters::show(ui, bench, &mut views.counters, commands),
         Panel::Assembly => assembly::show(ui, bench, &mut views.assembly, commands),
         Panel::Compare => compare::show(ui, bench, &mut views.compare, commands),
         Panel::Resources => resources::show(ui, bench, &mut views.resources),

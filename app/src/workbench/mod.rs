@@ -19,6 +19,7 @@ pub mod notices;
 pub mod opened;
 pub mod panel;
 pub mod problem;
+pub mod profiling;
 pub mod progress;
 pub mod runs;
 pub mod samples;
@@ -186,6 +187,7 @@ impl Workbench {
                     parent: None,
                 })));
             }
+            Heard::Profiled(text) => self.notices.say(Weight::Good, text, now),
             Heard::Notice(text) => self.notices.say(Weight::Warning, text, now),
             Heard::Defect(text) => self.notices.say(Weight::Error, text, now),
         }
@@ -226,8 +228,15 @@ impl Workbench {
             Command::Quit | Command::QuitAnyway => self.wishes.push(Wish::Quit),
             Command::Run => self.run_current(now),
             Command::RunAll => self.run_all(now),
+            Command::Profile => self.profile(now),
             Command::Stop => self.evaluations.stop_all(),
             Command::SetMode(mode) => self.prefer(|settings| settings.mode = mode),
+            Command::SetBesides(besides) => {
+                self.prefer(|settings| settings.measuring.besides = besides);
+            }
+            Command::SetEnergy(energy) => {
+                self.prefer(|settings| settings.measuring.energy = energy)
+            }
             Command::ChooseDevice(name) => self.prefer(|settings| settings.device = Some(name)),
             Command::ChooseWorkload(name) => {
                 if let Some(opened) = &mut self.opened {
@@ -276,7 +285,7 @@ impl Workbench {
                 self.clerk.hand(Errand::ExportPicture { name, figure, theme });
             }
             Command::Export(name, bytes) => self.clerk.hand(Errand::Export { name, bytes }),
-            Command::SetHeat(heat) => self.prefer(|settings| settings.editor.heat = heat),
+            Command::SetHeat(heat) => self.choose_heat(heat, now),
             // What the window itself does before it comes here.
             Command::Edit(_)
             | Command::Show(_)
@@ -400,6 +409,7 @@ impl Workbench {
             device,
             workload: opened.workload.clone(),
             mode,
+            protocol: self.settings.measuring.protocol(),
             seed,
         };
         if let Err(refused) = self.evaluations.ask(&question) {
