@@ -6,6 +6,7 @@ mod assembly;
 mod best_so_far;
 mod compare;
 mod compare_matrix;
+mod conflict;
 mod counters;
 mod device;
 mod doctor;
@@ -19,6 +20,7 @@ mod history_head;
 mod history_line;
 mod lesson;
 mod log;
+mod measurements;
 mod problems;
 mod project;
 mod resources;
@@ -162,7 +164,10 @@ pub fn show(
         Panel::Timing => figures::timing(ui, bench, &mut views.figures, commands),
         Panel::Workloads => figures::workloads(ui, bench, &mut views.figures, commands),
         Panel::Counters => counters::show(ui, bench, &mut views.counters, commands),
-        Panel::Assembly => assembly::show(ui, bench, &mut views.assembly, commands),
+        Panel::Assembly => {
+            let cursor = cursor(bench, views);
+            assembly::show(ui, bench, &mut views.assembly, cursor, commands);
+        }
         Panel::Compare => compare::show(ui, bench, &mut views.compare, commands),
         Panel::Resources => resources::show(ui, bench, &mut views.resources),
         Panel::Device => device::show(ui, bench),

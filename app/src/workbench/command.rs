@@ -177,7 +177,7 @@ pub enum Resolution {
     KeepMine,
     /// What stands on disk replaces what stands here; it can be undone.
     TakeTheirs,
-    /// Show both beside each other.
+    /// Show both beside each other, or the text alone again.
     Compare,
 }
 

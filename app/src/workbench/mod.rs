@@ -15,6 +15,7 @@ mod findings;
 pub mod groups;
 pub mod lesson;
 pub mod matrix;
+pub mod measurements;
 pub mod notices;
 pub mod opened;
 pub mod panel;
@@ -33,8 +34,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lightbench_core::history::RunNumber;
 use lightbench_core::history::record::Origin;
+use lightbench_core::history::{RunNumber, StoredRun};
 use lightbench_core::toolchain::doctor::Report;
 
 use self::browsing::Browsing;
@@ -81,12 +82,16 @@ pub struct Workbench {
 pub struct Selection {
     /// The run that panels show; the newest of the kernel where none is chosen.
     pub run: Option<RunNumber>,
+    /// That run with everything that is kept of it, once it was read.
+    pub read: Option<Arc<StoredRun>>,
     /// The run that everything is compared with.
     pub pinned: Option<RunNumber>,
     /// The sides of the comparison, as far as they were read.
     pub sides: [Option<Compared>; 2],
     /// More runs beside them.
     pub others: Vec<Compared>,
+    /// A text that was changed here and on disk, both of which are shown.
+    pub contrasted: Option<PathBuf>,
     /// Folders on the way to a project, while somebody types its path.
     pub browsing: Option<Browsing>,
     /// Texts that were not saved when the program ended.
@@ -254,7 +259,7 @@ impl Workbench {
             Command::PreviousProblem => self.step_problem(-1),
             Command::Resolve(file, resolution) => self.resolve(&file, resolution),
             Command::Recover(file, recovery) => self.recover(&file, recovery, now),
-            Command::SelectRun(number) => self.selection.run = Some(number),
+            Command::SelectRun(number) => self.select_run(number),
             Command::Pin(number) => {
                 let pinned = &mut self.selection.pinned;
                 *pinned = if *pinned == Some(number) { None } else { Some(number) };
@@ -301,6 +306,14 @@ impl Workbench {
 
     fn zoom(&mut self, factor: f32) {
         self.prefer(|settings| settings.set_zoom(settings.zoom * factor));
+    }
+
+    /// Shows a run; what rows do not hold of it is read.
+    fn select_run(&mut self, number: RunNumber) {
+        self.selection.run = Some(number);
+        if let Some(opened) = &self.opened {
+            self.clerk.hand(Errand::ReadRun(opened.project.root.clone(), number));
+        }
     }
 
     /// Changes what a person prefers, for the next time too.
@@ -499,9 +512,21 @@ impl Workbench {
                     document.text = theirs;
                 }
             }
-            // The panel shows both as long as neither is chosen.
-            Resolution::Compare => {}
+            Resolution::Compare => {
+                let shown = self.selection.contrasted.take();
+                self.selection.contrasted =
+                    shown.is_none_or(|shown| shown != file).then(|| file.to_owned());
+                self.documents.bring_to_front(file);
+            }
         }
+    }
+
+    /// The text in front and what stands on disk, where somebody wants to see both.
+    #[must_use]
+    pub fn contrasted(&self) -> Option<(&documents::Document, &str)> {
+        let front = self.documents.front()?;
+        let wanted = self.selection.contrasted.as_ref() == Some(&front.file);
+        Some((front, front.theirs.as_deref().filter(|_| wanted)?))
     }
 
     fn recover(&mut self, file: &std::path::Path, recovery: Recovery, now: Duration) {
