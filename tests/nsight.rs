@@ -12,7 +12,7 @@ use lightbench_core::device::DeviceName;
 use lightbench_core::evaluate::profiled::{Profilable, profilable};
 use lightbench_core::evaluate::{Bench as Devices, Evaluation, PolicyUse};
 use lightbench_core::nsight::metric::set;
-use lightbench_core::nsight::{Order, Profiler, profile};
+use lightbench_core::nsight::{Order, Profiler, hardware};
 use lightbench_core::project::Project;
 use lightbench_core::toolchain::{Libraries, NsightProgram, Surroundings, nsight};
 use lightbench_core::verify::stations::Stations;
@@ -24,16 +24,27 @@ use crate::program::{Bench, Said};
 
 /// Leaves a file beside itself, runs the process that it is to look at, and writes a table.
 const NCU: &str = r#"#!/bin/sh
-echo "$@" > "$0.called"
+echo "$@" >> "$0.called"
 while :; do
   case "$1" in
     --csv) shift ;;
     --log-file) log=$2; shift 2 ;;
+    --export) export=$2; shift 2 ;;
+    --import) cat "$2"; exit ;;
     --*) shift 2 ;;
     *) break ;;
   esac
 done
 if "$@"; then
+  if [ -n "$export" ]; then
+    cat > "$export" <<'END'
+"File Path","/lightbench/kernels/tuned.cu"
+"Line No","Source","Address","Source","stall_long_sb","stall_selected"
+"7","","-","","30","2"
+"","","0x10","LDG.E R2, [R2.64]","30","2"
+END
+    exit
+  fi
   cat > "$log" <<'END'
 ==PROF== Connected to process 7
 "ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC","gpu__time_duration.sum"
@@ -154,8 +165,12 @@ fn what_passed_runs_once_inside_the_profiler() {
     assert_eq!((order.launches(), order.run.case.workload.as_str()), (1, "odd"));
     let (ncu, overview) = (script(&bench), set("overview").unwrap());
     let measure =
-        |order: &Order| profile(&around(ncu.clone()), order, &overview, &Cancellation::new());
-    let profile = measure(&order).unwrap();
+        |order: &Order| hardware(&around(ncu.clone()), order, &overview, &Cancellation::new());
+    let measured = measure(&order).unwrap();
+    let stalls = measured.stalls.unwrap();
+    let line = &stalls.lines[0];
+    assert_eq!((stalls.samples, line.file.as_str(), line.line), (30, "kernels/tuned.cu", 7));
+    let profile = measured.profile;
     assert_eq!(profile.launches.len(), 1);
     let duration = &profile.launches[0].measured[0];
     assert_eq!(duration.quantity.as_ref().unwrap().to_string(), "2.14 µs");

@@ -359,6 +359,7 @@ fn word(ending: &Ending) -> &'static str {
         | Ending::Screened(_)
         | Ending::Examined(_)
         | Ending::Compared(_)
+        | Ending::Profiled(_)
         | Ending::Compiled(_)
         | Ending::Panicked { .. }
         | Ending::Stopped => panic!("{ending:?}"),

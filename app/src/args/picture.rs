@@ -42,6 +42,10 @@ pub struct Picture {
     /// Run every kernel first.
     #[arg(long)]
     pub run_all: bool,
+
+    /// Have Nsight Compute profile the kernel on the GPU first, and show where its warps wait beside the lines.
+    #[arg(long)]
+    pub profile: bool,
 }
 
 fn size(text: &str) -> Result<[f32; 2], String> {

@@ -7,8 +7,11 @@ use lightbench_core::compile::facts::Facts;
 use lightbench_core::compile::sass::{SassFunction, SourceLine};
 use lightbench_core::device::{DeviceName, DeviceSheet};
 use lightbench_core::engine::{DeviceSetting, Engine, Settings, Wake};
+use lightbench_core::nsight::Profiler;
 use lightbench_core::toolchain::doctor::examine;
-use lightbench_core::toolchain::{Libraries, PinnedSet, Toolchain, discover, libraries};
+use lightbench_core::toolchain::{
+    Libraries, NsightProgram, PinnedSet, Toolchain, discover, libraries, nsight,
+};
 
 use super::Worker;
 use crate::commands::bench::{Chosen, on};
@@ -93,7 +96,19 @@ impl Worker {
         self.engine = Some(Arc::clone(&evaluator));
         self.devices = devices;
         let devices = self.devices.iter().map(choice).collect();
-        Ok(Found { evaluator: Box::new(evaluator), devices, compiler, without_gpu })
+        let (evaluator, profiler) = (Box::new(evaluator), self.profiler());
+        Ok(Found { evaluator, devices, compiler, without_gpu, profiler })
+    }
+
+    /// What reads hardware counters.
+    fn profiler(&self) -> Result<Profiler, String> {
+        let surroundings = &self.session.surroundings;
+        let ncu = nsight(surroundings, NsightProgram::CommandLine);
+        Ok(Profiler {
+            ncu: ncu.map_err(|absent| absent.to_string())?,
+            command: self.session.launch_once_command().map_err(|error| error.to_string())?,
+            path: surroundings.path.clone(),
+        })
     }
 
     /// The compiler that is here; nothing is fetched unless somebody says so.

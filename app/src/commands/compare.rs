@@ -90,6 +90,7 @@ fn both(
         other @ (Ending::Evaluated(_)
         | Ending::Screened(_)
         | Ending::Examined(_)
+        | Ending::Profiled(_)
         | Ending::Compiled(_)
         | Ending::Impossible(_)
         | Ending::Panicked { .. }

@@ -7,7 +7,7 @@ use crate::outcome::Outcome;
 use crate::report;
 use crate::session::Session;
 use crate::theme::ThemeName;
-use crate::window::picture::{Runs, Subject, picture};
+use crate::window::picture::{Profiling, Runs, Subject, picture};
 use crate::window::studio::StudioError;
 use crate::workbench::panel::{LayoutName, Panel};
 
@@ -57,6 +57,7 @@ fn subject(arguments: &Picture) -> Result<Subject, String> {
             (true, false) => Runs::One,
             (false, false) => Runs::None,
         },
+        profiling: if arguments.profile { Profiling::Asked } else { Profiling::NotAsked },
     })
 }
 

@@ -1,4 +1,5 @@
-//! PTX and machine code beside the source: a click on an instruction goes to its line.
+//! PTX and machine code beside the source: a click on an instruction goes to its line, and the instructions of the line that the
+//! cursor is in stand out and come into view.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -22,6 +23,8 @@ pub(super) struct AssemblyView {
     /// What is listed, and what it was made of.
     made: Option<(Made, Listing)>,
     generation: u64,
+    /// The line of the source that was followed last.
+    followed: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +42,13 @@ struct Made {
 
 impl Default for AssemblyView {
     fn default() -> Self {
-        Self { what: What::Sass, listing: CodeListing::new("Assembly"), made: None, generation: 0 }
+        Self {
+            what: What::Sass,
+            listing: CodeListing::new("Assembly"),
+            made: None,
+            generation: 0,
+            followed: None,
+        }
     }
 }
 
@@ -47,6 +56,7 @@ pub(super) fn show(
     ui: &mut Ui,
     bench: &Workbench,
     view: &mut AssemblyView,
+    cursor: Option<usize>,
     commands: &mut Vec<Command>,
 ) {
     let Some(opened) = &bench.opened else {
@@ -78,9 +88,15 @@ pub(super) fn show(
         return;
     }
     let Some((_, listing)) = &view.made else { return };
-    let answer = view.listing.show(ui, listing, None);
+    if let Some(line) = cursor.filter(|_| view.followed != cursor) {
+        view.listing.scroll_to_source(listing, line);
+    }
+    view.followed = cursor;
+    let answer = view.listing.show(ui, listing, cursor);
     let source = answer.chosen.and_then(|row| listing.rows.get(row)?.source);
     if let Some(line) = source {
+        // The instruction that was clicked stays where it is, though the cursor goes to its line.
+        view.followed = Some(line);
         let line = u32::try_from(line).unwrap_or(u32::MAX);
         commands.push(Command::GoTo(kernel.file.clone(), line, 1));
     }

@@ -1,13 +1,15 @@
-//! What the virtual GPU counted, each with what it means.
+//! What was counted, each with what it means: by hardware, where somebody had it profiled, and by the virtual GPU.
 
 use egui::{Grid, RichText, ScrollArea, TextEdit, Ui, WidgetInfo, vec2};
-use lightbench_core::speed_of_light::situation::CountedAt;
+use lightbench_core::speed_of_light::situation::{CountedAt, Profile};
 use lightbench_core::verify::verdict::WorkloadTiming;
 use lightbench_core::virtual_gpu::cost::{Metric, metrics};
 
-use super::empty;
+use super::{empty, hardware};
 use crate::theme::{self, GAP};
+use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
+use crate::workbench::command::Command;
 
 const WHO_COUNTS: &str =
     "A virtual GPU counts what a kernel does, by itself or beside the GPU that times it";
@@ -25,42 +27,66 @@ fn told(bench: &Workbench) -> Option<&WorkloadTiming> {
     bench.told(&evaluated.run.verdict.as_ref().ok()?.timings)
 }
 
-pub(super) fn show(ui: &mut Ui, bench: &Workbench, view: &mut CountersView) {
-    let Some((timing, profile)) =
-        told(bench).and_then(|timing| Some((timing, timing.profile.as_ref().ok()?)))
-    else {
-        let why = told(bench).and_then(|timing| timing.profile.as_ref().err());
+pub(super) fn show(
+    ui: &mut Ui,
+    bench: &Workbench,
+    view: &mut CountersView,
+    commands: &mut Vec<Command>,
+) {
+    let told = told(bench);
+    let profile = told.map(|timing| timing.profile.as_ref().map(|profile| (timing, profile)));
+    let counted = profile.as_ref().and_then(|profile| profile.as_ref().ok().copied());
+    if counted.is_none() && !hardware::is_known(bench) {
+        let why = profile.and_then(Result::err);
         let why = why.map_or_else(|| WHO_COUNTS.to_owned(), ToString::to_string);
         empty::show(ui, "Nothing was counted yet", &why);
+        ui.add_space(2.0 * GAP);
+        ui.vertical_centered(|ui| hardware::ask(ui, commands));
         return;
-    };
-    let tokens = theme::tokens(ui);
+    }
     ui.horizontal(|ui| {
         let field =
             ui.add(TextEdit::singleline(&mut view.filter).hint_text("Filter").desired_width(160.0));
         field.widget_info(|| WidgetInfo::labeled(egui::Role::TextInput, true, "Filter counters"));
+        hardware::ask(ui, commands);
+    });
+    ui.add_space(GAP);
+    let filter = view.filter.trim().to_owned();
+    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        if hardware::is_known(bench) {
+            hardware::show(ui, bench, &filter, commands);
+            ui.add_space(3.0 * GAP);
+        }
+        if let Some((timing, profile)) = counted {
+            modelled(ui, (timing, profile), &filter);
+        }
+    });
+}
+
+/// What the virtual GPU counted.
+fn modelled(ui: &mut Ui, (timing, profile): (&WorkloadTiming, &Profile), filter: &str) {
+    let tokens = theme::tokens(ui);
+    ui.horizontal_wrapped(|ui| {
+        Icon::Ring.show(ui, tokens.origin.modelled.0);
+        ui.label(RichText::new("Virtual GPU").family(egui::FontFamily::Name(theme::STRONG.into())));
         ui.weak(match &profile.at {
-            CountedAt::There => format!("counted by the virtual GPU on {}", timing.workload),
+            CountedAt::There => format!("counted on {}", timing.workload),
             CountedAt::Beside(beside) => beside.sentence(),
         });
     });
     ui.add_space(GAP);
-    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-        Grid::new("counters").num_columns(3).striped(true).spacing(vec2(5.0 * GAP, 2.0)).show(
-            ui,
-            |ui| {
-                for metric in metrics().filter(|metric| metric.name.contains(view.filter.trim())) {
-                    let Some(value) = (metric.value)(&profile.counted.total) else { continue };
-                    let name = ui.monospace(metric.name);
-                    name.on_hover_ui(|ui| card(ui, metric));
-                    ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                        ui.label(RichText::new(number(value)).color(tokens.text.strong.0));
-                    });
-                    ui.weak(if metric.unit == "1" { "" } else { metric.unit });
-                    ui.end_row();
-                }
-            },
-        );
+    let grid = Grid::new("counters").num_columns(3).striped(true).spacing(vec2(5.0 * GAP, 2.0));
+    grid.show(ui, |ui| {
+        for metric in metrics().filter(|metric| metric.name.contains(filter)) {
+            let Some(value) = (metric.value)(&profile.counted.total) else { continue };
+            let name = ui.monospace(metric.name);
+            name.on_hover_ui(|ui| card(ui, metric));
+            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                ui.label(RichText::new(number(value)).color(tokens.text.strong.0));
+            });
+            ui.weak(if metric.unit == "1" { "" } else { metric.unit });
+            ui.end_row();
+        }
     });
 }
 

@@ -1,9 +1,10 @@
-//! The device: what its sheet says, each number with its source.
+//! The device: what it did while the kernel was timed, and what its sheet says, each number with its source.
 
 use egui::{Grid, RichText, ScrollArea, Ui, vec2};
 
-use super::empty;
+use super::{empty, measurements};
 use crate::theme::{self, GAP};
+use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
 
 pub(super) fn show(ui: &mut Ui, bench: &Workbench) {
@@ -16,6 +17,7 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench) {
     ui.weak(format!("{}, {}", device.name, sheet.architecture()));
     ui.add_space(2.0 * GAP);
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        meanwhile(ui, bench);
         Grid::new("device").num_columns(2).spacing(vec2(6.0 * GAP, 3.0)).show(ui, |ui| {
             let mut line = |name: &str, value: Option<String>| {
                 ui.weak(name);
@@ -36,4 +38,35 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench) {
             ui.add(egui::Label::new(RichText::new(document).small()).wrap());
         }
     });
+}
+
+/// What it did while the run that is shown was timed, and what that cost.
+fn meanwhile(ui: &mut Ui, bench: &Workbench) {
+    let Some(measured) = bench.measurements() else { return };
+    let mut lines: Vec<(&str, String)> =
+        measured.conditions.iter().flat_map(measurements::of_device).collect();
+    if let Some(Ok(energy)) = &measured.energy {
+        lines.push(("energy of an execution", energy.each.to_string()));
+        lines.push(("power while it repeats", energy.power.to_string()));
+        lines.push(("power when idle", energy.idle.to_string()));
+    }
+    if lines.is_empty() {
+        return;
+    }
+    let tokens = theme::tokens(ui);
+    ui.horizontal(|ui| {
+        Icon::Dot.show(ui, tokens.origin.measured.0);
+        ui.weak("measured during the run that is shown");
+    });
+    ui.add_space(GAP);
+    Grid::new("meanwhile").num_columns(2).spacing(vec2(6.0 * GAP, 3.0)).show(ui, |ui| {
+        for (name, value) in lines {
+            ui.weak(name);
+            ui.label(RichText::new(value).color(tokens.text.strong.0));
+            ui.end_row();
+        }
+    });
+    ui.add_space(3.0 * GAP);
+    ui.weak("sheet");
+    ui.add_space(GAP);
 }

@@ -8,6 +8,7 @@ use egui::{Align, Button, Layout, RichText, Ui, WidgetInfo};
 
 use lightbench_core::lesson::locked::locked;
 
+use super::conflict::{self, ConflictView};
 use super::{empty, heat};
 use crate::theme::{self, GAP};
 use crate::widgets::code::completion::Word;
@@ -27,6 +28,7 @@ use crate::workbench::settings::Heat;
 pub struct EditorView {
     editors: BTreeMap<PathBuf, Opened>,
     orders: Vec<Order>,
+    conflict: ConflictView,
 }
 
 impl std::fmt::Debug for EditorView {
@@ -101,6 +103,10 @@ pub(super) fn show(
     let heat = heat::of(bench);
     let size = bench.settings.editor.font_size;
     let lesson = lesson_file(bench);
+    if let Some((document, theirs)) = bench.contrasted() {
+        conflict::show(ui, document, theirs, &mut view.conflict);
+        return;
+    }
     let Some(document) = bench.documents.front_mut() else {
         empty::show(ui, "No text is open", "Choose a kernel in the project");
         return;

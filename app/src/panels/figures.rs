@@ -20,7 +20,8 @@ use super::roofline::{RooflineAction, RooflineModel, RooflineRun, RooflineView};
 use super::speed_of_light::{SpeedOfLightAction, SpeedOfLightModel, SpeedOfLightView};
 use super::timing::{TimingAction, TimingModel, TimingView};
 use super::workloads::{SizedAxis, WorkloadsAction, WorkloadsModel, WorkloadsView};
-use super::{empty, roofline, speed_of_light, timing, workloads};
+use super::{empty, measurements, roofline, speed_of_light, timing, workloads};
+use crate::theme::GAP;
 use crate::widgets::figure::Export;
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
@@ -32,11 +33,13 @@ use crate::workbench::runs::{Row, RowTime, TimeSource};
 const MOST_MARKS: usize = 400;
 
 /// How plots are looked at.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct FiguresView {
     roofline: RooflineView,
     speed_of_light: SpeedOfLightView,
     timing: TimingView,
+    /// Which condition's samples are shown.
+    mode: Mode,
     workloads: WorkloadsView,
     task: Option<Task>,
 }
@@ -49,6 +52,19 @@ struct Task {
     work: MinimalWork,
     bound: Option<PhysicalBound>,
     runs: Vec<RooflineRun>,
+}
+
+impl Default for FiguresView {
+    fn default() -> Self {
+        Self {
+            roofline: RooflineView::default(),
+            speed_of_light: SpeedOfLightView::default(),
+            timing: TimingView::default(),
+            mode: Mode::Cold,
+            workloads: WorkloadsView::default(),
+            task: None,
+        }
+    }
 }
 
 impl FiguresView {
@@ -227,7 +243,11 @@ pub(super) fn timing(
     view: &mut FiguresView,
     commands: &mut Vec<Command>,
 ) {
-    let runs: Vec<Sampled> = sampled(bench).into_iter().collect();
+    if let Some(measured) = bench.measurements() {
+        measurements::times(ui, &measured, &mut view.mode);
+        ui.add_space(2.0 * GAP);
+    }
+    let runs: Vec<Sampled> = sampled(bench, view.mode).into_iter().collect();
     match timing::show(ui, &TimingModel { runs: &runs }, &mut view.timing) {
         Some(TimingAction::Choose(number)) => commands.push(Command::SelectRun(number)),
         Some(TimingAction::Export(what)) => commands.push(export("timing", what)),
@@ -235,17 +255,18 @@ pub(super) fn timing(
     }
 }
 
-/// The samples of the newest verdict on the kernel that is worked on.
-fn sampled(bench: &Workbench) -> Option<Sampled> {
-    let opened = bench.opened.as_ref()?;
-    let evaluated = bench.evaluations.of(&opened.kernel)?.evaluated.as_ref()?;
+/// The samples of the newest verdict on the kernel that is worked on, where that is shown; cold ones where there are none under
+/// that condition.
+fn sampled(bench: &Workbench, mode: Mode) -> Option<Sampled> {
+    let evaluated = bench.shown_verdict()?;
     let told = bench.told(&evaluated.run.verdict.as_ref().ok()?.timings)?;
-    let timing = told.timings.iter().find(|timing| timing.mode == Mode::Cold)?;
+    let under = |mode: Mode| told.timings.iter().find(move |timing| timing.mode == mode);
+    let timing = under(mode).or_else(|| under(Mode::Cold))?;
     let TimingBasis::Samples { rounds, .. } = &timing.basis else { return None };
     let number = evaluated.number.unwrap_or(RunNumber(0));
     Some(Sampled {
         run: number.0,
-        name: format!("#{number} {}", opened.kernel),
+        name: format!("#{number} {}, {}", evaluated.kernel.name, timing.mode.word()),
         summary: timing.summary,
         samples: rounds.iter().flatten().copied().collect(),
         origin: match timing.clock {

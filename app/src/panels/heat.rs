@@ -1,34 +1,54 @@
-//! The column beside the lines of a kernel: how much of something each line did, as the virtual GPU counted it.
+//! The column beside the lines of a kernel: how much of something each line did, as the virtual GPU counted it, or how many
+//! of the warps that waited did so there, as a profiler saw it on a GPU.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use egui::{ComboBox, Ui, WidgetInfo};
 use lightbench_core::evaluate::Run;
+use lightbench_core::nsight::stalls::StalledLine;
 use lightbench_core::speed_of_light::situation::CountedAt;
 use lightbench_core::virtual_gpu::cost::Counts;
 
 use crate::widgets::code::marks;
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
+use crate::workbench::profiling::{Age, Counted};
 use crate::workbench::settings::Heat;
 
 /// What lines of a file did.
 pub(super) struct Lines {
     /// Below the project's folder.
     pub(super) file: PathBuf,
-    /// Another number for another verdict.
+    /// Another number for another verdict or profile.
     pub(super) verdict: usize,
     /// What is shown.
     pub(super) which: Heat,
-    run: Arc<Run>,
-    workload: String,
+    seen: Seen,
+}
+
+/// Where numbers of lines come from.
+enum Seen {
+    /// A virtual GPU counted them in this run, on the inputs of a workload.
+    Modelled(Arc<Run>, String),
+    /// A profiler took samples.
+    Measured(Arc<Counted>),
 }
 
 /// What the lines of the current kernel did, where that was counted and somebody wants to see it.
 pub(super) fn of(bench: &Workbench) -> Option<Lines> {
     let which = bench.settings.editor.heat;
     let opened = bench.opened.as_ref().filter(|_| which != Heat::Off)?;
+    if which == Heat::Stalls {
+        let (counted, age) = bench.counted()?;
+        let counted = Some(counted).filter(|_| age == Age::Current)?;
+        return Some(Lines {
+            file: counted.kernel.file.clone(),
+            verdict: Arc::as_ptr(counted).addr(),
+            which,
+            seen: Seen::Measured(Arc::clone(counted)),
+        });
+    }
     let evaluated = bench.evaluations.of(&opened.kernel)?.evaluated.as_ref()?;
     let told = bench.told(&evaluated.run.verdict.as_ref().ok()?.timings)?;
     told.profile.as_ref().ok()?;
@@ -36,17 +56,46 @@ pub(super) fn of(bench: &Workbench) -> Option<Lines> {
         file: evaluated.kernel.file.clone(),
         verdict: Arc::as_ptr(&evaluated.run).addr(),
         which,
-        run: Arc::clone(&evaluated.run),
-        workload: told.workload.clone(),
+        seen: Seen::Modelled(Arc::clone(&evaluated.run), told.workload.clone()),
     })
 }
 
 impl Lines {
     /// A mark for each line that did anything, as a share of the line that did most.
     pub(super) fn marks(&self) -> Vec<marks::Heat> {
-        let timings = self.run.verdict.as_ref().map(|passed| passed.timings.as_slice());
-        let told =
-            timings.unwrap_or_default().iter().find(|timing| timing.workload == self.workload);
+        match &self.seen {
+            Seen::Modelled(run, workload) => self.counts(run, workload),
+            Seen::Measured(counted) => self.samples(counted),
+        }
+    }
+
+    fn samples(&self, counted: &Counted) -> Vec<marks::Heat> {
+        let Ok(stalls) = &counted.hardware.stalls else { return Vec::new() };
+        let own = stalls.lines.iter().filter(|line| Path::new(&line.file) == self.file);
+        let most = own.clone().map(|line| line.samples).max().unwrap_or(1);
+        let mark = |line: &StalledLine| {
+            let part = |count: u64| count as f64 / line.samples as f64 * 100.0;
+            let reasons = line.reasons.iter().take(MOST_REASONS).map(|(reason, count)| {
+                let what = reason.what.map(|what| format!(", {what}")).unwrap_or_default();
+                format!("\n{:.0} % {}{what}", part(*count), reason.title)
+            });
+            let share = stalls.share(line.samples) * 100.0;
+            let first = format!(
+                "{share:.1} % of the waiting, measured on {} at {}",
+                counted.device, counted.workload
+            );
+            marks::Heat {
+                line: line.line as usize,
+                value: (line.samples as f64 / most as f64) as f32,
+                text: reasons.fold(first, |text, reason| text + &reason),
+            }
+        };
+        own.map(mark).collect()
+    }
+
+    fn counts(&self, run: &Run, workload: &str) -> Vec<marks::Heat> {
+        let timings = run.verdict.as_ref().map(|passed| passed.timings.as_slice());
+        let told = timings.unwrap_or_default().iter().find(|timing| timing.workload == workload);
         let Some(profile) = told.and_then(|told| told.profile.as_ref().ok()) else {
             return Vec::new();
         };
@@ -78,12 +127,15 @@ impl Lines {
     }
 }
 
+/// Reasons that are told of a line.
+const MOST_REASONS: usize = 4;
+
 /// Threads of a warp.
 const LANES: u64 = 32;
 
 const fn amount(heat: Heat, counts: &Counts) -> u64 {
     match heat {
-        Heat::Off => 0,
+        Heat::Off | Heat::Stalls => 0,
         Heat::Instructions => counts.warp_instructions,
         Heat::Sectors => {
             counts.global_load_sectors + counts.global_store_sectors + counts.atomic_sectors
@@ -104,6 +156,7 @@ const fn word(heat: Heat) -> &'static str {
         Heat::Conflicts => "bank conflicts",
         Heat::IdleLanes => "idle lanes",
         Heat::Divergence => "divergent branches",
+        Heat::Stalls => "waiting",
     }
 }
 
@@ -116,6 +169,7 @@ pub(super) fn choose(ui: &mut Ui, current: Heat, commands: &mut Vec<Command>) {
         Heat::Conflicts,
         Heat::IdleLanes,
         Heat::Divergence,
+        Heat::Stalls,
     ];
     let name = format!("Beside the lines: {}", word(current));
     ComboBox::from_id_salt("heat")

@@ -6,18 +6,21 @@ mod assembly;
 mod best_so_far;
 mod compare;
 mod compare_matrix;
+mod conflict;
 mod counters;
 mod device;
 mod doctor;
 pub mod editor;
 mod empty;
 mod figures;
+mod hardware;
 mod heat;
 mod history;
 mod history_head;
 mod history_line;
 mod lesson;
 mod log;
+mod measurements;
 mod problems;
 mod project;
 mod resources;
@@ -160,8 +163,11 @@ pub fn show(
         Panel::SpeedOfLight => figures::speed_of_light(ui, bench, &mut views.figures, commands),
         Panel::Timing => figures::timing(ui, bench, &mut views.figures, commands),
         Panel::Workloads => figures::workloads(ui, bench, &mut views.figures, commands),
-        Panel::Counters => counters::show(ui, bench, &mut views.counters),
-        Panel::Assembly => assembly::show(ui, bench, &mut views.assembly, commands),
+        Panel::Counters => counters::show(ui, bench, &mut views.counters, commands),
+        Panel::Assembly => {
+            let cursor = cursor(bench, views);
+            assembly::show(ui, bench, &mut views.assembly, cursor, commands);
+        }
         Panel::Compare => compare::show(ui, bench, &mut views.compare, commands),
         Panel::Resources => resources::show(ui, bench, &mut views.resources),
         Panel::Device => device::show(ui, bench),

@@ -7,13 +7,15 @@ use egui::{
     TextStyle, Ui, vec2,
 };
 
+use lightbench_core::measure::{Besides, EnergyUse};
+
 use crate::theme::{self, GAP, Tokens};
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
 use crate::workbench::command::{Command, Recovery, Resolution};
 use crate::workbench::evaluations::Machine;
 use crate::workbench::progress::{Stage, State};
-use crate::workbench::settings::Mode;
+use crate::workbench::settings::{Measuring, Mode, Settings};
 use crate::workbench::verdict::Tone;
 
 pub(super) fn bar(fill: Color32) -> Frame {
@@ -49,7 +51,7 @@ pub(super) fn strip(ui: &mut Ui, bench: &Workbench, now: Duration, commands: &mu
                         commands.push(Command::Stop);
                     }
                 });
-                mode(ui, bench.settings.mode, commands);
+                mode(ui, &bench.settings, commands);
                 ui.add_space(2.0 * GAP);
                 for stage in Stage::ALL {
                     let (state, took) = match known {
@@ -68,7 +70,8 @@ pub(super) fn strip(ui: &mut Ui, bench: &Workbench, now: Duration, commands: &mu
     );
 }
 
-fn mode(ui: &mut Ui, current: Mode, commands: &mut Vec<Command>) {
+fn mode(ui: &mut Ui, settings: &Settings, commands: &mut Vec<Command>) {
+    let current = settings.mode;
     let short = |mode: Mode| match mode {
         Mode::Off => "nothing",
         Mode::Compile => "compile",
@@ -85,9 +88,30 @@ fn mode(ui: &mut Ui, current: Mode, commands: &mut Vec<Command>) {
                     commands.push(Command::SetMode(mode));
                 }
             }
+            ui.separator();
+            measuring(ui, settings.measuring, commands);
         })
         .response
         .widget_info(|| named("On save", current.words()));
+}
+
+/// What is measured beside cold and warm times.
+fn measuring(ui: &mut Ui, measuring: Measuring, commands: &mut Vec<Command>) {
+    let modes = [
+        (Besides::Graph, "times of a replayed graph too"),
+        (Besides::Server, "times after random pauses too"),
+    ];
+    for (besides, text) in modes {
+        let is_on = measuring.besides == besides;
+        if ui.selectable_label(is_on, text).clicked() {
+            commands.push(Command::SetBesides(if is_on { Besides::Nothing } else { besides }));
+        }
+    }
+    let is_on = measuring.energy == EnergyUse::Measure;
+    if ui.selectable_label(is_on, "energy too").clicked() {
+        let energy = if is_on { EnergyUse::Skip } else { EnergyUse::Measure };
+        commands.push(Command::SetEnergy(energy));
+    }
 }
 
 /// The one button that stands out.
@@ -205,6 +229,7 @@ pub(super) fn status(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>
                         ui.weak(&found.compiler);
                         if let Some(device) = bench.device() {
                             ui.weak(format!("{} ({})", device.title, device.name));
+                            meanwhile(ui, bench);
                         }
                         if let Some(why) = &found.without_gpu {
                             ui.weak("no GPU here").on_hover_text(why);
@@ -237,6 +262,25 @@ pub(super) fn status(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>
     );
 }
 
+/// What the device did while the run that is shown was timed.
+fn meanwhile(ui: &mut Ui, bench: &Workbench) {
+    let Some(measured) = bench.measurements() else { return };
+    let mut words: Vec<String> = Vec::new();
+    if let Some(conditions) = &measured.conditions {
+        words.extend(conditions.sm_clock.map(|(_, high)| high.to_string()));
+        words.extend(conditions.power.map(|power| power.to_string()));
+        words.extend(conditions.celsius.map(|celsius| format!("{celsius} °C")));
+    }
+    if let Some(Ok(energy)) = &measured.energy {
+        words.push(format!("{} an execution", energy.each));
+    }
+    if !words.is_empty() {
+        let hover =
+            "The highest clock, power and temperature while the run that is shown was timed";
+        ui.weak(words.join(" · ")).on_hover_text(hover);
+    }
+}
+
 /// What a person must decide: texts that changed on both sides, and texts that were not saved the last time.
 pub(super) fn questions(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
     let tokens = theme::tokens(ui);
@@ -256,6 +300,7 @@ pub(super) fn questions(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Comma
                     for (title, resolution) in [
                         ("Keep mine", Resolution::KeepMine),
                         ("Take the file's", Resolution::TakeTheirs),
+                        ("Compare both", Resolution::Compare),
                     ] {
                         if ui.button(title).clicked() {
                             commands.push(Command::Resolve(file.clone(), resolution));

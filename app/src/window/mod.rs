@@ -241,6 +241,8 @@ impl Window {
             self.layouts.choose(LayoutName::Search);
         } else if command == Command::Search(SearchCommand::Suggest) {
             self.layouts.show(Panel::Variant);
+        } else if command == Command::Profile {
+            self.layouts.show(Panel::Counters);
         } else if command == Command::Examine {
             self.layouts.show(Panel::Doctor);
         }

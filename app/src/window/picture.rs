@@ -16,7 +16,7 @@ use crate::workbench::evaluations::{Known, Machine};
 use crate::workbench::opened::HistoryRead;
 use crate::workbench::panel::{LayoutName, Panel};
 use crate::workbench::search::SearchCommand;
-use crate::workbench::settings::Settings;
+use crate::workbench::settings::{Heat, Settings};
 
 /// How long a project, its history and the machine may take to be read.
 const READY_WITHIN: Duration = Duration::from_secs(60);
@@ -44,6 +44,17 @@ pub struct Subject {
     pub scale: f32,
     /// Kernels that are run first.
     pub run: Runs,
+    /// Whether a profiler runs the kernel first.
+    pub profiling: Profiling,
+}
+
+/// Whether a profiler runs the kernel before the picture is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profiling {
+    /// Nobody asked.
+    NotAsked,
+    /// It does, and lines show where warps waited.
+    Asked,
 }
 
 /// What is run before the picture is taken.
@@ -80,6 +91,9 @@ pub fn picture(session: Session, subject: &Subject) -> Result<RgbaImage, StudioE
         studio.order(Command::ChooseKernel(kernel.clone()));
     }
     run(&mut studio, subject.run)?;
+    if subject.profiling == Profiling::Asked {
+        profile(&mut studio)?;
+    }
     match subject.layout {
         LayoutName::Compare => compare(&mut studio)?,
         LayoutName::Search => look_at_newest_search(&mut studio)?,
@@ -101,6 +115,12 @@ fn run(studio: &mut Studio, what: Runs) -> Result<(), StudioError> {
     let is_over =
         |bench: &Workbench| !bench.evaluations.is_busy() && bench.evaluations.all().all(recorded);
     studio.until("the verdict", RUN_WITHIN, is_over)
+}
+
+fn profile(studio: &mut Studio) -> Result<(), StudioError> {
+    studio.order(Command::Profile);
+    studio.order(Command::SetHeat(Heat::Stalls));
+    studio.until("what hardware counts", RUN_WITHIN, |bench| !bench.evaluations.is_busy())
 }
 
 /// Puts the run that is shown beside another one, where there is another.

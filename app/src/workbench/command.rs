@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use lightbench_core::figure::Figure;
 use lightbench_core::history::RunNumber;
+use lightbench_core::measure::{Besides, EnergyUse};
 use lightbench_core::search::Pace;
 
 use super::access::Wanted;
@@ -44,10 +45,16 @@ pub enum Command {
     Run,
     /// The same for every kernel of the project.
     RunAll,
+    /// Have a profiler count what hardware does when the current kernel runs.
+    Profile,
     /// Not wanted any more.
     Stop,
     /// How far to go by itself after a save.
     SetMode(Mode),
+    /// Under which condition times are taken too, beside cold and warm ones.
+    SetBesides(Besides),
+    /// Whether energy is measured, when all times are taken.
+    SetEnergy(EnergyUse),
     /// Where to run.
     ChooseDevice(String),
     /// Which workload numbers are shown for.
@@ -170,7 +177,7 @@ pub enum Resolution {
     KeepMine,
     /// What stands on disk replaces what stands here; it can be undone.
     TakeTheirs,
-    /// Show both beside each other.
+    /// Show both beside each other, or the text alone again.
     Compare,
 }
 
@@ -329,9 +336,13 @@ fn listed() -> Vec<Entry> {
     add(Menu::Edit, Command::PreviousProblem, "Previous problem", &[shift("F8")]);
     add(Menu::Run, Command::Run, "Run", &[plain("F5"), control("Enter")]);
     add(Menu::Run, Command::RunAll, "Run every kernel", &[control_shift("Enter")]);
+    add(Menu::Run, Command::Profile, "Profile on the GPU", &[control("F5")]);
     add(Menu::Run, Command::Stop, "Stop", &[shift("F5")]);
     for mode in Mode::ALL {
         add(Menu::Run, Command::SetMode(mode), &format!("After a save: {}", mode.words()), &[]);
+    }
+    for (command, title) in OF_MEASURING {
+        add(Menu::Run, command, title, &[]);
     }
     let digits = ["Num1", "Num2", "Num3", "Num4"];
     for (layout, digit) in LayoutName::ALL.into_iter().zip(digits) {
@@ -382,6 +393,15 @@ fn listed() -> Vec<Entry> {
     add(Menu::Help, Command::DismissNotices, "Dismiss notices", &[]);
     entries
 }
+
+/// How times are taken.
+const OF_MEASURING: [(Command, &str); 5] = [
+    (Command::SetBesides(Besides::Nothing), "Take times: cold and warm"),
+    (Command::SetBesides(Besides::Graph), "Take times: replayed as a graph too"),
+    (Command::SetBesides(Besides::Server), "Take times: after random pauses too"),
+    (Command::SetEnergy(EnergyUse::Measure), "Measure energy too"),
+    (Command::SetEnergy(EnergyUse::Skip), "Measure no energy"),
+];
 
 /// What needs nothing more to be known about runs.
 const OF_RUNS: [(Command, &str, &[Shortcut]); 7] = [

@@ -15,6 +15,7 @@ use lightbench_core::figure::Figure;
 use lightbench_core::history::label::Label;
 use lightbench_core::history::record::Origin;
 use lightbench_core::history::{RunNumber, StoredRun};
+use lightbench_core::nsight::Profiler;
 use lightbench_core::project::{Kernel, Project, ProjectError, Survey};
 use lightbench_core::search::{Header, Story};
 use lightbench_core::speed_of_light::calibration::Calibration;
@@ -245,6 +246,8 @@ pub struct Found {
     pub compiler: String,
     /// Why there is no GPU among them.
     pub without_gpu: Option<String>,
+    /// What reads hardware counters, or why nothing does.
+    pub profiler: Result<Profiler, String>,
 }
 
 impl fmt::Debug for Found {

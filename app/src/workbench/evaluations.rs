@@ -18,6 +18,7 @@ use lightbench_core::verify::verdict::{Failure, TimingUse};
 
 use super::errand::{DeviceChoice, Evaluator, Found};
 use super::problem::{self, Problem};
+use super::profiling::{self, Profiling};
 use super::progress::{Progress, Stage};
 use super::settings::Mode;
 
@@ -61,6 +62,8 @@ pub struct Known {
     pub ahead: usize,
     /// Why there is no verdict, where that is not the kernel's fault.
     pub obstacle: Option<String>,
+    /// What a profiler counted.
+    pub profiling: Profiling,
 }
 
 /// Machine code as text.
@@ -114,6 +117,8 @@ pub struct Question {
     pub workload: String,
     /// How far to go.
     pub mode: Mode,
+    /// How times are taken.
+    pub protocol: Protocol,
     /// What all inputs come from.
     pub seed: u64,
 }
@@ -125,6 +130,8 @@ pub enum Heard {
     Facts(String),
     /// There is a verdict on a kernel.
     Verdict(String, Box<Evaluated>),
+    /// A profiler came to its end, in a sentence.
+    Profiled(String),
     /// Something to be said.
     Notice(String),
     /// A defect of ours.
@@ -196,12 +203,7 @@ impl Evaluations {
             Mode::Verify => Stage::Verify,
             Mode::Full => Stage::Time,
         };
-        let work = Work {
-            project: Arc::clone(&question.project),
-            kernel: Arc::clone(&question.kernel),
-            chosen: BTreeMap::new(),
-            asked_by: AskedBy::Person,
-        };
+        let work = question.work();
         let sheet = question.device.sheet;
         let compile =
             CompileFor { sheet, workload: question.workload.clone(), build: Build::Optimised };
@@ -209,18 +211,10 @@ impl Evaluations {
         let running = if last == Stage::Compile {
             facts
         } else {
-            let conditions = Conditions {
-                device: question.device.name.clone(),
-                sheet,
-                calibration: question.device.calibration.clone(),
-                workload: None,
-                seed: question.seed,
-                policy: PolicyUse::Refuse,
-                timing: match last {
-                    Stage::Time => TimingUse::Measure(Protocol::FINAL),
-                    Stage::Compile | Stage::Verify => TimingUse::Skip,
-                },
-            };
+            let conditions = question.conditions(match last {
+                Stage::Time => TimingUse::Measure(question.protocol),
+                Stage::Compile | Stage::Verify => TimingUse::Skip,
+            });
             self.asked(Request::Evaluate(work, conditions), question)?
         };
         let known = self.of_mut(&question.kernel.name);
@@ -230,7 +224,11 @@ impl Evaluations {
         Ok(())
     }
 
-    fn asked(&mut self, request: Request, question: &Question) -> Result<RequestId, String> {
+    pub(super) fn asked(
+        &mut self,
+        request: Request,
+        question: &Question,
+    ) -> Result<RequestId, String> {
         let Some(evaluator) = self.evaluator() else {
             return Err("nothing can run before the machine is known".to_owned());
         };
@@ -287,6 +285,9 @@ impl Evaluations {
         let job = self.jobs.remove(&request)?;
         let name = job.kernel.name.clone();
         let known = self.known.entry(name.clone()).or_default();
+        if known.profiling.state == profiling::State::Running(request) {
+            return known.profiled(ending, &job.kernel, &job.device.title);
+        }
         let is_newest = known.running == Some(request);
         if is_newest {
             known.running = None;
@@ -331,9 +332,36 @@ impl Evaluations {
                 known.progress.fail(now);
                 Some(Heard::Defect(format!("{name}: a defect of Lightbench: {message}")))
             }
-            Ending::Screened(_) | Ending::Examined(_) | Ending::Compared(_) | Ending::Stopped => {
-                None
-            }
+            Ending::Screened(_)
+            | Ending::Examined(_)
+            | Ending::Compared(_)
+            | Ending::Profiled(_)
+            | Ending::Stopped => None,
+        }
+    }
+}
+
+impl Question {
+    /// What is worked on, for the person who asks.
+    pub(super) fn work(&self) -> Work {
+        Work {
+            project: Arc::clone(&self.project),
+            kernel: Arc::clone(&self.kernel),
+            chosen: BTreeMap::new(),
+            asked_by: AskedBy::Person,
+        }
+    }
+
+    /// Where it runs, on all workloads.
+    pub(super) fn conditions(&self, timing: TimingUse) -> Conditions {
+        Conditions {
+            device: self.device.name.clone(),
+            sheet: self.device.sheet,
+            calibration: self.device.calibration.clone(),
+            workload: None,
+            seed: self.seed,
+            policy: PolicyUse::Refuse,
+            timing,
         }
     }
 }

@@ -239,6 +239,9 @@ impl Workbench {
     }
 
     fn read_run(&mut self, run: &Arc<StoredRun>, source: Option<String>) {
+        if self.selection.run == Some(run.number) {
+            self.selection.read = Some(Arc::clone(run));
+        }
         let source: Option<Arc<str>> = source.map(Into::into);
         let is_meant = |side: &&mut Compared| side.number == run.number;
         for side in self.selection.all_compared().filter(is_meant) {

@@ -15,10 +15,12 @@ mod findings;
 pub mod groups;
 pub mod lesson;
 pub mod matrix;
+pub mod measurements;
 pub mod notices;
 pub mod opened;
 pub mod panel;
 pub mod problem;
+pub mod profiling;
 pub mod progress;
 pub mod runs;
 pub mod samples;
@@ -32,8 +34,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lightbench_core::history::RunNumber;
 use lightbench_core::history::record::Origin;
+use lightbench_core::history::{RunNumber, StoredRun};
 use lightbench_core::toolchain::doctor::Report;
 
 use self::browsing::Browsing;
@@ -80,12 +82,16 @@ pub struct Workbench {
 pub struct Selection {
     /// The run that panels show; the newest of the kernel where none is chosen.
     pub run: Option<RunNumber>,
+    /// That run with everything that is kept of it, once it was read.
+    pub read: Option<Arc<StoredRun>>,
     /// The run that everything is compared with.
     pub pinned: Option<RunNumber>,
     /// The sides of the comparison, as far as they were read.
     pub sides: [Option<Compared>; 2],
     /// More runs beside them.
     pub others: Vec<Compared>,
+    /// A text that was changed here and on disk, both of which are shown.
+    pub contrasted: Option<PathBuf>,
     /// Folders on the way to a project, while somebody types its path.
     pub browsing: Option<Browsing>,
     /// Texts that were not saved when the program ended.
@@ -186,6 +192,7 @@ impl Workbench {
                     parent: None,
                 })));
             }
+            Heard::Profiled(text) => self.notices.say(Weight::Good, text, now),
             Heard::Notice(text) => self.notices.say(Weight::Warning, text, now),
             Heard::Defect(text) => self.notices.say(Weight::Error, text, now),
         }
@@ -226,8 +233,15 @@ impl Workbench {
             Command::Quit | Command::QuitAnyway => self.wishes.push(Wish::Quit),
             Command::Run => self.run_current(now),
             Command::RunAll => self.run_all(now),
+            Command::Profile => self.profile(now),
             Command::Stop => self.evaluations.stop_all(),
             Command::SetMode(mode) => self.prefer(|settings| settings.mode = mode),
+            Command::SetBesides(besides) => {
+                self.prefer(|settings| settings.measuring.besides = besides);
+            }
+            Command::SetEnergy(energy) => {
+                self.prefer(|settings| settings.measuring.energy = energy)
+            }
             Command::ChooseDevice(name) => self.prefer(|settings| settings.device = Some(name)),
             Command::ChooseWorkload(name) => {
                 if let Some(opened) = &mut self.opened {
@@ -245,7 +259,7 @@ impl Workbench {
             Command::PreviousProblem => self.step_problem(-1),
             Command::Resolve(file, resolution) => self.resolve(&file, resolution),
             Command::Recover(file, recovery) => self.recover(&file, recovery, now),
-            Command::SelectRun(number) => self.selection.run = Some(number),
+            Command::SelectRun(number) => self.select_run(number),
             Command::Pin(number) => {
                 let pinned = &mut self.selection.pinned;
                 *pinned = if *pinned == Some(number) { None } else { Some(number) };
@@ -276,7 +290,7 @@ impl Workbench {
                 self.clerk.hand(Errand::ExportPicture { name, figure, theme });
             }
             Command::Export(name, bytes) => self.clerk.hand(Errand::Export { name, bytes }),
-            Command::SetHeat(heat) => self.prefer(|settings| settings.editor.heat = heat),
+            Command::SetHeat(heat) => self.choose_heat(heat, now),
             // What the window itself does before it comes here.
             Command::Edit(_)
             | Command::Show(_)
@@ -292,6 +306,14 @@ impl Workbench {
 
     fn zoom(&mut self, factor: f32) {
         self.prefer(|settings| settings.set_zoom(settings.zoom * factor));
+    }
+
+    /// Shows a run; what rows do not hold of it is read.
+    fn select_run(&mut self, number: RunNumber) {
+        self.selection.run = Some(number);
+        if let Some(opened) = &self.opened {
+            self.clerk.hand(Errand::ReadRun(opened.project.root.clone(), number));
+        }
     }
 
     /// Changes what a person prefers, for the next time too.
@@ -400,6 +422,7 @@ impl Workbench {
             device,
             workload: opened.workload.clone(),
             mode,
+            protocol: self.settings.measuring.protocol(),
             seed,
         };
         if let Err(refused) = self.evaluations.ask(&question) {
@@ -489,9 +512,21 @@ impl Workbench {
                     document.text = theirs;
                 }
             }
-            // The panel shows both as long as neither is chosen.
-            Resolution::Compare => {}
+            Resolution::Compare => {
+                let shown = self.selection.contrasted.take();
+                self.selection.contrasted =
+                    shown.is_none_or(|shown| shown != file).then(|| file.to_owned());
+                self.documents.bring_to_front(file);
+            }
         }
+    }
+
+    /// The text in front and what stands on disk, where somebody wants to see both.
+    #[must_use]
+    pub fn contrasted(&self) -> Option<(&documents::Document, &str)> {
+        let front = self.documents.front()?;
+        let wanted = self.selection.contrasted.as_ref() == Some(&front.file);
+        Some((front, front.theirs.as_deref().filter(|_| wanted)?))
     }
 
     fn recover(&mut self, file: &std::path::Path, recovery: Recovery, now: Duration) {

@@ -33,7 +33,7 @@ impl Stage {
             | Step::StateProbe
             | Step::Determinism
             | Step::HeldOut => Self::Verify,
-            Step::Measure => Self::Time,
+            Step::Measure | Step::Profile => Self::Time,
         }
     }
 

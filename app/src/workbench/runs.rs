@@ -82,6 +82,18 @@ pub enum TimeSource {
     Recorded,
 }
 
+impl TimeSource {
+    /// Of a time of the history.
+    #[must_use]
+    pub const fn of(clock: &Clock, provenance: Provenance) -> Self {
+        match (clock, provenance) {
+            (_, Provenance::Recorded) | (Clock::Unstated, _) => Self::Recorded,
+            (Clock::Measured { .. }, Provenance::Own) => Self::Measured,
+            (Clock::Modelled, Provenance::Own) => Self::Modelled,
+        }
+    }
+}
+
 /// Whether a number is to be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
@@ -210,11 +222,7 @@ impl Runs {
                     let (low, high) = spread.interval;
                     (low.seconds(), high.seconds())
                 }),
-                source: match (&timing.clock, run.provenance) {
-                    (_, Provenance::Recorded) | (Clock::Unstated, _) => TimeSource::Recorded,
-                    (Clock::Measured { .. }, Provenance::Own) => TimeSource::Measured,
-                    (Clock::Modelled, Provenance::Own) => TimeSource::Modelled,
-                },
+                source: TimeSource::of(&timing.clock, run.provenance),
                 fraction: standing.map(|standing| standing.fraction),
                 limiter: timing.limiter.as_ref().map(|limiter| self.name(&limiter.words)),
                 trust: if timing.taint.is_empty() { Trust::Sound } else { Trust::Tainted },

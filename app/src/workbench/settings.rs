@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use lightbench_core::measure::{Besides, EnergyUse, Protocol};
 use lightbench_core::models::ModelSettings;
 use serde::{Deserialize, Serialize};
 
@@ -23,10 +24,30 @@ pub struct Settings {
     pub device: Option<String>,
     /// Projects that were open, the last first.
     pub recent: Vec<PathBuf>,
+    /// How times are taken.
+    pub measuring: Measuring,
     /// The editor.
     pub editor: EditorSettings,
     /// Language models and agent commands. Only here: a project can name no command, endpoint or host.
     pub models: ModelSettings,
+}
+
+/// How times are taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Measuring {
+    /// Under which condition too, beside cold and warm.
+    pub besides: Besides,
+    /// Whether energy is measured, when all times are taken.
+    pub energy: EnergyUse,
+}
+
+impl Measuring {
+    /// As a verdict's times are taken, with what is wanted besides.
+    #[must_use]
+    pub const fn protocol(self) -> Protocol {
+        Protocol { besides: self.besides, energy: self.energy, ..Protocol::FINAL }
+    }
 }
 
 /// What a person prefers in the editor.
@@ -56,6 +77,8 @@ pub enum Heat {
     IdleLanes,
     /// Branches that parted a warp.
     Divergence,
+    /// Samples of warps that waited, as a profiler saw them on a GPU.
+    Stalls,
 }
 
 /// How far to go by itself after a save.
@@ -105,6 +128,7 @@ impl Default for Settings {
             mode: Mode::default(),
             device: None,
             recent: Vec::new(),
+            measuring: Measuring::default(),
             editor: EditorSettings::default(),
             models: ModelSettings::default(),
         }

@@ -108,6 +108,7 @@ pub(crate) fn bench_on(folder: &Path) -> (Workbench, Script) {
         devices: vec![device("h200"), device("t4")],
         compiler: "NVRTC 13.5".to_owned(),
         without_gpu: Some("no driver".to_owned()),
+        profiler: Err("Nsight Compute is not installed".to_owned()),
     })));
     let survey = Project::survey(folder).unwrap();
     script.find(Finding::Project(folder.to_owned(), Box::new(Ok(survey))));
@@ -210,6 +211,7 @@ pub(crate) fn evaluations(script: &Script) -> Vec<(RequestId, String, u64)> {
             Request::Screen(..)
             | Request::Examine(..)
             | Request::Compare(..)
+            | Request::Profile(..)
             | Request::Compile(..)
             | Request::Cancel(_)
             | Request::Stop => None,

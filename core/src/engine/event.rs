@@ -6,6 +6,7 @@ use super::request::RequestId;
 use crate::compile;
 use crate::compile::facts::{Facts, FactsError};
 use crate::evaluate::compare::ComparedWorkload;
+use crate::evaluate::profiled::Profiled;
 use crate::evaluate::{EvaluateError, Examined, Run, Screening};
 use crate::units::Seconds;
 use crate::verify::verdict::Step;
@@ -67,6 +68,8 @@ pub enum Ending {
     Examined(Vec<Option<Examined>>),
     /// Two were run beside each other, on these workloads.
     Compared(Vec<ComparedWorkload>),
+    /// What hardware counted, or why the kernel was not profiled.
+    Profiled(Box<Profiled>),
     /// There are facts, or the reason why there are none.
     Compiled(Box<Result<Facts, FactsError>>),
     /// There is no verdict: the request is wrong, or the machine cannot do it.

@@ -131,6 +131,7 @@ impl Serving {
             | Ending::Screened(_)
             | Ending::Examined(_)
             | Ending::Compared(_)
+            | Ending::Profiled(_)
             | Ending::Compiled(_)
             | Ending::Impossible(_)
             | Ending::Panicked { .. }
@@ -145,6 +146,7 @@ impl Serving {
                     | Ending::Screened(_)
                     | Ending::Examined(_)
                     | Ending::Compared(_)
+                    | Ending::Profiled(_)
                     | Ending::Compiled(_)
                     | Ending::Impossible(_)
                     | Ending::Panicked { .. }
@@ -171,6 +173,7 @@ fn came_to_an_end(ending: &Ending) -> bool {
         Ending::Screened(all) => all.iter().all(|screening| screening.verdict.is_ok()),
         Ending::Examined(all) => all.iter().all(Option::is_some),
         Ending::Compared(_) => true,
+        Ending::Profiled(profiled) => profiled.hardware.is_some(),
         Ending::Compiled(facts) => facts.is_ok(),
         Ending::Impossible(_)
         | Ending::Cancelled { .. }

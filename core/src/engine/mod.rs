@@ -197,6 +197,10 @@ impl Lanes {
                 let lane = self.device(&conditions.device)?;
                 (lane, Task::Compare(works, conditions))
             }
+            Request::Profile(work, conditions, profiler) => {
+                let lane = self.device(&conditions.device)?;
+                (lane, Task::Profile(work, conditions, profiler))
+            }
             Request::Compile(work, for_what) => (&self.compiling, Task::Compile(work, for_what)),
         };
         if unread >= MOST_UNREAD {

@@ -10,10 +10,12 @@ use crate::compile::Compiler;
 use crate::compile::error::CompileError;
 use crate::compile::facts::{FactsError, Setting, facts};
 use crate::evaluate::compare::side_by_side;
+use crate::evaluate::profiled::profiled;
 use crate::evaluate::{
     Bench, EvaluateError, Evaluation, Glances, Run, Screening, Watcher, evaluate, examine, screen,
 };
 use crate::measure::Protocol;
+use crate::nsight::Profiler;
 use crate::verify::stations::Stations;
 use crate::verify::verdict::{Failure, Step, TimingUse};
 
@@ -24,13 +26,14 @@ pub(super) enum Task {
     Screen(Screens, Conditions),
     Examine(Works, Conditions),
     Compare(Box<[Work; 2]>, Conditions),
+    Profile(Work, Conditions, Box<Profiler>),
     Compile(Work, CompileFor),
 }
 
 impl Task {
     pub(super) fn work(&self) -> &Work {
         match self {
-            Self::Evaluate(work, _) | Self::Compile(work, _) => work,
+            Self::Evaluate(work, _) | Self::Profile(work, ..) | Self::Compile(work, _) => work,
             Self::Screen(screens, _) => &screens.works.first,
             Self::Examine(works, _) => &works.first,
             Self::Compare(works, _) => &works[0],
@@ -142,6 +145,22 @@ impl Evaluator {
         })
     }
 
+    fn profiled(
+        &mut self,
+        (work, conditions): (&Work, &Conditions),
+        profiler: &Profiler,
+        cancellation: &Cancellation,
+        watcher: Watcher<'_>,
+    ) -> Result<Ending, EvaluateError> {
+        let evaluation = evaluation(work, conditions);
+        let profiled = profiled(&evaluation, profiler, self.bench()?, cancellation, watcher)?;
+        self.notice(profiled.run.verdict.as_ref().err());
+        Ok(match profiled.run.verdict {
+            Err(Failure::Cancelled) => cancelled(None),
+            Ok(_) | Err(_) => Ending::Profiled(Box::new(profiled)),
+        })
+    }
+
     /// What the verdict says about processes. Whatever else happened to them may have happened to a held-out workload.
     fn notice(&mut self, failure: Option<&Failure>) {
         let step_and_notice = match failure {
@@ -181,6 +200,9 @@ impl Performer for Evaluator {
             }
             Task::Compare(works, conditions) => {
                 self.compared((works, conditions), cancellation, watcher)
+            }
+            Task::Profile(work, conditions, profiler) => {
+                self.profiled((work, conditions), profiler, cancellation, watcher)
             }
             Task::Compile(work, for_what) => match self.bench() {
                 Ok(bench) => {
@@ -226,7 +248,11 @@ impl Performer for Compiling {
             Task::Compile(work, for_what) => {
                 compiled(&mut self.compiler, (work, for_what), cancellation, watcher)
             }
-            Task::Evaluate(..) | Task::Screen(..) | Task::Examine(..) | Task::Compare(..) => {
+            Task::Evaluate(..)
+            | Task::Screen(..)
+            | Task::Examine(..)
+            | Task::Compare(..)
+            | Task::Profile(..) => {
                 let message = "the thread that compiles has no device".to_owned();
                 Ending::Impossible(EvaluateError::Request(message))
             }

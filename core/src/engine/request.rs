@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::compile::Build;
 use crate::device::{DeviceName, DeviceSheet};
 use crate::evaluate::PolicyUse;
+use crate::nsight::Profiler;
 use crate::project::{Kernel, Project};
 use crate::speed_of_light::calibration::Calibration;
 use crate::units::Seconds;
@@ -24,6 +25,8 @@ pub enum Request {
     Examine(Works, Conditions),
     /// Times two kernels of a project side by side, both of which passed before, by the protocol of the conditions.
     Compare(Box<[Work; 2]>, Conditions),
+    /// Has a profiler run a kernel that passes every check, on the workload that the conditions name.
+    Profile(Work, Conditions, Box<Profiler>),
     /// To facts, and no further. It needs no device, so that it does not wait for one.
     Compile(Work, CompileFor),
     /// A request is not wanted any more. It ends as cancelled, unless it ends otherwise before it hears of it.

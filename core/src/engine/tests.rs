@@ -164,6 +164,7 @@ fn word(event: &Event, id: RequestId) -> Option<String> {
         | Ending::Screened(_)
         | Ending::Examined(_)
         | Ending::Compared(_)
+        | Ending::Profiled(_)
         | Ending::Compiled(_) => unreachable!(),
     })
 }

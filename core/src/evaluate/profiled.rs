@@ -5,15 +5,17 @@ use super::{Bench, EvaluateError, Evaluation, Run, Watcher, evaluate, settled};
 use crate::cancellation::Cancellation;
 use crate::device::Placement;
 use crate::measure::Protocol;
-use crate::nsight::Order;
+use crate::nsight::metric::everything;
+use crate::nsight::{Hardware, Order, ProfileError, Profiler, hardware};
 use crate::project::manifest::Distribution;
 use crate::project::{Project, Purpose, Workload};
+use crate::toolchain::ProgramError;
 use crate::verify::inputs::{Draw, Recipe};
 use crate::verify::station::{
     CountsUse, MemoryOrder, Opening, OpeningHead, RunOrder, Scrutiny, Side,
 };
 use crate::verify::subject::Subject;
-use crate::verify::verdict::TimingUse;
+use crate::verify::verdict::{Failure, Step, TimingUse};
 
 /// What came of every check, and what may be profiled.
 #[derive(Debug)]
@@ -22,6 +24,48 @@ pub struct Profilable {
     pub run: Run,
     /// One run of the kernel; none where it is wrong.
     pub order: Option<Order>,
+}
+
+/// What came of every check, and what hardware counted of a kernel that is right.
+#[derive(Debug)]
+pub struct Profiled {
+    /// What came of every check; its times are a glance, and nobody's business.
+    pub run: Run,
+    /// The workload that ran.
+    pub workload: String,
+    /// What was counted; none where the kernel is wrong.
+    pub hardware: Option<Hardware>,
+}
+
+/// Verifies a kernel, and has a profiler measure everything that it can about one run of it.
+///
+/// # Errors
+/// As [`super::evaluate`], or the profiler may not or cannot.
+pub fn profiled(
+    evaluation: &Evaluation<'_>,
+    profiler: &Profiler,
+    bench: &mut Bench,
+    cancellation: &Cancellation,
+    watcher: Watcher<'_>,
+) -> Result<Profiled, EvaluateError> {
+    let named = evaluation.workload.map(|name| evaluation.project.workload(name)).transpose();
+    let named = named.map_err(|error| EvaluateError::Request(error.to_string()))?;
+    let nothing = || EvaluateError::Request("there is no workload to run".to_owned());
+    let workload = named.or_else(|| usual_workload(evaluation.project)).ok_or_else(nothing)?;
+    let Profilable { mut run, order } =
+        profilable(evaluation, workload, bench, cancellation, watcher)?;
+    let workload = workload.name.clone();
+    let Some(order) = order else { return Ok(Profiled { run, workload, hardware: None }) };
+    watcher(Step::Profile, Some(&workload));
+    let hardware = match hardware(profiler, &order, &everything(), cancellation) {
+        Ok(hardware) => Some(hardware),
+        Err(ProfileError::Program(ProgramError::Cancelled)) => {
+            run.verdict = Err(Failure::Cancelled);
+            None
+        }
+        Err(error) => return Err(EvaluateError::Environment(error.to_string())),
+    };
+    Ok(Profiled { run, workload, hardware })
 }
 
 /// The workload that is profiled where nobody chose one: the first that is for measuring, else the first that everybody sees.

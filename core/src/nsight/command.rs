@@ -17,6 +17,8 @@ pub(super) enum Task<'a> {
     Measure(&'a [&'a Metric]),
     /// Write everything that it can measure into this new file.
     Report(&'a Path),
+    /// Look again and again where warps are and what they wait for, and write that into this new file.
+    Sample(&'a Path),
 }
 
 /// The arguments of the profiler: the task, where its own words go, and the process that it starts.
@@ -49,9 +51,20 @@ pub(super) fn arguments(
             add("--set", "full".into());
             add("--export", file.into());
         }
+        Task::Sample(file) => {
+            add("--section", "SourceCounters".into());
+            add("--export", file.into());
+        }
     }
     all.push(command.program.clone().into());
     all.extend(command.arguments.iter().cloned());
+    all
+}
+
+/// The arguments that have it print what a report says of source lines and instructions. Nothing runs.
+pub(super) fn source_page(report: &Path) -> Vec<OsString> {
+    let mut all: Vec<OsString> = vec!["--import".into(), report.into()];
+    all.extend(["--page", "source", "--csv", "--print-source", "cuda,sass"].map(Into::into));
     all
 }
 
@@ -106,24 +119,31 @@ mod tests {
     }
 
     #[test]
-    fn a_report_holds_everything() {
-        check(
-            Task::Report(Path::new("/tmp/a.ncu-rep")),
-            &["scale"],
-            &[
-                "--kernel-name-base",
-                "mangled",
-                "--kernel-name",
-                "regex:^(scale)$",
-                "--launch-count",
-                "16",
-                "--log-file",
-                "/tmp/log",
-                "--set",
-                "full",
-                "--export",
-                "/tmp/a.ncu-rep",
-            ],
-        );
+    fn a_report_holds_everything_or_where_warps_waited() {
+        let file = Path::new("/tmp/a.ncu-rep");
+        let tasks = [
+            (Task::Report(file), ["--set", "full"]),
+            (Task::Sample(file), ["--section", "SourceCounters"]),
+        ];
+        for (task, [option, what]) in tasks {
+            check(
+                task,
+                &["scale"],
+                &[
+                    "--kernel-name-base",
+                    "mangled",
+                    "--kernel-name",
+                    "regex:^(scale)$",
+                    "--launch-count",
+                    "16",
+                    "--log-file",
+                    "/tmp/log",
+                    option,
+                    what,
+                    "--export",
+                    "/tmp/a.ncu-rep",
+                ],
+            );
+        }
     }
 }

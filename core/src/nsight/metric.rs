@@ -97,11 +97,32 @@ pub struct UnknownSet {
     pub known: Vec<&'static str>,
 }
 
+/// What a warp waited for when it was looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason {
+    /// What the profiler calls it on its source page.
+    pub column: String,
+    /// What people call it.
+    pub title: String,
+    /// What it says, in a sentence; none of a reason that is new.
+    pub what: Option<&'static str>,
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
     metrics: Vec<Metric>,
+    reasons: Vec<WrittenReason>,
     sets: Vec<WrittenSet>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenReason {
+    column: String,
+    title: String,
+    #[serde(default)]
+    what: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -114,7 +135,7 @@ struct WrittenSet {
 
 /// All sets; the first is taken where nobody names one.
 pub fn sets() -> impl Iterator<Item = MetricSet> {
-    let Written { metrics, sets } = written();
+    let Written { metrics, sets, .. } = written();
     let known = |name: &String| metrics.iter().find(|metric| metric.name == *name);
     sets.iter().map(move |set| MetricSet {
         name: &set.name,
@@ -135,6 +156,26 @@ pub fn set(name: &str) -> Result<MetricSet, UnknownSet> {
     })
 }
 
+/// Every metric of every set, for whoever wants to see them all.
+#[must_use]
+pub fn everything() -> MetricSet {
+    let metrics = written().metrics.iter().collect();
+    MetricSet { name: "everything", what: "every metric that has a name here", metrics }
+}
+
+/// The reason that a column of the source page is about.
+#[must_use]
+pub fn reason(column: &str) -> Reason {
+    let Written { metrics, reasons, .. } = written();
+    let Some(known) = reasons.iter().find(|known| known.column == column) else {
+        let title = column.replace('_', " ");
+        return Reason { column: column.to_owned(), title, what: None };
+    };
+    let metric = metrics.iter().find(|metric| metric.title == known.title);
+    let what = known.what.as_deref().or(metric.map(|metric| metric.what.as_str()));
+    Reason { column: column.to_owned(), title: known.title.clone(), what }
+}
+
 #[expect(clippy::expect_used, reason = "the sets are a part of the program; a test reads them")]
 fn written() -> &'static Written {
     static READ: LazyLock<Written> =
@@ -150,7 +191,7 @@ mod tests {
 
     #[test]
     fn every_metric_is_declared_once_and_asked_for_by_a_set() {
-        let Written { metrics, sets: written } = written();
+        let Written { metrics, sets: written, .. } = written();
         let declared: BTreeSet<&str> = metrics.iter().map(|metric| metric.name.as_str()).collect();
         assert_eq!(declared.len(), metrics.len());
         let asked: BTreeSet<&str> =
@@ -168,6 +209,26 @@ mod tests {
             assert!(metric.name.contains("__") && metric.name.chars().all(plain), "{metric:?}");
             assert!(!metric.what.ends_with('.') && !metric.title.is_empty(), "{metric:?}");
         }
+    }
+
+    #[test]
+    fn every_reason_has_one_sentence() {
+        let Written { metrics, reasons, .. } = written();
+        for known in reasons {
+            let metric = metrics.iter().find(|metric| metric.title == known.title);
+            assert_eq!(known.what.is_some(), metric.is_none(), "{known:?}");
+            assert!(
+                reason(&known.column).what.is_some_and(|what| !what.ends_with('.')),
+                "{known:?}"
+            );
+        }
+        assert_eq!(reason("long_sb").title, "long scoreboard");
+        assert_eq!((reason("new_one").title.as_str(), reason("new_one").what), ("new one", None));
+    }
+
+    #[test]
+    fn everything_is_asked_for_once() {
+        assert_eq!(everything().metrics.len(), written().metrics.len());
     }
 
     #[test]

@@ -5,6 +5,9 @@
 //!                                   ▼
 //!  ncu --metrics … ── starts ──► this program, hidden command `launch-once` ──► the device, once
 //!   └─► a table in a file of ours ──► table::read ──► Profile
+//!
+//!  ncu --section SourceCounters --export … ── the same once more ──► a report
+//!  ncu --import … --page source ──► stalls::read ──► Stalls, line by line
 //! ```
 //!
 //! The process that is profiled has no sandbox, because the profiler puts a library of its own into it, which a confined
@@ -13,17 +16,20 @@
 
 mod command;
 pub mod complaint;
+mod hardware;
 pub mod metric;
 mod order;
 mod profile;
 pub mod quantity;
+pub mod stalls;
 pub mod table;
 #[cfg(test)]
 #[cfg(unix)]
 mod tests;
 
 pub use command::MOST_LAUNCHES;
+pub use hardware::{Hardware, hardware};
 pub use order::{LaunchOnceError, Order, launch_once};
 pub use profile::{
-    Measured, Profile, ProfileError, ProfiledLaunch, Profiler, profile, write_report,
+    Measured, Profile, ProfileError, ProfiledLaunch, Profiler, profile, sampled, write_report,
 };

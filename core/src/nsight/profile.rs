@@ -1,6 +1,7 @@
 //! Nsight Compute started around one run of a kernel, and what came of it.
 
 use std::collections::VecDeque;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,11 +10,12 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use super::command::{Task, arguments};
+use super::command::{Task, arguments, source_page};
 use super::complaint::{Complaint, complaint};
 use super::metric::{Metric, MetricSet};
 use super::order::{Order, done};
 use super::quantity::Quantity;
+use super::stalls::{self, Stalls, StallsError};
 use super::table::{self, Row, TableError};
 use crate::cancellation::Cancellation;
 use crate::toolchain::ProgramError;
@@ -29,6 +31,9 @@ const MEASURE_LIMIT: Duration = Duration::from_mins(10);
 
 /// Everything takes some forty passes.
 const REPORT_LIMIT: Duration = Duration::from_mins(30);
+
+/// A report is read without the kernel.
+const READ_LIMIT: Duration = Duration::from_mins(2);
 
 /// Lines of other output that an error carries.
 const TAIL_LINES: usize = 12;
@@ -119,6 +124,16 @@ pub enum ProfileError {
         /// How the profiler ended.
         status: ExitStatus,
         /// The last lines of what it and the profiled process said.
+        tail: Vec<String>,
+    },
+    /// The report says nothing of source lines.
+    #[error("{error}{}", after(status, tail))]
+    Lines {
+        /// What is wrong.
+        error: StallsError,
+        /// How the profiler ended.
+        status: ExitStatus,
+        /// The last lines of what it said.
         tail: Vec<String>,
     },
     /// The file system.
@@ -212,19 +227,36 @@ pub fn write_report(
         return Err(ProfileError::Exists(file.to_owned()));
     }
     let scratch = Scratch::new(order)?;
-    let report = scratch.folder.path().join("report.ncu-rep");
-    let task = Task::Report(&report);
-    let said = scratch.run(profiler, order, task, (REPORT_LIMIT, cancellation))?;
-    if !report.is_file() {
-        return Err(match complaint(&said.all(), &[]) {
-            Some(complaint) => complaint.into(),
-            None => ProfileError::NoReport { status: said.status, tail: said.tail.into() },
-        });
-    }
-    if !done(&scratch.order()).is_file() {
-        return Err(ProfileError::Unfinished { status: said.status, tail: said.tail.into() });
-    }
+    let limits = (REPORT_LIMIT, cancellation);
+    let report = scratch.report(profiler, order, |file| Task::Report(file), limits)?;
     keep(&report, file)
+}
+
+/// Has the profiler look where warps wait, line by line.
+///
+/// # Errors
+/// The profiler may not, or cannot, or saw nothing.
+pub fn sampled(
+    profiler: &Profiler,
+    order: &Order,
+    cancellation: &Cancellation,
+) -> Result<Stalls, ProfileError> {
+    let scratch = Scratch::new(order)?;
+    let limits = (MEASURE_LIMIT, cancellation);
+    let report = scratch.report(profiler, order, |file| Task::Sample(file), limits)?;
+    let mut page = String::new();
+    let (status, tail) =
+        scratch.start(profiler, source_page(&report), (READ_LIMIT, cancellation), &mut |line| {
+            page.push_str(line);
+            page.push('\n');
+        })?;
+    // Rows of the table explain nothing.
+    let words = tail.into_iter().filter(|line| !line.starts_with('"'));
+    stalls::read(&page).map_err(|error| ProfileError::Lines {
+        error,
+        status,
+        tail: words.collect(),
+    })
 }
 
 /// Copies a whole file to where there is none: complete, or not at all.
@@ -283,13 +315,50 @@ impl Scratch {
         profiler: &Profiler,
         order: &Order,
         task: Task<'_>,
-        (limit, cancellation): (Duration, &Cancellation),
+        limits: (Duration, &Cancellation),
     ) -> Result<Said, ProfileError> {
         let log = self.folder.path().join("log");
         let mut profiled = profiler.command.clone();
         profiled.arguments.push(self.order().into());
+        let arguments = arguments(task, &order.symbols(), &log, &profiled);
+        let (status, tail) = self.start(profiler, arguments, limits, &mut |_| {})?;
+        // A profiler that wrote nothing has no such file.
+        let log = fs::read(&log).unwrap_or_default();
+        Ok(Said { status, log: String::from_utf8_lossy(&log).into_owned(), tail })
+    }
+
+    /// Has the profiler write a report of a launch that comes to its end.
+    fn report(
+        &self,
+        profiler: &Profiler,
+        order: &Order,
+        task: impl FnOnce(&Path) -> Task<'_>,
+        limits: (Duration, &Cancellation),
+    ) -> Result<PathBuf, ProfileError> {
+        let report = self.folder.path().join("report.ncu-rep");
+        let said = self.run(profiler, order, task(&report), limits)?;
+        if !report.is_file() {
+            return Err(match complaint(&said.all(), &[]) {
+                Some(complaint) => complaint.into(),
+                None => ProfileError::NoReport { status: said.status, tail: said.tail.into() },
+            });
+        }
+        if !done(&self.order()).is_file() {
+            return Err(ProfileError::Unfinished { status: said.status, tail: said.tail.into() });
+        }
+        Ok(report)
+    }
+
+    /// Starts the profiler and waits for its end; `hear` gets what it and the profiled process say, line by line.
+    fn start(
+        &self,
+        profiler: &Profiler,
+        arguments: Vec<OsString>,
+        (limit, cancellation): (Duration, &Cancellation),
+        hear: &mut dyn FnMut(&str),
+    ) -> Result<(ExitStatus, VecDeque<String>), ProfileError> {
         let mut command = self.command(profiler);
-        command.args(arguments(task, &order.symbols(), &log, &profiled));
+        command.args(arguments);
         let mut tail = VecDeque::new();
         let cancelled = || cancellation.is_cancelled();
         let limits = Limits { begin: Instant::now(), limit, cancelled: &cancelled };
@@ -298,10 +367,9 @@ impl Scratch {
                 tail.pop_front();
             }
             tail.push_back(line.to_owned());
+            hear(line);
         })?;
-        // A profiler that wrote nothing has no such file.
-        let log = fs::read(&log).unwrap_or_default();
-        Ok(Said { status, log: String::from_utf8_lossy(&log).into_owned(), tail })
+        Ok((status, tail))
     }
 
     /// The profiler with nothing of ours but a place to write, and where programs lie.

@@ -28,6 +28,7 @@ while :; do
     --csv) shift ;;
     --log-file) log=$2; shift 2 ;;
     --export) export=$2; shift 2 ;;
+    --import) cat "$2"; exit ;;
     --metrics) metrics=$2; shift 2 ;;
     --*) shift 2 ;;
     *) break ;;
@@ -45,6 +46,19 @@ const TABLE: &str = r#"cat > "$log" <<'END'
 "ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC","dram__bytes_read.sum","gpu__time_duration.sum","launch__registers_per_thread"
 "","","","","","","","","","","","byte","ns","register/thread"
 "0","4242","lightbench","127.0.0.1","void nothing<256, 1>(const float *, int)","1","7","(32, 1, 1)","(1, 1, 1)","0","9.0","1,048,576","2,144","n/a"
+END
+"#;
+
+/// What a report says of lines, as if it were the report.
+const PAGE: &str = r#"cat > "$export" <<'END'
+"File Path","/lightbench/kernels/nothing.cu"
+"Function Name","nothing(const float *, int)"
+"Line No","Source","Address","Source","Warp Stall Sampling (All Samples)","stall_barrier","stall_long_sb","stall_selected"
+"3","-","-","-","31","0","30","1"
+"","","0x7f00","LDG.E R2, [R2.64]","11","0","10","1"
+"","","0x7f10","FMUL R2, R2, R4","20","0","20","0"
+"4","-","-","-","10","10","0","0"
+"","","0x7f20","BAR.SYNC.DEFER_BLOCKING 0x0","10","10","0","0"
 END
 "#;
 
@@ -168,6 +182,27 @@ fn metrics_that_this_gpu_has_not_are_left_out() {
     let all = "echo \"==ERROR== Failed to find metric $metrics\" > \"$log\"; exit 1\n";
     let error = profiled(all).unwrap_err();
     assert!(matches!(error, ProfileError::Complaint(Complaint::UnknownMetrics(_))), "{error}");
+}
+
+#[test]
+fn lines_at_which_warps_waited_come_from_a_report_of_the_same_launch() {
+    let sample = |script: &str| {
+        let (_folder, profiler) = profiler(script);
+        sampled(&profiler, &order(FINE, 1), &Cancellation::new())
+    };
+    let stalls = sample(&format!("{DONE}{PAGE}")).unwrap();
+    assert_eq!(stalls.samples, 40);
+    let lines: Vec<_> = stalls.lines.iter().map(|each| (each.line, each.samples)).collect();
+    assert_eq!(lines, [(3, 30), (4, 10)]);
+    assert_eq!(stalls.lines[0].instruction, "FMUL R2, R2, R4");
+    let check = |script: &str, expected: &str| {
+        let error = sample(script).unwrap_err().to_string();
+        assert!(error.contains(expected), "{expected} in {error}");
+    };
+    check(PAGE, "did not come to its end");
+    check(&format!("{DONE}echo no lines > \"$export\"\n"), "no table of source lines");
+    check(DONE, "wrote no report");
+    check("echo '==ERROR== ERR_NVGPUCTRPERM' > \"$log\"\n", "CAP_SYS_ADMIN");
 }
 
 #[test]

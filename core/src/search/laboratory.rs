@@ -253,6 +253,7 @@ fn settled(ending: Ending) -> Result<Ending, Interrupted> {
         | Ending::Screened(_)
         | Ending::Examined(_)
         | Ending::Compared(_)
+        | Ending::Profiled(_)
         | Ending::Compiled(_) => Ok(ending),
         Ending::Impossible(EvaluateError::Request(why) | EvaluateError::Environment(why)) => {
             Err(Interrupted::Impossible(why))

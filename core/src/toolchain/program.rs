@@ -120,9 +120,10 @@ struct Lines {
 impl Lines {
     fn drain(&mut self, on_line: &mut dyn FnMut(&str)) -> io::Result<()> {
         self.file.read_to_end(&mut self.rest)?;
-        while let Some(end) = self.rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
-            let line: Vec<u8> = self.rest.drain(..=end).collect();
-            say(&line, on_line);
+        let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
+        if let Some(end) = self.rest.iter().rposition(is_end) {
+            let whole: Vec<u8> = self.rest.drain(..=end).collect();
+            whole.split(is_end).for_each(|line| say(line, on_line));
         }
         Ok(())
     }

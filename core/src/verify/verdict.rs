@@ -240,6 +240,8 @@ pub enum Step {
     Measure,
     /// Workloads that nobody sees.
     HeldOut,
+    /// What hardware counts, by a profiler.
+    Profile,
 }
 
 impl fmt::Display for Step {
@@ -255,6 +257,7 @@ impl fmt::Display for Step {
             Self::Determinism => "determinism",
             Self::Measure => "measure",
             Self::HeldOut => "held-out workloads",
+            Self::Profile => "profile",
         })
     }
 }

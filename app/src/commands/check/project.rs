@@ -114,6 +114,7 @@ fn facts(
         | Ending::Screened(_)
         | Ending::Examined(_)
         | Ending::Compared(_)
+        | Ending::Profiled(_)
         | Ending::Impossible(_)
         | Ending::Panicked { .. }
         | Ending::Stopped) => Err(run::failed(&run::no_verdict(other), checker.arguments.json)),

@@ -4,10 +4,11 @@ use lightbench_core::nsight::{Measured, ProfiledLaunch};
 use serde_json::{Value, json};
 
 use super::viewer::Viewer;
-use super::{CONDITIONS, Report};
+use super::{CONDITIONS, Report, lines};
 
 pub(super) fn of(report: &Report<'_>) -> Value {
-    let Report { request, chosen, run, profile, written } = report;
+    let Report { request, chosen, run, hardware, written } = report;
+    let profile = &hardware.profile;
     let mut value = json!({
         "schema": "lightbench.profile/1",
         "project": request.project.definition.name,
@@ -23,6 +24,7 @@ pub(super) fn of(report: &Report<'_>) -> Value {
         "launches_in_all": profile.in_all,
         "unknown_metrics": profile.unknown,
         "launches": profile.launches.iter().map(launch).collect::<Vec<_>>(),
+        "stalls": lines::json(&hardware.stalls),
     });
     if let Some((file, viewer)) = written {
         value["report"] = json!({

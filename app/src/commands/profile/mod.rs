@@ -1,6 +1,7 @@
 //! `lightbench profile`: hardware counters of one launch, by Nsight Compute.
 
 mod json;
+mod lines;
 mod request;
 #[cfg(test)]
 mod tests;
@@ -12,7 +13,7 @@ use std::path::Path;
 
 use lightbench_core::evaluate::profiled::{Profilable, profilable};
 use lightbench_core::evaluate::{EvaluateError, Evaluation, PolicyUse, Run};
-use lightbench_core::nsight::{Order, Profile, ProfileError, Profiler, profile, write_report};
+use lightbench_core::nsight::{Hardware, Order, ProfileError, Profiler, hardware, write_report};
 use lightbench_core::toolchain::{NsightProgram, ProgramError, nsight};
 use lightbench_core::verify::sentence;
 use lightbench_core::verify::verdict::{Failure, TimingUse};
@@ -39,7 +40,7 @@ struct Report<'a> {
     request: &'a Request,
     chosen: &'a Chosen,
     run: &'a Run,
-    profile: &'a Profile,
+    hardware: &'a Hardware,
     /// The report that was written, and what became of showing it.
     written: Option<(&'a Path, Viewer)>,
 }
@@ -63,19 +64,20 @@ fn profiled(session: &Session, arguments: &args::Profile) -> Result<Outcome, Out
         return Err(wrong(&request, &looked.run, as_json));
     };
     progress("Nsight Compute measures …");
-    let measured = profile(&profiler, &order, &request.set, &session.cancellation);
+    let measured = hardware(&profiler, &order, &request.set, &session.cancellation);
     let written = match (measured, &arguments.report) {
-        (Ok(profile), None) => Ok((profile, None)),
-        (Ok(profile), Some(file)) => reported(session, &profiler, &order, (file, arguments.open))
-            .map(|viewer| (profile, Some((file.as_path(), viewer)))),
+        (Ok(hardware), None) => Ok((hardware, None)),
+        (Ok(hardware), Some(file)) => reported(session, &profiler, &order, (file, arguments.open))
+            .map(|viewer| (hardware, Some((file.as_path(), viewer)))),
         (Err(error), _) => Err(error),
     };
     progress("");
-    let (profile, written) = written.map_err(|error| failed(&error, as_json))?;
-    let (request, run, profile) = (&request, &run, &profile);
-    let told = Report { request, chosen: &chosen, run, profile, written };
+    let (hardware, written) = written.map_err(|error| failed(&error, as_json))?;
+    let (request, run, hardware) = (&request, &run, &hardware);
+    let told = Report { request, chosen: &chosen, run, hardware, written };
     let output = if as_json { document(&json::of(&told)) } else { text::of(&told) };
-    let notices: Vec<String> = chosen.notices().into_iter().chain(text::notices(profile)).collect();
+    let notices: Vec<String> =
+        chosen.notices().into_iter().chain(text::notices(hardware)).collect();
     Ok(Outcome { output, errors: report::notices(&notices), status: Status::Passed })
 }
 
@@ -153,6 +155,7 @@ fn failed(error: &ProfileError, as_json: bool) -> Outcome {
         | ProfileError::Program(ProgramError::Start { .. } | ProgramError::TimedOut { .. })
         | ProfileError::Order(_)
         | ProfileError::NoReport { .. }
+        | ProfileError::Lines { .. }
         | ProfileError::Storage { .. } => report::environment(error, as_json),
     }
 }

@@ -7,7 +7,8 @@ use clap::Parser as _;
 use lightbench_core::device::{DeviceName, DeviceSheet};
 use lightbench_core::nsight::metric::{MetricSet, Unit, set};
 use lightbench_core::nsight::quantity::Quantity;
-use lightbench_core::nsight::{Measured, ProfiledLaunch};
+use lightbench_core::nsight::stalls::{self, Stalls};
+use lightbench_core::nsight::{Measured, Profile, ProfiledLaunch};
 use lightbench_core::verify::verdict::{Checks, Passed, WorkloadRun};
 
 use super::*;
@@ -36,7 +37,7 @@ fn verified() -> Run {
 }
 
 /// Every metric of a set has a value, but the last one.
-fn measured(set: &MetricSet) -> Profile {
+fn measured(set: &MetricSet) -> Hardware {
     let last = set.metrics.len() - 1;
     let quantity = |index: usize, unit: Unit| match unit {
         Unit::Seconds => Some(Quantity::Seconds(128.3e-6)),
@@ -56,15 +57,28 @@ fn measured(set: &MetricSet) -> Profile {
         measured: each.collect(),
     };
     let unknown = vec!["dram__bytes_read.sum".to_owned()];
-    Profile { launches: vec![launch], in_all: 20, unknown }
+    let profile = Profile { launches: vec![launch], in_all: 20, unknown };
+    Hardware { profile, stalls: Ok(waited()) }
+}
+
+/// Warps that waited at two lines of the kernel, and at one of a header.
+fn waited() -> Stalls {
+    let names = "\"Line No\",\"Source\",\"Address\",\"Source\",\"stall_long_sb\",\"stall_wait\"";
+    let line = |file: &str, line: u32, long: u64| {
+        format!(
+            "\"File Path\",\"{file}\"\n{names}\n\"{line}\",\"\",\"-\"\n\"\",\"\",\"0x{line}0\",\"FMUL R2, R2, R4\",\"{long}\",\"5\"\n"
+        )
+    };
+    let own = "/lightbench/kernels/naive.cu";
+    stalls::read(&(line(own, 9, 45) + &line(own, 8, 15) + &line("/cache/x.hpp", 70, 25))).unwrap()
 }
 
 fn told<T>(name: &str, written: Option<(&Path, Viewer)>, tell: fn(&Report<'_>) -> T) -> T {
     let request = request(&["--set", name]).unwrap_or_else(|outcome| panic!("{outcome:?}"));
-    let profile = measured(&set(name).unwrap());
+    let hardware = measured(&set(name).unwrap());
     let (chosen, run) = (chosen(), verified());
-    let (request, chosen, run, profile) = (&request, &chosen, &run, &profile);
-    tell(&Report { request, chosen, run, profile, written })
+    let (request, chosen, run, hardware) = (&request, &chosen, &run, &hardware);
+    tell(&Report { request, chosen, run, hardware, written })
 }
 
 fn check(name: &str, parts: &[&str]) {
@@ -98,6 +112,31 @@ fn metrics_of_a_group_stand_beside_each_other() {
     for group in ["  time ", "  work ", "  warps ", "  stalls "] {
         assert_eq!(text.matches(&format!("\n{group}")).count(), 1, "{group} in\n{text}");
     }
+}
+
+#[test]
+fn lines_at_which_warps_waited_stand_with_their_text_and_reasons() {
+    check(
+        "overview",
+        &[
+            "where warps waited, of 100 samples:",
+            "50.0 %  kernels/naive.cu:9",
+            "long scoreboard 90 %, wait 10 %",
+            "30.0 %  /cache/x.hpp:70",
+            "FMUL R2, R2, R4",
+        ],
+    );
+    let value = told("overview", None, json::of);
+    let first = &value["stalls"]["lines"][0];
+    assert_eq!((&first["line"], &first["share"]), (&9.into(), &0.5.into()));
+    assert_eq!(
+        (&first["file"], &first["reasons"]["long_sb"]),
+        (&"kernels/naive.cu".into(), &45.into())
+    );
+    assert_eq!(value["stalls"]["samples"], 100);
+    let mut hardware = measured(&set("overview").unwrap());
+    hardware.stalls = Err("too short".to_owned());
+    assert!(text::notices(&hardware).join("\n").contains("at which lines warps waited: too short"));
 }
 
 #[test]

@@ -2,14 +2,15 @@
 
 use lightbench_core::compile::signature::with_readable_names;
 use lightbench_core::display_text::visible;
-use lightbench_core::nsight::{MOST_LAUNCHES, Measured, Profile, ProfiledLaunch};
+use lightbench_core::nsight::{Hardware, MOST_LAUNCHES, Measured, Profile, ProfiledLaunch};
 use lightbench_core::verify::sentence;
 
-use super::{CONDITIONS, Report};
+use super::{CONDITIONS, Report, lines};
 use crate::table::Table;
 
 pub(super) fn of(report: &Report<'_>) -> String {
-    let Report { request, chosen, run, profile, written } = report;
+    let Report { request, chosen, run, hardware, written } = report;
+    let Hardware { profile, stalls } = hardware;
     let title = &request.project.definition.title;
     let verdict = sentence::verdict(&request.kernel().name, &run.verdict);
     let mut text = format!("{title} · {}\n\n", chosen.title);
@@ -21,6 +22,10 @@ pub(super) fn of(report: &Report<'_>) -> String {
         text.push('\n');
         text.push_str(&of_launch(index, profile, launch));
     }
+    if let Ok(stalls) = stalls {
+        text.push('\n');
+        text.push_str(&lines::text(stalls, request.kernel()));
+    }
     if let Some((file, viewer)) = written {
         let file = file.display();
         text.push_str(&format!("\nreport: {file}; `ncu-ui {file}` opens it"));
@@ -31,8 +36,11 @@ pub(super) fn of(report: &Report<'_>) -> String {
 }
 
 /// What did not stop the work.
-pub(super) fn notices(profile: &Profile) -> Vec<String> {
+pub(super) fn notices(Hardware { profile, stalls }: &Hardware) -> Vec<String> {
     let mut all = Vec::new();
+    if let Err(why) = stalls {
+        all.push(format!("nobody knows at which lines warps waited: {why}"));
+    }
     if !profile.unknown.is_empty() {
         let names = profile.unknown.join(", ");
         all.push(format!(

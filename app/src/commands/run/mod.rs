@@ -178,6 +178,7 @@ pub(super) fn evaluated_run(ending: Ending, seed: u64) -> Result<Run, EvaluateEr
         other @ (Ending::Screened(_)
         | Ending::Examined(_)
         | Ending::Compared(_)
+        | Ending::Profiled(_)
         | Ending::Compiled(_)
         | Ending::Impossible(_)
         | Ending::Panicked { .. }
@@ -196,6 +197,7 @@ pub(super) fn no_verdict(ending: Ending) -> EvaluateError {
         | Ending::Screened(_)
         | Ending::Examined(_)
         | Ending::Compared(_)
+        | Ending::Profiled(_)
         | Ending::Compiled(_)
         | Ending::Cancelled { .. }
         | Ending::Stopped => {

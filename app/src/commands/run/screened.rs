@@ -69,6 +69,7 @@ fn of_ending(ending: Ending, seed: u64) -> Result<Screening, EvaluateError> {
         other @ (Ending::Evaluated(_)
         | Ending::Examined(_)
         | Ending::Compared(_)
+        | Ending::Profiled(_)
         | Ending::Compiled(_)
         | Ending::Impossible(_)
         | Ending::Panicked { .. }

@@ -1,5 +1,7 @@
 //! Runs side by side: two, then more, as numbers, as texts and as machine code.
 
+use std::collections::BTreeSet;
+
 use lightbench_core::history::StoredRun;
 use lightbench_core::history::numbers::{CountedIn, RecordedCounts, RecordedNumbers};
 use lightbench_core::history::record::Outcome;
@@ -15,7 +17,7 @@ fn two_runs_are_two_clicks_apart() {
     harness.get_by_label_contains("#4 vector16").click();
     harness.run();
     press(&mut harness, Modifiers::COMMAND, Key::D);
-    let numbers: Vec<i64> = script
+    let numbers: BTreeSet<i64> = script
         .handed()
         .iter()
         .filter_map(

@@ -1,0 +1,167 @@
+//! What a GPU's own counters said of the kernel, by a profiler; measured, and never to be taken for what a model counted.
+
+use egui::{Align, Button, Grid, Layout, RichText, Ui, vec2};
+use lightbench_core::nsight::metric::Group;
+use lightbench_core::nsight::stalls::StalledLine;
+use lightbench_core::nsight::{Measured, ProfiledLaunch};
+
+use super::sentence;
+use crate::theme::{self, GAP, Tokens};
+use crate::widgets::icon::Icon;
+use crate::workbench::Workbench;
+use crate::workbench::command::Command;
+use crate::workbench::profiling::{Age, Counted, Profiling, State};
+
+/// Lines that are shown: the others hardly matter.
+const MOST_LINES: usize = 8;
+
+/// What is known of the kernel that is worked on.
+fn known(bench: &Workbench) -> Option<&Profiling> {
+    let opened = bench.opened.as_ref()?;
+    bench.evaluations.of(&opened.kernel).map(|known| &known.profiling)
+}
+
+/// Whether there is something to show: numbers, or why there are none.
+pub(super) fn is_known(bench: &Workbench) -> bool {
+    known(bench).is_some_and(|known| known.counted.is_some() || known.state != State::Idle)
+}
+
+/// Draws the numbers that a filter lets pass, and how it stands with the profiler.
+pub(super) fn show(ui: &mut Ui, bench: &Workbench, filter: &str, commands: &mut Vec<Command>) {
+    let tokens = theme::tokens(ui);
+    state(ui, bench, &tokens, commands);
+    let Some((counted, age)) = bench.counted() else { return };
+    ui.horizontal_wrapped(|ui| {
+        Icon::Dot.show(ui, tokens.origin.measured.0);
+        ui.label(RichText::new("Hardware").family(egui::FontFamily::Name(theme::STRONG.into())));
+        ui.weak(format!(
+            "measured by Nsight Compute on {} at {}; clocks not locked, caches flushed",
+            counted.device, counted.workload
+        ));
+    });
+    if age == Age::Old {
+        let text = "Of the text before it was changed; profile it again";
+        ui.colored_label(tokens.status.warning.0, text);
+    }
+    ui.add_space(GAP);
+    let launches = &counted.hardware.profile.launches;
+    for (number, launch) in (1..).zip(launches) {
+        if launches.len() > 1 {
+            let in_all = counted.hardware.profile.in_all;
+            ui.weak(format!("Launch {number} of {in_all}, {}", launch.kernel));
+        }
+        numbers(ui, &tokens, (number, launch), filter);
+        ui.add_space(2.0 * GAP);
+    }
+    lines(ui, &tokens, counted, commands);
+}
+
+/// What became of the newest request.
+fn state(ui: &mut Ui, bench: &Workbench, tokens: &Tokens, commands: &mut Vec<Command>) {
+    let Some(known) = known(bench) else { return };
+    match &known.state {
+        State::Idle => return,
+        State::Running(_) => {
+            ui.horizontal(|ui| {
+                Icon::Dot.show(ui, tokens.status.running.0);
+                ui.label("Every check, then Nsight Compute…");
+                if ui.button("Stop").clicked() {
+                    commands.push(Command::Stop);
+                }
+            });
+        }
+        State::Failed(why) => {
+            ui.horizontal_wrapped(|ui| {
+                Icon::Warning.show(ui, tokens.status.warning.0);
+                ui.label(sentence(why));
+            });
+        }
+    }
+    ui.add_space(GAP);
+}
+
+/// What asks for it, where nothing else is there.
+pub(super) fn ask(ui: &mut Ui, commands: &mut Vec<Command>) {
+    let button = Button::new("Profile on the GPU").shortcut_text("Ctrl+F5");
+    if ui.add(button).on_hover_text("Nsight Compute counts what the hardware does").clicked() {
+        commands.push(Command::Profile);
+    }
+}
+
+fn numbers(ui: &mut Ui, tokens: &Tokens, (number, launch): (i32, &ProfiledLaunch), filter: &str) {
+    let passes = |measured: &&Measured| {
+        let metric = measured.metric;
+        metric.title.contains(filter) || metric.name.contains(filter)
+    };
+    let grid = Grid::new(("hardware", number)).num_columns(3).spacing(vec2(5.0 * GAP, 2.0));
+    grid.striped(true).show(ui, |ui| {
+        let mut before: Option<Group> = None;
+        for measured in launch.measured.iter().filter(passes) {
+            let Measured { metric, quantity } = measured;
+            let is_new = before.replace(metric.group) != Some(metric.group);
+            ui.weak(if is_new { metric.group.to_string() } else { String::new() });
+            ui.label(&metric.title).on_hover_ui(|ui| {
+                ui.set_max_width(380.0);
+                ui.strong(&metric.title);
+                ui.label(sentence(&metric.what));
+                ui.weak(format!("Nsight Compute: {}", metric.name));
+            });
+            let value = quantity.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                ui.label(RichText::new(value).color(tokens.text.strong.0));
+            });
+            ui.end_row();
+        }
+    });
+}
+
+/// The lines with the most waiting; a click goes there.
+fn lines(ui: &mut Ui, tokens: &Tokens, counted: &Counted, commands: &mut Vec<Command>) {
+    let stalls = match &counted.hardware.stalls {
+        Ok(stalls) => stalls,
+        Err(why) => {
+            ui.weak(format!("Nobody knows at which lines warps waited: {why}"));
+            return;
+        }
+    };
+    ui.horizontal_wrapped(|ui| {
+        Icon::Dot.show(ui, tokens.origin.measured.0);
+        let title = RichText::new("Where warps waited");
+        ui.label(title.family(egui::FontFamily::Name(theme::STRONG.into())));
+        ui.weak(format!("of {} samples", stalls.samples));
+    });
+    ui.add_space(GAP);
+    let grid = Grid::new("stalls").num_columns(3).spacing(vec2(5.0 * GAP, 2.0));
+    grid.striped(true).show(ui, |ui| {
+        for line in stalls.lines.iter().take(MOST_LINES) {
+            let share = stalls.share(line.samples) * 100.0;
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                ui.label(RichText::new(format!("{share:.1} %")).color(tokens.text.strong.0));
+            });
+            let own = std::path::Path::new(&line.file) == counted.kernel.file;
+            if own {
+                if ui.link(format!("line {}", line.line)).clicked() {
+                    let file = counted.kernel.file.clone();
+                    commands.push(Command::GoTo(file, line.line, 1));
+                }
+            } else {
+                ui.weak(format!("{}:{}", file_name(&line.file), line.line))
+                    .on_hover_text(&line.file);
+            }
+            ui.label(reasons(line)).on_hover_text(&line.instruction);
+            ui.end_row();
+        }
+    });
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// What is waited for most, and what next.
+fn reasons(line: &StalledLine) -> String {
+    let part = |count: u64| count as f64 / line.samples as f64 * 100.0;
+    let named = line.reasons.iter().take(2);
+    let named = named.map(|(reason, count)| format!("{} {:.0} %", reason.title, part(*count)));
+    named.collect::<Vec<_>>().join(", ")
+}
