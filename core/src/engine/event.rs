@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::request::RequestId;
 use crate::compile;
 use crate::compile::facts::{Facts, FactsError};
-use crate::evaluate::compare::ComparedWorkload;
+use crate::evaluate::compare::Compared;
 use crate::evaluate::{EvaluateError, Examined, Run, Screening};
 use crate::units::Seconds;
 use crate::verify::verdict::Step;
@@ -65,8 +65,8 @@ pub enum Ending {
     Screened(Vec<Screening>),
     /// What is known of each candidate without running it, in their order; none of one that cannot be built.
     Examined(Vec<Option<Examined>>),
-    /// Two were run beside each other, on these workloads.
-    Compared(Vec<ComparedWorkload>),
+    /// Two were run beside each other.
+    Compared(Compared),
     /// There are facts, or the reason why there are none.
     Compiled(Box<Result<Facts, FactsError>>),
     /// There is no verdict: the request is wrong, or the machine cannot do it.

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use crate::compile::Build;
 use crate::device::{DeviceName, DeviceSheet};
 use crate::evaluate::PolicyUse;
+use crate::evaluate::compare::Pair;
+use crate::measure::Mode;
 use crate::project::{Kernel, Project};
 use crate::speed_of_light::calibration::Calibration;
 use crate::units::Seconds;
@@ -22,8 +24,8 @@ pub enum Request {
     Screen(Screens, Conditions),
     /// Builds one candidate or several, and says what is known of them without running them.
     Examine(Works, Conditions),
-    /// Times two kernels of a project side by side, both of which passed before, by the protocol of the conditions.
-    Compare(Box<[Work; 2]>, Conditions),
+    /// Times two side by side, by the protocol of the conditions.
+    Compare(Box<Contest>, Conditions),
     /// To facts, and no further. It needs no device, so that it does not wait for one.
     Compile(Work, CompileFor),
     /// A request is not wanted any more. It ends as cancelled, unless it ends otherwise before it hears of it.
@@ -47,6 +49,15 @@ pub struct Work {
     pub chosen: BTreeMap<String, i64>,
     /// Who waits for it.
     pub asked_by: AskedBy,
+}
+
+/// Two that are timed side by side. Kernels passed before.
+#[derive(Clone, Debug)]
+pub struct Contest {
+    /// Which.
+    pub pair: Pair<Work>,
+    /// Under which condition.
+    pub mode: Mode,
 }
 
 /// Candidates of one project that are worked on together.
