@@ -20,7 +20,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use self::history::{Export, History, Import, Report, Selection, Sort};
 pub use self::launch::{Approximations, CheckSet, Launch, Order};
 pub use self::lessons::{Access, Lesson};
-pub use self::measuring::{Clock, ExtraMode, Measuring};
+pub use self::measuring::{Clock, ComparedMode, ExtraMode, Measuring};
 pub use self::models::Models;
 pub use self::numbers::{Calibrate, Explain, Tour};
 pub use self::picture::Picture;
@@ -158,8 +158,11 @@ pub struct Listings {
 
 /// Compare two kernels of a project: both must be right, then both run in every round, in an order that is shuffled.
 ///
+/// Each is a kernel, the number of a run (as `history` lists them), whose kernel is made again of the texts that it had, or
+/// a library that the project names as a baseline, such as `cublas`.
+///
 /// On a GPU the answer is one of three: B is faster, B is slower, or there is no measurable difference. On a virtual
-/// device only bounds are compared.
+/// device only bounds are compared, and there are no libraries.
 ///
 /// Exit status 0 if both are right, 1 if one is not, 2 if the request is wrong, 3 if the machine lacks something.
 #[derive(Debug, Args)]
@@ -168,11 +171,11 @@ pub struct Compare {
     #[arg(value_name = "PROJECT")]
     pub project: PathBuf,
 
-    /// What is compared with.
+    /// What is compared with: a kernel, a run or a library.
     #[arg(value_name = "A")]
     pub a: String,
 
-    /// What is compared.
+    /// What is compared: a kernel, a run or a library.
     #[arg(value_name = "B")]
     pub b: String,
 
@@ -191,6 +194,10 @@ pub struct Compare {
     /// What tells the time of a single launch on a GPU [default: events].
     #[arg(long, value_name = "CLOCK")]
     pub clock: Option<Clock>,
+
+    /// Under which condition both run, on a GPU [default: cold].
+    #[arg(long, value_name = "MODE")]
+    pub mode: Option<ComparedMode>,
 
     /// Machine-readable result on standard output.
     #[arg(long)]

@@ -24,7 +24,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-pub use self::baselines::Known;
+pub use self::baselines::{Known, Unfit};
 use self::build::Scope;
 pub use self::examine::{Examined, ExaminedWorkload, examine};
 pub use self::screening::{Glances, screen};
@@ -212,7 +212,7 @@ fn verification<'a>(
     watcher: Watcher<'a>,
     checks: Checks,
 ) -> Verification<'a> {
-    bench.stations.look_for_cupti(&bench.compiler.toolchain().cupti);
+    bench.stations.look_for_cupti(&bench.libraries.cupti);
     let (stations, seed) = (&mut bench.stations, evaluation.seed);
     Verification { subject, stations, seed, cancellation, watcher, checks }
 }

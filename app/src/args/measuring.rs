@@ -1,7 +1,7 @@
 //! What the user typed about how times are taken.
 
 use clap::{Args, ValueEnum};
-use lightbench_core::measure::{Besides, ClockUse};
+use lightbench_core::measure::{Besides, ClockUse, Mode};
 
 /// How times are taken, and what is measured besides.
 #[derive(Debug, Args)]
@@ -49,6 +49,30 @@ pub enum ExtraMode {
     Graph,
     /// Executions that arrive at random, after pauses in which the GPU does nothing.
     Server,
+}
+
+/// Conditions under which two are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ComparedMode {
+    /// Caches hold nothing of the work: the score.
+    Cold,
+    /// The same work again and again on the same buffers.
+    Warm,
+    /// A graph of one execution, replayed again and again: what lies between two replays counts.
+    Graph,
+    /// Executions that arrive at random, after pauses in which the GPU does nothing.
+    Server,
+}
+
+impl From<ComparedMode> for Mode {
+    fn from(mode: ComparedMode) -> Self {
+        match mode {
+            ComparedMode::Cold => Self::Cold,
+            ComparedMode::Warm => Self::Warm,
+            ComparedMode::Graph => Self::Graph,
+            ComparedMode::Server => Self::Server,
+        }
+    }
 }
 
 impl From<ExtraMode> for Besides {

@@ -1,7 +1,6 @@
 //! The machine code of a run of the history: its own texts, compiled as they were then. What was compiled is remembered, so
 //! that this is most often only read again.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use lightbench_core::cancellation::Cancellation;
@@ -10,8 +9,9 @@ use lightbench_core::compile::job::Build;
 use lightbench_core::compile::sass::SassFunction;
 use lightbench_core::device::{DeviceName, DeviceSheet};
 use lightbench_core::history::record::RunRecord;
+use lightbench_core::history::restored::Lost;
 use lightbench_core::history::{Opened, StoredRun};
-use lightbench_core::project::{IncludeFile, Kernel, Project, Workload};
+use lightbench_core::project::{Kernel, Project, Workload};
 
 use super::Worker;
 use crate::commands::history::existing;
@@ -77,28 +77,10 @@ impl Worker {
         let Some(Opened { store, .. }) = opened else {
             return Err(format!("there is no history; {RUN_AGAIN}"));
         };
-        let mut texts = Vec::new();
-        for source in &record.sources {
-            let text = store.text(&source.text).map_err(|error| error.to_string())?;
-            let text = text.and_then(|bytes| String::from_utf8(bytes).ok());
-            let text =
-                text.ok_or_else(|| format!("{} is not on record; {RUN_AGAIN}", source.file))?;
-            texts.push((source.file.as_str(), text));
-        }
-        let mut texts = texts.into_iter();
-        let (_, own) =
-            texts.next().ok_or_else(|| format!("no text of it is on record; {RUN_AGAIN}"))?;
-        let mut project = project.clone();
-        for (file, source) in texts {
-            let file = Path::new(file).to_owned();
-            project.includes.retain(|include| include.file != file);
-            project.includes.push(IncludeFile { file, source });
-        }
-        let kernel = project.draft(&record.kernel, own).map_err(|problems| {
-            let first = problems.first().map(ToString::to_string).unwrap_or_default();
-            format!("its text is no kernel of this project any more: {first}")
-        })?;
-        Ok((project, kernel))
+        store.restored(project, record).map_err(|lost| match lost {
+            Lost::Text { .. } | Lost::NoText => format!("{lost}; {RUN_AGAIN}"),
+            Lost::History(_) | Lost::NotAKernel { .. } => lost.to_string(),
+        })
     }
 
     /// What the device was: one that is here, else a sheet of its name or title.

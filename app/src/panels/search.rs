@@ -139,10 +139,12 @@ fn budget(ui: &mut Ui, current: &Current, story: &Story, now: Duration) {
     let used = story.spent.evaluations;
     let (part, text) = match current.budget.evaluations {
         Some(most) => {
-            let text = format!("{used} of {most} evaluations, {} left", most.saturating_sub(used));
+            let evaluations = if most == 1 { "evaluation" } else { "evaluations" };
+            let text =
+                format!("{used} of {most} {evaluations}, {} left", most.saturating_sub(used));
             (used as f32 / most.max(1) as f32, text)
         }
-        None => (0.0, format!("{used} evaluations, no limit")),
+        None => (0.0, format!("{}, no limit", story.spent.looked())),
     };
     let seconds = current.seconds(now);
     let left = current.budget.seconds.map(|most| format!("{} left", clock(most - seconds)));
@@ -385,7 +387,7 @@ fn about(
             (None, Some(current)) => current.seconds(now),
             (Some(_), _) | (None, None) => story.spent.seconds,
         };
-        let spent = format!("{} evaluations in {}", story.spent.evaluations, clock(seconds));
+        let spent = format!("{} in {}", story.spent.looked(), clock(seconds));
         ui.label(RichText::new(spent).weak());
         match writer {
             Writer::Own if searches.running().is_none() => {

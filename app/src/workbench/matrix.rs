@@ -10,7 +10,7 @@ use lightbench_core::history::StoredRun;
 use lightbench_core::history::numbers::{CountedIn, RecordedCounts};
 use lightbench_core::history::record::{Outcome, WorkloadName};
 use lightbench_core::history::timing::{Clock, Mode, RecordedTiming};
-use lightbench_core::units::Bytes;
+use lightbench_core::units::{Bytes, grouped};
 
 use super::comparison::clock;
 
@@ -336,19 +336,6 @@ fn plain(text: String, number: f64) -> Value {
 
 fn counted(count: u64) -> Value {
     plain(grouped(count), count as f64)
-}
-
-/// A count with its digits in groups of three.
-fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push('\u{202f}');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 fn ranked(

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::request::RequestId;
 use crate::compile;
 use crate::compile::facts::{Facts, FactsError};
-use crate::evaluate::compare::ComparedWorkload;
+use crate::evaluate::compare::Compared;
 use crate::evaluate::profiled::Profiled;
 use crate::evaluate::{EvaluateError, Examined, Run, Screening};
 use crate::units::Seconds;
@@ -66,8 +66,8 @@ pub enum Ending {
     Screened(Vec<Screening>),
     /// What is known of each candidate without running it, in their order; none of one that cannot be built.
     Examined(Vec<Option<Examined>>),
-    /// Two were run beside each other, on these workloads.
-    Compared(Vec<ComparedWorkload>),
+    /// Two were run beside each other.
+    Compared(Compared),
     /// What hardware counted, or why the kernel was not profiled.
     Profiled(Box<Profiled>),
     /// There are facts, or the reason why there are none.

@@ -38,7 +38,7 @@ use crate::device::DeviceName;
 pub use event::{Because, Ending, Event, Notice, Role};
 pub use outbox::Wake;
 pub use request::{
-    AskedBy, CompileFor, Conditions, NotTaken, Request, RequestId, Screens, Work, Works,
+    AskedBy, CompileFor, Conditions, Contest, NotTaken, Request, RequestId, Screens, Work, Works,
 };
 pub use searching::{Beginning, Heard, Searching};
 pub use settings::{DeviceSetting, Settings};
@@ -193,9 +193,9 @@ impl Lanes {
                 let lane = self.device(&conditions.device)?;
                 (lane, Task::Examine(works, conditions))
             }
-            Request::Compare(works, conditions) => {
+            Request::Compare(contest, conditions) => {
                 let lane = self.device(&conditions.device)?;
-                (lane, Task::Compare(works, conditions))
+                (lane, Task::Compare(contest, conditions))
             }
             Request::Profile(work, conditions, profiler) => {
                 let lane = self.device(&conditions.device)?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::event::{Because, Ending, Notice, Role};
-use super::request::{CompileFor, Conditions, Screens, Work, Works};
+use super::request::{CompileFor, Conditions, Contest, Screens, Work, Works};
 use super::settings::{DeviceSetting, Settings};
 use crate::cancellation::Cancellation;
 use crate::compile::Compiler;
@@ -25,7 +25,7 @@ pub(super) enum Task {
     Evaluate(Work, Conditions),
     Screen(Screens, Conditions),
     Examine(Works, Conditions),
-    Compare(Box<[Work; 2]>, Conditions),
+    Compare(Box<Contest>, Conditions),
     Profile(Work, Conditions, Box<Profiler>),
     Compile(Work, CompileFor),
 }
@@ -36,7 +36,7 @@ impl Task {
             Self::Evaluate(work, _) | Self::Profile(work, ..) | Self::Compile(work, _) => work,
             Self::Screen(screens, _) => &screens.works.first,
             Self::Examine(works, _) => &works.first,
-            Self::Compare(works, _) => &works[0],
+            Self::Compare(contest, _) => contest.pair.kernel(),
         }
     }
 }
@@ -129,16 +129,17 @@ impl Evaluator {
 
     fn compared(
         &mut self,
-        ([a, b], conditions): (&[Work; 2], &Conditions),
+        (contest, conditions): (&Contest, &Conditions),
         cancellation: &Cancellation,
         watcher: Watcher<'_>,
     ) -> Result<Ending, EvaluateError> {
-        let both = [evaluation(a, conditions), evaluation(b, conditions)];
+        let pair = contest.pair.map(|work| evaluation(work, conditions));
         let protocol = match conditions.timing {
             TimingUse::Measure(protocol) => protocol,
             TimingUse::Skip => Protocol::PAIRED,
         };
-        let compared = side_by_side(both, protocol, self.bench()?, cancellation, watcher);
+        let condition = (contest.mode, protocol);
+        let compared = side_by_side(&pair, condition, self.bench()?, cancellation, watcher);
         Ok(match (compared, cancellation.is_cancelled()) {
             (_, true) => cancelled(None),
             (compared, false) => Ending::Compared(compared?),
@@ -198,8 +199,8 @@ impl Performer for Evaluator {
             Task::Examine(works, conditions) => {
                 self.examined((works, conditions), cancellation, watcher)
             }
-            Task::Compare(works, conditions) => {
-                self.compared((works, conditions), cancellation, watcher)
+            Task::Compare(contest, conditions) => {
+                self.compared((contest, conditions), cancellation, watcher)
             }
             Task::Profile(work, conditions, profiler) => {
                 self.profiled((work, conditions), profiler, cancellation, watcher)

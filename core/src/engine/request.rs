@@ -8,6 +8,8 @@ use std::sync::Arc;
 use crate::compile::Build;
 use crate::device::{DeviceName, DeviceSheet};
 use crate::evaluate::PolicyUse;
+use crate::evaluate::compare::Pair;
+use crate::measure::Mode;
 use crate::nsight::Profiler;
 use crate::project::{Kernel, Project};
 use crate::speed_of_light::calibration::Calibration;
@@ -23,8 +25,8 @@ pub enum Request {
     Screen(Screens, Conditions),
     /// Builds one candidate or several, and says what is known of them without running them.
     Examine(Works, Conditions),
-    /// Times two kernels of a project side by side, both of which passed before, by the protocol of the conditions.
-    Compare(Box<[Work; 2]>, Conditions),
+    /// Times two side by side, by the protocol of the conditions.
+    Compare(Box<Contest>, Conditions),
     /// Has a profiler run a kernel that passes every check, on the workload that the conditions name.
     Profile(Work, Conditions, Box<Profiler>),
     /// To facts, and no further. It needs no device, so that it does not wait for one.
@@ -50,6 +52,15 @@ pub struct Work {
     pub chosen: BTreeMap<String, i64>,
     /// Who waits for it.
     pub asked_by: AskedBy,
+}
+
+/// Two that are timed side by side. Kernels passed before.
+#[derive(Clone, Debug)]
+pub struct Contest {
+    /// Which.
+    pub pair: Pair<Work>,
+    /// Under which condition.
+    pub mode: Mode,
 }
 
 /// Candidates of one project that are worked on together.

@@ -4,7 +4,6 @@
 use super::{Bench, Evaluation, Watcher};
 use crate::cancellation::Cancellation;
 use crate::device::DeviceName;
-use crate::measure::protocol::Protocol;
 use crate::project::library::{Gemm, Library};
 use crate::project::policy::Baseline;
 use crate::speed_of_light::code_mix::CodeMix;
@@ -27,11 +26,22 @@ pub struct Known(Vec<(Question, Answer)>);
 struct Question {
     gemm: Gemm,
     cases: Vec<Case>,
-    protocol: Protocol,
+    timing: TimingUse,
 }
 
 /// Its times, or why there are none.
-type Answer = Result<LibraryTimes, String>;
+type Answer = Result<LibraryTimes, Unfit>;
+
+/// Why a library is held against nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unfit {
+    /// It is not there, or it refuses to be asked.
+    #[error("{0}")]
+    Unusable(String),
+    /// It ran, and it is not right.
+    #[error("{0}")]
+    Wrong(String),
+}
 
 /// Adds what the project's baselines take to the times of a candidate that passed. On a virtual device there is no
 /// library, and a model of a kernel is not held against times of others.
@@ -45,7 +55,7 @@ pub(super) fn add(
     (cancellation, watcher): (&Cancellation, Watcher<'_>),
     passed: &mut Passed,
 ) -> Result<(), Stop> {
-    let (DeviceName::Cuda(_), TimingUse::Measure(protocol)) =
+    let (DeviceName::Cuda(_), timing @ TimingUse::Measure(_)) =
         (evaluation.device, evaluation.timing)
     else {
         return Ok(());
@@ -53,7 +63,7 @@ pub(super) fn add(
     for baseline in &evaluation.project.definition.baselines {
         match baseline {
             Baseline::Library(Library::CublasGemm(gemm)) => {
-                let order = Order { evaluation, subject, gemm, protocol };
+                let order = Order { evaluation, subject, gemm, timing };
                 let answer = order.answer(bench, cancellation, watcher)?;
                 for timed in &mut passed.timings {
                     timed.baselines.push(told(&answer, &timed.workload));
@@ -83,11 +93,26 @@ pub(super) fn add(
     Ok(())
 }
 
+/// Whether a library is right on every workload of a project, before it is held against a kernel. Nothing is timed.
+///
+/// # Errors
+/// Somebody cancelled.
+pub(super) fn checked(
+    evaluation: &Evaluation<'_>,
+    subject: &Subject,
+    gemm: &Gemm,
+    bench: &mut Bench,
+    (cancellation, watcher): (&Cancellation, Watcher<'_>),
+) -> Result<Answer, Stop> {
+    let order = Order { evaluation, subject, gemm, timing: TimingUse::Skip };
+    order.answer(bench, cancellation, watcher)
+}
+
 /// What one workload is told.
 fn told(answer: &Answer, workload: &str) -> BaselineTiming {
     let name = "cuBLAS".to_owned();
     let outcome = match answer {
-        Err(reason) => BaselineOutcome::None(reason.clone()),
+        Err(unfit) => BaselineOutcome::None(unfit.to_string()),
         Ok(LibraryTimes { used, worst_error, workloads }) => {
             let timings = workloads.iter().find(|(known, _)| known == workload);
             match (timings, used) {
@@ -111,7 +136,7 @@ struct Order<'a, 'b> {
     evaluation: &'b Evaluation<'a>,
     subject: &'b Subject,
     gemm: &'b Gemm,
-    protocol: Protocol,
+    timing: TimingUse,
 }
 
 impl Order<'_, '_> {
@@ -125,7 +150,7 @@ impl Order<'_, '_> {
         let question = Question {
             gemm: self.gemm.clone(),
             cases: trials.map(|trial| trial.case.clone()).collect(),
-            protocol: self.protocol,
+            timing: self.timing,
         };
         let Known(known) = &bench.known;
         if let Some((_, answer)) = known.iter().find(|(asked, _)| *asked == question) {
@@ -134,8 +159,8 @@ impl Order<'_, '_> {
         let answer = match self.asked(bench, cancellation, watcher) {
             Ok(times) => Ok(times),
             Err(Stop::Failure(Failure::Cancelled)) => return Err(Failure::Cancelled.into()),
-            Err(Stop::Failure(failure)) => Err(reason(failure)),
-            Err(Stop::Request(reason) | Stop::Broken(reason)) => Err(reason),
+            Err(Stop::Failure(failure)) => Err(unfit(failure)),
+            Err(Stop::Request(reason) | Stop::Broken(reason)) => Err(Unfit::Unusable(reason)),
         };
         let Known(known) = &mut bench.known;
         known.push((question, answer.clone()));
@@ -178,15 +203,15 @@ impl Order<'_, '_> {
             watcher,
             checks: Checks::default(),
         };
-        verification.library(self.protocol)
+        verification.library(self.timing)
     }
 }
 
 /// Why a library has no times.
-fn reason(failure: Failure) -> String {
+fn unfit(failure: Failure) -> Unfit {
     // It was refused for being asked: what the loader or the library says is all there is to say.
     if let Failure::Refused(Refused::Launch { problems, .. }) = &failure {
-        return problems.join("; ");
+        return Unfit::Unusable(problems.join("; "));
     }
-    sentence::verdict("it", &Err(failure))
+    Unfit::Wrong(sentence::verdict("it", &Err(failure)))
 }

@@ -1,24 +1,68 @@
-//! Two kernels of a project that are right beside each other: both run in every round.
+//! Two kernels of a project beside each other, or a kernel and a library: both are right, and both run in every round.
 
 use std::time::Duration;
 
 use super::build::Scope;
-use super::{Bench, EvaluateError, Evaluation, Watcher, build, settled};
+use super::{Bench, EvaluateError, Evaluation, Unfit, Watcher, baselines, build, settled};
 use crate::cancellation::Cancellation;
 use crate::measure::comparison::Comparison;
 use crate::measure::protocol::Protocol;
 use crate::measure::timing::{Mode, Timing};
+use crate::project::library::Gemm;
 use crate::units::Fraction;
+use crate::verify::case::Case;
 use crate::verify::inputs::Recipe;
+use crate::verify::program::Program;
 use crate::verify::station::{
     MeasureOrder, MeasureReport, ModelledProgram, ModelledTime, Quantity, Samples,
 };
 use crate::verify::subject::{Subject, Trial};
 use crate::verify::verdict::{Step, TimingUse};
 use crate::verify::verification::Stop;
+use crate::verify::verification::library::LibraryTimes;
 
 /// What a comparison may take beside its samples: making inputs, copying.
 const BESIDE: Duration = Duration::from_secs(120);
+
+/// Two that are held against each other; the first is called A, the second B.
+#[derive(Clone, Debug)]
+pub enum Pair<Kernel> {
+    /// Two kernels that passed before.
+    Kernels([Kernel; 2]),
+    /// A kernel that passed before, and a library that is checked first.
+    KernelAndLibrary(Kernel, Gemm),
+    /// The same the other way round.
+    LibraryAndKernel(Gemm, Kernel),
+}
+
+impl<Kernel> Pair<Kernel> {
+    /// The kernel, or the first of two.
+    pub const fn kernel(&self) -> &Kernel {
+        match self {
+            Self::Kernels([kernel, _])
+            | Self::KernelAndLibrary(kernel, _)
+            | Self::LibraryAndKernel(_, kernel) => kernel,
+        }
+    }
+
+    /// The same with something else for each kernel.
+    pub fn map<'a, Other>(&'a self, of: impl Fn(&'a Kernel) -> Other) -> Pair<Other> {
+        match self {
+            Self::Kernels([a, b]) => Pair::Kernels([of(a), of(b)]),
+            Self::KernelAndLibrary(a, b) => Pair::KernelAndLibrary(of(a), b.clone()),
+            Self::LibraryAndKernel(a, b) => Pair::LibraryAndKernel(a.clone(), of(b)),
+        }
+    }
+}
+
+/// What came of holding two against each other.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    /// What was found out of the library, where one of both is one.
+    pub library: Option<Result<LibraryTimes, Unfit>>,
+    /// Each workload; none where a library is not fit for it.
+    pub workloads: Vec<ComparedWorkload>,
+}
 
 /// How two kernels compare on one workload.
 #[derive(Clone, Debug)]
@@ -50,117 +94,203 @@ pub enum Outcome {
     Withheld(String),
 }
 
-/// Times two kernels side by side on every workload that is for measuring; both passed before.
+/// Times two side by side, under one condition, on every workload that is for measuring or the one that is named. A
+/// library is found to be right first, a kernel passed before.
 ///
 /// # Errors
 /// As [`super::evaluate`].
 pub fn side_by_side(
-    evaluations: [Evaluation<'_>; 2],
-    protocol: Protocol,
+    pair: &Pair<Evaluation<'_>>,
+    (mode, protocol): (Mode, Protocol),
     bench: &mut Bench,
     cancellation: &Cancellation,
     watcher: Watcher<'_>,
-) -> Result<Vec<ComparedWorkload>, EvaluateError> {
-    let seed = evaluations[0].seed;
-    let both = evaluations.map(|each| Evaluation { timing: TimingUse::Measure(protocol), ..each });
-    let pair = settled(Pair::of(&both, bench, cancellation))?.map_err(|failure| {
+) -> Result<Compared, EvaluateError> {
+    let Evaluation { seed, workload: only, .. } = *pair.kernel();
+    let timing = TimingUse::Measure(protocol);
+    let pair = pair.map(|each| Evaluation { timing, ..*each });
+    let loaded = settled(Loaded::of(&pair, bench, cancellation, watcher))?;
+    let mut loaded = loaded.map_err(|failure| {
         // It passed a moment ago.
         EvaluateError::Environment(format!("the second build failed: {}", failure.word()))
     })?;
-    let mut workloads = Vec::new();
-    for (a, b) in pair.workloads() {
-        watcher(Step::Measure, Some(&a.case.workload));
-        let outcome = outcome(a, b, (protocol, seed), bench, cancellation)?;
-        workloads.push(ComparedWorkload { workload: a.case.workload.clone(), outcome });
-    }
-    Ok(workloads)
+    loaded.contests.retain(|contest| only.is_none_or(|only| only == contest.case.workload));
+    loaded.timed((mode, protocol, seed), bench, cancellation, watcher)
 }
 
-/// Both candidates, loaded into one device.
-struct Pair {
-    subjects: [Subject; 2],
+/// Both, loaded into one device.
+pub(super) struct Loaded {
+    library: Option<Result<LibraryTimes, Unfit>>,
+    contests: Vec<Contest>,
 }
 
-impl Pair {
+/// One workload with both programs.
+struct Contest {
+    case: Case,
+    programs: [Program; 2],
+}
+
+impl Loaded {
     fn of(
-        evaluations: &[Evaluation<'_>; 2],
+        pair: &Pair<Evaluation<'_>>,
         bench: &mut Bench,
         cancellation: &Cancellation,
+        watcher: Watcher<'_>,
     ) -> Result<Self, Stop> {
-        let [a, b] = evaluations;
-        let a = build::build(a, Scope::Everything, &mut bench.compiler, cancellation, &mut None)?;
-        let mut b =
-            build::build(b, Scope::Everything, &mut bench.compiler, cancellation, &mut None)?;
-        b.stand_behind(a.candidate.len());
-        let modules: Vec<_> = a.candidate.iter().chain(&b.candidate).cloned().collect();
-        let steps = a.limits.virtual_steps;
-        bench
-            .stations
-            .open(&modules, &a.reference, a.trusted.as_ref(), steps, cancellation)
-            .map_err(|error| Stop::Broken(error.to_string()))?;
-        Ok(Self { subjects: [a, b] })
+        let build = |evaluation: &Evaluation<'_>, bench: &mut Bench| {
+            let everything = Scope::Everything;
+            build::build(evaluation, everything, &mut bench.compiler, cancellation, &mut None)
+        };
+        let (kernel, gemm) = match pair {
+            Pair::Kernels([a, b]) => {
+                let (a, mut b) = (build(a, bench)?, build(b, bench)?);
+                b.stand_behind(a.candidate.len());
+                open([&a, &b], bench, cancellation)?;
+                return Ok(Self { library: None, contests: of_kernels(&a, &b) });
+            }
+            Pair::KernelAndLibrary(kernel, gemm) | Pair::LibraryAndKernel(gemm, kernel) => {
+                (kernel, gemm)
+            }
+        };
+        // A library is right on all workloads, or on none.
+        let kernel = &Evaluation { workload: None, ..*kernel };
+        let subject = build(kernel, bench)?;
+        let told = (cancellation, watcher);
+        let mut loaded = Self::with_library((kernel, &subject), gemm, bench, told)?;
+        if let Pair::LibraryAndKernel(..) = pair {
+            loaded.contests.iter_mut().for_each(|contest| contest.programs.reverse());
+        }
+        Ok(loaded)
     }
 
-    fn workloads(&self) -> impl Iterator<Item = (&Trial, &Trial)> {
-        let [a, b] = &self.subjects;
-        a.measured.iter().filter_map(|a| {
-            let b = b.measured.iter().find(|b| b.case.workload == a.case.workload)?;
-            Some((a, b))
-        })
+    /// A kernel as A, and a library as B once it was found to be right.
+    pub(super) fn with_library(
+        (kernel, subject): (&Evaluation<'_>, &Subject),
+        gemm: &Gemm,
+        bench: &mut Bench,
+        (cancellation, watcher): (&Cancellation, Watcher<'_>),
+    ) -> Result<Self, Stop> {
+        let checked = baselines::checked(kernel, subject, gemm, bench, (cancellation, watcher))?;
+        let contests = match &checked {
+            Err(_) => Vec::new(),
+            Ok(_) => {
+                // The library ran in a process that had no kernel.
+                open([subject], bench, cancellation)?;
+                with_library(subject, gemm, bench)?
+            }
+        };
+        Ok(Self { library: Some(checked), contests })
+    }
+
+    /// The times of every contest.
+    pub(super) fn timed(
+        self,
+        conditions: (Mode, Protocol, u64),
+        bench: &mut Bench,
+        cancellation: &Cancellation,
+        watcher: Watcher<'_>,
+    ) -> Result<Compared, EvaluateError> {
+        let mut workloads = Vec::new();
+        for contest in self.contests {
+            let workload = contest.case.workload.clone();
+            watcher(Step::Measure, Some(&workload));
+            let outcome = contest.outcome(conditions, bench, cancellation)?;
+            workloads.push(ComparedWorkload { workload, outcome });
+        }
+        Ok(Compared { library: self.library, workloads })
     }
 }
 
-fn outcome(
-    a: &Trial,
-    b: &Trial,
-    (protocol, seed): (Protocol, u64),
+/// All candidates in one device, and the reference of the first.
+fn open<const COUNT: usize>(
+    subjects: [&Subject; COUNT],
     bench: &mut Bench,
     cancellation: &Cancellation,
-) -> Result<Outcome, EvaluateError> {
-    let draw = bench.stations.timed_draw();
-    let order = MeasureOrder {
-        case: a.case.clone(),
-        programs: vec![a.candidate.clone(), b.candidate.clone()],
-        recipe: Recipe { seed, draw },
-        last: Recipe { seed: !seed, draw },
-        mode: Mode::Cold,
-        protocol,
-        seed,
-        abandon_above: None,
-        outputs: None,
-        cupti: Vec::new(),
-        quantity: Quantity::Time,
+) -> Result<(), Stop> {
+    let modules: Vec<_> = subjects.iter().flat_map(|each| &each.candidate).cloned().collect();
+    let Some(Subject { reference, trusted, limits, .. }) = subjects.first() else { return Ok(()) };
+    let (trusted, steps) = (trusted.as_ref(), limits.virtual_steps);
+    let opened = bench.stations.open(&modules, reference, trusted, steps, cancellation);
+    opened.map_err(|error| Stop::Broken(error.to_string()))
+}
+
+fn of_kernels(a: &Subject, b: &Subject) -> Vec<Contest> {
+    let contest = |a: &Trial| {
+        let b = b.measured.iter().find(|b| b.case.workload == a.case.workload)?;
+        let programs = [a.candidate.clone(), b.candidate.clone()];
+        Some(Contest { case: a.case.clone(), programs })
     };
-    let limit = BESIDE.saturating_add(protocol.longest * 4);
-    bench.stations.look_for_cupti(&bench.compiler.toolchain().cupti);
-    let report = bench
-        .stations
-        .measure(order, limit, cancellation)
-        .map_err(|error| EvaluateError::Environment(error.to_string()))?;
-    Ok(match report {
-        MeasureReport::Samples(samples) => measured(samples),
+    a.measured.iter().filter_map(contest).collect()
+}
+
+/// The kernel is A.
+fn with_library(kernel: &Subject, gemm: &Gemm, bench: &Bench) -> Result<Vec<Contest>, Stop> {
+    let contest = |trial: &Trial| {
+        let library = Program::of_library(gemm, &trial.case, &bench.libraries.cublas);
+        let programs = [trial.candidate.clone(), library.map_err(Stop::Request)?];
+        Ok(Contest { case: trial.case.clone(), programs })
+    };
+    kernel.measured.iter().map(contest).collect()
+}
+
+impl Contest {
+    fn outcome(
+        self,
+        (mode, protocol, seed): (Mode, Protocol, u64),
+        bench: &mut Bench,
+        cancellation: &Cancellation,
+    ) -> Result<Outcome, EvaluateError> {
+        if mode == Mode::Graph && self.programs.iter().any(Program::is_cooperative) {
+            let reason = "launches whose blocks wait for each other go into no graph";
+            return Ok(Outcome::Withheld(reason.to_owned()));
+        }
+        let protocol = protocol.under(mode);
+        let draw = bench.stations.timed_draw();
+        let order = MeasureOrder {
+            case: self.case,
+            programs: self.programs.into(),
+            recipe: Recipe { seed, draw },
+            last: Recipe { seed: !seed, draw },
+            mode,
+            protocol,
+            seed,
+            abandon_above: None,
+            outputs: None,
+            cupti: Vec::new(),
+            quantity: Quantity::Time,
+        };
+        let limit = BESIDE.saturating_add(protocol.longest * 4);
+        bench.stations.look_for_cupti(&bench.libraries.cupti);
+        let report = bench.stations.measure(order, limit, cancellation);
+        let report = report.map_err(|error| EvaluateError::Environment(error.to_string()))?;
+        Ok(of_report(report, mode))
+    }
+}
+
+fn of_report(report: MeasureReport, mode: Mode) -> Outcome {
+    match report {
+        MeasureReport::Samples(samples) => measured(samples, mode),
         MeasureReport::Modelled(times) => modelled(times),
         MeasureReport::Abandoned(_) | MeasureReport::Energy(_) => {
             Outcome::Withheld("nothing was timed".to_owned())
         }
         MeasureReport::Faulted(faults) => {
             let details = faults.first().map(|fault| fault.details.clone());
-            Outcome::Withheld(format!(
-                "a kernel faulted while it was timed: {}",
-                details.unwrap_or_default()
-            ))
+            let details = details.unwrap_or_default();
+            Outcome::Withheld(format!("a kernel faulted while it was timed: {details}"))
         }
-    })
+    }
 }
 
-fn measured(samples: Samples) -> Outcome {
-    let Samples { clock, batch, rounds, stopped, readings, .. } = samples;
-    let mut rounds = rounds.into_iter();
+fn measured(samples: Samples, mode: Mode) -> Outcome {
+    let Samples { clock, batches, rounds, stopped, readings, .. } = samples;
+    let mut rounds = rounds.into_iter().zip(batches);
     let (Some(a), Some(b)) = (rounds.next(), rounds.next()) else {
         return Outcome::Withheld("the clock gave no times".to_owned());
     };
-    let comparison = Comparison::of(&a, &b);
-    let timing = |rounds| Timing::measured(clock, Mode::Cold, rounds, (batch, stopped), &readings);
+    let comparison = Comparison::of(&a.0, &b.0);
+    let timing =
+        |(rounds, batch)| Timing::measured(clock, mode, rounds, (batch, stopped), &readings);
     match (timing(a), timing(b), comparison) {
         (Some(a), Some(b), Some(comparison)) => {
             Outcome::Measured { timings: Box::new([a, b]), comparison }

@@ -20,6 +20,7 @@ pub mod open;
 pub mod place;
 pub mod query;
 pub mod record;
+pub mod restored;
 mod schema;
 mod sidecar;
 pub mod store;

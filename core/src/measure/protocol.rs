@@ -121,7 +121,19 @@ impl Protocol {
         energy: EnergyUse::Skip,
         locked: None,
     };
+
+    /// The same under this condition: of the time of executions that arrive at random, most is pauses.
+    #[must_use]
+    pub fn under(self, mode: Mode) -> Self {
+        match mode {
+            Mode::Cold | Mode::Warm | Mode::Graph => self,
+            Mode::Server => Self { longest: self.longest * SERVER_PATIENCE, ..self },
+        }
+    }
 }
+
+/// So many times as long may sampling take where executions arrive at random.
+const SERVER_PATIENCE: u32 = 5;
 
 /// Sampling under way.
 #[derive(Clone, Debug)]

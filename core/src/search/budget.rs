@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::entry::Cost;
+use crate::units::counted;
 
 /// What a search may use up; none: no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -28,6 +29,18 @@ pub struct Spent {
     pub seconds: f64,
     /// Tokens and money.
     pub cost: Cost,
+}
+
+impl Spent {
+    /// How many were looked at, in words.
+    #[must_use]
+    pub fn looked(&self) -> String {
+        evaluations(self.evaluations)
+    }
+}
+
+fn evaluations(count: usize) -> String {
+    counted(count as u64, "evaluation", "evaluations")
 }
 
 /// A part of a budget that is used up.
@@ -68,8 +81,8 @@ impl Budget {
 impl fmt::Display for UsedUp {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Evaluations(most) => write!(formatter, "{most} evaluations"),
-            Self::Seconds(most) => write!(formatter, "{most:.0} seconds"),
+            Self::Evaluations(most) => formatter.write_str(&evaluations(*most)),
+            Self::Seconds(most) => write!(formatter, "{most:.0} s"),
             Self::Tokens(most) => write!(formatter, "{most} tokens"),
             Self::Money(most) => write!(formatter, "{most:.2} of money"),
         }

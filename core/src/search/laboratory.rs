@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 
 use crate::cancellation::Cancellation;
 use crate::engine::{
-    AskedBy, Because, Client, Conditions, Ending, Event, NotTaken, Request, Screens, Work, Works,
+    AskedBy, Because, Client, Conditions, Contest, Ending, Event, NotTaken, Request, Screens, Work,
+    Works,
 };
-use crate::evaluate::compare::ComparedWorkload;
+use crate::evaluate::compare::{ComparedWorkload, Pair};
 use crate::evaluate::{EvaluateError, Examined, Run, Screening};
-use crate::measure::Protocol;
+use crate::measure::{Mode, Protocol};
 use crate::project::{Kernel, Project};
 use crate::units::Seconds;
 use crate::verify::verdict::TimingUse;
@@ -310,10 +311,11 @@ impl Laboratory for EngineLaboratory {
         old: &Arc<Kernel>,
         new: &Arc<Kernel>,
     ) -> Result<Vec<ComparedWorkload>, Interrupted> {
-        let works = Box::new([self.work(old), self.work(new)]);
-        let request = Request::Compare(works, self.timing(Protocol::PAIRED));
-        let Ending::Compared(workloads) = self.ending(request)? else { return Err(unexpected()) };
-        Ok(workloads)
+        let pair = Pair::Kernels([self.work(old), self.work(new)]);
+        let contest = Box::new(Contest { pair, mode: Mode::Cold });
+        let request = Request::Compare(contest, self.timing(Protocol::PAIRED));
+        let Ending::Compared(compared) = self.ending(request)? else { return Err(unexpected()) };
+        Ok(compared.workloads)
     }
 
     fn batch(&self) -> usize {

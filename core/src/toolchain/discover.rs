@@ -20,8 +20,6 @@ pub struct Discovery {
     pub cuobjdump: Option<Tool>,
     /// The stand-alone assembler.
     pub ptxas: Option<Tool>,
-    /// Libraries of the driver's time stamps, the most preferred first.
-    pub cupti: Vec<PathBuf>,
     /// What is not used, in the order in which it was found.
     pub passed_over: Vec<PassedOver>,
     /// The path that the user gave.
@@ -35,8 +33,8 @@ impl Discovery {
     /// No compiler exists for this system, the given path holds none, or none was found.
     pub fn into_toolchain(self) -> Result<Toolchain, ToolchainError> {
         if let Some((nvrtc, headers)) = self.compiler {
-            let Self { nvdisasm, cuobjdump, ptxas, cupti, .. } = self;
-            return Ok(Toolchain { nvrtc, headers, nvdisasm, cuobjdump, ptxas, cupti });
+            let Self { nvdisasm, cuobjdump, ptxas, .. } = self;
+            return Ok(Toolchain { nvrtc, headers, nvdisasm, cuobjdump, ptxas });
         }
         if naming::native().is_none() {
             return Err(ToolchainError::Unsupported { system: system_name() });
@@ -66,7 +64,6 @@ pub fn discover(surroundings: &Surroundings) -> Discovery {
             nvdisasm: None,
             cuobjdump: None,
             ptxas: None,
-            cupti: Vec::new(),
             passed_over: Vec::new(),
             given: surroundings.explicit.clone(),
         },
@@ -84,7 +81,6 @@ pub(super) fn discover_as(surroundings: &Surroundings, naming: &Naming) -> Disco
         let chosen = places.remove(chosen.place);
         places.insert(0, chosen);
     }
-    let cupti = cupti(&places);
     places.push(search_path(surroundings));
     let version = compiler.as_ref().map(|chosen| chosen.nvrtc.version);
     let mut tool = |part| search.tool(part, &places, version);
@@ -95,7 +91,6 @@ pub(super) fn discover_as(surroundings: &Surroundings, naming: &Naming) -> Disco
         nvdisasm,
         cuobjdump,
         ptxas,
-        cupti,
         passed_over: search.passed_over,
         given: surroundings.explicit.clone(),
     }
@@ -112,25 +107,6 @@ fn search_path(surroundings: &Surroundings) -> Place {
         packages: None,
         only: None,
     }
-}
-
-/// The libraries of time stamps that lie with the compilers: where toolkits have them, and where wheels do.
-fn cupti(places: &[Place]) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for place in places {
-        let extras = place.root.join("extras/CUPTI/lib64");
-        let before = place.packages.iter().map(|packages| packages.join("nvidia/cuda_cupti/lib"));
-        for folder in std::iter::once(extras).chain(place.libraries.iter().cloned()).chain(before) {
-            let is_library = |file: &PathBuf| {
-                let name = file_name(file);
-                name.starts_with("libcupti.so") || name.starts_with("cupti64_")
-            };
-            let files = files_in(&folder).into_iter().filter(is_library);
-            // `libcupti.so.13` rather than `libcupti.so.2025.3.1`, which is the same.
-            found.extend(files.min_by_key(|file| file.as_os_str().len()));
-        }
-    }
-    found
 }
 
 /// The compiler that was chosen, and the place it came from.

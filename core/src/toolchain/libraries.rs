@@ -1,50 +1,120 @@
-//! Where the vendor's libraries lie that run as baselines. Nothing is loaded: that is for the process that runs them.
+//! Where the vendor's libraries lie that are used on a GPU: cuBLAS as a baseline, CUPTI for the driver's time stamps.
+//! Nothing is loaded: that is for the process that runs them.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use super::places::{self, Source};
-use super::{Surroundings, naming};
+use super::Surroundings;
+use super::naming::{self, Naming};
+use super::places::{self, Place, Source, file_name};
 
-/// Where libraries may lie, the likeliest place first.
+/// Where libraries may lie, the likeliest place first; behind the files the names by which the system's loader may know them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Libraries {
-    /// cuBLAS: files, and behind them the names by which the system's loader may know it.
+    /// Products of matrices, as a baseline.
     pub cublas: Vec<PathBuf>,
+    /// The driver's time stamps.
+    pub cupti: Vec<PathBuf>,
 }
 
-/// What cuBLAS is called, the newest major version first.
-const CUBLAS: [&str; 2] = if cfg!(windows) {
-    ["cublas64_13.dll", "cublas64_12.dll"]
-} else {
-    ["libcublas.so.13", "libcublas.so.12"]
+impl Libraries {
+    /// The first that is a file, and no name for the loader.
+    #[must_use]
+    pub fn file(of: &[PathBuf]) -> Option<&Path> {
+        let is_name = |file: &Path| file.parent() == Some(Path::new(""));
+        of.iter().map(PathBuf::as_path).find(|file| !is_name(file) && file.is_file())
+    }
+}
+
+/// A library that is looked for.
+struct Sought {
+    /// What the loader calls it, the newest major version first.
+    names: &'static [&'static str],
+    /// What its file begins with where it has none of the names.
+    stem: Option<&'static str>,
+    /// A folder of a toolkit that has it, besides those of all libraries.
+    in_toolkit: Option<&'static str>,
+    /// Its own folder among packages before CUDA 13.
+    package: &'static str,
+}
+
+const CUBLAS: Sought = Sought {
+    names: if cfg!(windows) {
+        &["cublas64_13.dll", "cublas64_12.dll"]
+    } else {
+        &["libcublas.so.13", "libcublas.so.12"]
+    },
+    stem: None,
+    in_toolkit: None,
+    package: "cublas",
+};
+
+const CUPTI: Sought = Sought {
+    names: if cfg!(windows) {
+        &["cupti64.dll"]
+    } else {
+        &["libcupti.so.13", "libcupti.so.12", "libcupti.so"]
+    },
+    // On Windows a file has its whole version in its name.
+    stem: if cfg!(windows) { Some("cupti64_") } else { None },
+    in_toolkit: Some("extras/CUPTI/lib64"),
+    package: "cuda_cupti",
 };
 
 /// Looks where compilers are looked for, too: the path given, CUDA toolkits, Python packages.
 #[must_use]
 pub fn libraries(surroundings: &Surroundings) -> Libraries {
-    let mut folders: Vec<PathBuf> = Vec::new();
     let Some(naming) = naming::native() else { return Libraries::default() };
-    for place in places::all(surroundings, naming) {
-        match place.source {
-            Source::Explicit | Source::Toolkit | Source::Python => {}
-            // Only what compiles is ever fetched.
-            Source::Fetched | Source::SearchPath => continue,
+    let mut places = places::all(surroundings, naming);
+    places.retain(|place| match place.source {
+        Source::Explicit | Source::Toolkit | Source::Python => true,
+        // Only what compiles is ever fetched.
+        Source::Fetched | Source::SearchPath => false,
+    });
+    let [cublas, cupti] = [CUBLAS, CUPTI].map(|sought| sought.found(&places, naming));
+    Libraries { cublas, cupti }
+}
+
+impl Sought {
+    fn found(&self, places: &[Place], naming: &Naming) -> Vec<PathBuf> {
+        let mut found: Vec<PathBuf> = Vec::new();
+        let folders = places.iter().flat_map(|place| self.folders(place, naming));
+        for file in folders.flat_map(|folder| self.files(&folder)) {
+            if !found.contains(&file) {
+                found.push(file);
+            }
         }
-        folders.extend(place.libraries);
+        found.extend(self.names.iter().map(PathBuf::from));
+        found
+    }
+
+    /// Where a place may have it.
+    fn folders(&self, place: &Place, naming: &Naming) -> Vec<PathBuf> {
+        let mut folders: Vec<PathBuf> =
+            self.in_toolkit.iter().map(|folder| place.root.join(folder)).collect();
+        folders.extend(place.libraries.iter().cloned());
         // The layout of packages before CUDA 13.
-        let old = place.packages.map(|packages| packages.join("nvidia").join("cublas"));
+        let package = place.packages.iter().map(|root| root.join("nvidia").join(self.package));
         folders.extend(
-            old.iter().flat_map(|root| naming.wheel_libraries.iter().map(|it| root.join(it))),
+            package.flat_map(|root| naming.wheel_libraries.iter().map(move |it| root.join(it))),
         );
+        folders
     }
-    let mut cublas: Vec<PathBuf> = Vec::new();
-    for file in folders.iter().flat_map(|folder| CUBLAS.map(|name| folder.join(name))) {
-        if file.is_file() && !cublas.contains(&file) {
-            cublas.push(file);
+
+    /// The files of a folder that are it.
+    fn files(&self, folder: &Path) -> Vec<PathBuf> {
+        let named = self.names.iter().map(|name| folder.join(name));
+        let mut files: Vec<PathBuf> = named.filter(|file| file.is_file()).collect();
+        if let Some(stem) = self.stem {
+            let entries = fs::read_dir(folder).into_iter().flatten();
+            let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+            let mut others: Vec<PathBuf> =
+                paths.filter(|path| file_name(path).starts_with(stem)).collect();
+            others.sort();
+            files.extend(others.pop());
         }
+        files
     }
-    cublas.extend(CUBLAS.map(PathBuf::from));
-    Libraries { cublas }
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -52,18 +122,27 @@ mod tests {
     use super::super::tests::{surroundings, tree};
     use super::*;
 
+    fn check_found(
+        of: impl Fn(Libraries) -> Vec<PathBuf>,
+        sought: &Sought,
+        files: &[&str],
+        expected: &[&str],
+    ) {
+        let root = tree(files);
+        let mut around = surroundings(root.path());
+        around.virtual_env = Some(root.path().join("venv"));
+        let found = of(libraries(&around));
+        let mut wanted: Vec<PathBuf> = expected.iter().map(|file| root.path().join(file)).collect();
+        assert_eq!(Libraries::file(&found), wanted.first().map(PathBuf::as_path), "{files:?}");
+        // Where nothing is found the loader is asked.
+        wanted.extend(sought.names.iter().map(PathBuf::from));
+        assert_eq!(found, wanted, "{files:?}");
+    }
+
     #[test]
     fn cublas_is_found_where_toolkits_and_packages_have_it() {
         let check = |files: &[&str], expected: &[&str]| {
-            let root = tree(files);
-            let mut around = surroundings(root.path());
-            around.virtual_env = Some(root.path().join("venv"));
-            let found = libraries(&around).cublas;
-            let mut wanted: Vec<PathBuf> =
-                expected.iter().map(|file| root.path().join(file)).collect();
-            // Where nothing is found the loader is asked.
-            wanted.extend(CUBLAS.map(PathBuf::from));
-            assert_eq!(found, wanted, "{files:?}");
+            check_found(|found| found.cublas, &CUBLAS, files, expected);
         };
         check(&[], &[]);
         let toolkit = "usr/local/cuda/lib64/libcublas.so.13";
@@ -75,5 +154,22 @@ mod tests {
         check(&[old, nvrtc], &[old]);
         // What was fetched has compilers only.
         check(&["cache/toolchain/13.5/nvidia/cu13/lib/libcublas.so.13"], &[]);
+    }
+    #[test]
+    fn cupti_is_found_where_toolkits_and_packages_have_it() {
+        let check = |files: &[&str], expected: &[&str]| {
+            check_found(|found| found.cupti, &CUPTI, files, expected);
+        };
+        check(&[], &[]);
+        let extra = "usr/local/cuda/extras/CUPTI/lib64/libcupti.so.13";
+        let whole = "usr/local/cuda/extras/CUPTI/lib64/libcupti.so.2025.3.1";
+        check(&[whole, extra], &[extra]);
+        let toolkit = "usr/local/cuda/lib64/libcupti.so.13";
+        check(&[toolkit, extra], &[extra, toolkit]);
+        let wheel = "venv/lib/python3.12/site-packages/nvidia/cu13/lib/libcupti.so.13";
+        check(&[wheel], &[wheel]);
+        let old = "venv/lib/python3.12/site-packages/nvidia/cuda_cupti/lib/libcupti.so.12";
+        let nvrtc = "venv/lib/python3.12/site-packages/nvidia/cuda_nvrtc/lib/libnvrtc.so.12";
+        check(&[old, nvrtc], &[old]);
     }
 }

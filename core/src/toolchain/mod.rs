@@ -54,8 +54,6 @@ pub struct Toolchain {
     pub cuobjdump: Option<Tool>,
     /// The stand-alone PTX assembler; NVRTC carries its own.
     pub ptxas: Option<Tool>,
-    /// Libraries of the driver's time stamps, the most preferred first.
-    pub cupti: Vec<PathBuf>,
 }
 
 impl Toolchain {

@@ -139,7 +139,7 @@ impl Stations {
         Ok(Self { name, device, candidate, checker, reference, reference_has, handover, cupti })
     }
 
-    /// Where the library of the driver's time stamps may lie, besides where the system's loader finds it.
+    /// Where the library of the driver's time stamps may lie, or what the system's loader calls it.
     pub fn look_for_cupti(&mut self, places: &[PathBuf]) {
         self.cupti = places.to_vec();
     }

@@ -36,6 +36,26 @@ fn scaled(value: f64, steps: &[(f64, &str)], unit: &str) -> String {
     format!("{number:.decimals$} {prefix}{unit}")
 }
 
+/// A count with its digits in groups of three: `1,234,567`.
+#[must_use]
+pub fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A count with what is counted, in the form that the count asks for: `1 run`, `12,345 runs`.
+#[must_use]
+pub fn counted(count: u64, one: &str, several: &str) -> String {
+    format!("{} {}", grouped(count), if count == 1 { one } else { several })
+}
+
 impl fmt::Display for Seconds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&scaled(self.0, &SHORT_TIMES, "s"))

@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 
 mod display;
 
+pub use display::{counted, grouped};
+
 /// Declares a floating-point quantity with what every quantity can do: be added to its like, be
 /// scaled by a plain number, and be compared with its like as a [`Fraction`].
 macro_rules! quantity {

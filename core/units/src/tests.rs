@@ -27,6 +27,15 @@ fn a_quantity_reads_with_three_digits_and_a_prefix() {
 }
 
 #[test]
+fn counts_read_in_groups_of_three() {
+    check(grouped(999), "999");
+    check(grouped(1_234_567), "1,234,567");
+    check(counted(0, "run", "runs"), "0 runs");
+    check(counted(1, "run", "runs"), "1 run");
+    check(counted(1000, "run", "runs"), "1,000 runs");
+}
+
+#[test]
 fn rounding_carries_into_the_next_prefix() {
     check(Hertz(999.6e6), "1.00 GHz");
     check(Hertz(999.4e6), "999 MHz");

@@ -2,6 +2,7 @@
 
 use lightbench_core::history::query::Order;
 use lightbench_core::history::trace;
+use lightbench_core::units::counted;
 
 use super::{Refused, delivered, existing, filter, project_folder};
 use crate::args;
@@ -29,7 +30,11 @@ fn exported(session: &Session, arguments: &args::Export) -> Result<Outcome, Refu
     for (omission, count) in &exported.omitted {
         notices.push(format!("{count} {omission}"));
     }
-    let what = format!("{} traces of {} runs", exported.traces, runs.len());
+    let what = format!(
+        "{} of {}",
+        counted(exported.traces as u64, "trace", "traces"),
+        counted(runs.len() as u64, "run", "runs")
+    );
     let output = delivered(exported.lines, arguments.output.as_deref(), &what)?;
     Ok(Outcome { output, errors: report::notices(&notices), status: Status::Passed })
 }

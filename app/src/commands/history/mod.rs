@@ -120,13 +120,15 @@ fn filter(selection: &Selection) -> Filter {
 }
 
 /// Why a command about a history cannot be carried out.
-enum Refused {
+pub(in crate::commands) enum Refused {
+    /// The request is wrong.
     Request(String),
+    /// The machine lacks something.
     Environment(String),
 }
 
 impl Refused {
-    fn outcome(&self, as_json: bool) -> Outcome {
+    pub(in crate::commands) fn outcome(&self, as_json: bool) -> Outcome {
         match self {
             Self::Request(message) => report::request(message, as_json),
             Self::Environment(message) => report::environment(message, as_json),

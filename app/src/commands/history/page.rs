@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use lightbench_core::history::query::{Listing, Order};
 use lightbench_core::project::Project;
 use lightbench_core::report::{Page, html, markdown};
+use lightbench_core::units::counted;
 
 use super::{Refused, Shown, delivered, existing, project_folder};
 use crate::args;
@@ -43,7 +44,7 @@ fn written(session: &Session, arguments: &args::Report) -> Result<Outcome, Refus
     } else {
         markdown(&page)
     };
-    let what = format!("the report of {} runs", shown.listing.runs.len());
+    let what = format!("the report of {}", counted(shown.listing.runs.len() as u64, "run", "runs"));
     let output = delivered(text, arguments.output.as_deref(), &what)?;
     Ok(Outcome { output, errors: report::notices(&notices), status: Status::Passed })
 }

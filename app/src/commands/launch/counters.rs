@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use lightbench_core::display_text::visible;
+use lightbench_core::units::grouped;
 use lightbench_core::virtual_gpu::cost::{Counters, Counts};
 use unicode_width::UnicodeWidthStr as _;
 
@@ -261,19 +262,6 @@ fn cut(table: &str) -> String {
     text
 }
 
-/// `1,234,567`
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// At most five digits, or three and a unit: `98304`, `1.05 M`.
 fn compact(number: u64) -> String {
     let units = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
@@ -317,7 +305,5 @@ mod tests {
         check(100_000, "100 k");
         check(1_048_576, "1.05 M");
         check(12_345_678_901, "12.3 G");
-        assert_eq!(grouped(1_234_567), "1,234,567");
-        assert_eq!(grouped(999), "999");
     }
 }

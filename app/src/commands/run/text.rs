@@ -7,6 +7,7 @@ use lightbench_core::compile::signature::with_readable_names;
 use lightbench_core::evaluate::Run;
 use lightbench_core::project::Kernel;
 use lightbench_core::project::launch::expectation::WrongKind;
+use lightbench_core::units::counted;
 use lightbench_core::verify::compare::{ErrorMap, Wrongness};
 use lightbench_core::verify::evidence;
 use lightbench_core::verify::inputs::{Draw, Recipe};
@@ -81,8 +82,8 @@ pub(super) fn evidence_below(report: &Report<'_>, kernel: &Kernel, failure: &Fai
 fn checks(checks: &Checks) -> Vec<String> {
     let mut lines = Vec::new();
     if checks.precision_probed > 0 {
-        lines
-            .push(format!("exact on the precision probe of {} workloads", checks.precision_probed));
+        let workloads = counted(checks.precision_probed as u64, "workload", "workloads");
+        lines.push(format!("exact on the precision probe of {workloads}"));
     }
     if checks.accepted_races > 0 {
         let count = checks.accepted_races;

@@ -43,7 +43,7 @@ pub(super) fn replayed(
     let machine = place::machine(session).map_err(|error| report::environment(&error, as_json))?;
     let read = Journal::read(&path, &machine).map_err(|error| refuse(&error))?;
     let story = read.story;
-    let heading = format!("{}: {} evaluations", story.header.id, story.spent.evaluations);
+    let heading = format!("{}: {}", story.header.id, story.spent.looked());
     let trial = match wanted {
         Wanted::Search(search) if search.forecast => {
             Some(trial::tried(session, arguments, (&project, &story))?)

@@ -2,7 +2,7 @@
 
 use lightbench_core::search::entry::{Basis, End};
 use lightbench_core::search::{Decision, Entry, Look, Order, Story, Variant, Verdict, foresight};
-use lightbench_core::units::Seconds;
+use lightbench_core::units::{Seconds, counted};
 
 use crate::commands::bench::Chosen;
 use crate::style::{DIM, ERROR, GOOD};
@@ -26,12 +26,12 @@ pub(super) fn heading(order: &Order, chosen: &Chosen) -> String {
 /// What goes on.
 pub(super) fn heading_again(story: &Story, chosen: &Chosen) -> String {
     format!(
-        "{} · {}\nsearch {} goes on: {} variants and {} evaluations so far\n\n",
+        "{} · {}\nsearch {} goes on: {} and {} so far\n\n",
         story.header.project,
         chosen.title,
         story.header.id,
-        story.variants.len(),
-        story.spent.evaluations
+        counted(story.variants.len() as u64, "variant", "variants"),
+        story.spent.looked()
     )
 }
 
@@ -118,10 +118,10 @@ pub(super) fn summary(story: &Story) -> String {
         .iter()
         .filter(|variant| matches!(variant.decision, Some(Decision::Rejected { .. })));
     let mut text = format!(
-        "{} evaluations in {:.0} s: {} variants, {} of them rejected, {} the best for a time\n",
-        spent.evaluations,
+        "{} in {:.0} s: {}, {} of them rejected, {} the best for a time\n",
+        spent.looked(),
         spent.seconds,
-        story.variants.len(),
+        counted(story.variants.len() as u64, "variant", "variants"),
         rejected.count(),
         accepted.count()
     );
@@ -143,11 +143,11 @@ pub(super) fn summary(story: &Story) -> String {
     };
     if let (Some(old), Some(new)) = (story.cost(0), story.cost(best)) {
         text += &format!(
-            "\nbest: variant {best}, {} instead of {}: {:.2} times as fast ({basis}, geometric mean over {} workloads)\n",
+            "\nbest: variant {best}, {} instead of {}: {:.2} times as fast ({basis}, geometric mean over {})\n",
             Seconds(new),
             Seconds(old),
             old / new,
-            story.header.workloads.len()
+            counted(story.header.workloads.len() as u64, "workload", "workloads")
         );
     }
     let mut steps = Vec::new();

@@ -15,9 +15,6 @@ use libloading::Library;
 use super::stamps::{Activity, Call};
 use crate::measure::timing::NoStamps;
 
-/// Names that the system's loader may know.
-const NAMES: [&str; 4] = ["libcupti.so.13", "libcupti.so.12", "libcupti.so", "cupti64.dll"];
-
 /// `CUPTI_API_VERSION` of the releases whose records are known: CUDA 12.0 to 12.9, then 13.0 to 13.9.
 const KNOWN: [std::ops::RangeInclusive<u32>; 2] = [18..=28, 130_000..=130_999];
 
@@ -70,18 +67,17 @@ pub(super) struct Cupti {
 }
 
 impl Cupti {
-    /// The library at the first of these places that has one, else where the system's loader finds it; asked once for the
-    /// whole process.
+    /// The library at the first of these places that has one; a bare name is asked of the system's loader. Asked once for
+    /// the whole process.
     pub(super) fn get(places: &[PathBuf]) -> Result<&'static Self, NoStamps> {
         LOADED.get_or_init(|| Self::load(places)).as_ref().map_err(|reason| *reason)
     }
 
     fn load(places: &[PathBuf]) -> Result<Self, NoStamps> {
-        let names = NAMES.iter().map(PathBuf::from);
         let mut found = NoStamps::NotFound;
-        for place in places.iter().cloned().chain(names) {
+        for place in places {
             // SAFETY: NVIDIA's library, whose initialisers only prepare itself; in a process of its own.
-            match unsafe { Library::new(&place) } {
+            match unsafe { Library::new(place) } {
                 Ok(library) => return Self::of(library),
                 Err(_) if place.is_file() => found = NoStamps::Unloadable,
                 Err(_) => {}

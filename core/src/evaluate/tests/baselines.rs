@@ -4,8 +4,11 @@ use std::path::PathBuf;
 
 use super::*;
 use crate::compile::Compiler;
-use crate::measure::Stopped;
-use crate::measure::timing::{Clock, Mode, Timing};
+use crate::evaluate::compare::{Compared, ComparedWorkload, Loaded, Outcome};
+use crate::measure::timing::{Basis, Clock, Mode, Timing};
+use crate::measure::{Conclusion, Stopped};
+use crate::project::library::Library;
+use crate::project::policy::Baseline;
 use crate::toolchain::{Headers, Libraries, Nvrtc, Source, Toolchain, Version};
 use crate::verify::baseline::{BaselineOutcome, BaselineTiming};
 use crate::verify::verdict::Uncounted;
@@ -143,7 +146,6 @@ fn compiler(command: &WorkerCommand) -> Compiler {
         nvdisasm: None,
         cuobjdump: None,
         ptxas: None,
-        cupti: Vec::new(),
     };
     Compiler::new(toolchain, command.clone(), None)
 }
@@ -154,41 +156,66 @@ fn measured(time: Seconds) -> Timing {
     Timing::measured(clock, Mode::Cold, rounds, (1, Stopped::Budget), &[]).unwrap()
 }
 
+/// A kernel that does nothing: for devices that only pass for timing it.
+const IDLE: &str = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry idle() { ret; }";
+
+/// A project with a product, a device that takes so long for each kernel, and a library of that kind.
+struct Scene {
+    project: Box<Project>,
+    device: DeviceName,
+    subject: Subject,
+    bench: Bench,
+    chosen: BTreeMap<String, i64>,
+}
+
+impl Scene {
+    fn new(library: &str, seconds: f64) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let project = product(folder.path());
+        let readings = Readings::of(Seconds(seconds), Seconds(1e-9));
+        let (command, device) = (command(readings), DeviceName::parse("cuda:0").unwrap());
+        let subject = Subject {
+            candidate: Vec::new(),
+            behind: 0,
+            origins: Vec::new(),
+            reference: vec![image(REFERENCE.to_owned())],
+            trusted: None,
+            trials: vec![trial(&project, "small")],
+            measured: vec![trial(&project, "large")],
+            held_out: Vec::new(),
+            not_run: Vec::new(),
+            evidence: Vec::new(),
+            limits: project.definition.limits,
+        };
+        let stations = Stations::new(&command, &device, None).unwrap();
+        let libraries = Libraries { cublas: vec![PathBuf::from(library)], cupti: Vec::new() };
+        let bench = Bench::new(compiler(&command), stations, libraries);
+        Self { project, device, subject, bench, chosen: BTreeMap::new() }
+    }
+
+    /// The order, with the rest of the scene apart from it.
+    fn parts(&mut self) -> (Evaluation<'_>, &Subject, &mut Bench) {
+        let longest = Duration::from_millis(1);
+        let evaluation = Evaluation {
+            project: &self.project,
+            kernel: self.project.kernel("k").unwrap(),
+            chosen: &self.chosen,
+            device: &self.device,
+            sheet: sheet(),
+            calibration: None,
+            workload: None,
+            seed: 1,
+            policy: PolicyUse::Refuse,
+            timing: TimingUse::Measure(Protocol { longest, ..Protocol::QUICK }),
+        };
+        (evaluation, &self.subject, &mut self.bench)
+    }
+}
+
 /// What is said of a candidate that takes so long, beside a library of that kind.
 fn beside(library: &str, seconds: f64) -> WorkloadTiming {
-    let folder = tempfile::tempdir().unwrap();
-    let project = product(folder.path());
-    let readings = Readings::of(Seconds(seconds), Seconds(1e-9));
-    let (command, device) = (command(readings), DeviceName::parse("cuda:0").unwrap());
-    let subject = Subject {
-        candidate: Vec::new(),
-        behind: 0,
-        origins: Vec::new(),
-        reference: vec![image(REFERENCE.to_owned())],
-        trusted: None,
-        trials: vec![trial(&project, "small")],
-        measured: vec![trial(&project, "large")],
-        held_out: Vec::new(),
-        not_run: Vec::new(),
-        evidence: Vec::new(),
-        limits: project.definition.limits,
-    };
-    let stations = Stations::new(&command, &device, None).unwrap();
-    let libraries = Libraries { cublas: vec![PathBuf::from(library)] };
-    let mut bench = Bench::new(compiler(&command), stations, libraries);
-    let longest = Duration::from_millis(1);
-    let evaluation = Evaluation {
-        project: &project,
-        kernel: project.kernel("k").unwrap(),
-        chosen: &BTreeMap::new(),
-        device: &device,
-        sheet: sheet(),
-        calibration: None,
-        workload: None,
-        seed: 1,
-        policy: PolicyUse::Refuse,
-        timing: TimingUse::Measure(Protocol { longest, ..Protocol::QUICK }),
-    };
+    let mut scene = Scene::new(library, seconds);
+    let (evaluation, subject, bench) = scene.parts();
     let timed = || WorkloadTiming {
         workload: "large".to_owned(),
         timings: vec![measured(Seconds(seconds))],
@@ -205,13 +232,38 @@ fn beside(library: &str, seconds: f64) -> WorkloadTiming {
         passed.timings = vec![timed()];
         let watcher: Watcher<'_> = &mut |_, _| asked += 1;
         let told = (&cancellation, watcher);
-        crate::evaluate::baselines::add(&evaluation, &subject, &mut bench, told, &mut passed)
-            .unwrap();
-        stand::stand(&evaluation, &subject, &mut passed);
+        crate::evaluate::baselines::add(&evaluation, subject, bench, told, &mut passed).unwrap();
+        stand::stand(&evaluation, subject, &mut passed);
     }
     // One that is there has three steps at least, and is asked once.
     assert!(asked < 10, "{asked}");
     passed.timings.remove(0)
+}
+
+/// A kernel held against a library of that kind, side by side.
+fn side_by_side(library: &str, mode: Mode) -> Compared {
+    let mut scene = Scene::new(library, 1e-5);
+    scene.subject.candidate.push(image(IDLE.to_owned()));
+    for trial in scene.subject.trials.iter_mut().chain(&mut scene.subject.measured) {
+        trial.candidate.steps.truncate(1);
+        for step in &mut trial.candidate.steps {
+            if let ProgramStep::Launch(launch) = step {
+                launch.kernel = "idle".to_owned();
+                launch.arguments.clear();
+            }
+        }
+    }
+    let (evaluation, subject, bench) = scene.parts();
+    let gemm = evaluation.project.definition.baselines.iter().find_map(|each| match each {
+        Baseline::Library(Library::CublasGemm(gemm)) => Some(gemm),
+        _ => None,
+    });
+    let cancellation = Cancellation::new();
+    let (mut first, mut second) = (|_: Step, _: Option<&str>| {}, |_: Step, _: Option<&str>| {});
+    let told: (_, Watcher<'_>) = (&cancellation, &mut first);
+    let loaded = Loaded::with_library((&evaluation, subject), gemm.unwrap(), bench, told).unwrap();
+    let conditions = (mode, Protocol { longest: Duration::ZERO, ..Protocol::PAIRED }, 1);
+    loaded.timed(conditions, bench, &cancellation, &mut second).unwrap()
 }
 
 fn named<'a>(timed: &'a WorkloadTiming, name: &str) -> Option<&'a BaselineOutcome> {
@@ -279,4 +331,47 @@ fn what_others_say_is_quoted_where_it_is_of_this_device_and_possible() {
     assert!(reason(&timed, "too good").contains("a finding, not a time"));
     assert_eq!(named(&timed, "of another device"), None);
     assert_eq!(reason(&timed, "CUB"), "Lightbench has no runner for it");
+}
+
+#[test]
+fn a_library_is_timed_beside_a_kernel_in_every_mode() {
+    for mode in [Mode::Cold, Mode::Warm, Mode::Graph, Mode::Server] {
+        let Compared { library, workloads } = side_by_side("honest", mode);
+        let times = library.unwrap().unwrap();
+        assert_eq!(times.used.unwrap().version, "1.2.3");
+        assert!(times.workloads.is_empty(), "it is timed beside the kernel, not alone");
+        let [ComparedWorkload { workload, outcome }] = workloads.as_slice() else {
+            panic!("{workloads:?}")
+        };
+        assert_eq!(workload, "large");
+        let Outcome::Measured { timings, comparison } = outcome else { panic!("{outcome:?}") };
+        assert_eq!((timings[0].mode, timings[1].mode), (mode, mode));
+        assert_eq!(comparison.conclusion, Conclusion::Faster, "{comparison:?}");
+        assert!((comparison.ratio.0 - 0.25).abs() < 1e-9, "{comparison:?}");
+    }
+}
+
+#[test]
+fn a_graph_sample_has_as_many_replays_as_suit_each_of_two() {
+    let Compared { workloads, .. } = side_by_side("honest", Mode::Graph);
+    let Outcome::Measured { timings, .. } = &workloads[0].outcome else { panic!("{workloads:?}") };
+    let batches = timings.each_ref().map(|timing| match &timing.basis {
+        Basis::Samples { batch, .. } => *batch,
+        Basis::Model { .. } => 0,
+    });
+    // 200 µs of 10 µs each, and of 2.5 µs.
+    assert_eq!(batches, [20, 80]);
+}
+
+#[test]
+fn what_is_no_library_here_is_held_against_nothing() {
+    let check = |library: &str, expected: &str| {
+        let Compared { library, workloads } = side_by_side(library, Mode::Cold);
+        assert!(workloads.is_empty(), "{workloads:?}");
+        let unfit = library.unwrap().unwrap_err();
+        assert!(unfit.to_string().starts_with(expected), "{unfit}");
+        unfit
+    };
+    assert!(matches!(check("absent", "cuBLAS is not there"), Unfit::Unusable(_)));
+    assert!(matches!(check("narrow", "it is not precise enough"), Unfit::Wrong(_)));
 }

@@ -4,6 +4,7 @@ mod cache;
 mod compiler;
 mod display;
 mod driver;
+mod libraries;
 mod pip;
 mod profilers;
 mod sandbox;
@@ -79,6 +80,10 @@ pub enum Topic {
     NsightCompute,
     /// `compute-sanitizer`.
     ComputeSanitizer,
+    /// The library that runs as a baseline of products.
+    Cublas,
+    /// The library of the driver's time stamps.
+    Cupti,
     /// Whether a window can be opened.
     Display,
     /// Landlock: confines the compile worker to its folders.
@@ -129,6 +134,8 @@ impl Topic {
             Self::CounterPermission => "GPU counters",
             Self::NsightCompute => "Nsight Compute",
             Self::ComputeSanitizer => "Compute Sanitizer",
+            Self::Cublas => "cuBLAS",
+            Self::Cupti => "CUPTI",
             Self::Display => "Display",
             Self::FileSandbox => "File sandbox",
             Self::CallFilter => "Call filter",
@@ -170,6 +177,7 @@ pub fn examine(surroundings: &Surroundings) -> Report {
     findings.push(pip::finding(surroundings, can_compile));
     findings.extend(driver::findings(&driver::ask(), surroundings, compiler_version));
     findings.extend(profilers::findings(surroundings));
+    findings.extend(libraries::findings(surroundings));
     findings.push(display::finding(surroundings));
     findings.extend(sandbox::findings(surroundings));
     Report {

@@ -29,6 +29,8 @@ fn a_bare_machine_is_told_the_one_command() {
     check(&report.findings, Topic::Assembler, State::Info, "not needed");
     check(&report.findings, Topic::Pip, State::Missing, "install it");
     check(&report.findings, Topic::Cache, State::Ok, "made on first use");
+    check(&report.findings, Topic::Cublas, State::Info, "pip install nvidia-cublas");
+    check(&report.findings, Topic::Cupti, State::Info, "pip install nvidia-cuda-cupti");
     let json = serde_json::to_value(&report).unwrap();
     assert_eq!(json["schema"], "lightbench.doctor/1");
     assert_eq!(json["findings"][0]["topic"], "compiler");
@@ -41,6 +43,17 @@ fn a_compiler_that_is_passed_over_is_named_with_the_reason() {
     let report = examine(&trees::surroundings(root.path()));
     check(&report.findings, Topic::Compiler, State::Problem, "12.8");
     check(&report.findings, Topic::Compiler, State::Problem, FETCH_COMMAND);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn libraries_of_a_toolkit_are_named_with_their_files() {
+    let (cublas, cupti) = ("lib64/libcublas.so.13", "extras/CUPTI/lib64/libcupti.so.13");
+    let files = [cublas, cupti].map(|file| format!("usr/local/cuda/{file}"));
+    let root = trees::tree(&files.each_ref().map(String::as_str));
+    let report = examine(&trees::surroundings(root.path()));
+    check(&report.findings, Topic::Cublas, State::Ok, cublas);
+    check(&report.findings, Topic::Cupti, State::Ok, cupti);
 }
 
 fn present(version: &str) -> Driver {

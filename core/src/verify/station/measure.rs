@@ -89,8 +89,8 @@ pub enum MeasureReport {
 pub struct Samples {
     /// What told the time.
     pub clock: Clock,
-    /// Executions in a sample.
-    pub batch: u32,
+    /// For each program executions in a sample.
+    pub batches: Vec<u32>,
     /// For each program its rounds of samples.
     pub rounds: Vec<Vec<Vec<Seconds>>>,
     /// Why there are no more.
@@ -285,8 +285,8 @@ impl Station {
         for (tensor, copy) in &contender.pristine {
             fill_with_tensor(device, trusted, *copy, (&order.case, *tensor, order.last))?;
         }
-        let sampling =
-            Sampling { batch: samples.batch, pause: MEAN_PAUSE, ..Sampling::single(order.mode, 1) };
+        let batch = samples.batches.first().copied().unwrap_or(1);
+        let sampling = Sampling { batch, pause: MEAN_PAUSE, ..Sampling::single(order.mode, 1) };
         let Sample { clock, times, .. } = timed(device, &contender.work, sampling)?;
         let last = samples.rounds.first_mut().and_then(|rounds| rounds.last_mut());
         if let Some(round) = last.filter(|_| clock.is_like(&samples.clock)) {

@@ -39,29 +39,24 @@ pub(super) fn sampled(
     contenders: &[Contender],
 ) -> Result<Samples, Stop> {
     let once = Sampling::single(order.mode, 1);
-    let mut slowest = Seconds(0.0);
+    let longest = |times: Vec<Seconds>| {
+        times.into_iter().fold(Seconds(0.0), |most, each| if each > most { each } else { most })
+    };
+    let (mut slowest, mut samplings) = (Seconds(0.0), Vec::new());
     for contender in contenders {
         // The first execution loads code; the second one counts.
         timed(device, &contender.work, once)?;
         let Sample { times, .. } = timed(device, &contender.work, once)?;
-        for each in times {
-            slowest = if each > slowest { each } else { slowest };
-        }
+        let alone = longest(times);
+        slowest = if alone > slowest { alone } else { slowest };
+        let batch = batch(order.mode, alone, &contender.work);
+        samplings
+            .push(Sampling { batch, ..Sampling::single(order.mode, order.protocol.per_round) });
     }
     if order.abandon_above.is_some_and(|most| slowest > most) {
         return Err(Stop::Abandoned(slowest));
     }
-    let restores = contenders.iter().any(|contender| !contender.work.restore.is_empty());
-    let of = |sample: Seconds| (sample / slowest).0.ceil().clamp(1.0, MOST_BATCH) as u32;
-    let batch = match order.mode {
-        // What is read and written is put back before each sample, so that a sample is one execution.
-        Mode::Warm | Mode::Graph if restores => 1,
-        Mode::Warm => of(WARM_SAMPLE),
-        Mode::Graph => of(GRAPH_SAMPLE),
-        Mode::Cold | Mode::Server => 1,
-    };
-    let sampling = Sampling { batch, ..Sampling::single(order.mode, order.protocol.per_round) };
-    let mut samples = rounds(device, order, contenders, sampling)?;
+    let mut samples = rounds(device, order, contenders, &samplings)?;
     if let (Mode::Cold, Some(first), Some(instruments)) =
         (order.mode, contenders.first(), device.instruments())
     {
@@ -69,6 +64,19 @@ pub(super) fn sampled(
         samples.launch_floor = floor.map_err(|error| of_device(&error))?;
     }
     Ok(samples)
+}
+
+/// Executions of a sample: each contender has as many as suit it, so that beside a slow one a fast one is told as well as
+/// it would be alone.
+fn batch(mode: Mode, alone: Seconds, work: &Work) -> u32 {
+    let of = |sample: Seconds| (sample / alone).0.ceil().clamp(1.0, MOST_BATCH) as u32;
+    match mode {
+        // What is read and written is put back before each sample, so that a sample is one execution.
+        Mode::Warm | Mode::Graph if !work.restore.is_empty() => 1,
+        Mode::Warm => of(WARM_SAMPLE),
+        Mode::Graph => of(GRAPH_SAMPLE),
+        Mode::Cold | Mode::Server => 1,
+    }
 }
 
 pub(super) fn energy(
@@ -115,7 +123,7 @@ fn rounds(
     device: &mut dyn Device,
     order: &MeasureOrder,
     contenders: &[Contender],
-    sampling: Sampling,
+    samplings: &[Sampling],
 ) -> Result<Samples, Stop> {
     let stream = Stream::new(order.seed, 0);
     let extra = ((u128::from(stream.bits(0)) * u128::from(MOST_EXTRA_ROUNDS + 1)) >> 64) as u64;
@@ -129,7 +137,7 @@ fn rounds(
         let mut stops = Vec::new();
         for index in &turn {
             let work = &contenders[*index].work;
-            let sample = round_of(device, work, sampling, (stream, round))?;
+            let sample = round_of(device, work, samplings[*index], (stream, round))?;
             if clock.is_some_and(|clock: Clock| !clock.is_like(&sample.clock)) {
                 // Times of two clocks are not held against each other: what was told is given up, and events tell all.
                 all.iter_mut().for_each(|each| *each = Progress::new(order.protocol));
@@ -162,8 +170,9 @@ fn rounds(
         }
         Clock::Cupti { .. } | Clock::Modelled => clock,
     };
-    let (batch, left_dirty, launch_floor) = (sampling.batch, Vec::new(), None);
-    Ok(Samples { clock, batch, rounds, stopped, readings, left_dirty, launch_floor })
+    let batches = samplings.iter().map(|sampling| sampling.batch).collect();
+    let (left_dirty, launch_floor) = (Vec::new(), None);
+    Ok(Samples { clock, batches, rounds, stopped, readings, left_dirty, launch_floor })
 }
 
 /// Why there were no time stamps.

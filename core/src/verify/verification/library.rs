@@ -3,9 +3,8 @@
 
 use super::{Stop, Verification};
 use crate::device::LibraryUsed;
-use crate::measure::protocol::Protocol;
 use crate::measure::timing::Timing;
-use crate::verify::verdict::Step;
+use crate::verify::verdict::{Step, TimingUse};
 
 /// What came of a library.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,16 +13,16 @@ pub struct LibraryTimes {
     pub used: Option<LibraryUsed>,
     /// The largest error of any output, as a fraction of what is accepted.
     pub worst_error: f64,
-    /// The times of each workload that is for measuring, by its name.
+    /// The times of each workload that is for measuring, by its name; none where nobody wanted any.
     pub workloads: Vec<(String, Vec<Timing>)>,
 }
 
 impl Verification<'_> {
-    /// Verifies and times a library. The subject's programs are calls of it.
+    /// Verifies a library, and times it where that is wanted. The subject's programs are calls of it.
     ///
     /// # Errors
     /// It is not there, does something wrong, or nobody wants it any more.
-    pub fn library(mut self, protocol: Protocol) -> Result<LibraryTimes, Stop> {
+    pub fn library(mut self, timing: TimingUse) -> Result<LibraryTimes, Stop> {
         let subject = self.subject;
         let (reference, trusted) = (&subject.reference, subject.trusted.as_ref());
         let steps = subject.limits.virtual_steps;
@@ -37,8 +36,9 @@ impl Verification<'_> {
         let mut workloads = Vec::new();
         for trial in &subject.measured {
             used = self.right_once(trial)?.1.library.or(used);
-            let timings = self.timings(trial, protocol)?;
-            workloads.push((trial.case.workload.clone(), timings));
+            if let TimingUse::Measure(protocol) = timing {
+                workloads.push((trial.case.workload.clone(), self.timings(trial, protocol)?));
+            }
         }
         Ok(LibraryTimes { used, worst_error: self.checks.worst_error, workloads })
     }

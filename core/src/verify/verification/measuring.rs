@@ -18,9 +18,6 @@ use crate::verify::station::{
 use crate::verify::subject::Trial;
 use crate::verify::verdict::{Glance, ScreenedTiming, Step, WorkloadRun, WorkloadTiming};
 
-/// Time of the host's clock that launches which arrive at random may take.
-const SERVER_LONGEST: Duration = Duration::from_millis(1500);
-
 /// How long measuring energy may take; it takes four seconds.
 const ENERGY_LIMIT: Duration = Duration::from_secs(30);
 
@@ -211,13 +208,10 @@ impl Verification<'_> {
         &self,
         trial: &Trial,
         mode: Mode,
-        Hurry { mut protocol, abandon_above }: Hurry,
+        Hurry { protocol, abandon_above }: Hurry,
     ) -> (MeasureOrder, Recipe) {
         let (declared, word) = (self.stations.timed_draw(), mode.word());
-        if mode == Mode::Server {
-            // Most of the time is pauses.
-            protocol.longest = protocol.longest.max(SERVER_LONGEST);
-        }
+        let protocol = protocol.under(mode);
         let last = self.recipe(&trial.case, declared, &format!("{word} last"));
         let order = MeasureOrder {
             case: trial.case.clone(),
@@ -265,7 +259,9 @@ impl Verification<'_> {
                 return Err(Stop::Broken("a GPU gave no samples".to_owned()));
             }
         };
-        let Samples { clock, batch, rounds, stopped, readings, left_dirty, launch_floor } = samples;
+        let Samples { clock, batches, rounds, stopped, readings, left_dirty, launch_floor } =
+            samples;
+        let batch = batches.first().copied().unwrap_or(1);
         self.left_zero(&attempt, &left_dirty)?;
         let judged = self.judge(&attempt)?;
         self.accept(&attempt, judged, Some(WrongKind::StateDependent))?;

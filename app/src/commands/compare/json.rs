@@ -1,0 +1,68 @@
+//! A comparison for programs.
+
+use lightbench_core::evaluate::Unfit;
+use lightbench_core::evaluate::compare::{ComparedWorkload, Outcome};
+use lightbench_core::measure::Timing;
+use lightbench_core::verify::sentence;
+use serde_json::{Value, json};
+
+use super::{Found, Told, text};
+use crate::commands::run::times;
+
+/// The document.
+pub(super) fn of(told: &Told<'_>) -> Value {
+    json!({
+        "schema": "lightbench.compare/2",
+        "device": told.chosen.device.to_string(),
+        "device_title": told.chosen.title,
+        "instead_of_gpu": told.chosen.instead,
+        "mode": told.mode.word(),
+        "sides": [side(told, 0), side(told, 1)],
+        "workloads": told.done.workloads.iter().flatten().map(workload).collect::<Vec<_>>(),
+    })
+}
+
+fn side(told: &Told<'_>, side: usize) -> Value {
+    let title = told.sides[side].title();
+    match &told.done.found[side] {
+        Found::Kernel(run) => json!({
+            "kernel": title,
+            "run": told.sides[side].number().map(|number| number.0),
+            "not_as_when_it_ran": told.since(side),
+            "candidate": run.candidate.map(|hash| format!("{hash:#}")),
+            "seed": run.seed,
+            "sentence": sentence::verdict(&title, &run.verdict),
+            "verdict": match &run.verdict {
+                Ok(_) => "passed",
+                Err(failure) => failure.word(),
+            },
+        }),
+        Found::Library(asked) => {
+            let (verdict, sentence) = match asked {
+                None => ("not_asked", None),
+                Some(Ok(times)) => ("passed", Some(text::library(times))),
+                Some(Err(unfit @ Unfit::Unusable(_))) => ("unusable", Some(unfit.to_string())),
+                Some(Err(unfit @ Unfit::Wrong(_))) => ("wrong", Some(unfit.to_string())),
+            };
+            let used = asked.as_ref().and_then(|asked| asked.as_ref().ok()?.used.as_ref());
+            json!({ "library": title, "used": used, "sentence": sentence, "verdict": verdict })
+        }
+    }
+}
+
+fn workload(each: &ComparedWorkload) -> Value {
+    let both = |timings: &[Timing; 2]| timings.iter().map(times::timing).collect::<Vec<_>>();
+    let mut value = json!({ "workload": each.workload });
+    match &each.outcome {
+        Outcome::Measured { timings, comparison } => {
+            value["times"] = json!(both(timings));
+            value["comparison"] = json!(comparison);
+        }
+        Outcome::Modelled { timings, ratio } => {
+            value["times"] = json!(both(timings));
+            value["modelled_bound_ratio"] = json!(ratio);
+        }
+        Outcome::Withheld(reason) => value["withheld"] = json!(reason),
+    }
+    value
+}

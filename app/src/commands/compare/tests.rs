@@ -1,0 +1,109 @@
+//! What is said of libraries and of runs, and what is refused.
+
+use lightbench_core::device::{DeviceName, DeviceSheet, LibraryUsed};
+
+use super::*;
+use crate::commands::run::Asked;
+
+fn sample(name: &str) -> Box<Project> {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../sample-projects");
+    Box::new(Project::load(&root.join(name)).unwrap())
+}
+
+fn chosen(instead: Option<&str>) -> Chosen {
+    let sheet = DeviceSheet::named("h200").unwrap();
+    let (device, title) = (DeviceName::Virtual(sheet), "virtual H200".to_owned());
+    Chosen { device, sheet, title, instead: instead.map(str::to_owned), gpu: None }
+}
+
+fn words(refused: &Refused) -> (Status, String) {
+    match refused {
+        Refused::Request(message) => (Status::BadRequest, message.clone()),
+        Refused::Environment(message) => (Status::Environment, message.clone()),
+    }
+}
+
+fn check_refused<Found>(found: Result<Found, Refused>, status: Status, parts: &[&str]) {
+    let Err(refused) = found else { panic!("it is taken") };
+    let (found, message) = words(&refused);
+    assert_eq!(found, status, "{message}");
+    for part in parts {
+        assert!(message.contains(part), "{part:?} in {message:?}");
+    }
+}
+
+/// A session that has no history anywhere.
+fn session() -> Session {
+    Session::new(lightbench_core::toolchain::Surroundings::default())
+}
+
+#[test]
+fn a_side_is_a_kernel_a_run_or_a_library() {
+    let (sgemm, session) = (sample("sgemm"), session());
+    let named = |name| Side::named(&session, &sgemm, name);
+    assert_eq!(named("naive").ok().unwrap().title(), "naive");
+    for spelling in ["cublas", "cuBLAS", "CUBLAS"] {
+        assert_eq!(named(spelling).ok().unwrap().title(), "cuBLAS");
+    }
+    let expected = ["unknown kernel `nowhere`", "the number of a run", "or cuBLAS"];
+    check_refused(named("nowhere"), Status::BadRequest, &expected);
+    check_refused(named("7"), Status::BadRequest, &["7"]);
+    let other = sample("softmax");
+    let expected = ["names no cuBLAS", "project-format.md"];
+    check_refused(Side::named(&session, &other, "cublas"), Status::BadRequest, &expected);
+}
+
+#[test]
+fn the_order_of_two_is_kept_and_one_is_a_kernel() {
+    let (sgemm, session) = (sample("sgemm"), session());
+    let asked = Asked::everything(&sgemm, &chosen(None), 1);
+    let pair = |a, b| {
+        let named = |name| Side::named(&session, &sgemm, name).ok().unwrap();
+        side::pair(&[named(a), named(b)], &asked)
+    };
+    assert!(matches!(pair("naive", "register-tile"), Ok(Pair::Kernels(_))));
+    assert!(matches!(pair("naive", "cublas"), Ok(Pair::KernelAndLibrary(..))));
+    assert!(matches!(pair("cublas", "naive"), Ok(Pair::LibraryAndKernel(..))));
+    check_refused(pair("cublas", "cublas"), Status::BadRequest, &["one of the two"]);
+}
+
+#[test]
+fn what_needs_a_gpu_says_so_elsewhere() {
+    let (sgemm, session) = (sample("sgemm"), session());
+    let sides = |b| ["naive", b].map(|name| Side::named(&session, &sgemm, name).ok().unwrap());
+    let (kernels, library) = (sides("register-tile"), sides("cublas"));
+    let check = |sides: &[Side; 2], mode, instead, status, parts: &[&str]| {
+        check_refused(on_a_gpu(sides, mode, &chosen(instead)), status, parts);
+    };
+    let (wrong, lacks) = (Status::BadRequest, Status::Environment);
+    check(&library, Mode::Cold, None, wrong, &["cuBLAS runs on GPUs only", "virtual H200 is none"]);
+    let none = Some("no CUDA driver; take a virtual one");
+    check(&library, Mode::Cold, none, lacks, &["there is none here: no CUDA driver"]);
+    check(&kernels, Mode::Graph, None, wrong, &["graph times are taken on GPUs only"]);
+    check(&kernels, Mode::Server, none, lacks, &["server times", "no CUDA driver"]);
+    assert!(on_a_gpu(&kernels, Mode::Cold, &chosen(none)).is_ok());
+}
+
+#[test]
+fn only_workloads_that_are_timed_are_taken() {
+    let sgemm = sample("sgemm");
+    assert!(measured(&sgemm, "square").is_ok());
+    let expected = ["`odd` is not for measuring", "square, gpt2-mlp, awkward"];
+    check_refused(measured(&sgemm, "odd"), Status::BadRequest, &expected);
+    check_refused(measured(&sgemm, "held-out-thin"), Status::BadRequest, &["not for measuring"]);
+    check_refused(measured(&sgemm, "nowhere"), Status::BadRequest, &["unknown workload"]);
+}
+
+#[test]
+fn a_library_is_told_with_its_version_and_call() {
+    let used = LibraryUsed {
+        name: "cuBLAS".to_owned(),
+        version: "13.1.0".to_owned(),
+        file: "libcublas.so.13".to_owned(),
+        call: "cublasGemmEx with CUBLAS_COMPUTE_32F".to_owned(),
+    };
+    let times = LibraryTimes { used: Some(used), worst_error: 0.116, workloads: Vec::new() };
+    let expected = "cuBLAS 13.1.0 is correct, its errors are at most 11.6 % of what is accepted (cublasGemmEx with \
+                    CUBLAS_COMPUTE_32F)";
+    assert_eq!(text::library(&times), expected);
+}

@@ -1,0 +1,106 @@
+//! A comparison for people.
+
+use lightbench_core::evaluate::compare::{ComparedWorkload, Outcome};
+use lightbench_core::measure::{Comparison, Conclusion, Timing};
+use lightbench_core::units::Fraction;
+use lightbench_core::verify::sentence;
+use lightbench_core::verify::verification::library::LibraryTimes;
+
+use super::{Found, LIBRARY, Told};
+use crate::commands::run::times;
+use crate::style::{ERROR, GOOD};
+
+/// What both are, what came of each, and which is faster.
+pub(super) fn of(told: &Told<'_>) -> String {
+    let mut text = format!("{} · {}", told.project.definition.title, told.chosen.title);
+    if let Some(reason) = &told.chosen.instead {
+        text += &format!(" ({})", reason.split(';').next().unwrap_or_default());
+    }
+    text += "\n\n";
+    for (side, letter) in ["A", "B"].into_iter().enumerate() {
+        text += &verdict(told, side, letter);
+    }
+    let workloads = match told.done.workloads.as_deref() {
+        None => return text + "\ncancelled before they were compared\n",
+        Some([]) => return text + "\nnot compared: both have to be right\n",
+        Some(workloads) => workloads,
+    };
+    for each in workloads {
+        text += &format!("\n{}\n", each.workload);
+        text += &lines(each).into_iter().map(|line| format!("    {line}\n")).collect::<String>();
+    }
+    text
+}
+
+fn verdict(told: &Told<'_>, side: usize, letter: &str) -> String {
+    let title = told.sides[side].title();
+    let (is_right, sentence) = match &told.done.found[side] {
+        Found::Kernel(run) => (Some(run.verdict.is_ok()), sentence::verdict(&title, &run.verdict)),
+        Found::Library(None) => (None, format!("{title} was not asked")),
+        Found::Library(Some(Ok(times))) => (Some(true), library(times)),
+        Found::Library(Some(Err(unfit))) => (Some(false), format!("{title}: {unfit}")),
+    };
+    let mut text = match is_right {
+        Some(true) => format!("{letter}  {GOOD}✓{GOOD:#} {sentence}\n"),
+        Some(false) => format!("{letter}  {ERROR}✗{ERROR:#} {sentence}\n"),
+        None => format!("{letter}  · {sentence}\n"),
+    };
+    for difference in told.since(side) {
+        text += &format!("     not as when it ran: {difference}\n");
+    }
+    text
+}
+
+/// One sentence: which library, that it is right, how it was asked.
+pub(super) fn library(times: &LibraryTimes) -> String {
+    let error = Fraction(times.worst_error);
+    match &times.used {
+        Some(used) => format!(
+            "{} {} is correct, its errors are at most {error} of what is accepted ({})",
+            used.name, used.version, used.call
+        ),
+        None => format!("{LIBRARY} ran nowhere"),
+    }
+}
+
+/// Both times of a workload, and what follows from them.
+pub(super) fn lines(each: &ComparedWorkload) -> Vec<String> {
+    let both = |timings: &[Timing; 2]| {
+        let letters = ["A", "B"].iter().zip(timings);
+        letters.map(|(letter, timing)| format!("{letter}  {}", times::one(timing))).collect()
+    };
+    match &each.outcome {
+        Outcome::Measured { timings, comparison } => {
+            let mut lines: Vec<String> = both(timings);
+            lines.push(conclusion(comparison));
+            lines
+        }
+        Outcome::Modelled { timings, ratio } => {
+            let mut lines: Vec<String> = both(timings);
+            lines.push(format!(
+                "modelled: the bound of B is {} of that of A; a model does not tell which is faster",
+                share(*ratio)
+            ));
+            lines
+        }
+        Outcome::Withheld(reason) => vec![format!("not compared: {reason}")],
+    }
+}
+
+/// One sentence: which is faster, by how much, how sure.
+pub(super) fn conclusion(comparison: &Comparison) -> String {
+    let Comparison { ratio, interval: (low, high), rounds, conclusion } = comparison;
+    let sure = format!("99 % interval {} to {}, {rounds} rounds", share(*low), share(*high));
+    let takes = format!("B takes {} of the time of A", share(*ratio));
+    match conclusion {
+        Conclusion::Faster => format!("B is faster: {takes} ({sure})"),
+        Conclusion::Slower => format!("B is slower: {takes} ({sure})"),
+        Conclusion::NoMeasurableDifference => format!("no measurable difference: {takes} ({sure})"),
+    }
+}
+
+/// Per cent with a digit more than times have, as small differences are what is looked for.
+fn share(ratio: Fraction) -> String {
+    let percent = 100.0 * ratio.0;
+    if percent < 10.0 { format!("{percent:.3} %") } else { format!("{percent:.2} %") }
+}

@@ -1,0 +1,62 @@
+//! The kernel of a run as it was: its own texts, put in the place of what the project has today.
+
+use std::path::Path;
+
+use super::error::HistoryError;
+use super::record::RunRecord;
+use super::store::Store;
+use crate::project::{IncludeFile, Kernel, Project};
+
+/// Why a kernel is not there any more as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum Lost {
+    /// The history cannot be read.
+    #[error(transparent)]
+    History(#[from] HistoryError),
+    /// The run was imported, or its kernel could not be read.
+    #[error("no text of it is on record")]
+    NoText,
+    /// One of its texts is not there, or is not what its name says.
+    #[error("{file} is not on record")]
+    Text {
+        /// The file that had it.
+        file: String,
+    },
+    /// The project asks for something else now.
+    #[error("its text is no kernel of this project any more: {problem}")]
+    NotAKernel {
+        /// The first thing that is wrong with it.
+        problem: String,
+    },
+}
+
+impl Store {
+    /// The kernel of a run, and the project with the include files that it had then.
+    ///
+    /// # Errors
+    /// The history cannot be read, a text is missing, or the text does not fit the project.
+    pub fn restored(
+        &self,
+        project: &Project,
+        record: &RunRecord,
+    ) -> Result<(Project, Kernel), Lost> {
+        let mut texts = Vec::new();
+        for source in &record.sources {
+            let text = self.text(&source.text)?.and_then(|bytes| String::from_utf8(bytes).ok());
+            let text = text.ok_or_else(|| Lost::Text { file: source.file.clone() })?;
+            texts.push((source.file.as_str(), text));
+        }
+        let mut texts = texts.into_iter();
+        let (_, own) = texts.next().ok_or(Lost::NoText)?;
+        let mut project = project.clone();
+        for (file, source) in texts {
+            let file = Path::new(file).to_owned();
+            project.includes.retain(|include| include.file != file);
+            project.includes.push(IncludeFile { file, source });
+        }
+        let kernel = project.draft(&record.kernel, own).map_err(|problems| Lost::NotAKernel {
+            problem: problems.first().map(ToString::to_string).unwrap_or_default(),
+        })?;
+        Ok((project, kernel))
+    }
+}

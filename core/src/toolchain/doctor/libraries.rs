@@ -1,0 +1,43 @@
+//! The vendor's libraries that are used on a GPU: where they lie, never loaded here.
+
+use std::path::PathBuf;
+
+use super::super::libraries::{Libraries, libraries};
+use super::{Finding, State, Surroundings, Topic};
+
+/// A library in a person's words.
+struct Told {
+    topic: Topic,
+    there: &'static str,
+    missing: &'static str,
+    package: &'static str,
+}
+
+const CUBLAS: Told = Told {
+    topic: Topic::Cublas,
+    there: "runs beside kernels that multiply matrices",
+    missing: "not found: on a GPU, products of matrices have no library beside them",
+    package: "nvidia-cublas",
+};
+
+const CUPTI: Told = Told {
+    topic: Topic::Cupti,
+    there: "the driver's time stamps, for `--clock cupti`",
+    missing: "not found: `--clock cupti` falls back to events",
+    package: "nvidia-cuda-cupti",
+};
+
+pub(super) fn findings(surroundings: &Surroundings) -> Vec<Finding> {
+    let Libraries { cublas, cupti } = libraries(surroundings);
+    vec![finding(&CUBLAS, &cublas), finding(&CUPTI, &cupti)]
+}
+
+fn finding(told: &Told, places: &[PathBuf]) -> Finding {
+    if let Some(file) = Libraries::file(places) {
+        return Finding::new(told.topic, State::Ok, told.there).at(file);
+    }
+    let package = told.package;
+    Finding::new(told.topic, State::Info, told.missing)
+        .note(format!("it comes with the CUDA toolkit, or by `pip install {package}`"))
+        .note("the system's loader is asked as well, when a GPU runs")
+}
