@@ -171,6 +171,10 @@ impl Device for PretendedGpu {
         for buffer in &work.poison {
             self.device.set(*buffer, Initial::Unwritten)?;
         }
+        for buffer in &work.clear {
+            let bytes = self.device.read(*buffer)?.bytes.len();
+            self.device.set(*buffer, Initial::Bytes(vec![0; bytes]))?;
+        }
         let Readings { mut time, doing, .. } = self.readings;
         for operation in &work.timed {
             match operation {

@@ -17,6 +17,8 @@ use crate::virtual_gpu::cost::time::Modelled;
 pub struct Work {
     /// Buffers that hold [`super::POISON`] when a sample begins, so that what an earlier sample left counts for nothing.
     pub poison: Vec<BufferId>,
+    /// Buffers that hold zeros when a sample begins: those that each execution must leave so.
+    pub clear: Vec<BufferId>,
     /// Copies of one whole buffer to another of the same size, before a sample begins.
     pub restore: Vec<(BufferId, BufferId)>,
     /// What is timed, in order.

@@ -186,8 +186,12 @@ impl CudaDevice {
                 Ok(Action::Library { cublas, product: run.product.clone(), addresses })
             }
         };
+        let each = |buffers: &[BufferId]| -> Result<Vec<_>, DeviceError> {
+            buffers.iter().map(|buffer| self.room(*buffer)).collect()
+        };
         Ok(Prepared {
-            poison: work.poison.iter().map(|each| self.room(*each)).collect::<Result<_, _>>()?,
+            poison: each(&work.poison)?,
+            clear: each(&work.clear)?,
             restore: work.restore.iter().map(rooms).collect::<Result<_, DeviceError>>()?,
             timed: work.timed.iter().map(action).collect::<Result<_, DeviceError>>()?,
         })

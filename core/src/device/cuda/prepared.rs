@@ -13,9 +13,10 @@ use crate::device::library::Product;
 use crate::measure::Mode;
 
 /// Work that a GPU can start at once, again and again.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Prepared {
     pub(super) poison: Vec<Room>,
+    pub(super) clear: Vec<Room>,
     pub(super) restore: Vec<(Room, Room)>,
     pub(super) timed: Vec<Action>,
 }
@@ -36,7 +37,7 @@ impl Prepared {
         let timed = vec![action.only_call()?];
         let filled = |rooms: &[Room]| rooms.iter().filter(|room| room.bytes > 0).count();
         let copies = self.restore.iter().filter(|(from, to)| from.bytes.min(to.bytes) > 0).count();
-        let fills = filled(&self.poison);
+        let fills = filled(&self.poison) + filled(&self.clear);
         let mut before = vec![Call::Copy; copies];
         before.extend(vec![Call::Fill; fills]);
         if mode == Mode::Cold {

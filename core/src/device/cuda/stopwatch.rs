@@ -32,7 +32,7 @@ const PTX: &str = include_str!("flush.ptx");
 /// How many times the size of L2 is read to empty it.
 const FLUSH: usize = 2;
 
-/// What the clean buffer holds: the flush writes where it reads anything else.
+/// What the clean buffer holds, where the flush writes if it reads anything else, and buffers that are left zero.
 const CLEAN: u8 = 0;
 
 /// Kernels in the two graphs that tell the floor.
@@ -253,10 +253,13 @@ impl Stopwatch {
         Ok(())
     }
 
-    /// What begins undefined holds nothing of the sample before.
+    /// Neither what begins undefined nor what is left zero holds anything of the sample before.
     fn poison(&self, work: &Prepared) -> Result<(), Trouble> {
         for room in &work.poison {
             self.stream.set_bytes(room, POISON)?;
+        }
+        for room in &work.clear {
+            self.stream.set_bytes(room, CLEAN)?;
         }
         Ok(())
     }
@@ -338,7 +341,7 @@ impl Stopwatch {
         let kernel = own_kernel(&self.module, "nothing")?;
         let (launch, parameters) = (Box::new(launch), Vec::new());
         let timed = vec![Action::Launch { kernel, launch, parameters }];
-        Ok(Prepared { poison: Vec::new(), restore: Vec::new(), timed })
+        Ok(Prepared { timed, ..Prepared::default() })
     }
 }
 

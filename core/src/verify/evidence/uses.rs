@@ -56,13 +56,21 @@ fn is_persistence_hint(modifier: &str) -> bool {
     modifier.ends_with("::evict_last") || modifier.ends_with("::cache_hint")
 }
 
-/// PTX ISA 9.0, "Special Registers": counters of time and of events. `%smid`, `%warpid` and the like tell places.
+/// PTX ISA 9.0, "Special Registers": counters of time, of events and of launches (`%gridid`), and what tells a launch
+/// in a graph from another. `%smid`, `%warpid` and the like tell places.
 fn is_clock(name: &str) -> bool {
     let Some(register) = name.strip_prefix('%') else { return false };
     let counter = register.strip_prefix("pm").map(|rest| rest.trim_end_matches("_64"));
     matches!(
         register,
-        "clock" | "clock_hi" | "clock64" | "globaltimer" | "globaltimer_lo" | "globaltimer_hi"
+        "clock"
+            | "clock_hi"
+            | "clock64"
+            | "globaltimer"
+            | "globaltimer_lo"
+            | "globaltimer_hi"
+            | "gridid"
+            | "current_graph_exec"
     ) || matches!(counter, Some("0" | "1" | "2" | "3" | "4" | "5" | "6" | "7"))
 }
 

@@ -68,6 +68,20 @@ pub fn changes(case: &Case) -> Vec<(usize, Change)> {
     tensors.flat_map(|(index, tensor)| admitted(tensor).iter().map(move |c| (index, *c))).collect()
 }
 
+/// The number of a change of a single element, as the first of an [`Echo`], in one of the tensors of at most so many bytes,
+/// by the seed; none where nothing so small may change.
+#[must_use]
+pub fn single_change(case: &Case, seed: u64, most_bytes: u64) -> Option<usize> {
+    let all = changes(case);
+    let is_small = |(_, change): &(usize, &(usize, Change))| {
+        case.tensors.get(change.0).is_some_and(|tensor| tensor.bytes <= most_bytes)
+    };
+    let small: Vec<usize> = all.iter().enumerate().filter(is_small).map(|(way, _)| way).collect();
+    let chosen = small.get((seed % small.len().max(1) as u64) as usize)?;
+    // Every other round of changes is of single elements, which round it is alternates from one to the next.
+    Some(chosen + all.len() * (chosen % 2))
+}
+
 /// Where each element is drawn by itself, any may be another; where all are as good at any place, two may change places.
 fn admitted(tensor: &TensorCase) -> &'static [Change] {
     let Some(fill) = tensor.role.fill() else { return &[] };

@@ -36,7 +36,7 @@ use crate::project::manifest::Distribution;
 use crate::project::tensor::Domain;
 use crate::random::Stream;
 
-pub use echo::{Change, Echo, Patch, changes};
+pub use echo::{Change, Echo, Patch, changes, single_change};
 pub use on_device::{Made, Wanted, make, make_on_host};
 pub use probe::{exact_limit, probe_applies, probed_tensor};
 

@@ -75,7 +75,12 @@ impl Bound {
                 bound.fill(device, wanted)?;
                 Ok(bound)
             }
-            (MemoryOrder::Same, _) => {
+            (MemoryOrder::AsLeft, Some(mut bound)) if bound.workload == case.workload => {
+                let holds = |wanted: &Wanted| matches!(wanted.begins, Begins::Holds(_));
+                bound.fill(device, wanted.into_iter().filter(holds).collect())?;
+                Ok(bound)
+            }
+            (MemoryOrder::Same | MemoryOrder::AsLeft, _) => {
                 Err(StationFailure::Order("there is no run of this case before".to_owned()))
             }
             (MemoryOrder::Fresh(placement), before) => {

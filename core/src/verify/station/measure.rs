@@ -396,7 +396,7 @@ impl Bound {
                 Init::ZeroEachLaunch => {
                     work.timed.push(Operation::Fill { buffer, element: vec![0] });
                 }
-                Init::ZeroOnce => {}
+                Init::ZeroOnce => work.clear.push(buffer),
             }
         }
         work

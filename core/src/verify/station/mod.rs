@@ -96,6 +96,8 @@ pub enum MemoryOrder {
     Fresh(Placement),
     /// Where they lay in the run before, which was of the same case.
     Same,
+    /// There too, and outputs and scratch whose content is undefined hold what that run left in them.
+    AsLeft,
 }
 
 /// What is looked for while a kernel runs, where the device can look.

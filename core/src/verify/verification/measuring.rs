@@ -3,20 +3,20 @@
 
 use std::time::Duration;
 
-use super::{Attempt, LONGEST, MemoryOrder, RunReport, Scrutiny, Stop, Verification, stop};
+use super::there::Extras;
+use super::{Attempt, LONGEST, MemoryOrder, RunReport, Stop, Verification, stop};
 use crate::device::Placement;
 use crate::measure::energy::{Energy, NoEnergy};
 use crate::measure::protocol::{EnergyUse, Protocol};
 use crate::measure::timing::{Mode, Timing};
 use crate::project::launch::expectation::WrongKind;
-use crate::project::manifest::Distribution;
 use crate::units::{Hertz, Seconds};
-use crate::verify::inputs::{Draw, Recipe};
+use crate::verify::inputs::Recipe;
 use crate::verify::station::{
     MeasureOrder, MeasureReport, ModelledProgram, ModelledTime, Quantity, Samples,
 };
 use crate::verify::subject::Trial;
-use crate::verify::verdict::{Glance, ScreenedTiming, Step, WorkloadRun, WorkloadTiming};
+use crate::verify::verdict::{Glance, ScreenedTiming, Step, WorkloadTiming};
 
 /// How long measuring energy may take; it takes four seconds.
 const ENERGY_LIMIT: Duration = Duration::from_secs(30);
@@ -47,7 +47,7 @@ impl Verification<'_> {
             return self.modelled(trial, protocol);
         }
         let name = trial.case.workload.as_str();
-        self.right_there(trial)?;
+        self.right_there(trial, Extras::Probes)?;
         let timings = self.timings(trial, protocol)?;
         let energy = match protocol.energy {
             EnergyUse::Skip => None,
@@ -121,7 +121,7 @@ impl Verification<'_> {
             };
             return Ok(ScreenedTiming { workload, glance });
         }
-        self.right_there(trial)?;
+        self.right_there(trial, Extras::None)?;
         let glance = self.timed(Step::Measure, Some(&workload), |this| {
             let (report, last) = this.sampled(trial, Mode::Cold, hurry)?;
             if let MeasureReport::Abandoned(after) = report {
@@ -130,29 +130,6 @@ impl Verification<'_> {
             this.revalidated(trial, last, report, Mode::Cold).map(Glance::Taken)
         })?;
         Ok(ScreenedTiming { workload, glance })
-    }
-
-    /// A workload that is timed on a real device must be right there too.
-    fn right_there(&mut self, trial: &Trial) -> Result<(), Stop> {
-        let (seed, _) = self.right_once(trial)?;
-        self.checks.workloads.push(WorkloadRun {
-            workload: trial.case.workload.clone(),
-            seed,
-            runs: 1,
-            warp_instructions: None,
-        });
-        Ok(())
-    }
-
-    /// One run of the declared inputs of a workload, which is right: its seed, and what it reported.
-    pub(super) fn right_once(&mut self, trial: &Trial) -> Result<(u64, RunReport), Stop> {
-        self.timed(Step::Results, Some(&trial.case.workload), |this| {
-            let declared = Draw::Distribution(Distribution::AsDeclared);
-            let recipe = this.recipe(&trial.case, declared, "a");
-            let memory = MemoryOrder::Fresh(Placement::Right);
-            let attempt = Attempt { trial, recipe, step: Step::Results, memory };
-            Ok((recipe.seed, this.right(&attempt, Scrutiny::Memory)?))
-        })
     }
 
     fn modelled(&mut self, trial: &Trial, protocol: Protocol) -> Result<WorkloadTiming, Stop> {

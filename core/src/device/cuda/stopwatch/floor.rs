@@ -39,7 +39,7 @@ impl Stopwatch {
             let (launch, parameters) = (Box::new(launch.clone()), Vec::new());
             timed.push(Action::Launch { kernel, launch, parameters });
         }
-        let empty = Prepared { poison: Vec::new(), restore: Vec::new(), timed };
+        let empty = Prepared { timed, ..Prepared::default() };
         let (_, times) = self.samples(&empty, Sampling::single(Mode::Cold, READINGS))?;
         let mut times: Vec<f64> = times.iter().map(|time| time.0).collect();
         Ok(median(&mut times).map(Seconds).filter(|floor| floor.0 > 0.0))

@@ -14,12 +14,12 @@ const CALLS: &str = ".extern .func (.param .b64 r) malloc (.param .b64 a);
     .extern .func (.param .b32 r) cudaLaunchDeviceV2 (.param .b64 a, .param .b64 b);";
 
 #[test]
-fn a_clock_is_a_register_that_counts_time_or_events() {
+fn a_clock_is_a_register_that_counts_time_events_or_launches() {
     for register in ["clock", "clock_hi", "globaltimer_lo", "globaltimer_hi", "pm0"] {
         let what = format!("reads `%{register}`");
         check("", &format!("mov.u32 %r1, %{register};"), &[(Clocks, &what)]);
     }
-    for register in ["clock64", "globaltimer", "pm7_64"] {
+    for register in ["clock64", "globaltimer", "pm7_64", "gridid", "current_graph_exec"] {
         let what = format!("reads `%{register}`");
         check("", &format!("mov.u64 %rd1, %{register};"), &[(Clocks, &what)]);
     }
