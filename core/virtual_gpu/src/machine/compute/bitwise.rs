@@ -1,7 +1,7 @@
 //! Operations that move bits or treat each for itself, with what is known of each bit.
 
 use super::super::super::lower::code::Op;
-use super::super::lanes::Lanes;
+use super::super::lanes::{Lanes, each};
 use super::super::partial::{Operand, Rule, Trace};
 
 /// The value as it is.
@@ -30,7 +30,7 @@ macro_rules! words_1 {
         pub(super) fn $name(lanes: &mut Lanes<'_>, op: &Op, f: impl Fn(u32) -> u32) {
             let a = lanes.word_row(op.a);
             let undefined = a.undefined;
-            let values = std::array::from_fn(|lane| f(a.values[lane]));
+            let values = each(|lane| f(a.values[lane]));
             let trace = Trace {
                 rule: Rule::$rule,
                 operands: &[Operand::word(op.a)],
@@ -48,7 +48,7 @@ macro_rules! words_2 {
         pub(super) fn $name(lanes: &mut Lanes<'_>, op: &Op, f: impl Fn(u32, u32) -> u32) {
             let (a, b) = (lanes.word_row(op.a), lanes.word_row(op.b));
             let undefined = a.undefined | b.undefined;
-            let values = std::array::from_fn(|lane| f(a.values[lane], b.values[lane]));
+            let values = each(|lane| f(a.values[lane], b.values[lane]));
             let trace = Trace {
                 rule: Rule::$rule,
                 operands: &[Operand::word(op.a), Operand::$second(op.b)],
@@ -67,7 +67,7 @@ macro_rules! words_3 {
             let (a, b, c) = (lanes.word_row(op.a), lanes.word_row(op.b), lanes.word_row(op.c));
             let undefined = a.undefined | b.undefined | c.undefined;
             let values =
-                std::array::from_fn(|lane| f(a.values[lane], b.values[lane], c.values[lane]));
+                each(|lane| f(a.values[lane], b.values[lane], c.values[lane]));
             let trace = Trace {
                 rule: Rule::$rule,
                 operands: &[Operand::word(op.a), Operand::$second(op.b), Operand::$third(op.c)],
@@ -112,7 +112,7 @@ words_3! {
 pub(super) fn each_doubles_1(lanes: &mut Lanes<'_>, op: &Op, f: impl Fn(u64) -> u64) {
     let a = lanes.double_row(op.a);
     let undefined = a.undefined;
-    let values = std::array::from_fn(|lane| f(a.values[lane]));
+    let values = each(|lane| f(a.values[lane]));
     let trace =
         Trace { rule: Rule::Each, operands: &[Operand::double(op.a)], apply: &|[a, ..]| f(a) };
     lanes.set_traced_double(op.d, &values, undefined, &trace);
@@ -123,7 +123,7 @@ pub(super) fn each_doubles_1(lanes: &mut Lanes<'_>, op: &Op, f: impl Fn(u64) -> 
 pub(super) fn each_doubles_2(lanes: &mut Lanes<'_>, op: &Op, f: impl Fn(u64, u64) -> u64) {
     let (a, b) = (lanes.double_row(op.a), lanes.double_row(op.b));
     let undefined = a.undefined | b.undefined;
-    let values = std::array::from_fn(|lane| f(a.values[lane], b.values[lane]));
+    let values = each(|lane| f(a.values[lane], b.values[lane]));
     let trace = Trace {
         rule: Rule::Each,
         operands: &[Operand::double(op.a), Operand::double(op.b)],
@@ -137,7 +137,7 @@ pub(super) fn each_doubles_2(lanes: &mut Lanes<'_>, op: &Op, f: impl Fn(u64, u64
 pub(super) fn shifted_double(lanes: &mut Lanes<'_>, op: &Op, f: impl Fn(u64, u32) -> u64) {
     let (a, b) = (lanes.double_row(op.a), lanes.word_row(op.b));
     let undefined = a.undefined | b.undefined;
-    let values = std::array::from_fn(|lane| f(a.values[lane], b.values[lane]));
+    let values = each(|lane| f(a.values[lane], b.values[lane]));
     let trace = Trace {
         rule: Rule::Moved,
         operands: &[Operand::double(op.a), Operand::control(op.b)],

@@ -7,7 +7,7 @@ use super::super::super::isa::compare::{
 use super::super::super::lower::code::Op;
 use super::super::super::semantics::compare as s;
 use super::super::super::semantics::half::HalfFormat;
-use super::super::lanes::Lanes;
+use super::super::lanes::{Lanes, each};
 use super::modes;
 
 #[inline(always)]
@@ -149,7 +149,7 @@ fn set(
         (SetType::U16 | SetType::S16, _) | (SetType::U32 | SetType::S32, Some(_)) => 0xffff,
         (SetType::U32 | SetType::S32, None) => u32::MAX,
     };
-    let result = std::array::from_fn(|lane| {
+    let result = each(|lane| {
         let low = s::set(first >> lane & 1 == 1, truth);
         match second {
             Some(second) => low | s::set(second >> lane & 1 == 1, truth) << 16,
@@ -173,8 +173,7 @@ fn select(lanes: &mut Lanes<'_>, op: &Op, ty: SelectType, choice: u32, unknown: 
             let undefined = unknown
                 | lanes.word_undefined(op.a) & choice
                 | lanes.word_undefined(op.b) & !choice;
-            let result =
-                std::array::from_fn(|lane| s::select(a[lane], b[lane], choice >> lane & 1 == 1));
+            let result = each(|lane| s::select(a[lane], b[lane], choice >> lane & 1 == 1));
             lanes.set_word(op.d, &result, undefined);
         }
         SelectType::B64 | SelectType::U64 | SelectType::S64 | SelectType::F64 => {
@@ -182,8 +181,7 @@ fn select(lanes: &mut Lanes<'_>, op: &Op, ty: SelectType, choice: u32, unknown: 
             let undefined = unknown
                 | lanes.double_undefined(op.a) & choice
                 | lanes.double_undefined(op.b) & !choice;
-            let result =
-                std::array::from_fn(|lane| s::select(a[lane], b[lane], choice >> lane & 1 == 1));
+            let result = each(|lane| s::select(a[lane], b[lane], choice >> lane & 1 == 1));
             lanes.set_double(op.d, &result, undefined);
         }
     }

@@ -11,7 +11,7 @@ use super::super::super::semantics as all;
 use super::super::super::semantics::convert as s;
 use super::super::super::semantics::exact::Format;
 use super::super::super::semantics::half::HalfFormat;
-use super::super::lanes::Lanes;
+use super::super::lanes::{Lanes, each};
 use super::super::partial::{Operand, Rule, Trace};
 use super::modes;
 
@@ -68,7 +68,7 @@ fn one(lanes: &mut Lanes<'_>, op: &Op, wide: bool, bits: u8, f: impl Fn(u64) -> 
         lanes.set_double(op.d, &a.map(f), undefined);
     } else {
         let mask = if bits == 32 { u32::MAX } else { (1 << bits) - 1 };
-        let result = std::array::from_fn(|lane| f(a[lane]) as u32 & mask);
+        let result = each(|lane| f(a[lane]) as u32 & mask);
         lanes.set_word(op.d, &result, undefined);
     }
 }
@@ -84,7 +84,7 @@ fn moved(lanes: &mut Lanes<'_>, op: &Op, wide: bool, bits: u8, f: impl Fn(u64) -
     } else {
         let mask = if bits == 32 { u32::MAX } else { (1 << bits) - 1 };
         let cut = |a| f(a) as u32 & mask;
-        let result = std::array::from_fn(|lane| cut(a[lane]));
+        let result = each(|lane| cut(a[lane]));
         let apply = |[a, ..]: [u64; 4]| u64::from(cut(a));
         let trace = Trace { rule: Rule::Moved, operands: &[from], apply: &apply };
         lanes.set_traced_word(op.d, &result, undefined, &trace);

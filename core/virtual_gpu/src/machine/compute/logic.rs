@@ -6,7 +6,7 @@ use super::super::super::isa::logic::{
 };
 use super::super::super::lower::code::Op;
 use super::super::super::semantics::bits as s;
-use super::super::lanes::{Lanes, bits};
+use super::super::lanes::{Lanes, bits, each};
 use super::super::partial::{Operand, Rule, Trace};
 use super::bitwise::{
     each_1, each_2, each_3, each_doubles_1, each_doubles_2, field, joined, moved_1, shifted,
@@ -127,8 +127,7 @@ fn fields(lanes: &mut Lanes<'_>, op: &Op, what: Logic) {
         Logic::Table3Predicate(join) => {
             let table = op.immediate as u8;
             let (a, b, c) = (lanes.word(op.a), lanes.word(op.b), lanes.word(op.c));
-            let result: [u32; 32] =
-                std::array::from_fn(|lane| s::table_3(a[lane], b[lane], c[lane], table));
+            let result: [u32; 32] = each(|lane| s::table_3(a[lane], b[lane], c[lane], table));
             let undefined = lanes.word_undefined(op.a)
                 | lanes.word_undefined(op.b)
                 | lanes.word_undefined(op.c);
@@ -221,7 +220,7 @@ fn extract(lanes: &mut Lanes<'_>, op: &Op, ty: FieldType) {
                     s::extract_64(a, b, c)
                 }
             };
-            let result = std::array::from_fn(|lane| extract(a[lane], b[lane], c[lane]));
+            let result = each(|lane| extract(a[lane], b[lane], c[lane]));
             let trace = Trace {
                 rule: Rule::Moved,
                 operands: &[Operand::double(op.a), Operand::control(op.b), Operand::control(op.c)],
@@ -239,8 +238,7 @@ fn insert(lanes: &mut Lanes<'_>, op: &Op, ty: WideBits) {
         WideBits::B32 => {
             let (a, b) = (lanes.word(op.a), lanes.word(op.b));
             undefined |= lanes.word_undefined(op.a) | lanes.word_undefined(op.b);
-            let result =
-                std::array::from_fn(|lane| s::insert_32(a[lane], b[lane], c[lane], f[lane]));
+            let result = each(|lane| s::insert_32(a[lane], b[lane], c[lane], f[lane]));
             let trace = Trace {
                 rule: Rule::Moved,
                 operands: &[
@@ -258,8 +256,7 @@ fn insert(lanes: &mut Lanes<'_>, op: &Op, ty: WideBits) {
         WideBits::B64 => {
             let (a, b) = (lanes.double(op.a), lanes.double(op.b));
             undefined |= lanes.double_undefined(op.a) | lanes.double_undefined(op.b);
-            let result =
-                std::array::from_fn(|lane| s::insert_64(a[lane], b[lane], c[lane], f[lane]));
+            let result = each(|lane| s::insert_64(a[lane], b[lane], c[lane], f[lane]));
             let trace = Trace {
                 rule: Rule::Moved,
                 operands: &[
