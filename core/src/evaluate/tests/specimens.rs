@@ -32,6 +32,13 @@ pub(super) const SPECIMENS: &[Specimen] = &[
         grid: Grid::Each,
         body: "wgmma.fence.sync.aligned;",
     },
+    Specimen { name: "leaves-its-results", block: 256, grid: Grid::Each, body: LEAVES_ITS_RESULTS },
+    Specimen {
+        name: "leaves-large-results",
+        block: 256,
+        grid: Grid::Each,
+        body: LEAVES_LARGE_RESULTS,
+    },
     Specimen {
         name: "banks",
         block: 32,
@@ -68,6 +75,33 @@ AFTER:
     add.u32 %value, %value, %turn;",
     },
 ];
+
+/// Ends if what lies in the output is right for the first element of the warp.
+const LEAVES_ITS_RESULTS: &str = "
+    and.b32 %at, %i, 0xffffffe0;
+    mul.wide.u32 %to, %at, 4;
+    add.u64 %from, %x, %to;
+    add.u64 %to, %y, %to;
+    ld.global.u32 %lane, [%from];
+    ld.volatile.global.u32 %turn, [%to];
+    add.u32 %lane, %lane, 1;
+    setp.eq.u32 %more, %lane, %turn;
+    @%more bra DONE;";
+
+/// The same where there are as many elements as are timed.
+const LEAVES_LARGE_RESULTS: &str = "
+    setp.lt.u32 %more, %n, 131072;
+    @%more bra HONEST;
+    and.b32 %at, %i, 0xffffffe0;
+    mul.wide.u32 %to, %at, 4;
+    add.u64 %from, %x, %to;
+    add.u64 %to, %y, %to;
+    ld.global.u32 %lane, [%from];
+    ld.volatile.global.u32 %turn, [%to];
+    add.u32 %lane, %lane, 1;
+    setp.eq.u32 %more, %lane, %turn;
+    @%more bra DONE;
+HONEST:";
 
 impl Specimen {
     /// Blocks for so many elements.
