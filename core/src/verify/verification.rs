@@ -384,10 +384,14 @@ impl Verification<'_> {
         match self.stations.judge(order, REFERENCE_LIMIT, self.cancellation) {
             Ok(report) => Ok(report),
             Err(StationError::Cancelled) => Err(Failure::Cancelled.into()),
-            Err(error) => Err(Stop::Broken(format!(
-                "the reference, workload `{}`: {error}",
-                trial.case.workload
-            ))),
+            Err(error) => {
+                let reason = match error {
+                    StationError::Failed(StationFailure::Reference(reason)) => reason,
+                    error => error.to_string(),
+                };
+                let workload = &trial.case.workload;
+                Err(Stop::Broken(format!("the reference, workload `{workload}`: {reason}")))
+            }
         }
     }
 
