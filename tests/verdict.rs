@@ -251,9 +251,80 @@ fn requests_that_are_wrong_say_what_is_there() {
         (&["run", &project, "--kernel", "honest", "--all"], "cannot be used with"),
         (&["run", lone], "`lightbench launch` runs it"),
         (&["run", "nowhere"], "nowhere"),
+        (&["run", &format!("{project}/project.ron"), "--kernel", "zeroes"], "did you mean `zeros`"),
         (&["audit", "nowhere"], "nowhere"),
     ] {
         Bench::new().run(arguments).expect(2, &[expected]);
+    }
+}
+
+/// The cheats' project with other kernels.
+fn without_cheats(bench: &Bench) -> PathBuf {
+    let folder = bench.path().join("own");
+    for file in ["project.ron", "reference.cu"] {
+        std::fs::create_dir_all(folder.join("kernels")).unwrap();
+        std::fs::copy(repository().join("tests/cheats").join(file), folder.join(file)).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn a_project_without_kernels_has_not_passed() {
+    let bench = Bench::new();
+    let folder = without_cheats(&bench);
+    for more in [&[][..], &["--screen"]] {
+        let mut arguments = vec!["run", folder.to_str().unwrap(), "--device", "virtual:h200"];
+        arguments.extend(more);
+        bench.run(&arguments).expect(2, &["cheats has no kernel yet"]);
+    }
+}
+
+#[test]
+fn a_reference_that_leaves_a_hole_is_named_once() {
+    if compiler::required().is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    let folder = without_cheats(&bench);
+    let reference = folder.join("reference.cu");
+    let text = std::fs::read_to_string(&reference).unwrap();
+    std::fs::write(&reference, text.replace("    y[row] = sum;\n", "")).unwrap();
+    let honest = repository().join("tests/cheats/kernels/honest.cu");
+    std::fs::copy(honest, folder.join("kernels/honest.cu")).unwrap();
+    let said = bench.run(&["run", folder.to_str().unwrap(), "--device", "virtual:h200"]);
+    let expected = "error: the reference, workload `odd`: it does not write element 0 of `y`";
+    said.expect(3, &[expected]);
+}
+
+/// It does not race on what the first runs of these seeds are given.
+#[test]
+fn a_race_on_some_inputs_is_found_on_others() {
+    if compiler::required().is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    let folder = without_cheats(&bench);
+    let text =
+        std::fs::read_to_string(repository().join("tests/cheats/wrong/races-on-some-inputs.cu"));
+    let rare =
+        text.unwrap().replace("<= 0.05f", "<= 2.0f").replace("    expect: fault(data_race),\n", "");
+    assert!(rare.contains("<= 2.0f"), "{rare}");
+    std::fs::write(folder.join("kernels/rare.cu"), rare).unwrap();
+    for seed in ["1", "2", "5"] {
+        let project = folder.to_str().unwrap();
+        let said = bench.run(&[
+            "run",
+            project,
+            "--device",
+            "virtual:h200",
+            "--seed",
+            seed,
+            "--json",
+            "--no-times",
+        ]);
+        let run = &said.json()["runs"][0];
+        assert_eq!(run["fault"]["kind"], "data_race", "{seed}: {}", run["sentence"]);
+        assert_ne!(run["fault"]["step"], "results", "{seed}");
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod baselines;
 mod clocks;
+mod leftovers;
 mod recorded;
 mod specimens;
 
@@ -221,7 +222,6 @@ fn timed_by(
     let project = project(folder.path());
     let subject = subject(&project, specimen);
     let device = DeviceName::parse("cuda:0").unwrap();
-    let mut stations = Stations::new(&command(readings), &device, checker).unwrap();
     let evaluation = Evaluation {
         project: &project,
         kernel: project.kernel("k").unwrap(),
@@ -234,17 +234,29 @@ fn timed_by(
         policy: PolicyUse::Refuse,
         timing: TimingUse::Measure(protocol),
     };
+    let mut passed = verified(&subject, readings, checker, protocol).unwrap();
+    stand::stand(&evaluation, &subject, &mut passed);
+    passed.timings.remove(0)
+}
+
+/// What verification says of a subject on the device that passes for a GPU.
+fn verified(
+    subject: &Subject,
+    readings: Readings,
+    checker: Option<&DeviceName>,
+    protocol: Protocol,
+) -> Result<Passed, Stop> {
+    let device = DeviceName::parse("cuda:0").unwrap();
+    let mut stations = Stations::new(&command(readings), &device, checker).unwrap();
     let verification = Verification {
-        subject: &subject,
+        subject,
         stations: &mut stations,
         seed: 1,
         cancellation: &Cancellation::new(),
         watcher: &mut |_, _| {},
         checks: Checks::default(),
     };
-    let mut passed = verification.run(evaluation.timing).unwrap();
-    stand::stand(&evaluation, &subject, &mut passed);
-    passed.timings.remove(0)
+    verification.run(TimingUse::Measure(protocol))
 }
 
 /// A kernel that does nothing takes a nanosecond, so that specimens can be small.

@@ -155,13 +155,20 @@ impl Verification<'_> {
             let recipe = self.recipe(&trial.case, declared, "a");
             Some(Attempt { trial, recipe, step: Step::Results, memory })
         });
-        let attempts: Vec<Option<Attempt<'_>>> = attempts.collect();
+        let mut attempts: Vec<Option<Attempt<'_>>> = attempts.collect();
+        let declared = attempts.len();
+        if counts == CountsUse::Tell {
+            attempts.push(self.another_look());
+        }
         self.ahead(&attempts, (Scrutiny::Full, counts), |this, ahead| {
             let mut seen = Vec::new();
-            for (index, attempt) in attempts.iter().flatten().enumerate() {
+            for (index, attempt) in attempts.iter().take(declared).flatten().enumerate() {
                 seen.push(this.results(attempt, || ahead.take(index))?);
             }
             then(this, &seen)?;
+            if let Some(Some(another)) = attempts.get(declared) {
+                this.seen_beside(another, ahead.take(declared))?;
+            }
             Ok(seen)
         })
     }
@@ -384,10 +391,14 @@ impl Verification<'_> {
         match self.stations.judge(order, REFERENCE_LIMIT, self.cancellation) {
             Ok(report) => Ok(report),
             Err(StationError::Cancelled) => Err(Failure::Cancelled.into()),
-            Err(error) => Err(Stop::Broken(format!(
-                "the reference, workload `{}`: {error}",
-                trial.case.workload
-            ))),
+            Err(error) => {
+                let reason = match error {
+                    StationError::Failed(StationFailure::Reference(reason)) => reason,
+                    error => error.to_string(),
+                };
+                let workload = &trial.case.workload;
+                Err(Stop::Broken(format!("the reference, workload `{workload}`: {reason}")))
+            }
         }
     }
 
@@ -433,14 +444,7 @@ impl Verification<'_> {
     }
 
     fn input_seed(&self, case: &Case, which: &str) -> u64 {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(&self.seed.to_le_bytes());
-        hasher.update(case.workload.as_bytes());
-        hasher.update(&[0]);
-        hasher.update(which.as_bytes());
-        let mut bytes = [0; 8];
-        hasher.finalize_xof().fill(&mut bytes);
-        u64::from_le_bytes(bytes)
+        input_seed(self.seed, &case.workload, which)
     }
 
     fn limit(&self, trial: &Trial) -> Duration {
@@ -490,6 +494,18 @@ pub fn open(
     let steps = subject.limits.virtual_steps;
     let opened = stations.open(modules, reference, trusted, steps, cancellation);
     opened.map_err(|error| stop(error, Step::Load, None))
+}
+
+/// What some inputs of a workload come from.
+pub(crate) fn input_seed(seed: u64, workload: &str, which: &str) -> u64 {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&seed.to_le_bytes());
+    hasher.update(workload.as_bytes());
+    hasher.update(&[0]);
+    hasher.update(which.as_bytes());
+    let mut bytes = [0; 8];
+    hasher.finalize_xof().fill(&mut bytes);
+    u64::from_le_bytes(bytes)
 }
 
 /// What is looked for on other inputs of a workload that was run with every check.

@@ -1,5 +1,5 @@
 /*@ lightbench(
-    title: "Races where an input is large",
+    title: "Races unless an input is near zero",
     expect: fault(data_race),
     steps: [
         launch(kernel: "product", grid: ["ceil_div(rows, 64)"], block: [64]),
@@ -16,12 +16,11 @@ __global__ void product(const float* x, const float* w, float* y, long long rows
     for (long long col = 0; col < cols; ++col) {
         sum += x[row * cols + col] * w[col];
     }
-    if (fabsf(x[0]) <= 0.6f) {
+    if (fabsf(x[0]) <= 0.05f) {
         y[row] = sum;
         return;
     }
-    sums[threadIdx.x ^ 1] = sum;
-    __syncwarp();
-    sums[0] = sum;
-    y[row] = sums[threadIdx.x ^ 1] + 0.0f * sums[0];
+    sums[threadIdx.x] = sum;
+    // The lane before may not have stored yet.
+    y[row] = sum + 0.0f * sums[threadIdx.x & ~1u];
 }

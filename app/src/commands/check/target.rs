@@ -20,12 +20,14 @@ pub(in crate::commands) enum Target {
     File(Box<StandaloneKernel>),
 }
 
-/// A folder is a project; a file in its `kernels/` or `wrong/`, or its reference, is one of its kernels.
+/// A folder is a project, and so is the `project.ron` in it; a file in its `kernels/` or `wrong/`, or its reference, is one of its kernels.
 pub(in crate::commands) fn find(path: &Path) -> Result<Target, ProjectError> {
     let is_kernel =
         path.extension().is_some_and(|extension| extension == "cu" || extension == "ptx");
-    if !path.is_file() && (path.is_dir() || !is_kernel) {
-        let project = Box::new(Project::load(path)?);
+    let is_manifest = path.is_file() && path.file_name().is_some_and(|name| name == "project.ron");
+    if is_manifest || !path.is_file() && (path.is_dir() || !is_kernel) {
+        let folder = if is_manifest { above(path) } else { path.to_owned() };
+        let project = Box::new(Project::load(&folder)?);
         return Ok(Target::Project { project, kernel: None });
     }
     if let Some(root) = project_of(path) {

@@ -57,6 +57,10 @@ fn evaluated(
         Some(name) => vec![project.kernel(name).map_err(|error| refuse(&error))?],
         None => project.kernels.iter().collect(),
     };
+    if kernels.is_empty() {
+        let name = &project.definition.name;
+        return Err(refuse(&format!("{name} has no kernel yet: its folder `kernels` is empty")));
+    }
     if let Some(name) = &arguments.workload {
         project.workload(name).map_err(|error| refuse(&error))?;
     }

@@ -32,6 +32,14 @@ pub(super) const SPECIMENS: &[Specimen] = &[
         grid: Grid::Each,
         body: "wgmma.fence.sync.aligned;",
     },
+    Specimen { name: "leaves-its-results", block: 256, grid: Grid::Each, body: LEAVES_ITS_RESULTS },
+    Specimen {
+        name: "leaves-large-results",
+        block: 256,
+        grid: Grid::Each,
+        body: LEAVES_LARGE_RESULTS,
+    },
+    Specimen { name: "races-rarely", block: 256, grid: Grid::Each, body: RACES_RARELY },
     Specimen {
         name: "banks",
         block: 32,
@@ -68,6 +76,50 @@ AFTER:
     add.u32 %value, %value, %turn;",
     },
 ];
+
+/// Ends if what lies in the output is right for the first element of the warp.
+const LEAVES_ITS_RESULTS: &str = "
+    and.b32 %at, %i, 0xffffffe0;
+    mul.wide.u32 %to, %at, 4;
+    add.u64 %from, %x, %to;
+    add.u64 %to, %y, %to;
+    ld.global.u32 %lane, [%from];
+    ld.volatile.global.u32 %turn, [%to];
+    add.u32 %lane, %lane, 1;
+    setp.eq.u32 %more, %lane, %turn;
+    @%more bra DONE;";
+
+/// Reads what another warp of the block writes, if the first element is the one that a test puts for `RARE`.
+const RACES_RARELY: &str = "
+    ld.global.u32 %lane, [%x];
+    setp.ne.u32 %more, %lane, RARE;
+    @%more bra HONEST;
+    mov.u32 %at, tile;
+    mov.u32 %lane, %tid.x;
+    shl.b32 %lane, %lane, 2;
+    add.u32 %turn, %at, %lane;
+    st.shared.u32 [%turn], %value;
+    xor.b32 %lane, %lane, 128;
+    add.u32 %at, %at, %lane;
+    ld.shared.u32 %turn, [%at];
+    and.b32 %turn, %turn, 0;
+    add.u32 %value, %value, %turn;
+HONEST:";
+
+/// What [`LEAVES_ITS_RESULTS`] is where there are as many elements as are timed.
+const LEAVES_LARGE_RESULTS: &str = "
+    setp.lt.u32 %more, %n, 131072;
+    @%more bra HONEST;
+    and.b32 %at, %i, 0xffffffe0;
+    mul.wide.u32 %to, %at, 4;
+    add.u64 %from, %x, %to;
+    add.u64 %to, %y, %to;
+    ld.global.u32 %lane, [%from];
+    ld.volatile.global.u32 %turn, [%to];
+    add.u32 %lane, %lane, 1;
+    setp.eq.u32 %more, %lane, %turn;
+    @%more bra DONE;
+HONEST:";
 
 impl Specimen {
     /// Blocks for so many elements.

@@ -1,10 +1,14 @@
 //! What virtual devices beside a GPU see of several workloads at a time, ahead of the GPU.
 
-use super::{Attempt, Stop, Verification};
+use super::{Attempt, OTHERS, Stop, Verification};
+use crate::device::Placement;
+use crate::project::manifest::Distribution;
 use crate::verify::checkers::Reports;
-use crate::verify::station::{CountsUse, RunReport, Scrutiny};
+use crate::verify::inputs::Draw;
+use crate::verify::station::{CountsUse, MemoryOrder, RunReport, Scrutiny};
 use crate::verify::stations::StationError;
-use crate::verify::subject::Extent;
+use crate::verify::subject::{Extent, Trial};
+use crate::verify::verdict::Step;
 
 /// Reports that come while something else goes on, by the index of the attempt.
 pub(super) struct Ahead {
@@ -18,6 +22,26 @@ impl Ahead {
     pub(super) fn take(&self, attempt: usize) -> Option<Result<RunReport, StationError>> {
         let order = self.orders.get(attempt).copied().flatten()?;
         Some(self.reports.take(order))
+    }
+}
+
+impl<'a> Verification<'a> {
+    /// What virtual devices beside a GPU look at besides the declared inputs, because a race may be one of some inputs
+    /// only: a workload of middle size, on inputs of a distribution that the seed chooses.
+    pub(super) fn another_look(&self) -> Option<Attempt<'a>> {
+        let trials = self.subject.trials.iter().filter(|trial| trial.extent == Extent::Small);
+        let mut trials: Vec<&'a Trial> = trials.collect();
+        trials.sort_by_key(|trial| trial.bytes());
+        let trial = *trials.get(trials.len() / 2)?;
+        let allows = |other: &&Distribution| {
+            trial.case.tensors.iter().any(|tensor| tensor.distributions.contains(other))
+        };
+        let others: Vec<Distribution> = OTHERS.iter().filter(allows).copied().collect();
+        let chosen = others.get((self.seed % others.len().max(1) as u64) as usize);
+        let (distribution, which) = chosen.map_or((Distribution::AsDeclared, "b"), |it| (*it, "d"));
+        let recipe = self.recipe(&trial.case, Draw::Distribution(distribution), which);
+        let memory = MemoryOrder::Fresh(Placement::Right);
+        Some(Attempt { trial, recipe, step: Step::Distributions, memory })
     }
 }
 

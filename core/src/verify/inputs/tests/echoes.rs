@@ -1,5 +1,7 @@
 //! Inputs that agree with others almost everywhere: what changes, and what does not.
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -84,6 +86,27 @@ fn how_much_changes_is_one_element_or_up_to_a_fourth() {
         assert!(counts[199] > 700 * each && counts[199] <= 1024 * each, "{counts:?}");
         assert!(counts.iter().filter(|count| **count <= 64 * each).count() > 90, "{counts:?}");
     }
+}
+
+#[test]
+fn a_single_change_is_of_one_element_of_a_small_tensor() {
+    let case = case(Accuracy::F32, tensors());
+    let most = 2048;
+    let declared = generate(&case, declared(1)).unwrap();
+    let mut changed = BTreeSet::new();
+    for seed in 0..100 {
+        let first = single_change(&case, seed, most).unwrap();
+        let (echo, tensor, change) = link(&case, 5, first);
+        assert!(case.tensors[tensor].bytes <= most, "{}", case.tensors[tensor].name);
+        let after = echoed(&case, 1, echo);
+        let before = declared[tensor].as_ref().unwrap();
+        let count = differences(&case.tensors[tensor], before, &after[tensor]).len();
+        let single = if change == Change::Moved { 2 } else { 1 };
+        assert!(count <= single, "{} {change:?}: {count}", case.tensors[tensor].name);
+        changed.insert(tensor);
+    }
+    assert!(changed.len() > 5, "{changed:?}");
+    assert_eq!(single_change(&case, 0, 0), None);
 }
 
 #[test]
