@@ -12,6 +12,9 @@ use crate::units::{Fraction, Seconds};
 /// Differences below this part of the time are none, between runs that did not run side by side.
 const SMALLEST: f64 = 0.01;
 
+/// Modelled times that lie closer together than this read as if they were the same.
+const ALIKE: Fraction = Fraction(0.005);
+
 /// One run against another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Than {
@@ -114,6 +117,9 @@ impl Than {
                 }
             },
             Self::Modelled { ratio } if ratio.0 == 1.0 => format!("modelled the same as {other}"),
+            Self::Modelled { ratio } if (ratio.0 - 1.0).abs() < ALIKE.0 => {
+                format!("modelled within {ALIKE} of {other}")
+            }
             Self::Modelled { ratio } => format!("modelled at {ratio} of the time of {other}"),
             Self::NotComparable(unlike) => format!("not comparable with {other} ({unlike})"),
         }
@@ -215,5 +221,7 @@ mod tests {
         let modelled = |ratio| Than::Modelled { ratio: Fraction(ratio) };
         assert_eq!(modelled(0.5).words("it"), "modelled at 50.0 % of the time of it");
         assert_eq!(modelled(1.0).words("it"), "modelled the same as it");
+        assert_eq!(modelled(1.004).words("it"), "modelled within 0.50 % of it");
+        assert_eq!(modelled(0.99).words("it"), "modelled at 99.0 % of the time of it");
     }
 }
