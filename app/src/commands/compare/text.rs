@@ -64,7 +64,7 @@ pub(super) fn library(times: &LibraryTimes) -> String {
 }
 
 /// Both times of a workload, and what follows from them.
-pub(super) fn lines(each: &ComparedWorkload) -> Vec<String> {
+fn lines(each: &ComparedWorkload) -> Vec<String> {
     let both = |timings: &[Timing; 2]| {
         let letters = ["A", "B"].iter().zip(timings);
         letters.map(|(letter, timing)| format!("{letter}  {}", times::one(timing))).collect()
@@ -88,7 +88,7 @@ pub(super) fn lines(each: &ComparedWorkload) -> Vec<String> {
 }
 
 /// One sentence: which is faster, by how much, how sure.
-pub(super) fn conclusion(comparison: &Comparison) -> String {
+fn conclusion(comparison: &Comparison) -> String {
     let Comparison { ratio, interval: (low, high), rounds, conclusion } = comparison;
     let sure = format!("99 % interval {} to {}, {rounds} rounds", share(*low), share(*high));
     let takes = format!("B takes {} of the time of A", share(*ratio));
