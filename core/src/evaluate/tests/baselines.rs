@@ -254,8 +254,7 @@ fn side_by_side(library: &str, mode: Mode) -> Compared {
         }
     }
     let (evaluation, subject, bench) = scene.parts();
-    let Baseline::Library(Library::CublasGemm(gemm)) =
-        &evaluation.project.definition.baselines[0]
+    let Baseline::Library(Library::CublasGemm(gemm)) = &evaluation.project.definition.baselines[0]
     else {
         panic!("the first baseline is cuBLAS");
     };
