@@ -71,6 +71,28 @@ fn runs_are_kept_with_what_they_came_from() {
 }
 
 #[test]
+fn a_run_is_compared_as_it_was() {
+    if compiler::required().is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    bench.run(RUN).expect(0, &["is correct"]);
+    // The file is something else by now; the run is not.
+    bench.edit("kernels/naive.cu", "{", "{ no such thing;");
+    let compared = |a, b| {
+        let device = ["--device", "virtual:h200", "--json"];
+        bench.run(&[&["compare", "scale", a, b], device.as_slice()].concat())
+    };
+    let document = compared("1", "1").json();
+    let [a, b] = document["sides"].as_array().unwrap().as_slice() else { panic!("{document}") };
+    assert_eq!((&a["run"], &a["verdict"]), (&1.into(), &"passed".into()), "{document}");
+    assert_eq!(a["candidate"], b["candidate"]);
+    assert_eq!(a["not_as_when_it_ran"], serde_json::json!([]));
+    compared("1", "naive").expect(1, &["does not compile"]);
+    compared("2", "1").expect(2, &["no run has the number 2"]);
+}
+
+#[test]
 fn no_history_leaves_nothing() {
     if compiler::required().is_none() {
         return;

@@ -15,7 +15,7 @@ use super::CalibrateError;
 pub struct Benchmark {
     /// Its folder.
     pub name: &'static str,
-    files: [(&'static str, &'static str); 3],
+    files: &'static [(&'static str, &'static str)],
     /// What it measures.
     pub quantity: Quantity,
     /// Which of its times counts.
@@ -38,10 +38,10 @@ pub enum Quantity {
 }
 
 macro_rules! benchmark {
-    ($name:literal, $quantity:expr, $mode:ident, $method:literal) => {
+    ($name:literal, $quantity:expr, $mode:ident, $method:literal $(, with $include:literal)?) => {
         Benchmark {
             name: $name,
-            files: [
+            files: &[
                 (
                     "project.ron",
                     include_str!(concat!("../../../assets/calibration/", $name, "/project.ron")),
@@ -58,6 +58,10 @@ macro_rules! benchmark {
                         "/kernels/best.cu"
                     )),
                 ),
+                $((
+                    concat!("include/", $include),
+                    include_str!(concat!("../../../assets/calibration/", $include)),
+                ),)?
             ],
             quantity: $quantity,
             mode: Mode::$mode,
@@ -104,10 +108,23 @@ pub const BENCHMARKS: [Benchmark; 16] = [
         "group-f16",
         Quantity::Pipe(Pipe::TensorFp16AccumulateFp32),
         Cold,
-        "wgmma m64n256k16 f16, f32 accumulators"
+        "wgmma m64n256k16 f16, f32 accumulators",
+        with "warp_group.cuh"
     ),
-    benchmark!("group-bf16", Quantity::Pipe(Pipe::TensorBf16), Cold, "wgmma m64n256k16 bf16"),
-    benchmark!("group-tf32", Quantity::Pipe(Pipe::TensorTf32), Cold, "wgmma m64n256k8 tf32"),
+    benchmark!(
+        "group-bf16",
+        Quantity::Pipe(Pipe::TensorBf16),
+        Cold,
+        "wgmma m64n256k16 bf16",
+        with "warp_group.cuh"
+    ),
+    benchmark!(
+        "group-tf32",
+        Quantity::Pipe(Pipe::TensorTf32),
+        Cold,
+        "wgmma m64n256k8 tf32",
+        with "warp_group.cuh"
+    ),
     benchmark!("l2-retained", Quantity::RetainedWrites, Cold, "16-byte stores"),
 ];
 
@@ -165,9 +182,10 @@ impl Benchmark {
     /// The project, below a folder that exists.
     pub(super) fn written_to(&self, folder: &Path) -> Result<Project, CalibrateError> {
         let root = folder.join(self.name);
-        std::fs::create_dir_all(root.join("kernels"))?;
         for (file, text) in self.files {
-            std::fs::write(root.join(file), text)?;
+            let path = root.join(file);
+            std::fs::create_dir_all(path.parent().unwrap_or(&root))?;
+            std::fs::write(path, text)?;
         }
         Project::load(&root)
             .map_err(|error| CalibrateError::Project { name: self.name, error: Box::new(error) })

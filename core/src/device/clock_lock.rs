@@ -37,6 +37,9 @@ pub enum LockError {
     /// The GPU cannot do it.
     #[error("the clocks of this GPU cannot be locked")]
     Unsupported,
+    /// There is no GPU.
+    #[error("clocks are those of a GPU, and {0} is none; leave out `--lock-clocks`")]
+    NoGpu(String),
     /// The driver's library is missing.
     #[error("clocks are locked through NVML, which is not there: {0}")]
     NoLibrary(String),

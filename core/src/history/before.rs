@@ -4,7 +4,7 @@ use super::error::HistoryError;
 use super::record::{RunRecord, WorkloadName};
 use super::store::{Provenance, Store, StoredRun};
 use super::timing::{Clock, Mode, RecordedTiming};
-use crate::speed_of_light::than::{Interval, Than, Unlike};
+use crate::speed_of_light::than::{Interval, Than, Unlike, by_events};
 use crate::verify::verdict::Passed;
 
 /// The runs that a run is held against.
@@ -100,7 +100,8 @@ fn cold<'a>(run: &'a RunRecord, workload: &WorkloadName) -> Option<&'a RecordedT
 
 fn interval(timing: &RecordedTiming) -> Option<Interval> {
     let (low, high) = timing.spread?.interval;
-    Some((timing.median.seconds(), (low.seconds(), high.seconds())))
+    let interval = (timing.median.seconds(), (low.seconds(), high.seconds()));
+    Some(if timing.clock.is_events() { by_events(interval) } else { interval })
 }
 
 #[cfg(test)]
@@ -128,6 +129,29 @@ mod tests {
     fn words(now: &RunRecord, before: &StoredRun) -> String {
         let workload = now.timings()[0].workload.clone();
         than(now, before, &workload).unwrap().words("it")
+    }
+
+    #[test]
+    fn what_events_say_moves_from_process_to_process() {
+        let by = |method: &str, seconds| {
+            let mut run = run(seconds);
+            timing(&mut run).clock = Clock::Measured { method: method.to_owned() };
+            run
+        };
+        let check = |method, now, before, expected: &str| {
+            assert_eq!(words(&by(method, now), &stored(by(method, before))), expected);
+        };
+        // One kernel, two processes.
+        check("events", 2.77e-6, 2.22e-6, "no measurable difference from it");
+        check("events", 6.66e-6, 2.22e-6, "3.0 times as slow as it");
+        check("cupti", 2.77e-6, 2.22e-6, "24.8 % slower than it");
+        check(
+            "events, clock locked at 1.41 GHz",
+            2.77e-6,
+            2.22e-6,
+            "no measurable difference from it",
+        );
+        check("events", 1.1e-4, 1e-4, "10.0 % slower than it");
     }
 
     #[test]

@@ -151,6 +151,9 @@ pub(super) mod simulated {
 }
 
 #[cfg(test)]
+mod recorded;
+
+#[cfg(test)]
 mod tests {
     use super::simulated::Noise;
     use super::*;

@@ -12,6 +12,7 @@ pub fn markdown(page: &Page) -> String {
             .map(String::as_str)
     });
     text += &table(["kernel", "verdict", "time", "best", "device", "remark"], kernels);
+    text += "\nCold times; over several workloads their geometric mean.\n";
     if !page.times.is_empty() {
         let times = page.times.iter().map(|line| {
             [
@@ -67,8 +68,8 @@ fn cell(text: &str) -> String {
     let mut cell = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
-            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '<' | '>' | '(' | ')' | '#' | '!'
-            | '|' | '&' | '~' | '@' | '$' => cell.push_str(&format!("&#{};", u32::from(character))),
+            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '<' | '>' | '#' | '!' | '|' | '&'
+            | '~' | '@' | '$' => cell.push_str(&format!("&#{};", u32::from(character))),
             '\n' | '\r' => cell.push(' '),
             _ => cell.push(character),
         }

@@ -36,7 +36,9 @@ macro_rules! facts {
             /// The fact in words.
             #[must_use]
             pub fn sentence(self, value: f64) -> String {
-                self.words().replace("{%}", &percent(value)).replace("{}", &plain(value))
+                let number = plain(value);
+                let words = in_number(self.words(), &number);
+                words.replace("{%}", &percent(value)).replace("{}", &number)
             }
 
             /// Only the number, as the sentence has it.
@@ -48,8 +50,10 @@ macro_rules! facts {
             /// The fact in words with a limit in place of its number: `no more than 4 sectors`.
             #[must_use]
             pub fn bounded(self, limit: &str, number: f64) -> String {
-                let number = format!("{limit} {}", self.number(number));
-                self.words().replace("{%}", &number).replace("{}", &number)
+                let number = self.number(number);
+                let words = in_number(self.words(), &number);
+                let limit = format!("{limit} {number}");
+                words.replace("{%}", &limit).replace("{}", &limit)
             }
 
             const fn words(self) -> &'static str {
@@ -59,6 +63,11 @@ macro_rules! facts {
             }
         }
     };
+}
+
+/// Words with `{s}` for the ending of what is counted: one of a thing has none.
+fn in_number(words: &str, number: &str) -> String {
+    words.replace("{s}", if number == "1" { "" } else { "s" })
 }
 
 facts! {
@@ -124,11 +133,11 @@ facts! {
         |s| per(s, |c| (c.total.atomics, c.total.global_load_bytes)).map(|each| each * element_bytes(s));
     AtomicQueue: "{} lanes of a warp queue at one address of an atomic",
         |s| per(s, |c| (c.total.atomic_passes, c.total.atomic_requests));
-    BarriersPerWarp: "every warp waits at {} barriers",
+    BarriersPerWarp: "every warp waits at {} barrier{s}",
         |s| Some(s.counted.as_ref()?.total.barriers as f64 / warps(s)?);
-    Barriers: "{} barriers in the code",
+    Barriers: "{} barrier{s} in the code",
         |s| s.code.map(|code| code.barriers as f64);
-    Shuffles: "{} shuffles in the code",
+    Shuffles: "{} shuffle{s} in the code",
         |s| s.code.map(|code| code.shuffles as f64);
     BytesPerThread: "a thread reads {} bytes in all",
         |s| Some(s.counted.as_ref()?.total.global_load_bytes as f64 / threads(s)?);
@@ -150,9 +159,9 @@ facts! {
         |s| Some(s.counted.as_ref()?.total.special_operations as f64 / s.work.count(OperationKind::Special).0);
     OverheadShare: "{%} of the instructions are whole numbers, moves and branches",
         |s| share_of_classes(s, &[InstructionClass::Integer, InstructionClass::Move, InstructionClass::Control]);
-    TensorInstructions: "{} tensor instructions in the code",
+    TensorInstructions: "{} tensor instruction{s} in the code",
         |s| s.code.map(|code| code.tensor as f64);
-    WarpGroupInstructions: "{} warp-group products in the code",
+    WarpGroupInstructions: "{} warp-group product{s} in the code",
         |s| s.code.map(|code| code.warp_group as f64);
     AsyncCopies: "{} asynchronous copies in the code",
         |s| s.code.map(|code| (code.async_copies + code.bulk_copies) as f64);

@@ -12,6 +12,21 @@ use crate::units::{Fraction, Seconds};
 /// Differences below this part of the time are none, between runs that did not run side by side.
 const SMALLEST: f64 = 0.01;
 
+/// Modelled times that lie closer together than this read as if they were the same.
+const ALIKE: Fraction = Fraction(0.005);
+
+/// By as much either way times by CUDA events move from process to process, since each finds anew what an event pair adds:
+/// on an H200, one kernel took 2.22 to 3.25 µs in five of them (docs/measurement.md).
+const EVENTS_MOVE: f64 = 0.5e-6;
+
+/// What an interval of samples becomes where it is held against one of another process, by CUDA events.
+#[must_use]
+pub fn by_events((median, (low, high)): Interval) -> Interval {
+    // It stays a time, however short.
+    let low = (low.0 - EVENTS_MOVE).max(0.1 * low.0);
+    (median, (Seconds(low), Seconds(high.0 + EVENTS_MOVE)))
+}
+
 /// One run against another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Than {
@@ -68,9 +83,10 @@ impl Than {
             return Self::NotComparable(Unlike::Clock);
         }
         match now.clock {
-            Clock::Events { .. } | Clock::Cupti { .. } => {
-                Self::unpaired(interval(now), interval(before))
+            Clock::Events { .. } => {
+                Self::unpaired(by_events(interval(now)), by_events(interval(before)))
             }
+            Clock::Cupti { .. } => Self::unpaired(interval(now), interval(before)),
             Clock::Modelled => Self::Modelled { ratio: now.summary.median / before.summary.median },
         }
     }
@@ -114,6 +130,9 @@ impl Than {
                 }
             },
             Self::Modelled { ratio } if ratio.0 == 1.0 => format!("modelled the same as {other}"),
+            Self::Modelled { ratio } if (ratio.0 - 1.0).abs() < ALIKE.0 => {
+                format!("modelled within {ALIKE} of {other}")
+            }
             Self::Modelled { ratio } => format!("modelled at {ratio} of the time of {other}"),
             Self::NotComparable(unlike) => format!("not comparable with {other} ({unlike})"),
         }
@@ -215,5 +234,7 @@ mod tests {
         let modelled = |ratio| Than::Modelled { ratio: Fraction(ratio) };
         assert_eq!(modelled(0.5).words("it"), "modelled at 50.0 % of the time of it");
         assert_eq!(modelled(1.0).words("it"), "modelled the same as it");
+        assert_eq!(modelled(1.004).words("it"), "modelled within 0.50 % of it");
+        assert_eq!(modelled(0.99).words("it"), "modelled at 99.0 % of the time of it");
     }
 }

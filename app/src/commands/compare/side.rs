@@ -19,7 +19,7 @@ use crate::session::Session;
 /// One of the two that are compared.
 pub(super) enum Side {
     /// A kernel as its file is.
-    Kernel(Kernel),
+    Kernel(Box<Kernel>),
     /// A run, whose kernel is made again of the texts that it had.
     Run(Box<Past>),
     /// A library.
@@ -40,7 +40,7 @@ impl Side {
     /// What somebody means by a name: a kernel first, then a run's number, then a library.
     pub(super) fn named(session: &Session, project: &Project, name: &str) -> Result<Self, Refused> {
         let unknown = match project.kernel(name) {
-            Ok(kernel) => return Ok(Self::Kernel(kernel.clone())),
+            Ok(kernel) => return Ok(Self::Kernel(Box::new(kernel.clone()))),
             Err(unknown) => unknown,
         };
         if let Ok(number) = name.parse() {

@@ -1,6 +1,8 @@
 //! What is said of libraries and of runs, and what is refused.
 
 use lightbench_core::device::{DeviceName, DeviceSheet, LibraryUsed};
+use lightbench_core::measure::{Clock, Comparison, Stopped, Timing};
+use lightbench_core::units::Seconds;
 
 use super::*;
 use crate::commands::run::Asked;
@@ -106,4 +108,28 @@ fn a_library_is_told_with_its_version_and_call() {
     let expected = "cuBLAS 13.1.0 is correct, its errors are at most 11.6 % of what is accepted (cublasGemmEx with \
                     CUBLAS_COMPUTE_32F)";
     assert_eq!(text::library(&times), expected);
+}
+
+#[test]
+fn what_no_clock_resolves_is_said() {
+    let floor = Seconds(1.5e-6);
+    let timing = |seconds: f64| {
+        let clock = Clock::Events { offset: floor, floor, without: None };
+        let rounds = vec![vec![Seconds(seconds); 5]; 20];
+        Timing::measured(clock, Mode::Server, rounds, (1, Stopped::Precise), &[]).unwrap()
+    };
+    let check = |a: f64, b: f64, expected: &str| {
+        let rounds = |seconds| vec![vec![Seconds(seconds); 5]; 20];
+        let comparison = Comparison::of(&rounds(a), &rounds(b)).unwrap();
+        let told = text::conclusion(&comparison, &[timing(a), timing(b)]);
+        assert!(told.contains(expected), "{expected:?} in {told:?}");
+    };
+    check(2.2e-6, 1.4e-6, "B is faster: B takes 63.64 % of the time of A");
+    check(2.2e-6, 1.4e-6, "; by how much is not resolved)");
+    check(1.2e-6, 1.4e-6, "not resolved: both");
+    check(
+        2.2e-6,
+        4.4e-6,
+        "200.00 % of the time of A (99 % interval 200.00 % to 200.00 %, 20 rounds)",
+    );
 }

@@ -64,7 +64,7 @@ pub(super) fn library(times: &LibraryTimes) -> String {
 }
 
 /// Both times of a workload, and what follows from them.
-pub(super) fn lines(each: &ComparedWorkload) -> Vec<String> {
+fn lines(each: &ComparedWorkload) -> Vec<String> {
     let both = |timings: &[Timing; 2]| {
         let letters = ["A", "B"].iter().zip(timings);
         letters.map(|(letter, timing)| format!("{letter}  {}", times::one(timing))).collect()
@@ -72,7 +72,8 @@ pub(super) fn lines(each: &ComparedWorkload) -> Vec<String> {
     match &each.outcome {
         Outcome::Measured { timings, comparison } => {
             let mut lines: Vec<String> = both(timings);
-            lines.push(conclusion(comparison));
+            lines.extend(times::without_stamps(timings.as_slice()));
+            lines.push(conclusion(comparison, timings));
             lines
         }
         Outcome::Modelled { timings, ratio } => {
@@ -87,11 +88,17 @@ pub(super) fn lines(each: &ComparedWorkload) -> Vec<String> {
     }
 }
 
-/// One sentence: which is faster, by how much, how sure.
-pub(super) fn conclusion(comparison: &Comparison) -> String {
+/// One sentence: which is faster, by how much, how sure. No clock tells apart what takes as long as an empty kernel.
+pub(super) fn conclusion(comparison: &Comparison, timings: &[Timing; 2]) -> String {
     let Comparison { ratio, interval: (low, high), rounds, conclusion } = comparison;
     let sure = format!("99 % interval {} to {}, {rounds} rounds", share(*low), share(*high));
     let takes = format!("B takes {} of the time of A", share(*ratio));
+    let unresolved = match timings.each_ref().map(Timing::is_at_floor) {
+        [true, true] => return "not resolved: both take no longer than an empty kernel".to_owned(),
+        [true, false] | [false, true] => "; by how much is not resolved",
+        [false, false] => "",
+    };
+    let sure = format!("{sure}{unresolved}");
     match conclusion {
         Conclusion::Faster => format!("B is faster: {takes} ({sure})"),
         Conclusion::Slower => format!("B is slower: {takes} ({sure})"),

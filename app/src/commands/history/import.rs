@@ -9,6 +9,7 @@ use lightbench_core::history::Suspicion;
 use lightbench_core::history::store::Imported;
 use lightbench_core::history::text::Texts;
 use lightbench_core::history::trace::{self, Import};
+use lightbench_core::units::counted;
 use serde_json::json;
 
 use super::{Refused, begun, project_folder};
@@ -54,7 +55,9 @@ fn imported(session: &Session, arguments: &args::Import) -> Result<Outcome, Refu
 }
 
 fn told(read: &Import, stored: Imported, file: &str) -> String {
-    let mut text = format!("{} recorded runs are new, from {}\n", stored.added, visible(file));
+    let (new, file) = (stored.added as u64, visible(file));
+    let new = counted(new, "recorded run is new", "recorded runs are new");
+    let mut text = format!("{new}, from {file}\n");
     for (count, what) in [
         (stored.known, "were there already"),
         (read.workloads_only, "describe a workload and no solution"),

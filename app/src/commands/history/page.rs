@@ -6,7 +6,7 @@ use lightbench_core::project::Project;
 use lightbench_core::report::{Page, html, markdown};
 use lightbench_core::units::counted;
 
-use super::{Refused, Shown, delivered, existing, project_folder};
+use super::{Refused, Shown, delivered, existing, project_folder, text};
 use crate::args;
 use crate::outcome::{Outcome, Status};
 use crate::report;
@@ -38,13 +38,16 @@ fn written(session: &Session, arguments: &args::Report) -> Result<Outcome, Refus
         notices.extend(opened.notices.iter().map(ToString::to_string));
         shown = Shown::of(&opened.store, &arguments.selection, Order::Newest)?;
     }
+    if shown.listing.runs.is_empty() {
+        notices.push(format!("the page is empty: {}", text::none(shown.count).trim_end()));
+    }
     let page = Page::of(&project, Timestamp::now(), &shown.listing.runs, &shown.best);
-    let text = if arguments.html {
+    let written = if arguments.html {
         html(&page).map_err(|error| Refused::Environment(error.to_string()))?
     } else {
         markdown(&page)
     };
     let what = format!("the report of {}", counted(shown.listing.runs.len() as u64, "run", "runs"));
-    let output = delivered(text, arguments.output.as_deref(), &what)?;
+    let output = delivered(written, arguments.output.as_deref(), &what)?;
     Ok(Outcome { output, errors: report::notices(&notices), status: Status::Passed })
 }

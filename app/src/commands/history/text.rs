@@ -6,6 +6,7 @@ use lightbench_core::display_text::visible;
 use lightbench_core::history::record::Outcome;
 use lightbench_core::history::timing::{Clock, Mode};
 use lightbench_core::history::{Provenance, StoredRun};
+use lightbench_core::units::grouped;
 
 use super::Shown;
 use crate::table::Table;
@@ -16,10 +17,10 @@ const SENTENCE: usize = 60;
 /// A line for each run; none where the project has no history.
 pub(super) fn of(shown: Option<&Shown>) -> String {
     let Some(shown) = shown else {
-        return "no runs yet: `lightbench run` makes some\n".to_owned();
+        return none(0);
     };
     if shown.listing.runs.is_empty() {
-        return format!("none of {} runs is what was asked for\n", shown.count);
+        return none(shown.count);
     }
     let mut table = Table::new(&[
         ">run",
@@ -39,11 +40,29 @@ pub(super) fn of(shown: Option<&Shown>) -> String {
     if listed < count {
         writeln!(text, "\n{listed} of {count} runs").ok();
     }
+    if shown.listing.runs.iter().any(is_mean) {
+        text += "\na time over several workloads is their geometric mean; reports have each\n";
+    }
     if !shown.listing.unreadable.is_empty() {
         let numbers: Vec<_> = shown.listing.unreadable.iter().map(ToString::to_string).collect();
         writeln!(text, "not understood: {}", numbers.join(", ")).ok();
     }
     text
+}
+
+/// Why there is no line: nothing was run, or nothing of it is what was asked for.
+pub(super) fn none(count: u64) -> String {
+    match count {
+        0 => "no runs yet: `lightbench run` makes some\n".to_owned(),
+        1 => "the one run is not what was asked for\n".to_owned(),
+        _ => format!("none of {} runs is what was asked for\n", grouped(count)),
+    }
+}
+
+/// Whether the time of a run is made of several.
+fn is_mean(run: &StoredRun) -> bool {
+    let cold = run.record.timings().iter().filter(|timing| timing.mode == Mode::Cold);
+    run.record.score().is_some() && cold.count() > 1
 }
 
 fn cells(shown: &Shown, run: &StoredRun) -> [String; 8] {

@@ -1,6 +1,7 @@
 //! `lightbench run`: a project's kernels, from candidate to verdict.
 
 mod json;
+mod left_out;
 pub(crate) mod record;
 mod screened;
 mod text;
@@ -107,6 +108,9 @@ fn evaluated(
     let mut notices = chosen.notices();
     notices.extend(desk.notices());
     notices.extend(recorder.notices);
+    if !arguments.no_times {
+        notices.extend(left_out::notices(protocol(&arguments.measuring).besides, &chosen, &runs));
+    }
     let report = Report { project, chosen: &chosen, runs };
     Ok(outcome(&report, &notices, Form::of(as_json, wanted)))
 }
@@ -119,7 +123,7 @@ fn locked(
 ) -> Result<Option<Keeper>, LockError> {
     match (megahertz, &chosen.gpu) {
         (None, _) => Ok(None),
-        (Some(_), None) => Err(LockError::Unsupported),
+        (Some(_), None) => Err(LockError::NoGpu(chosen.title.clone())),
         (Some(megahertz), Some(gpu)) => {
             Keeper::start(session, &gpu.identity.uuid, megahertz).map(Some)
         }

@@ -31,7 +31,8 @@ fn said(of: &WorkloadTiming) -> Vec<String> {
     let others: Vec<String> =
         of.timings.iter().filter(|timing| !in_sentence(timing)).map(one).collect();
     let others = (!others.is_empty()).then(|| others.join(" · "));
-    let more = energy(of).into_iter().chain(without_stamps(of)).chain(grounds(of));
+    let stamps = without_stamps(&of.timings);
+    let more = energy(of).into_iter().chain(stamps).chain(grounds(of));
     let baselines = of.baselines.iter().map(baseline);
     sentence.into_iter().chain(others).chain(more).chain(baselines).collect()
 }
@@ -47,8 +48,8 @@ fn energy(of: &WorkloadTiming) -> Option<String> {
 }
 
 /// Why events told the time, where something else was to.
-fn without_stamps(of: &WorkloadTiming) -> Option<String> {
-    let reason = of.timings.iter().find_map(|timing| match timing.clock {
+pub(in crate::commands) fn without_stamps(timings: &[Timing]) -> Option<String> {
+    let reason = timings.iter().find_map(|timing| match timing.clock {
         Clock::Events { without, .. } => without,
         Clock::Cupti { .. } | Clock::Modelled => None,
     });

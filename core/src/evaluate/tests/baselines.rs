@@ -254,14 +254,14 @@ fn side_by_side(library: &str, mode: Mode) -> Compared {
         }
     }
     let (evaluation, subject, bench) = scene.parts();
-    let gemm = evaluation.project.definition.baselines.iter().find_map(|each| match each {
-        Baseline::Library(Library::CublasGemm(gemm)) => Some(gemm),
-        _ => None,
-    });
+    let Baseline::Library(Library::CublasGemm(gemm)) = &evaluation.project.definition.baselines[0]
+    else {
+        panic!("the first baseline is cuBLAS");
+    };
     let cancellation = Cancellation::new();
     let (mut first, mut second) = (|_: Step, _: Option<&str>| {}, |_: Step, _: Option<&str>| {});
     let told: (_, Watcher<'_>) = (&cancellation, &mut first);
-    let loaded = Loaded::with_library((&evaluation, subject), gemm.unwrap(), bench, told).unwrap();
+    let loaded = Loaded::with_library((&evaluation, subject), gemm, bench, told).unwrap();
     let conditions = (mode, Protocol { longest: Duration::ZERO, ..Protocol::PAIRED }, 1);
     loaded.timed(conditions, bench, &cancellation, &mut second).unwrap()
 }
