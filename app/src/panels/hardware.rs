@@ -14,6 +14,9 @@ use crate::workbench::profiling::{Age, Counted, Profiling, State};
 
 /// Lines that are shown: the others hardly matter.
 const MOST_LINES: usize = 8;
+/// Points of the columns of numbers.
+const WIDTH_OF_VALUE: f32 = 84.0;
+const WIDTH_OF_SHARE: f32 = 50.0;
 
 /// What is known of the kernel that is worked on.
 fn known(bench: &Workbench) -> Option<&Profiling> {
@@ -44,6 +47,8 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench, filter: &str, commands: &mut 
         ui.colored_label(tokens.status.warning.0, text);
     }
     ui.add_space(GAP);
+    lines(ui, &tokens, counted, commands);
+    ui.add_space(2.0 * GAP);
     let launches = &counted.hardware.profile.launches;
     for (number, launch) in (1..).zip(launches) {
         if launches.len() > 1 {
@@ -53,7 +58,6 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench, filter: &str, commands: &mut 
         numbers(ui, &tokens, (number, launch), filter);
         ui.add_space(2.0 * GAP);
     }
-    lines(ui, &tokens, counted, commands);
 }
 
 /// What became of the newest request.
@@ -107,11 +111,17 @@ fn numbers(ui: &mut Ui, tokens: &Tokens, (number, launch): (i32, &ProfiledLaunch
                 ui.weak(format!("Nsight Compute: {}", metric.name));
             });
             let value = quantity.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                ui.label(RichText::new(value).color(tokens.text.strong.0));
-            });
+            to_the_right(ui, tokens, WIDTH_OF_VALUE, &value);
             ui.end_row();
         }
+    });
+}
+
+/// A number that ends where those above and below it do.
+fn to_the_right(ui: &mut Ui, tokens: &Tokens, width: f32, text: &str) {
+    let place = vec2(width, ui.spacing().interact_size.y);
+    ui.allocate_ui_with_layout(place, Layout::right_to_left(Align::Center), |ui| {
+        ui.label(RichText::new(text).color(tokens.text.strong.0));
     });
 }
 
@@ -135,9 +145,7 @@ fn lines(ui: &mut Ui, tokens: &Tokens, counted: &Counted, commands: &mut Vec<Com
     grid.striped(true).show(ui, |ui| {
         for line in stalls.lines.iter().take(MOST_LINES) {
             let share = stalls.share(line.samples) * 100.0;
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                ui.label(RichText::new(format!("{share:.1} %")).color(tokens.text.strong.0));
-            });
+            to_the_right(ui, tokens, WIDTH_OF_SHARE, &format!("{share:.1} %"));
             let own = std::path::Path::new(&line.file) == counted.kernel.file;
             if own {
                 if ui.link(format!("line {}", line.line)).clicked() {
