@@ -243,6 +243,8 @@ impl Window {
             self.layouts.show(Panel::Variant);
         } else if command == Command::Profile {
             self.layouts.show(Panel::Counters);
+        } else if command == Command::TryChecker {
+            self.layouts.show(Panel::Result);
         } else if command == Command::Examine {
             self.layouts.show(Panel::Doctor);
         }

@@ -47,6 +47,10 @@ pub enum Command {
     RunAll,
     /// Have a profiler count what hardware does when the current kernel runs.
     Profile,
+    /// Find out what the checker catches in this project.
+    TryChecker,
+    /// Nobody wants to know that any more.
+    StopTrying,
     /// Not wanted any more.
     Stop,
     /// How far to go by itself after a save.
@@ -337,6 +341,8 @@ fn listed() -> Vec<Entry> {
     add(Menu::Run, Command::Run, "Run", &[plain("F5"), control("Enter")]);
     add(Menu::Run, Command::RunAll, "Run every kernel", &[control_shift("Enter")]);
     add(Menu::Run, Command::Profile, "Profile on the GPU", &[control("F5")]);
+    add(Menu::Run, Command::TryChecker, "Try the checker", &[]);
+    add(Menu::Run, Command::StopTrying, "Stop trying the checker", &[]);
     add(Menu::Run, Command::Stop, "Stop", &[shift("F5")]);
     for mode in Mode::ALL {
         add(Menu::Run, Command::SetMode(mode), &format!("After a save: {}", mode.words()), &[]);

@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod browsing;
+pub mod catches;
 pub mod command;
 pub mod comparison;
 pub mod documents;
@@ -234,6 +235,8 @@ impl Workbench {
             Command::Run => self.run_current(now),
             Command::RunAll => self.run_all(now),
             Command::Profile => self.profile(now),
+            Command::TryChecker => self.try_checker(now),
+            Command::StopTrying => self.stop_trying(),
             Command::Stop => self.evaluations.stop_all(),
             Command::SetMode(mode) => self.prefer(|settings| settings.mode = mode),
             Command::SetBesides(besides) => {

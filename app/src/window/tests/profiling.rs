@@ -228,7 +228,7 @@ fn energy_and_every_condition_are_shown_where_they_were_measured() {
                 let toggled = harness.get_by_label("server").accesskit_node().toggled();
                 assert_eq!(toggled, Some(egui::accesskit::Toggled::True));
             } else {
-                harness.get_by_label_contains("held down by the power limit");
+                harness.get_by_label("held the clock down");
             }
             testing::picture(&mut harness, &format!("measured-{}-{theme}", panel.title()));
         }
@@ -275,6 +275,14 @@ fn conditions_of_times_are_chosen_and_asked_for() {
         let protocol = protocol.unwrap();
         assert_eq!((protocol.besides, protocol.energy), (besides, energy), "{commands:?}");
     };
+    let (mut harness, _) = on_a_gpu(ThemeName::Dark, Ok(profiler()));
+    harness.get_by_label("On save: compile, verify and time").click();
+    harness.run();
+    testing::picture(&mut harness, "flow-measuring");
+    harness.get_by_label("energy too").click();
+    harness.run();
+    let measuring = harness.state().window.bench.settings.measuring;
+    assert_eq!(measuring.energy, EnergyUse::Measure);
     check(&[], Besides::Nothing, EnergyUse::Skip);
     check(&[Command::SetBesides(Besides::Graph)], Besides::Graph, EnergyUse::Skip);
     let both = [Command::SetBesides(Besides::Server), Command::SetEnergy(EnergyUse::Measure)];
