@@ -13,6 +13,14 @@ use crate::workbench::Workbench;
 use crate::workbench::catches::Catches;
 use crate::workbench::command::Command;
 
+/// Whether somebody asked for it.
+pub(super) fn is_known(bench: &Workbench) -> bool {
+    bench.opened.as_ref().is_some_and(|opened| match opened.catches {
+        Catches::Unknown => false,
+        Catches::Trying(_) | Catches::Known(_) | Catches::Failed(_) => true,
+    })
+}
+
 /// Draws it, or what asks for it.
 pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
     let Some(opened) = &bench.opened else { return };

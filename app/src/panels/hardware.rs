@@ -2,14 +2,16 @@
 
 use egui::{Align, Button, Grid, Layout, RichText, Ui, vec2};
 use lightbench_core::nsight::metric::Group;
+use lightbench_core::nsight::quantity::Quantity;
 use lightbench_core::nsight::stalls::StalledLine;
 use lightbench_core::nsight::{Measured, ProfiledLaunch};
 
+use super::counters::number;
 use super::sentence;
 use crate::theme::{self, GAP, Tokens};
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
-use crate::workbench::command::Command;
+use crate::workbench::command::{Command, MeasureCommand};
 use crate::workbench::profiling::{Age, Counted, Profiling, State};
 
 /// Lines that are shown: the others hardly matter.
@@ -88,7 +90,7 @@ fn state(ui: &mut Ui, bench: &Workbench, tokens: &Tokens, commands: &mut Vec<Com
 pub(super) fn ask(ui: &mut Ui, commands: &mut Vec<Command>) {
     let button = Button::new("Profile on the GPU").shortcut_text("Ctrl+F5");
     if ui.add(button).on_hover_text("Nsight Compute counts what the hardware does").clicked() {
-        commands.push(Command::Profile);
+        commands.push(Command::Measure(MeasureCommand::Profile));
     }
 }
 
@@ -110,11 +112,23 @@ fn numbers(ui: &mut Ui, tokens: &Tokens, (number, launch): (i32, &ProfiledLaunch
                 ui.label(sentence(&metric.what));
                 ui.weak(format!("Nsight Compute: {}", metric.name));
             });
-            let value = quantity.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
+            let value = quantity.as_ref().map_or_else(|| "none".to_owned(), shown);
             to_the_right(ui, tokens, WIDTH_OF_VALUE, &value);
             ui.end_row();
         }
     });
+}
+
+/// A value as a cell says it: a count with its thousands apart.
+fn shown(quantity: &Quantity) -> String {
+    match quantity {
+        Quantity::Count(count) => number(count.round()),
+        Quantity::Seconds(_)
+        | Quantity::Bytes(_)
+        | Quantity::Percent(_)
+        | Quantity::Ratio(_)
+        | Quantity::AsWritten { .. } => quantity.to_string(),
+    }
 }
 
 /// A number that ends where those above and below it do.
@@ -138,7 +152,9 @@ fn lines(ui: &mut Ui, tokens: &Tokens, counted: &Counted, commands: &mut Vec<Com
         Icon::Dot.show(ui, tokens.origin.measured.0);
         let title = RichText::new("Where warps waited");
         ui.label(title.family(egui::FontFamily::Name(theme::STRONG.into())));
-        ui.weak(format!("of {} samples", stalls.samples));
+        let inlined =
+            if stalls.overlap() { "; inlined code counts at each of its lines" } else { "" };
+        ui.weak(format!("of {} samples{inlined}", number(stalls.samples as f64)));
     });
     ui.add_space(GAP);
     let grid = Grid::new("stalls").num_columns(3).spacing(vec2(5.0 * GAP, 2.0));

@@ -20,9 +20,15 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) 
         .and_then(|known| known.evaluated.as_ref());
     let Some(evaluated) = evaluated else {
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-            empty::show(ui, "No verdict yet", "Save the kernel, or press F5");
-            ui.add_space(3.0 * GAP);
-            catches::show(ui, bench, commands);
+            if catches::is_known(bench) {
+                ui.weak("No verdict yet: save the kernel, or press F5");
+                ui.add_space(3.0 * GAP);
+                catches::show(ui, bench, commands);
+            } else {
+                empty::show(ui, "No verdict yet", "Save the kernel, or press F5");
+                ui.add_space(3.0 * GAP);
+                ui.vertical_centered(|ui| catches::show(ui, bench, commands));
+            }
         });
         return;
     };

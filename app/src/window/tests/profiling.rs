@@ -14,6 +14,7 @@ use lightbench_core::verify::verdict::TimingUse;
 use lightbench_core::worker::command::WorkerCommand;
 
 use super::*;
+use crate::workbench::command::MeasureCommand;
 use crate::workbench::errand::{DeviceChoice, Found};
 use crate::workbench::settings::Heat;
 use crate::workbench::tests::timing;
@@ -102,6 +103,7 @@ fn a_kernel_is_profiled_by_a_key_and_its_lines_say_where_warps_waited() {
         harness.get_by_label_contains("measured by Nsight Compute on NVIDIA H200");
         harness.get_by_label("DRAM bytes read");
         harness.get_by_label("90.0 %");
+        harness.get_by_label("of 1\u{2009}000 samples");
         harness.get_by_label_contains("long scoreboard 97 %");
         let name = "Beside the lines: waiting";
         harness.get_by_label(name);
@@ -284,8 +286,10 @@ fn conditions_of_times_are_chosen_and_asked_for() {
     let measuring = harness.state().window.bench.settings.measuring;
     assert_eq!(measuring.energy, EnergyUse::Measure);
     check(&[], Besides::Nothing, EnergyUse::Skip);
-    check(&[Command::SetBesides(Besides::Graph)], Besides::Graph, EnergyUse::Skip);
-    let both = [Command::SetBesides(Besides::Server), Command::SetEnergy(EnergyUse::Measure)];
+    let besides = |besides| Command::Measure(MeasureCommand::Besides(besides));
+    check(&[besides(Besides::Graph)], Besides::Graph, EnergyUse::Skip);
+    let energy = Command::Measure(MeasureCommand::Energy(EnergyUse::Measure));
+    let both = [besides(Besides::Server), energy];
     check(&both, Besides::Server, EnergyUse::Measure);
 }
 
