@@ -18,6 +18,7 @@ mod machine_code;
 mod searches;
 #[cfg(test)]
 mod tests;
+mod trials;
 mod watch;
 
 use std::path::PathBuf;
@@ -178,6 +179,7 @@ impl Worker {
             Errand::Examine => self.examine(),
             Errand::KeepProgress(folder, progress) => self.keep_progress(&folder, &progress),
             Errand::Trace(tracing) => self.trace(*tracing),
+            Errand::Try(trial) => self.try_checker(*trial),
             Errand::Search(order) => self.search(*order),
             Errand::ListSearches(folder) => self.list_searches(&folder),
             Errand::ReadSearch(folder, name) => self.read_search(&folder, &name),

@@ -20,8 +20,9 @@ struct Shown {
 
 /// Draws both; what was typed since is to the right.
 pub(super) fn show(ui: &mut Ui, document: &Document, theirs: &str, view: &mut ConflictView) {
-    let texts = [theirs.to_owned(), document.text.clone()];
-    if view.shown.as_ref().is_none_or(|shown| shown.texts != texts) {
+    let is_shown = |shown: &Shown| shown.texts == [theirs, document.text.as_str()];
+    if !view.shown.as_ref().is_some_and(is_shown) {
+        let texts = [theirs.to_owned(), document.text.clone()];
         let diff = Diff::of_texts(theirs, &document.text);
         let view_of = DiffView::new("Both texts", Language::Cuda);
         view.shown = Some(Shown { texts, diff, view: view_of });

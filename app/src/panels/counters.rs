@@ -101,7 +101,7 @@ fn card(ui: &mut Ui, metric: &Metric) {
 }
 
 /// A count with its thousands apart, a ratio with its digits.
-fn number(value: f64) -> String {
+pub(super) fn number(value: f64) -> String {
     if value.fract() != 0.0 {
         return format!("{value:.3}");
     }

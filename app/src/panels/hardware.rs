@@ -2,18 +2,23 @@
 
 use egui::{Align, Button, Grid, Layout, RichText, Ui, vec2};
 use lightbench_core::nsight::metric::Group;
+use lightbench_core::nsight::quantity::Quantity;
 use lightbench_core::nsight::stalls::StalledLine;
 use lightbench_core::nsight::{Measured, ProfiledLaunch};
 
+use super::counters::number;
 use super::sentence;
 use crate::theme::{self, GAP, Tokens};
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
-use crate::workbench::command::Command;
+use crate::workbench::command::{Command, MeasureCommand};
 use crate::workbench::profiling::{Age, Counted, Profiling, State};
 
 /// Lines that are shown: the others hardly matter.
 const MOST_LINES: usize = 8;
+/// Points of the columns of numbers.
+const WIDTH_OF_VALUE: f32 = 84.0;
+const WIDTH_OF_SHARE: f32 = 50.0;
 
 /// What is known of the kernel that is worked on.
 fn known(bench: &Workbench) -> Option<&Profiling> {
@@ -44,6 +49,8 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench, filter: &str, commands: &mut 
         ui.colored_label(tokens.status.warning.0, text);
     }
     ui.add_space(GAP);
+    lines(ui, &tokens, counted, commands);
+    ui.add_space(2.0 * GAP);
     let launches = &counted.hardware.profile.launches;
     for (number, launch) in (1..).zip(launches) {
         if launches.len() > 1 {
@@ -53,7 +60,6 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench, filter: &str, commands: &mut 
         numbers(ui, &tokens, (number, launch), filter);
         ui.add_space(2.0 * GAP);
     }
-    lines(ui, &tokens, counted, commands);
 }
 
 /// What became of the newest request.
@@ -84,7 +90,7 @@ fn state(ui: &mut Ui, bench: &Workbench, tokens: &Tokens, commands: &mut Vec<Com
 pub(super) fn ask(ui: &mut Ui, commands: &mut Vec<Command>) {
     let button = Button::new("Profile on the GPU").shortcut_text("Ctrl+F5");
     if ui.add(button).on_hover_text("Nsight Compute counts what the hardware does").clicked() {
-        commands.push(Command::Profile);
+        commands.push(Command::Measure(MeasureCommand::Profile));
     }
 }
 
@@ -106,12 +112,30 @@ fn numbers(ui: &mut Ui, tokens: &Tokens, (number, launch): (i32, &ProfiledLaunch
                 ui.label(sentence(&metric.what));
                 ui.weak(format!("Nsight Compute: {}", metric.name));
             });
-            let value = quantity.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                ui.label(RichText::new(value).color(tokens.text.strong.0));
-            });
+            let value = quantity.as_ref().map_or_else(|| "none".to_owned(), shown);
+            to_the_right(ui, tokens, WIDTH_OF_VALUE, &value);
             ui.end_row();
         }
+    });
+}
+
+/// A value as a cell says it: a count with its thousands apart.
+fn shown(quantity: &Quantity) -> String {
+    match quantity {
+        Quantity::Count(count) => number(count.round()),
+        Quantity::Seconds(_)
+        | Quantity::Bytes(_)
+        | Quantity::Percent(_)
+        | Quantity::Ratio(_)
+        | Quantity::AsWritten { .. } => quantity.to_string(),
+    }
+}
+
+/// A number that ends where those above and below it do.
+fn to_the_right(ui: &mut Ui, tokens: &Tokens, width: f32, text: &str) {
+    let place = vec2(width, ui.spacing().interact_size.y);
+    ui.allocate_ui_with_layout(place, Layout::right_to_left(Align::Center), |ui| {
+        ui.label(RichText::new(text).color(tokens.text.strong.0));
     });
 }
 
@@ -128,16 +152,16 @@ fn lines(ui: &mut Ui, tokens: &Tokens, counted: &Counted, commands: &mut Vec<Com
         Icon::Dot.show(ui, tokens.origin.measured.0);
         let title = RichText::new("Where warps waited");
         ui.label(title.family(egui::FontFamily::Name(theme::STRONG.into())));
-        ui.weak(format!("of {} samples", stalls.samples));
+        let inlined =
+            if stalls.overlap() { "; inlined code counts at each of its lines" } else { "" };
+        ui.weak(format!("of {} samples{inlined}", number(stalls.samples as f64)));
     });
     ui.add_space(GAP);
     let grid = Grid::new("stalls").num_columns(3).spacing(vec2(5.0 * GAP, 2.0));
     grid.striped(true).show(ui, |ui| {
         for line in stalls.lines.iter().take(MOST_LINES) {
             let share = stalls.share(line.samples) * 100.0;
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                ui.label(RichText::new(format!("{share:.1} %")).color(tokens.text.strong.0));
-            });
+            to_the_right(ui, tokens, WIDTH_OF_SHARE, &format!("{share:.1} %"));
             let own = std::path::Path::new(&line.file) == counted.kernel.file;
             if own {
                 if ui.link(format!("line {}", line.line)).clicked() {

@@ -1,6 +1,6 @@
 //! Times under each condition, energy, and what the device did meanwhile, in words.
 
-use egui::{Align, Grid, Layout, RichText, Ui, vec2};
+use egui::{Grid, RichText, Ui, vec2};
 use lightbench_core::measure::{Conditions, Energy, Mode, NoEnergy};
 
 use super::sentence;
@@ -9,19 +9,29 @@ use crate::widgets::icon::Icon;
 use crate::workbench::measurements::{Measurements, TimeOfMode};
 use crate::workbench::runs::TimeSource;
 
-/// A line for each condition, of which one is chosen, and one for energy.
+/// Points that a time with its condition needs.
+const WIDTH: f32 = 196.0;
+
+/// A time for each condition, of which one is chosen, and energy: side by side, so that they leave room for the samples.
 pub(super) fn times(ui: &mut Ui, measured: &Measurements, chosen: &mut Mode) {
     let tokens = theme::tokens(ui);
-    Grid::new("modes").num_columns(4).spacing(vec2(3.0 * GAP, 3.0)).show(ui, |ui| {
-        for time in &measured.times {
-            time_of_mode(ui, &tokens, time, chosen);
-            ui.end_row();
+    let columns = ((ui.available_width() / WIDTH) as usize).clamp(1, 3);
+    Grid::new("modes").num_columns(columns).spacing(vec2(GAP, 1.0)).show(ui, |ui| {
+        for (number, time) in measured.times.iter().enumerate() {
+            new_row(ui, number, columns);
+            ui.horizontal(|ui| time_of_mode(ui, &tokens, time, chosen));
         }
         if let Some(energy) = &measured.energy {
-            of_energy(ui, &tokens, energy);
-            ui.end_row();
+            new_row(ui, measured.times.len(), columns);
+            ui.horizontal(|ui| of_energy(ui, &tokens, energy));
         }
     });
+}
+
+fn new_row(ui: &mut Ui, number: usize, columns: usize) {
+    if number > 0 && number.is_multiple_of(columns) {
+        ui.end_row();
+    }
 }
 
 fn time_of_mode(ui: &mut Ui, tokens: &Tokens, time: &TimeOfMode, chosen: &mut Mode) {
@@ -31,23 +41,31 @@ fn time_of_mode(ui: &mut Ui, tokens: &Tokens, time: &TimeOfMode, chosen: &mut Mo
         TimeSource::Recorded => (Icon::Square, tokens.origin.recorded.0),
     };
     icon.show(ui, color);
-    match time.mode {
-        Some(mode) => {
-            let label = ui.selectable_label(*chosen == mode, mode.word());
-            if label.on_hover_text(meaning(mode)).clicked() {
-                *chosen = mode;
-            }
+    let about = time.interval.map(|(low, high)| match time.source {
+        TimeSource::Modelled => {
+            (format!(" ({low} to {high})"), "Where real runs are expected".to_owned())
         }
-        None => drop(ui.weak("not stated")),
-    }
-    value(ui, tokens, &time.median.to_string());
-    let interval = time.interval.map(|(low, high)| format!("{low} to {high}"));
-    ui.horizontal(|ui| {
-        ui.weak(interval.unwrap_or_default());
-        for taint in &time.taint {
-            Icon::Warning.show(ui, tokens.status.warning.0).on_hover_text(sentence(taint));
+        TimeSource::Measured | TimeSource::Recorded => {
+            let half = (high.0 - low.0) / 2.0 / time.median.0 * 100.0;
+            (format!(" ± {half:.1} %"), format!("95 times in 100 from {low} to {high}"))
         }
     });
+    let (error, interval) = about.unwrap_or_default();
+    let word = time.mode.map_or("not stated", Mode::word);
+    let response = ui.selectable_label(time.mode == Some(*chosen), word);
+    let meaning = time.mode.map(meaning).unwrap_or_default();
+    if response.on_hover_text(meaning).clicked()
+        && let Some(mode) = time.mode
+    {
+        *chosen = mode;
+    }
+    ui.spacing_mut().item_spacing.x = 0.0;
+    let value = RichText::new(time.median.to_string()).color(tokens.text.strong.0);
+    ui.label(value).on_hover_text(&interval);
+    ui.weak(error).on_hover_text(interval);
+    for taint in &time.taint {
+        Icon::Warning.show(ui, tokens.status.warning.0).on_hover_text(sentence(taint));
+    }
 }
 
 const fn meaning(mode: Mode) -> &'static str {
@@ -59,28 +77,24 @@ const fn meaning(mode: Mode) -> &'static str {
     }
 }
 
-fn value(ui: &mut Ui, tokens: &Tokens, text: &str) {
-    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-        ui.label(RichText::new(text).color(tokens.text.strong.0));
-    });
-}
-
 fn of_energy(ui: &mut Ui, tokens: &Tokens, energy: &Result<Energy, NoEnergy>) {
     match energy {
         Ok(energy) => {
-            Icon::Dot.show(ui, tokens.origin.measured.0);
-            ui.label("energy").on_hover_text(
-                "Of one execution, above what the device draws when it does nothing",
+            let Energy { each, interval: (low, high), power, idle, .. } = energy;
+            let about = format!(
+                "Of one execution, above what the device draws when it does nothing: {low} to {high}. It drew {power} \
+                 meanwhile, {idle} when idle"
             );
-            value(ui, tokens, &energy.each.to_string());
-            let Energy { interval: (low, high), power, idle, .. } = energy;
-            ui.weak(format!("{low} to {high}; {power} in all, {idle} idle"));
+            Icon::Dot.show(ui, tokens.origin.measured.0);
+            ui.add_space(ui.spacing().button_padding.x);
+            ui.label("energy").on_hover_text(&about);
+            ui.add_space(ui.spacing().button_padding.x);
+            let value = RichText::new(each.to_string()).color(tokens.text.strong.0);
+            ui.label(value).on_hover_text(about);
         }
         Err(why) => {
             Icon::Warning.show(ui, tokens.text.weak.0);
-            ui.label("energy");
-            ui.weak("none");
-            ui.weak(sentence(&why.to_string()));
+            ui.weak(format!("no energy: {why}"));
         }
     }
 }
@@ -92,8 +106,10 @@ pub(super) fn of_device(conditions: &Conditions) -> Vec<(&'static str, String)> 
     if let Some((low, high)) = sm_clock {
         let (low, high) = (low.to_string(), high.to_string());
         let range = if low == high { low } else { format!("{low} to {high}") };
-        let held = if *power_capped { ", held down by the power limit" } else { "" };
-        all.push(("clock", range + held));
+        all.push(("clock", range));
+    }
+    if *power_capped {
+        all.push(("power limit", "held the clock down".to_owned()));
     }
     all.extend(locked.map(|locked| ("clock locked at", locked.to_string())));
     all.extend(power.map(|power| ("power", format!("up to {power}"))));

@@ -4,6 +4,7 @@ mod access;
 mod archive;
 mod assembly;
 mod best_so_far;
+mod catches;
 mod compare;
 mod compare_matrix;
 mod conflict;

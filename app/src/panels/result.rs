@@ -5,7 +5,7 @@ use lightbench_core::verify::compare::{ErrorMap, Mismatch, Wrongness};
 use lightbench_core::verify::sentence;
 use lightbench_core::verify::verdict::{Checks, Failure, Passed, Wrong};
 
-use super::empty;
+use super::{catches, empty};
 use crate::theme::{self, GAP, Tokens};
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
@@ -19,13 +19,27 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) 
         .and_then(|opened| bench.evaluations.of(&opened.kernel))
         .and_then(|known| known.evaluated.as_ref());
     let Some(evaluated) = evaluated else {
-        empty::show(ui, "No verdict yet", "Save the kernel, or press F5");
+        ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+            if catches::is_known(bench) {
+                ui.weak("No verdict yet: save the kernel, or press F5");
+                ui.add_space(3.0 * GAP);
+                catches::show(ui, bench, commands);
+            } else {
+                empty::show(ui, "No verdict yet", "Save the kernel, or press F5");
+                ui.add_space(3.0 * GAP);
+                ui.vertical_centered(|ui| catches::show(ui, bench, commands));
+            }
+        });
         return;
     };
     let tokens = theme::tokens(ui);
-    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| match &evaluated.run.verdict {
-        Ok(passed) => of_passed(ui, &tokens, evaluated, passed),
-        Err(failure) => of_failure(ui, &tokens, evaluated, failure, commands),
+    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        match &evaluated.run.verdict {
+            Ok(passed) => of_passed(ui, &tokens, evaluated, passed),
+            Err(failure) => of_failure(ui, &tokens, evaluated, failure, commands),
+        }
+        ui.add_space(3.0 * GAP);
+        catches::show(ui, bench, commands);
     });
 }
 

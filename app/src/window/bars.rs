@@ -12,7 +12,7 @@ use lightbench_core::measure::{Besides, EnergyUse};
 use crate::theme::{self, GAP, Tokens};
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
-use crate::workbench::command::{Command, Recovery, Resolution};
+use crate::workbench::command::{Command, MeasureCommand, Recovery, Resolution};
 use crate::workbench::evaluations::Machine;
 use crate::workbench::progress::{Stage, State};
 use crate::workbench::settings::{Measuring, Mode, Settings};
@@ -104,13 +104,14 @@ fn measuring(ui: &mut Ui, measuring: Measuring, commands: &mut Vec<Command>) {
     for (besides, text) in modes {
         let is_on = measuring.besides == besides;
         if ui.selectable_label(is_on, text).clicked() {
-            commands.push(Command::SetBesides(if is_on { Besides::Nothing } else { besides }));
+            let wanted = if is_on { Besides::Nothing } else { besides };
+            commands.push(Command::Measure(MeasureCommand::Besides(wanted)));
         }
     }
     let is_on = measuring.energy == EnergyUse::Measure;
     if ui.selectable_label(is_on, "energy too").clicked() {
         let energy = if is_on { EnergyUse::Skip } else { EnergyUse::Measure };
-        commands.push(Command::SetEnergy(energy));
+        commands.push(Command::Measure(MeasureCommand::Energy(energy)));
     }
 }
 

@@ -29,7 +29,7 @@ use self::palette::Palette;
 use self::path_field::PathField;
 use crate::panels::{self, Views};
 use crate::theme::{self, ThemeName};
-use crate::workbench::command::Command;
+use crate::workbench::command::{Command, MeasureCommand};
 use crate::workbench::errand::Errand;
 use crate::workbench::lesson::LessonCommand;
 use crate::workbench::notices::Weight;
@@ -241,8 +241,10 @@ impl Window {
             self.layouts.choose(LayoutName::Search);
         } else if command == Command::Search(SearchCommand::Suggest) {
             self.layouts.show(Panel::Variant);
-        } else if command == Command::Profile {
+        } else if command == Command::Measure(MeasureCommand::Profile) {
             self.layouts.show(Panel::Counters);
+        } else if command == Command::TryChecker {
+            self.layouts.show(Panel::Result);
         } else if command == Command::Examine {
             self.layouts.show(Panel::Doctor);
         }

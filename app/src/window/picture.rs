@@ -1,6 +1,6 @@
 //! A picture of the window with what it would show, drawn on the processor.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use image::RgbaImage;
@@ -11,7 +11,7 @@ use crate::session::Session;
 use crate::theme::ThemeName;
 use crate::workbench::Workbench;
 use crate::workbench::access::Seen;
-use crate::workbench::command::Command;
+use crate::workbench::command::{Command, MeasureCommand};
 use crate::workbench::evaluations::{Known, Machine};
 use crate::workbench::opened::HistoryRead;
 use crate::workbench::panel::{LayoutName, Panel};
@@ -118,9 +118,19 @@ fn run(studio: &mut Studio, what: Runs) -> Result<(), StudioError> {
 }
 
 fn profile(studio: &mut Studio) -> Result<(), StudioError> {
-    studio.order(Command::Profile);
+    studio.order(Command::Measure(MeasureCommand::Profile));
     studio.order(Command::SetHeat(Heat::Stalls));
-    studio.until("what hardware counts", RUN_WITHIN, |bench| !bench.evaluations.is_busy())
+    studio.until("what hardware counts", RUN_WITHIN, |bench| !bench.evaluations.is_busy())?;
+    // To the line with the most waiting.
+    let hottest = studio.bench().counted().and_then(|(counted, _)| {
+        let lines = &counted.hardware.stalls.as_ref().ok()?.lines;
+        let own = lines.iter().find(|line| Path::new(&line.file) == counted.kernel.file)?;
+        Some((counted.kernel.file.clone(), own.line))
+    });
+    if let Some((file, line)) = hottest {
+        studio.order(Command::GoTo(file, line, 1));
+    }
+    Ok(())
 }
 
 /// Puts the run that is shown beside another one, where there is another.

@@ -1,5 +1,6 @@
 //! The whole window as a person uses it: by labels and keys, and how it looks in every theme.
 
+mod catches;
 mod comparing;
 mod history;
 mod narrow;

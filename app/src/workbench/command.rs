@@ -45,16 +45,16 @@ pub enum Command {
     Run,
     /// The same for every kernel of the project.
     RunAll,
-    /// Have a profiler count what hardware does when the current kernel runs.
-    Profile,
+    /// Something that is measured besides a verdict.
+    Measure(MeasureCommand),
+    /// Find out what the checker catches in this project.
+    TryChecker,
+    /// Nobody wants to know that any more.
+    StopTrying,
     /// Not wanted any more.
     Stop,
     /// How far to go by itself after a save.
     SetMode(Mode),
-    /// Under which condition times are taken too, beside cold and warm ones.
-    SetBesides(Besides),
-    /// Whether energy is measured, when all times are taken.
-    SetEnergy(EnergyUse),
     /// Where to run.
     ChooseDevice(String),
     /// Which workload numbers are shown for.
@@ -151,6 +151,17 @@ pub enum Command {
     Search(SearchCommand),
     /// Look at what a warp accesses; the first one where nobody says which.
     Trace(Option<Wanted>),
+}
+
+/// Something that is measured besides a verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MeasureCommand {
+    /// Have a profiler count what hardware does when the current kernel runs.
+    Profile,
+    /// Under which condition times are taken too, beside cold and warm ones.
+    Besides(Besides),
+    /// Whether energy is measured, when all times are taken.
+    Energy(EnergyUse),
 }
 
 /// Something to do with the text in front.
@@ -336,13 +347,14 @@ fn listed() -> Vec<Entry> {
     add(Menu::Edit, Command::PreviousProblem, "Previous problem", &[shift("F8")]);
     add(Menu::Run, Command::Run, "Run", &[plain("F5"), control("Enter")]);
     add(Menu::Run, Command::RunAll, "Run every kernel", &[control_shift("Enter")]);
-    add(Menu::Run, Command::Profile, "Profile on the GPU", &[control("F5")]);
+    add(Menu::Run, Command::TryChecker, "Try the checker", &[]);
+    add(Menu::Run, Command::StopTrying, "Stop trying the checker", &[]);
     add(Menu::Run, Command::Stop, "Stop", &[shift("F5")]);
     for mode in Mode::ALL {
         add(Menu::Run, Command::SetMode(mode), &format!("After a save: {}", mode.words()), &[]);
     }
-    for (command, title) in OF_MEASURING {
-        add(Menu::Run, command, title, &[]);
+    for (command, title, shortcuts) in OF_MEASURING {
+        add(Menu::Run, Command::Measure(command), title, shortcuts);
     }
     let digits = ["Num1", "Num2", "Num3", "Num4"];
     for (layout, digit) in LayoutName::ALL.into_iter().zip(digits) {
@@ -375,15 +387,7 @@ fn listed() -> Vec<Entry> {
     for (command, title, shortcuts) in OF_SEARCHES {
         add(Menu::Search, Command::Search(command), title, shortcuts);
     }
-    let lesson: [(LessonCommand, &str, &[Shortcut]); 6] = [
-        (LessonCommand::Next, "Next step", &[plain("F7")]),
-        (LessonCommand::Previous, "Previous step", &[shift("F7")]),
-        (LessonCommand::Measure, "Measure", &[plain("F6")]),
-        (LessonCommand::Hint, "Show a hint", &[]),
-        (LessonCommand::Solution, "Compare with the solution", &[]),
-        (LessonCommand::Everything, "Show everything", &[]),
-    ];
-    for (command, title, shortcuts) in lesson {
+    for (command, title, shortcuts) in OF_LESSONS {
         add(Menu::Teach, Command::Lesson(command), title, shortcuts);
     }
     add(Menu::Teach, Command::Trace(None), "Look at memory accesses", &[plain("F4")]);
@@ -394,13 +398,24 @@ fn listed() -> Vec<Entry> {
     entries
 }
 
-/// How times are taken.
-const OF_MEASURING: [(Command, &str); 5] = [
-    (Command::SetBesides(Besides::Nothing), "Take times: cold and warm"),
-    (Command::SetBesides(Besides::Graph), "Take times: replayed as a graph too"),
-    (Command::SetBesides(Besides::Server), "Take times: after random pauses too"),
-    (Command::SetEnergy(EnergyUse::Measure), "Measure energy too"),
-    (Command::SetEnergy(EnergyUse::Skip), "Measure no energy"),
+/// What is measured besides a verdict.
+const OF_MEASURING: [(MeasureCommand, &str, &[Shortcut]); 6] = [
+    (MeasureCommand::Profile, "Profile on the GPU", &[control("F5")]),
+    (MeasureCommand::Besides(Besides::Nothing), "Take times: cold and warm", &[]),
+    (MeasureCommand::Besides(Besides::Graph), "Take times: replayed as a graph too", &[]),
+    (MeasureCommand::Besides(Besides::Server), "Take times: after random pauses too", &[]),
+    (MeasureCommand::Energy(EnergyUse::Measure), "Measure energy too", &[]),
+    (MeasureCommand::Energy(EnergyUse::Skip), "Measure no energy", &[]),
+];
+
+/// What needs nothing more to be known about lessons.
+const OF_LESSONS: [(LessonCommand, &str, &[Shortcut]); 6] = [
+    (LessonCommand::Next, "Next step", &[plain("F7")]),
+    (LessonCommand::Previous, "Previous step", &[shift("F7")]),
+    (LessonCommand::Measure, "Measure", &[plain("F6")]),
+    (LessonCommand::Hint, "Show a hint", &[]),
+    (LessonCommand::Solution, "Compare with the solution", &[]),
+    (LessonCommand::Everything, "Show everything", &[]),
 ];
 
 /// What needs nothing more to be known about runs.

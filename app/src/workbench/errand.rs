@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lightbench_core::access;
+use lightbench_core::audit::Matrix;
 use lightbench_core::compile::facts::Facts;
 use lightbench_core::compile::sass::SassFunction;
 use lightbench_core::device::{DeviceName, DeviceSheet};
@@ -24,6 +25,7 @@ use lightbench_core::toolchain::doctor::Report;
 
 use super::access::{Tracing, Wanted};
 use super::browsing::{Listed, Refused};
+use super::catches::Trial;
 use super::lesson::{LessonRead, Progress};
 use super::search::{Hold, ReadSearch, SearchOrder};
 use super::settings::Settings;
@@ -113,6 +115,8 @@ pub enum Errand {
     KeepProgress(PathBuf, Progress),
     /// Look at what a warp accesses.
     Trace(Box<Tracing>),
+    /// Examine the checker on a project.
+    Try(Box<Trial>),
     /// Start a search, or go on with one.
     Search(Box<SearchOrder>),
     /// Which searches of a project are on disk.
@@ -179,6 +183,8 @@ pub enum Finding {
     Lesson(PathBuf, Box<LessonRead>),
     /// What a warp of the project's kernel accesses, or why that cannot be seen.
     Traced(PathBuf, Wanted, Result<access::Recording, String>),
+    /// What the checker catches in a project, or why that could not be found out.
+    Tried(PathBuf, Result<Matrix, String>),
     /// A part of a project's history was read, the newest runs first.
     History(PathBuf, Vec<StoredRun>, Part),
     /// Files of the open project changed on disk.

@@ -36,6 +36,11 @@ impl Workbench {
                     self.traced(&wanted, seen);
                 }
             }
+            Finding::Tried(folder, matrix) => {
+                if self.is_open(&folder) {
+                    self.tried(matrix);
+                }
+            }
             Finding::History(folder, runs, part) => self.read_history(&folder, &runs, part),
             Finding::Changed(folder) => {
                 if self.is_open(&folder) {

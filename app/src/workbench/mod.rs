@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod browsing;
+pub mod catches;
 pub mod command;
 pub mod comparison;
 pub mod documents;
@@ -233,15 +234,11 @@ impl Workbench {
             Command::Quit | Command::QuitAnyway => self.wishes.push(Wish::Quit),
             Command::Run => self.run_current(now),
             Command::RunAll => self.run_all(now),
-            Command::Profile => self.profile(now),
+            Command::Measure(command) => self.measure_besides(command, now),
+            Command::TryChecker => self.try_checker(now),
+            Command::StopTrying => self.stop_trying(),
             Command::Stop => self.evaluations.stop_all(),
             Command::SetMode(mode) => self.prefer(|settings| settings.mode = mode),
-            Command::SetBesides(besides) => {
-                self.prefer(|settings| settings.measuring.besides = besides);
-            }
-            Command::SetEnergy(energy) => {
-                self.prefer(|settings| settings.measuring.energy = energy)
-            }
             Command::ChooseDevice(name) => self.prefer(|settings| settings.device = Some(name)),
             Command::ChooseWorkload(name) => {
                 if let Some(opened) = &mut self.opened {
@@ -260,10 +257,7 @@ impl Workbench {
             Command::Resolve(file, resolution) => self.resolve(&file, resolution),
             Command::Recover(file, recovery) => self.recover(&file, recovery, now),
             Command::SelectRun(number) => self.select_run(number),
-            Command::Pin(number) => {
-                let pinned = &mut self.selection.pinned;
-                *pinned = if *pinned == Some(number) { None } else { Some(number) };
-            }
+            Command::Pin(number) => self.pin(number),
             Command::Label(number, words) => self.label(number, &words, now),
             Command::Compare(side, number) => self.compare(side, number),
             Command::CompareSelected => self.compare_selected(now),
@@ -306,6 +300,12 @@ impl Workbench {
 
     fn zoom(&mut self, factor: f32) {
         self.prefer(|settings| settings.set_zoom(settings.zoom * factor));
+    }
+
+    /// Compares everything with a run, or with none again.
+    fn pin(&mut self, number: RunNumber) {
+        let pinned = &mut self.selection.pinned;
+        *pinned = if *pinned == Some(number) { None } else { Some(number) };
     }
 
     /// Shows a run; what rows do not hold of it is read.

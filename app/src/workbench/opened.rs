@@ -6,6 +6,7 @@ use std::sync::Arc;
 use lightbench_core::project::{Project, Purpose, Survey};
 
 use super::access::Accesses;
+use super::catches::Catches;
 use super::lesson::Teaching;
 use super::problem::{self, Problem};
 
@@ -28,6 +29,8 @@ pub struct Opened {
     pub teaching: Teaching,
     /// What a warp of a kernel accesses.
     pub accesses: Accesses,
+    /// What the checker catches.
+    pub catches: Catches,
 }
 
 /// Whether a history was read.
@@ -54,6 +57,7 @@ impl Opened {
             history: HistoryRead::Reading,
             teaching: Teaching::default(),
             accesses: Accesses::default(),
+            catches: Catches::default(),
         }
     }
 

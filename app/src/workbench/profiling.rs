@@ -13,6 +13,7 @@ use lightbench_core::verify::sentence;
 use lightbench_core::verify::verdict::TimingUse;
 
 use super::Workbench;
+use super::command::MeasureCommand;
 use super::evaluations::{Evaluations, Heard, Known, Machine, Question};
 use super::notices::Weight;
 use super::settings::Heat;
@@ -72,8 +73,21 @@ impl Workbench {
         }
     }
 
+    /// Measures something besides a verdict, or takes times another way from now on.
+    pub(super) fn measure_besides(&mut self, command: MeasureCommand, now: Duration) {
+        match command {
+            MeasureCommand::Profile => self.profile(now),
+            MeasureCommand::Besides(besides) => {
+                self.prefer(|settings| settings.measuring.besides = besides);
+            }
+            MeasureCommand::Energy(energy) => {
+                self.prefer(|settings| settings.measuring.energy = energy);
+            }
+        }
+    }
+
     /// Has the kernel that is worked on profiled, or says why that cannot be.
-    pub(super) fn profile(&mut self, now: Duration) {
+    fn profile(&mut self, now: Duration) {
         if let Err((weight, why)) = self.ask_for_profile() {
             self.notices.say(weight, why, now);
         }

@@ -4,6 +4,7 @@
 //! it waits for. The page (`--page source --csv --print-source cuda,sass`) has a table for each source file: a row for a
 //! line with the sums of its instructions, below it a row for each instruction, which alone has an address.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::metric::{Reason, reason};
@@ -48,6 +49,12 @@ pub struct StalledLine {
 }
 
 impl Stalls {
+    /// Whether code that was inlined stands at several lines, so that the parts of all lines are more than the whole.
+    #[must_use]
+    pub fn overlap(&self) -> bool {
+        self.lines.iter().map(|line| line.samples).sum::<u64>() > self.samples
+    }
+
     /// What part of all samples these are.
     #[must_use]
     pub fn share(&self, samples: u64) -> f64 {
@@ -78,8 +85,8 @@ pub fn read(text: &str) -> Result<Stalls, StallsError> {
     let columns = reading.columns.filter(|columns| !columns.reasons.is_empty());
     columns.ok_or(StallsError::Missing)?;
     let mut lines: Vec<StalledLine> =
-        reading.sums.into_iter().filter_map(|((file, line), sum)| sum.line(file, line)).collect();
-    lines.sort_by(|a, b| b.samples.cmp(&a.samples));
+        reading.sums.into_iter().filter_map(|((file, line), sum)| sum.line(&file, line)).collect();
+    lines.sort_by_key(|line| Reverse(line.samples));
     match reading.samples {
         0 => Err(StallsError::Short),
         samples => Ok(Stalls { samples, lines }),
@@ -182,12 +189,12 @@ impl Reading {
 }
 
 impl Sum {
-    fn line(self, file: String, line: u32) -> Option<StalledLine> {
+    fn line(self, file: &str, line: u32) -> Option<StalledLine> {
         let samples = self.reasons.values().sum();
-        let file = SourceNames::default().known(&file).to_owned();
+        let file = SourceNames::default().known(file).to_owned();
         let mut reasons: Vec<(Reason, u64)> =
             self.reasons.into_iter().map(|(column, count)| (reason(&column), count)).collect();
-        reasons.sort_by(|a, b| b.1.cmp(&a.1));
+        reasons.sort_by_key(|(_, count)| Reverse(*count));
         let most = self.instructions.into_iter().max_by_key(|(_, count)| *count);
         let instruction = most.map(|(text, _)| text).unwrap_or_default();
         (samples > 0).then_some(StalledLine { file, line, samples, reasons, instruction })
@@ -263,6 +270,22 @@ mod tests {
         );
     }
 
+    /// Some lines of softmax `naive` on an H200, by Nsight Compute 2025.3.1, with their first or busiest instructions.
+    #[test]
+    fn a_page_of_an_h200_is_read() {
+        let page = include_str!("../../../tests/data/nsight/source-page.csv");
+        let stalls = read(page).unwrap();
+        let found: Vec<(u32, u64)> =
+            stalls.lines.iter().map(|line| (line.line, line.samples)).collect();
+        assert_eq!(found, [(39, 231_462), (24, 61_463), (14, 26), (16, 5), (15, 3)]);
+        assert_eq!((stalls.samples, stalls.overlap()), (292_959, false));
+        let first = &stalls.lines[0];
+        assert_eq!(first.file, "kernels/naive.cu");
+        assert_eq!(first.instruction, "FADD R11, R11, -R2");
+        let (reason, count) = &first.reasons[0];
+        assert_eq!((reason.title.as_str(), *count), ("long scoreboard", 231_455));
+    }
+
     #[test]
     fn what_was_inlined_counts_once_in_all_and_launches_are_added() {
         let launch = [
@@ -280,6 +303,7 @@ mod tests {
                 ("b.cuh", 9, samples, "long scoreboard", "LDG"),
             ]
         };
+        assert!(read(&launch.join("\n")).unwrap().overlap());
         check(&launch, 8, &of(8));
         check(&twice, 16, &of(16));
     }

@@ -16,7 +16,9 @@ const MOST_LETTERS: usize = 48;
 
 /// The lines with the most samples, each with its text and what was waited for.
 pub(super) fn text(stalls: &Stalls, kernel: &Kernel) -> String {
-    let mut text = format!("where warps waited, of {} samples:\n", stalls.samples);
+    let inlined =
+        if stalls.overlap() { "; what was inlined counts at each of its lines" } else { "" };
+    let mut text = format!("where warps waited, of {} samples{inlined}:\n", stalls.samples);
     let mut table = Table::new(&[">", "", "", ""]);
     for line in stalls.lines.iter().take(MOST_LINES) {
         let share = percent(stalls.share(line.samples));

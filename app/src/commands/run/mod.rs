@@ -176,7 +176,7 @@ impl Asked {
 }
 
 /// The run that an end tells of; one that was cancelled before anything was known has nothing but that.
-pub(super) fn evaluated_run(ending: Ending, seed: u64) -> Result<Run, EvaluateError> {
+pub(crate) fn evaluated_run(ending: Ending, seed: u64) -> Result<Run, EvaluateError> {
     match ending {
         Ending::Evaluated(run) | Ending::Cancelled { so_far: Some(run), .. } => Ok(*run),
         Ending::Cancelled { so_far: None, .. } => {

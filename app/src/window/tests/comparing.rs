@@ -103,6 +103,26 @@ fn more_than_two_runs_are_a_matrix_with_the_best_marked() {
 }
 
 #[test]
+fn two_devices_are_compared_in_amber_and_neither_is_best() {
+    let (mut harness, script) = shown(ThemeName::Dark, [1440.0, 900.0]);
+    for number in ["#4 vector16", "#2 warp-shuffle"] {
+        harness.get_by_label_contains(number).focus();
+        press(&mut harness, Modifiers::NONE, Key::Enter);
+        press(&mut harness, Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::D);
+    }
+    let mut other = numbered(2, "warp-shuffle", 1.61e-4, 4096);
+    other.record.device.name = "virtual:t4".to_owned();
+    for run in [numbered(4, "vector16", 1.31e-4, 0), other] {
+        script.find(Finding::Run(folder(), Box::new(run), Some("void f();\n".to_owned())));
+    }
+    press(&mut harness, Modifiers::COMMAND, Key::Num2);
+    harness.get_by_label("Not the same device: virtual:h200 and virtual:t4");
+    harness.get_by_label(&format!("time, {WORKLOAD} of A: 131 µs"));
+    harness.get_by_label(&format!("time, {WORKLOAD} of B: 161 µs"));
+    testing::picture(&mut harness, "flow-two-devices");
+}
+
+#[test]
 fn a_run_leaves_the_matrix_as_it_came() {
     let (mut harness, _) = three(ThemeName::Dark);
     harness.state_mut().window.carry_out(Command::CompareToo(Some(RunNumber(1))), NOW);

@@ -1,0 +1,78 @@
+//! The catch matrix: asked for, stopped, shown.
+
+use lightbench_core::audit::{Cell, Cheat, Matrix, Outcome, Sensitivity};
+use lightbench_core::project::dtype::Dtype;
+
+use super::*;
+
+fn matrix() -> Matrix {
+    let cell = |name: Cheat, outcome: Outcome| {
+        let sentence = format!("{name} is wrong on llama-8b-decode: 4096 of 4096 elements of y");
+        Cell { name, outcome, sentence }
+    };
+    let other = |name: &str| Cell {
+        name: name.to_owned(),
+        outcome: Outcome::Good,
+        sentence: format!("{name} is as it should be"),
+    };
+    Matrix {
+        cheats: vec![
+            cell(Cheat::Zeros, Outcome::Good),
+            cell(Cheat::Constant, Outcome::Good),
+            cell(Cheat::Mean, Outcome::NotApplicable),
+        ],
+        wrong: vec![other("no-epsilon")],
+        honest: vec![other("naive"), other("vector16")],
+        sensitivity: vec![Sensitivity {
+            output: "y".to_owned(),
+            dtype: Dtype::Bf16,
+            exponent: Some(7),
+        }],
+    }
+}
+
+#[test]
+fn the_checker_is_tried_where_somebody_asks_and_what_it_catches_is_shown() {
+    for theme in ThemeName::ALL {
+        let (mut harness, script) = shown(theme, [1280.0, 1200.0]);
+        harness.state_mut().window.carry_out(Command::Show(Panel::Result), NOW);
+        harness.run();
+        script.handed();
+        harness.get_by_label("Try the checker").click();
+        harness.run();
+        let handed = script.handed();
+        let trial = handed
+            .iter()
+            .find_map(|errand| if let Errand::Try(trial) = errand { Some(trial) } else { None })
+            .expect("it is handed over");
+        harness.get_by_label_contains("Every cheat is tried");
+        assert!(!trial.unwanted.is_cancelled());
+        script.find(Finding::Tried(folder(), Ok(matrix())));
+        harness.run();
+        harness.get_by_label("The checker has no hole here");
+        harness.get_by_label("2 cheats caught, 1 do what is right bit for bit");
+        harness.get_by_label("Of y, a relative error of 2^-7 of every element is still caught");
+        testing::picture(&mut harness, &format!("flow-catches-{theme}"));
+    }
+}
+
+#[test]
+fn whoever_stops_it_hears_no_more_of_it() {
+    let (mut harness, script) = shown(ThemeName::Dark, SIZE);
+    harness.state_mut().window.carry_out(Command::TryChecker, NOW);
+    harness.run();
+    let handed = script.handed();
+    let unwanted = handed
+        .iter()
+        .find_map(
+            |errand| if let Errand::Try(trial) = errand { Some(&trial.unwanted) } else { None },
+        )
+        .expect("it is handed over");
+    harness.get_by_label("Stop trying").click();
+    harness.run();
+    assert!(unwanted.is_cancelled());
+    script.find(Finding::Tried(folder(), Err("cancelled".to_owned())));
+    harness.run();
+    assert!(harness.query_by_label_contains("Cancelled").is_none());
+    harness.get_by_label("Try the checker");
+}
