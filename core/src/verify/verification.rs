@@ -392,10 +392,15 @@ impl Verification<'_> {
             Ok(report) => Ok(report),
             Err(StationError::Cancelled) => Err(Failure::Cancelled.into()),
             Err(error) => {
-                let reason = match error {
-                    StationError::Failed(StationFailure::Reference(reason)) => reason,
-                    error => error.to_string(),
+                let failed = match &error {
+                    StationError::Failed(StationFailure::Reference(reason)) => Some(reason),
+                    StationError::Failed(_)
+                    | StationError::Cancelled
+                    | StationError::TimedOut(_)
+                    | StationError::Lost(_)
+                    | StationError::Environment(_) => None,
                 };
+                let reason = failed.cloned().unwrap_or_else(|| error.to_string());
                 let workload = &trial.case.workload;
                 Err(Stop::Broken(format!("the reference, workload `{workload}`: {reason}")))
             }
