@@ -1,5 +1,6 @@
 //! The same suite against every device that is present: the virtual GPU always, a CUDA GPU where there is one.
 
+mod files;
 mod memory;
 mod spellings;
 mod variables;

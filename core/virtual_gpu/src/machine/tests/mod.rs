@@ -1,6 +1,7 @@
 //! Tests of the machine: files with their launch and results in comments, and real modules against the host.
 
 mod counting;
+mod described;
 mod files;
 mod harness;
 mod limits;

@@ -1,0 +1,172 @@
+//! Launches written as comments: `// launch: kernel grid=1 block=32 shared=0`, then one `// arg: …` for each parameter
+//! and `// expect: name type values…`. Needs no other file: core includes it too, to run the same files on its devices.
+//!
+//! An argument is `u32 5`, or `in NAME u32 1,2,3`, or `out NAME u32 8` (never written), or `zero NAME u32 8`. Values may
+//! be `iota:N` or `5*N`; numbers may be hexadecimal bits. `// gpu: NAME f32 1,0*5 ulp, where the ISA says so` permits a GPU as
+//! many units in the last place for each value, because the ISA bounds a result that the file expects correctly rounded.
+
+/// A launch, and what it leaves behind.
+pub(super) struct Described {
+    pub(super) kernel: String,
+    pub(super) grid: [u32; 3],
+    pub(super) block: [u32; 3],
+    pub(super) dynamic_shared: u32,
+    /// Where approximate results lie: `nearest`, `low` or `high`.
+    pub(super) approximations: Option<String>,
+    /// After how many steps of the virtual GPU it is ended.
+    pub(super) steps: Option<u64>,
+    pub(super) arguments: Vec<Given>,
+    /// The names of buffers, or `printed`, with the bytes expected there.
+    pub(super) expected: Vec<(String, Vec<u8>)>,
+    pub(super) permitted: Vec<Permitted>,
+}
+
+/// One argument.
+pub(super) enum Given {
+    Value(Vec<u8>),
+    Buffer { name: String, length: u64, access: Rights, content: Option<Vec<u8>> },
+}
+
+/// Who may write to a buffer.
+#[derive(Clone, Copy)]
+pub(super) enum Rights {
+    Read,
+    Write,
+}
+
+/// How far the values of a buffer on a GPU may be from what is expected.
+pub(super) struct Permitted {
+    pub(super) buffer: String,
+    /// Bytes of a value.
+    pub(super) width: usize,
+    /// Units in the last place, for each value.
+    pub(super) ulps: Vec<u32>,
+}
+
+impl Described {
+    /// Reads the comments of a file.
+    pub(super) fn of(text: &str) -> Self {
+        let mut described = Self {
+            kernel: String::new(),
+            grid: [1; 3],
+            block: [32, 1, 1],
+            dynamic_shared: 0,
+            approximations: None,
+            steps: None,
+            arguments: Vec::new(),
+            expected: Vec::new(),
+            permitted: Vec::new(),
+        };
+        for line in text.lines() {
+            if let Some(rest) = line.strip_prefix("// launch: ") {
+                described.launch(rest);
+            } else if let Some(rest) = line.strip_prefix("// arg: ") {
+                described.arguments.push(argument(rest));
+            } else if let Some(rest) = line.strip_prefix("// expect: ") {
+                let words: Vec<&str> = rest.split_whitespace().collect();
+                let [name, ty, values] = words[..] else { panic!("{rest}") };
+                described.expected.push((name.to_owned(), bytes_of(ty, values)));
+            } else if let Some(rest) = line.strip_prefix("// gpu: ") {
+                described.permitted.push(permitted(rest));
+            }
+        }
+        for permitted in &described.permitted {
+            let bytes = permitted.width * permitted.ulps.len();
+            let meant = |(name, expected): &(String, Vec<u8>)| {
+                *name == permitted.buffer && expected.len() == bytes
+            };
+            assert!(described.expected.iter().any(meant), "`{}` in `// gpu:`", permitted.buffer);
+        }
+        described
+    }
+
+    fn launch(&mut self, text: &str) {
+        let mut words = text.split_whitespace();
+        self.kernel = words.next().unwrap().to_owned();
+        for word in words {
+            let (key, value) = word.split_once('=').unwrap();
+            match key {
+                "grid" => self.grid = size(value),
+                "block" => self.block = size(value),
+                "shared" => self.dynamic_shared = value.parse().unwrap(),
+                "approximations" => self.approximations = Some(value.to_owned()),
+                "steps" => self.steps = Some(value.parse().unwrap()),
+                other => panic!("{other}"),
+            }
+        }
+    }
+}
+
+fn argument(text: &str) -> Given {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    match words[..] {
+        [kind @ ("in" | "inout"), name, ty, values] => {
+            let bytes = bytes_of(ty, values);
+            let access = if kind == "in" { Rights::Read } else { Rights::Write };
+            let (length, name) = (bytes.len() as u64, name.to_owned());
+            Given::Buffer { name, length, access, content: Some(bytes) }
+        }
+        [kind @ ("out" | "zero"), name, ty, count] => {
+            let length = bytes_of(ty, "0").len() as u64 * count.parse::<u64>().unwrap();
+            let content = (kind == "zero").then(|| vec![0; length as usize]);
+            Given::Buffer { name: name.to_owned(), length, access: Rights::Write, content }
+        }
+        [ty, value] => Given::Value(bytes_of(ty, value)),
+        _ => panic!("{text}"),
+    }
+}
+
+fn permitted(text: &str) -> Permitted {
+    let (bound, source) = text.split_once(" ulp, ").unwrap_or_else(|| panic!("{text}"));
+    assert!(source.contains("PTX ISA"), "{text}: who says so?");
+    let words: Vec<&str> = bound.split_whitespace().collect();
+    let [buffer, ty, ulps] = words[..] else { panic!("{text}") };
+    let ulps = bytes_of("u32", ulps);
+    let ulps = ulps.chunks_exact(4).map(|bytes| u32::from_le_bytes(bytes.try_into().unwrap()));
+    let width = bytes_of(ty, "0").len();
+    Permitted { buffer: buffer.to_owned(), width, ulps: ulps.collect() }
+}
+
+fn bytes_of(ty: &str, text: &str) -> Vec<u8> {
+    if let Some(count) = text.strip_prefix("iota:") {
+        let count: u32 = count.trim().parse().unwrap();
+        return (0..count).flat_map(|index| number(ty, &index.to_string())).collect();
+    }
+    text.split(',')
+        .flat_map(|value| match value.split_once('*') {
+            Some((value, count)) => number(ty, value).repeat(count.trim().parse().unwrap()),
+            None => number(ty, value),
+        })
+        .collect()
+}
+
+fn number(ty: &str, text: &str) -> Vec<u8> {
+    let text = text.trim();
+    let float = || text.parse::<f64>().unwrap_or_else(|_| panic!("number {text}"));
+    let integer = || -> u64 {
+        let (negative, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
+        let value = match digits.strip_prefix("0x") {
+            Some(hex) => u64::from_str_radix(hex, 16).unwrap(),
+            None => digits.parse().unwrap_or_else(|_| panic!("number {text}")),
+        };
+        if negative { value.wrapping_neg() } else { value }
+    };
+    let is_bits = text.starts_with("0x");
+    match ty {
+        "u8" | "s8" => vec![integer() as u8],
+        "u16" | "s16" | "b16" => (integer() as u16).to_le_bytes().to_vec(),
+        "f32" if !is_bits => (float() as f32).to_le_bytes().to_vec(),
+        "f64" if !is_bits => float().to_le_bytes().to_vec(),
+        "u32" | "s32" | "b32" | "f32" => (integer() as u32).to_le_bytes().to_vec(),
+        "u64" | "s64" | "b64" | "f64" => integer().to_le_bytes().to_vec(),
+        other => panic!("type {other}"),
+    }
+}
+
+fn size(text: &str) -> [u32; 3] {
+    let mut size = [1; 3];
+    for (slot, part) in size.iter_mut().zip(text.split(',')) {
+        *slot = part.parse().unwrap();
+    }
+    size
+}
