@@ -105,7 +105,10 @@ fn section<Name: Display>(ui: &mut Ui, tokens: &Tokens, title: &str, cells: &[Ce
         };
         icon.show(ui, color);
         ui.label(cell.name.to_string());
-        let said = with_readable_names(&cell.sentence);
+        let said = match cell.outcome {
+            Outcome::NotApplicable => "The same as the honest results".into(),
+            Outcome::Good | Outcome::Hole => with_readable_names(&cell.sentence),
+        };
         let label = Label::new(RichText::new(&*said).color(tokens.text.weak.0)).truncate();
         ui.add(label).on_hover_text(&*said);
         ui.end_row();

@@ -244,7 +244,7 @@ impl Workbench {
     }
 
     fn read_run(&mut self, run: &Arc<StoredRun>, source: Option<String>) {
-        if self.selection.run == Some(run.number) {
+        if self.selection.asked == Some(run.number) {
             self.selection.read = Some(Arc::clone(run));
         }
         let source: Option<Arc<str>> = source.map(Into::into);

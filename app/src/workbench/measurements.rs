@@ -7,6 +7,7 @@ use lightbench_core::units::Seconds;
 use lightbench_core::verify::verdict::WorkloadTiming;
 
 use super::Workbench;
+use super::errand::Errand;
 use super::evaluations::Evaluated;
 use super::runs::TimeSource;
 
@@ -46,9 +47,22 @@ impl Workbench {
         });
         live.or_else(|| {
             let read = self.selection.read.as_ref();
-            let shown = read.filter(|run| self.selection.run == Some(run.number))?;
+            let number = self.shown_run()?.number;
+            let shown = read.filter(|run| run.number == number)?;
             Measurements::of_run(shown, &self.opened.as_ref()?.workload)
         })
+    }
+
+    /// Has the run that panels show read, once: rows hold no more than its score.
+    pub(super) fn read_shown(&mut self) {
+        let shown = self.shown_run().map(|row| row.number);
+        if shown == self.selection.asked || self.shown_verdict().is_some() {
+            return;
+        }
+        self.selection.asked = shown;
+        if let (Some(number), Some(opened)) = (shown, &self.opened) {
+            self.clerk.hand(Errand::ReadRun(opened.project.root.clone(), number));
+        }
     }
 
     /// The newest verdict, where that is what panels show.

@@ -83,8 +83,10 @@ pub struct Workbench {
 pub struct Selection {
     /// The run that panels show; the newest of the kernel where none is chosen.
     pub run: Option<RunNumber>,
-    /// That run with everything that is kept of it, once it was read.
+    /// The run that panels show with everything that is kept of it, once it was read.
     pub read: Option<Arc<StoredRun>>,
+    /// The run that was last asked for, so that it is read.
+    pub asked: Option<RunNumber>,
     /// The run that everything is compared with.
     pub pinned: Option<RunNumber>,
     /// The sides of the comparison, as far as they were read.
@@ -162,6 +164,7 @@ impl Workbench {
             self.heard(heard, now);
         }
         self.hear_search(now);
+        self.read_shown();
         let Some(opened) = &self.opened else { return };
         for entry in self.documents.journal(now) {
             self.clerk.hand(match entry {
@@ -256,7 +259,7 @@ impl Workbench {
             Command::PreviousProblem => self.step_problem(-1),
             Command::Resolve(file, resolution) => self.resolve(&file, resolution),
             Command::Recover(file, recovery) => self.recover(&file, recovery, now),
-            Command::SelectRun(number) => self.select_run(number),
+            Command::SelectRun(number) => self.selection.run = Some(number),
             Command::Pin(number) => self.pin(number),
             Command::Label(number, words) => self.label(number, &words, now),
             Command::Compare(side, number) => self.compare(side, number),
@@ -306,14 +309,6 @@ impl Workbench {
     fn pin(&mut self, number: RunNumber) {
         let pinned = &mut self.selection.pinned;
         *pinned = if *pinned == Some(number) { None } else { Some(number) };
-    }
-
-    /// Shows a run; what rows do not hold of it is read.
-    fn select_run(&mut self, number: RunNumber) {
-        self.selection.run = Some(number);
-        if let Some(opened) = &self.opened {
-            self.clerk.hand(Errand::ReadRun(opened.project.root.clone(), number));
-        }
     }
 
     /// Changes what a person prefers, for the next time too.

@@ -14,6 +14,8 @@ use crate::workbench::Wish;
 #[test]
 fn two_runs_are_two_clicks_apart() {
     let (mut harness, script) = shown(ThemeName::Dark, SIZE);
+    harness.run();
+    script.handed();
     harness.get_by_label_contains("#4 vector16").click();
     harness.run();
     press(&mut harness, Modifiers::COMMAND, Key::D);
