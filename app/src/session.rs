@@ -172,6 +172,16 @@ fn interruption() -> Cancellation {
     Cancellation::from(flag)
 }
 
+/// From now on the first Ctrl-C ends the program: for what cannot be stopped halfway and leaves nothing behind.
+pub fn end_when_interrupted() {
+    for signal in [SIGINT, SIGTERM] {
+        let armed = Arc::new(AtomicBool::new(true));
+        if let Err(error) = register_conditional_shutdown(signal, INTERRUPTED, armed) {
+            say_line(&format!("Ctrl-C will not end the launch: {error}"));
+        }
+    }
+}
+
 /// Why there is no compiler.
 #[derive(Debug, thiserror::Error)]
 pub enum NoCompiler {

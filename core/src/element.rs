@@ -86,6 +86,11 @@ impl HalfUlp {
         })
     }
 
+    /// The same, nowhere less than that.
+    pub(crate) fn at_least(self, least: f64) -> Self {
+        Self { least: self.least.max(least), ..self }
+    }
+
     /// Half an ulp of one, and of the smallest numbers.
     pub(super) fn parts(self) -> (f64, f64) {
         (self.unit, self.least)

@@ -1,13 +1,11 @@
 //! Asking an engine one thing at a time, with its progress on a terminal, until it ends or Ctrl-C ends it.
 
-use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;
 
+use super::progress;
+use crate::session::Session;
 use lightbench_core::engine::{Ending, Engine, Event, Notice, Request, RequestId};
 use lightbench_core::evaluate::EvaluateError;
-use lightbench_core::verify::verdict::Step;
-
-use crate::session::Session;
 
 /// How often Ctrl-C is looked for.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -18,15 +16,13 @@ pub(super) struct Desk<'a> {
     session: &'a Session,
     engine: Engine,
     notices: Vec<String>,
-    progress: Progress,
     /// The compiler's name and version.
     pub(super) compiler: String,
 }
 
 impl<'a> Desk<'a> {
     pub(super) fn new(session: &'a Session, engine: Engine, compiler: String) -> Self {
-        let progress = Progress::on_terminals();
-        Self { session, engine, notices: Vec::new(), progress, compiler }
+        Self { session, engine, notices: Vec::new(), compiler }
     }
 
     /// Asks, and waits for the end; `subject` is what progress is said to be about.
@@ -46,7 +42,7 @@ impl<'a> Desk<'a> {
             }
             let Some(event) = self.engine.next_event(PATIENCE) else { continue };
             if let Some(ending) = self.heard(subject, asked, event) {
-                self.progress.clear();
+                progress::clear();
                 return ending;
             }
         }
@@ -61,7 +57,8 @@ impl<'a> Desk<'a> {
         match event {
             Event::Finished { request, ending } if request == asked => return Some(ending),
             Event::Began { step, workload, .. } => {
-                self.progress.show(subject, step, workload.as_deref());
+                let place = workload.as_deref().map(|name| format!(", {name}")).unwrap_or_default();
+                progress::show(&format!("{subject}: {step}{place} …"));
             }
             Event::Noticed(notice @ (Notice::Compiler(_) | Notice::Replaced { .. })) => {
                 let text = notice.to_string();
@@ -82,34 +79,4 @@ impl<'a> Desk<'a> {
 enum Told {
     Nothing,
     ToEnd,
-}
-
-/// One line on a terminal that is written over.
-#[derive(Clone, Copy, Debug)]
-enum Progress {
-    Shown,
-    Silent,
-}
-
-impl Progress {
-    fn on_terminals() -> Self {
-        if std::io::stderr().is_terminal() { Self::Shown } else { Self::Silent }
-    }
-
-    fn show(self, subject: &str, step: Step, workload: Option<&str>) {
-        let place = workload.map(|name| format!(", {name}")).unwrap_or_default();
-        self.write(&format!("{subject}: {step}{place} …"));
-    }
-
-    fn clear(self) {
-        self.write("");
-    }
-
-    fn write(self, line: &str) {
-        match self {
-            // A terminal that is gone does not stop the work.
-            Self::Shown => write!(anstream::stderr(), "\r\x1b[K{line}").unwrap_or_default(),
-            Self::Silent => {}
-        }
-    }
 }

@@ -20,6 +20,7 @@ pub mod models;
 pub mod new;
 pub mod picture;
 pub mod profile;
+mod progress;
 pub mod run;
 pub mod search;
 pub mod suggest;

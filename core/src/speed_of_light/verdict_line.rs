@@ -5,7 +5,7 @@
 
 use super::advice::Advice;
 use super::limiter::Limiter;
-use super::standing::{NoStanding, Standing};
+use super::standing::{BelowBound, NoStanding, Standing};
 use super::than::Than;
 use crate::measure::timing::{Clock, Timing};
 use crate::units::Seconds;
@@ -64,6 +64,10 @@ impl VerdictLine<'_> {
     pub fn sentence(&self) -> String {
         let (head, performance) = match self {
             Self::Failed(why) => return full_stop(format!("Not correct: {why}")),
+            // Two things that do not fit each other are not both called facts.
+            Self::Correct(performance) if performance.is_too_fast() => {
+                ("Correct where it was verified", performance)
+            }
             Self::Correct(performance) => ("Correct", performance),
             Self::Screened(performance) => ("Screened only, not verified", performance),
         };
@@ -72,9 +76,20 @@ impl VerdictLine<'_> {
 }
 
 impl Performance<'_> {
+    /// A time below its bound is a finding, and nothing is said of it as a time.
+    const fn too_fast(&self) -> Option<&BelowBound> {
+        match self.standing {
+            Some(Err(NoStanding::BelowBound(below))) => Some(below),
+            Some(_) | None => None,
+        }
+    }
+
+    const fn is_too_fast(&self) -> bool {
+        self.too_fast().is_some()
+    }
+
     fn words(&self) -> String {
-        // A time below its bound is a finding, and nothing is said of it as a time.
-        if let Some(Err(NoStanding::BelowBound(below))) = self.standing {
+        if let Some(below) = self.too_fast() {
             return below.sentence();
         }
         let Ok(time) = self.time.words() else {

@@ -59,7 +59,14 @@ fn of_passed(kernel: &str, passed: &Passed) -> String {
         count => format!("{count} held out"),
     };
     let order = if checks.deterministic { "" } else { ", not the same bits in every order" };
-    format!("{kernel} is correct: {workloads} and {held_out}, {runs} runs{order}")
+    let unseen = only_modelled(passed);
+    format!("{kernel} is correct: {workloads} and {held_out}, {runs} runs{order}{unseen}")
+}
+
+/// Sizes at which nobody looked at results.
+fn only_modelled(passed: &Passed) -> String {
+    let names: Vec<String> = passed.only_modelled().map(|name| format!("`{name}`")).collect();
+    if names.is_empty() { String::new() } else { format!("; only modelled: {}", names.join(", ")) }
 }
 
 /// A failure of a kernel of that name.

@@ -36,6 +36,15 @@ pub struct Passed {
     pub timings: Vec<WorkloadTiming>,
 }
 
+impl Passed {
+    /// Workloads that a model alone speaks of: a virtual device runs too little of them to look at results.
+    pub fn only_modelled(&self) -> impl Iterator<Item = &str> {
+        let seen = |name: &str| self.checks.workloads.iter().any(|run| run.workload == name);
+        let names = self.timings.iter().map(|timing| timing.workload.as_str());
+        names.filter(move |name| !seen(name))
+    }
+}
+
 /// How long a candidate takes on one workload.
 #[derive(Clone, Debug)]
 pub struct WorkloadTiming {

@@ -4,18 +4,18 @@
 pub(super) mod fixture;
 mod text;
 
-use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use lightbench_core::calibrate::{
-    BENCHMARKS, Benchmark, CalibrateError, Calibrated, Calibrations, Place, calibrate,
+    BENCHMARKS, CalibrateError, Calibrated, Calibrations, Place, calibrate,
 };
 use lightbench_core::device::DeviceName;
 use lightbench_core::evaluate::EvaluateError;
 use serde_json::{Value, json};
 
 use super::bench::{self, Chosen, Gpu};
+use super::progress;
 use crate::args;
 use crate::outcome::{Outcome, Status, document};
 use crate::report;
@@ -78,11 +78,12 @@ fn measured(session: &Session, arguments: &args::Calibrate) -> Result<Measuremen
         folder: folder.path(),
         seed: bench::fresh_seed().map_err(|error| environment(&error))?,
     };
-    let mut progress = Progress::default();
+    let mut begun = 0;
     let calibrated = calibrate(&place, &mut bench, &session.cancellation, &mut |benchmark| {
-        progress.began(benchmark);
+        begun += 1;
+        progress::show(&format!("{begun} of {}: {} …", BENCHMARKS.len(), benchmark.quantity));
     });
-    progress.clear();
+    progress::clear();
     let calibrated = calibrated.map_err(|error| failed(&error, as_json))?;
     Ok(Measurement { chosen, calibrated })
 }
@@ -98,33 +99,6 @@ fn failed(error: &CalibrateError, as_json: bool) -> Outcome {
         | CalibrateError::Evaluate(EvaluateError::Environment(_))
         | CalibrateError::Nothing(_)
         | CalibrateError::Unsound(_) => report::environment(error, as_json),
-    }
-}
-
-/// Which benchmark runs, on a terminal.
-#[derive(Default)]
-struct Progress {
-    begun: usize,
-}
-
-impl Progress {
-    fn began(&mut self, benchmark: &Benchmark) {
-        self.begun += 1;
-        let (begun, all) = (self.begun, BENCHMARKS.len());
-        Self::write(&format!("{begun} of {all}: {} …", benchmark.quantity));
-    }
-
-    fn clear(&self) {
-        if self.begun > 0 {
-            Self::write("");
-        }
-    }
-
-    fn write(line: &str) {
-        if std::io::stderr().is_terminal() {
-            // A terminal that is gone does not stop the work.
-            write!(anstream::stderr(), "\r\x1b[K{line}").unwrap_or_default();
-        }
     }
 }
 

@@ -24,7 +24,7 @@ use serde_json::json;
 use crate::args::Launch;
 use crate::outcome::{Outcome, Status, document};
 use crate::report;
-use crate::session::Session;
+use crate::session::{self, Session};
 use code::Code;
 use request::Request;
 
@@ -86,6 +86,10 @@ fn launch(session: &Session, arguments: &Launch) -> Result<Outcome, Outcome> {
         cluster: None,
         arguments: values,
     };
+    if session.cancellation.is_cancelled() {
+        return Err(Outcome::failed(Status::Interrupted, "interrupted before the launch"));
+    }
+    session::end_when_interrupted();
     let outcome = device.launch(&launch).map_err(|error| unlaunched(&error, arguments))?;
     let printed = request.prints(arguments, &names, |index| {
         let buffer = buffers.get(index).copied().flatten();

@@ -8,7 +8,6 @@ mod tests;
 mod text;
 mod viewer;
 
-use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 
 use lightbench_core::evaluate::profiled::{Profilable, profilable};
@@ -21,7 +20,7 @@ use lightbench_core::verify::verdict::{Failure, TimingUse};
 use self::request::Request;
 use self::viewer::Viewer;
 use super::bench::{self, Chosen};
-use super::run;
+use super::{progress, run};
 use crate::args;
 use crate::outcome::{Outcome, Status, document};
 use crate::report;
@@ -63,7 +62,7 @@ fn profiled(session: &Session, arguments: &args::Profile) -> Result<Outcome, Out
     let Profilable { run, order: Some(order) } = looked else {
         return Err(wrong(&request, &looked.run, as_json));
     };
-    progress("Nsight Compute measures …");
+    progress::show("Nsight Compute measures …");
     let measured = hardware(&profiler, &order, &request.set, &session.cancellation);
     let written = match (measured, &arguments.report) {
         (Ok(hardware), None) => Ok((hardware, None)),
@@ -71,7 +70,7 @@ fn profiled(session: &Session, arguments: &args::Profile) -> Result<Outcome, Out
             .map(|viewer| (hardware, Some((file.as_path(), viewer)))),
         (Err(error), _) => Err(error),
     };
-    progress("");
+    progress::clear();
     let (hardware, written) = written.map_err(|error| failed(&error, as_json))?;
     let (request, run, hardware) = (&request, &run, &hardware);
     let told = Report { request, chosen: &chosen, run, hardware, written };
@@ -104,11 +103,11 @@ fn looked_at(
     };
     let mut watcher = |step, workload: Option<&str>| {
         let place = workload.map(|name| format!(", {name}")).unwrap_or_default();
-        progress(&format!("{}: {step}{place} …", request.kernel().name));
+        progress::show(&format!("{}: {step}{place} …", request.kernel().name));
     };
     let (workload, cancellation) = (request.workload(), &session.cancellation);
     let looked = profilable(&evaluation, workload, &mut bench, cancellation, &mut watcher);
-    progress("");
+    progress::clear();
     let looked = looked.map_err(|error| match error {
         EvaluateError::Request(_) => report::request(&error, arguments.json),
         EvaluateError::Environment(_) => report::environment(&error, arguments.json),
@@ -123,7 +122,7 @@ fn reported(
     order: &Order,
     (file, open): (&Path, bool),
 ) -> Result<Viewer, ProfileError> {
-    progress("Nsight Compute measures everything …");
+    progress::show("Nsight Compute measures everything …");
     write_report(profiler, order, file, &session.cancellation)?;
     Ok(if open { Viewer::show(&session.surroundings, file) } else { Viewer::NotAsked })
 }
@@ -157,13 +156,5 @@ fn failed(error: &ProfileError, as_json: bool) -> Outcome {
         | ProfileError::NoReport { .. }
         | ProfileError::Lines { .. }
         | ProfileError::Storage { .. } => report::environment(error, as_json),
-    }
-}
-
-/// One line on a terminal that is written over.
-fn progress(line: &str) {
-    if std::io::stderr().is_terminal() {
-        // A terminal that is gone does not stop the work.
-        write!(anstream::stderr(), "\r\x1b[K{line}").unwrap_or_default();
     }
 }

@@ -36,6 +36,7 @@ pub(super) fn run(report: &Report<'_>, kernel: &Kernel, run: &Run) -> Value {
     match &run.verdict {
         Ok(passed) => {
             value["passed"] = checks(&passed.checks);
+            value["passed"]["only_modelled"] = passed.only_modelled().collect();
             value["passed"]["times"] = json!(times::document(&passed.timings));
         }
         Err(failure) => value[failure.word()] = payload(failure),

@@ -264,7 +264,7 @@ fn a_time_below_the_bound_is_said_and_nothing_else() {
     };
     check_correct(
         performance,
-        "Correct: 100 µs is below the 223 µs that DRAM alone takes (sheet): a finding, not a time; most likely the kernel does not do all of the work.",
+        "Correct where it was verified: 100 µs is below the 223 µs that DRAM alone takes (sheet): a finding, not a time; most likely the kernel does not do all of the work.",
     );
 }
 

@@ -52,6 +52,22 @@ pub(super) fn unit_roundoff(accuracy: Accuracy) -> f64 {
     super::super::element::power_of_two(-digits)
 }
 
+/// Half of the smallest number above zero of a precision: what rounding may cost where numbers are that small, however
+/// little they are (J. Demmel, 'Underflow and the reliability of numerical software', 1984: `(a op b)(1 + δ) + η`).
+fn half_smallest(accuracy: Accuracy) -> f64 {
+    let exponent = match accuracy {
+        // Half of it is no f64.
+        Accuracy::F64 => -1074,
+        Accuracy::F32 => -150,
+        Accuracy::Tf32 => -137,
+        Accuracy::F16 => -25,
+        Accuracy::Bf16 => -134,
+        Accuracy::F8 => -17,
+        Accuracy::Exact => return 0.0,
+    };
+    super::super::element::power_of_two(exponent)
+}
+
 /// Some neighbours, as numbers.
 #[derive(Clone, Debug)]
 pub(super) struct Chunk {
@@ -81,7 +97,8 @@ impl Bound {
     pub(super) fn of(dtype: Dtype, accuracy: Accuracy, tolerance: Tolerance) -> Self {
         let root = (tolerance.terms as f64).sqrt();
         let unit = unit_roundoff(accuracy);
-        let half_ulp = HalfUlp::of(dtype);
+        let underflow = tolerance.factor * root * half_smallest(accuracy);
+        let half_ulp = HalfUlp::of(dtype).at_least(underflow);
         let largest = dtype.largest_finite().unwrap_or(f64::INFINITY);
         let saturates = matches!(dtype, Dtype::F8E4M3 | Dtype::F8E5M2 | Dtype::E2M1);
         let (overflow, saturation) = if saturates {

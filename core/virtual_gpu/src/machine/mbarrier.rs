@@ -222,7 +222,9 @@ impl Worker<'_, '_> {
             self.settle(offset);
             let Some(state) = self.barrier_at(part.pc, lane as u32, offset) else { continue };
             let done = match phase {
-                Phase::State => State::from_word(wanted[lane]).phase != state.phase,
+                // Only the current phase and the one before it may be asked for (PTX ISA, "mbarrier.test_wait"). Of an
+                // older one an H200, too, sees no more than the parity.
+                Phase::State => (State::from_word(wanted[lane]).phase ^ state.phase) & 1 == 1,
                 Phase::Parity => wanted[lane] & 1 != u64::from(state.phase & 1),
             };
             if done {

@@ -30,6 +30,19 @@ fn an_element_may_be_off_by_the_bound_and_no_more() {
 }
 
 #[test]
+fn the_smallest_numbers_may_be_off_by_what_underflow_costs() {
+    let by_element = Comparator::Elementwise { terms: 256, factor: 4.0, rms: true };
+    let tensor = output(Dtype::F32, &[1], by_element);
+    // 4 · √256 times half of the smallest f32 above zero, which is 32 steps.
+    let step = 2.0_f64.powi(-149);
+    for (steps, wrong) in [(0.0, None), (32.0, None), (33.0, Some(WrongKind::Numeric))] {
+        let found = f32s(&[((170.0 + steps) * step) as f32]);
+        let expected = [170.0 * step];
+        assert_eq!(kind(&judge(&tensor, &found, &expected, &expected)), wrong, "{steps} steps");
+    }
+}
+
+#[test]
 fn rounding_the_reference_to_the_output_is_right_in_every_dtype() {
     for dtype in [Dtype::F64, Dtype::F32, Dtype::F16, Dtype::Bf16, Dtype::F8E4M3, Dtype::F8E5M2] {
         for step in 0..2000 {
