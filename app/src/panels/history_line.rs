@@ -270,11 +270,7 @@ fn hover(response: Response, row: &Row, pinned: bool) {
         }
         ui.label(row.sentence.as_deref().unwrap_or("passed"));
         for time in &row.times {
-            let how = match time.source {
-                TimeSource::Measured => "measured",
-                TimeSource::Modelled => "modelled",
-                TimeSource::Recorded => "recorded",
-            };
+            let how = time.source.word();
             let interval =
                 time.interval.map(|(low, high)| format!(", {low} to {high}")).unwrap_or_default();
             ui.label(format!("{}: {} {how}{interval}", time.workload, time.median));

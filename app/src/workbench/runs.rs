@@ -83,6 +83,16 @@ pub enum TimeSource {
 }
 
 impl TimeSource {
+    /// How it is said.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Measured => "measured",
+            Self::Modelled => "modelled",
+            Self::Recorded => "recorded",
+        }
+    }
+
     /// Of a time of the history.
     #[must_use]
     pub const fn of(clock: &Clock, provenance: Provenance) -> Self {

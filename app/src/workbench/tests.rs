@@ -22,6 +22,7 @@ use lightbench_core::units::Seconds;
 use lightbench_core::verify::verdict::{Checks, Failure, Passed, Step, Uncounted, WorkloadTiming};
 
 use super::errand::{Clerk, DeviceChoice, Errand, Evaluator, Finding, Found, Part};
+use super::verdict::{Line, Tone};
 use super::*;
 
 /// What clerk and evaluator were told, and what they say next.
@@ -382,6 +383,21 @@ fn a_history_is_read_in_parts_and_found_again_in_order() {
     assert_eq!(numbers, (1..12).collect::<Vec<_>>());
     let newest = |kernel| bench.runs.newest_of(kernel).map(|row| row.number.0);
     assert_eq!((newest("naive"), newest("warp"), newest("none")), (Some(10), Some(11), None));
+}
+
+#[test]
+fn what_the_history_knows_of_a_kernel_is_said() {
+    let (mut bench, script) = opened();
+    let check = |bench: &Workbench, expected: &str| {
+        assert_eq!(bench.verdict_line(), Line { text: expected.to_owned(), tone: Tone::Quiet });
+    };
+    check(&bench, "Nothing is known of this kernel yet: save it, or press F5");
+    script.find(Finding::History(folder(), vec![stored(4, "naive", 7, Some(131e-6))], Part::Last));
+    bench.hear(NOW);
+    check(
+        &bench,
+        "Run 4, the newest of this kernel, was right, 131 µs measured at llama-70b-prefill. Press F5 to look again",
+    );
 }
 
 #[test]

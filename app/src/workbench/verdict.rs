@@ -4,6 +4,7 @@ use lightbench_core::verify::sentence;
 use lightbench_core::verify::verdict::{Failure, WorkloadTiming};
 
 use super::evaluations::{Evaluated, Machine};
+use super::runs::Row;
 use super::{Workbench, problem};
 
 /// The sentence, and how it is meant.
@@ -66,7 +67,10 @@ impl Workbench {
                 return quiet("It compiles; nobody has looked yet whether it is right");
             }
         }
-        quiet("Nothing is known of this kernel yet: save it, or press F5")
+        match self.runs.newest_of(&opened.kernel) {
+            Some(row) => quiet(&remembered(row, &opened.workload)),
+            None => quiet("Nothing is known of this kernel yet: save it, or press F5"),
+        }
     }
 
     fn evaluated_line(&self, evaluated: &Evaluated) -> Line {
@@ -105,4 +109,21 @@ impl Workbench {
         let chosen = timings.iter().find(|timing| Some(timing.workload.as_str()) == workload);
         chosen.or_else(|| timings.first())
     }
+}
+
+/// What the history says of a kernel at which nobody has looked since the window was opened.
+fn remembered(row: &Row, workload: &str) -> String {
+    let number = row.number;
+    if row.failure.is_some() {
+        let sentence = row.sentence.as_deref().unwrap_or("it failed");
+        return format!(
+            "Run {number}, the newest of this kernel: {sentence}. Press F5 to look again"
+        );
+    }
+    let of_workload = row.times.iter().find(|time| &*time.workload == workload);
+    let time = of_workload
+        .or_else(|| row.times.first())
+        .map(|time| format!(", {} {} at {}", time.median, time.source.word(), time.workload));
+    let time = time.unwrap_or_default();
+    format!("Run {number}, the newest of this kernel, was right{time}. Press F5 to look again")
 }
