@@ -75,7 +75,7 @@ fn a_project_around_a_kernel_compiles_but_for_the_reference() {
         assert_eq!(said.status, 0, "{}: {}", style.name, said.everything());
         said.expect(
             0,
-            &["wrote", "project.ron", "reference.cu", "guess", "next: lightbench check"],
+            &["wrote", "project.ron", "guess", "next: write reference.cu, then lightbench check"],
         );
         let kernel = format!("made/kernels/{}.cu", style.kernel);
         assert!(bench.path().join(&kernel).is_file(), "{}: {kernel}", style.name);
@@ -92,6 +92,10 @@ fn a_project_around_a_kernel_compiles_but_for_the_reference() {
                 "--> made/reference.cu:",
                 "1 of 2 failed",
             ],
+        );
+        bench.run(&["run", "made", "--device", "virtual:h200", "--no-history"]).expect(
+            2,
+            &["the reference does not compile: ", "reference.cu:", "write the reference"],
         );
     }
 }

@@ -86,7 +86,8 @@ fn told(written: &Written) -> String {
     if written.plan.signature.is_some() {
         text.push_str("\nShapes, sizes and the launch are guesses, marked `guess:` in the files; the reference is yours to write.\n");
     }
-    writeln!(text, "\nnext: lightbench check {}", visible(&folder)).ok();
+    let first = if written.plan.signature.is_some() { "write reference.cu, then " } else { "" };
+    writeln!(text, "\nnext: {first}lightbench check {}", visible(&folder)).ok();
     text
 }
 

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use crate::cancellation::Cancellation;
 use crate::compile::Compiler;
+use crate::compile::artifact::Rejection;
+use crate::compile::diagnostics::{Place, Severity};
 use crate::compile::error::CompileError;
 use crate::compile::facts::{Facts, FactsError};
 use crate::compile::occupancy::Occupancy;
@@ -365,12 +367,28 @@ fn because(missing: Missing, whose: impl FnOnce(FactsError) -> Stop) -> Stop {
 fn of_reference(error: &FactsError) -> Stop {
     match error {
         FactsError::Compile(CompileError::Cancelled) => Failure::Cancelled.into(),
+        FactsError::Compile(CompileError::Rejected(rejection)) => {
+            Stop::Request(rejected(rejection))
+        }
         FactsError::Compile(_)
         | FactsError::Plan(_)
         | FactsError::Include(_)
         | FactsError::Arguments { .. }
         | FactsError::NoSuchKernel { .. } => Stop::Broken(format!("the reference: {error}")),
     }
+}
+
+/// A reference that does not compile, with the first thing that the compiler minds: often nobody has written it yet.
+fn rejected(rejection: &Rejection) -> String {
+    let mut errors = rejection.diagnostics.iter().filter(|each| each.severity >= Severity::Error);
+    let first = errors.next().map_or_else(String::new, |error| {
+        let place = match &error.place {
+            Place::Source(place) => format!("{}:{}: ", place.file, place.line),
+            Place::EndOfSource | Place::Ptx { .. } | Place::Nowhere => String::new(),
+        };
+        format!("{place}{}; ", error.message.lines().next().unwrap_or_default())
+    });
+    format!("the reference does not compile: {first}`lightbench check` shows everything")
 }
 
 /// Whose fault it is that there are no facts.

@@ -40,6 +40,10 @@ impl Side {
     /// What somebody means by a name: a kernel first, then a run's number, then a library.
     pub(super) fn named(session: &Session, project: &Project, name: &str) -> Result<Self, Refused> {
         let unknown = match project.kernel(name) {
+            Ok(kernel) if kernel.name == project.reference.name => {
+                let text = "both sides are held against the reference; name two kernels";
+                return Err(Refused::Request(text.to_owned()));
+            }
             Ok(kernel) => return Ok(Self::Kernel(Box::new(kernel.clone()))),
             Err(unknown) => unknown,
         };
