@@ -148,7 +148,8 @@ fn check_control_c(arguments: &[&str], told: &str) {
     let said = crate::program::Said::from(program.wait_with_output().unwrap());
     let took = ended.elapsed();
     said.expect(130, &[told]);
-    assert!(took < Duration::from_secs(2), "{took:?}");
+    // What is not ended goes on for longer.
+    assert!(took < Duration::from_secs(15), "{took:?}");
     assert_eq!(bench.processes(), Vec::<String>::new());
     assert_eq!(std::fs::read_dir(bench.temporary()).unwrap().count(), 0);
 }

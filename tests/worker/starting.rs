@@ -85,7 +85,7 @@ fn a_program_that_says_nothing_is_killed_at_the_limit() {
     let start = Instant::now();
     let error = Worker::start(&shell("sleep 60"), &configuration, &never()).unwrap_err();
     assert!(matches!(error, WorkerError::TimedOut { .. }), "{error}");
-    assert!(start.elapsed() < Duration::from_secs(2));
+    assert!(start.elapsed() < Duration::from_secs(30));
 }
 
 #[test]
