@@ -50,10 +50,7 @@ impl Lanes<'_> {
             return [Some(0); 2];
         }
         let register = &mut self.registers.words[self.frame.words as usize + slot.index()];
-        match register.looked_at().shape {
-            Shape::Known(halves) => halves,
-            Shape::Unknown => [None; 2],
-        }
+        register.strides()
     }
 
     #[inline(always)]
@@ -179,13 +176,11 @@ impl Lanes<'_> {
         self.set_double(op.d, &result, undefined);
     }
 
-    /// The same as `words_1` of what is dear: once where all lanes have the same value, as with what follows from the
-    /// block's index or a parameter.
+    /// The same as `words_1` of what is dear.
     #[inline(always)]
     pub(super) fn costly_words_1(&mut self, op: &Op, f: impl Fn(u32) -> u32) {
         let a = self.word_row(op.a);
-        let result =
-            if alike(&a.values) { [f(a.values[0]); LANES] } else { each(|lane| f(a.values[lane])) };
+        let result = dear_1(&a.values, f);
         self.set_word(op.d, &result, a.undefined);
     }
 
@@ -193,11 +188,7 @@ impl Lanes<'_> {
     #[inline(always)]
     pub(super) fn costly_words_2(&mut self, op: &Op, f: impl Fn(u32, u32) -> u32) {
         let (a, b) = (self.word_row(op.a), self.word_row(op.b));
-        let result = if alike(&a.values) && alike(&b.values) {
-            [f(a.values[0], b.values[0]); LANES]
-        } else {
-            each(|lane| f(a.values[lane], b.values[lane]))
-        };
+        let result = dear_2(&a.values, &b.values, f);
         let undefined = a.undefined | b.undefined;
         self.set_word(op.d, &result, undefined);
     }
@@ -206,8 +197,7 @@ impl Lanes<'_> {
     #[inline(always)]
     pub(super) fn costly_doubles_1(&mut self, op: &Op, f: impl Fn(u64) -> u64) {
         let a = self.double_row(op.a);
-        let result =
-            if alike(&a.values) { [f(a.values[0]); LANES] } else { each(|lane| f(a.values[lane])) };
+        let result = dear_1(&a.values, f);
         self.set_double(op.d, &result, a.undefined);
     }
 
@@ -215,11 +205,7 @@ impl Lanes<'_> {
     #[inline(always)]
     pub(super) fn costly_doubles_2(&mut self, op: &Op, f: impl Fn(u64, u64) -> u64) {
         let (a, b) = (self.double_row(op.a), self.double_row(op.b));
-        let result = if alike(&a.values) && alike(&b.values) {
-            [f(a.values[0], b.values[0]); LANES]
-        } else {
-            each(|lane| f(a.values[lane], b.values[lane]))
-        };
+        let result = dear_2(&a.values, &b.values, f);
         let undefined = a.undefined | b.undefined;
         self.set_double(op.d, &result, undefined);
     }
@@ -286,8 +272,26 @@ pub(super) fn each<T: Copy + Default>(f: impl Fn(usize) -> T) -> [T; LANES] {
 
 /// Whether all lanes have the same value.
 #[inline(always)]
-fn alike<T: Vectored + Default + PartialEq>(values: &[T; LANES]) -> bool {
-    T::differing(values) == T::default()
+fn alike<T: PartialEq>(values: &[T; LANES]) -> bool {
+    // All are looked at, which vectors do faster than stopping at the first.
+    values.iter().fold(true, |all, value| all & (*value == values[0]))
+}
+
+/// What is dear, of each lane: once where all lanes have the same value, as with what follows from the block's index or
+/// a parameter.
+#[inline(always)]
+fn dear_1<T: Copy + Default + PartialEq>(a: &[T; LANES], f: impl Fn(T) -> T) -> [T; LANES] {
+    if alike(a) { [f(a[0]); LANES] } else { each(|lane| f(a[lane])) }
+}
+
+/// The same of two values.
+#[inline(always)]
+fn dear_2<T: Copy + Default + PartialEq>(
+    a: &[T; LANES],
+    b: &[T; LANES],
+    f: impl Fn(T, T) -> T,
+) -> [T; LANES] {
+    if alike(a) && alike(b) { [f(a[0], b[0]); LANES] } else { each(|lane| f(a[lane], b[lane])) }
 }
 
 /// One bit for each lane.
@@ -300,13 +304,10 @@ pub(super) fn bits(f: impl Fn(usize) -> bool) -> u32 {
     flags.iter().fold(0, |all, flag| all | flag)
 }
 
-/// A type of register whose lanes can be chosen and compared without branches.
+/// A type of register whose lanes can be chosen without branches.
 pub(super) trait Vectored: Copy {
     /// `new` where the bit is set, else `old`.
     fn choose(bit: u32, new: Self, old: Self) -> Self;
-
-    /// The bits in which values differ from the first.
-    fn differing(values: &[Self; LANES]) -> Self;
 }
 
 impl Vectored for u32 {
@@ -315,11 +316,6 @@ impl Vectored for u32 {
         let all = 0_u32.wrapping_sub(bit);
         new & all | old & !all
     }
-
-    #[inline(always)]
-    fn differing(values: &[Self; LANES]) -> Self {
-        values.iter().fold(0, |all, value| all | value ^ values[0])
-    }
 }
 
 impl Vectored for u64 {
@@ -327,11 +323,6 @@ impl Vectored for u64 {
     fn choose(bit: u32, new: Self, old: Self) -> Self {
         let all = 0_u64.wrapping_sub(Self::from(bit));
         new & all | old & !all
-    }
-
-    #[inline(always)]
-    fn differing(values: &[Self; LANES]) -> Self {
-        values.iter().fold(0, |all, value| all | value ^ values[0])
     }
 }
 
@@ -362,12 +353,14 @@ impl<T: Vectored> Register<T> {
 }
 
 impl Register<u32> {
-    /// Itself, when it is known how its values lie to each other.
+    /// How its values lie to each other, found out once for each value.
     #[inline(always)]
-    pub(super) fn looked_at(&mut self) -> &Self {
-        if self.shape == Shape::Unknown {
-            self.shape = Shape::Known(Shape::of(&self.values));
+    pub(super) fn strides(&mut self) -> [Option<u32>; 2] {
+        if let Shape::Known(halves) = self.shape {
+            return halves;
         }
-        self
+        let halves = Shape::of(&self.values);
+        self.shape = Shape::Known(halves);
+        halves
     }
 }

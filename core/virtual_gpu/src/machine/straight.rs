@@ -15,7 +15,7 @@ use super::super::semantics::{bits, compare, integer};
 use super::Races;
 use super::compute::{Fused, modes};
 use super::lanes::{self, Pool, each};
-use super::places::{HALF, Shape};
+use super::places::HALF;
 use super::run::Worker;
 use super::shared::{SharedLayout, SharedMemory};
 use super::warp::{LANES, Register, Split};
@@ -328,17 +328,11 @@ impl Run<'_> {
     #[inline(always)]
     fn load_shared(&mut self, op: &Op) -> Done {
         let shared = self.shared?;
-        let base = if op.a.is_pool() {
-            self.pool.words.get(op.a.index())?
-        } else {
-            self.words.get_mut(op.a.index())?.looked_at()
-        };
-        if base.undefined != 0 {
-            return None;
-        }
-        let Shape::Known([Some(low @ (0 | 4)), Some(high @ (0 | 4))]) = base.shape else {
-            return None;
-        };
+        let strides =
+            if op.a.is_pool() { [Some(0); 2] } else { self.words.get_mut(op.a.index())?.strides() };
+        let [Some(low @ (0 | 4)), Some(high @ (0 | 4))] = strides else { return None };
+        let base = self.word(op.a)?;
+        self.written(base.undefined)?;
         let immediate = op.immediate as u32;
         let firsts = [0, HALF].map(|lane| base.values[lane].wrapping_add(immediate));
         let (tag, allowed) = shared.layout.variable_of(firsts[0])?;
