@@ -3,7 +3,8 @@
 
 use egui::Ui;
 use lightbench_core::figure::{
-    Busy, Emphasis, Origin, Sampled, Size, Than, WorkloadTime, units_of_bound, units_of_counts,
+    Busy, Emphasis, Origin, Sampled, Size, Than, WorkloadTime, share_of_bound, units_of_bound,
+    units_of_counts,
 };
 use lightbench_core::history::RunNumber;
 use lightbench_core::lesson::recorded::RecordedKind;
@@ -217,10 +218,26 @@ pub(super) fn speed_of_light(
     }
 }
 
-/// How busy units are: as counted where that is known of the run that is shown, else as its bound says.
+/// How near the run that is shown is to its bound, and how busy units are.
 fn units(bench: &Workbench, view: &mut FiguresView, pinned: Option<&Row>) -> Vec<Busy> {
     let Some(opened) = &bench.opened else { return Vec::new() };
     let Some((row, time)) = shown(bench, opened) else { return Vec::new() };
+    let other = pinned.and_then(|pinned| pinned.time(&time.workload));
+    let share = time.share.zip(time.bound).map(|(share, bound)| {
+        let pinned = other.and_then(|other| Some(other.share?.middle));
+        share_of_bound(&share, (bound, time.median), pinned, origin(time.source))
+    });
+    let units = busy_units(bench, view, (row, time), other);
+    share.into_iter().chain(units).collect()
+}
+
+/// How busy units are: as counted where that is known of the run that is shown, else as its bound says.
+fn busy_units(
+    bench: &Workbench,
+    view: &mut FiguresView,
+    (row, time): (&Row, &RowTime),
+    pinned: Option<&RowTime>,
+) -> Vec<Busy> {
     let evaluated = bench.evaluations.of(&row.kernel).and_then(|known| known.evaluated.as_ref());
     let newest = evaluated.filter(|evaluated| evaluated.number == Some(row.number));
     let timings =
@@ -230,7 +247,7 @@ fn units(bench: &Workbench, view: &mut FiguresView, pinned: Option<&Row>) -> Vec
     if let Some(profile) = counted.filter(|profile| !profile.units.is_empty() && pinned.is_none()) {
         return units_of_counts(&profile.units, time.median);
     }
-    let other = pinned.and_then(|pinned| pinned.time(&time.workload)).map(|time| time.median);
+    let other = pinned.map(|time| time.median);
     let bound = view.task(bench).and_then(|task| task.bound.as_ref());
     bound
         .map(|bound| units_of_bound(bound.bound(), time.median, other, origin(time.source)))
@@ -314,7 +331,7 @@ fn times(bench: &Workbench) -> Vec<WorkloadTime> {
             time: time.median,
             interval: time.interval,
             origin: origin(time.source),
-            bound: bound_of(time),
+            bound: time.bound,
             than,
             emphasis: if workload.name == opened.workload {
                 Emphasis::Chosen
@@ -324,10 +341,6 @@ fn times(bench: &Workbench) -> Vec<WorkloadTime> {
         })
     };
     opened.project.workloads.iter().zip(0..).filter_map(time).collect()
-}
-
-fn bound_of(time: &RowTime) -> Option<Seconds> {
-    time.fraction.map(|fraction| time.median * fraction.0)
 }
 
 /// Axes along which the run that is shown was measured with at least two sizes, the others being equal.
@@ -351,7 +364,7 @@ fn axes(bench: &Workbench) -> Vec<SizedAxis> {
                     time: time.median,
                     interval: time.interval,
                     origin: origin(time.source),
-                    bound: bound_of(time),
+                    bound: time.bound,
                 })
             })
             .collect();

@@ -93,7 +93,7 @@ pub(super) fn show(
     cell(columns.date, date(row.made_at), tokens.text.weak.0, &columns.small);
     cell(columns.device, row.device.to_string(), tokens.text.weak.0, &columns.small);
     let fraction =
-        time.and_then(|time| time.fraction).map(|fraction| format!("{:.0} %", fraction.0 * 100.0));
+        time.and_then(|time| time.share).map(|share| format!("{:.0} %", share.middle.0 * 100.0));
     cell(columns.fraction, fraction.unwrap_or_default(), tokens.text.weak.0, &columns.font);
     let (change, color) = change(bench, row, workload, tokens);
     cell(columns.change, change, color, &columns.font);

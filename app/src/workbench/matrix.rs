@@ -225,17 +225,11 @@ fn against_bound(row: MakesRow<'_>, workload: &WorkloadName) -> Vec<MatrixRow> {
     let means = "The bound as a part of the time";
     let reached = row("of the speed of light", means, Better::More, &|run| {
         let timing = cold(run, workload)?;
-        let standing = timing.standing.as_ref()?;
-        let fraction = standing.fraction;
-        // As sure as the time is.
-        let median = timing.median.seconds().0;
-        let part = |seconds: f64| fraction.0 * median / seconds;
-        let interval = timing.spread.map(|spread| spread.interval);
-        let between = interval.map_or((fraction.0, fraction.0), |(low, high)| {
-            (part(high.seconds().0), part(low.seconds().0))
-        });
+        let (standing, share) = timing.standing.as_ref().zip(timing.share())?;
+        let (low, high) = share.between;
         let kind = format!("{} {}", kind(run, &timing.clock), standing.peaks);
-        Some(Value { text: fraction.to_string(), how: clock(&timing.clock), between, kind })
+        let (text, how) = (share.middle.to_string(), clock(&timing.clock));
+        Some(Value { text, how, between: (low.0, high.0), kind })
     });
     let limiter = row("limited by", "What held it back", Better::Neither, &|run| {
         Some(plain(cold(run, workload)?.limiter.as_ref()?.words.clone(), 0.0))

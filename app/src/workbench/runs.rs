@@ -8,7 +8,8 @@ use lightbench_core::history::label::Label;
 use lightbench_core::history::record::{Basis, FailureWord, Outcome};
 use lightbench_core::history::timing::{Clock, Mode};
 use lightbench_core::history::{Provenance, RunNumber, StoredRun};
-use lightbench_core::units::{Fraction, Seconds};
+use lightbench_core::speed_of_light::share::Share;
+use lightbench_core::units::Seconds;
 
 use super::families::{Descent, Families, Family};
 
@@ -63,8 +64,10 @@ pub struct RowTime {
     pub interval: Option<(Seconds, Seconds)>,
     /// Where the number comes from.
     pub source: TimeSource,
-    /// The bound as a part of the time.
-    pub fraction: Option<Fraction>,
+    /// The time that no correct kernel beats.
+    pub bound: Option<Seconds>,
+    /// That as a part of the time.
+    pub share: Option<Share>,
     /// What held the kernel back, in words.
     pub limiter: Option<Arc<str>>,
     /// Whether something makes it not to be trusted.
@@ -233,7 +236,8 @@ impl Runs {
                     (low.seconds(), high.seconds())
                 }),
                 source: TimeSource::of(&timing.clock, run.provenance),
-                fraction: standing.map(|standing| standing.fraction),
+                bound: standing.map(|standing| standing.bound.seconds()),
+                share: timing.share(),
                 limiter: timing.limiter.as_ref().map(|limiter| self.name(&limiter.words)),
                 trust: if timing.taint.is_empty() { Trust::Sound } else { Trust::Tainted },
             });

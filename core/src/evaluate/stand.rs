@@ -1,7 +1,7 @@
 //! Where a candidate stands: its times against the speed of light, what holds it back, what to try next, in one sentence.
 
 use super::Evaluation;
-use crate::measure::timing::{Basis as TimingBasis, Mode, Timing};
+use crate::measure::timing::{Mode, Timing};
 use crate::speed_of_light::advice::advise;
 use crate::speed_of_light::bound::{CacheState, MethodBound, PhysicalBound};
 use crate::speed_of_light::ceilings::{Basis, Ceilings};
@@ -9,13 +9,14 @@ use crate::speed_of_light::fact::Fact;
 use crate::speed_of_light::limiter::limiter;
 use crate::speed_of_light::minimal_work::MinimalWork;
 use crate::speed_of_light::score::score;
+use crate::speed_of_light::share::Held;
 use crate::speed_of_light::situation::{
     Counted, CountedAt, DeviceNumbers, Profile, Situation, Touched,
 };
 use crate::speed_of_light::standing::{Bounds, NoStanding, Standing, standing};
 use crate::speed_of_light::than::Than;
 use crate::speed_of_light::verdict_line::{Performance, Time, VerdictLine};
-use crate::units::{Bytes, Seconds};
+use crate::units::Bytes;
 use crate::verify::baseline::{BaselineOutcome, BaselineTiming};
 use crate::verify::subject::Subject;
 use crate::verify::verdict::{Passed, WorkloadStanding, WorkloadTiming};
@@ -41,12 +42,12 @@ fn of(
     let workload = project.workloads.iter().find(|each| each.name == timed.workload)?;
     let trial = subject.measured.iter().find(|trial| trial.case.workload == timed.workload)?;
     let work = MinimalWork::of(&project.definition, workload);
-    let time = timed.cold().map(compared);
+    let held = timed.cold().map(Held::from);
     let bounds = bounds(evaluation, &work);
-    let standing = time.map(|time| {
+    let standing = held.map(|held| {
         let bounds =
             bounds.iter().map(|(physical, method)| Bounds { physical, method: method.as_ref() });
-        standing(time, &bounds.collect::<Vec<_>>())
+        standing(held, &bounds.collect::<Vec<_>>())
     });
     let decisive = decisive(&bounds, standing.as_ref());
     let bound = decisive.map(|(physical, _)| physical);
@@ -63,7 +64,8 @@ fn of(
         counted: profile.ok().map(|profile| counted(profile, evaluation, &work)),
         units: units.clone(),
         waits: *waits,
-        time,
+        time: held.map(|held| held.time),
+        least: held.map(|held| held.least),
         bound,
         method: decisive.and_then(|(_, method)| method.as_ref()),
         floor: timed.cold().and_then(|timing| timing.clock.floor()),
@@ -90,7 +92,7 @@ fn stand_baselines(evaluation: &Evaluation<'_>, timed: &mut WorkloadTiming) {
         .iter()
         .map(|(physical, method)| Bounds { physical, method: method.as_ref() })
         .collect();
-    let time = timed.cold().map(compared);
+    let time = timed.cold().map(|cold| cold.summary.median);
     let stands = timed.standing.as_ref().and_then(|stands| stands.standing.as_ref());
     let bound = decisive(&found, stands).map(|(physical, _)| physical.bound().time);
     for baseline in &mut timed.baselines {
@@ -189,14 +191,6 @@ impl WorkloadTiming {
         if let Some(stands) = &mut self.standing {
             stands.line = line;
         }
-    }
-}
-
-/// The time that is held against a bound: of a model, its own bound, which is below every time that is expected.
-fn compared(timing: &Timing) -> Seconds {
-    match &timing.basis {
-        TimingBasis::Samples { .. } => timing.summary.median,
-        TimingBasis::Model { bound, .. } => *bound,
     }
 }
 

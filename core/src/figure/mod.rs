@@ -25,7 +25,9 @@ pub use build::distribution::{Sampled, distribution};
 pub use build::over_runs::{TimedRun, over_runs};
 pub use build::roofline::{NoRoofline, Roofs, RunPoint, Trail, pipes_of, roofline};
 pub use build::scaling::{Scaled, Size, scaling};
-pub use build::speed_of_light::{Busy, speed_of_light, units_of_bound, units_of_counts};
+pub use build::speed_of_light::{
+    Busy, share_of_bound, speed_of_light, units_of_bound, units_of_counts,
+};
 pub use build::workloads::{Than, WorkloadTime, workloads};
 pub use content::{
     Arrow, Band, Bar, Change, Cloud, Course, Depth, Direction, Emphasis, Hue, Line, Mark, MarkId,

@@ -7,6 +7,7 @@ use super::record::WorkloadName;
 use super::text::{TextHash, Texts};
 use crate::measure::{self, Basis, Timing};
 use crate::speed_of_light::limiter::Limiter;
+use crate::speed_of_light::share::Share;
 use crate::speed_of_light::standing::{NoStanding, Standing};
 use crate::units::{Fraction, Seconds};
 use crate::verify::baseline::{BaselineOutcome, BaselineTiming};
@@ -92,6 +93,18 @@ impl RecordedTiming {
         })
     }
 
+    /// The bound as a part of the time, from the numbers that are kept: earlier versions wrote of a modelled time what the
+    /// bound is of the least that the model permits.
+    #[must_use]
+    pub fn share(&self) -> Option<Share> {
+        let (bound, time) = (self.standing.as_ref()?.bound.seconds(), self.median.seconds());
+        let interval = self.spread.map_or((time, time), |spread| {
+            let (low, high) = spread.interval;
+            (low.seconds(), high.seconds())
+        });
+        Some(Share::of(bound, time, interval))
+    }
+
     /// Adds what others took. One without a time is kept with its reason.
     ///
     /// # Errors
@@ -119,7 +132,7 @@ impl RecordedTiming {
                 let Some(best) = standing.best() else { return Ok(()) };
                 self.standing = Some(RecordedStanding {
                     bound: Duration::try_from(best.bound)?,
-                    fraction: best.fraction,
+                    fraction: best.share.middle,
                     limiter: best.limit.to_string(),
                     peaks: best.basis.to_string(),
                 });
@@ -309,7 +322,7 @@ pub struct RecordedLimiter {
 pub struct RecordedStanding {
     /// The bound.
     pub bound: Duration,
-    /// The bound as a part of the time; above 1 is a finding, and stays what it is.
+    /// The bound as a part of the time, as it was written; [`RecordedTiming::share`] is what is shown.
     pub fraction: Fraction,
     /// What limits.
     pub limiter: String,
@@ -331,7 +344,7 @@ mod tests {
             basis: Basis::Sheet,
             bound: Seconds(1e-5 * fraction),
             limit: Limit::Dram,
-            fraction: Fraction(fraction),
+            share: Share::of(Seconds(fraction), Seconds(1.0), (Seconds(1.0), Seconds(1.0))),
         };
         let recorded = |standing: &Result<Standing, NoStanding>| {
             let (mut run, _) = crate::history::fixture::passed("naive", "a", Some(1e-5));

@@ -269,13 +269,8 @@ fn time_line(kernel: &str, timing: &RecordedTiming) -> TimeLine {
         let (low, high) = spread.interval;
         format!("{} to {}", low.seconds(), high.seconds())
     });
-    let standing = timing.standing.as_ref().map(|standing| {
-        format!(
-            "{} of {}, {}",
-            standing.fraction,
-            visible(&standing.peaks),
-            visible(&standing.limiter)
-        )
+    let standing = timing.standing.as_ref().zip(timing.share()).map(|(standing, share)| {
+        format!("{} of {}, {}", share.middle, visible(&standing.peaks), visible(&standing.limiter))
     });
     TimeLine {
         kernel: shown(kernel),

@@ -18,6 +18,11 @@ pub enum Advice {
         /// The share that was reached.
         fraction: f64,
     },
+    /// What a model counted is nearly the least that can be counted; the rest of its band has no technique.
+    NearLeast {
+        /// Times as fast, at most.
+        room: f64,
+    },
     /// Nothing of the playbook applies.
     Nothing,
 }
@@ -49,8 +54,10 @@ pub struct Expected {
 /// What to try next with a kernel whose bottleneck is known.
 #[must_use]
 pub fn advise(of: &Situation<'_>, limiter: &Limiter) -> Advice {
-    if let Some(fraction) = of.fraction().filter(|fraction| *fraction >= NEAR_ENOUGH) {
-        return Advice::NearEnough { fraction };
+    match (of.fraction(), of.room()) {
+        (Some(fraction), _) if fraction >= NEAR_ENOUGH => return Advice::NearEnough { fraction },
+        (_, Some(room)) if room <= 1.0 / NEAR_ENOUGH => return Advice::NearLeast { room },
+        (Some(_) | None, _) => {}
     }
     let suggestions = suggestions(of, limiter.bottleneck);
     if suggestions.is_empty() { Advice::Nothing } else { Advice::Try(suggestions) }
@@ -81,7 +88,7 @@ fn suggestion(technique: &'static Technique, of: &Situation<'_>) -> Option<(f64,
     }
     // Middle of what is reported, or all of what is counted too much.
     let worth = from.map_or(to, |from| (from * to).sqrt());
-    let room = of.fraction().filter(|fraction| *fraction > 0.0).map(|fraction| 1.0 / fraction);
+    let room = of.room();
     let limited_by_bound = room.is_some_and(|room| room < to);
     let to = if limited_by_bound { room.unwrap_or(to) } else { to };
     let from = from.filter(|from| *from <= to);
@@ -100,7 +107,7 @@ impl Advice {
     pub fn first(&self) -> Option<&Suggestion> {
         match self {
             Self::Try(suggestions) => suggestions.first(),
-            Self::NearEnough { .. } | Self::Nothing => None,
+            Self::NearEnough { .. } | Self::NearLeast { .. } | Self::Nothing => None,
         }
     }
 
@@ -109,7 +116,7 @@ impl Advice {
     pub fn all(&self) -> &[Suggestion] {
         match self {
             Self::Try(suggestions) => suggestions,
-            Self::NearEnough { .. } | Self::Nothing => &[],
+            Self::NearEnough { .. } | Self::NearLeast { .. } | Self::Nothing => &[],
         }
     }
 
@@ -124,6 +131,9 @@ impl Advice {
                 "at {} of the speed of light there is little left to gain",
                 Fraction(*fraction)
             ),
+            Self::NearLeast { room } => {
+                format!("what is counted leaves no more than {room:.2} times to gain")
+            }
             Self::Nothing => "nothing of the playbook applies".to_owned(),
         }
     }

@@ -119,7 +119,7 @@ pub fn limiter(of: &Situation<'_>) -> Limiter {
 fn there(of: &Situation<'_>) -> Limiter {
     let busiest = of.units.iter().max_by(|a, b| a.1.0.total_cmp(&b.1.0)).copied();
     // Where the queue at one address takes most of the time, it is the limit by itself.
-    let is_busy = |work: Seconds| of.time.is_none_or(|time| (work / time).0 >= BUSY);
+    let is_busy = |work: Seconds| of.accounted().is_none_or(|time| (work / time).0 >= BUSY);
     let queues = busiest.is_some_and(|(unit, work)| unit == Limit::Atomics && is_busy(work));
     if !queues && let Some(fact) = atomics(of) {
         return Limiter::of(Bottleneck::Atomics, vec![fact]);
@@ -130,7 +130,7 @@ fn there(of: &Situation<'_>) -> Limiter {
     match (busiest, of.time) {
         (Some((unit, work)), Some(time)) => {
             let busy = work / time;
-            if busy.0 >= BUSY {
+            if is_busy(work) {
                 let evidence = vec![format!("{unit} is busy for {work} of {time}, or {busy}")];
                 return Limiter {
                     busy: Some(busy),

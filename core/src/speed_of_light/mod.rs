@@ -20,6 +20,7 @@ pub mod permitted;
 pub mod playbook;
 pub mod roofline;
 pub mod score;
+pub mod share;
 pub mod situation;
 pub mod standing;
 pub mod than;

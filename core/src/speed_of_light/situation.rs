@@ -36,8 +36,10 @@ pub struct Situation<'a> {
     pub units: Vec<(Limit, Seconds)>,
     /// Whether the model says that waiting decides.
     pub waits: bool,
-    /// The time that was taken, or modelled.
+    /// The time that was taken, or the middle of what is modelled.
     pub time: Option<Seconds>,
+    /// Of a modelled time the model's own bound, see [`super::share::Held`]: the band above it has no unit to blame.
+    pub least: Option<Seconds>,
     /// The time that no correct kernel beats.
     pub bound: Option<&'a PhysicalBound>,
     /// The time that the pipe needs which the task's precision names.
@@ -248,6 +250,7 @@ impl<'a> Situation<'a> {
             units: Vec::new(),
             waits: false,
             time: None,
+            least: None,
             bound: None,
             method: None,
             floor: None,
@@ -299,6 +302,19 @@ impl Situation<'_> {
     #[must_use]
     pub fn fraction(&self) -> Option<f64> {
         Some((self.bound?.bound().time / self.time?).0)
+    }
+
+    /// How many times as fast it can become at most: what is accounted for by the bound, where both are known.
+    #[must_use]
+    pub fn room(&self) -> Option<f64> {
+        let room = (self.accounted()? / self.bound?.bound().time).0;
+        (room > 0.0 && room.is_finite()).then_some(room)
+    }
+
+    /// The time in which units are busy or wait: all of a measured one, and of a modelled one what is counted.
+    #[must_use]
+    pub fn accounted(&self) -> Option<Seconds> {
+        self.least.or(self.time)
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::bound::{Bound, CacheState, Limit, MethodBound, PhysicalBound, Residency};
 use super::ceilings::Basis;
-use crate::units::{Fraction, Seconds};
+use super::share::{Held, Share};
+use crate::units::Seconds;
 
 /// A time against the bounds of its workload, each on the sheet's peaks and on measured ones where there are any.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,8 +23,8 @@ pub struct Against {
     pub bound: Seconds,
     /// What sets it.
     pub limit: Limit,
-    /// The bound by the time; 1 is the speed of light.
-    pub fraction: Fraction,
+    /// The bound by the time.
+    pub share: Share,
 }
 
 /// Why a time has no standing.
@@ -92,8 +93,9 @@ pub struct Bounds<'a> {
 ///
 /// # Errors
 /// The time lies below a physical bound of the sheet, is none, or there is no bound.
-pub fn standing(time: Seconds, bounds: &[Bounds<'_>]) -> Result<Standing, NoStanding> {
-    let is_time = time.0 > 0.0 && time.0.is_finite();
+pub fn standing(held: impl Into<Held>, bounds: &[Bounds<'_>]) -> Result<Standing, NoStanding> {
+    let held = held.into();
+    let is_time = [held.time, held.least].iter().all(|time| time.0 > 0.0 && time.0.is_finite());
     if !is_time {
         return Err(NoStanding::NotATime);
     }
@@ -103,11 +105,11 @@ pub fn standing(time: Seconds, bounds: &[Bounds<'_>]) -> Result<Standing, NoStan
     let mut standing = Standing { physical: Vec::new(), method: Vec::new() };
     for Bounds { physical, method } in bounds {
         let bound = physical.bound();
-        let against = Against::of(time, bound);
         match bound.basis {
-            Basis::Sheet if time < bound.time => {
-                let reasons = reasons(bound);
-                return Err(NoStanding::BelowBound(BelowBound { claimed: time, against, reasons }));
+            Basis::Sheet if held.least < bound.time => {
+                let against = Against::of(&held.least.into(), bound);
+                let (claimed, reasons) = (held.least, reasons(bound));
+                return Err(NoStanding::BelowBound(BelowBound { claimed, against, reasons }));
             }
             Basis::Sheet | Basis::Measured => {}
         }
@@ -116,16 +118,16 @@ pub fn standing(time: Seconds, bounds: &[Bounds<'_>]) -> Result<Standing, NoStan
         if !is_bound {
             return Err(NoStanding::NoBound);
         }
-        standing.physical.push(against);
-        standing.method.extend(method.map(|method| Against::of(time, method.bound())));
+        standing.physical.push(Against::of(&held, bound));
+        standing.method.extend(method.map(|method| Against::of(&held, method.bound())));
     }
     Ok(standing)
 }
 
 impl Against {
-    fn of(time: Seconds, bound: &Bound) -> Self {
+    fn of(held: &Held, bound: &Bound) -> Self {
         let Bound { time: at_least, limit, basis, .. } = bound;
-        Self { basis: *basis, bound: *at_least, limit: *limit, fraction: *at_least / time }
+        Self { basis: *basis, bound: *at_least, limit: *limit, share: held.share(*at_least) }
     }
 }
 
@@ -133,7 +135,7 @@ impl Standing {
     /// Against the physical bound on the best basis there is: measured before sheet, unless the measured one was beaten.
     #[must_use]
     pub fn best(&self) -> Option<&Against> {
-        let unbeaten = self.physical.iter().filter(|against| against.fraction.0 <= 1.0);
+        let unbeaten = self.physical.iter().filter(|against| against.share.middle.0 <= 1.0);
         unbeaten.max_by_key(|against| against.basis)
     }
 
@@ -150,13 +152,13 @@ impl Standing {
     /// fastest of their kind.
     #[must_use]
     pub fn beaten(&self) -> Option<&Against> {
-        self.physical.iter().find(|against| against.fraction.0 > 1.0)
+        self.physical.iter().find(|against| against.share.middle.0 > 1.0)
     }
 
     /// Where the named method's bound was beaten: another method is at work.
     #[must_use]
     pub fn another_method(&self) -> Option<&Against> {
-        self.method.iter().find(|against| against.fraction.0 > 1.0)
+        self.method.iter().find(|against| against.share.middle.0 > 1.0)
     }
 }
 

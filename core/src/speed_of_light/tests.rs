@@ -8,6 +8,7 @@ mod playbooks;
 mod properties;
 mod rooflines;
 mod scores;
+mod shares;
 mod standings;
 
 use super::bound::{CacheState, PhysicalBound};

@@ -104,7 +104,7 @@ impl Performance<'_> {
         clauses.extend(self.previous.map(|than| than.words("the previous run")));
         clauses.extend(self.best.map(|than| than.words("the best")));
         clauses.extend(self.baseline.map(|(name, than)| than.words(name)));
-        clauses.extend(self.standing.map(standing));
+        clauses.extend(self.standing.map(|stands| standing(stands, self.time)));
         let mut parts = vec![clauses.join(", ")];
         parts.extend(self.limiter.map(|limiter| format!("limited by {}", limiter.words())));
         parts.extend(self.advice.map(next));
@@ -170,20 +170,29 @@ fn ordered([low, median, high]: [Seconds; 3]) -> Result<(), NotATime> {
     is_time.then_some(()).ok_or(NotATime)
 }
 
-fn standing(standing: &Result<Standing, NoStanding>) -> String {
+/// The share of a time that nobody measured has the range that the time has.
+fn standing(standing: &Result<Standing, NoStanding>, time: Time<'_>) -> String {
     let standing = match standing {
         Ok(standing) => standing,
         Err(why) => return why.to_string(),
     };
     let Some(best) = standing.best() else { return "no bound".to_owned() };
     let sheet = standing.by_the_sheet();
-    let sheet = sheet.map(|against| format!("; {} by the sheet", against.fraction));
+    let sheet = sheet.map(|against| format!("; {} by the sheet", against.share.middle));
     let beaten = standing.beaten();
     let beaten =
         beaten.map(|against| format!("; beyond the measured ceiling of {}", against.limit));
+    let (about, range) = match time {
+        Time::Taken(timing) if timing.clock == Clock::Modelled => {
+            ("about ", format!("{}; ", best.share.range()))
+        }
+        Time::Taken(_) | Time::None(_) | Time::Predicted(..) | Time::Recorded { .. } => {
+            ("", String::new())
+        }
+    };
     format!(
-        "{} of the speed of light ({}, {}{}{})",
-        best.fraction,
+        "{about}{} of the speed of light ({range}{}, {}{}{})",
+        best.share.middle,
         best.limit,
         best.basis,
         sheet.unwrap_or_default(),
@@ -194,7 +203,7 @@ fn standing(standing: &Result<Standing, NoStanding>) -> String {
 fn next(advice: &Advice) -> String {
     match advice {
         Advice::Try(_) => format!("next: {}", advice.sentence()),
-        Advice::NearEnough { .. } | Advice::Nothing => advice.sentence(),
+        Advice::NearEnough { .. } | Advice::NearLeast { .. } | Advice::Nothing => advice.sentence(),
     }
 }
 

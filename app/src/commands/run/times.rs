@@ -3,6 +3,7 @@
 use lightbench_core::device::LibraryUsed;
 use lightbench_core::measure::{Basis, Clock, Energy, Mode, Timing};
 use lightbench_core::speed_of_light::limiter::{Bottleneck, Limiter};
+use lightbench_core::speed_of_light::share::Share;
 use lightbench_core::speed_of_light::standing::{Against, Standing};
 use lightbench_core::units::Seconds;
 use lightbench_core::verify::baseline::{BaselineOutcome, BaselineTiming};
@@ -184,15 +185,16 @@ fn standing(of: &WorkloadStanding) -> Value {
             "assumptions": bound.assumptions.iter().map(ToString::to_string).collect::<Vec<_>>(),
         })
     });
-    let (fraction, finding) = match &of.standing {
-        Some(Ok(standing)) => (standing.best().map(|best| best.fraction.0), None),
+    let (share, finding) = match &of.standing {
+        Some(Ok(standing)) => (standing.best().map(|best| best.share), None),
         Some(Err(reason)) => (None, Some(reason.to_string())),
         None => (None, None),
     };
     json!({
         "line": of.line,
         "bound": bound,
-        "fraction": fraction,
+        "fraction": share.map(|share| share.middle.0),
+        "fraction_interval": share.map(between),
         "physical": against(of, |standing| &standing.physical),
         "method": against(of, |standing| &standing.method),
         "finding": finding,
@@ -200,6 +202,11 @@ fn standing(of: &WorkloadStanding) -> Value {
         "limiter_evidence": of.limiter.evidence,
         "advice": of.advice.sentence(),
     })
+}
+
+fn between(share: Share) -> [f64; 2] {
+    let (low, high) = share.between;
+    [low.0, high.0]
 }
 
 /// A time against one kind of bound, on every basis that there is.
@@ -210,7 +217,8 @@ fn against(of: &WorkloadStanding, kind: fn(&Standing) -> &Vec<Against>) -> Vec<V
             "basis": against.basis,
             "bound_seconds": against.bound.0,
             "limited_by": against.limit.to_string(),
-            "fraction": against.fraction.0,
+            "fraction": against.share.middle.0,
+            "fraction_interval": between(against.share),
         })
     });
     all.collect()

@@ -1,6 +1,6 @@
 //! The roofline as text: what the device permits at an intensity, and where each kernel stands below it.
 
-use lightbench_core::measure::{Basis as From, Timing};
+use lightbench_core::measure::{Clock, Timing};
 use lightbench_core::project::Workload;
 use lightbench_core::project::manifest::OperationKind;
 use lightbench_core::speed_of_light::ceilings::{Basis, Ceilings};
@@ -90,12 +90,13 @@ fn stands(tour: &Tour<'_>, work: &MinimalWork) -> Vec<Stand> {
     tour.steps.iter().enumerate().map(stand).collect()
 }
 
-/// The time that stands on the roofline: of a model its bound, which no run beats.
+/// The time that stands on the roofline, and how it is known: of a model the middle of what it expects.
 fn time(timing: &Timing) -> (Seconds, &'static str) {
-    match &timing.basis {
-        From::Samples { .. } => (timing.summary.median, "measured"),
-        From::Model { bound, .. } => (*bound, "at most, modelled"),
-    }
+    let how = match timing.clock {
+        Clock::Events { .. } | Clock::Cupti { .. } => "measured",
+        Clock::Modelled => "modelled, the middle of its band",
+    };
+    (timing.summary.median, how)
 }
 
 /// The part of a reason before its details.

@@ -134,7 +134,7 @@ fn what_is_said_of_recorded_times() {
             unknown += usize::from(standing.limiter.bottleneck == Bottleneck::Unknown);
             let advised = match &standing.advice {
                 Advice::Try(all) => all[0].technique.id.as_str(),
-                Advice::NearEnough { .. } => "near enough",
+                Advice::NearEnough { .. } | Advice::NearLeast { .. } => "near enough",
                 Advice::Nothing => "nothing",
             };
             let (cold, words) = (timing.cold().unwrap().summary.median, standing.limiter.words());

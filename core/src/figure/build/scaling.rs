@@ -5,6 +5,7 @@ use super::super::{
     Stroke, Undrawable, Unit,
 };
 use super::ceiling;
+use crate::speed_of_light::share::Share;
 use crate::units::Seconds;
 
 /// One size.
@@ -97,11 +98,10 @@ fn reading(size: &Size, what: Scaled) -> Option<Reading> {
             interval: size.interval.map(|(low, high)| (low.0, high.0)),
         },
         Scaled::Share => {
-            let bound = size.bound?;
-            Reading {
-                value: (bound / size.time).0,
-                interval: size.interval.map(|(low, high)| ((bound / high).0, (bound / low).0)),
-            }
+            let interval = size.interval.unwrap_or((size.time, size.time));
+            let Share { middle, between: (low, high) } =
+                Share::of(size.bound?, size.time, interval);
+            Reading { value: middle.0, interval: size.interval.map(|_| (low.0, high.0)) }
         }
     })
 }

@@ -1,10 +1,11 @@
-//! How busy each unit of a device is: lengths up to the whole, and what another run had.
+//! How near a time is to its bound and how busy each unit of a device is: lengths up to the whole, and what another run had.
 
 use super::super::{
     Axis, Bar, Change, Direction, Emphasis, Figure, Item, MarkId, Origin, Row, Sign, Undrawable,
     Unit,
 };
 use crate::speed_of_light::bound::{Amount, Bound, Limit};
+use crate::speed_of_light::share::Share;
 use crate::units::{Fraction, Seconds};
 use crate::virtual_gpu::cost::time::Limit as Counted;
 
@@ -25,6 +26,30 @@ pub struct Busy {
     pub origin: Origin,
     /// Whether it is what limits.
     pub emphasis: Emphasis,
+}
+
+/// The place of the bound's share before all units.
+const BOUND: i64 = -1;
+
+/// The bound as a part of the time, in a run and in one that it is held against.
+#[must_use]
+pub fn share_of_bound(
+    share: &Share,
+    (bound, time): (Seconds, Seconds),
+    pinned: Option<Fraction>,
+    origin: Origin,
+) -> Busy {
+    let amount = of(&bound, &time);
+    let range = (origin == Origin::Modelled).then(|| format!(", {}", share.range()));
+    Busy {
+        id: BOUND,
+        name: "Speed of light".to_owned(),
+        share: share.middle,
+        amount: amount + &range.unwrap_or_default(),
+        pinned,
+        origin,
+        emphasis: Emphasis::Normal,
+    }
 }
 
 /// The share of each unit that a bound is made of, in a run and in one that it is held against.

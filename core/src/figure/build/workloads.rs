@@ -5,6 +5,7 @@ use super::super::{
     Stroke, Undrawable, Unit,
 };
 use super::{change_of_time, hair};
+use crate::speed_of_light::share::Share;
 use crate::units::Seconds;
 
 /// The time of a workload.
@@ -39,6 +40,15 @@ pub struct Than {
     pub origin: Origin,
 }
 
+impl WorkloadTime {
+    /// The bound as a part of the time.
+    #[must_use]
+    pub fn share(&self) -> Option<Share> {
+        let interval = self.interval.unwrap_or((self.time, self.time));
+        Some(Share::of(self.bound?, self.time, interval))
+    }
+}
+
 /// The times of workloads.
 ///
 /// # Errors
@@ -47,9 +57,7 @@ pub fn workloads(times: &[WorkloadTime]) -> Result<Figure, Undrawable> {
     let rows = times.iter().map(|time| Row {
         name: time.name.clone(),
         value: time.time.to_string(),
-        note: time
-            .bound
-            .map_or_else(String::new, |bound| format!("{} of bound", bound / time.time)),
+        note: time.share().map_or_else(String::new, |share| format!("{} of bound", share.middle)),
         change: time.than.as_ref().and_then(|than| change_of_time(time.time.0, than.time.0)),
         emphasis: time.emphasis,
     });

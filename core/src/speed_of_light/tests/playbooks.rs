@@ -30,6 +30,7 @@ fn nothing_known(work: &MinimalWork) -> Situation<'_> {
         units: Vec::new(),
         waits: false,
         time: None,
+        least: None,
         bound: None,
         method: None,
         floor: None,

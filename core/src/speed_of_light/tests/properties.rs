@@ -109,7 +109,7 @@ proptest! {
     fn more_time_never_raises_a_standing(work in works(), slower in 1.0..1e6, more in 1.0..1e6) {
         if let Ok(physical) = PhysicalBound::of(&work, &sheet_ceilings(), CacheState::Cold) {
             let bounds = [Bounds { physical: &physical, method: None }];
-            let fraction = |time: Seconds| standing(time, &bounds).unwrap().best().unwrap().fraction.0;
+            let fraction = |time: Seconds| standing(time, &bounds).unwrap().best().unwrap().share.middle.0;
             let time = physical.bound().time * slower;
             prop_assert!(fraction(time) <= 1.0);
             prop_assert!(fraction(time * more) <= fraction(time));

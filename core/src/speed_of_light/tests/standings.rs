@@ -23,7 +23,7 @@ fn a_time_stands_on_every_basis() {
     ];
     let stands = standing(Seconds(300e-6), &bounds).unwrap();
     let fractions: Vec<String> =
-        stands.physical.iter().map(|against| against.fraction.to_string()).collect();
+        stands.physical.iter().map(|against| against.share.middle.to_string()).collect();
     assert_eq!(fractions, ["74.3 %", "81.3 %"]);
     assert_eq!(stands.best().unwrap().basis, Basis::Measured);
     assert_eq!(stands.method.len(), 1);
@@ -47,7 +47,7 @@ fn beating_measured_ceilings_is_no_finding() {
     assert!(matches!(standing(Seconds(200e-6), &both), Err(NoStanding::BelowBound(_))));
     let stands = standing(Seconds(300e-6), &both).unwrap();
     assert_eq!(stands.beaten(), None);
-    assert_eq!(stands.by_the_sheet().unwrap().fraction.to_string(), "74.3 %");
+    assert_eq!(stands.by_the_sheet().unwrap().share.middle.to_string(), "74.3 %");
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn beating_the_named_method_is_news() {
     let stands = standing(Seconds(1e-3), &bounds).unwrap();
     let news = stands.another_method().unwrap();
     assert_eq!(news.limit, Limit::Pipe(Pipe::Fp32));
-    assert!(news.fraction.0 > 2.0);
+    assert!(news.share.middle.0 > 2.0);
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn a_time_below_the_bound_is_a_finding() {
         panic!("a time that no memory allows")
     };
     // Never clamped.
-    assert_eq!(below.against.fraction.to_string(), "223 %");
+    assert_eq!(below.against.share.middle.to_string(), "223 %");
     assert_eq!(
         below.reasons,
         [
@@ -94,7 +94,7 @@ fn a_time_at_the_bound_stands() {
     let physical = bound(&gigabyte());
     let bounds = [Bounds { physical: &physical, method: None }];
     let stands = standing(physical.bound().time, &bounds).unwrap();
-    assert_eq!(stands.best().unwrap().fraction.0, 1.0);
+    assert_eq!(stands.best().unwrap().share.middle.0, 1.0);
 }
 
 #[test]
