@@ -1,9 +1,10 @@
 //! What to try next: the techniques of the playbook that apply, the one that gains most first, with the evidence.
 
-use super::limiter::{Bottleneck, Limiter};
+use super::limiter::{Bottleneck, Limiter, known_busy};
 use super::playbook::{Gain, Technique, playbook};
 use super::situation::Situation;
 use crate::units::Fraction;
+use crate::virtual_gpu::cost::time::Limit;
 
 /// From this share of the speed of light on, what is left is rarely worth the work (AutoKernel moves on at 90 %).
 const NEAR_ENOUGH: f64 = 0.9;
@@ -47,8 +48,19 @@ pub struct Expected {
     pub to: f64,
     /// Where the numbers come from.
     pub source: &'static str,
-    /// Whether the speed of light, and not the technique, sets the most.
-    pub limited_by_bound: bool,
+    /// What sets the most.
+    pub end: End,
+}
+
+/// What sets the most that a technique can gain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The technique itself.
+    Technique,
+    /// The speed of light.
+    SpeedOfLight,
+    /// A unit that has as much to do as before.
+    Unit(Limit),
 }
 
 /// What to try next with a kernel whose bottleneck is known.
@@ -67,17 +79,18 @@ pub fn advise(of: &Situation<'_>, limiter: &Limiter) -> Advice {
 #[must_use]
 pub fn suggestions(of: &Situation<'_>, against: Bottleneck) -> Vec<Suggestion> {
     let fitting = playbook().techniques.iter().filter(|technique| technique.helps(against));
-    let mut all: Vec<(f64, Suggestion)> = fitting
+    let mut all: Vec<([f64; 2], Suggestion)> = fitting
         .filter(|technique| technique.applies(of))
         .filter_map(|technique| suggestion(technique, of))
         .collect();
     // Equal ones stay in the order of the playbook.
-    all.sort_by(|a, b| b.0.total_cmp(&a.0));
+    all.sort_by(|(a, _), (b, _)| b[0].total_cmp(&a[0]).then(b[1].total_cmp(&a[1])));
     all.into_iter().map(|(_, suggestion)| suggestion).collect()
 }
 
-/// The suggestion and what it is worth; none where nothing could be gained.
-fn suggestion(technique: &'static Technique, of: &Situation<'_>) -> Option<(f64, Suggestion)> {
+/// The suggestion and what it is worth, as it is and if nothing else became the limit; none where next to nothing could be
+/// gained.
+fn suggestion(technique: &'static Technique, of: &Situation<'_>) -> Option<([f64; 2], Suggestion)> {
     let (from, to, source) = match &technique.gain {
         Gain::Reported { from, to, source } => (Some(*from), *to, source),
         Gain::UpTo { fact, source } => (None, fact.value(of)?, source),
@@ -87,18 +100,31 @@ fn suggestion(technique: &'static Technique, of: &Situation<'_>) -> Option<(f64,
         return None;
     }
     // Middle of what is reported, or all of what is counted too much.
-    let worth = from.map_or(to, |from| (from * to).sqrt());
-    let room = of.room();
-    let limited_by_bound = room.is_some_and(|room| room < to);
-    let to = if limited_by_bound { room.unwrap_or(to) } else { to };
+    let worth = |from: Option<f64>, to: f64| from.map_or(to, |from| (from * to).sqrt());
+    let alone = worth(from, to);
+    let room = room(technique, of);
+    if room.is_some_and(|(room, _)| room < 1.0 / NEAR_ENOUGH) {
+        return None;
+    }
+    let (to, end) = room.filter(|(room, _)| *room < to).unwrap_or((to, End::Technique));
     let from = from.filter(|from| *from <= to);
     let evidence = technique.evidence.iter().filter_map(|condition| {
         let fact = condition.fact();
         fact.value(of).map(|value| fact.sentence(value))
     });
     let source = playbook().sources.get(source).map_or("", String::as_str);
-    let gain = Expected { from, to, source, limited_by_bound };
-    Some((worth, Suggestion { technique, evidence: evidence.collect(), gain }))
+    let gain = Expected { from, to, source, end };
+    let suggestion = Suggestion { technique, evidence: evidence.collect(), gain };
+    Some(([worth(from, to), alone], suggestion))
+}
+
+/// How many times as fast a kernel can become at most, whatever is reported of a technique, and what stands there: the bound,
+/// or a unit that has as much to do as before.
+fn room(technique: &Technique, of: &Situation<'_>) -> Option<(f64, End)> {
+    let bound = of.room().map(|room| (room, End::SpeedOfLight));
+    let others = known_busy(of).filter(|(unit, _)| !technique.spares(*unit));
+    let units = others.map(|(unit, busy)| (1.0 / busy.0, End::Unit(unit)));
+    bound.into_iter().chain(units).min_by(|a, b| a.0.total_cmp(&b.0))
 }
 
 impl Advice {
@@ -151,7 +177,11 @@ impl Expected {
     /// `up to 1.8 times as fast`.
     #[must_use]
     pub fn words(&self) -> String {
-        let end = if self.limited_by_bound { ", where the speed of light is" } else { "" };
+        let end = match self.end {
+            End::Technique => String::new(),
+            End::SpeedOfLight => ", where the speed of light is".to_owned(),
+            End::Unit(unit) => format!(", where {unit} is the limit"),
+        };
         match self.from {
             Some(from) => format!("{from:.1} to {:.1} times as fast{end}", self.to),
             None => format!("up to {:.1} times as fast{end}", self.to),

@@ -4,6 +4,7 @@ mod beside;
 
 use std::fmt;
 
+use super::beside::Estimate;
 use super::bound;
 use super::fact::Fact;
 use super::situation::{CountedAt, Situation};
@@ -16,6 +17,9 @@ const BUSY: f64 = 0.6;
 
 /// Up to this multiple of the launch floor a kernel is mostly launch.
 const LAUNCH_MULTIPLE: f64 = 2.0;
+
+/// A unit that counts would keep busy for longer than this part of the time: the counts do not carry over.
+const BEYOND: f64 = 1.25;
 
 /// Above this share of all sectors of global memory, atomics decide.
 const ATOMIC_SHARE: f64 = 0.5;
@@ -113,6 +117,23 @@ pub fn limiter(of: &Situation<'_>) -> Limiter {
         CountedAt::There => there(of),
         CountedAt::Beside(beside) => beside::limiter(of, beside),
     }
+}
+
+/// Units with the share of the time in which they are known to be busy, at least about; what is only an upper limit is left
+/// out.
+pub(super) fn known_busy<'a>(
+    of: &'a Situation<'_>,
+) -> impl Iterator<Item = (Limit, Fraction)> + 'a {
+    let is_known = match of.at {
+        CountedAt::There => true,
+        CountedAt::Beside(beside) => match beside.estimate {
+            Estimate::Alike | Estimate::Line { .. } => true,
+            Estimate::AtMost | Estimate::None => false,
+        },
+    };
+    let time = of.accounted().filter(|_| is_known);
+    let busy = of.units.iter().filter_map(move |(unit, work)| Some((*unit, *work / time?)));
+    busy.filter(|(_, busy)| busy.0 > 0.0 && busy.0 <= BEYOND)
 }
 
 /// From what is known of the timed workload itself.

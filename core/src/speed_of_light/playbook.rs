@@ -37,6 +37,8 @@ pub struct Technique {
     pub how: String,
     /// What it helps against.
     pub relieves: Vec<Relief>,
+    /// The units that have less to do with it; empty where it only hides waiting.
+    pub spares: Vec<Unit>,
     /// What has to hold for it to be possible: the device, the task, the way that comes before.
     #[serde(default)]
     pub possible: Vec<Condition>,
@@ -97,6 +99,28 @@ pub enum Relief {
     Atomics,
     /// Waiting.
     Waiting,
+}
+
+/// What a technique may leave less work to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// The start and the end of launches.
+    Launches,
+    /// Passes over global memory in multiprocessors.
+    L1,
+    /// Sectors of L2.
+    L2,
+    /// Bytes of device memory.
+    Dram,
+    /// Passes over shared memory.
+    Shared,
+    /// Instructions.
+    Issue,
+    /// Pipes that compute, and functions.
+    Pipes,
+    /// Atomics of one address.
+    Atomics,
 }
 
 /// A comparison of a fact with a number.
@@ -173,6 +197,26 @@ impl Technique {
         self.possible.iter().all(holds)
             && self.evidence.iter().all(holds)
             && self.unless.iter().all(is_absent)
+    }
+
+    /// Whether a unit has less to do with it.
+    #[must_use]
+    pub fn spares(&self, limit: Limit) -> bool {
+        self.spares.contains(&match limit {
+            Limit::Launch => Unit::Launches,
+            Limit::GlobalWavefronts => Unit::L1,
+            Limit::L2 => Unit::L2,
+            Limit::Dram => Unit::Dram,
+            Limit::Shared => Unit::Shared,
+            Limit::Issue => Unit::Issue,
+            Limit::Single
+            | Limit::Double
+            | Limit::Half
+            | Limit::Integer
+            | Limit::Special
+            | Limit::Tensor => Unit::Pipes,
+            Limit::Atomics => Unit::Atomics,
+        })
     }
 
     /// Whether it helps against a bottleneck; against one that is not known anything may help.

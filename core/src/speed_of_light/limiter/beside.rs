@@ -4,14 +4,11 @@ use super::super::beside::{Beside, Estimate};
 use super::super::fact::Fact;
 use super::super::situation::Situation;
 use super::{
-    BUSY, Bottleneck, Elsewhere, Limiter, Share, Waste, atomics, few_blocks, mostly_launch,
+    BEYOND, BUSY, Bottleneck, Elsewhere, Limiter, Share, Waste, atomics, few_blocks, mostly_launch,
     near_the_bound, waiting,
 };
 use crate::units::{Bytes, Fraction, Seconds};
 use crate::virtual_gpu::cost::time::Limit;
-
-/// A unit that counts would keep busy for longer than this part of the time: the counts do not carry over.
-const BEYOND: f64 = 1.25;
 
 /// A unit that does at least this part of what the most loaded one does is worth relieving.
 const HEAVY: f64 = 0.5;

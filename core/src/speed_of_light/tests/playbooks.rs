@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::speed_of_light::advice::{Advice, advise, suggestions};
+use crate::speed_of_light::code_mix::CodeMix;
 use crate::speed_of_light::fact::Fact;
 use crate::speed_of_light::limiter::{Bottleneck, Cause, limiter};
 use crate::speed_of_light::playbook::{Gain, Technique, Tier, playbook};
-use crate::speed_of_light::situation::{Counted, CountedAt, DeviceNumbers, Situation};
+use crate::speed_of_light::situation::{Counted, CountedAt, DeviceNumbers, Situation, Touched};
 use crate::virtual_gpu::cost::time::Limit;
 
 /// What the limiter itself looks at.
@@ -189,4 +190,74 @@ fn a_queue_at_one_address_is_the_limit_and_private_counts_are_advised() {
     check(None, queue, "atomics to one address");
     // Something else takes the time, and most of what goes to L2 are atomics.
     check(Some(200e-3), Bottleneck::Atomics, "atomics that queue");
+}
+
+/// A kernel with a load of 4 bytes a thread that is counted twice, in so many of 100 microseconds for each unit; a model's own
+/// bound where that is given.
+#[track_caller]
+fn check_gain(units: &[(Limit, f64)], least: Option<f64>, technique: &str, expected: Option<&str>) {
+    let work = work(1 << 20, 0, &[]);
+    let mut counted = Counted::default();
+    let total = &mut counted.total;
+    (total.global_load_requests, total.global_load_sectors) = (1 << 14, 1 << 16);
+    (total.global_load_bytes, total.global_load_distinct_bytes) = (1 << 21, 1 << 21);
+    counted.touched = Touched::Whole { read: Bytes(1 << 20), written: Bytes(0) };
+    let code = CodeMix { global_loads: 1, widest_load: 4, async_copies: 1, ..CodeMix::default() };
+    let situation = Situation {
+        code: Some(code),
+        counted: Some(counted),
+        units: units.iter().map(|(unit, time)| (*unit, Seconds(time * 1e-6))).collect(),
+        time: Some(Seconds(100e-6)),
+        least: least.map(|time| Seconds(time * 1e-6)),
+        ..nothing_known(&work)
+    };
+    let all = suggestions(&situation, Bottleneck::Unknown);
+    let found = all.iter().find(|suggestion| suggestion.technique.id == technique);
+    assert_eq!(found.map(|found| found.gain.words()).as_deref(), expected, "{technique}");
+}
+
+#[test]
+fn no_gain_is_promised_beyond_a_unit_that_is_not_spared() {
+    let wide = "1.1 to 1.5 times as fast";
+    check_gain(&[], None, "vector-loads", Some(wide));
+    check_gain(&[(Limit::Dram, 50.0)], None, "vector-loads", Some(wide));
+    check_gain(
+        &[(Limit::Dram, 80.0), (Limit::Shared, 70.0)],
+        None,
+        "vector-loads",
+        Some("1.1 to 1.2 times as fast, where DRAM is the limit"),
+    );
+    check_gain(&[(Limit::Dram, 93.0)], None, "vector-loads", None);
+    // It is spared, or the counts do not carry over.
+    check_gain(&[(Limit::Issue, 93.0)], None, "vector-loads", Some(wide));
+    check_gain(&[(Limit::Dram, 180.0)], None, "vector-loads", Some(wide));
+    check_gain(&[(Limit::Issue, 93.0)], None, "bulk-copies", None);
+    check_gain(&[(Limit::Dram, 93.0)], None, "keep-in-registers", Some("up to 2.0 times as fast"));
+    check_gain(
+        &[(Limit::Dram, 93.0), (Limit::Shared, 60.0)],
+        None,
+        "keep-in-registers",
+        Some("up to 1.7 times as fast, where shared memory is the limit"),
+    );
+    // The band of a model has no unit to blame, and no technique either.
+    check_gain(&[(Limit::Dram, 57.0)], None, "vector-loads", Some(wide));
+    check_gain(&[(Limit::Dram, 57.0)], Some(58.0), "vector-loads", None);
+}
+
+#[test]
+fn what_a_model_counted_is_near_the_least_though_its_band_is_not() {
+    let work = work(1 << 30, 0, &[]);
+    let bound = bound(&work);
+    let least = bound.bound().time * 1.04;
+    let situation = Situation {
+        units: vec![(Limit::Dram, least)],
+        time: Some(least * 1.7),
+        least: Some(least),
+        bound: Some(&bound),
+        ..nothing_known(&work)
+    };
+    let limiter = limiter(&situation);
+    assert_eq!(limiter.words(), "DRAM (58.8 % busy)");
+    let advice = advise(&situation, &limiter);
+    assert_eq!(advice.sentence(), "what is counted leaves no more than 1.04 times to gain");
 }
