@@ -125,8 +125,10 @@ struct Found {
     pipes: BTreeMap<Pipe, Measured<FlopsPerSecond>>,
     special: Option<Measured<FlopsPerSecond>>,
     retained: Option<Measured<Bytes>>,
-    offset: Option<Measured<Seconds>>,
-    floor: Option<Measured<Seconds>>,
+    /// What events added to cold times, as each benchmark's device found it anew.
+    offsets: Vec<Seconds>,
+    /// What an empty kernel took in a row of many, likewise.
+    floors: Vec<Seconds>,
     sm_clocks: Vec<Hertz>,
     left_out: Vec<(Quantity, String)>,
 }
@@ -160,6 +162,7 @@ impl Found {
         if matches!(run.verdict, Err(Failure::Cancelled)) {
             return Err(CalibrateError::Cancelled);
         }
+        self.note_clock(&run);
         Ok(timed(benchmark, &project, &run).and_then(|all| self.noted(benchmark, &all, place)))
     }
 
@@ -204,24 +207,24 @@ impl Found {
             // Of several times, see above.
             Quantity::RetainedWrites => {}
         }
-        let once = |time: Seconds, method: &str| {
-            let method = method.to_owned();
-            Some(Measured { median: time, low: time, high: time, samples: 1, method })
-        };
-        match (timing.clock, timing.mode) {
-            (Clock::Events { offset, .. }, Mode::Cold) => {
-                self.offset = once(offset, "an empty kernel after a flush");
-            }
-            // What one takes by itself is no measurement of this device: `device/cuda/stopwatch.rs` says why.
-            (Clock::Events { floor, .. }, Mode::Warm) => {
-                self.floor = once(floor, "an empty kernel in a graph of many");
-            }
-            (Clock::Events { .. }, Mode::Graph | Mode::Server) => {}
-            (Clock::Cupti { .. } | Clock::Modelled, _) => {}
-        }
         if let Some((low, high)) = timing.conditions.sm_clock {
             self.sm_clocks.extend([low, high]);
         }
+    }
+
+    /// Takes what the clock said of itself in a run, whichever of its times counts.
+    fn note_clock(&mut self, run: &Run) {
+        let passed = run.verdict.iter().flat_map(|passed| &passed.timings);
+        let all: Vec<&Timing> = passed.flat_map(|timed| &timed.timings).collect();
+        let first = |mode: Mode| {
+            all.iter().find_map(|timing| match timing.clock {
+                Clock::Events { offset, floor, .. } if timing.mode == mode => Some((offset, floor)),
+                Clock::Events { .. } | Clock::Cupti { .. } | Clock::Modelled => None,
+            })
+        };
+        self.offsets.extend(first(Mode::Cold).map(|(offset, _)| offset));
+        // What one takes by itself is no measurement of this device: `device/cuda/stopwatch.rs` says why.
+        self.floors.extend(first(Mode::Warm).map(|(_, floor)| floor));
     }
 
     fn finished(
@@ -248,8 +251,8 @@ impl Found {
             pipes: self.pipes,
             special: self.special,
             retained_writes: self.retained,
-            launch_floor: self.floor,
-            event_offset: self.offset,
+            launch_floor: over_devices(&self.floors, "an empty kernel in a graph of many"),
+            event_offset: over_devices(&self.offsets, "an empty kernel after a flush"),
         };
         let problems = calibration.problems();
         if !problems.is_empty() {
@@ -270,6 +273,17 @@ impl Found {
             control: ClockControl::Free,
         }
     }
+}
+
+/// What was found so often, each time by a device that was opened anew; none where it was not, or was no time.
+fn over_devices(found: &[Seconds], what: &str) -> Option<Measured<Seconds>> {
+    let mut seconds: Vec<f64> = found.iter().map(|each| each.0).collect();
+    let median = Seconds(crate::measure::statistics::median(&mut seconds)?);
+    let low = Seconds(seconds.iter().copied().fold(f64::INFINITY, f64::min));
+    let high = Seconds(seconds.iter().copied().fold(f64::NEG_INFINITY, f64::max));
+    let samples = u32::try_from(seconds.len()).unwrap_or(u32::MAX);
+    let method = format!("{what}, the device opened anew each time");
+    (low.0 > 0.0).then_some(Measured { median, low, high, samples, method })
 }
 
 /// The times that count, with their workloads, or why there are none.
@@ -371,6 +385,24 @@ mod tests {
         check(ComputeCapability(9, 0), "wgmma");
         check(ComputeCapability(10, 0), "neither");
         check(ComputeCapability(12, 0), "mma.sync");
+    }
+
+    #[test]
+    fn what_devices_found_anew_has_a_spread() {
+        let check = |found: &[f64], expected: Option<[f64; 3]>| {
+            let found: Vec<Seconds> = found.iter().map(|each| Seconds(each * 1e-6)).collect();
+            let measured = over_devices(&found, "an empty kernel");
+            let numbers =
+                measured.as_ref().map(|of| [of.low, of.median, of.high].map(|s| s.0 * 1e6));
+            let close = |[a, b]: [[f64; 3]; 2]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9);
+            assert!(numbers.zip(expected).is_none_or(|(a, b)| close([a, b])), "{numbers:?}");
+            assert_eq!(numbers.is_some(), expected.is_some());
+            assert!(measured.is_none_or(|of| of.samples as usize == found.len()));
+        };
+        check(&[2.2, 3.2, 2.4], Some([2.2, 2.4, 3.2]));
+        check(&[2.2], Some([2.2, 2.2, 2.2]));
+        check(&[], None);
+        check(&[2.2, -0.1, 2.0], None);
     }
 
     #[test]

@@ -36,8 +36,17 @@ pub(super) fn of(calibrated: &Calibrated, sheet: &DeviceSheet, file: &Path) -> S
         );
     }
     if let Some(offset) = &calibration.event_offset {
-        let _infallible =
-            writeln!(text, "\nan event pair adds {}, which is subtracted", offset.median);
+        let Measured { median, low, high, samples, .. } = offset;
+        let _infallible = writeln!(
+            text,
+            "\nan event pair adds {median} to a cold time ({low} to {high}, the device opened {samples} times)"
+        );
+    }
+    if let Some(Measured { median, low, high, .. }) = &calibration.launch_floor {
+        let _infallible = writeln!(
+            text,
+            "\na kernel that does nothing takes {median} in a row of many ({low} to {high}): the launch floor of bounds"
+        );
     }
     if !calibrated.left_out.is_empty() {
         text += "\nleft to the sheet\n";
