@@ -204,10 +204,11 @@ const SAME_CLOCK: f64 = 0.01;
 #[must_use]
 pub fn conditions(runs: &[&StoredRun]) -> Vec<String> {
     let mut differences = Vec::new();
-    let mut compare = |what: &str, of: &dyn Fn(&StoredRun) -> String| {
+    // What a run does not have, it does not have otherwise than others.
+    let mut compare = |what: &str, of: &dyn Fn(&StoredRun) -> Option<String>| {
         let mut known: Vec<(String, Vec<&str>)> = Vec::new();
         for (run, letter) in runs.iter().zip(LETTERS) {
-            let value = of(run);
+            let Some(value) = of(run) else { continue };
             match known.iter_mut().find(|(other, _)| *other == value) {
                 Some((_, letters)) => letters.push(letter),
                 None => known.push((value, vec![letter])),
@@ -221,15 +222,15 @@ pub fn conditions(runs: &[&StoredRun]) -> Vec<String> {
             differences.push(format!("{what}: {}", each.collect::<Vec<_>>().join(" and ")));
         }
     };
-    compare("device", &|run| run.record.device.name.clone());
+    compare("device", &|run| Some(run.record.device.name.clone()));
     compare("task", &|run| {
         let hash = run.record.definition.as_ref();
-        hash.map_or("unknown", |hash| hash.get(..8).unwrap_or(hash)).to_owned()
+        Some(hash.map_or("unknown", |hash| hash.get(..8).unwrap_or(hash)).to_owned())
     });
     for name in ["compiler", "driver", "lightbench"] {
         compare(name, &|run| {
             let version = run.record.environment.versions.get(name);
-            version.cloned().unwrap_or_else(|| "unknown".to_owned())
+            Some(version.cloned().unwrap_or_else(|| "unknown".to_owned()))
         });
     }
     compare("clock", &|run| {
@@ -237,11 +238,11 @@ pub fn conditions(runs: &[&StoredRun]) -> Vec<String> {
             run.record.timings().iter().map(|timing| clock(&timing.clock)).collect();
         clocks.sort();
         clocks.dedup();
-        if clocks.is_empty() { "none".to_owned() } else { clocks.join(", ") }
+        (!clocks.is_empty()).then(|| clocks.join(", "))
     });
     compare("origin of runs", &|run| match run.provenance {
-        Provenance::Own => "this machine".to_owned(),
-        Provenance::Recorded => "recorded".to_owned(),
+        Provenance::Own => Some("this machine".to_owned()),
+        Provenance::Recorded => Some("recorded".to_owned()),
     });
     let counted = |run: &StoredRun| match &run.record.outcome {
         Outcome::Passed { numbers, .. } => {
@@ -249,11 +250,7 @@ pub fn conditions(runs: &[&StoredRun]) -> Vec<String> {
         }
         Outcome::Failed { .. } => None,
     };
-    if runs.iter().all(|run| counted(run).is_some()) {
-        compare("place of the counts", &|run| {
-            counted(run).map_or_else(String::new, |at| place(&at))
-        });
-    }
+    compare("place of the counts", &|run| counted(run).map(|at| place(&at)));
     differences.extend(highest_clocks(runs));
     differences
 }

@@ -189,7 +189,7 @@ fn time(runs: &[&StoredRun], workload: &WorkloadName) -> MatrixRow {
             (cell.text.is_empty(), &run.record.outcome)
             && let Some(reason) = withheld.get(workload)
         {
-            (cell.text, cell.how) = ("withheld".to_owned(), reason.clone());
+            (cell.text, cell.how) = ("no time".to_owned(), reason.clone());
         }
     }
     row
@@ -207,7 +207,7 @@ fn numbers(runs: &[&StoredRun], workload: &WorkloadName) -> Vec<MatrixRow> {
         let values = runs.iter().map(|run| value(run));
         ranked(name.to_owned(), means, better, values.collect())
     };
-    let mut rows = against_bound(&row, workload);
+    let mut rows = against_bound(&row, runs, workload);
     rows.extend(needs(&row, workload));
     rows.extend(counts(&row, workload));
     rows
@@ -217,10 +217,20 @@ type OfRun<'a> = &'a dyn Fn(&StoredRun) -> Option<Value>;
 type MakesRow<'a> = &'a dyn Fn(&str, &'static str, Better, OfRun<'_>) -> MatrixRow;
 
 /// The time against the speed of light.
-fn against_bound(row: MakesRow<'_>, workload: &WorkloadName) -> Vec<MatrixRow> {
+fn against_bound(
+    row: MakesRow<'_>,
+    runs: &[&StoredRun],
+    workload: &WorkloadName,
+) -> Vec<MatrixRow> {
     let bound = row("bound", "The time that no correct kernel beats", Better::Neither, &|run| {
-        let standing = cold(run, workload)?.standing.as_ref()?;
-        Some(plain(standing.bound.seconds().to_string(), 0.0))
+        let of = |run: &StoredRun| Some(cold(run, workload)?.standing.as_ref()?.bound.seconds());
+        // It is the task's on a device: of a run without a time it is that of another.
+        let alike = |other: &&&StoredRun| {
+            let (own, other) = (&run.record, &other.record);
+            (&own.device, &own.definition) == (&other.device, &other.definition)
+        };
+        let bound = of(run).or_else(|| runs.iter().filter(alike).find_map(|other| of(other)));
+        Some(plain(bound?.to_string(), 0.0))
     });
     let means = "The bound as a part of the time";
     let reached = row("of the speed of light", means, Better::More, &|run| {

@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use super::build::Scope;
-use super::{Bench, EvaluateError, Evaluation, Unfit, Watcher, baselines, build, settled};
+use super::{Bench, EvaluateError, Evaluation, Unfit, Watcher, baselines, build, settled, stand};
 use crate::cancellation::Cancellation;
 use crate::measure::comparison::Comparison;
 use crate::measure::protocol::Protocol;
 use crate::measure::timing::{Mode, Timing};
 use crate::project::library::Gemm;
+use crate::speed_of_light::bound::PhysicalBound;
+use crate::speed_of_light::standing::{Bounds, NoStanding, Standing, standing};
 use crate::units::Fraction;
 use crate::verify::case::Case;
 use crate::verify::inputs::Recipe;
@@ -69,8 +71,28 @@ pub struct Compared {
 pub struct ComparedWorkload {
     /// Its name.
     pub workload: String,
+    /// What no correct kernel beats, by the sheet and by what was measured of the device: it is the task's, so that it is
+    /// known of what has no time too.
+    pub bounds: Vec<PhysicalBound>,
     /// How they compare.
     pub outcome: Outcome,
+}
+
+impl ComparedWorkload {
+    /// Where a time of it stands.
+    ///
+    /// # Errors
+    /// As [`standing`].
+    pub fn standing(&self, timing: &Timing) -> Result<Standing, NoStanding> {
+        let bounds = self.bounds.iter().map(|physical| Bounds { physical, method: None });
+        standing(timing, &bounds.collect::<Vec<_>>())
+    }
+
+    /// The bound on the best basis there is.
+    #[must_use]
+    pub fn bound(&self) -> Option<&PhysicalBound> {
+        self.bounds.iter().max_by_key(|physical| physical.bound().basis)
+    }
 }
 
 /// How two kernels compare on one workload.
@@ -83,14 +105,14 @@ pub enum Outcome {
         /// B against A.
         comparison: Comparison,
     },
-    /// Both were modelled.
+    /// A model was asked for both.
     Modelled {
-        /// The times of A and B.
-        timings: Box<[Timing; 2]>,
-        /// The bound of B as a part of that of A.
-        ratio: Fraction,
+        /// The times of A and B, or why there is none.
+        timings: Box<[Result<Timing, String>; 2]>,
+        /// The time of B as a part of that of A, where both have one.
+        ratio: Option<Fraction>,
     },
-    /// There is no ratio.
+    /// Neither has a time, for this reason.
     Withheld(String),
 }
 
@@ -115,7 +137,7 @@ pub fn side_by_side(
         EvaluateError::Environment(format!("the second build failed: {}", failure.word()))
     })?;
     loaded.contests.retain(|contest| only.is_none_or(|only| only == contest.case.workload));
-    loaded.timed((mode, protocol, seed), bench, cancellation, watcher)
+    loaded.timed(pair.kernel(), (mode, protocol, seed), bench, (cancellation, watcher))
 }
 
 /// Both, loaded into one device.
@@ -185,17 +207,18 @@ impl Loaded {
     /// The times of every contest.
     pub(super) fn timed(
         self,
+        evaluation: &Evaluation<'_>,
         conditions: (Mode, Protocol, u64),
         bench: &mut Bench,
-        cancellation: &Cancellation,
-        watcher: Watcher<'_>,
+        (cancellation, watcher): (&Cancellation, Watcher<'_>),
     ) -> Result<Compared, EvaluateError> {
         let mut workloads = Vec::new();
         for contest in self.contests {
             let workload = contest.case.workload.clone();
             watcher(Step::Measure, Some(&workload));
             let outcome = contest.outcome(conditions, bench, cancellation)?;
-            workloads.push(ComparedWorkload { workload, outcome });
+            let bounds = stand::physical_bounds(evaluation, &workload);
+            workloads.push(ComparedWorkload { workload, bounds, outcome });
         }
         Ok(Compared { library: self.library, workloads })
     }
@@ -300,18 +323,13 @@ fn measured(samples: Samples, mode: Mode) -> Outcome {
 }
 
 fn modelled(programs: Vec<ModelledProgram>) -> Outcome {
-    let mut times = programs.into_iter().map(|program| program.time);
-    match (times.next(), times.next()) {
-        (Some(Ok(a)), Some(Ok(b))) => {
-            let ratio = b.bound / a.bound;
-            let timing = |time: ModelledTime| {
-                Timing::modelled(time.bound, time.band, time.limit, time.assumptions)
-            };
-            Outcome::Modelled { timings: Box::new([timing(a), timing(b)]), ratio }
-        }
-        (Some(Err(reason)), _) | (_, Some(Err(reason))) => Outcome::Withheld(reason),
-        (None | Some(Ok(_)), None) | (None, Some(Ok(_))) => {
-            Outcome::Withheld("nothing was modelled".to_owned())
-        }
-    }
+    let timing =
+        |time: ModelledTime| Timing::modelled(time.bound, time.band, time.limit, time.assumptions);
+    let mut times = programs.into_iter().map(|program| program.time.map(timing));
+    let (Some(a), Some(b)) = (times.next(), times.next()) else {
+        return Outcome::Withheld("nothing was modelled".to_owned());
+    };
+    let middle = |time: &Result<Timing, String>| Some(time.as_ref().ok()?.summary.median);
+    let ratio = middle(&b).zip(middle(&a)).map(|(b, a)| b / a);
+    Outcome::Modelled { timings: Box::new([a, b]), ratio }
 }

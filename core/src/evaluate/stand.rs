@@ -148,6 +148,14 @@ fn bounds(
     bases.into_iter().flatten().filter_map(of).collect()
 }
 
+/// What no correct kernel beats in a workload of this name, on each basis that there is.
+pub(super) fn physical_bounds(evaluation: &Evaluation<'_>, workload: &str) -> Vec<PhysicalBound> {
+    let project = evaluation.project;
+    let Ok(workload) = project.workload(workload) else { return Vec::new() };
+    let work = MinimalWork::of(&project.definition, workload);
+    bounds(evaluation, &work).into_iter().map(|(physical, _)| physical).collect()
+}
+
 /// The bound that limiter and advice rest on: the one that the sentence is about.
 fn decisive<'a>(
     bounds: &'a [(PhysicalBound, Option<MethodBound>)],

@@ -154,7 +154,7 @@ impl Laboratory for Scripted {
             let comparison =
                 Comparison::of(&rounds(a.summary.median.0), &rounds(b.summary.median.0)).unwrap();
             let outcome = Outcome::Measured { timings: Box::new([a, b]), comparison };
-            ComparedWorkload { workload, outcome }
+            ComparedWorkload { workload, bounds: Vec::new(), outcome }
         });
         Ok(each.collect())
     }

@@ -182,9 +182,11 @@ impl Expected {
             End::SpeedOfLight => ", where the speed of light is".to_owned(),
             End::Unit(unit) => format!(", where {unit} is the limit"),
         };
-        match self.from {
-            Some(from) => format!("{from:.1} to {:.1} times as fast{end}", self.to),
-            None => format!("up to {:.1} times as fast{end}", self.to),
+        let to = format!("{:.1}", self.to);
+        match self.from.map(|from| format!("{from:.1}")) {
+            Some(from) if from == to => format!("about {to} times as fast{end}"),
+            Some(from) => format!("{from} to {to} times as fast{end}"),
+            None => format!("up to {to} times as fast{end}"),
         }
     }
 }

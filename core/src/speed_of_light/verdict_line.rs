@@ -5,6 +5,7 @@
 
 use super::advice::Advice;
 use super::limiter::Limiter;
+use super::share::Share;
 use super::standing::{BelowBound, NoStanding, Standing};
 use super::than::Than;
 use crate::measure::timing::{Clock, Timing};
@@ -183,13 +184,10 @@ fn standing(standing: &Result<Standing, NoStanding>, time: Time<'_>) -> String {
     let beaten =
         beaten.map(|against| format!("; beyond the measured ceiling of {}", against.limit));
     let (about, range) = match time {
-        Time::Taken(timing) if timing.clock == Clock::Modelled => {
-            ("about ", format!("{}; ", best.share.range()))
-        }
-        Time::Taken(_) | Time::None(_) | Time::Predicted(..) | Time::Recorded { .. } => {
-            ("", String::new())
-        }
+        Time::Taken(timing) => in_words(&best.share, timing),
+        Time::None(_) | Time::Predicted(..) | Time::Recorded { .. } => ("", String::new()),
     };
+    let range = if range.is_empty() { range } else { format!("{range}; ") };
     format!(
         "{about}{} of the speed of light ({range}{}, {}{}{})",
         best.share.middle,
@@ -198,6 +196,22 @@ fn standing(standing: &Result<Standing, NoStanding>, time: Time<'_>) -> String {
         sheet.unwrap_or_default(),
         beaten.unwrap_or_default()
     )
+}
+
+/// `76.8 % of the speed of light`, `about 50.1 % of the speed of light (34.7 % to 72.2 %)`.
+#[must_use]
+pub fn of_light(share: &Share, of: &Timing) -> String {
+    let (about, range) = in_words(share, of);
+    let range = if range.is_empty() { range } else { format!(" ({range})") };
+    format!("{about}{} of the speed of light{range}", share.middle)
+}
+
+/// How sure a share is, and between what it lies, where that is not beside the time.
+fn in_words(share: &Share, of: &Timing) -> (&'static str, String) {
+    match of.clock {
+        Clock::Modelled => ("about ", share.range()),
+        Clock::Events { .. } | Clock::Cupti { .. } => ("", String::new()),
+    }
 }
 
 fn next(advice: &Advice) -> String {

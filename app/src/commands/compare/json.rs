@@ -12,7 +12,7 @@ use crate::commands::run::times;
 /// The document.
 pub(super) fn of(told: &Told<'_>) -> Value {
     json!({
-        "schema": "lightbench.compare/2",
+        "schema": "lightbench.compare/3",
         "device": told.chosen.device.to_string(),
         "device_title": told.chosen.title,
         "instead_of_gpu": told.chosen.instead,
@@ -51,18 +51,36 @@ fn side(told: &Told<'_>, side: usize) -> Value {
 }
 
 fn workload(each: &ComparedWorkload) -> Value {
-    let both = |timings: &[Timing; 2]| timings.iter().map(times::timing).collect::<Vec<_>>();
-    let mut value = json!({ "workload": each.workload });
+    let bounds = each.bounds.iter().map(|physical| times::bound(physical.bound()));
+    let mut value = json!({ "workload": each.workload, "bounds": bounds.collect::<Vec<_>>() });
     match &each.outcome {
         Outcome::Measured { timings, comparison } => {
-            value["times"] = json!(both(timings));
+            value["times"] = timings.iter().map(|timing| time(each, timing)).collect();
             value["comparison"] = json!(comparison);
         }
         Outcome::Modelled { timings, ratio } => {
-            value["times"] = json!(both(timings));
-            value["modelled_bound_ratio"] = json!(ratio);
+            let times = timings.iter().map(|timing| match timing {
+                Ok(timing) => time(each, timing),
+                Err(reason) => json!({ "withheld": reason }),
+            });
+            value["times"] = times.collect();
+            value["modelled_ratio"] = json!(ratio);
         }
         Outcome::Withheld(reason) => value["withheld"] = json!(reason),
+    }
+    value
+}
+
+/// A time, and where it stands.
+fn time(each: &ComparedWorkload, timing: &Timing) -> Value {
+    let mut value = times::timing(timing);
+    match each.standing(timing) {
+        Ok(standing) => {
+            let share = standing.best().map(|best| best.share);
+            value["fraction"] = json!(share.map(|share| share.middle.0));
+            value["fraction_interval"] = json!(share.map(times::between));
+        }
+        Err(finding) => value["finding"] = json!(finding.to_string()),
     }
     value
 }

@@ -2,6 +2,9 @@
 
 use lightbench_core::evaluate::compare::{ComparedWorkload, Outcome};
 use lightbench_core::measure::{Comparison, Conclusion, Timing};
+use lightbench_core::speed_of_light::bound::{Bound, PhysicalBound};
+use lightbench_core::speed_of_light::standing::NoStanding;
+use lightbench_core::speed_of_light::verdict_line;
 use lightbench_core::units::Fraction;
 use lightbench_core::verify::sentence;
 use lightbench_core::verify::verification::library::LibraryTimes;
@@ -10,6 +13,9 @@ use super::{Found, LIBRARY, Told};
 use crate::commands::run::times;
 use crate::style::{ERROR, GOOD};
 
+/// What the two are called.
+const LETTERS: [&str; 2] = ["A", "B"];
+
 /// What both are, what came of each, and which is faster.
 pub(super) fn of(told: &Told<'_>) -> String {
     let mut text = format!("{} · {}", told.project.definition.title, told.chosen.title);
@@ -17,7 +23,7 @@ pub(super) fn of(told: &Told<'_>) -> String {
         text += &format!(" ({})", reason.split(';').next().unwrap_or_default());
     }
     text += "\n\n";
-    for (side, letter) in ["A", "B"].into_iter().enumerate() {
+    for (side, letter) in LETTERS.into_iter().enumerate() {
         text += &verdict(told, side, letter);
     }
     let workloads = match told.done.workloads.as_deref() {
@@ -65,26 +71,50 @@ pub(super) fn library(times: &LibraryTimes) -> String {
 
 /// Both times of a workload, and what follows from them.
 fn lines(each: &ComparedWorkload) -> Vec<String> {
-    let both = |timings: &[Timing; 2]| {
-        let letters = ["A", "B"].iter().zip(timings);
-        letters.map(|(letter, timing)| format!("{letter}  {}", times::one(timing))).collect()
-    };
+    let told = |(letter, timing): (&str, &Timing)| format!("{letter}  {}", time(each, timing));
+    let mut lines: Vec<String> = each.bound().map(bound).into_iter().collect();
     match &each.outcome {
         Outcome::Measured { timings, comparison } => {
-            let mut lines: Vec<String> = both(timings);
+            lines.extend(LETTERS.into_iter().zip(timings.iter()).map(told));
             lines.extend(times::without_stamps(timings.as_slice()));
             lines.push(conclusion(comparison, timings));
-            lines
         }
         Outcome::Modelled { timings, ratio } => {
-            let mut lines: Vec<String> = both(timings);
-            lines.push(format!(
-                "modelled: the bound of B is {} of that of A; a model does not tell which is faster",
-                share(*ratio)
+            lines.extend(LETTERS.into_iter().zip(timings.iter()).map(
+                |(letter, timing)| match timing {
+                    Ok(timing) => told((letter, timing)),
+                    Err(reason) => format!("{letter}  no time: {reason}"),
+                },
             ));
-            lines
+            lines.push(match ratio {
+                Some(ratio) => format!(
+                    "B is expected to take {} of the time of A, as modelled; only a GPU tells which is faster",
+                    share(*ratio)
+                ),
+                None => "not compared: that takes two times".to_owned(),
+            });
         }
-        Outcome::Withheld(reason) => vec![format!("not compared: {reason}")],
+        Outcome::Withheld(reason) => lines.push(format!("not compared: {reason}")),
+    }
+    lines
+}
+
+/// `no correct kernel takes less than 97.6 µs (DRAM, sheet)`.
+fn bound(physical: &PhysicalBound) -> String {
+    let Bound { time, limit, basis, .. } = physical.bound();
+    format!("no correct kernel takes less than {time} ({limit}, {basis})")
+}
+
+/// A time, and how near it is to that.
+fn time(each: &ComparedWorkload, timing: &Timing) -> String {
+    let words = times::one(timing);
+    match each.standing(timing) {
+        Ok(standing) => match standing.best() {
+            Some(best) => format!("{words}, {}", verdict_line::of_light(&best.share, timing)),
+            None => words,
+        },
+        Err(NoStanding::NoBound) => words,
+        Err(finding) => format!("{words}; {finding}"),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use lightbench_core::device::LibraryUsed;
 use lightbench_core::measure::{Basis, Clock, Energy, Mode, Timing};
+use lightbench_core::speed_of_light::bound::Bound;
 use lightbench_core::speed_of_light::limiter::{Bottleneck, Limiter};
 use lightbench_core::speed_of_light::share::Share;
 use lightbench_core::speed_of_light::standing::{Against, Standing};
@@ -177,14 +178,6 @@ fn baseline_document(of: &BaselineTiming) -> Value {
 
 /// Where a workload stands.
 fn standing(of: &WorkloadStanding) -> Value {
-    let bound = of.bound.as_ref().map(|bound| {
-        json!({
-            "seconds": bound.time.0,
-            "limited_by": bound.limit.to_string(),
-            "basis": bound.basis,
-            "assumptions": bound.assumptions.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        })
-    });
     let (share, finding) = match &of.standing {
         Some(Ok(standing)) => (standing.best().map(|best| best.share), None),
         Some(Err(reason)) => (None, Some(reason.to_string())),
@@ -192,7 +185,7 @@ fn standing(of: &WorkloadStanding) -> Value {
     };
     json!({
         "line": of.line,
-        "bound": bound,
+        "bound": of.bound.as_ref().map(bound),
         "fraction": share.map(|share| share.middle.0),
         "fraction_interval": share.map(between),
         "physical": against(of, |standing| &standing.physical),
@@ -204,7 +197,18 @@ fn standing(of: &WorkloadStanding) -> Value {
     })
 }
 
-fn between(share: Share) -> [f64; 2] {
+/// A bound with all that it rests on.
+pub(in crate::commands) fn bound(of: &Bound) -> Value {
+    json!({
+        "seconds": of.time.0,
+        "limited_by": of.limit.to_string(),
+        "basis": of.basis,
+        "assumptions": of.assumptions.iter().map(ToString::to_string).collect::<Vec<_>>(),
+    })
+}
+
+/// Of both ends of a time's interval.
+pub(in crate::commands) fn between(share: Share) -> [f64; 2] {
     let (low, high) = share.between;
     [low.0, high.0]
 }

@@ -98,7 +98,7 @@ fn a_time_that_is_withheld_says_why_and_its_counts_are_there() {
     let name = timings.remove(0).workload;
     withheld.insert(name, "waiting decides".to_owned());
     let runs = [run, stored(2, "b", 0, Some(1e-4))];
-    check(&runs, &format!("time, {WORKLOAD}"), &["withheld", "100 µs"]);
+    check(&runs, &format!("time, {WORKLOAD}"), &["no time", "100 µs"]);
     check(&runs, "bank conflicts", &["8", ""]);
 }
 

@@ -263,7 +263,7 @@ fn side_by_side(library: &str, mode: Mode) -> Compared {
     let told: (_, Watcher<'_>) = (&cancellation, &mut first);
     let loaded = Loaded::with_library((&evaluation, subject), gemm, bench, told).unwrap();
     let conditions = (mode, Protocol { longest: Duration::ZERO, ..Protocol::PAIRED }, 1);
-    loaded.timed(conditions, bench, &cancellation, &mut second).unwrap()
+    loaded.timed(&evaluation, conditions, bench, (&cancellation, &mut second)).unwrap()
 }
 
 fn named<'a>(timed: &'a WorkloadTiming, name: &str) -> Option<&'a BaselineOutcome> {
@@ -340,10 +340,11 @@ fn a_library_is_timed_beside_a_kernel_in_every_mode() {
         let times = library.unwrap().unwrap();
         assert_eq!(times.used.unwrap().version, "1.2.3");
         assert!(times.workloads.is_empty(), "it is timed beside the kernel, not alone");
-        let [ComparedWorkload { workload, outcome }] = workloads.as_slice() else {
+        let [ComparedWorkload { workload, bounds, outcome }] = workloads.as_slice() else {
             panic!("{workloads:?}")
         };
         assert_eq!(workload, "large");
+        assert!(!bounds.is_empty(), "the bound is the task's");
         let Outcome::Measured { timings, comparison } = outcome else { panic!("{outcome:?}") };
         assert_eq!((timings[0].mode, timings[1].mode), (mode, mode));
         assert_eq!(comparison.conclusion, Conclusion::Faster, "{comparison:?}");

@@ -231,7 +231,8 @@ fn no_gain_is_promised_beyond_a_unit_that_is_not_spared() {
     // It is spared, or the counts do not carry over.
     check_gain(&[(Limit::Issue, 93.0)], None, "vector-loads", Some(wide));
     check_gain(&[(Limit::Dram, 180.0)], None, "vector-loads", Some(wide));
-    check_gain(&[(Limit::Issue, 93.0)], None, "bulk-copies", None);
+    check_gain(&[(Limit::Issue, 93.0)], None, "bulk-copies", Some("about 1.1 times as fast"));
+    check_gain(&[(Limit::Shared, 93.0)], None, "bulk-copies", None);
     check_gain(&[(Limit::Dram, 93.0)], None, "keep-in-registers", Some("up to 2.0 times as fast"));
     check_gain(
         &[(Limit::Dram, 93.0), (Limit::Shared, 60.0)],
