@@ -1,18 +1,19 @@
 //! What was counted, each with what it means: by hardware, where somebody had it profiled, and by the virtual GPU.
 
 use egui::{Grid, RichText, ScrollArea, TextEdit, Ui, WidgetInfo, vec2};
+use lightbench_core::history::RunNumber;
+use lightbench_core::history::numbers::{CountedIn, RecordedCounts};
 use lightbench_core::speed_of_light::situation::{CountedAt, Profile};
 use lightbench_core::verify::verdict::WorkloadTiming;
 use lightbench_core::virtual_gpu::cost::{Metric, metrics};
 
-use super::{empty, hardware};
+use super::{against, empty, hardware};
 use crate::theme::{self, GAP};
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
-
-const WHO_COUNTS: &str =
-    "A virtual GPU counts what a kernel does, by itself or beside the GPU that times it";
+use crate::workbench::matrix::place;
+use crate::workbench::pinned::recorded;
 
 /// Which counters are looked for.
 #[derive(Debug, Default)]
@@ -20,11 +21,21 @@ pub(super) struct CountersView {
     filter: String,
 }
 
-/// The time of the current kernel that numbers are shown for.
-fn told(bench: &Workbench) -> Option<&WorkloadTiming> {
-    let opened = bench.opened.as_ref()?;
-    let evaluated = bench.evaluations.of(&opened.kernel)?.evaluated.as_ref()?;
-    bench.told(&evaluated.run.verdict.as_ref().ok()?.timings)
+/// What a virtual GPU counted of the run that panels show.
+enum Told<'a> {
+    /// In this window: everything.
+    Newest(&'a WorkloadTiming, &'a Profile),
+    /// Before: what the history keeps.
+    Recorded(RunNumber, &'a RecordedCounts),
+}
+
+fn told(bench: &Workbench) -> Option<Told<'_>> {
+    let Some(evaluated) = bench.shown_verdict() else {
+        let (run, numbers) = bench.recorded_numbers()?;
+        return Some(Told::Recorded(run.number, numbers.counted.as_ref()?));
+    };
+    let timing = bench.told(&evaluated.run.verdict.as_ref().ok()?.timings)?;
+    Some(Told::Newest(timing, timing.profile.as_ref().ok()?))
 }
 
 pub(super) fn show(
@@ -34,12 +45,8 @@ pub(super) fn show(
     commands: &mut Vec<Command>,
 ) {
     let told = told(bench);
-    let profile = told.map(|timing| timing.profile.as_ref().map(|profile| (timing, profile)));
-    let counted = profile.as_ref().and_then(|profile| profile.as_ref().ok().copied());
-    if counted.is_none() && !hardware::is_known(bench) {
-        let why = profile.and_then(Result::err);
-        let why = why.map_or_else(|| WHO_COUNTS.to_owned(), ToString::to_string);
-        empty::show(ui, "Nothing was counted yet", &why);
+    if told.is_none() && !hardware::is_known(bench) {
+        empty::absent(ui, &bench.without_counts());
         ui.add_space(2.0 * GAP);
         ui.vertical_centered(|ui| hardware::ask(ui, commands));
         return;
@@ -57,34 +64,72 @@ pub(super) fn show(
             hardware::show(ui, bench, &filter, commands);
             ui.add_space(3.0 * GAP);
         }
-        if let Some((timing, profile)) = counted {
-            modelled(ui, (timing, profile), &filter);
+        if let Some(told) = told {
+            modelled(ui, bench, &told, &filter);
         }
     });
 }
 
-/// What the virtual GPU counted.
-fn modelled(ui: &mut Ui, (timing, profile): (&WorkloadTiming, &Profile), filter: &str) {
+impl Told<'_> {
+    fn place(&self) -> CountedIn {
+        match self {
+            Self::Newest(_, profile) => CountedIn::of(&profile.at),
+            Self::Recorded(_, counts) => counts.at.clone(),
+        }
+    }
+
+    fn words(&self) -> String {
+        match self {
+            Self::Newest(timing, profile) => match &profile.at {
+                CountedAt::There => format!("counted on {}", timing.workload),
+                CountedAt::Beside(beside) => beside.sentence(),
+            },
+            Self::Recorded(number, counts) => {
+                format!("what the history keeps of run #{number}, counted {}", place(&counts.at))
+            }
+        }
+    }
+
+    fn value(&self, metric: &Metric) -> Option<f64> {
+        match self {
+            Self::Newest(_, profile) => (metric.value)(&profile.counted.total),
+            Self::Recorded(_, counts) => recorded(counts, metric),
+        }
+    }
+}
+
+/// What the virtual GPU counted, beside what it counted of the pinned run.
+fn modelled(ui: &mut Ui, bench: &Workbench, told: &Told<'_>, filter: &str) {
     let tokens = theme::tokens(ui);
     ui.horizontal_wrapped(|ui| {
         Icon::Ring.show(ui, tokens.origin.modelled.0);
         ui.label(RichText::new("Virtual GPU").family(egui::FontFamily::Name(theme::STRONG.into())));
-        ui.weak(match &profile.at {
-            CountedAt::There => format!("counted on {}", timing.workload),
-            CountedAt::Beside(beside) => beside.sentence(),
-        });
+        ui.weak(told.words());
     });
     ui.add_space(GAP);
-    let grid = Grid::new("counters").num_columns(3).striped(true).spacing(vec2(5.0 * GAP, 2.0));
+    let workload = bench.opened.as_ref().map(|opened| opened.workload.as_str()).unwrap_or_default();
+    let (pinned, at) = (bench.held_against(), told.place());
+    let grid = Grid::new("counters").num_columns(4).striped(true).spacing(vec2(5.0 * GAP, 2.0));
     grid.show(ui, |ui| {
+        if let Some(pinned) = pinned {
+            ui.label("");
+            ui.label("");
+            ui.label("");
+            against::head(ui, bench, pinned);
+            ui.end_row();
+        }
         for metric in metrics().filter(|metric| metric.name.contains(filter)) {
-            let Some(value) = (metric.value)(&profile.counted.total) else { continue };
+            let Some(value) = told.value(metric) else { continue };
             let name = ui.monospace(metric.name);
             name.on_hover_ui(|ui| card(ui, metric));
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 ui.label(RichText::new(number(value)).color(tokens.text.strong.0));
             });
             ui.weak(if metric.unit == "1" { "" } else { metric.unit });
+            if let Some(pinned) = pinned {
+                let beside = pinned.beside(workload, metric, (value, &at));
+                against::cell(ui, (metric.name, pinned), beside, against::counter(beside));
+            }
             ui.end_row();
         }
     });

@@ -50,10 +50,20 @@ fn meanwhile(ui: &mut Ui, bench: &Workbench) {
         lines.push(("power while it repeats", energy.power.to_string()));
         lines.push(("power when idle", energy.idle.to_string()));
     }
+    let tokens = theme::tokens(ui);
+    if measured.is_without_conditions() {
+        ui.horizontal_wrapped(|ui| {
+            Icon::Square.show(ui, tokens.origin.recorded.0);
+            ui.weak(
+                "clock, power, temperature and free memory of the run that is shown were not \
+                     recorded; run it again to see them",
+            );
+        });
+        ui.add_space(2.0 * GAP);
+    }
     if lines.is_empty() {
         return;
     }
-    let tokens = theme::tokens(ui);
     ui.horizontal(|ui| {
         Icon::Dot.show(ui, tokens.origin.measured.0);
         ui.weak("measured during the run that is shown");

@@ -2,7 +2,14 @@
 
 use egui::{Align, Layout, RichText, Ui};
 
+use super::sentence;
 use crate::theme::{self, GAP};
+use crate::workbench::absence::Absence;
+
+/// Why there is nothing to show of a run.
+pub(super) fn absent(ui: &mut Ui, absence: &Absence) {
+    show(ui, &absence.what, &sentence(&absence.advice));
+}
 
 pub(super) fn show(ui: &mut Ui, what: &str, advice: &str) {
     let tokens = theme::tokens(ui);

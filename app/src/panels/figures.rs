@@ -11,7 +11,7 @@ use lightbench_core::lesson::recorded::RecordedKind;
 use lightbench_core::measure::timing::Basis as TimingBasis;
 use lightbench_core::measure::{Clock, Mode};
 use lightbench_core::project::Workload;
-use lightbench_core::speed_of_light::bound::{CacheState, PhysicalBound};
+use lightbench_core::speed_of_light::bound::{CacheState, NoBound, PhysicalBound};
 use lightbench_core::speed_of_light::ceilings::{Basis, Ceilings};
 use lightbench_core::speed_of_light::minimal_work::MinimalWork;
 use lightbench_core::speed_of_light::situation::CountedAt;
@@ -25,8 +25,10 @@ use super::{empty, measurements, roofline, speed_of_light, timing, workloads};
 use crate::theme::GAP;
 use crate::widgets::figure::Export;
 use crate::workbench::Workbench;
+use crate::workbench::absence::Absence;
 use crate::workbench::command::Command;
 use crate::workbench::lesson::{Panels, Taught};
+use crate::workbench::measurements::TimeOfMode;
 use crate::workbench::opened::Opened;
 use crate::workbench::runs::{Row, RowTime, TimeSource};
 
@@ -51,7 +53,7 @@ struct Task {
     made_of: (String, String, u64, usize, Vec<u64>),
     ceilings: Ceilings,
     work: MinimalWork,
-    bound: Option<PhysicalBound>,
+    bound: Result<PhysicalBound, NoBound>,
     runs: Vec<RooflineRun>,
 }
 
@@ -86,7 +88,7 @@ impl FiguresView {
             let calibration = device.calibration.as_deref();
             let basis = if calibration.is_some() { Basis::Measured } else { Basis::Sheet };
             let ceilings = Ceilings::of(device.sheet, calibration, basis);
-            let bound = PhysicalBound::of(&work, &ceilings, CacheState::Cold).ok();
+            let bound = PhysicalBound::of(&work, &ceilings, CacheState::Cold);
             let mut runs = of_lesson(bench, &work);
             runs.extend(marks(bench, &opened.workload, &made_of.1));
             self.task = Some(Task { made_of, ceilings, work, bound, runs });
@@ -183,6 +185,7 @@ pub(super) fn roofline(
         runs: &task.runs,
         chosen: bench.shown_run().map(|row| row.number),
         pinned: bench.pinned(),
+        absence: &bench.without_time().unwrap_or_else(|| of_another_task(bench)),
     };
     match roofline::show(ui, &model, view) {
         // A guess is no run that could be looked at.
@@ -191,6 +194,14 @@ pub(super) fn roofline(
         Some(RooflineAction::Export(what)) => commands.push(export("roofline", what)),
         None => {}
     }
+}
+
+/// Runs have times, and none of this workload on this device.
+fn of_another_task(bench: &Workbench) -> Absence {
+    let workload = bench.opened.as_ref().map(|opened| opened.workload.as_str()).unwrap_or_default();
+    let device = bench.device().map(|device| device.title.as_str()).unwrap_or_default();
+    let what = format!("No run of {workload} on {device} yet");
+    Absence::new(what, "Press F5, or choose another workload or device at the top")
 }
 
 /// The run that is shown with its time of the workload, where it has one.
@@ -208,13 +219,24 @@ pub(super) fn speed_of_light(
     let pinned = bench.pinned().and_then(|number| bench.runs.get(number));
     let units = units(bench, view, pinned);
     let name = pinned.map(|row| format!("#{} {}", row.number, row.kernel));
-    let model = SpeedOfLightModel { units: &units, pinned: name.as_deref() };
+    let absence = bench.without_time().unwrap_or_else(|| without_bound(bench, view));
+    let model = SpeedOfLightModel { units: &units, pinned: name.as_deref(), absence: &absence };
     match speed_of_light::show(ui, &model, &mut view.speed_of_light) {
         Some(SpeedOfLightAction::Export(what)) => commands.push(export("speed-of-light", what)),
         Some(SpeedOfLightAction::Explain(_)) => {
             commands.push(Command::Show(crate::workbench::panel::Panel::Counters));
         }
         None => {}
+    }
+}
+
+/// There is a time, and nothing to hold it against.
+fn without_bound(bench: &Workbench, view: &mut FiguresView) -> Absence {
+    match view.task(bench).map(|task| &task.bound) {
+        Some(Err(why)) => {
+            Absence::new("This workload has no bound on this device", why.to_string())
+        }
+        Some(Ok(_)) | None => of_another_task(bench),
     }
 }
 
@@ -248,7 +270,7 @@ fn busy_units(
         return units_of_counts(&profile.units, time.median);
     }
     let other = pinned.map(|time| time.median);
-    let bound = view.task(bench).and_then(|task| task.bound.as_ref());
+    let bound = view.task(bench).and_then(|task| task.bound.as_ref().ok());
     bound
         .map(|bound| units_of_bound(bound.bound(), time.median, other, origin(time.source)))
         .unwrap_or_default()
@@ -265,10 +287,26 @@ pub(super) fn timing(
         ui.add_space(2.0 * GAP);
     }
     let runs: Vec<Sampled> = sampled(bench, view.mode).into_iter().collect();
-    match timing::show(ui, &TimingModel { runs: &runs }, &mut view.timing) {
+    let absence = bench.without_time().unwrap_or_else(|| without_samples(bench));
+    match timing::show(ui, &TimingModel { runs: &runs, absence: &absence }, &mut view.timing) {
         Some(TimingAction::Choose(number)) => commands.push(Command::SelectRun(number)),
         Some(TimingAction::Export(what)) => commands.push(export("timing", what)),
         None => {}
+    }
+}
+
+/// There is a time, and it has no samples that could be shown.
+fn without_samples(bench: &Workbench) -> Absence {
+    let is_modelled = |time: &TimeOfMode| time.source == TimeSource::Modelled;
+    match bench.measurements() {
+        Some(measured) if measured.times.iter().all(is_modelled) => Absence::new(
+            "A model has no samples",
+            "Choose a GPU at the top, where there is one: every sample of its clock appears here",
+        ),
+        Some(_) | None => Absence::new(
+            "The samples of this run are not on record",
+            "The history keeps the median and its interval; press F5 to measure again",
+        ),
     }
 }
 
@@ -301,7 +339,8 @@ pub(super) fn workloads(
 ) {
     let times = times(bench);
     let axes = axes(bench);
-    let model = WorkloadsModel { times: &times, axes: &axes };
+    let absence = bench.without_time().unwrap_or_else(|| of_another_task(bench));
+    let model = WorkloadsModel { times: &times, axes: &axes, absence: &absence };
     match workloads::show(ui, &model, &mut view.workloads) {
         Some(WorkloadsAction::Choose(id)) => {
             if let Some(time) = times.iter().find(|time| time.id == id) {

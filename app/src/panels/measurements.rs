@@ -101,7 +101,8 @@ fn of_energy(ui: &mut Ui, tokens: &Tokens, energy: &Result<Energy, NoEnergy>) {
 
 /// What the device did, number by number.
 pub(super) fn of_device(conditions: &Conditions) -> Vec<(&'static str, String)> {
-    let Conditions { sm_clock, power, celsius, power_capped, other_processes, locked } = conditions;
+    let Conditions { sm_clock, power, celsius, power_capped, other_processes, locked, memory } =
+        conditions;
     let mut all = Vec::new();
     if let Some((low, high)) = sm_clock {
         let (low, high) = (low.to_string(), high.to_string());
@@ -114,6 +115,7 @@ pub(super) fn of_device(conditions: &Conditions) -> Vec<(&'static str, String)> 
     all.extend(locked.map(|locked| ("clock locked at", locked.to_string())));
     all.extend(power.map(|power| ("power", format!("up to {power}"))));
     all.extend(celsius.map(|celsius| ("temperature", format!("up to {celsius} °C"))));
+    all.extend(memory.map(|memory| ("memory", format!("at least {memory}"))));
     if *other_processes > 0 {
         all.push(("other processes", other_processes.to_string()));
     }

@@ -1,6 +1,7 @@
 //! Panels: each draws from the workbench and gives back commands. One file for each; this is the list of them.
 
 mod access;
+mod against;
 mod archive;
 mod assembly;
 mod best_so_far;

@@ -14,6 +14,7 @@ use lightbench_core::units::{Bytes, Seconds};
 
 use super::empty;
 use crate::widgets::figure::{Export, FigureView, show as show_figure};
+use crate::workbench::absence::Absence;
 
 /// What is shown.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +29,8 @@ pub struct RooflineModel<'a> {
     pub chosen: Option<RunNumber>,
     /// What others are held against.
     pub pinned: Option<RunNumber>,
+    /// Why there are no runs, where there are none.
+    pub absence: &'a Absence,
 }
 
 /// A run with a time.
@@ -129,7 +132,7 @@ pub fn show(
         return None;
     };
     if model.runs.is_empty() {
-        empty::show(ui, "No times yet", "Save a kernel, and its run appears here");
+        empty::absent(ui, model.absence);
         return None;
     }
     let drawn = drawn(model, ceilings, view);

@@ -24,6 +24,8 @@ use crate::workbench::search::{
 pub(super) struct SearchView {
     /// The variant that the list was last scrolled to.
     seen: Option<usize>,
+    /// The plan while somebody drags one of its numbers.
+    dragged: Option<Plan>,
 }
 
 pub(super) fn show(
@@ -42,7 +44,7 @@ pub(super) fn show(
     let mut said = Vec::new();
     match searches.running() {
         Some(current) => running(ui, &tokens, bench, (current, now), &mut said),
-        None => next(ui, bench, &opened.kernel, &mut said),
+        None => next(ui, bench, &opened.kernel, view, &mut said),
     }
     if let Some(story) = searches.story() {
         if searches.running().is_none() || searches.read.is_some() {
@@ -94,7 +96,7 @@ fn running(
         ui.label(strong(word).color(color));
         ui.label(clock(current.seconds(now)));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            pace(ui, bench.searches.plan.pace, said);
+            pace(ui, bench.settings.search.pace, said);
             let can_stop = current.stage != Stage::Stopping;
             if ui.add_enabled(can_stop, Button::new("Stop")).clicked() {
                 said.push(SearchCommand::Stop);
@@ -187,8 +189,15 @@ fn pace(ui: &mut Ui, pace: Pace, said: &mut Vec<SearchCommand>) {
 }
 
 /// What the next search is like.
-fn next(ui: &mut Ui, bench: &Workbench, kernel: &str, said: &mut Vec<SearchCommand>) {
-    let mut plan = bench.searches.plan.clone();
+fn next(
+    ui: &mut Ui,
+    bench: &Workbench,
+    kernel: &str,
+    view: &mut SearchView,
+    said: &mut Vec<SearchCommand>,
+) {
+    let kept = &bench.settings.search;
+    let mut plan = view.dragged.take().unwrap_or_else(|| kept.clone());
     ui.horizontal_wrapped(|ui| {
         let start = Button::new(strong(format!("Search from {kernel}")));
         if ui.add(start).on_hover_text("F9").clicked() {
@@ -212,7 +221,13 @@ fn next(ui: &mut Ui, bench: &Workbench, kernel: &str, said: &mut Vec<SearchComma
         limits(ui, &mut plan);
         pace(ui, plan.pace, said);
     });
-    if plan != bench.searches.plan {
+    if plan == *kept {
+        return;
+    }
+    // Each change is written to the settings: a number that is being dragged is not one yet.
+    if ui.input(|input| input.pointer.any_down()) {
+        view.dragged = Some(plan);
+    } else {
         said.push(SearchCommand::Plan(plan));
     }
 }
@@ -302,6 +317,16 @@ fn models(ui: &mut Ui, bench: &Workbench, plan: &mut Plan) {
         let field = field.custom_parser(leading_number);
         if ui.add(field).on_hover_text("Tokens that models may use; 0 for no limit").changed() {
             plan.budget.tokens = (tokens > 0).then_some(tokens);
+        }
+        let mut money = plan.budget.money.unwrap_or_default();
+        let field = DragValue::new(&mut money).range(0.0..=1e6).speed(0.01).max_decimals(2);
+        let field = field.custom_formatter(|value, _| {
+            if value == 0.0 { "no cost limit".to_owned() } else { format!("{value:.2} of cost") }
+        });
+        let what =
+            "What models may cost, in the currency of the prices in your settings; 0 for no limit";
+        if ui.add(field.custom_parser(leading_number)).on_hover_text(what).changed() {
+            plan.budget.money = (money > 0.0).then_some(money);
         }
     });
 }

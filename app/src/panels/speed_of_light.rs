@@ -5,6 +5,7 @@ use lightbench_core::figure::{self, Busy};
 
 use super::empty;
 use crate::widgets::figure::{Export, FigureView, show as show_figure};
+use crate::workbench::absence::Absence;
 
 /// What is shown.
 #[derive(Clone, Copy, Debug)]
@@ -13,6 +14,8 @@ pub struct SpeedOfLightModel<'a> {
     pub units: &'a [Busy],
     /// What the run is called that they are held against.
     pub pinned: Option<&'a str>,
+    /// Why there is none, where there is none.
+    pub absence: &'a Absence,
 }
 
 /// How it is looked at.
@@ -37,11 +40,7 @@ pub fn show(
     view: &mut SpeedOfLightView,
 ) -> Option<SpeedOfLightAction> {
     if model.units.is_empty() {
-        empty::show(
-            ui,
-            "No unit was counted yet",
-            "Run a kernel on a device with a sheet, and the share of each unit appears here",
-        );
+        empty::absent(ui, model.absence);
         return None;
     }
     let figure = match figure::speed_of_light(model.units, model.pinned) {

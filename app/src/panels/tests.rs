@@ -24,6 +24,7 @@ use super::{roofline, speed_of_light, timing, workloads};
 use crate::testing;
 use crate::theme::ThemeName;
 use crate::widgets::figure::Export;
+use crate::workbench::absence::Absence;
 
 const WIDE: [f32; 2] = [640.0, 420.0];
 const NARROW: [f32; 2] = [300.0, 320.0];
@@ -113,6 +114,7 @@ fn show_roofline(ui: &mut Ui, view: &mut RooflineView) -> Option<RooflineAction>
         runs: &runs,
         chosen: Some(RunNumber(31)),
         pinned: Some(RunNumber(27)),
+        absence: &absence(),
     };
     roofline::show(ui, &model, view)
 }
@@ -157,6 +159,7 @@ fn show_bandwidth(ui: &mut Ui, view: &mut RooflineView) -> Option<RooflineAction
         runs: &runs,
         chosen: Some(RunNumber(31)),
         pinned: None,
+        absence: &absence(),
     };
     roofline::show(ui, &model, view)
 }
@@ -191,7 +194,8 @@ fn units() -> Vec<Busy> {
 
 fn show_speed(ui: &mut Ui, view: &mut SpeedOfLightView) -> Option<SpeedOfLightAction> {
     let units = units();
-    speed_of_light::show(ui, &SpeedOfLightModel { units: &units, pinned: Some("#27") }, view)
+    let model = SpeedOfLightModel { units: &units, pinned: Some("#27"), absence: &absence() };
+    speed_of_light::show(ui, &model, view)
 }
 
 #[test]
@@ -229,7 +233,7 @@ fn sampled(run: i64, name: &str, time: f64, wide: f64) -> Sampled {
 fn show_timing(ui: &mut Ui, view: &mut TimingView) -> Option<TimingAction> {
     let runs =
         [sampled(27, "vector16 #27", 1.39e-4, 0.008), sampled(31, "registers #31", 1.28e-4, 0.006)];
-    timing::show(ui, &TimingModel { runs: &runs }, view)
+    timing::show(ui, &TimingModel { runs: &runs, absence: &absence() }, view)
 }
 
 #[test]
@@ -269,7 +273,7 @@ fn show_workloads(ui: &mut Ui, view: &mut WorkloadsView) -> Option<WorkloadsActi
     });
     let times: Vec<WorkloadTime> = times.collect();
     let axes = [SizedAxis { name: "rows".to_owned(), sizes: sizes.collect() }];
-    workloads::show(ui, &WorkloadsModel { times: &times, axes: &axes }, view)
+    workloads::show(ui, &WorkloadsModel { times: &times, axes: &axes, absence: &absence() }, view)
 }
 
 #[test]
@@ -293,8 +297,17 @@ fn workloads_and_their_scaling_are_shown() {
     pictures("workloads", show_workloads);
 }
 
+/// Why there is nothing, in panels that have nothing.
+fn absence() -> Absence {
+    Absence::new("Run #12 failed", "Only what passed is measured")
+}
+
+fn nothing<'a>(work: &'a MinimalWork, absence: &'a Absence) -> RooflineModel<'a> {
+    RooflineModel { ceilings: None, work, runs: &[], chosen: None, pinned: None, absence }
+}
+
 #[test]
-fn empty_panels_say_what_to_do() {
+fn empty_panels_say_why() {
     let check = |name: &str, panel: fn(&mut Ui), words: &str| {
         let panel = move |ui: &mut Ui, (): &mut ()| -> Option<()> {
             panel(ui);
@@ -303,48 +316,46 @@ fn empty_panels_say_what_to_do() {
         let harness = shown(ThemeName::Dark, NARROW, panel);
         assert!(harness.query_by_label_contains(words).is_some(), "{name}");
     };
+    const WHY: &str = "Run #12 failed";
     check(
         "roofline without times",
         |ui| {
-            let (ceilings, work) = (ceilings(), work("rmsnorm", "one-row"));
-            let (chosen, pinned) = (None, None);
-            let model =
-                RooflineModel { ceilings: Some(&ceilings), work: &work, runs: &[], chosen, pinned };
+            let (ceilings, work, absence) = (ceilings(), work("rmsnorm", "one-row"), absence());
+            let model = RooflineModel { ceilings: Some(&ceilings), ..nothing(&work, &absence) };
             roofline::show(ui, &model, &mut RooflineView::default());
         },
-        "Save a kernel",
+        WHY,
     );
     check(
         "roofline without a sheet",
         |ui| {
-            let work = work("rmsnorm", "one-row");
-            let (chosen, pinned) = (None, None);
-            let model = RooflineModel { ceilings: None, work: &work, runs: &[], chosen, pinned };
-            roofline::show(ui, &model, &mut RooflineView::default());
+            let (work, absence) = (work("rmsnorm", "one-row"), absence());
+            roofline::show(ui, &nothing(&work, &absence), &mut RooflineView::default());
         },
         "calibrate",
     );
     check(
         "speed of light",
         |ui| {
-            let model = SpeedOfLightModel { units: &[], pinned: None };
+            let model = SpeedOfLightModel { units: &[], pinned: None, absence: &absence() };
             speed_of_light::show(ui, &model, &mut SpeedOfLightView::default());
         },
-        "Run a kernel",
+        WHY,
     );
     check(
         "timing",
         |ui| {
-            timing::show(ui, &TimingModel { runs: &[] }, &mut TimingView::default());
+            let model = TimingModel { runs: &[], absence: &absence() };
+            timing::show(ui, &model, &mut TimingView::default());
         },
-        "Time a kernel",
+        WHY,
     );
     check(
         "workloads",
         |ui| {
-            let model = WorkloadsModel { times: &[], axes: &[] };
+            let model = WorkloadsModel { times: &[], axes: &[], absence: &absence() };
             workloads::show(ui, &model, &mut WorkloadsView::default());
         },
-        "Run a kernel",
+        WHY,
     );
 }

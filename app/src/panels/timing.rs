@@ -6,12 +6,15 @@ use lightbench_core::history::RunNumber;
 
 use super::empty;
 use crate::widgets::figure::{Export, FigureView, show as show_figure};
+use crate::workbench::absence::Absence;
 
 /// What is shown.
 #[derive(Clone, Copy, Debug)]
 pub struct TimingModel<'a> {
     /// One run, or two of which the first is what the second is held against.
     pub runs: &'a [Sampled],
+    /// Why there is none, where there is none.
+    pub absence: &'a Absence,
 }
 
 /// How it is looked at.
@@ -34,7 +37,7 @@ pub enum TimingAction {
 /// Draws the panel.
 pub fn show(ui: &mut Ui, model: &TimingModel<'_>, view: &mut TimingView) -> Option<TimingAction> {
     if model.runs.is_empty() {
-        empty::show(ui, "No samples yet", "Time a kernel on a GPU, and every sample appears here");
+        empty::absent(ui, model.absence);
         return None;
     }
     let figure = match figure::distribution(model.runs) {

@@ -5,6 +5,7 @@ use lightbench_core::figure::{self, Figure, Scaled, Size, Undrawable, WorkloadTi
 
 use super::empty;
 use crate::widgets::figure::{Export, FigureView, show as show_figure};
+use crate::workbench::absence::Absence;
 
 /// What is shown.
 #[derive(Clone, Copy, Debug)]
@@ -13,6 +14,8 @@ pub struct WorkloadsModel<'a> {
     pub times: &'a [WorkloadTime],
     /// Axes of the task along which there are at least two sizes.
     pub axes: &'a [SizedAxis],
+    /// Why there are no times, where there are none.
+    pub absence: &'a Absence,
 }
 
 /// An axis of a task.
@@ -58,7 +61,7 @@ pub fn show(
     view: &mut WorkloadsView,
 ) -> Option<WorkloadsAction> {
     if model.times.is_empty() {
-        empty::show(ui, "No times yet", "Run a kernel, and the time of each workload appears here");
+        empty::absent(ui, model.absence);
         return None;
     }
     // An axis that is gone is no longer looked at.

@@ -7,12 +7,14 @@ use egui::{
     TextStyle, Ui, vec2,
 };
 
+use lightbench_core::device::DeviceName;
 use lightbench_core::measure::{Besides, EnergyUse};
 
 use crate::theme::{self, GAP, Tokens};
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
 use crate::workbench::command::{Command, MeasureCommand, Recovery, Resolution};
+use crate::workbench::errand::DeviceChoice;
 use crate::workbench::evaluations::Machine;
 use crate::workbench::progress::{Stage, State};
 use crate::workbench::settings::{Measuring, Mode, Settings};
@@ -230,7 +232,7 @@ pub(super) fn status(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>
                         ui.weak(&found.compiler);
                         if let Some(device) = bench.device() {
                             ui.weak(format!("{} ({})", device.title, device.name));
-                            meanwhile(ui, bench);
+                            meanwhile(ui, bench, device);
                         }
                         if let Some(why) = &found.without_gpu {
                             ui.weak("no GPU here").on_hover_text(why);
@@ -263,21 +265,30 @@ pub(super) fn status(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>
     );
 }
 
-/// What the device did while the run that is shown was timed.
-fn meanwhile(ui: &mut Ui, bench: &Workbench) {
+/// What the device did while the run that is shown was timed; of a virtual one what its sheet says it has.
+fn meanwhile(ui: &mut Ui, bench: &Workbench, device: &DeviceChoice) {
+    if let (DeviceName::Virtual(_), Some(memory)) = (&device.name, device.sheet.dram.get()) {
+        let hover = "Memory of the device by its sheet; a virtual one takes this machine's";
+        ui.weak(format!("{memory} by its sheet")).on_hover_text(hover);
+    }
     let Some(measured) = bench.measurements() else { return };
+    if measured.is_without_conditions() {
+        let hover = "Clock, power, temperature and free memory are not kept in the history";
+        ui.weak("conditions not recorded").on_hover_text(hover);
+    }
     let mut words: Vec<String> = Vec::new();
     if let Some(conditions) = &measured.conditions {
         words.extend(conditions.sm_clock.map(|(_, high)| high.to_string()));
         words.extend(conditions.power.map(|power| power.to_string()));
         words.extend(conditions.celsius.map(|celsius| format!("{celsius} °C")));
+        words.extend(conditions.memory.map(|memory| memory.to_string()));
     }
     if let Some(Ok(energy)) = &measured.energy {
         words.push(format!("{} an execution", energy.each));
     }
     if !words.is_empty() {
-        let hover =
-            "The highest clock, power and temperature while the run that is shown was timed";
+        let hover = "The highest clock, power and temperature while the run that is shown was timed, and the least \
+                     free memory";
         ui.weak(words.join(" · ")).on_hover_text(hover);
     }
 }

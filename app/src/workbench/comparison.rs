@@ -147,7 +147,7 @@ impl Workbench {
             return;
         };
         let number = row.number;
-        let pinned = self.selection.pinned.and_then(|pinned| self.runs.get(pinned));
+        let pinned = self.pinned().and_then(|pinned| self.runs.get(pinned));
         let other = pinned
             .filter(|pinned| pinned.number != number)
             .or_else(|| self.runs.before(row))

@@ -247,6 +247,11 @@ impl Workbench {
         if self.selection.asked == Some(run.number) {
             self.selection.read = Some(Arc::clone(run));
         }
+        if let Some(pinned) =
+            self.selection.pinned.as_mut().filter(|each| each.number == run.number)
+        {
+            pinned.run = Some(Arc::clone(run));
+        }
         let source: Option<Arc<str>> = source.map(Into::into);
         let is_meant = |side: &&mut Compared| side.number == run.number;
         for side in self.selection.all_compared().filter(is_meant) {
@@ -262,11 +267,5 @@ impl Workbench {
             self.clerk.hand(Errand::Disassemble(Arc::clone(facts)));
             known.sass = Sass::Reading;
         }
-    }
-
-    /// The number of the pinned run, where it still exists.
-    #[must_use]
-    pub fn pinned(&self) -> Option<RunNumber> {
-        self.selection.pinned.filter(|number| self.runs.get(*number).is_some())
     }
 }

@@ -76,6 +76,16 @@ impl Workbench {
 }
 
 impl Measurements {
+    /// Whether a device told the time, and nobody knows what it did meanwhile: the history does not keep that.
+    #[must_use]
+    pub fn is_without_conditions(&self) -> bool {
+        let of_device = |time: &TimeOfMode| match time.source {
+            TimeSource::Measured | TimeSource::Recorded => true,
+            TimeSource::Modelled => false,
+        };
+        self.conditions.is_none() && self.times.iter().any(of_device)
+    }
+
     fn of_verdict(timing: &WorkloadTiming) -> Self {
         let time = |timing: &Timing| TimeOfMode {
             mode: Some(timing.mode),

@@ -3,6 +3,7 @@
 //!
 //! Panels draw from `&Workbench` and give back [`command::Command`]s; [`Workbench::carry_out`] is where they happen.
 
+pub mod absence;
 pub mod access;
 pub mod browsing;
 pub mod catches;
@@ -20,6 +21,7 @@ pub mod measurements;
 pub mod notices;
 pub mod opened;
 pub mod panel;
+pub mod pinned;
 pub mod problem;
 pub mod profiling;
 pub mod progress;
@@ -47,6 +49,7 @@ use self::errand::{Clerk, DeviceChoice, Errand};
 use self::evaluations::{Evaluations, Heard, Machine, Question};
 use self::notices::{Notices, Weight};
 use self::opened::Opened;
+use self::pinned::Pinned;
 use self::runs::Runs;
 use self::search::Searches;
 use self::settings::{Mode, Settings};
@@ -88,7 +91,7 @@ pub struct Selection {
     /// The run that was last asked for, so that it is read.
     pub asked: Option<RunNumber>,
     /// The run that everything is compared with.
-    pub pinned: Option<RunNumber>,
+    pub pinned: Option<Pinned>,
     /// The sides of the comparison, as far as they were read.
     pub sides: [Option<Compared>; 2],
     /// More runs beside them.
@@ -303,12 +306,6 @@ impl Workbench {
 
     fn zoom(&mut self, factor: f32) {
         self.prefer(|settings| settings.set_zoom(settings.zoom * factor));
-    }
-
-    /// Compares everything with a run, or with none again.
-    fn pin(&mut self, number: RunNumber) {
-        let pinned = &mut self.selection.pinned;
-        *pinned = if *pinned == Some(number) { None } else { Some(number) };
     }
 
     /// Changes what a person prefers, for the next time too.

@@ -1,4 +1,4 @@
-//! Searches of the open project: the one that runs, one that is looked at, and what the next one would be.
+//! Searches of the open project: the one that runs, and one that is looked at.
 //!
 //! What a search came to is core's [`Story`]: the same entries make the same story here and in a journal. One search runs at a
 //! time; it lives on a thread of its own, which a [`Searcher`] stands for, and is stopped when the project or the window closes.
@@ -9,6 +9,7 @@ mod suggestion;
 #[cfg(test)]
 pub(crate) mod tests;
 mod tree;
+mod written;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,8 +30,6 @@ use super::errand::{DeviceChoice, Recording, Searcher};
 /// Searches of the open project.
 #[derive(Debug, Default)]
 pub struct Searches {
-    /// What the next one is like.
-    pub plan: Plan,
     /// Those on disk, the newest first.
     pub listed: Vec<Header>,
     /// The one that was started or resumed here.
@@ -299,7 +298,6 @@ impl Searches {
 
     /// Another project: nothing of this one is wanted any more. What runs is stopped, and can be resumed.
     pub(super) fn clear(&mut self) {
-        let plan = self.plan.clone();
         let mut leaving = std::mem::take(&mut self.leaving);
         if let Some(current) = self.current.take().filter(Current::is_alive) {
             if let Some(searcher) = &current.searcher {
@@ -309,7 +307,7 @@ impl Searches {
         }
         // A thread that was not heard of yet is stopped when its finding comes.
         leaving.retain(|current| current.searcher.is_some());
-        *self = Self { plan, leaving, ..Self::default() };
+        *self = Self { leaving, ..Self::default() };
     }
 
     /// Hears everything that was said since the last time.

@@ -6,6 +6,7 @@ use lightbench_core::measure::{Besides, EnergyUse, Protocol};
 use lightbench_core::models::ModelSettings;
 use serde::{Deserialize, Serialize};
 
+use super::search::Plan;
 use crate::theme::ThemeName;
 
 /// What a person prefers. What a file does not say is as at first.
@@ -28,6 +29,8 @@ pub struct Settings {
     pub measuring: Measuring,
     /// The editor.
     pub editor: EditorSettings,
+    /// What the next search is like.
+    pub search: Plan,
     /// Language models and agent commands. Only here: a project can name no command, endpoint or host.
     pub models: ModelSettings,
 }
@@ -130,6 +133,7 @@ impl Default for Settings {
             recent: Vec::new(),
             measuring: Measuring::default(),
             editor: EditorSettings::default(),
+            search: Plan::default(),
             models: ModelSettings::default(),
         }
     }
@@ -153,6 +157,11 @@ impl Settings {
         }
         settings.set_zoom(settings.zoom);
         settings.recent.truncate(MOST_RECENT);
+        // A model that is set up no more could not be unticked.
+        let Self { search, models, .. } = &mut settings;
+        let is_known =
+            |name: &String| models.servers.contains_key(name) || models.agents.contains_key(name);
+        search.models.retain(is_known);
         Ok(settings)
     }
 
@@ -186,6 +195,7 @@ mod tests {
         let mut settings = Settings { theme: ThemeName::Projector, ..Settings::default() };
         settings.remember(Path::new("/projects/softmax"));
         settings.editor.heat = Heat::Sectors;
+        settings.search.contrast = 7;
         let text = settings.to_ron().unwrap();
         assert_eq!(Settings::from_ron(&text), Ok(settings));
     }
@@ -206,6 +216,9 @@ mod tests {
         check("(theme: light, unheard_of: 3)", Ok(1.0));
         check("(schema: 7)", Err("newer"));
         check("(theme: green)", Err("green"));
+        check("(search: (minutes: Some(0.0)))", Err("0 is no limit"));
+        let forgotten = "(search: (operators: [\"rules\", \"model:gone\"]))";
+        assert!(Settings::from_ron(forgotten).unwrap().search.models.is_empty());
         check("{", Err("1:"));
     }
 

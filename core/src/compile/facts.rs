@@ -54,6 +54,18 @@ pub struct Facts {
     pub launches: Vec<LaunchFacts>,
 }
 
+impl LaunchFacts {
+    /// The launch with the most threads: the one that the others prepare or finish.
+    #[must_use]
+    pub fn main(launches: &[Self]) -> Option<&Self> {
+        let threads = |launch: &&Self| {
+            let sizes = launch.planned.grid.iter().chain(&launch.planned.block);
+            sizes.fold(1_u128, |product, size| product.saturating_mul(u128::from(*size)))
+        };
+        launches.iter().max_by_key(threads)
+    }
+}
+
 /// One launch and the compiled kernel that it starts.
 #[derive(Clone, Debug)]
 pub struct LaunchFacts {

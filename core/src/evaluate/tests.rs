@@ -349,6 +349,7 @@ fn clocks_that_throttle_and_others_on_the_device_are_said() {
         is_hot: false,
         is_held_down: false,
         other_processes: 0,
+        memory: None,
     };
     let check = |second: Reading, taint: &[Taint], words: &str| {
         let doing = [Some(calm), Some(second)];

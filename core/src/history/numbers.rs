@@ -59,6 +59,19 @@ pub enum CountedIn {
     },
 }
 
+impl CountedIn {
+    /// The place of a profile.
+    #[must_use]
+    pub fn of(at: &CountedAt) -> Self {
+        match at {
+            CountedAt::There => Self::There,
+            CountedAt::Beside(beside) => {
+                Self::Beside { device: beside.device.clone(), workload: beside.workload.clone() }
+            }
+        }
+    }
+}
+
 impl RecordedNumbers {
     /// The numbers of a workload, from its main launch and what was counted.
     #[must_use]
@@ -85,13 +98,7 @@ impl RecordedCounts {
         let total = &profile.counted.total;
         let sectors = total.global_load_sectors + total.global_store_sectors + total.atomic_sectors;
         Self {
-            at: match &profile.at {
-                CountedAt::There => CountedIn::There,
-                CountedAt::Beside(beside) => CountedIn::Beside {
-                    device: beside.device.clone(),
-                    workload: beside.workload.clone(),
-                },
-            },
+            at: CountedIn::of(&profile.at),
             warp_instructions: total.warp_instructions,
             active_lanes: total.active_lanes(),
             touched: profile.counted.touched.whole().map(|(read, written)| read + written),

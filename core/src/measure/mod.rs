@@ -13,4 +13,4 @@ pub use comparison::{Comparison, Conclusion};
 pub use energy::{Energy, NoEnergy};
 pub use protocol::{Besides, ClockUse, EnergyUse, Progress, Protocol};
 pub use statistics::Summary;
-pub use timing::{Basis, Clock, Conditions, Mode, NoStamps, Stopped, Taint, Timing};
+pub use timing::{Basis, Clock, Conditions, DeviceMemory, Mode, NoStamps, Stopped, Taint, Timing};

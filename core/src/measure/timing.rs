@@ -1,9 +1,11 @@
 //! A time, with everything that it rests on: which clock, which state of the caches, which conditions.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::statistics::Summary;
-use crate::units::{Fraction, Hertz, Seconds, Watts};
+use crate::units::{Bytes, Fraction, Hertz, Seconds, Watts};
 
 /// How long a candidate takes on one workload of one device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -192,6 +194,24 @@ pub struct Conditions {
     /// What the clock of the multiprocessors was locked at, where somebody asked for that.
     #[serde(default)]
     pub locked: Option<Hertz>,
+    /// The least memory that was free when it was read: what is measured has its own part of the rest.
+    #[serde(default)]
+    pub memory: Option<DeviceMemory>,
+}
+
+/// Memory of a device at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceMemory {
+    /// What nobody holds.
+    pub free: Bytes,
+    /// All that there is.
+    pub total: Bytes,
+}
+
+impl fmt::Display for DeviceMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} free", self.free, self.total)
+    }
 }
 
 /// What was read of a device at one moment.
@@ -211,6 +231,8 @@ pub struct Reading {
     pub is_held_down: bool,
     /// Other processes with a context on the device.
     pub other_processes: u32,
+    /// Its memory, where the driver says it.
+    pub memory: Option<DeviceMemory>,
 }
 
 /// A time of so many launch floors or less is near the floor.
@@ -236,6 +258,10 @@ impl Conditions {
             power_capped: readings.iter().any(|reading| reading.is_power_capped),
             other_processes: readings.iter().map(|each| each.other_processes).max().unwrap_or(0),
             locked: None,
+            memory: readings
+                .iter()
+                .filter_map(|reading| reading.memory)
+                .min_by_key(|memory| memory.free),
         }
     }
 }
@@ -394,6 +420,7 @@ mod tests {
             is_hot: false,
             is_held_down: false,
             other_processes: 0,
+            memory: Some(DeviceMemory { free: Bytes(5 << 30), total: Bytes(8 << 30) }),
         };
         let slow = Reading { sm_clock: Hertz(1.4e9), ..calm };
         let check = |readings: &[Reading], expected: &[Taint]| {
@@ -405,8 +432,11 @@ mod tests {
         check(&[calm, Reading { is_power_capped: true, ..slow }], &[]);
         check(&[Reading { is_hot: true, ..calm }], &[Taint::Thermal]);
         check(&[Reading { is_held_down: true, ..calm }], &[Taint::Hardware]);
-        let conditions = Conditions::of(&[calm, Reading { other_processes: 2, ..slow }]);
+        let full = Some(DeviceMemory { free: Bytes(3 << 30), total: Bytes(8 << 30) });
+        let busy = Reading { other_processes: 2, memory: full, ..slow };
+        let conditions = Conditions::of(&[calm, busy, Reading { memory: None, ..calm }]);
         assert_eq!(conditions.sm_clock, Some((Hertz(1.4e9), Hertz(1.98e9))));
-        assert_eq!(conditions.other_processes, 2);
+        assert_eq!((conditions.other_processes, conditions.memory), (2, full));
+        assert_eq!(full.map(|full| full.to_string()).as_deref(), Some("3 GiB of 8 GiB free"));
     }
 }

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
 use crate::cancellation::Cancellation;
 use crate::engine::{
     AskedBy, Because, Client, Conditions, Contest, Ending, Event, NotTaken, Request, Screens, Work,
@@ -82,7 +84,8 @@ pub enum Interrupted {
 }
 
 /// How much of the device a search takes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Pace {
     /// All that nobody else asks for.
     #[default]

@@ -284,11 +284,7 @@ impl Situation<'_> {
     /// The launch with the most threads: the one that the others prepare or finish.
     #[must_use]
     pub fn main_launch(&self) -> Option<&LaunchFacts> {
-        let threads = |launch: &&LaunchFacts| {
-            let sizes = launch.planned.grid.iter().chain(&launch.planned.block);
-            sizes.fold(1_u128, |product, size| product.saturating_mul(u128::from(*size)))
-        };
-        self.launches.iter().max_by_key(threads)
+        LaunchFacts::main(self.launches)
     }
 
     /// Blocks of the main launch.

@@ -5,11 +5,13 @@ use lightbench_core::device::{DeviceName, DeviceSheet};
 use lightbench_core::engine::{Because, Request, RequestId};
 use lightbench_core::evaluate::profiled::Profiled;
 use lightbench_core::measure::energy::Joules;
-use lightbench_core::measure::{Besides, Conditions, Energy, EnergyUse, Mode, NoEnergy, Timing};
+use lightbench_core::measure::{
+    Besides, Conditions, DeviceMemory, Energy, EnergyUse, Mode, NoEnergy, Timing,
+};
 use lightbench_core::nsight::metric::{Unit, everything};
 use lightbench_core::nsight::quantity::Quantity;
 use lightbench_core::nsight::{Hardware, Measured, Profile, ProfiledLaunch, Profiler, stalls};
-use lightbench_core::units::{Hertz, Seconds, Watts};
+use lightbench_core::units::{Bytes, Hertz, Seconds, Watts};
 use lightbench_core::verify::verdict::TimingUse;
 use lightbench_core::worker::command::WorkerCommand;
 
@@ -188,6 +190,7 @@ fn everything_measured(seed: u64) -> lightbench_core::evaluate::Run {
             power_capped: true,
             other_processes: 0,
             locked: None,
+            memory: Some(DeviceMemory { free: Bytes(97 << 30), total: Bytes(140 << 30) }),
         },
         ..timing(seconds)
     };
@@ -220,7 +223,9 @@ fn energy_and_every_condition_are_shown_where_they_were_measured() {
             harness.state_mut().window.carry_out(Command::Show(panel), NOW);
             harness.run();
             // In the strip below, whatever panel is shown.
-            harness.get_by_label_contains("573 W · 61 °C · 60.0 mJ an execution");
+            harness.get_by_label_contains(
+                "573 W · 61 °C · 97 GiB of 140 GiB free · 60.0 mJ an execution",
+            );
             if panel == Panel::Timing {
                 for label in ["cold", "warm", "graph", "server", "energy", "60.0 mJ"] {
                     harness.get_by_label(label);
@@ -231,6 +236,7 @@ fn energy_and_every_condition_are_shown_where_they_were_measured() {
                 assert_eq!(toggled, Some(egui::accesskit::Toggled::True));
             } else {
                 harness.get_by_label("held the clock down");
+                harness.get_by_label("at least 97 GiB of 140 GiB free");
             }
             testing::picture(&mut harness, &format!("measured-{}-{theme}", panel.title()));
         }

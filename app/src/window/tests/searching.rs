@@ -153,18 +153,21 @@ fn what_a_forecast_skipped_is_predicted_and_nothing_else() {
 #[test]
 fn the_plan_has_models_and_a_forecast() {
     for theme in ThemeName::ALL {
-        let (mut harness, _) = shown(theme, SIZE);
+        let (mut harness, script) = shown(theme, SIZE);
         harness.state_mut().window.carry_out(Command::Layout(LayoutName::Search), NOW);
         let settings = "(servers: {}, agents: {\"editor\": (argv: [\"/usr/bin/editor\"])})";
         let models = ron::from_str(settings).unwrap();
         harness.state_mut().window.bench.settings.models = models;
         harness.run();
-        let plan =
-            |harness: &Harness<'static, State>| harness.state().window.bench.searches.plan.clone();
+        let plan = |harness: &Harness<'static, State>| {
+            harness.state().window.bench.settings.search.clone()
+        };
         assert!(plan(&harness).forecast.is_off() && plan(&harness).models.is_empty());
         harness.get_by_label("Forecast").click();
         harness.run();
         assert!(!plan(&harness).forecast.is_off());
+        let is_kept = |errand: &Errand| matches!(errand, Errand::KeepSettings(kept) if !kept.search.forecast.is_off());
+        assert!(script.handed().iter().any(is_kept), "it is not there the next time");
         assert!(harness.query_by_label("Roles: proposer").is_none());
         harness.get_by_label("editor").click();
         harness.run();
@@ -254,7 +257,7 @@ fn models_of_the_settings_take_part_in_the_plan() {
         harness.get_by_label("qwen-coder").focus();
         press(&mut harness, Modifiers::NONE, Key::Enter);
         harness.run();
-        assert!(harness.state().window.bench.searches.plan.models.contains("qwen-coder"));
+        assert!(harness.state().window.bench.settings.search.models.contains("qwen-coder"));
         testing::picture(&mut harness, &format!("search-models-{theme}"));
     }
 }

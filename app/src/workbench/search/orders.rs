@@ -23,7 +23,7 @@ impl Workbench {
     pub(in crate::workbench) fn search(&mut self, command: SearchCommand, now: Duration) {
         let done = match command {
             SearchCommand::Plan(plan) => {
-                self.searches.plan = plan;
+                self.prefer(|settings| settings.search = plan);
                 Ok(())
             }
             SearchCommand::Start => self.start_search(),
@@ -31,7 +31,7 @@ impl Workbench {
             SearchCommand::GoOn => self.go_on(now),
             SearchCommand::Stop => self.searches.stop(),
             SearchCommand::Pace(pace) => {
-                self.searches.plan.pace = pace;
+                self.prefer(|settings| settings.search.pace = pace);
                 self.searches.hold(Hold::Pace(pace));
                 Ok(())
             }
@@ -69,7 +69,7 @@ impl Workbench {
     }
 
     fn start_search(&mut self) -> Result<(), String> {
-        let (plan, device) = (self.searches.plan.clone(), self.device_to_search_on()?);
+        let (plan, device) = (self.settings.search.clone(), self.device_to_search_on()?);
         if plan.operators().is_empty() {
             return Err("nobody would propose anything: take rules, tuning or both".to_owned());
         }
@@ -92,7 +92,7 @@ impl Workbench {
             project: Arc::clone(&project),
             device: device.name.clone(),
             beginning,
-            pace: self.searches.plan.pace,
+            pace: self.settings.search.pace,
         };
         self.hand(Errand::Search(Box::new(order)));
         self.searches.current = Some(Current::starting(project, device, budget));
@@ -139,7 +139,7 @@ impl Workbench {
         }
         let story = self.searches.story().ok_or("no search is there to go on with")?;
         let header = story.header.clone();
-        let budget = wider(story, &self.searches.plan);
+        let budget = wider(story, &self.settings.search);
         let Machine::Known(found) = &self.evaluations.machine else {
             return Err("nothing can run before the machine is known".to_owned());
         };

@@ -8,12 +8,20 @@ use lightbench_core::project::{Kernel, Project};
 use lightbench_core::search::{Budget, Forecasting, Pace};
 use lightbench_core::strategies::{StrategyKind, TunerKind};
 use lightbench_core::suggest::model::{PREFIX, Roles};
+use serde::{Deserialize, Serialize};
+
+use super::written::WrittenPlan;
 
 /// Evaluations of a search unless somebody says otherwise.
 const USUAL_EVALUATIONS: usize = 80;
 
-/// What the next search is like.
-#[derive(Clone, Debug, PartialEq)]
+/// Operators by the names that the command line has for them.
+pub(super) const RULES: &str = "rules";
+pub(super) const TUNING: &str = "tuner";
+
+/// What the next search is like; kept in settings for the time after that.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "WrittenPlan", into = "WrittenPlan")]
 pub struct Plan {
     /// Which candidate is changed next.
     pub strategy: StrategyKind,
@@ -67,7 +75,7 @@ impl Plan {
     /// Who proposes, by the names that the command line has for them.
     #[must_use]
     pub fn operators(&self) -> Vec<String> {
-        let all = [(self.rules, "rules"), (self.tuning, "tuner")];
+        let all = [(self.rules, RULES), (self.tuning, TUNING)];
         let taking = all.into_iter().filter(|(taking, _)| *taking == Taking::Part);
         let models = self.models.iter().map(|name| format!("{PREFIX}{name}"));
         taking.map(|(_, name)| name.to_owned()).chain(models).collect()

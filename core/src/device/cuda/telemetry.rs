@@ -1,4 +1,4 @@
-//! What a GPU does while it is timed: clock, power, temperature, and what holds it down, as NVML says.
+//! What a GPU does while it is timed: clock, power, temperature, memory, and what holds it down, as NVML says.
 //!
 //! NVML is optional: where its library is missing or refuses, there are no readings, and that is all.
 
@@ -10,8 +10,8 @@ use nvml_wrapper::bitmasks::device::ThrottleReasons;
 use nvml_wrapper::enum_wrappers::device::{Clock, TemperatureSensor};
 
 use crate::measure::energy::Joules;
-use crate::measure::timing::Reading;
-use crate::units::{Hertz, Watts};
+use crate::measure::timing::{DeviceMemory, Reading};
+use crate::units::{Bytes, Hertz, Watts};
 
 /// Time between readings: they take a part of a millisecond each.
 const PERIOD: Duration = Duration::from_millis(20);
@@ -59,6 +59,10 @@ impl Telemetry {
             is_hot: held.intersects(thermal),
             is_held_down: held.intersects(hardware) && !held.intersects(thermal),
             other_processes: others(&processes),
+            memory: device.memory_info().ok().map(|memory| DeviceMemory {
+                free: Bytes(memory.free),
+                total: Bytes(memory.total),
+            }),
         })
     }
 }

@@ -1,0 +1,162 @@
+//! Why a panel has nothing to show of the run that it is about, and what to do: a run that failed, one that nobody timed, one
+//! that another machine recorded, or none at all are not the same.
+
+use lightbench_core::history::StoredRun;
+use lightbench_core::history::record::{FailureWord, Outcome};
+
+use super::Workbench;
+use super::evaluations::{Known, Machine};
+use super::runs::Row;
+
+/// Why something is not there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Absence {
+    /// What is missing.
+    pub what: String,
+    /// What to do, or why.
+    pub advice: String,
+}
+
+impl Absence {
+    /// Of both.
+    #[must_use]
+    pub fn new(what: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self { what: what.into(), advice: advice.into() }
+    }
+}
+
+impl Workbench {
+    /// Why the run that panels show has no time; none where it has one.
+    #[must_use]
+    pub fn without_time(&self) -> Option<Absence> {
+        let Some(row) = self.shown_run() else { return Some(self.without_run()) };
+        if !row.times.is_empty() {
+            return None;
+        }
+        Some(self.failed(row).unwrap_or_else(|| self.untimed(row)))
+    }
+
+    /// Why nobody counted what the run does that panels show.
+    #[must_use]
+    pub fn without_counts(&self) -> Absence {
+        let Some(row) = self.shown_run() else { return self.without_run() };
+        let evaluated = self.shown_verdict();
+        let timings =
+            evaluated.and_then(|evaluated| Some(&evaluated.run.verdict.as_ref().ok()?.timings));
+        let uncounted = timings.and_then(|timings| self.told(timings)?.profile.as_ref().err());
+        match (self.failed(row), uncounted) {
+            (Some(failed), _) => failed,
+            (None, Some(why)) => {
+                Absence::new(format!("Nothing was counted of run #{}", row.number), why.to_string())
+            }
+            (None, None) => Absence::new(
+                format!("Nothing is on record of what run #{} did", row.number),
+                "Press F5 to look again: a virtual GPU counts, by itself or beside the GPU that times",
+            ),
+        }
+    }
+
+    /// Why the kernel that is worked on is not compiled.
+    #[must_use]
+    pub fn without_code(&self) -> Absence {
+        let Some(kernel) = self.opened.as_ref().map(|opened| &opened.kernel) else {
+            return self.without_run();
+        };
+        let known = self.evaluations.of(kernel);
+        let is_refused = |known: &Known| {
+            let verdict = known.evaluated.as_ref().map(|evaluated| &evaluated.run.verdict);
+            let failure = verdict.and_then(|verdict| verdict.as_ref().err());
+            failure.and_then(FailureWord::of) == Some(FailureWord::Compile)
+                || !known.compile_problems.is_empty()
+        };
+        match known {
+            Some(known) if known.running.is_none() && is_refused(known) => {
+                Absence::new(format!("{kernel} does not compile"), "Problems says where, and why")
+            }
+            Some(_) | None if self.shown_run().is_some() => Absence::new(
+                format!("{kernel} was not compiled since the window opened"),
+                "Save it, or press F5",
+            ),
+            Some(_) | None => self.without_run(),
+        }
+    }
+
+    /// Why nobody knows what the run that panels show needs.
+    #[must_use]
+    pub fn without_resources(&self) -> Absence {
+        match self.selection.run.and_then(|number| self.runs.get(number)) {
+            Some(row) if self.shown_verdict().is_none() => {
+                let why = "Registers, shared memory and occupancy of runs before November 2026, of other benches and of \
+                           what failed are not kept";
+                let what = format!("Nothing is on record of what run #{} needs", row.number);
+                Absence::new(what, why)
+            }
+            Some(_) | None => self.without_code(),
+        }
+    }
+
+    /// Why there is no run of the kernel that is worked on.
+    fn without_run(&self) -> Absence {
+        let Some(kernel) = self.opened.as_ref().map(|opened| &opened.kernel) else {
+            return Absence::new("No project is open", "Open one to begin");
+        };
+        if let Machine::Unable(why) = &self.evaluations.machine {
+            return Absence::new("Nothing can run on this machine yet", why);
+        }
+        match self.evaluations.of(kernel) {
+            Some(known) if known.running.is_some() => Absence::new(
+                format!("{kernel} is being looked at"),
+                "The stages at the top say how far it is",
+            ),
+            Some(Known { obstacle: Some(why), .. }) => {
+                Absence::new(format!("Nobody could look at {kernel}"), why)
+            }
+            Some(known) if known.facts.is_some() => Absence::new(
+                format!("{kernel} was compiled and not run"),
+                "Choose everything beside On save, and press F5",
+            ),
+            Some(_) | None => {
+                Absence::new(format!("No run of {kernel} yet"), "Save it, or press F5")
+            }
+        }
+    }
+
+    fn failed(&self, row: &Row) -> Option<Absence> {
+        row.failure?;
+        let what = format!("Run #{} failed", row.number);
+        let why = row.sentence.as_deref().unwrap_or(row.verdict());
+        let where_to = if self.shown_verdict().is_some() {
+            "Result says more"
+        } else {
+            "Press F5 to look again"
+        };
+        Some(Absence::new(what, format!("{why}. Only what passed is measured. {where_to}")))
+    }
+
+    fn untimed(&self, row: &Row) -> Absence {
+        let number = row.number;
+        let timings = self.shown_verdict().and_then(|shown| {
+            let timings = &shown.run.verdict.as_ref().ok()?.timings;
+            self.told(timings)?.withheld.clone()
+        });
+        let read = self.selection.read.as_deref().filter(|run| run.number == number);
+        match timings.or_else(|| withheld(read?, &self.opened.as_ref()?.workload)) {
+            Some(why) => Absence::new(format!("The time of run #{number} is withheld"), why),
+            None => Absence::new(
+                format!("Run #{number} passed and was not timed"),
+                "Choose everything beside On save, and press F5 to time it",
+            ),
+        }
+    }
+}
+
+/// Why a run of the history has no time in a workload.
+fn withheld(run: &StoredRun, workload: &str) -> Option<String> {
+    match &run.record.outcome {
+        Outcome::Passed { withheld, .. } => {
+            let named = withheld.iter().find(|(name, _)| name.as_str() == workload);
+            named.or_else(|| withheld.iter().next()).map(|(_, why)| why.clone())
+        }
+        Outcome::Failed { .. } => None,
+    }
+}
