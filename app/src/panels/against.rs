@@ -57,6 +57,8 @@ pub(super) fn counter(beside: Beside) -> impl Fn(f64) -> String {
         Beside::Differs { by, other } if amount == by.abs() && other != 0.0 => {
             format!("{:.1} %", amount / other.abs() * 100.0)
         }
-        _ => number(amount),
+        Beside::Same | Beside::Differs { .. } | Beside::NotRecorded | Beside::Elsewhere => {
+            number(amount)
+        }
     }
 }
