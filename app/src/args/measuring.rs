@@ -6,7 +6,7 @@ use lightbench_core::measure::{Besides, ClockUse, Mode};
 /// How times are taken, and what is measured besides.
 #[derive(Debug, Args)]
 pub struct Measuring {
-    /// What tells the time of a single launch on a GPU [default: events].
+    /// What tells the time of a single launch on a GPU [default: the driver's time stamps where there are any, else events].
     #[arg(long, value_name = "CLOCK")]
     pub clock: Option<Clock>,
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::statistics::Summary;
-use super::timing::{Mode, Stopped};
+use super::timing::{Mode, NoStamps, Stopped};
 use crate::units::Seconds;
 
 /// How many samples are taken.
@@ -75,12 +75,28 @@ pub enum EnergyUse {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClockUse {
-    /// Events around it.
+    /// The driver's time stamps where there are any, else events: nobody asked for either.
     #[default]
+    Best,
+    /// Events around it.
     Events,
-    /// Time stamps of the driver (CUPTI); where there are none, events.
+    /// Time stamps of the driver (CUPTI); where there are none, events and the reason.
     Cupti,
 }
+
+impl ClockUse {
+    /// Whether it is worth a word that events told a time for this reason.
+    pub fn is_surprised_by(self, reason: NoStamps) -> bool {
+        match self {
+            Self::Events => false,
+            Self::Best => !matches!(reason, NoStamps::NotFound | NoStamps::Several),
+            Self::Cupti => true,
+        }
+    }
+}
+
+/// Two medians whose intervals are this narrow to either side lie within 0.5 % of each other.
+const FINE: f64 = 0.0025;
 
 impl Protocol {
     /// For a verdict.
@@ -88,9 +104,9 @@ impl Protocol {
         per_round: 5,
         least_rounds: 20,
         most_rounds: 640,
-        precision: 0.005,
+        precision: FINE,
         longest: Duration::from_millis(300),
-        clock: ClockUse::Events,
+        clock: ClockUse::Best,
         besides: Besides::Nothing,
         energy: EnergyUse::Skip,
         locked: None,
@@ -103,7 +119,7 @@ impl Protocol {
         most_rounds: 640,
         precision: 0.003,
         longest: Duration::from_millis(1000),
-        clock: ClockUse::Events,
+        clock: ClockUse::Best,
         besides: Besides::Nothing,
         energy: EnergyUse::Skip,
         locked: None,
@@ -116,7 +132,7 @@ impl Protocol {
         most_rounds: 20,
         precision: 0.02,
         longest: Duration::from_millis(30),
-        clock: ClockUse::Events,
+        clock: ClockUse::Best,
         besides: Besides::Nothing,
         energy: EnergyUse::Skip,
         locked: None,

@@ -1,4 +1,4 @@
-//! What tells the time: events, or the driver's time stamps where they are asked for and fit what was launched.
+//! What tells the time: events, or the driver's time stamps where there are any and they fit what was launched.
 
 use super::*;
 use crate::device::pretended::STAMPED;
@@ -29,16 +29,22 @@ fn check(clock: ClockUse, stamps: Option<usize>, expected: Result<(), Option<NoS
 }
 
 #[test]
-fn time_stamps_tell_the_time_only_where_they_are_asked_for_and_there() {
+fn time_stamps_tell_the_time_where_there_are_any_unless_events_are_asked_for() {
     check(ClockUse::Events, Some(usize::MAX), Err(None));
-    check(ClockUse::Cupti, Some(usize::MAX), Ok(()));
+    for clock in [ClockUse::Best, ClockUse::Cupti] {
+        check(clock, Some(usize::MAX), Ok(()));
+    }
+    // Nobody is told of a library that is not there, unless it was asked for.
+    check(ClockUse::Best, None, Err(None));
     check(ClockUse::Cupti, None, Err(Some(NoStamps::NotFound)));
 }
 
 #[test]
 fn samples_of_two_clocks_are_never_mixed() {
-    check(ClockUse::Cupti, Some(0), Err(Some(NoStamps::Unlike)));
-    check(ClockUse::Cupti, Some(4), Err(Some(NoStamps::Unlike)));
+    for clock in [ClockUse::Best, ClockUse::Cupti] {
+        check(clock, Some(0), Err(Some(NoStamps::Unlike)));
+        check(clock, Some(4), Err(Some(NoStamps::Unlike)));
+    }
 }
 
 #[test]

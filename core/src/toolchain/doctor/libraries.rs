@@ -22,8 +22,8 @@ const CUBLAS: Told = Told {
 
 const CUPTI: Told = Told {
     topic: Topic::Cupti,
-    there: "the driver's time stamps, for `--clock cupti`",
-    missing: "not found: `--clock cupti` falls back to events",
+    there: "the driver's time stamps tell how long single launches take",
+    missing: "not found: on a GPU, events tell the time, which is less exact below 10 µs",
     package: "nvidia-cuda-cupti",
 };
 

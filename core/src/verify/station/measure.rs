@@ -148,7 +148,7 @@ impl Station {
         if let Some(instruments) = self.device().instruments() {
             instruments.keep_time(&match order.protocol.clock {
                 ClockUse::Events => Timekeeping::Events,
-                ClockUse::Cupti => Timekeeping::Cupti(order.cupti.clone()),
+                ClockUse::Best | ClockUse::Cupti => Timekeeping::Cupti(order.cupti.clone()),
             });
         }
         let mut contenders: Vec<Contender> = Vec::new();

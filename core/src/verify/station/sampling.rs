@@ -166,7 +166,10 @@ fn rounds(
     let rounds = all.into_iter().map(Progress::into_rounds).collect();
     let clock = match clock {
         Clock::Events { offset, floor, without } => {
-            Clock::Events { offset, floor, without: without.or(why) }
+            let without = without.or(why);
+            let asked = order.protocol.clock;
+            let without = without.filter(|reason| asked.is_surprised_by(*reason));
+            Clock::Events { offset, floor, without }
         }
         Clock::Cupti { .. } | Clock::Modelled => clock,
     };

@@ -1,0 +1,147 @@
+//! What things of a project are called in a launcher.
+
+use super::function::factor;
+use super::steps::{function, launches};
+use crate::project::definition::Definition;
+use crate::project::dtype::{CType, Dtype};
+use crate::project::expression::{DEVICE_PREFIX, Spelling};
+use crate::project::launch::{Buffer, LaunchStep};
+use crate::project::{Launch, names::is_identifier};
+
+/// What a launcher's functions call their own. A name of the project that is one of these gets an underscore.
+const OWN: [&str; 14] = [
+    "arguments",
+    "attributes",
+    "bytes",
+    "cluster",
+    "config",
+    "end",
+    "kernel",
+    "lightbench",
+    "memory",
+    "offsets",
+    "scratch",
+    "sound",
+    "status",
+    "stream",
+];
+
+/// Numbered names of that kind.
+const OWN_BEGINNINGS: [&str; 2] = ["turn_", "value_"];
+
+/// Names of one launcher.
+pub(super) struct Names<'a> {
+    pub(super) definition: &'a Definition,
+    pub(super) launch: &'a Launch,
+    /// The function.
+    pub(super) function: String,
+}
+
+impl<'a> Names<'a> {
+    pub(super) fn of(definition: &'a Definition, launch: &'a Launch, kernel: &str) -> Self {
+        let function = identifier(&format!("{}_{kernel}", definition.name));
+        Self { definition, launch, function }
+    }
+
+    /// What a tensor, an axis or a scalar is called.
+    pub(super) fn spelled(&self, name: &str) -> String {
+        let launched = self.launch.kernels();
+        let hides =
+            launched.iter().any(|kernel| kernel.base().split("::").any(|part| part == name));
+        let is_own = OWN.contains(&name.trim_end_matches('_'))
+            || OWN_BEGINNINGS.iter().any(|beginning| name.starts_with(beginning));
+        // Each of them gets one more, so that two stay two.
+        if hides || is_own { format!("{name}_") } else { name.to_owned() }
+    }
+
+    /// The place of a buffer in the array of addresses: tensors first, then scratch.
+    pub(super) fn place(&self, buffer: Buffer) -> usize {
+        match buffer {
+            Buffer::Tensor(index) | Buffer::Magnitude(index) => index,
+            Buffer::Scratch(index) => self.definition.tensors.len() + index,
+        }
+    }
+
+    /// The address of a buffer as an lvalue.
+    pub(super) fn address(&self, buffer: Buffer) -> String {
+        format!("memory[{}]", self.place(buffer))
+    }
+
+    /// The type of a buffer's elements.
+    pub(super) fn dtype(&self, buffer: Buffer) -> Option<Dtype> {
+        match buffer {
+            Buffer::Tensor(index) | Buffer::Magnitude(index) => {
+                self.definition.tensors.get(index).map(|tensor| tensor.dtype)
+            }
+            Buffer::Scratch(index) => self.launch.scratch.get(index).map(|scratch| scratch.dtype),
+        }
+    }
+}
+
+impl Spelling for Names<'_> {
+    fn name(&self, name: &str) -> String {
+        if let Some(fact) = name.strip_prefix(DEVICE_PREFIX) {
+            return format!("lightbench::{fact}(sound)");
+        }
+        if self.launch.parameters.iter().any(|parameter| parameter.name == name) {
+            return format!("PARAM_{name}");
+        }
+        self.spelled(name)
+    }
+
+    fn max_active_blocks(&self, kernel: &str) -> Option<String> {
+        let named =
+            |step: &&&LaunchStep| step.kernel.text() == kernel || step.kernel.base() == kernel;
+        let mut each: Vec<String> = Vec::new();
+        for step in launches(&self.launch.steps).iter().filter(named) {
+            let threads: Option<Vec<String>> =
+                step.block.iter().map(|size| Some(factor(size.cpp(self)?))).collect();
+            let (threads, shared) = (threads?.join(" * "), step.shared.cpp(self)?);
+            let function = function(step);
+            let call = format!("lightbench::resident({function}, {threads}, {shared}, sound)");
+            if !each.contains(&call) {
+                each.push(call);
+            }
+        }
+        match each.as_slice() {
+            [] => None,
+            [one] => Some(one.clone()),
+            // What fits for each of those that have the name.
+            several => Some(format!("std::min<long long>({{{}}})", several.join(", "))),
+        }
+    }
+}
+
+/// A text as an identifier of C.
+fn identifier(text: &str) -> String {
+    let letter = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    let name: String = text.chars().map(letter).collect();
+    if is_identifier(&name) { name } else { format!("kernel_{name}") }
+}
+
+/// The type in C++.
+pub(super) fn type_name(dtype: Dtype) -> &'static str {
+    match dtype {
+        Dtype::F64 => "double",
+        Dtype::F32 => "float",
+        Dtype::F16 => "__half",
+        Dtype::Bf16 => "__nv_bfloat16",
+        Dtype::F8E4M3 => "__nv_fp8_e4m3",
+        Dtype::F8E5M2 => "__nv_fp8_e5m2",
+        Dtype::I64 => "long long",
+        Dtype::I32 => "int",
+        Dtype::I16 => "short",
+        Dtype::I8 => "signed char",
+        Dtype::U64 => "unsigned long long",
+        Dtype::U32 => "unsigned int",
+        Dtype::U16 => "unsigned short",
+        // Two packed elements share a byte.
+        Dtype::U8 | Dtype::I4 | Dtype::U4 | Dtype::E2M1 => "unsigned char",
+        Dtype::Bool => "bool",
+    }
+}
+
+/// The type of a value in C++.
+pub(super) fn value_type(c_type: CType) -> &'static str {
+    type_name(c_type.dtype())
+}
