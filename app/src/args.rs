@@ -4,6 +4,7 @@
 
 mod history;
 mod launch;
+mod launcher;
 mod lessons;
 mod measuring;
 mod models;
@@ -19,6 +20,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use self::history::{Export, History, Import, Report, Selection, Sort};
 pub use self::launch::{Approximations, CheckSet, Launch, Order};
+pub use self::launcher::Launcher;
 pub use self::lessons::{Access, Lesson};
 pub use self::measuring::{Clock, ComparedMode, ExtraMode, Measuring};
 pub use self::models::Models;
@@ -83,6 +85,7 @@ pub enum Command {
     Lesson(Lesson),
     History(History),
     Export(Export),
+    Launcher(Launcher),
     Import(Import),
     Report(Report),
     New(New),
@@ -191,7 +194,7 @@ pub struct Compare {
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 
-    /// What tells the time of a single launch on a GPU [default: events].
+    /// What tells the time of a single launch on a GPU [default: the driver's time stamps where there are any, else events].
     #[arg(long, value_name = "CLOCK")]
     pub clock: Option<Clock>,
 

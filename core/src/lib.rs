@@ -59,6 +59,8 @@ pub mod lesson;
 
 pub mod report;
 
+pub mod launcher;
+
 pub mod search;
 
 pub mod engine;

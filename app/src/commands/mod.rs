@@ -15,6 +15,7 @@ pub mod history;
 pub mod hold_clocks;
 pub mod launch;
 pub mod launch_once;
+pub mod launcher;
 pub mod lesson;
 pub mod models;
 pub mod new;

@@ -71,7 +71,7 @@ pub fn headers<'a>(
     constants: &[(String, u64)],
     requested: impl IntoIterator<Item = &'a str>,
 ) -> Vec<(String, String)> {
-    let generated = generated(parameters, constants);
+    let generated = format!("#pragma once\n{}", values(parameters, constants));
     let prelude = format!("{PRELUDE}#include <{GENERATED_NAME}>\n");
     let mut headers =
         vec![(PRELUDE_NAME.to_owned(), prelude), (GENERATED_NAME.to_owned(), generated)];
@@ -105,8 +105,8 @@ pub fn stand_in(name: &str) -> Option<String> {
 /// Parameters as `PARAM_NAME`, constants as `AXIS_name` and `axis::name`.
 ///
 /// A bare macro `name` would rewrite the very signature that takes the axis as an argument.
-fn generated(parameters: &[(String, i64)], constants: &[(String, u64)]) -> String {
-    let mut text = String::from("#pragma once\n");
+pub fn values(parameters: &[(String, i64)], constants: &[(String, u64)]) -> String {
+    let mut text = String::new();
     for (name, value) in parameters {
         append(&mut text, format_args!("#define PARAM_{name} {}\n", literal((*value).into())));
     }
@@ -156,10 +156,10 @@ mod tests {
 
     #[test]
     fn parameters_and_constants_become_macros_and_constants() {
-        let text = generated(&[("BLOCK".to_owned(), 256)], &[("cols".to_owned(), 8192)]);
+        let text = values(&[("BLOCK".to_owned(), 256)], &[("cols".to_owned(), 8192)]);
         assert_eq!(
             text,
-            "#pragma once\n#define PARAM_BLOCK 256\n#define AXIS_cols 8192\nnamespace axis {\n\
+            "#define PARAM_BLOCK 256\n#define AXIS_cols 8192\nnamespace axis {\n\
              constexpr long long cols = AXIS_cols;\n} // namespace axis\n"
         );
     }

@@ -29,7 +29,7 @@ impl Function {
         let layout = writer.memory_layout()?;
         let (scratch, prepare) = (writer.scratch_function(), writer.prepare_function());
         let launch = writer.launch_function()?;
-        let usage = writer.usage(scratch.is_some(), prepare.is_some());
+        let usage = writer.usage();
         let parts = [Some(layout), scratch, prepare, Some(launch)];
         Ok(Self { text: parts.into_iter().flatten().collect::<Vec<_>>().join("\n"), usage })
     }
@@ -238,7 +238,7 @@ impl Writer<'_> {
         tensors.chain(self.size_list()).chain(scratch).chain([stream]).collect()
     }
 
-    fn usage(&self, has_scratch: bool, has_prepare: bool) -> Vec<String> {
+    fn usage(&self) -> Vec<String> {
         let function = &self.names.function;
         let definition = self.subject.definition;
         let mut lines = vec![format!("    cudaError_t {function}(")];
@@ -259,11 +259,11 @@ impl Writer<'_> {
             let name = self.names.spelled(&scalar.name);
             lines.push(format!("{name}: {} in the task's definition", scalar.value));
         }
-        if has_scratch {
+        if !self.subject.launch.scratch.is_empty() {
             let size = format!("{function}_scratch_bytes({})", self.size_names());
             lines.push(format!("scratch: {size} bytes of device memory, one for each stream"));
         }
-        if has_prepare {
+        if !self.beginning(Init::ZeroOnce).is_empty() {
             lines.push(format!("{function}_prepare comes once before the first launch"));
         }
         let stream = "stream: nothing waits for it; errors of the kernel itself come later";

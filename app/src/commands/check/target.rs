@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use lightbench_core::project::{Kernel, Project, ProjectError, StandaloneKernel};
+use lightbench_core::evaluate::profiled::usual_workload;
+use lightbench_core::project::{
+    Kernel, Project, ProjectError, Purpose, StandaloneKernel, Workload,
+};
 
 use crate::outcome::Outcome;
 use crate::report;
@@ -51,6 +54,31 @@ pub(in crate::commands) fn project(
             Err(report::request(&message, as_json))
         }
         Err(error) => Err(report::project_error(&error, path, as_json)),
+    }
+}
+
+/// The kernel of that name, or the first.
+pub(in crate::commands) fn kernel(
+    project: &Project,
+    wanted: Option<String>,
+) -> Result<Kernel, String> {
+    let name = wanted.or_else(|| project.kernels.first().map(|kernel| kernel.name.clone()));
+    let name = name.ok_or("the project has no kernel")?;
+    project.kernel(&name).cloned().map_err(|error| error.to_string())
+}
+
+/// The workload of that name, or the one that is usually measured; never a held-out one.
+pub(in crate::commands) fn workload(
+    project: &Project,
+    wanted: Option<&str>,
+) -> Result<Workload, String> {
+    let found = match wanted {
+        Some(name) => project.workload(name).map_err(|error| error.to_string())?,
+        None => usual_workload(project).ok_or("the project has no workload that everybody sees")?,
+    };
+    match found.purpose {
+        Purpose::HeldOut => Err(format!("`{}` is held out: nothing is told of it", found.name)),
+        Purpose::Verify | Purpose::Measure => Ok(found.clone()),
     }
 }
 

@@ -5,9 +5,8 @@ use std::fmt::Display;
 use std::path::Path;
 
 use lightbench_core::device::DeviceName;
-use lightbench_core::evaluate::profiled::usual_workload;
 use lightbench_core::nsight::metric::{MetricSet, set};
-use lightbench_core::project::{Kernel, Project, Purpose, Workload};
+use lightbench_core::project::{Kernel, Project, Workload};
 
 use crate::args;
 use crate::commands::check::{target, unknown_parameter};
@@ -44,9 +43,9 @@ impl Request {
         }
         let lacks = "no inputs; `lightbench launch` takes some";
         let (project, of_file) = target::project(&arguments.target, lacks, as_json)?;
-        let kernel = kernel(&project, arguments.kernel.clone().or(of_file))
+        let kernel = target::kernel(&project, arguments.kernel.clone().or(of_file))
             .map_err(|message| refuse(&message))?;
-        let workload = workload(&project, arguments.workload.as_deref())
+        let workload = target::workload(&project, arguments.workload.as_deref())
             .map_err(|message| refuse(&message))?;
         let parameters: BTreeMap<String, i64> = arguments.parameters.iter().cloned().collect();
         if let Some(name) = unknown_parameter(&[&kernel], &parameters) {
@@ -61,23 +60,6 @@ impl Request {
 
     pub(super) fn workload(&self) -> &Workload {
         &self.workload
-    }
-}
-
-fn kernel(project: &Project, wanted: Option<String>) -> Result<Kernel, String> {
-    let name = wanted.or_else(|| project.kernels.first().map(|kernel| kernel.name.clone()));
-    let name = name.ok_or("the project has no kernel")?;
-    project.kernel(&name).cloned().map_err(|error| error.to_string())
-}
-
-fn workload(project: &Project, wanted: Option<&str>) -> Result<Workload, String> {
-    let found = match wanted {
-        Some(name) => project.workload(name).map_err(|error| error.to_string())?,
-        None => usual_workload(project).ok_or("the project has no workload that everybody sees")?,
-    };
-    match found.purpose {
-        Purpose::HeldOut => Err(format!("`{}` is held out: nothing is told of it", found.name)),
-        Purpose::Verify | Purpose::Measure => Ok(found.clone()),
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod bounds;
 mod check;
+mod cpp;
 mod error;
 mod evaluate;
 mod parse;
@@ -14,6 +15,7 @@ use std::{collections::BTreeSet, ops::Range};
 
 pub use bounds::Interval;
 pub use check::{DeviceNames, Kind, Openness, Scope};
+pub use cpp::Spelling;
 pub use error::{ExpressionError, Reason};
 pub use evaluate::Values;
 
