@@ -13,7 +13,7 @@ use std::path::Path;
 use crate::cancellation::Cancellation;
 use crate::device::{Description, DeviceName, DeviceSheet, Identity, Pipe};
 use crate::evaluate::{Bench, EvaluateError, Evaluation, PolicyUse, Run, evaluate};
-use crate::measure::Protocol;
+use crate::measure::{ClockUse, Protocol};
 use crate::measure::timing::{Basis, Clock, Mode, Timing};
 use crate::project::{Project, ProjectError, Workload};
 use crate::speed_of_light::calibration::{
@@ -156,7 +156,8 @@ impl Found {
             workload: None,
             seed: place.seed,
             policy: PolicyUse::Show,
-            timing: TimingUse::Measure(Protocol::FINAL),
+            // By events: what they add is calibrated as well.
+            timing: TimingUse::Measure(Protocol { clock: ClockUse::Events, ..Protocol::FINAL }),
         };
         let run = evaluate(&evaluation, bench, cancellation, &mut |_step, _workload| {})?;
         if matches!(run.verdict, Err(Failure::Cancelled)) {
