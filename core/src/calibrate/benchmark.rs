@@ -93,9 +93,9 @@ pub const BENCHMARKS: [Benchmark; 16] = [
     ),
     benchmark!("shared-read", Quantity::Memory(MemoryPath::SharedRead), Cold, "16-byte loads"),
     benchmark!("fma-f32", Quantity::Pipe(Pipe::Fp32), Cold, "fma.f32, four chains a thread"),
-    benchmark!("fma-f64", Quantity::Pipe(Pipe::Fp64), Cold, "fma.f64, eight chains a thread"),
+    benchmark!("fma-f64", Quantity::Pipe(Pipe::Fp64), Cold, "fma.f64, four chains a thread"),
     benchmark!("fma-f16", Quantity::Pipe(Pipe::Fp16), Cold, "fma.f16x2, eight chains a thread"),
-    benchmark!("special", Quantity::Special, Cold, "rsqrt.approx.f32, eight chains a thread"),
+    benchmark!("special", Quantity::Special, Cold, "rsqrt.approx.f32, four chains a thread"),
     benchmark!(
         "tensor-f16",
         Quantity::Pipe(Pipe::TensorFp16AccumulateFp32),

@@ -15,8 +15,8 @@ const SMALLEST: f64 = 0.01;
 /// Modelled times that lie closer together than this read as if they were the same.
 const ALIKE: Fraction = Fraction(0.005);
 
-/// By as much either way times by CUDA events move from process to process, since each finds anew what an event pair adds:
-/// on an H200, one kernel took 2.22 to 3.25 µs in five of them (docs/measurement.md).
+/// By as much either way times by CUDA events move from process to process, whatever offset is subtracted: on an H200, one
+/// kernel took 2.22 to 3.25 µs in five of them (docs/measurement.md).
 const EVENTS_MOVE: f64 = 0.5e-6;
 
 /// What an interval of samples becomes where it is held against one of another process, by CUDA events.

@@ -1,7 +1,11 @@
 //! What is said of libraries and of runs, and what is refused.
 
 use lightbench_core::device::{DeviceName, DeviceSheet, LibraryUsed};
+use lightbench_core::evaluate::compare::Outcome as Between;
 use lightbench_core::measure::{Clock, Comparison, Stopped, Timing};
+use lightbench_core::speed_of_light::bound::{CacheState, PhysicalBound};
+use lightbench_core::speed_of_light::ceilings::{Basis, Ceilings};
+use lightbench_core::speed_of_light::minimal_work::MinimalWork;
 use lightbench_core::units::Seconds;
 
 use super::*;
@@ -132,4 +136,29 @@ fn what_no_clock_resolves_is_said() {
         4.4e-6,
         "200.00 % of the time of A (99 % interval 200.00 % to 200.00 %, 20 rounds)",
     );
+}
+
+#[test]
+fn what_has_no_time_has_a_bound_and_a_reason() {
+    let project = sample("rmsnorm");
+    let workload = project.workload("llama-70b-prefill").unwrap();
+    let work = MinimalWork::of(&project.definition, workload);
+    let ceilings = Ceilings::of(DeviceSheet::named("h200").unwrap(), None, Basis::Sheet);
+    let bounds = vec![PhysicalBound::of(&work, &ceilings, CacheState::Cold).unwrap()];
+    let timing = Timing::modelled(Seconds(1e-4), (1.2, 2.5), "DRAM".to_owned(), Vec::new());
+    let check = |b: Result<Timing, String>, ratio, expected: [&str; 2]| {
+        let outcome = Between::Modelled { timings: Box::new([Ok(timing.clone()), b]), ratio };
+        let (workload, bounds) = (workload.name.clone(), bounds.clone());
+        let lines = text::lines(&ComparedWorkload { workload, bounds, outcome });
+        let [bound, a, b, told] = lines.as_slice() else { panic!("{lines:?}") };
+        assert_eq!(bound, "no correct kernel takes less than 98.5 µs (DRAM, sheet)");
+        let share = "about 56.9 % of the speed of light (39.4 % to 82.1 %)";
+        assert_eq!(*a, format!("A  modelled: 120 µs to 250 µs, at least 100 µs (DRAM), {share}"));
+        assert!(b.starts_with(expected[0]) && told.starts_with(expected[1]), "{lines:?}");
+    };
+    let reason = "nothing was counted".to_owned();
+    check(Err(reason), None, ["B  no time: nothing was counted", "no comparison"]);
+    let ratio = Some(lightbench_core::units::Fraction(1.0));
+    let takes = "B is expected to take 100.00 % of the time of A, as modelled";
+    check(Ok(timing.clone()), ratio, ["B  modelled: 120 µs", takes]);
 }

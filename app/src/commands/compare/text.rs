@@ -70,7 +70,7 @@ pub(super) fn library(times: &LibraryTimes) -> String {
 }
 
 /// Both times of a workload, and what follows from them.
-fn lines(each: &ComparedWorkload) -> Vec<String> {
+pub(super) fn lines(each: &ComparedWorkload) -> Vec<String> {
     let told = |(letter, timing): (&str, &Timing)| format!("{letter}  {}", time(each, timing));
     let mut lines: Vec<String> = each.bound().map(bound).into_iter().collect();
     match &each.outcome {
@@ -91,7 +91,7 @@ fn lines(each: &ComparedWorkload) -> Vec<String> {
                     "B is expected to take {} of the time of A, as modelled; only a GPU tells which is faster",
                     share(*ratio)
                 ),
-                None => "not compared: that takes two times".to_owned(),
+                None => "no comparison: that takes a time of both".to_owned(),
             });
         }
         Outcome::Withheld(reason) => lines.push(format!("not compared: {reason}")),

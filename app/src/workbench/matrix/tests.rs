@@ -2,6 +2,7 @@
 
 use lightbench_core::history::Provenance;
 use lightbench_core::history::numbers::RecordedNumbers;
+use lightbench_core::history::timing::RecordedStanding;
 
 use super::*;
 use crate::workbench::tests::{WORKLOAD, stored};
@@ -100,6 +101,24 @@ fn a_time_that_is_withheld_says_why_and_its_counts_are_there() {
     let runs = [run, stored(2, "b", 0, Some(1e-4))];
     check(&runs, &format!("time, {WORKLOAD}"), &["no time", "100 µs"]);
     check(&runs, "bank conflicts", &["8", ""]);
+}
+
+#[test]
+fn a_bound_is_the_tasks_and_known_of_a_run_without_a_time() {
+    let mut runs = [1, 2].map(|number| stored(number, "a", 0, Some(1e-4)));
+    let bound = timing(&mut runs[0]).median;
+    timing(&mut runs[0]).standing = Some(RecordedStanding {
+        bound,
+        fraction: lightbench_core::units::Fraction(1.0),
+        limiter: "DRAM".to_owned(),
+        peaks: "sheet".to_owned(),
+    });
+    let Outcome::Passed { timings, .. } = &mut runs[1].record.outcome else { panic!("it passed") };
+    timings.clear();
+    check(&runs, "bound", &["100 µs", "100 µs"]);
+    check(&runs, "of the speed of light", &["100 %", ""]);
+    runs[1].record.device.name = "another".to_owned();
+    check(&runs, "bound", &["100 µs", ""]);
 }
 
 #[test]
