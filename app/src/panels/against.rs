@@ -1,18 +1,25 @@
 //! Numbers beside those of the pinned run: a sign and how much, and in words for whoever asks. Fewer instructions or more
 //! registers are neither good nor bad by themselves, so that no colour says so.
 
-use egui::{Align, Layout, RichText, Role, Ui, WidgetInfo};
+use egui::{Align, Layout, RichText, Role, Ui, Vec2, WidgetInfo, vec2};
 
 use super::counters::number;
 use crate::theme;
 use crate::workbench::Workbench;
 use crate::workbench::pinned::{Beside, Pinned};
 
+/// Points of a column of differences.
+const WIDTH: f32 = 96.0;
+
+fn place(ui: &Ui) -> Vec2 {
+    vec2(WIDTH, ui.spacing().interact_size.y)
+}
+
 /// What a column of differences is headed with.
 pub(super) fn head(ui: &mut Ui, bench: &Workbench, pinned: &Pinned) {
     let kernel = bench.runs.get(pinned.number).map(|row| row.kernel.to_string());
     let text = format!("against #{}", pinned.number);
-    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+    ui.allocate_ui_with_layout(place(ui), Layout::right_to_left(Align::Center), |ui| {
         ui.weak(text).on_hover_text(format!("{}, the pinned run", kernel.unwrap_or_default()));
     });
 }
@@ -44,7 +51,7 @@ pub(super) fn cell(
             format!("#{number} was counted in another place, so that the two are not compared")
         }
     };
-    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+    ui.allocate_ui_with_layout(place(ui), Layout::right_to_left(Align::Center), |ui| {
         let label = ui.label(RichText::new(text).color(color));
         label.widget_info(|| WidgetInfo::labeled(Role::Label, true, format!("{name}: {words}")));
         label.on_hover_text(super::sentence(&words));

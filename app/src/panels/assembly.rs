@@ -65,7 +65,7 @@ pub(super) fn show(
     };
     let known = bench.evaluations.of(&opened.kernel);
     let Some((known, facts)) = known.and_then(|known| Some((known, known.facts.as_ref()?))) else {
-        empty::show(ui, "Nothing is compiled yet", "Save the kernel, or press F5");
+        empty::absent(ui, &bench.without_code());
         return;
     };
     ui.horizontal(|ui| {

@@ -6,10 +6,18 @@ use super::{empty, measurements};
 use crate::theme::{self, GAP};
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
+use crate::workbench::evaluations::Machine;
 
 pub(super) fn show(ui: &mut Ui, bench: &Workbench) {
     let Some(device) = bench.device() else {
-        empty::show(ui, "No device is known yet", "It is being looked for");
+        match &bench.evaluations.machine {
+            Machine::Unable(why) => {
+                empty::show(ui, "Nothing can run on this machine yet", &super::sentence(why));
+            }
+            Machine::Looking | Machine::Known(_) => {
+                empty::show(ui, "No device is known yet", "It is being looked for");
+            }
+        }
         return;
     };
     let sheet = device.sheet;
@@ -51,13 +59,12 @@ fn meanwhile(ui: &mut Ui, bench: &Workbench) {
         lines.push(("power when idle", energy.idle.to_string()));
     }
     let tokens = theme::tokens(ui);
-    if measured.is_without_conditions() {
+    if let Some(what) = measured.unrecorded {
         ui.horizontal_wrapped(|ui| {
             Icon::Square.show(ui, tokens.origin.recorded.0);
-            ui.weak(
-                "clock, power, temperature and free memory of the run that is shown were not \
-                     recorded; run it again to see them",
-            );
+            ui.weak(format!(
+                "{what} of the run that is shown were not recorded; run it again to see them"
+            ));
         });
         ui.add_space(2.0 * GAP);
     }

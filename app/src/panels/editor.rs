@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use egui::{Align, Button, Layout, RichText, Ui, WidgetInfo};
+use egui::{Align, Button, Layout, Rect, RichText, ScrollArea, Ui, WidgetInfo, scroll_area, vec2};
 
 use lightbench_core::lesson::locked::locked;
 
@@ -29,6 +29,10 @@ pub struct EditorView {
     editors: BTreeMap<PathBuf, Opened>,
     orders: Vec<Order>,
     conflict: ConflictView,
+    /// The text whose tab was last brought into view.
+    front: Option<PathBuf>,
+    /// The project whose texts these are: files of another one have the same names and another history.
+    folder: Option<PathBuf>,
 }
 
 impl std::fmt::Debug for EditorView {
@@ -98,7 +102,12 @@ pub(super) fn show(
     now: Duration,
     commands: &mut Vec<Command>,
 ) {
-    tabs(ui, bench, commands);
+    let folder = bench.opened.as_ref().map(|opened| &opened.project.root);
+    if view.folder.as_ref() != folder {
+        view.folder = folder.cloned();
+        view.editors.clear();
+    }
+    tabs(ui, bench, view, commands);
     let words = words(bench);
     let heat = heat::of(bench);
     let size = bench.settings.editor.font_size;
@@ -282,45 +291,67 @@ fn words(bench: &Workbench) -> Vec<Word> {
     axes.chain(parameters).chain(tensors).collect()
 }
 
-/// Texts that are open, and what the column beside the lines shows.
-fn tabs(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
-    if bench.documents.front().is_none() {
-        return;
-    }
-    let tokens = theme::tokens(ui);
-    let front = bench.documents.front().map(|document| document.file.clone());
+/// Points of a tab and what the column beside the lines shows, beside each other.
+const ROOM_FOR_HEAT: f32 = 260.0;
+
+/// Texts that are open, and what the column beside the lines shows. Where there is no room for all tabs they scroll, and where
+/// there is hardly room for one it has all of it.
+fn tabs(ui: &mut Ui, bench: &Workbench, view: &mut EditorView, commands: &mut Vec<Command>) {
+    let Some(front) = bench.documents.front().map(|document| &document.file) else { return };
+    let is_new = view.front.as_ref() != Some(front);
+    view.front = Some(front.clone());
     ui.horizontal(|ui| {
-        ui.add_space(GAP);
-        ui.spacing_mut().item_spacing.x = 2.0;
-        for document in bench.documents.all() {
-            let chosen = front.as_ref() == Some(&document.file);
-            let name = document.file.file_name().unwrap_or_default().to_string_lossy();
-            let color = if chosen { tokens.text.strong.0 } else { tokens.text.weak.0 };
-            let text = RichText::new(if document.is_changed() {
-                format!("{name} *")
-            } else {
-                name.into_owned()
+        let size = vec2(ui.available_width(), ui.spacing().interact_size.y);
+        ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Center), |ui| {
+            if ui.available_width() >= ROOM_FOR_HEAT {
+                ui.add_space(GAP);
+                heat::choose(ui, bench.settings.editor.heat, commands);
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                let bar = scroll_area::ScrollBarVisibility::AlwaysHidden;
+                ScrollArea::horizontal().scroll_bar_visibility(bar).show(ui, |ui| {
+                    ui.add_space(GAP);
+                    ui.spacing_mut().item_spacing.x = 2.0;
+                    for document in bench.documents.all() {
+                        let shown = tab(ui, bench, (document, *front == document.file), commands);
+                        if is_new && *front == document.file {
+                            ui.scroll_to_rect(shown, None);
+                        }
+                    }
+                });
             });
-            let response = ui
-                .add(Button::selectable(chosen, text.color(color)))
-                .on_hover_text(document.file.display().to_string());
-            if response.clicked() {
-                commands.push(Command::Front(document.file.clone()));
-            }
-            if response.middle_clicked() {
-                commands.push(Command::CloseText(document.file.clone()));
-            }
-            if chosen && bench.documents.all().count() > 1 {
-                let close = Icon::Cross.button(ui, "Close text");
-                close.widget_info(|| WidgetInfo::labeled(egui::Role::Button, true, "Close text"));
-                if close.clicked() {
-                    commands.push(Command::CloseText(document.file.clone()));
-                }
-            }
-        }
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            ui.add_space(GAP);
-            heat::choose(ui, bench.settings.editor.heat, commands);
         });
     });
+}
+
+/// One tab, and what closes it where it is in front. Gives its place.
+fn tab(
+    ui: &mut Ui,
+    bench: &Workbench,
+    (document, chosen): (&Document, bool),
+    commands: &mut Vec<Command>,
+) -> Rect {
+    let tokens = theme::tokens(ui);
+    let name = document.file.file_name().unwrap_or_default().to_string_lossy();
+    let color = if chosen { tokens.text.strong.0 } else { tokens.text.weak.0 };
+    let text =
+        RichText::new(if document.is_changed() { format!("{name} *") } else { name.into_owned() });
+    let response = ui
+        .add(Button::selectable(chosen, text.color(color)))
+        .on_hover_text(document.file.display().to_string());
+    if response.clicked() {
+        commands.push(Command::Front(document.file.clone()));
+    }
+    if response.middle_clicked() {
+        commands.push(Command::CloseText(document.file.clone()));
+    }
+    if !chosen || bench.documents.all().count() == 1 {
+        return response.rect;
+    }
+    let close = Icon::Cross.button(ui, "Close text");
+    close.widget_info(|| WidgetInfo::labeled(egui::Role::Button, true, "Close text"));
+    if close.clicked() {
+        commands.push(Command::CloseText(document.file.clone()));
+    }
+    response.rect.union(close.rect)
 }

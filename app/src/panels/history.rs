@@ -43,6 +43,11 @@ enum Field {
     Shown,
 }
 
+/// Points beside the controls, of order and families, and of a filter that can be read.
+const MARGIN: f32 = 8.0;
+const BESIDE: f32 = 176.0;
+const LEAST_FILTER: f32 = 60.0;
+
 /// Where a line is, and the room that it has.
 pub(super) struct Place {
     pub(super) rect: Rect,
@@ -81,10 +86,7 @@ pub(super) fn show(
     }
     ui.spacing_mut().item_spacing.y = 0.0;
     ui.add_space(6.0);
-    ui.horizontal(|ui| {
-        ui.add_space(8.0);
-        controls(ui, &mut view.view);
-    });
+    controls(ui, &mut view.view);
     ui.add_space(6.0);
     label_field(ui, &mut view.label, commands);
     let made_of = (bench.runs.version(), view.view.clone());
@@ -196,11 +198,35 @@ fn look_at(ui: &Ui, bench: &Workbench, shown: &Shown, at: usize, commands: &mut 
     }
 }
 
+/// The filter with order and families beside it; below it in a narrow panel.
 fn controls(ui: &mut Ui, view: &mut View) {
-    let width = (ui.available_width() - 184.0).max(60.0);
-    let field =
-        ui.add(TextEdit::singleline(&mut view.filter).hint_text("Filter").desired_width(width));
+    let room = ui.available_width() - 2.0 * MARGIN;
+    if room >= BESIDE + LEAST_FILTER {
+        ui.horizontal(|ui| {
+            ui.add_space(MARGIN);
+            filter(ui, view, room - BESIDE);
+            order(ui, view);
+        });
+        return;
+    }
+    ui.horizontal(|ui| {
+        ui.add_space(MARGIN);
+        filter(ui, view, room - 2.0 * ui.spacing().button_padding.x);
+    });
+    ui.add_space(4.0);
+    ui.horizontal_wrapped(|ui| {
+        ui.add_space(MARGIN);
+        order(ui, view);
+    });
+}
+
+fn filter(ui: &mut Ui, view: &mut View, width: f32) {
+    let field = TextEdit::singleline(&mut view.filter).hint_text("Filter");
+    let field = ui.add(field.desired_width(width.max(0.0)));
     field.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Filter runs"));
+}
+
+fn order(ui: &mut Ui, view: &mut View) {
     let word = |sort: Sort| match sort {
         Sort::Newest => "newest",
         Sort::Fastest => "fastest",

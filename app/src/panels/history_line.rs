@@ -15,6 +15,8 @@ use crate::workbench::runs::{Row, TimeSource, Trust};
 const TOO_SMALL: f64 = 0.005;
 /// From the last column to the right edge.
 const EDGE: f32 = 10.0;
+/// Between a column and the one before it.
+const APART: f32 = 10.0;
 /// The width for kernel and label beside each other, in sizes of the font.
 const ROOM_FOR_BOTH: f32 = 14.0;
 
@@ -68,7 +70,8 @@ pub(super) fn show(
 ) {
     let workload = bench.opened.as_ref().map(|opened| opened.workload.as_str()).unwrap_or_default();
     let time = row.time(workload);
-    let said = time.map_or_else(|| row.verdict().to_owned(), |time| time.median.to_string());
+    let verdict = || row.verdict().replace('_', " ");
+    let said = time.map_or_else(verdict, |time| time.median.to_string());
     let label = row.label.as_ref().map(|label| format!(" {label}")).unwrap_or_default();
     let letter = bench.letter(row.number).map(|letter| format!(", {letter}")).unwrap_or_default();
     let name = format!("#{} {} {} {said}{label}{letter}", row.number, row.kernel, row.verdict());
@@ -91,7 +94,9 @@ pub(super) fn show(
         right
     };
     cell(columns.date, date(row.made_at), tokens.text.weak.0, &columns.small);
-    cell(columns.device, row.device.to_string(), tokens.text.weak.0, &columns.small);
+    let room = columns.device.unwrap_or_default() - APART;
+    let device = elided(ui, &row.device, &columns.small, room);
+    cell(columns.device, device, tokens.text.weak.0, &columns.small);
     let fraction =
         time.and_then(|time| time.share).map(|share| format!("{:.0} %", share.middle.0 * 100.0));
     cell(columns.fraction, fraction.unwrap_or_default(), tokens.text.weak.0, &columns.font);
@@ -126,6 +131,21 @@ pub(super) fn show(
     }
     act(&response, bench, row, commands);
     hover(response, row, pinned);
+}
+
+/// A text that is cut with an ellipsis where it would lie over what stands before it.
+fn elided(ui: &Ui, text: &str, font: &FontId, room: f32) -> String {
+    let width = |text: &str| {
+        ui.fonts_mut(|fonts| {
+            fonts.layout_no_wrap(text.to_owned(), font.clone(), egui::Color32::WHITE).size().x
+        })
+    };
+    if width(text) <= room {
+        return text.to_owned();
+    }
+    let ends = text.char_indices().map(|(at, _)| at).rev();
+    let mut shorter = ends.map(|at| format!("{}…", &text[..at]));
+    shorter.find(|text| width(text) <= room).unwrap_or_default()
 }
 
 /// Best, passed or failed.
@@ -202,6 +222,9 @@ fn change(
     let Some(change) = other.and_then(|other| row.against(other, workload)) else {
         return (String::new(), tokens.text.weak.0);
     };
+    if pinned.is_some_and(|pinned| pinned.number == row.number) {
+        return ("pinned".to_owned(), tokens.text.weak.0);
+    }
     if change.abs() < TOO_SMALL {
         return ("same".to_owned(), tokens.text.weak.0);
     }
@@ -213,10 +236,12 @@ fn change(
         (false, false) => tokens.status.bad.0,
     };
     let percent = change * 100.0;
-    (
-        if percent > 999.0 { format!("{:.1}x", change + 1.0) } else { format!("{percent:+.1} %") },
-        color,
-    )
+    let text = match percent {
+        percent if percent > 999.0 => format!("{:.1}x", change + 1.0),
+        percent if percent > 99.9 => format!("{percent:+.0} %"),
+        percent => format!("{percent:+.1} %"),
+    };
+    (text, color)
 }
 
 fn date(at: Timestamp) -> String {

@@ -221,21 +221,29 @@ fn predict(
     let at = taught.progress.step;
     let Some(guess) = here.guess else {
         let (from, to) = prediction.range;
-        let middle = ((from + to) / 2.0).round();
-        let mut value = match view.guess {
-            Some((step, value)) if step == at => value,
-            Some(_) | None => middle,
-        };
+        // Nobody has said anything yet: a number to begin with would be a hint.
+        let guessed = view.guess.filter(|(step, _)| *step == at).map(|(_, value)| value);
+        let mut value = guessed.unwrap_or(from);
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().slider_width = (ui.available_width() - 220.0).clamp(120.0, 300.0);
             let slider = Slider::new(&mut value, from..=to).max_decimals(1);
             let slider = slider.suffix(format!(" {}", prediction.unit));
-            ui.add(slider).labelled_by(question.id);
-            if ui.button("Commit").on_hover_text("The result comes after this").clicked() {
+            let slider = slider.custom_formatter(|value, digits| match guessed {
+                Some(_) => egui::emath::format_with_decimals_in_range(value, digits),
+                None => "?".to_owned(),
+            });
+            let response = ui.add(slider).labelled_by(question.id);
+            if response.changed() || response.is_pointer_button_down_on() {
+                view.guess = Some((at, value));
+            }
+            let commit = ui.add_enabled(guessed.is_some(), egui::Button::new("Commit"));
+            let commit = commit
+                .on_hover_text("The result comes after this")
+                .on_disabled_hover_text("Move the slider, or type a number, to what you expect");
+            if commit.clicked() {
                 commands.push(Command::Lesson(LessonCommand::Guess(value)));
             }
         });
-        view.guess = Some((at, value));
         return;
     };
     Grid::new("guess").num_columns(3).spacing(vec2(4.0 * GAP, GAP)).show(ui, |ui| {

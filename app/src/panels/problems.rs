@@ -23,14 +23,29 @@ pub(super) fn count(bench: &Workbench) -> usize {
     all(bench).len()
 }
 
+/// The kernel that is worked on, where neither a compiler nor a check has said anything about it.
+fn nobody_looked(bench: &Workbench) -> Option<&str> {
+    let kernel = &bench.opened.as_ref()?.kernel;
+    let known = bench.evaluations.of(kernel);
+    let looked = known.is_some_and(|known| known.facts.is_some() || known.evaluated.is_some());
+    (!looked).then_some(kernel)
+}
+
 pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
     let problems = all(bench);
     if problems.is_empty() {
-        empty::show(
-            ui,
-            "No problems",
-            "What the compiler, the checks and the project say stands here",
-        );
+        match nobody_looked(bench) {
+            Some(kernel) => empty::show(
+                ui,
+                &format!("Nobody has looked at {kernel} since the window opened"),
+                "Save it, or press F5: what the compiler and the checks say stands here",
+            ),
+            None => empty::show(
+                ui,
+                "No problems",
+                "What the compiler, the checks and the project say stands here",
+            ),
+        }
         return;
     }
     let tokens = theme::tokens(ui);

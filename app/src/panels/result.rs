@@ -25,7 +25,7 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) 
                 ui.add_space(3.0 * GAP);
                 catches::show(ui, bench, commands);
             } else {
-                empty::show(ui, "No verdict yet", "Save the kernel, or press F5");
+                no_verdict(ui, bench);
                 ui.add_space(3.0 * GAP);
                 ui.vertical_centered(|ui| catches::show(ui, bench, commands));
             }
@@ -41,6 +41,18 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) 
         ui.add_space(3.0 * GAP);
         catches::show(ui, bench, commands);
     });
+}
+
+/// Nobody looked since the window opened: what the history says, where it says anything.
+fn no_verdict(ui: &mut Ui, bench: &Workbench) {
+    match bench.shown_run() {
+        Some(row) => {
+            let said = row.sentence.as_deref().unwrap_or("it was right");
+            let what = format!("Run #{}: {said}", row.number);
+            empty::show(ui, &what, "From the history; press F5 to look again, with the evidence");
+        }
+        None => empty::show(ui, "No verdict yet", "Save the kernel, or press F5"),
+    }
 }
 
 fn headline(ui: &mut Ui, (icon, color): (Icon, Color32), text: &str) {

@@ -265,17 +265,17 @@ pub(super) fn status(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>
     );
 }
 
+/// Points that a number needs which can be left out, beside what stands to the right.
+const LEAST_ROOM: f32 = 300.0;
+
 /// What the device did while the run that is shown was timed; of a virtual one what its sheet says it has.
 fn meanwhile(ui: &mut Ui, bench: &Workbench, device: &DeviceChoice) {
-    if let (DeviceName::Virtual(_), Some(memory)) = (&device.name, device.sheet.dram.get()) {
+    let memory = device.sheet.dram.get().filter(|_| ui.available_width() > LEAST_ROOM);
+    if let (DeviceName::Virtual(_), Some(memory)) = (&device.name, memory) {
         let hover = "Memory of the device by its sheet; a virtual one takes this machine's";
-        ui.weak(format!("{memory} by its sheet")).on_hover_text(hover);
+        ui.weak(format!("{memory} memory by its sheet")).on_hover_text(hover);
     }
     let Some(measured) = bench.measurements() else { return };
-    if measured.is_without_conditions() {
-        let hover = "Clock, power, temperature and free memory are not kept in the history";
-        ui.weak("conditions not recorded").on_hover_text(hover);
-    }
     let mut words: Vec<String> = Vec::new();
     if let Some(conditions) = &measured.conditions {
         words.extend(conditions.sm_clock.map(|(_, high)| high.to_string()));
@@ -290,6 +290,11 @@ fn meanwhile(ui: &mut Ui, bench: &Workbench, device: &DeviceChoice) {
         let hover = "The highest clock, power and temperature while the run that is shown was timed, and the least \
                      free memory";
         ui.weak(words.join(" · ")).on_hover_text(hover);
+    }
+    if let Some(what) = measured.unrecorded.filter(|_| ui.available_width() > LEAST_ROOM) {
+        let hover =
+            format!("The history does not keep {what} while the run that is shown was timed");
+        ui.weak("the rest not recorded").on_hover_text(hover);
     }
 }
 

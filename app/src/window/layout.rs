@@ -40,6 +40,8 @@ pub(crate) struct Layouts {
     current: LayoutName,
     trees: BTreeMap<LayoutName, Tree<Pane>>,
     earlier: Vec<(LayoutName, Tree<Pane>)>,
+    /// The one that was in force when a lesson began.
+    before_lesson: Option<LayoutName>,
 }
 
 /// What is on disk.
@@ -47,13 +49,16 @@ pub(crate) struct Layouts {
 struct Written {
     schema: u32,
     current: LayoutName,
+    #[serde(default)]
+    before_lesson: Option<LayoutName>,
     trees: BTreeMap<LayoutName, Tree<Pane>>,
 }
 
 impl Default for Layouts {
     fn default() -> Self {
         let trees = LayoutName::ALL.into_iter().map(|name| (name, original(name))).collect();
-        Self { current: LayoutName::default(), trees, earlier: Vec::new() }
+        let current = LayoutName::default();
+        Self { current, trees, earlier: Vec::new(), before_lesson: None }
     }
 }
 
@@ -67,7 +72,8 @@ impl Layouts {
         if written.schema != SCHEMA {
             return Err(format!("schema {} is not {SCHEMA}", written.schema));
         }
-        let mut layouts = Self { current: written.current, ..Self::default() };
+        let Written { current, before_lesson, .. } = written;
+        let mut layouts = Self { current, before_lesson, ..Self::default() };
         for (name, mut tree) in written.trees {
             let unknown: Vec<TileId> = tree
                 .tiles
@@ -87,7 +93,8 @@ impl Layouts {
 
     /// What is to be kept.
     pub(crate) fn to_ron(&self) -> Result<String, ron::Error> {
-        let written = Written { schema: SCHEMA, current: self.current, trees: self.trees.clone() };
+        let (current, before_lesson) = (self.current, self.before_lesson);
+        let written = Written { schema: SCHEMA, current, before_lesson, trees: self.trees.clone() };
         ron::ser::to_string_pretty(&written, ron::ser::PrettyConfig::default())
     }
 
@@ -99,6 +106,25 @@ impl Layouts {
     /// Puts another arrangement in force.
     pub(crate) const fn choose(&mut self, name: LayoutName) {
         self.current = name;
+    }
+
+    /// A lesson begins.
+    pub(crate) fn teach(&mut self) {
+        if self.current != LayoutName::Teach {
+            self.before_lesson = Some(self.current);
+            self.current = LayoutName::Teach;
+        }
+    }
+
+    /// No lesson is open any more: what was in force before one is again, unless somebody chose otherwise meanwhile.
+    pub(crate) fn after_lesson(&mut self) -> Change {
+        match self.before_lesson.take() {
+            Some(before) if self.current == LayoutName::Teach => {
+                self.current = before;
+                Change::Made
+            }
+            Some(_) | None => Change::None,
+        }
     }
 
     /// The arrangement in force, taken out while it is drawn.
@@ -351,7 +377,13 @@ mod tests {
         let mut layouts = Layouts::default();
         layouts.choose(LayoutName::Compare);
         layouts.show(Panel::Doctor);
+        layouts.teach();
         let mut read = Layouts::from_ron(&layouts.to_ron().unwrap()).unwrap();
+        for layouts in [&mut read, &mut layouts] {
+            assert_eq!(layouts.current(), LayoutName::Teach);
+            assert_eq!(layouts.after_lesson(), Change::Made);
+            assert_eq!(layouts.after_lesson(), Change::None);
+        }
         assert_eq!(read.current(), LayoutName::Compare);
         assert_eq!(panels(&read.take()), panels(&layouts.take()));
     }

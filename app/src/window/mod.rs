@@ -261,7 +261,15 @@ impl Window {
                     self.views.editor.go_to(line, column);
                 }
                 Wish::Replace(text) => self.views.editor.replace(text),
-                Wish::Teach => self.layouts.choose(LayoutName::Teach),
+                Wish::Teach => {
+                    self.layouts.teach();
+                    self.keep_layouts();
+                }
+                Wish::LeaveLesson => {
+                    if self.layouts.after_lesson() == layout::Change::Made {
+                        self.keep_layouts();
+                    }
+                }
                 Wish::Quit => {
                     self.leaving = Leaving::Yes;
                     context.send_viewport_cmd(ViewportCommand::Close);

@@ -3,8 +3,10 @@
 mod catches;
 mod comparing;
 mod history;
+mod leaving;
 mod narrow;
 mod paths;
+mod pinning;
 mod profiling;
 mod searching;
 mod stored;

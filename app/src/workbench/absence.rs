@@ -130,7 +130,10 @@ impl Workbench {
         } else {
             "Press F5 to look again"
         };
-        Some(Absence::new(what, format!("{why}. Only what passed is measured. {where_to}")))
+        Some(Absence::new(
+            what,
+            format!("It said: {why}. Only what passed is measured. {where_to}"),
+        ))
     }
 
     fn untimed(&self, row: &Row) -> Absence {

@@ -12,6 +12,7 @@ use lightbench_core::history::{Provenance, RunNumber, StoredRun};
 use super::command::Side;
 use super::errand::Errand;
 use super::matrix::{LETTERS, Matrix, place};
+use super::measurements::HIGHEST_CLOCK;
 use super::notices::Weight;
 use super::{Selection, Wish, Workbench};
 
@@ -259,7 +260,7 @@ pub fn conditions(runs: &[&StoredRun]) -> Vec<String> {
 fn highest_clocks(runs: &[&StoredRun]) -> Option<String> {
     let clocks: Option<Vec<f64>> = runs
         .iter()
-        .map(|run| run.record.environment.clocks.get("sm, highest").map(|clock| clock.0))
+        .map(|run| run.record.environment.clocks.get(HIGHEST_CLOCK).map(|clock| clock.0))
         .collect();
     let clocks = clocks?;
     let (low, high) = clocks

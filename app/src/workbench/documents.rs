@@ -1,6 +1,6 @@
 //! Open texts: what stands in the editor, what stands on disk, and whether the two are the same.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -53,6 +53,20 @@ impl Document {
         self.text != self.on_disk
     }
 
+    /// Whether the journal has something of this text that was written since it was opened.
+    #[must_use]
+    pub const fn has_journal(&self) -> bool {
+        self.journalled != 0
+    }
+
+    /// What the journal has stands here again.
+    pub fn restore(&mut self, text: String) {
+        self.text = text;
+        self.version += 1;
+        self.journalled = self.version;
+        self.changed_at = None;
+    }
+
     /// Something was typed.
     pub const fn touch(&mut self, now: Duration) {
         self.version += 1;
@@ -65,6 +79,8 @@ impl Document {
 pub struct Documents {
     all: BTreeMap<PathBuf, Document>,
     front: Option<PathBuf>,
+    /// Texts of other projects that were not saved when these were left: by folder and file.
+    aside: BTreeSet<(PathBuf, PathBuf)>,
 }
 
 /// What the journal must learn.
@@ -86,7 +102,22 @@ impl Documents {
 
     /// No text is open.
     pub fn clear(&mut self) {
-        *self = Self::default();
+        *self = Self { aside: std::mem::take(&mut self.aside), ..Self::default() };
+    }
+
+    /// The project is left: what must be kept of it, as nobody saved it.
+    pub fn put_aside(&mut self, folder: &Path) -> Vec<(PathBuf, String)> {
+        let changed = self.all.values().filter(|document| document.is_changed());
+        let kept: Vec<_> =
+            changed.map(|document| (document.file.clone(), document.text.clone())).collect();
+        let files = kept.iter().map(|(file, _)| (folder.to_owned(), file.clone()));
+        self.aside.extend(files);
+        kept
+    }
+
+    /// Whether a text was not saved when its project was left in this window; asked once.
+    pub fn was_put_aside(&mut self, folder: &Path, file: &Path) -> bool {
+        self.aside.remove(&(folder.to_owned(), file.to_owned()))
     }
 
     /// Brings an open text to the front.

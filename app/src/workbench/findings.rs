@@ -18,8 +18,7 @@ use super::evaluations::{Evaluated, Machine, Sass};
 use super::notices::Weight;
 use super::opened::{HistoryRead, Opened};
 use super::settings::Mode;
-use super::{Selection, Workbench, problem};
-use crate::workbench::runs::Runs;
+use super::{Workbench, problem};
 
 impl Workbench {
     /// Takes in what came of an errand.
@@ -91,7 +90,7 @@ impl Workbench {
             Finding::Sass(facts, sass) => self.read_sass(&facts, sass),
             Finding::Journal(folder, file, text) => {
                 if self.is_open(&folder) {
-                    self.selection.lost.push((file, text));
+                    self.journalled(&folder, file, text);
                 }
             }
             Finding::Folder(path) => {
@@ -168,11 +167,7 @@ impl Workbench {
         match read {
             Ok(survey) if self.is_open(folder) => self.update(survey, now),
             Ok(survey) => {
-                self.documents.clear();
-                self.evaluations.clear();
-                self.runs = Runs::default();
-                self.searches.clear();
-                self.selection = Selection::default();
+                self.leave(now);
                 let opened = Opened::new(survey);
                 let kernel = opened.kernel.clone();
                 self.opened = Some(opened);

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use lightbench_core::history::better;
+
 use super::families::{Families, Family};
 use super::runs::{BasisNumber, Grouping, Row, Runs, View};
 
@@ -106,11 +108,14 @@ impl Runs {
 
 /// The fastest of those that may be compared with the newest one: times of another task or device say nothing of it.
 fn best<'a>(rows: impl Iterator<Item = (u32, &'a Row)> + Clone) -> Option<u32> {
-    let scored = rows.filter_map(|(place, row)| Some((place, row.standard_score()?)));
-    let newest = scored.clone().max_by_key(|(place, _)| *place);
-    let basis: BasisNumber = newest?.1.1;
-    let alike = scored.filter(|(_, score)| score.1 == basis);
-    alike.min_by(|a, b| a.1.0.0.total_cmp(&b.1.0.0)).map(|(place, _)| place)
+    let scored = rows.filter_map(|(place, row)| {
+        let (seconds, basis) = row.standard_score()?;
+        Some((place, (seconds, row.number), basis))
+    });
+    let newest = scored.clone().max_by_key(|(place, ..)| *place);
+    let basis: BasisNumber = newest?.2;
+    let alike = scored.filter(|(.., own)| *own == basis);
+    alike.min_by(|(_, one, _), (_, other, _)| better(*one, *other)).map(|(place, ..)| place)
 }
 
 #[cfg(test)]
@@ -160,6 +165,23 @@ mod tests {
             })
             .collect();
         assert_eq!(told, expected, "{view:?}");
+    }
+
+    #[test]
+    fn of_equally_fast_runs_the_earlier_is_the_best_in_whatever_order_they_are_read() {
+        for order in [[1, 2, 3], [3, 2, 1], [2, 3, 1]] {
+            let mut runs = Runs::default();
+            for number in order {
+                let mut run =
+                    stored(number, "naive", 0, Some(if number == 1 { 3e-4 } else { 2e-4 }));
+                run.record.parent = (number > 1).then(|| format!("{:0<64x}", 1));
+                runs.add(&[run]);
+            }
+            let best: Vec<_> = runs.rows().iter().filter(|row| runs.is_best(row)).collect();
+            assert_eq!(best.iter().map(|row| row.number.0).collect::<Vec<_>>(), [2], "{order:?}");
+            let view = View { grouping: Grouping::Lineage, ..View::default() };
+            check(&runs, &view, &["naive 3 3 2", "3", "2", "1"]);
+        }
     }
 
     #[test]

@@ -11,6 +11,10 @@ use super::errand::Errand;
 use super::evaluations::Evaluated;
 use super::runs::TimeSource;
 
+/// What a record calls the clock of the multiprocessors.
+pub(crate) const LOWEST_CLOCK: &str = "sm, lowest";
+pub(crate) const HIGHEST_CLOCK: &str = "sm, highest";
+
 /// What was measured on the workload that numbers are shown for.
 #[derive(Clone, Debug)]
 pub struct Measurements {
@@ -18,8 +22,10 @@ pub struct Measurements {
     pub times: Vec<TimeOfMode>,
     /// What an execution costs, or why nobody can say; none where nobody asked.
     pub energy: Option<Result<Energy, NoEnergy>>,
-    /// What the device did; none of a run of the history.
+    /// What the device did; of a run of the history its clock, where that was recorded.
     pub conditions: Option<Conditions>,
+    /// What nobody recorded of that, in words.
+    pub unrecorded: Option<&'static str>,
 }
 
 /// The time under one condition.
@@ -76,16 +82,6 @@ impl Workbench {
 }
 
 impl Measurements {
-    /// Whether a device told the time, and nobody knows what it did meanwhile: the history does not keep that.
-    #[must_use]
-    pub fn is_without_conditions(&self) -> bool {
-        let of_device = |time: &TimeOfMode| match time.source {
-            TimeSource::Measured | TimeSource::Recorded => true,
-            TimeSource::Modelled => false,
-        };
-        self.conditions.is_none() && self.times.iter().any(of_device)
-    }
-
     fn of_verdict(timing: &WorkloadTiming) -> Self {
         let time = |timing: &Timing| TimeOfMode {
             mode: Some(timing.mode),
@@ -102,6 +98,7 @@ impl Measurements {
             times: timing.timings.iter().map(time).collect(),
             energy: timing.energy,
             conditions: cold.map(|timing| timing.conditions.clone()),
+            unrecorded: None,
         }
     }
 
@@ -112,10 +109,23 @@ impl Measurements {
         let workload = named.map(|timing| timing.workload.as_str()).or(first)?;
         let own = all.iter().filter(|timing| timing.workload.as_str() == workload);
         let energy = run.record.energy().find(|(name, _)| name.as_str() == workload);
+        let times: Vec<_> = own.map(|timing| TimeOfMode::of_record(timing, run)).collect();
+        let of_device = |time: &TimeOfMode| match time.source {
+            TimeSource::Measured | TimeSource::Recorded => true,
+            TimeSource::Modelled => false,
+        };
+        let clocks = &run.record.environment.clocks;
+        let sm_clock = clocks.get(LOWEST_CLOCK).copied().zip(clocks.get(HIGHEST_CLOCK).copied());
+        let unrecorded = match sm_clock {
+            Some(_) => "power, temperature and free memory",
+            None => "clock, power, temperature and free memory",
+        };
         Some(Self {
-            times: own.map(|timing| TimeOfMode::of_record(timing, run)).collect(),
+            unrecorded: times.iter().any(of_device).then_some(unrecorded),
+            times,
             energy: energy.map(|(_, energy)| Ok(*energy)),
-            conditions: None,
+            conditions: sm_clock
+                .map(|clocks| Conditions { sm_clock: Some(clocks), ..Conditions::default() }),
         })
     }
 }

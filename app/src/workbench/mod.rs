@@ -31,6 +31,7 @@ pub mod search;
 pub mod settings;
 #[cfg(test)]
 pub(crate) mod tests;
+mod unsaved;
 pub mod verdict;
 
 use std::path::PathBuf;
@@ -42,7 +43,7 @@ use lightbench_core::history::{RunNumber, StoredRun};
 use lightbench_core::toolchain::doctor::Report;
 
 use self::browsing::Browsing;
-use self::command::{Command, Recovery, Resolution};
+use self::command::{Command, Recovery};
 use self::comparison::Compared;
 use self::documents::{Documents, JournalEntry};
 use self::errand::{Clerk, DeviceChoice, Errand};
@@ -115,6 +116,8 @@ pub enum Wish {
     Replace(String),
     /// Arrange panels for a lesson.
     Teach,
+    /// Arrange panels as they were before a lesson.
+    LeaveLesson,
     /// Leave.
     Quit,
     /// Ask whether to leave although something was not saved.
@@ -231,7 +234,7 @@ impl Workbench {
             Command::Lesson(command) => self.teach(command, now),
             Command::Search(command) => self.search(command, now),
             Command::Trace(wanted) => self.trace(wanted, now),
-            Command::CloseProject => self.close(),
+            Command::CloseProject => self.close(now),
             Command::Save => self.save_front(now),
             Command::SaveAll => self.save_all(),
             Command::Quit if self.documents.any_changed() => {
@@ -261,7 +264,7 @@ impl Workbench {
             Command::NextProblem => self.step_problem(1),
             Command::PreviousProblem => self.step_problem(-1),
             Command::Resolve(file, resolution) => self.resolve(&file, resolution),
-            Command::Recover(file, recovery) => self.recover(&file, recovery, now),
+            Command::Recover(file, recovery) => self.recover(&file, recovery),
             Command::SelectRun(number) => self.selection.run = Some(number),
             Command::Pin(number) => self.pin(number),
             Command::Label(number, words) => self.label(number, &words, now),
@@ -324,13 +327,9 @@ impl Workbench {
         self.clerk.hand(Errand::Open(path));
     }
 
-    fn close(&mut self) {
+    fn close(&mut self, now: Duration) {
+        self.leave(now);
         self.opened = None;
-        self.documents.clear();
-        self.evaluations.clear();
-        self.runs = Runs::default();
-        self.searches.clear();
-        self.selection = Selection::default();
     }
 
     fn save_front(&mut self, now: Duration) {
@@ -483,66 +482,6 @@ impl Workbench {
         let found = usize::try_from(*at).ok().and_then(|at| lines.get(at));
         if let Some((line, column)) = found {
             self.wishes.push(Wish::GoTo(*line, *column));
-        }
-    }
-
-    fn resolve(&mut self, file: &std::path::Path, resolution: Resolution) {
-        let is_front = self.documents.front().is_some_and(|front| front.file == file);
-        let Some(document) = self.documents.get_mut(file) else { return };
-        let Some(theirs) = document.theirs.clone() else { return };
-        match resolution {
-            Resolution::KeepMine => {
-                document.on_disk = theirs;
-                document.theirs = None;
-            }
-            Resolution::TakeTheirs => {
-                document.on_disk.clone_from(&theirs);
-                document.theirs = None;
-                if is_front {
-                    self.wishes.push(Wish::Replace(theirs));
-                } else {
-                    document.text = theirs;
-                }
-            }
-            Resolution::Compare => {
-                let shown = self.selection.contrasted.take();
-                self.selection.contrasted =
-                    shown.is_none_or(|shown| shown != file).then(|| file.to_owned());
-                self.documents.bring_to_front(file);
-            }
-        }
-    }
-
-    /// The text in front and what stands on disk, where somebody wants to see both.
-    #[must_use]
-    pub fn contrasted(&self) -> Option<(&documents::Document, &str)> {
-        let front = self.documents.front()?;
-        let wanted = self.selection.contrasted.as_ref() == Some(&front.file);
-        Some((front, front.theirs.as_deref().filter(|_| wanted)?))
-    }
-
-    fn recover(&mut self, file: &std::path::Path, recovery: Recovery, now: Duration) {
-        let Some(at) = self.selection.lost.iter().position(|(lost, _)| lost == file) else {
-            return;
-        };
-        let (file, text) = self.selection.lost.remove(at);
-        let Some(opened) = &self.opened else { return };
-        match recovery {
-            Recovery::Forget => {
-                self.clerk.hand(Errand::ForgetJournal(opened.project.root.clone(), file));
-            }
-            Recovery::Restore => {
-                if opened.text_of(&file).is_some() {
-                    self.go_to(&file, 1, 1);
-                } else {
-                    // It never was on disk.
-                    self.documents.open(&file, "");
-                }
-                if let Some(document) = self.documents.get_mut(&file) {
-                    document.text = text;
-                    document.touch(now);
-                }
-            }
         }
     }
 

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use lightbench_core::history::label::Label;
 use lightbench_core::history::record::{Basis, FailureWord, Outcome};
 use lightbench_core::history::timing::{Clock, Mode};
-use lightbench_core::history::{Provenance, RunNumber, StoredRun};
+use lightbench_core::history::{Provenance, RunNumber, StoredRun, better};
 use lightbench_core::speed_of_light::share::Share;
 use lightbench_core::units::Seconds;
 
@@ -186,10 +186,9 @@ impl Runs {
             }
             let row = self.row(run);
             if let Some((seconds, basis)) = row.standard_score() {
-                let best = self.best.entry(basis).or_insert((seconds, row.number));
-                if seconds < best.0 {
-                    *best = (seconds, row.number);
-                }
+                let own = (seconds, row.number);
+                let best = self.best.entry(basis).or_insert(own);
+                *best = std::cmp::min_by(own, *best, |one, other| better(*one, *other));
             }
             fresh.push(row);
         }

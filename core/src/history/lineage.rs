@@ -1,5 +1,6 @@
 //! What came from what, and which runs others are compared with. Only runs of this machine are.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use rusqlite::Params;
@@ -7,6 +8,7 @@ use rusqlite::Params;
 use super::error::HistoryError;
 use super::record::{Basis, Outcome, PassedBy, RunRecord, Scope};
 use super::store::{Provenance, RunNumber, SELECT, Store, StoredRun};
+use crate::units::Seconds;
 
 impl StoredRun {
     /// Whether others may be compared with it: this machine verified everything, and it passed.
@@ -18,13 +20,20 @@ impl StoredRun {
     }
 }
 
+/// Which of two runs on one basis is the better one: the faster, and of equally fast ones the earlier, as nothing has beaten it.
+#[must_use]
+pub fn better(one: (Seconds, RunNumber), other: (Seconds, RunNumber)) -> Ordering {
+    one.0.0.total_cmp(&other.0.0).then(one.1.cmp(&other.1))
+}
+
 impl Store {
-    /// The fastest run of this machine that a time on this basis can be compared with.
+    /// The best run of this machine that a time on this basis can be compared with.
     ///
     /// # Errors
     /// The database cannot be read.
     pub fn best(&self, basis: &Basis) -> Result<Option<StoredRun>, HistoryError> {
         let Basis(basis) = basis;
+        // The order of [`better`].
         let select = format!("{SELECT} WHERE basis = ?1 ORDER BY seconds, run.number");
         self.first(&select, [basis], StoredRun::is_standard)
     }

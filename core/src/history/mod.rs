@@ -35,6 +35,7 @@ pub(crate) mod fixture;
 mod tests;
 
 pub use error::HistoryError;
+pub use lineage::better;
 pub use open::{Notice, Opened, Suspicion, open};
 pub use record::RunRecord;
 pub use store::{Provenance, RunNumber, Store, StoredRun};

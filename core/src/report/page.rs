@@ -10,7 +10,7 @@ use crate::display_text::visible;
 use crate::figure::Origin;
 use crate::history::record::{Outcome, RunRecord, WorkloadName};
 use crate::history::timing::{Clock, Mode, RecordedBaseline, RecordedTiming, Taken};
-use crate::history::{Provenance, RunNumber, StoredRun};
+use crate::history::{Provenance, RunNumber, StoredRun, better};
 use crate::measure::Energy;
 use crate::project::Project;
 
@@ -163,11 +163,12 @@ fn kernels(runs: &[StoredRun], best: &[RunNumber]) -> Vec<KernelLine> {
 /// The record of the fastest run that can be compared with the newest timed one: the same clock, device and task.
 fn fastest<'a>(runs: &[&'a StoredRun]) -> Option<&'a RunRecord> {
     let own = runs.iter().filter(|run| run.is_standard());
-    let timed: Vec<_> = own.filter_map(|run| Some((run.record.score()?, &run.record))).collect();
+    let timed: Vec<_> = own.filter_map(|run| Some((run.record.score()?, *run))).collect();
     let (newest, _) = timed.first()?;
     let alike = timed.iter().filter(|(score, _)| score.basis == newest.basis);
-    let first = alike.min_by(|(a, _), (b, _)| a.seconds.0.total_cmp(&b.seconds.0));
-    first.map(|(_, record)| *record)
+    let first = alike
+        .min_by(|(a, one), (b, other)| better((a.seconds, one.number), (b.seconds, other.number)));
+    first.map(|(_, run)| &run.record)
 }
 
 fn line(run: &StoredRun, best: &[RunNumber]) -> RunLine {

@@ -25,6 +25,7 @@ use super::json;
 use crate::commands::bench::Chosen;
 use crate::commands::history;
 use crate::session::Session;
+use crate::workbench::measurements::{HIGHEST_CLOCK, LOWEST_CLOCK};
 
 /// What was asked for, as far as a record says it.
 #[derive(Clone, Copy)]
@@ -272,9 +273,9 @@ impl<'a> Recorder<'a> {
             timed.flat_map(|each| &each.timings).filter_map(|timing| timing.conditions.sm_clock);
         let mut clocks = BTreeMap::new();
         for (low, high) in read {
-            let lowest = clocks.entry("sm, lowest".to_owned()).or_insert(low);
+            let lowest = clocks.entry(LOWEST_CLOCK.to_owned()).or_insert(low);
             lowest.0 = lowest.0.min(low.0);
-            let highest = clocks.entry("sm, highest".to_owned()).or_insert(high);
+            let highest = clocks.entry(HIGHEST_CLOCK.to_owned()).or_insert(high);
             highest.0 = highest.0.max(high.0);
         }
         Environment { versions: versions.into_iter().filter_map(known).collect(), clocks }

@@ -5,9 +5,11 @@ use egui::accesskit::Role;
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _, by};
 
-use super::{State, shown};
+use super::{NOW, State, shown};
 use crate::testing;
 use crate::theme::ThemeName;
+use crate::workbench::command::Command;
+use crate::workbench::panel::LayoutName;
 
 /// Lower edge of the bar and of the stages below it, in points.
 const BARS: f32 = 76.0;
@@ -24,6 +26,38 @@ fn bars(harness: &Harness<'static, State>) -> Vec<(String, Rect)> {
     let mut bars: Vec<_> = found.map(place).filter(|(_, place)| place.bottom() <= BARS).collect();
     bars.sort_by(|(_, one), (_, other)| one.left().total_cmp(&other.left()));
     bars
+}
+
+/// Every run of the history and the mark that closes a text, where the window is narrow.
+#[test]
+fn rows_and_tabs_are_left_out_and_never_cut() {
+    for theme in [ThemeName::Dark, ThemeName::Light] {
+        for (width, height) in [(900.0, 600.0), (1024.0, 700.0), (1280.0, 800.0)] {
+            for layout in LayoutName::ALL {
+                let (mut harness, _) = shown(theme, [width, height]);
+                let window = &mut harness.state_mut().window;
+                for kernel in ["registers", "shared-tree", "vector16", "warp-shuffle"] {
+                    window.carry_out(Command::ChooseKernel(kernel.to_owned()), NOW);
+                }
+                window.carry_out(Command::Layout(layout), NOW);
+                harness.run();
+                testing::picture(&mut harness, &format!("small-{layout}-{width}-{theme}"));
+                if layout != LayoutName::Edit {
+                    continue;
+                }
+                let about = format!("{theme}, {width}");
+                let text = harness.get_by_role(Role::MultilineTextInput).rect();
+                for run in harness.query_all_by_label_contains("passed") {
+                    let right = run.rect().right();
+                    assert!(right <= text.left(), "{about}: a run ends at {right}");
+                }
+                let close = harness.get_by_label("Close text").rect();
+                let heat = harness.get_by_label_contains("Beside the lines").rect();
+                assert!(!close.intersect(heat).is_positive(), "{about}: {close} below {heat}");
+                assert!(close.left() >= text.left() - 60.0, "{about}: {close} is out of sight");
+            }
+        }
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use egui::{Key, Modifiers};
 use egui_kittest::Harness;
-use egui_kittest::kittest::Queryable as _;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use lightbench_core::access::{Recording, Site};
 use lightbench_core::engine::{Ending, Event};
 use lightbench_core::evaluate::Run;
@@ -36,7 +36,7 @@ fn folder(name: &str) -> PathBuf {
     lessons.join(name).canonicalize().unwrap()
 }
 
-fn read(name: &str) -> LessonRead {
+pub(super) fn read(name: &str) -> LessonRead {
     let project = Project::load(&folder(name)).unwrap();
     let mut lesson = Lesson::read(&project).unwrap().unwrap();
     let run = |kernel: &str, time: f64| Recorded {
@@ -168,6 +168,15 @@ fn look(harness: &mut Harness<'static, State>, script: &Script, recording: Recor
     harness.run();
 }
 
+/// A guess by keys alone; there is nothing to commit to before.
+fn guess(harness: &mut Harness<'static, State>) {
+    assert!(harness.get_by_label("Commit").accesskit_node().is_disabled());
+    harness.get_by_role(egui::accesskit::Role::Slider).focus();
+    harness.run();
+    press(harness, Modifiers::NONE, Key::ArrowRight);
+    click(harness, "Commit");
+}
+
 #[test]
 fn a_student_guesses_measures_and_reaches_the_goals() {
     let (mut harness, script) = shown("coalescing", ThemeName::Dark);
@@ -176,14 +185,14 @@ fn a_student_guesses_measures_and_reaches_the_goals() {
     // Nothing is measured before somebody committed to a number.
     press(&mut harness, Modifiers::NONE, Key::F6);
     assert!(evaluations(&script).is_empty());
-    click(&mut harness, "Commit");
+    guess(&mut harness);
     measure(&mut harness, &script, START);
     let here = harness.state().window.bench.taught().unwrap().here();
     assert_eq!(here.answer, Some((32.0, Told::Counted)));
     testing::picture(&mut harness, "lesson-answered");
     press(&mut harness, Modifiers::NONE, Key::F7);
     harness.get_by_label("Side by side");
-    click(&mut harness, "Commit");
+    guess(&mut harness);
     testing::picture(&mut harness, "lesson-guess");
     measure(&mut harness, &script, START);
     assert!(!harness.state().window.bench.taught().unwrap().here().done);
@@ -308,7 +317,7 @@ fn lessons_stand_on_the_page_to_begin_with() {
 fn what_was_recorded_and_guessed_is_drawn_and_is_no_run() {
     let (mut harness, _) = shown("coalescing", ThemeName::Light);
     press(&mut harness, Modifiers::NONE, Key::F7);
-    click(&mut harness, "Commit");
+    guess(&mut harness);
     assert_eq!(harness.state().window.bench.runs.rows().len(), 0);
     let label = format!("Roofline of {}", "NVIDIA H200 SXM 141 GB");
     harness.get_by_label(&label).focus();

@@ -1,0 +1,121 @@
+//! Texts that are not saved: of a project that is left, changed by somebody else too, or left over from before.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::command::{Recovery, Resolution};
+use super::documents::Document;
+use super::errand::Errand;
+use super::notices::Weight;
+use super::runs::Runs;
+use super::{Selection, Wish, Workbench};
+
+impl Workbench {
+    /// The open project is looked at no more: what was not saved is kept for when it is opened again.
+    pub(super) fn leave(&mut self, now: Duration) {
+        if let Some(opened) = &self.opened {
+            let folder = opened.project.root.clone();
+            let kept = self.documents.put_aside(&folder);
+            if let Some(text) = said_of_kept(&kept, &opened.project.definition.name) {
+                self.notices.say(Weight::Note, text, now);
+            }
+            for (file, text) in kept {
+                self.hand(Errand::KeepJournal(folder.clone(), file, text));
+            }
+        }
+        self.documents.clear();
+        self.evaluations.clear();
+        self.runs = Runs::default();
+        self.searches.clear();
+        self.selection = Selection::default();
+        self.wishes.push(Wish::LeaveLesson);
+    }
+
+    pub(super) fn resolve(&mut self, file: &Path, resolution: Resolution) {
+        let is_front = self.documents.front().is_some_and(|front| front.file == file);
+        let Some(document) = self.documents.get_mut(file) else { return };
+        let Some(theirs) = document.theirs.clone() else { return };
+        match resolution {
+            Resolution::KeepMine => {
+                document.on_disk = theirs;
+                document.theirs = None;
+            }
+            Resolution::TakeTheirs => {
+                document.on_disk.clone_from(&theirs);
+                document.theirs = None;
+                if is_front {
+                    self.wishes.push(Wish::Replace(theirs));
+                } else {
+                    document.text = theirs;
+                }
+            }
+            Resolution::Compare => {
+                let shown = self.selection.contrasted.take();
+                self.selection.contrasted =
+                    shown.is_none_or(|shown| shown != file).then(|| file.to_owned());
+                self.documents.bring_to_front(file);
+            }
+        }
+    }
+
+    /// The text in front and what stands on disk, where somebody wants to see both.
+    #[must_use]
+    pub fn contrasted(&self) -> Option<(&Document, &str)> {
+        let front = self.documents.front()?;
+        let wanted = self.selection.contrasted.as_ref() == Some(&front.file);
+        Some((front, front.theirs.as_deref().filter(|_| wanted)?))
+    }
+
+    pub(super) fn recover(&mut self, file: &Path, recovery: Recovery) {
+        let Some(at) = self.selection.lost.iter().position(|(lost, _)| lost == file) else {
+            return;
+        };
+        let (file, text) = self.selection.lost.remove(at);
+        let Some(opened) = &self.opened else { return };
+        match recovery {
+            Recovery::Forget => {
+                self.clerk.hand(Errand::ForgetJournal(opened.project.root.clone(), file));
+            }
+            Recovery::Restore => {
+                if opened.text_of(&file).is_some() {
+                    self.go_to(&file, 1, 1);
+                } else {
+                    // It never was on disk.
+                    self.documents.open(&file, "");
+                }
+                if let Some(document) = self.documents.get_mut(&file) {
+                    document.restore(text);
+                }
+            }
+        }
+    }
+
+    /// A text that was not saved is in the journal: what somebody left in this window comes back, what was left when the
+    /// program ended is offered.
+    pub(super) fn journalled(&mut self, folder: &Path, file: PathBuf, text: String) {
+        // It stands in the editor, or did when it was written: what is there is newer.
+        let is_there = |document: &Document| document.text == text || document.has_journal();
+        if self.documents.get(&file).is_some_and(is_there) {
+            return;
+        }
+        self.selection.lost.retain(|(lost, _)| *lost != file);
+        self.selection.lost.push((file.clone(), text));
+        if self.documents.was_put_aside(folder, &file) {
+            self.recover(&file, Recovery::Restore);
+        }
+    }
+}
+
+/// What is said of texts that are kept.
+fn said_of_kept(kept: &[(PathBuf, String)], project: &str) -> Option<String> {
+    let (first, rest) = kept.split_first()?;
+    let file = first.0.display();
+    Some(match rest.len() {
+        0 => format!(
+            "{file} of {project} is not saved: it comes back when the project is opened again"
+        ),
+        others => format!(
+            "{file} and {others} more of {project} are not saved: they come back when the project is opened again"
+        ),
+    })
+}
