@@ -42,6 +42,7 @@ const DISTRIBUTIONS: [Distribution; 5] = [
 const WATCH: Watch = Watch {
     checks: Checks { uninitialized: true, races: Races::Ignored },
     schedule: Schedule::Deterministic,
+    trace: false,
     counters: false,
     max_steps: 1 << 30,
     ..Watch::ALL

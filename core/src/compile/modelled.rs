@@ -9,7 +9,7 @@ use super::job::Build;
 use super::occupancy::{Obstacle, Occupancy, Resident, occupancy};
 use crate::device::{DeviceSheet, Outcome};
 use crate::virtual_gpu::cost::expansion::Expansion;
-use crate::virtual_gpu::cost::time::{self, Bound, LaunchShape, Modelled, Withheld};
+use crate::virtual_gpu::cost::time::{self, Begins, Bound, LaunchShape, Modelled, Withheld};
 
 /// A launch of a compiled kernel.
 #[derive(Clone, Copy, Debug)]
@@ -98,6 +98,7 @@ pub fn modelled_time(
         resident_blocks: resident.blocks,
         // All blocks were counted.
         dram: None,
+        begins: Begins::First,
     };
     let capability = sheet.capability.compute_capability;
     let expansion = Expansion::of((capability.0, capability.1));

@@ -11,11 +11,12 @@ use crate::units::Bytes;
 use crate::virtual_gpu::cost::Counters;
 use crate::virtual_gpu::cost::expansion::Expansion;
 use crate::virtual_gpu::cost::time::{
-    Assumption, BAND, Bound, LaunchShape, Limit, Modelled, Withheld, modelled,
+    Assumption, BAND, Begins, Bound, LaunchShape, Limit, Modelled, Withheld, modelled,
 };
 use crate::virtual_gpu::machine::OnFault;
 use crate::virtual_gpu::{
     Blocks, Checks, FaultKind, LaunchConfig, LaunchError, Machine, Module, Races, Schedule,
+    TraceUse,
 };
 
 /// Blocks of the smaller part.
@@ -26,6 +27,9 @@ const FEW: NonZeroU64 = match NonZeroU64::new(4) {
 
 /// Blocks of the larger part, at most.
 const MANY: u64 = 48;
+
+/// Blocks that are recorded step by step.
+pub(super) const TRACED: u32 = 4;
 
 /// Warp instructions that the larger part should have: some tenths of a second.
 const ENOUGH_STEPS: u64 = 1 << 22;
@@ -42,6 +46,7 @@ pub(super) struct Grid {
     pub(super) residence: Option<Residence>,
     /// Bytes of all buffers: no grid moves more of them at least.
     pub(super) room: Bytes,
+    pub(super) begins: Begins,
 }
 
 /// Models one launch, and says what was counted. Buffers hold a part of its result afterwards, so that what it did wrong says nothing.
@@ -53,8 +58,8 @@ pub(super) fn launch(
     kernel: (&Module, &str),
     grid: &Grid,
     sheet: &DeviceSheet,
-) -> Result<(Modelled, Option<Counters>), LaunchError> {
-    let withheld = |reason| Ok((Modelled::Withheld(Withheld::Nothing(reason)), None));
+) -> Result<Launched, LaunchError> {
+    let withheld = |reason| Ok(Launched::withheld(Withheld::Nothing(reason)));
     let Some(rates) = sheet.rates() else {
         return withheld("the sheet does not state multiprocessors and clock");
     };
@@ -72,7 +77,7 @@ pub(super) fn launch(
             return withheld("a part of the grid without the rest does something wrong");
         }
         Err(Uncounted::Nothing) => {
-            return Ok((Modelled::Withheld(Withheld::NotCounted), None));
+            return Ok(Launched::withheld(Withheld::NotCounted));
         }
     };
     let threads = grid.config.block.iter().fold(1_u32, |all, side| all.saturating_mul(*side));
@@ -81,11 +86,36 @@ pub(super) fn launch(
         warps_per_block: threads.div_ceil(WARP),
         resident_blocks: residence.blocks,
         dram,
+        begins: grid.begins,
     };
     let capability = sheet.capability.compute_capability;
     let expansion = Expansion::of((capability.0, capability.1));
     let modelled = modelled(&counters, &shape, &rates, expansion);
-    Ok((modelled, Some(counters)))
+    Ok(Launched { modelled, counted: Some((counters, shape)) })
+}
+
+/// What a model says of a launch, and what it rests on.
+pub(super) struct Launched {
+    pub(super) modelled: Modelled,
+    pub(super) counted: Option<(Counters, LaunchShape)>,
+}
+
+impl Launched {
+    const fn withheld(reason: Withheld) -> Self {
+        Self { modelled: Modelled::Withheld(reason), counted: None }
+    }
+
+    /// What the model says of the same launch behind itself: where all that it moves fits into L2, it finds it there.
+    pub(super) fn again(&self, sheet: &DeviceSheet) -> Option<Modelled> {
+        let (counters, shape) = self.counted.as_ref()?;
+        let least = counters.dram_read().least + counters.dram_written().least;
+        let stays = sheet.l2.get().is_some_and(|l2| shape.dram.unwrap_or(least) <= l2);
+        let dram = if stays { Some(Bytes(0)) } else { shape.dram };
+        let shape = LaunchShape { dram, begins: Begins::Behind, ..*shape };
+        let capability = sheet.capability.compute_capability;
+        let expansion = Expansion::of((capability.0, capability.1));
+        Some(modelled(counters, &shape, &sheet.rates()?, expansion))
+    }
 }
 
 /// Models setting a buffer: what it writes, at the rate of memory.
@@ -99,6 +129,7 @@ pub(super) fn fill(sheet: &DeviceSheet, bytes: Bytes) -> Modelled {
     Modelled::Bound(Bound {
         time: rates.launch + work,
         limit,
+        waits: None,
         band: BAND,
         parts: vec![(Limit::Dram, work)],
         waves: 0.0,
@@ -122,29 +153,34 @@ struct Counting<'a> {
 }
 
 impl Counting<'_> {
+    /// Blocks of the grid.
+    fn blocks(&self) -> u64 {
+        let sides = self.grid.config.grid.iter();
+        sides.fold(1_u64, |all, side| all.saturating_mul(u64::from(*side)))
+    }
+
     /// Counts of the grid or of a part, with what the whole moves where that is an estimate.
     fn whole(&mut self) -> Result<(Counters, Option<Bytes>), Uncounted> {
-        let sides = self.grid.config.grid.iter();
-        let all = sides.fold(1_u64, |all, side| all.saturating_mul(u64::from(*side)));
+        let all = self.blocks();
         if all <= 2 * FEW.get() {
-            return Ok((self.count(Blocks::All)?, None));
+            return Ok((self.count(Blocks::All, TRACED)?, None));
         }
-        let smaller = match self.count(Blocks::Sampled { most: FEW }) {
+        let smaller = match self.count(Blocks::Sampled { most: FEW }, 0) {
             // Blocks that may wait for each other run all or not at all.
             Err(Uncounted::Refused(LaunchError::Sample(_))) => {
-                return Ok((self.count(Blocks::All)?, None));
+                return Ok((self.count(Blocks::All, TRACED)?, None));
             }
             smaller => smaller?,
         };
         let each = smaller.total.warp_instructions / smaller.blocks.run.max(1);
         let most = (ENOUGH_STEPS / each.max(1)).clamp(2 * FEW.get(), MANY);
         let most = NonZeroU64::new(most).unwrap_or(FEW);
-        let larger = self.count(Blocks::Sampled { most })?;
+        let larger = self.count(Blocks::Sampled { most }, TRACED)?;
         let dram = extrapolated(&smaller, &larger).min(self.grid.room);
         Ok((larger, Some(dram)))
     }
 
-    fn count(&mut self, blocks: Blocks) -> Result<Counters, Uncounted> {
+    fn count(&mut self, blocks: Blocks, traced: u32) -> Result<Counters, Uncounted> {
         let caches = match blocks {
             Blocks::All => self.sheet.cache_sizes(self.residence.shared),
             Blocks::Sampled { .. } => None,
@@ -157,6 +193,7 @@ impl Counting<'_> {
             max_steps: MOST_STEPS,
             blocks,
             caches,
+            trace: (traced > 0).then(|| self.trace(traced)),
             ..self.grid.config.clone()
         };
         let (module, kernel) = self.kernel;
@@ -165,6 +202,11 @@ impl Counting<'_> {
             Some(fault) => Err(Uncounted::Faulted(fault.kind)),
             None => report.counters.ok_or(Uncounted::Nothing),
         }
+    }
+
+    /// What is recorded of so many blocks.
+    fn trace(&self, blocks: u32) -> TraceUse {
+        self.sheet.trace_use((blocks, self.blocks()), self.residence)
     }
 }
 

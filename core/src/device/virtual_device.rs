@@ -8,12 +8,13 @@ use super::execution::{
 use super::library::LibraryError;
 use super::model;
 use super::sheet::DeviceSheet;
-use super::timing::{ModelledOperation, Operation, Sampling, Timed, Work};
+use super::timing::{ModelledOperation, Operation, Residence, Sampling, Timed, Work};
 use crate::units::Bytes;
+use crate::virtual_gpu::cost::time::Begins;
 use crate::virtual_gpu::machine::{self, Accesses, Approximation, OnFault, TensorModel, WarpId};
 use crate::virtual_gpu::{
     Blocks, Checks, DeviceShape, Initial, LaunchConfig, LaunchError, Machine, Module, Races,
-    Schedule,
+    Schedule, TraceUse,
 };
 
 /// Buffers live in the host's memory, so a device has at most this much, whatever its sheet says.
@@ -32,6 +33,8 @@ pub struct Watch {
     pub schedule: Schedule,
     /// Whether instructions and accesses are counted.
     pub counters: bool,
+    /// Whether some blocks are recorded step by step, which a modelled time needs; nothing without `counters`.
+    pub trace: bool,
     /// Where approximate functions lie in the interval that the ISA documents.
     pub approximation: Approximation,
     /// Warp instructions after which a launch is ended.
@@ -47,6 +50,7 @@ impl Watch {
         checks: Checks { uninitialized: true, races: Races::CudaIdiom },
         schedule: Schedule::Deterministic,
         counters: true,
+        trace: false,
         approximation: Approximation::Nearest,
         max_steps: Self::MOST_STEPS,
     };
@@ -106,6 +110,19 @@ impl VirtualDevice {
         Ok(self.machine.record(module, &launch.kernel, &config, (of, most))?)
     }
 
+    /// A launch that is executed so many times: the later ones may find in L2 what the first one left there.
+    fn executed(&self, executions: u64, launched: model::Launched) -> Vec<ModelledOperation> {
+        let again = if executions > 1 { launched.again(&self.sheet) } else { None };
+        let model::Launched { modelled, counted } = launched;
+        let counters = counted.map(|(counters, _)| counters);
+        let Some(again) = again else {
+            return vec![ModelledOperation { executions, modelled, counters }];
+        };
+        let first = ModelledOperation { executions: 1, modelled, counters: counters.clone() };
+        let executions = executions - 1;
+        vec![first, ModelledOperation { executions, modelled: again, counters }]
+    }
+
     fn buffer(&self, buffer: BufferId) -> Result<machine::BufferId, DeviceError> {
         let slot = self.buffers.get(buffer.0).ok_or(DeviceError::Unknown("buffer"))?;
         Ok(slot.buffer)
@@ -130,9 +147,21 @@ impl VirtualDevice {
             on_fault: OnFault::Continue,
             counters: self.watch.counters,
             caches: None,
+            trace: self.watch.trace.then(|| self.trace(launch)),
             blocks: Blocks::All,
             max_steps: self.watch.max_steps,
         })
+    }
+
+    /// What is recorded of a launch of which the compiler does not say how many blocks fit: threads decide.
+    fn trace(&self, launch: &Launch) -> TraceUse {
+        let count = |size: [u32; 3]| size.iter().fold(1_u64, |all, side| all * u64::from(*side));
+        let limits = self.sheet.capability.sm_limits().ok();
+        let threads = limits.map_or(2048, |limits| limits.max_threads);
+        let fitting = u64::from(threads) / count(launch.block).max(1);
+        let blocks = u32::try_from(fitting).unwrap_or(u32::MAX).max(1);
+        let residence = Residence { blocks, shared: Bytes(0) };
+        self.sheet.trace_use((model::TRACED, count(launch.grid)), residence)
     }
 
     fn argument(
@@ -206,33 +235,37 @@ impl Device for VirtualDevice {
     }
 
     fn time(&mut self, work: &Work, _sampling: Sampling) -> Result<Timed, DeviceError> {
-        let mut known: Vec<(&Operation, ModelledOperation)> = Vec::new();
+        let mut known: Vec<(&Operation, u64, model::Launched)> = Vec::new();
         for operation in &work.timed {
-            if let Some((_, same)) =
-                known.iter_mut().find(|(known, _)| is_repeated(known, operation))
+            if let Some((_, executions, _)) =
+                known.iter_mut().find(|(known, ..)| is_repeated(known, operation))
             {
-                same.executions += 1;
+                *executions += 1;
                 continue;
             }
-            let (modelled, counters) = match operation {
+            let begins = if known.is_empty() { Begins::First } else { Begins::Behind };
+            let launched = match operation {
                 Operation::Launch { launch, residence } => {
                     let config = self.config(launch)?;
                     let module = self.modules.get(launch.module.0);
                     let module = module.ok_or(DeviceError::Unknown("module"))?;
                     let kernel = (module, launch.kernel.as_str());
                     let room = self.buffers.iter().map(|slot| slot.bytes).sum();
-                    let grid = model::Grid { config, residence: *residence, room };
+                    let grid = model::Grid { config, residence: *residence, room, begins };
                     model::launch(&mut self.machine, kernel, &grid, &self.sheet)?
                 }
                 Operation::Fill { buffer, .. } => {
                     let slot = self.buffers.get(buffer.0).ok_or(DeviceError::Unknown("buffer"))?;
-                    (model::fill(&self.sheet, slot.bytes), None)
+                    let modelled = model::fill(&self.sheet, slot.bytes);
+                    model::Launched { modelled, counted: None }
                 }
                 Operation::Library(_) => return Err(LibraryError::NoGpu.into()),
             };
-            known.push((operation, ModelledOperation { executions: 1, modelled, counters }));
+            known.push((operation, 1, launched));
         }
-        let parts = known.into_iter().map(|(_, modelled)| modelled);
+        let parts = known
+            .into_iter()
+            .flat_map(|(_, executions, launched)| self.executed(executions, launched));
         Ok(Timed::Modelled(parts.collect()))
     }
 

@@ -4,6 +4,7 @@
 mod baselines;
 mod clocks;
 mod leftovers;
+mod modelled;
 mod recorded;
 mod specimens;
 

@@ -14,7 +14,7 @@ use crate::compile::facts::{Facts, LaunchFacts};
 use crate::device::{ComputeCapability, DeviceSheet};
 use crate::project::launch::plan::PlannedStep;
 use crate::units::{Bytes, BytesPerSecond, Hertz, Seconds};
-use crate::virtual_gpu::cost::time::{Bound, Limit, Modelled, Withheld};
+use crate::virtual_gpu::cost::time::{Bound, Limit, Modelled};
 use crate::virtual_gpu::cost::{BlocksRun, Counters, Counts, InstructionClass, Kind};
 
 /// What is known.
@@ -318,8 +318,7 @@ impl Situation<'_> {
 fn between(modelled: &Modelled) -> Option<(Seconds, Seconds)> {
     match modelled {
         Modelled::Bound(Bound { time, band, .. }) => Some((*time * band.0, *time * band.1)),
-        Modelled::Withheld(Withheld::Latency { waiting, work, .. }) => Some((*work, *waiting)),
-        Modelled::Withheld(Withheld::Nothing(_) | Withheld::NotCounted) => None,
+        Modelled::Withheld(_) => None,
     }
 }
 
@@ -380,9 +379,8 @@ fn add_modelled(units: &mut Vec<(Limit, Seconds)>, modelled: &Modelled, executio
                     None => units.push((*limit, time)),
                 }
             }
-            false
+            bound.waits.is_some()
         }
-        Modelled::Withheld(Withheld::Latency { .. }) => true,
-        Modelled::Withheld(Withheld::Nothing(_) | Withheld::NotCounted) => false,
+        Modelled::Withheld(_) => false,
     }
 }

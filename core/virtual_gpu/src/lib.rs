@@ -19,7 +19,7 @@ pub mod semantics;
 #[cfg(test)]
 mod tests;
 
-pub use cost::Blocks;
+pub use cost::{Blocks, TraceUse};
 pub use error::{LoadError, Place, Problem};
 pub use machine::{
     Access, Architecture, Argument, BufferId, Checks, DeviceShape, Fault, FaultKind, Initial,

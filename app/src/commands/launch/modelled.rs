@@ -49,14 +49,8 @@ pub(super) fn text(modelled: &Result<ModelledTime, NotModelled>, arguments: &Lau
     };
     let (low, high) = bound.band;
     row("at least", format!("{}, limited by {}", bound.time, bound.limit));
-    row(
-        "expected",
-        format!(
-            "{} to {}: regular kernels take {low} to {high} times the bound",
-            bound.time * low,
-            bound.time * high
-        ),
-    );
+    let (low, high) = (bound.time * low, bound.time * high);
+    row("expected", format!("{low} to {high}, decided by {}", bound.decided_by()));
     row(
         "occupancy",
         format!(
@@ -96,6 +90,7 @@ fn of_bound(bound: &Bound, ModelledTime { resident, .. }: &ModelledTime) -> Valu
         "expected_seconds": [bound.time.0 * low, bound.time.0 * high],
         "band": [low, high],
         "limit": bound.limit.to_string(),
+        "waits_for": bound.waits.map(|wait| wait.to_string()),
         "parts": parts.collect::<Vec<_>>(),
         "waves": bound.waves,
         "resident_blocks": resident.blocks,

@@ -138,6 +138,7 @@ fn watch(arguments: &Launch) -> Watch {
         checks: Checks { uninitialized, races },
         schedule,
         counters: arguments.counters,
+        trace: arguments.counters,
         approximation: match arguments.approximations.unwrap_or(Approximations::Nearest) {
             Approximations::Nearest => Approximation::Nearest,
             Approximations::Low => Approximation::Lowest,

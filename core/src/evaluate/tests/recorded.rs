@@ -27,7 +27,7 @@ const TIMES: &str = include_str!("../../../../docs/times-on-h200.md");
 const FLOOR: Seconds = Seconds(1.55e-6);
 
 /// Project, kernel, workload and cold time.
-fn recorded() -> Vec<(&'static str, &'static str, &'static str, Seconds)> {
+pub(super) fn recorded() -> Vec<(&'static str, &'static str, &'static str, Seconds)> {
     let rows = TIMES.lines().filter(|line| line.starts_with("| "));
     let rows = rows.map(|line| line.split('|').map(str::trim).skip(1).collect::<Vec<_>>());
     rows.filter_map(|cells| Some((cells[0], cells[1], cells[2], time(cells.get(3)?)?))).collect()

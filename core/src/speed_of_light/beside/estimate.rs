@@ -6,7 +6,7 @@ use super::{Estimate, LaunchCounts, Sample, Target, TargetLaunch, product};
 use crate::device::DeviceSheet;
 use crate::units::{Bytes, Seconds};
 use crate::virtual_gpu::cost::expansion::Expansion;
-use crate::virtual_gpu::cost::time::{Latencies, LaunchShape, Limit, Modelled, Rates, modelled};
+use crate::virtual_gpu::cost::time::{Begins, LaunchShape, Limit, Modelled, modelled};
 use crate::virtual_gpu::cost::{BlocksRun, Counters};
 
 /// A thread's share of the work differs by no more than this: then one small workload is like the timed one.
@@ -119,9 +119,7 @@ impl Counts {
 
     /// What each unit needs for a launch of the target, if its threads do what these did.
     fn times(&self, of: &TargetLaunch, sheet: &DeviceSheet) -> Option<Vec<(Limit, Seconds)>> {
-        // Whether waiting decides is what the time is held against the units for.
-        let latencies = Latencies { arithmetic: 0.0, shared: 0.0, global: 0.0 };
-        let rates = Rates { latencies, ..sheet.rates()? };
+        let rates = sheet.rates()?;
         let (threads, blocks) = (product(of.block).max(1), product(of.grid));
         let Counted { total, classes, kinds, .. } = &self.counted;
         let counters = Counters {
@@ -141,6 +139,7 @@ impl Counts {
             resident_blocks: of.resident.unwrap_or(1),
             // What goes to memory depends on caches, and is the bound's business.
             dram: Some(Bytes(0)),
+            begins: Begins::Behind,
         };
         let capability = sheet.capability.compute_capability;
         let expansion = Expansion::of((capability.0, capability.1));

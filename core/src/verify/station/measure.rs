@@ -354,7 +354,7 @@ fn together(parts: &[ModelledOperation]) -> Result<ModelledTime, String> {
     let mut whole = Seconds(0.0);
     let mut limits: Vec<(String, Seconds)> = Vec::new();
     let mut assumptions: Vec<String> = Vec::new();
-    let mut band = (1.0, 1.0);
+    let (mut low, mut high) = (Seconds(0.0), Seconds(0.0));
     for ModelledOperation { executions, modelled, .. } in parts {
         let bound = match modelled {
             Modelled::Bound(bound) => bound,
@@ -362,7 +362,7 @@ fn together(parts: &[ModelledOperation]) -> Result<ModelledTime, String> {
         };
         let time = bound.time * (*executions as f64);
         whole = whole + time;
-        let limit = bound.limit.to_string();
+        let limit = bound.decided_by();
         match limits.iter_mut().find(|(known, _)| *known == limit) {
             Some((_, sum)) => *sum = *sum + time,
             None => limits.push((limit, time)),
@@ -372,10 +372,11 @@ fn together(parts: &[ModelledOperation]) -> Result<ModelledTime, String> {
                 assumptions.push(assumption);
             }
         }
-        band = bound.band;
+        (low, high) = (low + time * bound.band.0, high + time * bound.band.1);
     }
     let most = limits.into_iter().max_by(|(_, a), (_, b)| a.0.total_cmp(&b.0));
     let (limit, _) = most.ok_or_else(|| "the program launches nothing".to_owned())?;
+    let band = ((low / whole).0, (high / whole).0);
     Ok(ModelledTime { bound: whole, band, limit, assumptions })
 }
 

@@ -56,16 +56,24 @@ struct Line {
 
 /// One cache: sets of lines, the most recently used first.
 #[derive(Clone, Debug, Default)]
-struct SectorCache {
+pub(crate) struct SectorCache {
     lines: Vec<Line>,
     sets: u64,
 }
 
 impl SectorCache {
-    fn new(size: Bytes) -> Self {
+    pub(crate) fn new(size: Bytes) -> Self {
         let lines = (size.0.min(LARGEST) >> LINE_SHIFT) as usize;
         let sets = lines / WAYS;
         Self { lines: vec![Line::default(); sets * WAYS], sets: sets as u64 }
+    }
+
+    /// Whether it has a sector; it has it from now on.
+    pub(crate) fn take(&mut self, line: u64, bit: u8) -> bool {
+        let (Some(found), _) = self.find_or_displace(line) else { return false };
+        let hit = found.valid & bit != 0;
+        found.valid |= bit;
+        hit
     }
 
     /// Lines side by side lie in sets side by side; where a buffer begins is as good as random.
@@ -171,10 +179,7 @@ impl Caches {
         if cache.lines.is_empty() {
             *cache = SectorCache::new(Bytes(self.sizes.l1.0.min(LARGEST_L1)));
         }
-        let (Some(found), _) = cache.find_or_displace(line) else { return false };
-        let hit = found.valid & bit != 0;
-        found.valid |= bit;
-        hit
+        cache.take(line, bit)
     }
 
     fn l2_load(&mut self, line: u64, bit: u8) {

@@ -10,10 +10,11 @@ mod kind;
 mod metric;
 mod sample;
 pub mod time;
+mod trace;
 mod work;
 
 pub(crate) use access::{Direction, Request, Touched, shared_wavefronts};
-pub(crate) use cache::{CacheAccess, Caches};
+pub(crate) use cache::{CacheAccess, Caches, SectorCache};
 pub use cache::{CacheSizes, CacheTraffic};
 pub use class::InstructionClass;
 pub(crate) use class::class;
@@ -22,8 +23,11 @@ pub use kind::Kind;
 pub(crate) use kind::kind;
 pub use metric::{Metric, metric, metrics};
 pub use sample::{Blocks, BlocksRun};
+pub(crate) use trace::{Step, TracedAccess, TracedBlock, TracedWarp};
+pub use trace::{Trace, TraceUse};
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::lower::Program;
 use super::module::{Module, SourceLine};
@@ -70,6 +74,8 @@ pub struct Counters {
     pub compulsory_written_bytes: u64,
     /// What each level of the caches moved, if the launch asked for it.
     pub caches: Option<CacheTraffic>,
+    /// What some blocks did step by step, if the launch asked for it.
+    pub trace: Option<Arc<Trace>>,
     /// How much of the grid was counted. Nothing here is scaled: [`BlocksRun::scaled`] does that.
     pub blocks: BlocksRun,
 }
@@ -117,6 +123,18 @@ impl Counters {
 }
 
 impl Counts {
+    /// Multiply-adds of tensor cores, of all types.
+    pub(crate) const fn tensor_multiply_adds(&self) -> u64 {
+        self.tensor_f16_multiply_adds
+            + self.tensor_bf16_multiply_adds
+            + self.tensor_tf32_multiply_adds
+            + self.tensor_f64_multiply_adds
+            + self.tensor_f8_multiply_adds
+            + self.tensor_int8_multiply_adds
+            + self.tensor_int4_multiply_adds
+            + self.tensor_bit_multiply_adds
+    }
+
     /// Floating-point operations of all types.
     #[must_use]
     pub const fn flops(&self) -> FlopCounts {

@@ -11,7 +11,7 @@ const MOST_BITS: usize = 1 << 28;
 pub(super) type Ranges = Vec<Option<(u32, u32)>>;
 
 /// All registers that an instruction reads.
-pub(super) fn reads(instruction: &Instruction, mut each: impl FnMut(RegisterId)) {
+pub(crate) fn reads(instruction: &Instruction, mut each: impl FnMut(RegisterId)) {
     if let Some(guard) = instruction.guard {
         each(guard.predicate);
     }
@@ -51,7 +51,7 @@ fn operand_reads(operand: &Operand, each: &mut impl FnMut(RegisterId)) {
 }
 
 /// All registers that an instruction writes.
-pub(super) fn writes(instruction: &Instruction, mut each: impl FnMut(RegisterId)) {
+pub(crate) fn writes(instruction: &Instruction, mut each: impl FnMut(RegisterId)) {
     for operand in instruction.destinations() {
         match operand {
             Operand::Register(register) => each(*register),

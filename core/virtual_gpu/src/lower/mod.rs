@@ -21,6 +21,7 @@ mod translate;
 use std::collections::{BTreeSet, HashMap};
 
 pub(crate) use frame::{FIRST_FRAME, LARGEST_FRAME};
+pub(crate) use liveness::{reads, writes};
 pub(crate) use programs::program;
 
 use code::{CallSite, Code, CopySite, LoweredFunction, Object, Op, Origin, PoolValue, Slot};

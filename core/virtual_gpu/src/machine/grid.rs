@@ -213,7 +213,10 @@ impl Launch<'_> {
     fn turn(&mut self, block: &mut Block, index: usize, forced: bool) -> bool {
         let budget = self.order.turn_length(WARP_TURN);
         let warp = &mut block.warps[index];
-        let (budget, withheld) = if self.watch.is_some() { (0, budget) } else { (budget, 0) };
+        let number = block.state.linear;
+        let is_traced = self.trace.as_mut().is_some_and(|trace| trace.enter(number));
+        let is_given = self.watch.is_some() || is_traced;
+        let (budget, withheld) = if is_given { (0, budget) } else { (budget, 0) };
         let mut worker = Worker {
             launch: self,
             block: &mut block.state,

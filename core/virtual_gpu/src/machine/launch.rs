@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use super::super::cost::{Blocks, BlocksRun, CacheSizes, Caches, Counters, Counts};
+use super::super::cost::{
+    Blocks, BlocksRun, CacheSizes, Caches, Counters, Counts, Trace, TraceUse,
+};
 use super::super::error::Place;
 use super::super::lower::Unsupported;
 use super::super::lower::{self, Program};
@@ -23,6 +25,7 @@ use super::recording::Recording;
 use super::run::Launch;
 use super::shared::SharedLayout;
 use super::tensor::TensorModel;
+use super::trace::Tracing;
 use super::watch::{Found, Watch};
 use super::{BufferId, Machine};
 
@@ -117,6 +120,8 @@ pub struct LaunchConfig {
     pub counters: bool,
     /// Caches whose traffic is counted too, at a price in time; nothing without `counters`.
     pub caches: Option<CacheSizes>,
+    /// What is kept of some blocks step by step; nothing without `counters`, nor on several threads.
+    pub trace: Option<TraceUse>,
     /// Which blocks run.
     pub blocks: Blocks,
     /// Warp instructions after which the launch is ended.
@@ -141,6 +146,7 @@ impl LaunchConfig {
             on_fault: OnFault::Continue,
             counters: true,
             caches: None,
+            trace: None,
             blocks: Blocks::All,
             max_steps: 1 << 36,
         }
@@ -366,9 +372,10 @@ impl Machine {
             common,
             counted_steps: 0,
             watch: None,
+            trace: None,
         };
         let mut report = Report { schedule: config.schedule, blocks, ..Report::default() };
-        let (mut caches, mut watched) = (None, None);
+        let (mut caches, mut watched, mut traced) = (None, None, Vec::new());
         let counts;
         let threads = threads(config.schedule, program, &mut report);
         if let Some(threads) = threads {
@@ -382,7 +389,10 @@ impl Machine {
         } else {
             let mut launch = new(&mut self.memory, None);
             launch.watch = watch;
+            let wanted = config.trace.filter(|_| config.counters);
+            launch.trace = wanted.map(|wanted| Box::new(Tracing::new(wanted, blocks)));
             launch.run();
+            traced = launch.trace.take().map_or_else(Vec::new, |trace| trace.blocks());
             report.accepted = launch.finish_races();
             watched = launch.watch.take();
             caches = launch.caches.take().map(|caches| caches.traffic());
@@ -393,7 +403,9 @@ impl Machine {
         }
         report.counters = config.counters.then(|| {
             let counters = self.counters(module, program, &counts);
-            Counters { caches, blocks, ..counters }
+            let trace = (!traced.is_empty())
+                .then(|| Arc::new(Trace::new((module, program), &counts, blocks, traced)));
+            Counters { caches, blocks, trace, ..counters }
         });
         (report, watched)
     }

@@ -47,6 +47,7 @@ mod sync;
 mod tensor;
 #[cfg(test)]
 mod tests;
+mod trace;
 mod traffic;
 mod variables;
 mod warp;

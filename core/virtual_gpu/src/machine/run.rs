@@ -17,6 +17,7 @@ use super::order::Order;
 use super::parallel::Common;
 use super::race::{BlockRaces, LaunchRaces};
 use super::shared::{SharedLayout, SharedMemory};
+use super::trace::Tracing;
 use super::warp::{Frame, LANES, Warp};
 use super::watch::Watch;
 use super::{Checks, DeviceShape, OnFault};
@@ -69,6 +70,8 @@ pub(super) struct Launch<'m> {
     pub(super) counted_steps: u64,
     /// Where it pauses, if somebody looks.
     pub(super) watch: Option<Box<Watch>>,
+    /// What some blocks do, if that is kept.
+    pub(super) trace: Option<Box<Tracing>>,
 }
 
 /// A fault, and where it happened.
@@ -110,7 +113,7 @@ pub(super) struct Worker<'w, 'm> {
     pub(super) forced: bool,
     /// Steps until another warp has its turn; waiting for others costs many.
     pub(super) budget: i64,
-    /// Steps that a watched launch gives one by one; zero in all others.
+    /// Steps that a watched launch, and a block that is traced, are given one by one; zero in all others.
     pub(super) withheld: i64,
     /// Whether this turn waited for others.
     pub(super) polled: bool,

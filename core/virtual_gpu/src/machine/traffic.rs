@@ -43,23 +43,19 @@ impl Worker<'_, '_> {
         let request = request(part);
         if access.is_some_and(|access| matches!(access.space, Space::Const | Space::Param)) {
             let Some(counts) = self.launch.count(part.pc) else { return };
+            let passes = request.different_addresses();
             counts.constant_requests += 1;
-            counts.constant_passes += request.different_addresses();
+            counts.constant_passes += passes;
+            self.trace_wavefronts(passes);
             return;
         }
-        let through = access.is_some_and(|access| {
-            polls(access.ordering) || access.hints.operator == Some(CacheOperator::CacheGlobal)
-        });
-        let cached = match (is_load, through) {
-            (true, false) => CacheAccess::Load,
-            (true, true) => CacheAccess::LoadThrough,
-            (false, _) => CacheAccess::Store,
-        };
+        let cached = self.cached(part.pc, is_load);
         self.touch(part, cached);
         self.add_global(part.pc, request.touched(), is_load);
     }
 
     fn add_global(&mut self, pc: u32, touched: Touched, is_load: bool) {
+        self.trace_touched(&touched);
         let Some(counts) = self.launch.count(pc) else { return };
         counts.global_wavefronts += touched.wavefronts();
         if is_load {
@@ -100,6 +96,7 @@ impl Worker<'_, '_> {
             self.count_global(&part, is_load);
             return;
         };
+        let region_index = region;
         let region = &mut self.launch.memory.regions[region];
         let words = region.content.len().div_ceil(32 * 64);
         let bits = if is_load { &mut region.read_sectors } else { &mut region.written_sectors };
@@ -110,6 +107,9 @@ impl Worker<'_, '_> {
             for sector in start / 32..=(end - 1) / 32 {
                 bits[sector as usize / 64] |= 1 << (sector % 64);
             }
+        }
+        if self.launch.trace.is_some() {
+            self.trace_ranges(pc, Memory::address(region_index), ranges, is_load);
         }
         let touched = Touched {
             sectors: units(ranges, 5),
@@ -131,10 +131,33 @@ impl Worker<'_, '_> {
             let Some(counts) = self.launch.count(pc) else { return };
             counts.shared_requests += 1;
             counts.shared_wavefronts += 1;
+            self.trace_wavefronts(1);
             return;
         }
         let addresses = places.offsets.map(u64::from);
         self.count_shared(&Part { pc, addresses: &addresses, mask, element: bytes, count: 1 });
+    }
+
+    /// Sectors of two ranges of a region, where an access skips no cache.
+    fn trace_ranges(&mut self, pc: u32, start: u64, ranges: [(u64, u64); 2], is_load: bool) {
+        let mut sectors: Vec<u64> = Vec::new();
+        for (from, to) in ranges {
+            let both = (start + from) / 32..=(start + to - 1) / 32;
+            sectors.extend(both.filter(|sector| !sectors.contains(sector)).collect::<Vec<_>>());
+        }
+        self.trace_sectors(&sectors, self.cached(pc, is_load));
+    }
+
+    /// Which caches an access asks.
+    fn cached(&self, pc: u32, is_load: bool) -> CacheAccess {
+        let through = self.access_of(pc).is_some_and(|access| {
+            polls(access.ordering) || access.hints.operator == Some(CacheOperator::CacheGlobal)
+        });
+        match (is_load, through) {
+            (true, false) => CacheAccess::Load,
+            (true, true) => CacheAccess::LoadThrough,
+            (false, _) => CacheAccess::Store,
+        }
     }
 
     /// Marks the sectors that are touched at all, and tells the caches of each.
@@ -170,7 +193,9 @@ impl Worker<'_, '_> {
 
     /// Each sector of a request once, in the order of lanes.
     fn tell_caches(&mut self, part: &Part<'_>, cached: CacheAccess) {
-        let Some(caches) = &mut self.launch.caches else { return };
+        if self.launch.caches.is_none() && self.launch.trace.is_none() {
+            return;
+        }
         let bytes = u64::from(part.bytes());
         let mut told = [0; 64];
         let mut count = 0;
@@ -188,9 +213,12 @@ impl Worker<'_, '_> {
                     *slot = sector;
                     count += 1;
                 }
-                caches.access(self.block.linear, sector << 5, cached);
+                if let Some(caches) = &mut self.launch.caches {
+                    caches.access(self.block.linear, sector << 5, cached);
+                }
             }
         }
+        self.trace_sectors(&told[..count], cached);
     }
 
     pub(super) fn count_shared(&mut self, part: &Part<'_>) {
@@ -205,6 +233,7 @@ impl Worker<'_, '_> {
         counts.shared_requests += 1;
         counts.shared_wavefronts += wavefronts;
         counts.shared_bank_conflicts += conflicts;
+        self.trace_wavefronts(wavefronts);
     }
 
     /// Counts what goes to the thread's own memory; parameters of calls are registers on a GPU.
@@ -215,6 +244,7 @@ impl Worker<'_, '_> {
             return;
         }
         let sectors = request(part).local_sectors();
+        self.trace_wavefronts(sectors.div_ceil(4));
         let Some(counts) = self.launch.count(part.pc) else { return };
         match direction {
             Direction::Load => {
@@ -278,6 +308,7 @@ impl Worker<'_, '_> {
             counts.atomic_sectors += sectors;
             counts.atomic_passes += most;
             counts.atomic_most_lanes = counts.atomic_most_lanes.max(most);
+            self.trace_changes(most, mask.count_ones());
         }
     }
 }

@@ -92,9 +92,6 @@ impl Watch {
 impl Worker<'_, '_> {
     /// Whether a warp that has no steps left gets another one, which only a watched launch withholds.
     pub(super) fn goes_on(&mut self, split: &Split) -> bool {
-        if self.launch.watch.is_none() {
-            return false;
-        }
         // What waiting for others costs was taken from the steps at hand.
         self.withheld += self.budget;
         self.budget = 0;
@@ -102,8 +99,13 @@ impl Worker<'_, '_> {
             return false;
         }
         let (step, pc, mask) = (self.launch.steps, split.pc, split.mask);
+        let given = self.traced_steps(pc).min(self.withheld);
         self.record(split);
-        let Some(watch) = &mut self.launch.watch else { return false };
+        let Some(watch) = &mut self.launch.watch else {
+            self.withheld -= given;
+            self.budget = given;
+            return true;
+        };
         let at = At { block: self.block.index, warp: self.warp.index, size: self.launch.block };
         if watch.pauses(step, pc, &at, mask) {
             let mut warp = self.warp.clone();

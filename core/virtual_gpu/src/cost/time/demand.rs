@@ -1,8 +1,12 @@
 //! The time of every pipe and level by itself.
 
+use super::super::Trace;
 use super::super::expansion::Expansion;
+use super::super::trace::{Role, TracedOp};
 use super::super::{Counters, Counts, Kind};
-use super::{Assumption, Limit, Rates, Spread};
+use super::pipes::Pipe;
+use super::replay::{Load, Multiprocessor};
+use super::{Assumption, LaunchShape, Limit, Rates, Spread};
 use lightbench_units::{Bytes, Flops, FlopsPerSecond, Seconds};
 
 /// What a launch asks of a device.
@@ -18,6 +22,10 @@ pub(super) struct Demand<'a> {
 }
 
 const LANES: f64 = 32.0;
+
+/// Lanes of a narrow pipe of a multiprocessor, where the sheet does not say: since Volta half as many of f64, or as many of
+/// functions, and two to four times as many of f32 and integers.
+const FEW_LANES: f64 = 32.0;
 
 impl Demand<'_> {
     /// The time of every pipe and level whose rate is known; the others are assumptions.
@@ -62,6 +70,68 @@ impl Demand<'_> {
             (None, Some(_) | None) => Assumption::CompulsoryTraffic,
         });
         parts
+    }
+
+    /// The busiest multiprocessor, and what it gets; none where the sheet does not state what schedulers do.
+    pub(super) fn multiprocessor(
+        &self,
+        trace: &Trace,
+        shape: &LaunchShape,
+    ) -> Option<(Multiprocessor, Load)> {
+        let Rates { latencies, clock, .. } = *self.rates;
+        let schedulers = self.rates.issue_per_cycle?.max(1.0);
+        // Those that have as much to do as the busiest one share memory.
+        let busy = (self.spread.blocks / self.spread.busiest).max(1.0);
+        let dram = self.rates.dram.map_or(f64::INFINITY, |rate| rate.0 / clock.0);
+        let touched = trace.distinct_bytes() * shape.blocks as f64;
+        let least = self.counters.dram_read().least + self.counters.dram_written().least;
+        let moved = shape.dram.unwrap_or(least).0 as f64;
+        let on = Multiprocessor {
+            schedulers: schedulers as usize,
+            pipes: self.pipes(schedulers),
+            tensor: trace.ops.iter().map(|op| self.product_cycles(op, schedulers)).collect(),
+            l2: latencies.l2_bytes,
+            dram: dram * latencies.dram_part / busy,
+            from_memory: if touched > 0.0 { (moved / touched).min(1.0) } else { 1.0 },
+            latencies,
+        };
+        let load = Load {
+            at_once: usize::try_from(self.spread.at_once).unwrap_or(usize::MAX),
+            blocks: self.spread.busiest as u64,
+        };
+        Some((on, load))
+    }
+
+    /// Cycles that each pipe of a scheduler is taken by a warp instruction.
+    fn pipes(&self, schedulers: f64) -> [f64; Pipe::COUNT] {
+        let Rates { clock, multiprocessors, .. } = *self.rates;
+        let cycles = |lanes: f64| LANES * schedulers / lanes;
+        let of = |rate: Option<FlopsPerSecond>, flop: f64, lanes: f64| {
+            let lanes =
+                rate.map_or(lanes, |rate| rate.0 / (flop * f64::from(multiprocessors) * clock.0));
+            cycles(lanes)
+        };
+        let mut pipes = [0.0; Pipe::COUNT];
+        pipes[Pipe::Single as usize] = of(self.rates.single, 2.0, 4.0 * FEW_LANES);
+        pipes[Pipe::Double as usize] = of(self.rates.double, 2.0, FEW_LANES);
+        pipes[Pipe::Half as usize] = of(self.rates.half, 4.0, 4.0 * FEW_LANES);
+        pipes[Pipe::Integer as usize] = cycles(self.rates.integer_lanes.unwrap_or(2.0 * FEW_LANES));
+        pipes[Pipe::Special as usize] = cycles(self.rates.special_lanes.unwrap_or(FEW_LANES / 2.0));
+        // One for the whole multiprocessor, which a whole warp passes at once.
+        pipes[Pipe::Memory as usize] = 1.0;
+        pipes
+    }
+
+    /// Cycles that one product takes the tensor core of a scheduler.
+    fn product_cycles(&self, op: &TracedOp, schedulers: f64) -> f64 {
+        let Role::Product(counts) = &op.role else { return 0.0 };
+        let flop_of = f64::from(self.rates.multiprocessors) * self.rates.clock.0;
+        let mut cycles = 0.0;
+        for (count, rate) in self.tensor_work(counts).into_iter().filter(|(count, _)| *count > 0) {
+            let Some(rate) = rate else { continue };
+            cycles += 2.0 * count as f64 * flop_of / rate.0;
+        }
+        cycles * schedulers / counts.warp_instructions.max(1) as f64
     }
 
     /// Warp instructions of some kinds, for the whole grid.
@@ -136,8 +206,18 @@ impl Demand<'_> {
 
     /// Tensor cores; none if a rate is not known.
     fn tensor(&self) -> Option<Seconds> {
-        let (counts, rates) = (self.counts, &self.rates.tensor);
-        let work = [
+        let mut time = Seconds(0.0);
+        let work = self.tensor_work(self.counts).into_iter();
+        for (count, rate) in work.filter(|(count, _)| *count > 0) {
+            time = time + self.float_time(2.0 * count as f64, rate?);
+        }
+        Some(time)
+    }
+
+    /// Multiply-adds of tensor cores, with their rates.
+    const fn tensor_work(&self, counts: &Counts) -> [(u64, Option<FlopsPerSecond>); 8] {
+        let rates = &self.rates.tensor;
+        [
             (counts.tensor_f16_multiply_adds, rates.f16),
             (counts.tensor_bf16_multiply_adds, rates.bf16),
             (counts.tensor_tf32_multiply_adds, rates.tf32),
@@ -146,12 +226,7 @@ impl Demand<'_> {
             (counts.tensor_int8_multiply_adds, rates.int8),
             (counts.tensor_int4_multiply_adds, None),
             (counts.tensor_bit_multiply_adds, None),
-        ];
-        let mut time = Seconds(0.0);
-        for (count, rate) in work.into_iter().filter(|(count, _)| *count > 0) {
-            time = time + self.float_time(2.0 * count as f64, rate?);
-        }
-        Some(time)
+        ]
     }
 
     /// Bytes between L1 and L2, and between L2 and memory, at least.

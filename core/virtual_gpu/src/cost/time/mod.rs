@@ -5,7 +5,12 @@
 //! as long. Where waiting decides instead of work there is no number, only the reason.
 
 mod demand;
+mod order;
+mod pipes;
 mod rates;
+mod replay;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 
@@ -13,12 +18,19 @@ use serde::{Deserialize, Serialize};
 
 pub use rates::{Latencies, Rates, TensorRates};
 
+use super::Counters;
 use super::expansion::Expansion;
-use super::{Counters, Counts};
 use lightbench_units::{Bytes, Seconds};
 
-/// How much longer than the bound regular kernels take: published models and measurements agree on no narrower band.
+/// How much longer than the bound regular kernels take, where nothing was replayed: published models and measurements agree
+/// on no narrower band.
 pub const BAND: (f64, f64) = (1.2, 2.5);
+
+/// A measured time is this many times longer or shorter than the replayed one, at most, as a rule.
+pub const AROUND: f64 = 1.4;
+
+/// A unit that is busy for this part of the replayed time decides it; else waiting does.
+const BUSY: f64 = 0.6;
 
 /// What a launch puts on a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +44,17 @@ pub struct LaunchShape {
     /// Bytes that the whole grid moves to and from memory at least, where somebody knows better than the counters: those
     /// of a part of the grid do not tell what its blocks share.
     pub dram: Option<Bytes>,
+    /// What was before it.
+    pub begins: Begins,
+}
+
+/// What was before a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begins {
+    /// Nothing: the device is idle, and its code is fetched.
+    First,
+    /// Other launches of the same work.
+    Behind,
 }
 
 /// What can decide the time.
@@ -86,6 +109,39 @@ impl fmt::Display for Limit {
     }
 }
 
+/// What warps wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Wait {
+    /// Loads of global memory, and copies from there.
+    GlobalMemory,
+    /// Loads of shared memory.
+    SharedMemory,
+    /// Results of arithmetic.
+    Arithmetic,
+    /// Other warps of the block.
+    Barriers,
+    /// Atomics that give something back.
+    Atomics,
+}
+
+impl Wait {
+    /// All of them.
+    pub const ALL: [Self; 5] =
+        [Self::GlobalMemory, Self::SharedMemory, Self::Arithmetic, Self::Barriers, Self::Atomics];
+}
+
+impl fmt::Display for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::GlobalMemory => "global memory",
+            Self::SharedMemory => "shared memory",
+            Self::Arithmetic => "results of arithmetic",
+            Self::Barriers => "barriers",
+            Self::Atomics => "atomics",
+        })
+    }
+}
+
 /// What the model says.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Modelled {
@@ -102,6 +158,8 @@ pub struct Bound {
     pub time: Seconds,
     /// What decides it.
     pub limit: Limit,
+    /// What warps wait for most, where that decides instead.
+    pub waits: Option<Wait>,
     /// Real runs are expected between these multiples of the bound.
     pub band: (f64, f64),
     /// The time of every pipe and level by itself, the longest first.
@@ -112,24 +170,20 @@ pub struct Bound {
     pub assumptions: Vec<Assumption>,
 }
 
+impl Bound {
+    /// In words what decides the time that is expected.
+    #[must_use]
+    pub fn decided_by(&self) -> String {
+        match self.waits {
+            Some(wait) => format!("waiting for {wait}"),
+            None => self.limit.to_string(),
+        }
+    }
+}
+
 /// Why there is no number.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Withheld {
-    /// Warps wait for their own results, and too few others fill the gap.
-    #[error(
-        "latency decides: with {warps_per_multiprocessor:.1} warps on a multiprocessor, waiting \
-         takes up to {waiting}, work at least {work} ({limit})"
-    )]
-    Latency {
-        /// If each instruction of a warp waited for the one before.
-        waiting: Seconds,
-        /// The bound that would have been said.
-        work: Seconds,
-        /// What would have decided.
-        limit: Limit,
-        /// Warps at once.
-        warps_per_multiprocessor: f64,
-    },
     /// The grid, the block or the device is empty.
     #[error("there is nothing to model: {0}")]
     Nothing(&'static str),
@@ -176,6 +230,12 @@ pub enum Assumption {
         /// Of the grid.
         all: u64,
     },
+    /// With a trace.
+    #[error("blocks wait as some of them do when they are replayed on one multiprocessor")]
+    Replayed,
+    /// Without one.
+    #[error("no block was recorded, and what warps wait for is left out")]
+    NotReplayed,
     /// Always.
     #[error("a launch costs {0}")]
     Launch(Seconds),
@@ -223,18 +283,52 @@ pub fn modelled(
     let (busiest, work) = parts.first().copied().unwrap_or((Limit::Launch, Seconds(0.0)));
     let limit = if rates.launch >= work { Limit::Launch } else { busiest };
     let time = rates.launch + work;
-    let waiting = rates.clock.time_of(chain(&counts, shape, rates) * spread.rounds);
-    // Something that is no number counts as waiting.
-    let work_decides = waiting.0 <= BAND.1 * time.0;
-    if !work_decides {
-        return Modelled::Withheld(Withheld::Latency {
-            waiting,
-            work: time,
-            limit,
-            warps_per_multiprocessor: spread.warps,
+    let expected = Expected::of(&demand, shape, time, (work, limit));
+    let Expected { band, waits, assumption } = expected;
+    assumptions.push(assumption);
+    let waves = spread.waves;
+    Modelled::Bound(Bound { time, limit, waits, band, parts, waves, assumptions })
+}
+
+/// What is expected above a bound.
+struct Expected {
+    /// As multiples of the bound.
+    band: (f64, f64),
+    waits: Option<Wait>,
+    assumption: Assumption,
+}
+
+impl Expected {
+    fn of(
+        demand: &demand::Demand<'_>,
+        shape: &LaunchShape,
+        bound: Seconds,
+        (work, limit): (Seconds, Limit),
+    ) -> Self {
+        let trace = demand.counters.trace.as_deref();
+        let replayed = trace.and_then(|trace| {
+            let (on, load) = demand.multiprocessor(trace, shape)?;
+            replay::replay(trace, &on, load)
         });
+        let Some(replay::Replayed { cycles, waits }) = replayed else {
+            return Self { band: BAND, waits: None, assumption: Assumption::NotReplayed };
+        };
+        let rates = demand.rates;
+        let launch = match shape.begins {
+            Begins::First => rates.first_launch,
+            Begins::Behind => rates.launch,
+        };
+        let time = launch + rates.clock.time_of(cycles);
+        let middle = (time / bound).0.max(1.0);
+        let decides = limit != Limit::Launch && (work / time).0 >= BUSY;
+        // Nothing is below the bound, and the replayed time is in the middle.
+        let low = (middle / AROUND).max(1.0);
+        Self {
+            band: (low, middle * middle / low),
+            waits: (!decides).then_some(waits),
+            assumption: Assumption::Replayed,
+        }
     }
-    Modelled::Bound(Bound { time, limit, band: BAND, parts, waves: spread.waves, assumptions })
 }
 
 /// How blocks spread over multiprocessors.
@@ -244,10 +338,8 @@ struct Spread {
     busiest: f64,
     /// Times that the multiprocessors are filled, with a fraction.
     waves: f64,
-    /// Times that the busiest one is filled.
-    rounds: f64,
-    /// Warps at once.
-    warps: f64,
+    /// Of them those that are there at once.
+    at_once: u64,
 }
 
 impl Spread {
@@ -260,8 +352,7 @@ impl Spread {
             blocks: shape.blocks as f64,
             busiest: busiest as f64,
             waves: shape.blocks as f64 / (multiprocessors * resident) as f64,
-            rounds: busiest.div_ceil(resident) as f64,
-            warps: (at_once * u64::from(shape.warps_per_block)) as f64,
+            at_once,
         }
     }
 
@@ -269,15 +360,4 @@ impl Spread {
     fn of_busiest(&self, total: f64) -> f64 {
         total / self.blocks * self.busiest
     }
-}
-
-/// Cycles of one warp, if every instruction waited for the one before.
-fn chain(counts: &Counts, shape: &LaunchShape, rates: &Rates) -> f64 {
-    let warps = shape.blocks as f64 * f64::from(shape.warps_per_block);
-    let Latencies { arithmetic, shared, global } = rates.latencies;
-    let far = counts.global_load_requests + counts.atomic_requests;
-    let far = far.saturating_sub(counts.shared_atomic_requests) as f64;
-    let near = (counts.shared_requests + counts.shared_atomic_requests) as f64;
-    let memory = far * global + near * shared;
-    (counts.warp_instructions as f64 * arithmetic + memory) / warps
 }

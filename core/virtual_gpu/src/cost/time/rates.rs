@@ -33,6 +33,8 @@ pub struct Rates {
     pub dram: Option<BytesPerSecond>,
     /// What a kernel takes that does nothing.
     pub launch: Seconds,
+    /// What the first launch of a measured kernel takes beside what its blocks take.
+    pub first_launch: Seconds,
     /// How long one warp waits for its own results.
     pub latencies: Latencies,
 }
@@ -54,22 +56,67 @@ pub struct TensorRates {
     pub int8: Option<FlopsPerSecond>,
 }
 
-/// Cycles until an instruction that needs a result can go on.
+/// How long results take, in cycles, and what a multiprocessor does of them at once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Latencies {
     /// After arithmetic.
     pub arithmetic: f64,
+    /// The same of f64.
+    pub double: f64,
+    /// After an approximated function.
+    pub special: f64,
+    /// After a shuffle.
+    pub shuffle: f64,
+    /// After a product of tensor cores.
+    pub tensor: f64,
     /// After a load of shared memory.
     pub shared: f64,
-    /// After a load of global memory that no cache serves.
-    pub global: f64,
+    /// After a load that the cache of the multiprocessor serves.
+    pub l1: f64,
+    /// After one that L2 serves.
+    pub l2: f64,
+    /// After one that memory serves.
+    pub dram: f64,
+    /// From a branch to what follows it.
+    pub branch: f64,
+    /// From the last warp at a barrier to the next instruction.
+    pub barrier: f64,
+    /// Until a block begins where another one ended.
+    pub block: f64,
+    /// Atomic changes of one address of shared memory in a cycle.
+    pub shared_changes_at_one: f64,
+    /// The same of different addresses.
+    pub shared_changes: f64,
+    /// Bytes that one multiprocessor gets of L2 in a cycle.
+    pub l2_bytes: f64,
+    /// Cycles in which one multiprocessor stores to a line of L2, whole or not.
+    pub stored_line: f64,
+    /// The part of memory's peak that kernels reach.
+    pub dram_part: f64,
 }
 
 impl Default for Latencies {
-    /// Dependent arithmetic takes 4 cycles since Volta (Jia et al. 2018, arXiv 1804.06826); shared memory about 23 to
-    /// 30 and memory about 500 to 700 cycles on A100 and H100 (Luo et al. 2024, arXiv 2402.13499). Round numbers
-    /// between those.
+    /// Those of an H100. Caches, shared memory and memory: Luo et al. 2024 (arXiv 2402.13499), tables IV and V. Dependent
+    /// arithmetic takes 4 cycles since Volta (Jia et al. 2018, arXiv 1804.06826).
     fn default() -> Self {
-        Self { arithmetic: 4.0, shared: 28.0, global: 600.0 }
+        Self {
+            arithmetic: 4.0,
+            double: 8.0,
+            special: 18.0,
+            shuffle: 23.0,
+            tensor: 32.0,
+            shared: 29.0,
+            l1: 38.0,
+            l2: 263.0,
+            dram: 620.0,
+            branch: 6.0,
+            barrier: 20.0,
+            block: 100.0,
+            shared_changes_at_one: 0.86,
+            shared_changes: 3.5,
+            l2_bytes: 35.0,
+            stored_line: 4.2,
+            dram_part: 0.85,
+        }
     }
 }

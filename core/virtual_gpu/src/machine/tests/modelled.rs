@@ -1,13 +1,14 @@
 //! The time modelled from the counters of small kernels, on a device that small launches fill.
 
 use super::counting::{COPY, counters_with};
-use crate::cost::Counters;
+use crate::cost::time::BAND;
 use crate::cost::time::{
-    Assumption, Bound, Latencies, LaunchShape, Limit, Modelled, Rates, TensorRates, Withheld,
-    modelled,
+    Assumption, Begins, Bound, Latencies, LaunchShape, Limit, Modelled, Rates, TensorRates, Wait,
+    Withheld, modelled,
 };
+use crate::cost::{Counters, TraceUse};
 use crate::machine::LaunchConfig;
-use lightbench_units::{BytesPerSecond, FlopsPerSecond, Hertz, Seconds};
+use lightbench_units::{Bytes, BytesPerSecond, FlopsPerSecond, Hertz, Seconds};
 
 /// A small device, so that small launches fill it.
 fn small() -> Rates {
@@ -26,12 +27,19 @@ fn small() -> Rates {
         l2: None,
         dram: Some(BytesPerSecond(50e9)),
         launch: Seconds(2e-6),
+        first_launch: Seconds(3e-6),
         latencies: Latencies::default(),
     }
 }
 
 fn shape(blocks: u64) -> LaunchShape {
-    LaunchShape { blocks, warps_per_block: 8, resident_blocks: 8, dram: None }
+    LaunchShape {
+        blocks,
+        warps_per_block: 8,
+        resident_blocks: 8,
+        dram: None,
+        begins: Begins::First,
+    }
 }
 
 fn bound(counters: &Counters, blocks: u64) -> Bound {
@@ -101,18 +109,73 @@ fn changes_of_one_place_go_one_after_the_other() {
 #[test]
 fn a_tiny_launch_is_limited_by_launching() {
     let counters = counters_with("add.u32 %r1, %r0, 1;", |_| {});
-    let shape = LaunchShape { blocks: 1, warps_per_block: 1, resident_blocks: 8, dram: None };
+    let shape = LaunchShape {
+        blocks: 1,
+        warps_per_block: 1,
+        resident_blocks: 8,
+        dram: None,
+        begins: Begins::First,
+    };
     let Modelled::Bound(bound) = modelled(&counters, &shape, &small(), None) else { panic!() };
     assert_eq!(bound.limit, Limit::Launch);
 }
 
+/// A launch of which some blocks were recorded.
+fn traced(body: &str, configure: impl Fn(&mut LaunchConfig)) -> Counters {
+    counters_with(body, |launch| {
+        configure(launch);
+        launch.trace = Some(TraceUse { blocks: 2, l1: Bytes(1 << 16), l2: Bytes(1 << 20) });
+    })
+}
+
 #[test]
-fn no_number_where_latency_decides() {
+fn where_waiting_decides_the_time_is_that_of_the_chain() {
     let chase = "ld.global.u64 %d1, [%d0];\nadd.u64 %d0, %d0, %d1;\n".repeat(100);
-    let counters = counters_with(&chase, |_| {});
-    let shape = LaunchShape { blocks: 1, warps_per_block: 1, resident_blocks: 8, dram: None };
-    let found = modelled(&counters, &shape, &small(), None);
-    assert!(matches!(found, Modelled::Withheld(Withheld::Latency { .. })), "{found:?}");
+    let counters = traced(&chase, |_| {});
+    let shape = LaunchShape { blocks: 1, warps_per_block: 1, ..shape(1) };
+    let Modelled::Bound(bound) = modelled(&counters, &shape, &small(), None) else { panic!() };
+    assert_eq!(bound.waits, Some(Wait::GlobalMemory));
+    // The first load is served by memory, all others by L1.
+    let l1 = Latencies::default().l1;
+    let chain = 3e-6 + 100.0 * l1 / 1e9;
+    let middle = bound.time.0 * (bound.band.0 * bound.band.1).sqrt();
+    assert!(middle > chain && middle < 1.5 * chain, "{middle} {chain}");
+    assert!(bound.assumptions.contains(&Assumption::Replayed));
+}
+
+#[test]
+fn without_a_trace_there_is_a_bound_and_that_is_said() {
+    let counters = counters_with("add.u32 %r1, %r0, 1;", |launch| wide(launch, 64));
+    let bound = bound(&counters, 64);
+    assert_eq!((bound.waits, bound.band), (None, BAND));
+    assert!(bound.assumptions.contains(&Assumption::NotReplayed));
+}
+
+#[test]
+fn a_recording_changes_no_counter_and_is_the_same_each_time() {
+    let body = multiply_adds(40) + "ld.global.u32 %r1, [%d0];";
+    let plain = counters_with(&body, |launch| wide(launch, 16));
+    let [one, two] = [0, 1].map(|_| traced(&body, |launch| wide(launch, 16)));
+    assert_eq!(one, two);
+    assert_eq!(Counters { trace: None, ..one }, plain);
+}
+
+#[test]
+fn of_a_long_loop_some_rounds_stand_for_all() {
+    let body = |rounds: u32| {
+        format!(
+            "mov.u32 %r1, 0;\nLOOP:\nld.global.u32 %r2, [%d0];\nadd.u32 %r1, %r1, 1;\n\
+             setp.lt.u32 %p1, %r1, {rounds};\n@%p1 bra LOOP;"
+        )
+    };
+    let time = |rounds| {
+        let counters = traced(&body(rounds), |_| {});
+        let shape = LaunchShape { blocks: 1, warps_per_block: 1, ..shape(1) };
+        let Modelled::Bound(bound) = modelled(&counters, &shape, &small(), None) else { panic!() };
+        bound.time.0 * (bound.band.0 * bound.band.1).sqrt() - 3e-6
+    };
+    let ratio = time(40_000) / time(4_000);
+    assert!((9.0..11.0).contains(&ratio), "{ratio}");
 }
 
 #[test]

@@ -1,0 +1,530 @@
+//! One multiprocessor that does again what the warps of some blocks were seen to do, with the time that each step takes.
+//!
+//! As many blocks are there at once as fit, each warp goes through its steps in the order of machine code and waits until what
+//! a step reads is there. Schedulers issue one instruction in a cycle each, pipes take instructions at their rate, memory
+//! answers after its latency and not faster than its bandwidth. Whoever asks first is served first. Time goes from event to
+//! event.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use super::super::trace::{Place, Role, Trace, TracedAccess, TracedOp};
+use super::order::{Assembler, Planned};
+use super::pipes::{Pipe, cost};
+use super::{Latencies, Wait};
+
+/// Parts of a cycle in which time is counted.
+const TICKS: f64 = 64.0;
+
+/// Steps that are replayed, at most, if that is more than what is there at once.
+const MOST_STEPS: usize = 1 << 20;
+
+/// Bytes of a sector.
+const SECTOR: f64 = 32.0;
+
+/// A multiprocessor.
+#[derive(Clone, Debug)]
+pub(super) struct Multiprocessor {
+    /// Schedulers; each pipe but that of memory is there once for each.
+    pub(super) schedulers: usize,
+    /// Cycles that a pipe of one part is taken by a warp instruction.
+    pub(super) pipes: [f64; Pipe::COUNT],
+    /// The same of what one product multiplies.
+    pub(super) tensor: Vec<f64>,
+    /// Bytes in a cycle between L2 and the multiprocessor.
+    pub(super) l2: f64,
+    /// This multiprocessor's part of what memory moves in a cycle.
+    pub(super) dram: f64,
+    /// The part of what a block touches for the first time that memory must deliver.
+    pub(super) from_memory: f64,
+    pub(super) latencies: Latencies,
+}
+
+/// How many blocks it gets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Load {
+    /// At once.
+    pub(super) at_once: usize,
+    /// In all.
+    pub(super) blocks: u64,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Replayed {
+    pub(super) cycles: f64,
+    /// What warps wait for most.
+    pub(super) waits: Wait,
+}
+
+/// What a step began after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cause {
+    /// The one before it, or others at the same pipe.
+    Busy,
+    Waits(Wait),
+}
+
+impl Cause {
+    const COUNT: usize = 6;
+    const fn index(self) -> usize {
+        match self {
+            Self::Busy => 0,
+            Self::Waits(wait) => 1 + wait as usize,
+        }
+    }
+}
+
+/// A warp at work.
+#[derive(Debug)]
+struct Running {
+    slot: usize,
+    /// Which block of the trace it repeats, and which warp of that.
+    of: (usize, usize),
+    next: usize,
+    /// When the results of its steps are there.
+    done: Vec<u64>,
+    /// When it can issue again, and when it issued last.
+    free: u64,
+    issued: u64,
+    copies: u64,
+    groups: VecDeque<u64>,
+}
+
+/// A place for a block.
+#[derive(Debug, Default)]
+struct Slot {
+    warps: Vec<usize>,
+    living: usize,
+    waiting: Vec<usize>,
+    ends: u64,
+}
+
+/// What an instruction costs here, in ticks.
+#[derive(Clone, Copy, Debug)]
+struct Ticks {
+    slots: u64,
+    latency: u64,
+    taken: u64,
+}
+
+struct Replay<'a> {
+    on: &'a Multiprocessor,
+    ops: &'a [TracedOp],
+    trace: &'a Trace,
+    plans: Vec<Vec<Planned>>,
+    ticks: Vec<Ticks>,
+    warps: Vec<Running>,
+    slots: Vec<Slot>,
+    queue: BinaryHeap<Reverse<(u64, usize)>>,
+    schedulers: Vec<u64>,
+    /// One of each pipe for each scheduler.
+    pipes: Vec<u64>,
+    memory: u64,
+    /// What comes from L2, and what goes there.
+    l2: [u64; 2],
+    dram: u64,
+    /// Accesses that memory would have answered by their chance.
+    chance: f64,
+    /// Ticks by instruction and cause.
+    spent: Vec<[u64; Cause::COUNT]>,
+    /// How often each instruction was replayed.
+    repeated: Vec<u64>,
+    /// When each block began.
+    begun: Vec<u64>,
+    last: u64,
+}
+
+/// Replays blocks; none where there is nothing to replay.
+pub(super) fn replay(trace: &Trace, on: &Multiprocessor, load: Load) -> Option<Replayed> {
+    let mut assembler = Assembler::new(&trace.ops, &on.latencies);
+    let plans: Vec<Vec<Planned>> = trace
+        .blocks
+        .iter()
+        .map(|block| block.warps.iter().map(|warp| assembler.plan(warp)).collect())
+        .collect();
+    let steps = |block: &Vec<Planned>| block.iter().map(|warp| warp.steps.len()).sum::<usize>();
+    let all: usize = plans.iter().map(steps).sum();
+    if all == 0 || load.at_once == 0 {
+        return None;
+    }
+    let each = (all / plans.len()).max(1);
+    let most = (MOST_STEPS / each).max(load.at_once) as u64;
+    let mut replay = Replay::new(trace, on, plans);
+    replay.run(load.at_once, load.blocks.min(most));
+    Some(replay.told(load))
+}
+
+impl<'a> Replay<'a> {
+    fn new(trace: &'a Trace, on: &'a Multiprocessor, plans: Vec<Vec<Planned>>) -> Self {
+        let ticks = |op: &TracedOp| {
+            let cost = cost(op.kind, &on.latencies);
+            let taken = on.pipes[cost.pipe as usize] * cost.slots.max(1.0);
+            Ticks {
+                slots: to_ticks(cost.slots),
+                latency: to_ticks(cost.latency),
+                taken: to_ticks(if cost.pipe == Pipe::None { 0.0 } else { taken }),
+            }
+        };
+        Self {
+            on,
+            ops: &trace.ops,
+            trace,
+            plans,
+            ticks: trace.ops.iter().map(ticks).collect(),
+            warps: Vec::new(),
+            slots: Vec::new(),
+            queue: BinaryHeap::new(),
+            schedulers: vec![0; on.schedulers.max(1)],
+            pipes: vec![0; Pipe::COUNT * on.schedulers.max(1)],
+            memory: 0,
+            l2: [0; 2],
+            dram: 0,
+            chance: 0.0,
+            spent: vec![[0; Cause::COUNT]; trace.ops.len()],
+            repeated: vec![0; trace.ops.len()],
+            begun: Vec::new(),
+            last: 0,
+        }
+    }
+
+    fn run(&mut self, at_once: usize, blocks: u64) {
+        let first = at_once.min(usize::try_from(blocks).unwrap_or(usize::MAX));
+        for slot in 0..first {
+            self.slots.push(Slot::default());
+            self.begin(slot, 0);
+        }
+        while let Some(Reverse((_, warp))) = self.queue.pop() {
+            self.go_on(warp);
+            let slot = self.warps[warp].slot;
+            if self.slots[slot].living == 0 && (self.begun.len() as u64) < blocks {
+                self.begin(slot, self.slots[slot].ends);
+            }
+        }
+    }
+
+    /// The next block takes a place.
+    fn begin(&mut self, slot: usize, now: u64) {
+        let block = self.begun.len() % self.plans.len();
+        self.begun.push(now);
+        let now = now + to_ticks(self.on.latencies.block);
+        let warps = self.plans[block].len();
+        let old = std::mem::take(&mut self.slots[slot].warps);
+        let mut taken = Vec::with_capacity(warps);
+        for warp in 0..warps {
+            let steps = self.plans[block][warp].steps.len();
+            let done = vec![0; steps];
+            let running = Running {
+                slot,
+                of: (block, warp),
+                next: 0,
+                done,
+                free: now,
+                issued: now,
+                copies: 0,
+                groups: VecDeque::new(),
+            };
+            let index = match old.get(warp) {
+                Some(index) => {
+                    self.warps[*index] = running;
+                    *index
+                }
+                None => {
+                    self.warps.push(running);
+                    self.warps.len() - 1
+                }
+            };
+            taken.push(index);
+            if steps > 0 {
+                self.queue.push(Reverse((now, index)));
+            }
+        }
+        let living = taken.iter().filter(|index| !self.warps[**index].done.is_empty()).count();
+        self.slots[slot] = Slot { warps: taken, living, waiting: Vec::new(), ends: now };
+    }
+
+    /// A warp takes steps until another one is earlier.
+    fn go_on(&mut self, index: usize) {
+        loop {
+            let (block, warp) = self.warps[index].of;
+            let step = self.warps[index].next;
+            let pc = self.plans[block][warp].steps[step].pc as usize;
+            let (ready, cause) = self.ready(index);
+            if self.queue.peek().is_some_and(|Reverse((other, _))| *other < ready) {
+                self.queue.push(Reverse((ready, index)));
+                return;
+            }
+            let issued = self.execute(index, pc, ready);
+            let running = &mut self.warps[index];
+            let before = std::mem::replace(&mut running.issued, issued);
+            running.next += 1;
+            self.spent[pc][cause.index()] += issued.saturating_sub(before);
+            self.repeated[pc] += 1;
+            if self.warps[index].next == self.warps[index].done.len() {
+                self.end(index);
+                return;
+            }
+            if self.ops[pc].role == Role::Barrier {
+                self.arrive(index);
+                return;
+            }
+        }
+    }
+
+    /// When the next step of a warp can begin, and what it waits for.
+    fn ready(&self, index: usize) -> (u64, Cause) {
+        let running = &self.warps[index];
+        let (block, warp) = running.of;
+        let plan = &self.plans[block][warp];
+        let (mut ready, mut cause) = (running.free, Cause::Busy);
+        for earlier in plan.waits_for(running.next) {
+            let done = running.done[*earlier as usize];
+            if done > ready {
+                ready = done;
+                cause = Cause::Waits(self.wait(plan.steps[*earlier as usize].pc));
+            }
+        }
+        if let Role::WaitCopies(pending) = self.ops[plan.steps[running.next].pc as usize].role {
+            let waits = running.groups.len().saturating_sub(pending as usize);
+            let groups = running.groups.iter().take(waits).copied().max().unwrap_or(0);
+            let done = if pending == 0 { groups.max(running.copies) } else { groups };
+            if done > ready {
+                (ready, cause) = (done, Cause::Waits(Wait::GlobalMemory));
+            }
+        }
+        (ready, cause)
+    }
+
+    fn wait(&self, pc: u32) -> Wait {
+        match self.ops[pc as usize].role {
+            Role::Load { place: Place::Shared, .. } => Wait::SharedMemory,
+            Role::Load { .. } | Role::Copy | Role::CommitCopies | Role::WaitCopies(_) => {
+                Wait::GlobalMemory
+            }
+            Role::Atomic { .. } => Wait::Atomics,
+            Role::Store(_) | Role::Plain | Role::Branch | Role::Product(_) => Wait::Arithmetic,
+            Role::Barrier => Wait::Barriers,
+        }
+    }
+
+    /// Executes a step at a time or soon after; when it was issued.
+    fn execute(&mut self, index: usize, pc: usize, time: u64) -> u64 {
+        let scheduler = index % self.schedulers.len();
+        let Ticks { slots, latency, taken } = self.ticks[pc];
+        let op = &self.ops[pc];
+        let mut issued = time;
+        if slots > 0 {
+            issued = time.max(self.schedulers[scheduler]);
+            self.schedulers[scheduler] = issued + slots;
+        }
+        let pipe = cost(op.kind, &self.on.latencies).pipe;
+        if pipe != Pipe::Memory && taken > 0 {
+            let pipe = &mut self.pipes[scheduler * Pipe::COUNT + pipe as usize];
+            issued = issued.max(*pipe);
+            *pipe = issued + taken;
+        }
+        let mut done = issued + latency;
+        let mut free = issued + slots;
+        match &op.role {
+            Role::Plain => {
+                if pipe == Pipe::Memory {
+                    let start = issued.max(self.memory);
+                    self.memory = start + taken;
+                    (issued, done) = (start, start + latency);
+                    free = start + slots;
+                }
+            }
+            Role::Product(_) => {
+                let taken = to_ticks(self.on.tensor.get(pc).copied().unwrap_or(0.0));
+                let pipe = &mut self.pipes[scheduler * Pipe::COUNT + Pipe::Tensor as usize];
+                issued = issued.max(*pipe);
+                *pipe = issued + taken;
+                done = issued + taken + to_ticks(self.on.latencies.tensor);
+                free = issued + slots;
+            }
+            Role::Branch => free = issued + to_ticks(self.on.latencies.branch),
+            Role::Barrier => {}
+            Role::Load { .. } | Role::Store(_) | Role::Atomic { .. } | Role::Copy => {
+                let access = self.access(index);
+                let start = issued.max(self.memory);
+                (issued, free) = (start, start + slots);
+                done = self.served(pc, access, start);
+                if op.role == Role::Copy {
+                    let running = &mut self.warps[index];
+                    running.copies = running.copies.max(done);
+                    done = start;
+                }
+            }
+            Role::CommitCopies => {
+                let running = &mut self.warps[index];
+                running.groups.push_back(running.copies);
+            }
+            Role::WaitCopies(pending) => {
+                let running = &mut self.warps[index];
+                while running.groups.len() > *pending as usize {
+                    running.groups.pop_front();
+                }
+            }
+        }
+        let running = &mut self.warps[index];
+        running.done[running.next] = done;
+        running.free = free;
+        self.last = self.last.max(done);
+        issued
+    }
+
+    fn access(&self, index: usize) -> TracedAccess {
+        let running = &self.warps[index];
+        let (block, warp) = running.of;
+        let access = self.plans[block][warp].steps[running.next].access;
+        let accesses = &self.trace.blocks[block].warps[warp].accesses;
+        let found = access.checked_sub(1).and_then(|index| accesses.get(index as usize));
+        found.copied().unwrap_or_default()
+    }
+
+    /// When what an access asks for is there.
+    fn served(&mut self, pc: usize, access: TracedAccess, start: u64) -> u64 {
+        let latencies = &self.on.latencies;
+        let (place, is_load) = match self.ops[pc].role {
+            Role::Load { place, .. } => (place, true),
+            Role::Store(place) => (place, false),
+            Role::Atomic { place: Place::Shared, .. } => {
+                // Lanes at one address go one after the other, and few at different ones at once.
+                let taken = f64::from(access.most_at_one) / latencies.shared_changes_at_one;
+                let taken = taken.max(f64::from(access.lanes) / latencies.shared_changes);
+                self.memory = start + to_ticks(taken.max(1.0));
+                return self.memory + to_ticks(latencies.shared);
+            }
+            Role::Atomic { .. } => (Place::Global, true),
+            _ => (Place::Global, true),
+        };
+        let lines = if place == Place::Global { access.lines } else { 0 };
+        self.memory = start + to_ticks(f64::from(access.wavefronts.max(lines).max(1)));
+        match place {
+            Place::Shared | Place::Constant => self.memory + to_ticks(latencies.shared),
+            Place::Local => self.memory + to_ticks(latencies.l1),
+            Place::Global => {
+                let sent = self.beyond_l1(access, start, is_load);
+                if is_load { sent.max(self.memory + to_ticks(latencies.l1)) } else { self.memory }
+            }
+        }
+    }
+
+    /// When sectors are there that L1 does not have.
+    fn beyond_l1(&mut self, access: TracedAccess, start: u64, is_load: bool) -> u64 {
+        let latencies = &self.on.latencies;
+        let sectors = f64::from(access.l2 + access.far);
+        if sectors == 0.0 {
+            return 0;
+        }
+        // What is stored goes line by line, however little of each.
+        let stored = if is_load { 0.0 } else { f64::from(access.lines) * latencies.stored_line };
+        let taken = (sectors * SECTOR / self.on.l2).max(stored);
+        let way = &mut self.l2[usize::from(!is_load)];
+        *way = start.max(*way) + to_ticks(taken);
+        let near = *way + to_ticks(latencies.l2);
+        let far = f64::from(access.far);
+        let part = self.on.from_memory;
+        if far == 0.0 || part <= 0.0 {
+            return near;
+        }
+        self.dram = self.dram.max(start) + to_ticks(far * part * SECTOR / self.on.dram);
+        // One line that memory must deliver makes the whole access wait.
+        self.chance += 1.0 - (1.0 - part).powf((far / 4.0).ceil());
+        if self.chance < 1.0 {
+            return near;
+        }
+        self.chance -= 1.0;
+        near.max(self.dram + to_ticks(latencies.dram))
+    }
+
+    /// A warp waits for the others of its block.
+    fn arrive(&mut self, index: usize) {
+        let slot = self.warps[index].slot;
+        self.slots[slot].waiting.push(index);
+        self.release(slot);
+    }
+
+    fn release(&mut self, slot: usize) {
+        let Slot { living, waiting, .. } = &self.slots[slot];
+        if waiting.is_empty() || waiting.len() < *living {
+            return;
+        }
+        let waiting = std::mem::take(&mut self.slots[slot].waiting);
+        let last = waiting.iter().map(|index| self.warps[*index].free).max().unwrap_or(0);
+        let now = last + to_ticks(self.on.latencies.barrier);
+        for index in waiting {
+            let running = &mut self.warps[index];
+            let (block, warp) = running.of;
+            let pc = self.plans[block][warp].steps[running.next - 1].pc as usize;
+            self.spent[pc][Cause::Waits(Wait::Barriers).index()] += now - running.issued;
+            (running.free, running.issued) = (now, now);
+            self.queue.push(Reverse((now, index)));
+        }
+    }
+
+    fn end(&mut self, index: usize) {
+        let (slot, free) = (self.warps[index].slot, self.warps[index].free);
+        let block = &mut self.slots[slot];
+        block.living -= 1;
+        block.ends = block.ends.max(free);
+        self.last = self.last.max(free);
+        self.release(slot);
+    }
+
+    /// What all blocks take, and what for.
+    fn told(&self, load: Load) -> Replayed {
+        let [from_l2, to_l2] = self.l2;
+        let end = self.last.max(self.memory).max(from_l2).max(to_l2).max(self.dram) as f64;
+        let replayed = self.begun.len() as u64;
+        let more = load.blocks.saturating_sub(replayed) as f64;
+        // Blocks that took the place of others began as often as those ended.
+        let replaced = self.begun.get(load.at_once..).unwrap_or_default();
+        let each = match (replaced.first(), replaced.last()) {
+            (Some(first), Some(last)) if last > first => {
+                (last - first) as f64 / (replaced.len() - 1) as f64
+            }
+            _ => end / load.at_once.max(1) as f64,
+        };
+        let (stretch, by_cause) = self.stretched();
+        let waits = Wait::ALL.into_iter().max_by(|a, b| {
+            let of = |wait: &Wait| by_cause[Cause::Waits(*wait).index()];
+            of(a).total_cmp(&of(b))
+        });
+        Replayed {
+            cycles: (end + more * each) / TICKS * stretch,
+            waits: waits.unwrap_or(Wait::GlobalMemory),
+        }
+    }
+
+    /// How much longer everything takes than what was kept of it, and the time by cause.
+    fn stretched(&self) -> (f64, [f64; Cause::COUNT]) {
+        let blocks = self.begun.len().max(1) as f64;
+        let (mut kept, mut whole, mut steps, mut left_out) = (0.0, 0.0, 0.0, 0.0);
+        let mut by_cause = [0.0; Cause::COUNT];
+        for (pc, op) in self.ops.iter().enumerate() {
+            let repeated = self.repeated[pc] as f64 / blocks;
+            if repeated == 0.0 {
+                left_out += op.executed * self.ticks[pc].slots.min(1) as f64;
+                continue;
+            }
+            let times = op.executed / repeated;
+            for (cause, spent) in self.spent[pc].iter().enumerate() {
+                let spent = *spent as f64;
+                kept += spent;
+                whole += spent * times;
+                by_cause[cause] += spent * times;
+            }
+            steps += op.executed * self.ticks[pc].slots.min(1) as f64;
+        }
+        if kept <= 0.0 || steps <= 0.0 {
+            return (1.0, by_cause);
+        }
+        // What was never kept takes as long as the rest.
+        ((whole / kept) * (1.0 + left_out / steps), by_cause)
+    }
+}
+
+fn to_ticks(cycles: f64) -> u64 {
+    (cycles * TICKS) as u64
+}

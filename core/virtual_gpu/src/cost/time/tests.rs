@@ -1,0 +1,223 @@
+//! The replay of warps that were made up: what waits for what, and for how long.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::super::Kind;
+use super::super::trace::{
+    Place, Role, Step, Trace, TracedAccess, TracedBlock, TracedOp, TracedWarp,
+};
+use super::pipes::Pipe;
+use super::replay::{Load, Multiprocessor, replay};
+use super::{Latencies, Wait};
+
+/// An instruction that reads and writes registers.
+fn op(kind: Kind, role: Role, reads: &[u32], writes: &[u32]) -> TracedOp {
+    let (reads, writes) = (reads.to_vec(), writes.to_vec());
+    TracedOp { kind, role, reads, writes, begins: false, ends: false, executed: 1.0 }
+}
+
+fn load(reads: &[u32], writes: &[u32]) -> TracedOp {
+    op(Kind::Global, Role::Load { place: Place::Global, read_only: true }, reads, writes)
+}
+
+fn add(reads: &[u32], writes: &[u32]) -> TracedOp {
+    op(Kind::Single, Role::Plain, reads, writes)
+}
+
+fn barrier() -> TracedOp {
+    let barrier = op(Kind::Barrier, Role::Barrier, &[], &[]);
+    TracedOp { begins: true, ends: true, ..barrier }
+}
+
+/// So many sectors that nobody has yet.
+fn far(sectors: u32) -> TracedAccess {
+    TracedAccess { wavefronts: 1, lines: sectors.div_ceil(4), far: sectors, ..Default::default() }
+}
+
+/// Warps that go through all instructions, with an access for each load.
+fn trace(ops: Vec<TracedOp>, warps: usize, access: TracedAccess) -> Trace {
+    let mut warp = TracedWarp::default();
+    for (pc, op) in ops.iter().enumerate() {
+        let is_access = matches!(op.role, Role::Load { .. } | Role::Store(_));
+        if is_access {
+            warp.accesses.push(access);
+        }
+        let access = if is_access { warp.accesses.len() as u32 } else { 0 };
+        warp.steps.push(Step { pc: pc as u32, access, is_behind_gap: false });
+    }
+    let times = |op: TracedOp| TracedOp { executed: op.executed * warps as f64, ..op };
+    let block = TracedBlock { warps: vec![warp; warps], distinct_sectors: 1 };
+    Trace { ops: ops.into_iter().map(times).collect(), blocks: vec![block] }
+}
+
+/// A multiprocessor of four schedulers with so many bytes of memory in a cycle.
+fn on(dram: f64) -> Multiprocessor {
+    let mut pipes = [1.0; Pipe::COUNT];
+    pipes[Pipe::None as usize] = 0.0;
+    let (latencies, tensor) = (Latencies { block: 0.0, ..Latencies::default() }, Vec::new());
+    Multiprocessor { schedulers: 4, pipes, tensor, l2: 1e6, dram, from_memory: 1.0, latencies }
+}
+
+fn cycles(trace: &Trace, on: &Multiprocessor, at_once: usize, blocks: u64) -> (f64, Wait) {
+    let replayed = replay(trace, on, Load { at_once, blocks }).unwrap();
+    (replayed.cycles, replayed.waits)
+}
+
+#[track_caller]
+fn check(found: f64, expected: f64) {
+    assert!((found - expected).abs() <= 0.05 * expected + 12.0, "{found}, not {expected}");
+}
+
+#[test]
+fn dependent_loads_take_their_latency_each() {
+    let chain = (0..10).map(|n| load(&[n], &[n + 1])).collect();
+    let (found, waits) = cycles(&trace(chain, 1, far(4)), &on(1e6), 1, 1);
+    check(found, 10.0 * Latencies::default().dram);
+    assert_eq!(waits, Wait::GlobalMemory);
+}
+
+#[test]
+fn independent_loads_wait_together_though_each_stands_before_its_use() {
+    let pair = |n: u32| [load(&[0], &[10 + n]), add(&[10 + n, 1], &[1])];
+    let (found, _) = cycles(&trace((0..10).flat_map(pair).collect(), 1, far(4)), &on(1e6), 1, 1);
+    check(found, Latencies::default().dram + 10.0 * Latencies::default().arithmetic);
+}
+
+#[test]
+fn nothing_moves_over_the_beginning_of_a_loop() {
+    let round = |n: u32| {
+        let load = load(&[0], &[10 + n]);
+        [TracedOp { begins: true, ..load }, add(&[10 + n, 1], &[1])]
+    };
+    let (found, _) = cycles(&trace((0..10).flat_map(round).collect(), 1, far(4)), &on(1e6), 1, 1);
+    check(found, 10.0 * Latencies::default().dram);
+}
+
+#[test]
+fn warps_wait_at_the_same_time() {
+    let chain: Vec<_> = (0..10).map(|n| load(&[n], &[n + 1])).collect();
+    let (one, _) = cycles(&trace(chain.clone(), 1, far(4)), &on(1e6), 1, 1);
+    let (eight, _) = cycles(&trace(chain, 8, far(4)), &on(1e6), 1, 1);
+    check(eight, one);
+}
+
+#[test]
+fn memory_is_not_faster_than_its_bandwidth() {
+    let loads: Vec<_> = (0..16).map(|n| load(&[0], &[n + 1])).collect();
+    let (found, _) = cycles(&trace(loads, 32, far(4)), &on(2.0), 1, 1);
+    check(found, 32.0 * 16.0 * 128.0 / 2.0 + Latencies::default().dram);
+}
+
+#[test]
+fn a_barrier_waits_for_the_slowest() {
+    let (slow, fast) = (vec![load(&[0], &[1]), add(&[1], &[2])], vec![add(&[0], &[2])]);
+    let both = [barrier(), add(&[0], &[3])].map(|op| TracedOp { executed: 2.0, ..op });
+    let ops = [slow, fast, both.to_vec()].concat();
+    let step = |pc, access| Step { pc, access, is_behind_gap: false };
+    let slow = TracedWarp {
+        steps: vec![step(0, 1), step(1, 0), step(3, 0), step(4, 0)],
+        accesses: vec![far(4)],
+    };
+    let fast = TracedWarp { steps: vec![step(2, 0), step(3, 0), step(4, 0)], ..slow.clone() };
+    let block = TracedBlock { warps: vec![slow, fast], distinct_sectors: 4 };
+    let trace = Trace { ops: Arc::from(ops), blocks: vec![block] };
+    let (found, waits) = cycles(&trace, &on(1e6), 1, 1);
+    assert!(found > Latencies::default().dram, "{found}");
+    assert!(matches!(waits, Wait::GlobalMemory | Wait::Barriers), "{waits}");
+}
+
+#[test]
+fn what_was_left_out_takes_as_long_as_what_was_kept() {
+    let chain: Vec<_> = (0..10).map(|n| load(&[n], &[n + 1])).collect();
+    let (once, _) = cycles(&trace(chain.clone(), 1, far(4)), &on(1e6), 1, 1);
+    let often = chain.into_iter().map(|op| TracedOp { executed: 100.0, ..op }).collect();
+    let (found, _) = cycles(&trace(often, 1, far(4)), &on(1e6), 1, 1);
+    check(found, 100.0 * once);
+}
+
+#[test]
+fn many_rounds_take_as_long_as_the_first_ones_suggest() {
+    let chain = (0..10).map(|n| load(&[n], &[n + 1])).chain([add(&[10], &[11])]);
+    let trace = trace(chain.collect(), 4, far(4));
+    let (one, _) = cycles(&trace, &on(1e6), 2, 2);
+    let (found, _) = cycles(&trace, &on(1e6), 2, 2_000_000);
+    check(found, 1e6 * one);
+}
+
+/// Any instruction.
+fn any_op() -> impl Strategy<Value = TracedOp> {
+    let place =
+        prop::sample::select(vec![Place::Global, Place::Shared, Place::Local, Place::Constant]);
+    let role = (place, 0_u8..9, any::<bool>()).prop_map(|(place, which, some)| match which {
+        0 => Role::Load { place, read_only: some },
+        1 => Role::Store(place),
+        2 => Role::Atomic { place, returns: some },
+        3 => Role::Copy,
+        4 => Role::CommitCopies,
+        5 => Role::WaitCopies(u32::from(some)),
+        6 => Role::Barrier,
+        7 => Role::Branch,
+        _ => Role::Plain,
+    });
+    let registers = || prop::collection::vec(0_u32..8, 0..3);
+    let kind = prop::sample::select(Kind::ALL.to_vec());
+    let rest = (registers(), registers(), any::<bool>(), any::<bool>(), 0.0..1e6_f64);
+    (kind, role, rest).prop_map(|(kind, role, (reads, writes, begins, ends, executed))| TracedOp {
+        kind,
+        role,
+        reads,
+        writes,
+        begins,
+        ends,
+        executed,
+    })
+}
+
+/// Any block of those instructions, whether or not a machine could have recorded it.
+fn any_warp() -> impl Strategy<Value = TracedWarp> {
+    let step = (0_u32..12, 0_u32..5, any::<bool>());
+    let step = step.prop_map(|(pc, access, is_behind_gap)| Step { pc, access, is_behind_gap });
+    let access = (0_u32..40, 0_u32..40, 0_u32..40, 0_u32..40).prop_map(|(near, l2, far, by)| {
+        let (lines, filled_by) = (far, by);
+        TracedAccess { near, l2, far, lines, filled_by, ..TracedAccess::default() }
+    });
+    let steps = prop::collection::vec(step, 0..40);
+    (steps, prop::collection::vec(access, 0..5))
+        .prop_map(|(steps, accesses)| TracedWarp { steps, accesses })
+}
+
+proptest! {
+    #[test]
+    fn any_trace_ends_and_gives_the_same_time_each_time(
+        ops in prop::collection::vec(any_op(), 12),
+        warps in prop::collection::vec(any_warp(), 0..6),
+        at_once in 0_usize..4,
+        blocks in 0_u64..9,
+    ) {
+        let block = TracedBlock { warps, distinct_sectors: 7 };
+        let trace = Trace { ops: Arc::from(ops), blocks: vec![block.clone(), block] };
+        let [one, two] = [0, 1].map(|_| replay(&trace, &on(20.0), Load { at_once, blocks }));
+        prop_assert_eq!(&one, &two);
+        let cycles = one.map_or(0.0, |one| one.cycles);
+        prop_assert!(cycles.is_finite() && cycles >= 0.0);
+    }
+
+    #[test]
+    fn blocks_beside_each_other_take_no_longer_than_one_after_the_other(
+        loads in 1_u32..12,
+        adds in 0_u32..12,
+        warps in 1_usize..5,
+        at_once in 2_usize..8,
+    ) {
+        let load = |n: u32| load(&[n], &[n + 1]);
+        let more = (0..adds).map(|n| add(&[n + 1], &[n + 100]));
+        let ops = (0..loads).map(load).chain(more).collect();
+        let trace = trace(ops, warps, far(4));
+        let (alone, _) = cycles(&trace, &on(20.0), 1, 1);
+        let (together, _) = cycles(&trace, &on(20.0), at_once, at_once as u64);
+        prop_assert!(together <= alone * at_once as f64 + 1.0);
+        prop_assert!(together >= alone - 1.0);
+    }
+}

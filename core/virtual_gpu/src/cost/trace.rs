@@ -1,0 +1,288 @@
+//! What the warps of some blocks did, step by step: recorded while they ran, replayed by [`super::time`].
+//!
+//! Of a loop some rounds are kept and the rest is left out. How often the launch really executed each instruction is known
+//! from its counts, so that what was kept stands for what was not.
+
+use std::sync::Arc;
+
+use lightbench_units::Bytes;
+
+use super::super::isa::mbarrier::Mbarrier;
+use super::super::isa::memory::Space;
+use super::super::lower::code::Code;
+use super::super::lower::{self, Program};
+use super::super::module::Module;
+use super::{BlocksRun, Counts, Kind, kind};
+
+/// What is recorded of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TraceUse {
+    /// Of so many blocks, evenly spread over those that run.
+    pub blocks: u32,
+    /// What one block has of the cache of its multiprocessor, and of L2, while others are resident too.
+    pub l1: Bytes,
+    /// The same of L2.
+    pub l2: Bytes,
+}
+
+/// What some blocks did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trace {
+    /// Every instruction of the program.
+    pub(crate) ops: Arc<[TracedOp]>,
+    pub(crate) blocks: Vec<TracedBlock>,
+}
+
+/// What an instruction is, as far as its time goes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TracedOp {
+    pub(crate) kind: Kind,
+    pub(crate) role: Role,
+    /// Registers, numbered over all functions.
+    pub(crate) reads: Vec<u32>,
+    pub(crate) writes: Vec<u32>,
+    /// The assembler moves nothing to before it.
+    pub(crate) begins: bool,
+    /// The assembler moves nothing to behind it.
+    pub(crate) ends: bool,
+    /// How often a warp instruction of it ran in a block, in the mean of those that were counted.
+    pub(crate) executed: f64,
+}
+
+/// What an instruction does that takes more than a pipe.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Role {
+    /// Nothing else.
+    Plain,
+    Load {
+        place: Place,
+        read_only: bool,
+    },
+    Store(Place),
+    Atomic {
+        place: Place,
+        returns: bool,
+    },
+    /// A copy to shared memory that completes later.
+    Copy,
+    CommitCopies,
+    /// Until so many groups are pending at most.
+    WaitCopies(u32),
+    /// Of the block.
+    Barrier,
+    Branch,
+    /// What one of them multiplies.
+    Product(Box<Counts>),
+}
+
+/// Where an access goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Global,
+    Shared,
+    /// A thread's own memory, which L1 holds.
+    Local,
+    Constant,
+}
+
+/// One block.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct TracedBlock {
+    pub(crate) warps: Vec<TracedWarp>,
+    /// Sectors that the block touched at all, steps that were left out included.
+    pub(crate) distinct_sectors: u64,
+}
+
+/// One warp: its steps in order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct TracedWarp {
+    pub(crate) steps: Vec<Step>,
+    pub(crate) accesses: Vec<TracedAccess>,
+}
+
+/// One instruction of a warp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Step {
+    pub(crate) pc: u32,
+    /// Its access counted from one, or zero.
+    pub(crate) access: u32,
+    /// Whether steps before it were left out.
+    pub(crate) is_behind_gap: bool,
+}
+
+/// What one access costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TracedAccess {
+    /// Passes through the pipe that loads and stores share.
+    pub(crate) wavefronts: u32,
+    /// Lines of global memory.
+    pub(crate) lines: u32,
+    /// Sectors that L1 has.
+    pub(crate) near: u32,
+    /// Those that the block brought to L2 before.
+    pub(crate) l2: u32,
+    /// Those that it touches for the first time, or for too long not.
+    pub(crate) far: u32,
+    /// The step, counted from one, that asked for what L1 has.
+    pub(crate) filled_by: u32,
+    /// Of an atomic the most lanes at one address, and all of them.
+    pub(crate) most_at_one: u32,
+    pub(crate) lanes: u32,
+}
+
+/// Branches forward over no more than this are predicates in machine code.
+const SHORT: u32 = 12;
+
+impl Trace {
+    /// Bytes of sectors that a block touches at all, in the mean.
+    pub(crate) fn distinct_bytes(&self) -> f64 {
+        let sectors: u64 = self.blocks.iter().map(|block| block.distinct_sectors).sum();
+        32.0 * sectors as f64 / self.blocks.len().max(1) as f64
+    }
+
+    /// What blocks did, with what their instructions are.
+    pub(crate) fn new(
+        (module, program): (&Module, &Program),
+        counts: &[Counts],
+        blocks: BlocksRun,
+        traced: Vec<TracedBlock>,
+    ) -> Self {
+        Self { ops: ops(module, program, counts, blocks).into(), blocks: traced }
+    }
+}
+
+fn ops(module: &Module, program: &Program, counts: &[Counts], blocks: BlocksRun) -> Vec<TracedOp> {
+    let (begins, ends) = stretches(program);
+    let mut numbers = Vec::new();
+    let mut next = 0;
+    for function in &module.functions {
+        numbers.push(next);
+        next += function.body.as_ref().map_or(0, |body| body.registers.len() as u32);
+    }
+    let op = |pc: usize| {
+        let code = program.ops[pc].code;
+        let (reads, writes) = registers(module, program, &numbers, pc);
+        let counts = counts.get(pc).copied().unwrap_or_default();
+        TracedOp {
+            kind: kind(code),
+            role: role(code, &counts),
+            reads,
+            writes,
+            begins: begins[pc],
+            ends: ends[pc],
+            executed: counts.warp_instructions as f64 / blocks.run.max(1) as f64,
+        }
+    };
+    (0..program.ops.len()).map(op).collect()
+}
+
+/// What the instruction behind an operation reads and writes; operations that prepare it have neither.
+fn registers(
+    module: &Module,
+    program: &Program,
+    numbers: &[u32],
+    pc: usize,
+) -> (Vec<u32>, Vec<u32>) {
+    let (mut reads, mut writes) = (Vec::new(), Vec::new());
+    let origin = program.origins.get(pc);
+    let is_last = origin.zip(program.origins.get(pc + 1)).is_none_or(|(own, next)| {
+        (own.function, own.instruction) != (next.function, next.instruction)
+    });
+    let Some(origin) = origin.filter(|_| is_last) else { return (reads, writes) };
+    let function = origin.function.0 as usize;
+    let body = module.functions.get(function).and_then(|function| function.body.as_ref());
+    let instruction = body.and_then(|body| body.instructions.get(origin.instruction as usize));
+    if let (Some(instruction), Some(first)) = (instruction, numbers.get(function)) {
+        lower::reads(instruction, |register| reads.push(first + register.0));
+        lower::writes(instruction, |register| writes.push(first + register.0));
+    }
+    (reads, writes)
+}
+
+/// Between which operations the assembler moves none: at loops, calls, barriers and branches over more than a little.
+fn stretches(program: &Program) -> (Vec<bool>, Vec<bool>) {
+    let count = program.ops.len();
+    let (mut begins, mut ends) = (vec![false; count], vec![false; count]);
+    let mut begin = |pc: u32| {
+        if let Some(begins) = begins.get_mut(pc as usize) {
+            *begins = true;
+        }
+    };
+    for (pc, op) in program.ops.iter().enumerate() {
+        let at = pc as u32;
+        match op.code {
+            Code::Branch { target } if target > at && target - at <= SHORT => {}
+            Code::Branch { target } => {
+                begin(target);
+                ends[pc] = true;
+            }
+            Code::BranchIndexed => {
+                let (start, entries) = (op.immediate as usize, op.b.index());
+                let targets = program.targets.get(start..start + entries).unwrap_or_default();
+                targets.iter().for_each(|target| begin(*target));
+                ends[pc] = true;
+            }
+            Code::Call(_)
+            | Code::Return
+            | Code::Exit
+            | Code::Trap
+            | Code::Synchronise(_)
+            | Code::Arrive(_)
+            | Code::Reduce(..)
+            | Code::Fence(..)
+            | Code::WaitCopies(_)
+            | Code::WaitAllCopies
+            | Code::Mbarrier { .. }
+            | Code::Sleep => ends[pc] = true,
+            _ => {}
+        }
+    }
+    for function in program.functions.values() {
+        if let Some(entry) = function.entry {
+            begin(entry);
+        }
+    }
+    (begins, ends)
+}
+
+fn role(code: Code, counts: &Counts) -> Role {
+    match code {
+        Code::Load { access, read_only, .. } => {
+            place(access.space).map_or(Role::Plain, |place| Role::Load { place, read_only })
+        }
+        Code::Store { access, .. } => place(access.space).map_or(Role::Plain, Role::Store),
+        Code::Atomic { atomic, .. } | Code::AtomicVector { atomic, .. } => {
+            let place = if atomic.space == Space::Shared { Place::Shared } else { Place::Global };
+            Role::Atomic { place, returns: true }
+        }
+        Code::CopyAsync(_) => Role::Copy,
+        Code::CommitCopies => Role::CommitCopies,
+        Code::WaitCopies(pending) => Role::WaitCopies(pending),
+        Code::WaitAllCopies => Role::WaitCopies(0),
+        // Whoever looks whether a phase is over goes on when what it copied itself is there.
+        Code::Mbarrier { mbarrier: Mbarrier::Wait(..), .. } => Role::WaitCopies(0),
+        Code::Synchronise(_) | Code::Reduce(..) => Role::Barrier,
+        Code::Branch { .. } | Code::BranchIndexed | Code::Call(_) | Code::Return => Role::Branch,
+        Code::Matrix { .. } if counts.tensor_multiply_adds() > 0 => {
+            Role::Product(Box::new(*counts))
+        }
+        Code::Matrix { .. } if kind(code) == Kind::Shared => {
+            Role::Load { place: Place::Shared, read_only: false }
+        }
+        Code::Matrix { .. } if kind(code) == Kind::Global => {
+            Role::Load { place: Place::Global, read_only: false }
+        }
+        _ => Role::Plain,
+    }
+}
+
+/// None where an access is a move of registers on a GPU.
+const fn place(space: Space) -> Option<Place> {
+    match space {
+        Space::Generic | Space::Global => Some(Place::Global),
+        Space::Shared => Some(Place::Shared),
+        Space::Local => Some(Place::Local),
+        Space::Const => Some(Place::Constant),
+        Space::Param => None,
+    }
+}
