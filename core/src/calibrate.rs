@@ -13,8 +13,8 @@ use std::path::Path;
 use crate::cancellation::Cancellation;
 use crate::device::{Description, DeviceName, DeviceSheet, Identity, Pipe};
 use crate::evaluate::{Bench, EvaluateError, Evaluation, PolicyUse, Run, evaluate};
-use crate::measure::{ClockUse, Protocol};
 use crate::measure::timing::{Basis, Clock, Mode, Timing};
+use crate::measure::{ClockUse, Protocol};
 use crate::project::{Project, ProjectError, Workload};
 use crate::speed_of_light::calibration::{
     CalibratedClocks, CalibratedDevice, Calibration, CalibrationError, ClockControl, Measured,

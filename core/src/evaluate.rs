@@ -31,7 +31,10 @@ pub use self::screening::{Glances, screen};
 use crate::cancellation::Cancellation;
 use crate::compile::Compiler;
 use crate::device::{DeviceName, DeviceSheet};
+use crate::measure::{ClockUse, Protocol};
 use crate::project::candidate::CandidateHash;
+use crate::project::library::Library;
+use crate::project::policy::Baseline;
 use crate::project::{Kernel, Project};
 use crate::speed_of_light::calibration::Calibration;
 use crate::toolchain::Libraries;
@@ -63,6 +66,24 @@ pub struct Evaluation<'a> {
     pub policy: PolicyUse,
     /// Whether times are taken.
     pub timing: TimingUse,
+}
+
+impl Evaluation<'_> {
+    /// How times are taken. Where a library is timed as a baseline, events tell all of them unless somebody asked for
+    /// something else: they are what tells its time, and times of two clocks are not held against each other.
+    pub(crate) fn timed(&self) -> TimingUse {
+        let is_run =
+            |baseline: &Baseline| matches!(baseline, Baseline::Library(Library::CublasGemm(_)));
+        match self.timing {
+            TimingUse::Measure(protocol)
+                if protocol.clock == ClockUse::Best
+                    && self.project.definition.baselines.iter().any(is_run) =>
+            {
+                TimingUse::Measure(Protocol { clock: ClockUse::Events, ..protocol })
+            }
+            timing @ (TimingUse::Measure(_) | TimingUse::Skip) => timing,
+        }
+    }
 }
 
 /// Whether static evidence refuses a candidate.
@@ -198,7 +219,7 @@ fn stages(
         build::build(evaluation, Scope::Everything, &mut bench.compiler, cancellation, candidate)?;
     let checks = subject.checks(started.elapsed());
     let verification = verification(evaluation, &subject, bench, cancellation, watcher, checks);
-    let mut passed = verification.run(evaluation.timing)?;
+    let mut passed = verification.run(evaluation.timed())?;
     baselines::add(evaluation, &subject, bench, (cancellation, watcher), &mut passed)?;
     stand::stand(evaluation, &subject, &mut passed);
     Ok(passed)

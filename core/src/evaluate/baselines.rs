@@ -56,7 +56,7 @@ pub(super) fn add(
     passed: &mut Passed,
 ) -> Result<(), Stop> {
     let (DeviceName::Cuda(_), timing @ TimingUse::Measure(_)) =
-        (evaluation.device, evaluation.timing)
+        (evaluation.device, evaluation.timed())
     else {
         return Ok(());
     };

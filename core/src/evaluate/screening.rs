@@ -133,7 +133,7 @@ impl Batch {
             watcher,
             checks: subject.checks(self.compiling),
         };
-        let looked = verification.screen(evaluation.timing, glances.abandon);
+        let looked = verification.screen(evaluation.timed(), glances.abandon);
         if looked.is_err() && self.sharing == Sharing::Open {
             // Its process may have gone with it, and its state is nobody else's business.
             self.sharing = Sharing::Closed;

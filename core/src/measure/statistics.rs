@@ -40,8 +40,10 @@ impl Summary {
                 drawn.iter().flat_map(|round| rounds[*round].iter().map(|each| each.0)).collect();
             median(&mut values)
         })?;
+        let (median, step) = (quantile(&all, 0.5)?, step(&all));
+        let interval = (interval.0.min(median - step).max(0.0), interval.1.max(median + step));
         Some(Self {
-            median: Seconds(quantile(&all, 0.5)?),
+            median: Seconds(median),
             interval: (Seconds(interval.0), Seconds(interval.1)),
             quartiles: (Seconds(quantile(&all, 0.25)?), Seconds(quantile(&all, 0.75)?)),
             minimum: Seconds(*all.first()?),
@@ -61,6 +63,20 @@ fn flat<'a>(rounds: impl Iterator<Item = &'a Vec<Seconds>>) -> Option<Vec<f64>> 
     let all: Vec<f64> = rounds.flatten().map(|sample| sample.0).collect();
     let sound = all.iter().all(|sample| sample.is_finite() && *sample >= 0.0);
     (sound && !all.is_empty()).then_some(all)
+}
+
+/// The step of the clock that read ascending samples, as far as they show it; 0 where all are alike.
+///
+/// A sample is the difference of two readings and off by up to a step: where all lie on few steps, a bootstrap alone would
+/// be sure of more than the clock can tell.
+fn step(ascending: &[f64]) -> f64 {
+    // What is nearer is the rounding of one value.
+    const ROUNDING: f64 = 1e-6;
+    let between = ascending.windows(2).map(|pair| pair[1] - pair[0]);
+    let last = ascending.last().copied().unwrap_or_default();
+    let steps = between.filter(|difference| *difference > ROUNDING * last);
+    let smallest = steps.fold(f64::INFINITY, f64::min);
+    if smallest.is_finite() { smallest } else { 0.0 }
 }
 
 /// A quantile of ascending values, linear between neighbours (type 7 of Hyndman and Fan, "Sample quantiles in statistical

@@ -1,7 +1,7 @@
 //! One run against another: faster, slower, or what stands between them.
 //!
 //! Runs of a history did not run side by side: what changed between them, the room's heat or the driver, changed one of both
-//! alone. So only what both intervals leave no doubt about is a difference, and nothing below one part in a hundred is.
+//! alone. So only what both intervals leave no doubt about is a difference, and nothing below two parts in a hundred is.
 
 use std::fmt;
 
@@ -9,8 +9,9 @@ use crate::measure::comparison::{Comparison, Conclusion};
 use crate::measure::timing::{Clock, Timing};
 use crate::units::{Fraction, Seconds};
 
-/// Differences below this part of the time are none, between runs that did not run side by side.
-const SMALLEST: f64 = 0.01;
+/// Differences below this part of the time are none, between runs that did not run side by side: on an H200, medians of one
+/// kernel in four processes were up to 1.1 % apart (docs/measurement.md).
+const SMALLEST: f64 = 0.02;
 
 /// Modelled times that lie closer together than this read as if they were the same.
 const ALIKE: Fraction = Fraction(0.005);
@@ -91,8 +92,8 @@ impl Than {
         }
     }
 
-    /// A measured run against one that did not run beside it: a difference only where the intervals are apart, and of one
-    /// part in a hundred at least.
+    /// A measured run against one that did not run beside it: a difference only where the intervals are apart, and of two
+    /// parts in a hundred at least.
     #[must_use]
     pub fn unpaired((now, mine): Interval, (before, other): Interval) -> Self {
         let ratio = now / before;
@@ -190,7 +191,8 @@ mod tests {
         let narrow = interval(99.99, 100.0, 100.01);
         check(interval(99.48, 99.5, 99.52), narrow, "no measurable difference from it");
         check(interval(100.48, 100.5, 100.52), narrow, "no measurable difference from it");
-        check(interval(98.9, 98.95, 99.0), narrow, "1.05 % faster than it");
+        check(interval(98.9, 98.95, 99.0), narrow, "no measurable difference from it");
+        check(interval(97.9, 97.95, 98.0), narrow, "2.05 % faster than it");
     }
 
     #[test]
