@@ -231,7 +231,9 @@ fn a_kernel_that_never_ends_is_stopped_and_leaves_nothing() {
         "virtual:h200",
         "--no-history",
     ]);
-    said.expect(1, &["never-ends was stopped after 6 s in workload `odd`"]);
+    let place = "wrong/never-ends.cu:";
+    let still = "still running after 4194304 steps";
+    said.expect(1, &["never-ends was stopped after 6 s in workload `odd`", still, place]);
     assert_eq!(bench.processes(), Vec::<String>::new());
     assert_eq!(std::fs::read_dir(bench.temporary()).unwrap().count(), 0);
 }

@@ -1,6 +1,5 @@
 //! Problems and compiler messages below the source line that they are about.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
@@ -8,6 +7,7 @@ use lightbench_core::compile::diagnostics::{Diagnostic, Note, Place, Severity, S
 use lightbench_core::compile::includes::Refusal;
 use lightbench_core::display_text::{visible, visible_lines};
 use lightbench_core::project::Problem;
+use lightbench_core::project::read::read_file;
 
 use crate::report::Sources;
 
@@ -86,8 +86,9 @@ pub fn of_problem(problem: &Problem, root: &Path) -> String {
         format!("{}: {}", problem.field, problem.found)
     };
     let path = root.join(&problem.file);
-    let text = fs::read_to_string(&path).unwrap_or_default();
-    let text = text.trim_start_matches('\u{feff}');
+    // What has no text is not read again: it may be anything.
+    let has_text = problem.length > 0;
+    let text = has_text.then(|| read_file(&path).ok()).flatten().unwrap_or_default();
     let shown = visible(&path.display().to_string()).into_owned();
     let expected = format!("expected {}", problem.expected);
     let group = Group::with_title(Level::ERROR.primary_title(title.as_str()));

@@ -1,17 +1,21 @@
 //! Parses the command line and runs one command.
 
+use std::env;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Parser as _;
 use lightbench::args::{Arguments, Command, Tour};
 use lightbench::commands;
 use lightbench::outcome::{Outcome, Status};
 use lightbench::session::{Display, Session, display};
+use lightbench::table;
 use lightbench::window::Starting;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = Arguments::read(env::args_os()).unwrap_or_else(|error| error.exit());
+    if let Some(columns) = terminal_columns() {
+        table::fit_terminal(columns);
+    }
     let session = Session::of_process(&arguments.places);
     let outcome = match &arguments.command {
         None => return window(session, arguments.open),
@@ -44,6 +48,12 @@ fn main() -> ExitCode {
         Some(Command::Models(models)) => commands::models::run(&session, models),
     };
     shown(&outcome)
+}
+
+/// How wide the terminal is that the results go to, if they go to one.
+fn terminal_columns() -> Option<usize> {
+    let (terminal_size::Width(columns), _) = terminal_size::terminal_size_of(std::io::stdout())?;
+    (columns > 0).then_some(usize::from(columns))
 }
 
 /// Opens the window; where there is no display, that is said, and the tour is taken instead.

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::path::Path;
 
 use lightbench_core::display_text::visible_lines;
-use lightbench_core::project::{Problem, ProjectError};
+use lightbench_core::project::{BrokenFile, Part, Problem, Project, ProjectError};
 use serde_json::{Value, json};
 
 use crate::diagnostics;
@@ -99,13 +99,46 @@ pub fn project_error(error: &ProjectError, target: &Path, as_json: bool) -> Outc
     Outcome { errors: problems_text(problems, target), ..outcome }
 }
 
+/// A kernel of a project that was asked for and is not understood: it is at fault, and nothing ran.
+pub fn broken_kernel(broken: &BrokenFile, project: &Project, as_json: bool) -> Outcome {
+    let file = project.root.join(&broken.file);
+    let message = format!("{} is not understood", file.display());
+    let details = json!({ "kind": "project", "problems": broken.problems });
+    let outcome = failed(Status::KernelFailed, &message, details, as_json);
+    Outcome { errors: broken_text(broken, project) + "\n" + &error(&message), ..outcome }
+}
+
+/// What is wrong with a file that is not understood, below the lines that it is about.
+pub fn broken_text(broken: &BrokenFile, project: &Project) -> String {
+    let text = below_lines(&broken.problems, &project.root);
+    text.trim_end().to_owned() + "\n"
+}
+
+/// Files of a project that are not understood, for scripts.
+pub fn broken_json<'a>(files: impl IntoIterator<Item = &'a BrokenFile>) -> Value {
+    let value = |broken: &BrokenFile| {
+        json!({
+            "name": broken.name(), "file": broken.file, "part": broken.part,
+            "problems": broken.problems,
+        })
+    };
+    files.into_iter().map(value).collect()
+}
+
+/// Kernels that a command leaves out because their files are not understood.
+pub fn left_out(project: &Project) -> Vec<String> {
+    let kernels = project.broken.iter().filter(|broken| broken.part == Part::Kernel);
+    let notice =
+        |broken: &BrokenFile| format!("{} is left out: {}", broken.name(), broken.problems_text());
+    kernels.map(notice).collect()
+}
+
+fn below_lines(problems: &[Problem], root: &Path) -> String {
+    problems.iter().map(|problem| diagnostics::of_problem(problem, root) + "\n").collect()
+}
+
 fn problems_text(problems: &[Problem], target: &Path) -> String {
-    let root = diagnostics::root_of(target, problems);
-    let mut text = String::new();
-    for problem in problems {
-        text.push_str(&diagnostics::of_problem(problem, &root));
-        text.push('\n');
-    }
+    let text = below_lines(problems, &diagnostics::root_of(target, problems));
     let count = problems.len();
     let noun = if count == 1 { "problem" } else { "problems" };
     text + &error(&format!("{count} {noun} in {}", target.display()))

@@ -70,11 +70,10 @@ impl Session {
     pub fn of_process(places: &Places) -> Self {
         let mut surroundings =
             Surroundings::from_variables(&|name| env::var_os(name), user_cache());
-        surroundings.explicit.clone_from(&places.toolchain);
-        if let Some(cache) = &places.cache {
-            surroundings.cache = Some(cache.clone());
-        }
-        let state = places.state.clone().or_else(user_state);
+        surroundings.explicit = place(places.toolchain.as_ref(), "LIGHTBENCH_TOOLCHAIN");
+        let cache = place(places.cache.as_ref(), "LIGHTBENCH_CACHE");
+        surroundings.cache = cache.or(surroundings.cache);
+        let state = place(places.state.as_ref(), "LIGHTBENCH_STATE").or_else(user_state);
         Self { surroundings, cancellation: interruption(), state }
     }
 
@@ -156,6 +155,12 @@ impl Session {
         let cancelled = || self.cancellation.is_cancelled();
         fetch(&self.surroundings, request, &cancelled, &mut |event| say(&event)).map(drop)
     }
+}
+
+/// A place as it was typed, else as a variable of the environment has it.
+fn place(typed: Option<&PathBuf>, variable: &str) -> Option<PathBuf> {
+    let named = || env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
+    typed.cloned().or_else(named)
 }
 
 /// Set by Ctrl-C and its like; a second one ends the program at once, without cleaning up.

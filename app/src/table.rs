@@ -1,14 +1,32 @@
-//! Aligned columns without rules: a terminal's table.
+//! Aligned columns without rules: a terminal's table, in the room that the terminal has.
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use unicode_width::UnicodeWidthStr as _;
+
+/// Between columns.
+const GAP: usize = 2;
+
+/// The least room in which the last column is wrapped.
+const LEAST_ROOM: usize = 20;
+
+/// The columns of the terminal that tables are written to: set once by the program, never where the output goes to a file
+/// or another program, which get all of every table.
+static TERMINAL: OnceLock<usize> = OnceLock::new();
+
+/// Tells all tables how wide the terminal is that they are written to.
+pub fn fit_terminal(columns: usize) {
+    // The first to say so is right.
+    let _known = TERMINAL.set(columns);
+}
 
 /// Rows of cells under headings; numbers are aligned to the right.
 #[derive(Debug)]
 pub struct Table {
     headings: Vec<Heading>,
     rows: Vec<Vec<String>>,
+    spare: &'static [&'static str],
 }
 
 #[derive(Debug)]
@@ -23,6 +41,13 @@ enum Alignment {
     Right,
 }
 
+/// The columns that are shown, and how wide each is.
+struct Fit {
+    columns: Vec<usize>,
+    widths: Vec<usize>,
+    left_out: Vec<usize>,
+}
+
 impl Table {
     /// A table with these headings; one that starts with `>` has its column aligned to the right.
     pub fn new(headings: &[&str]) -> Self {
@@ -30,7 +55,12 @@ impl Table {
             Some(text) => Heading { text: text.to_owned(), alignment: Alignment::Right },
             None => Heading { text: (*heading).to_owned(), alignment: Alignment::Left },
         });
-        Self { headings: headings.collect(), rows: Vec::new() }
+        Self { headings: headings.collect(), rows: Vec::new(), spare: &[] }
+    }
+
+    /// The columns that a narrow terminal leaves out first, in this order; then those on the right.
+    pub fn spare(self, spare: &'static [&'static str]) -> Self {
+        Self { spare, ..self }
     }
 
     /// Adds a row.
@@ -38,35 +68,100 @@ impl Table {
         self.rows.push(cells.into_iter().collect());
     }
 
+    /// The table in so many columns of a terminal, or whole.
+    fn text(&self, room: Option<usize>) -> String {
+        let fit = self.fit(room);
+        let headings: Vec<&str> =
+            self.headings.iter().map(|heading| heading.text.as_str()).collect();
+        let mut text = self.line(&fit, &headings);
+        for row in &self.rows {
+            let cells: Vec<&str> = row.iter().map(String::as_str).collect();
+            text += &self.line(&fit, &cells);
+        }
+        let names = fit.left_out.iter().map(|column| self.headings[*column].text.as_str());
+        let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
+        if !names.is_empty() {
+            let told = format!("no room here for: {}", names.join(", "));
+            text += &(wrapped(&told, room.unwrap_or(usize::MAX)).join("\n") + "\n");
+        }
+        text
+    }
+
+    fn fit(&self, room: Option<usize>) -> Fit {
+        let width = |column| self.width(column);
+        let mut columns: Vec<usize> = (0..self.headings.len()).collect();
+        let mut left_out = Vec::new();
+        let Some(room) = room else {
+            return Fit { widths: columns.iter().copied().map(width).collect(), columns, left_out };
+        };
+        loop {
+            let mut widths: Vec<usize> = columns.iter().copied().map(width).collect();
+            let before = widths[..widths.len() - 1].iter().map(|width| width + GAP).sum::<usize>();
+            let (last, left) = (columns[columns.len() - 1], room.saturating_sub(before));
+            let wraps = self.headings[last].alignment == Alignment::Left && left >= LEAST_ROOM;
+            if let Some(width) = widths.last_mut()
+                && (*width <= left || wraps || columns.len() == 1)
+            {
+                *width = (*width).min(left.max(LEAST_ROOM));
+                return Fit { columns, widths, left_out };
+            }
+            let spare = columns.remove(self.next_spare(&columns));
+            left_out.push(spare);
+        }
+    }
+
+    /// Which of these columns is left out next: never the first, which says what a row is about.
+    fn next_spare(&self, columns: &[usize]) -> usize {
+        let named = |name: &&str| {
+            let found = columns.iter().position(|column| self.headings[*column].text == **name);
+            found.filter(|position| *position > 0)
+        };
+        self.spare.iter().find_map(named).unwrap_or(columns.len() - 1)
+    }
+
     fn width(&self, column: usize) -> usize {
         let cells = self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width());
         cells.chain([self.headings[column].text.width()]).max().unwrap_or(0)
     }
 
-    fn line<'a>(&self, widths: &[usize], cells: impl Iterator<Item = &'a str>) -> String {
-        let mut line = String::new();
-        for ((cell, heading), width) in cells.zip(&self.headings).zip(widths) {
-            let padding = " ".repeat(width - cell.width());
-            let (before, after) = match heading.alignment {
+    /// A row, with as many lines as its last cell needs.
+    fn line(&self, fit: &Fit, cells: &[&str]) -> String {
+        let (mut text, mut before) = (String::new(), 0);
+        for (column, width) in fit.columns.iter().zip(&fit.widths) {
+            let Some(cell) = cells.get(*column) else { break };
+            let is_last = fit.columns.last() == Some(column);
+            if is_last && cell.width() > *width {
+                text += &wrapped(cell, *width).join(&format!("\n{}", " ".repeat(before)));
+                break;
+            }
+            let padding = " ".repeat(width.saturating_sub(cell.width()));
+            let (left, right) = match self.headings[*column].alignment {
                 Alignment::Left => ("", padding.as_str()),
                 Alignment::Right => (padding.as_str(), ""),
             };
-            line.extend([before, cell, after, "  "]);
+            text.extend([left, cell, right, "  "]);
+            before += width + GAP;
         }
-        line.truncate(line.trim_end().len());
-        line
+        text.truncate(text.trim_end().len());
+        text + "\n"
     }
+}
+
+/// The lines of a text, broken between words; a word that is wider has a line of its own.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_inclusive(' ') {
+        match lines.last_mut() {
+            Some(line) if line.width() + word.trim_end().width() <= width => line.push_str(word),
+            Some(_) | None => lines.push(word.to_owned()),
+        }
+    }
+    lines.into_iter().map(|line| line.trim_end().to_owned()).collect()
 }
 
 impl fmt::Display for Table {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let widths: Vec<_> = (0..self.headings.len()).map(|column| self.width(column)).collect();
-        let headings = self.headings.iter().map(|heading| heading.text.as_str());
-        writeln!(formatter, "{}", self.line(&widths, headings))?;
-        for row in &self.rows {
-            writeln!(formatter, "{}", self.line(&widths, row.iter().map(String::as_str)))?;
-        }
-        Ok(())
+        formatter.write_str(&self.text(TERMINAL.get().copied()))
     }
 }
 
@@ -74,11 +169,66 @@ impl fmt::Display for Table {
 mod tests {
     use super::*;
 
+    fn table() -> Table {
+        let mut table = Table::new(&["name", ">count", ">size", "note"]).spare(&["size"]);
+        let row = |cells: [&str; 4]| cells.map(str::to_owned);
+        table.row(row(["a", "1", "2", ""]));
+        table.row(row(["größer", "1000", "20000", "many words that take all the room there is"]));
+        table.row(["bad".to_owned()]);
+        table
+    }
+
+    fn check(room: Option<usize>, expected: &[&str]) {
+        let text = table().text(room);
+        assert_eq!(text.lines().collect::<Vec<_>>(), expected, "{room:?}");
+        assert!(text.lines().all(|line| line.width() <= room.unwrap_or(usize::MAX)), "{text}");
+    }
+
     #[test]
     fn columns_align_and_no_line_ends_in_space() {
-        let mut table = Table::new(&["name", ">count", "note"]);
-        table.row(["a".to_owned(), "1".to_owned(), String::new()]);
-        table.row(["größer".to_owned(), "1000".to_owned(), "x".to_owned()]);
-        assert_eq!(table.to_string(), "name    count  note\na           1\ngrößer   1000  x\n");
+        let all = [
+            "name    count   size  note",
+            "a           1      2",
+            "größer   1000  20000  many words that take all the room there is",
+            "bad",
+        ];
+        check(None, &all);
+        check(Some(64), &all);
+    }
+
+    #[test]
+    fn a_narrow_terminal_wraps_the_last_column_and_leaves_out_the_others() {
+        check(
+            Some(50),
+            &[
+                "name    count   size  note",
+                "a           1      2",
+                "größer   1000  20000  many words that take all the",
+                "                      room there is",
+                "bad",
+            ],
+        );
+        check(
+            Some(36),
+            &[
+                "name    count  note",
+                "a           1",
+                "größer   1000  many words that take",
+                "               all the room there is",
+                "bad",
+                "no room here for: size",
+            ],
+        );
+        check(
+            Some(23),
+            &[
+                "name    count",
+                "a           1",
+                "größer   1000",
+                "bad",
+                "no room here for: size,",
+                "note",
+            ],
+        );
     }
 }

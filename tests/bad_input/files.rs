@@ -72,53 +72,11 @@ const CASES: &[Case] = &[
         says: &["scale/pipe.cu", "not a regular file"],
     },
     Case {
-        name: "a folder called like a kernel",
-        change: |bench| fs::create_dir(bench.project().join("kernels/x.cu")).unwrap(),
-        arguments: SCALE,
-        status: 2,
-        says: &["scale/kernels/x.cu: ", "not a regular file"],
-    },
-    Case {
-        name: "a link to itself",
-        change: |bench| link(bench, "loop.cu", "kernels/loop.cu"),
-        arguments: SCALE,
-        status: 2,
-        says: &["scale/kernels/loop.cu: ", "symbolic links"],
-    },
-    Case {
-        name: "a kernel that is a link out of the project",
-        change: |bench| link(bench, "../../outside.cuh", "kernels/link.cu"),
-        arguments: SCALE,
-        status: 2,
-        says: &["scale/kernels/link.cu: ", "outside the project folder"],
-    },
-    Case {
-        name: "an include that is a link out of the project",
-        change: |bench| link(bench, "../../outside.cuh", "include/link.cuh"),
-        arguments: SCALE,
-        status: 2,
-        says: &["scale/include/link.cuh: ", "outside the project folder"],
-    },
-    Case {
-        name: "50 MB of source",
-        change: |bench| bench.write("kernels/large.cu", vec![b'a'; 50_000_000]),
-        arguments: SCALE,
-        status: 2,
-        says: &["scale/kernels/large.cu: ", "50000000 bytes", "at most 1048576"],
-    },
-    Case {
         name: "50 MB of source in a file of its own",
         change: |bench| bench.write("large.cu", vec![b'a'; 50_000_000]),
         arguments: &["check", "scale/large.cu"],
         status: 2,
         says: &["scale/large.cu", "50000000 bytes"],
-    },
-    Case {
-        name: "a kernel that is not UTF-8",
-        change: |bench| bench.write("kernels/latin.cu", b"// first\n// caf\xe9\n"),
-        arguments: SCALE,
-        status: 2,
-        says: &["scale/kernels/latin.cu: ", "line 2", "not UTF-8"],
     },
     Case {
         name: "a manifest that is not UTF-8",
@@ -127,11 +85,62 @@ const CASES: &[Case] = &[
         status: 2,
         says: &["scale/project.ron: ", "line 1", "not UTF-8"],
     },
+];
+
+#[test]
+fn wrong_files_are_reported_by_name() {
+    check_all(Needs::Nothing, CASES);
+}
+
+/// Files that are no kernels yet, or none that may be read.
+const BROKEN: &[Case] = &[
+    Case {
+        name: "a folder called like a kernel",
+        change: |bench| fs::create_dir(bench.project().join("kernels/x.cu")).unwrap(),
+        arguments: SCALE,
+        status: 1,
+        says: &["--> scale/kernels/x.cu:1:1", "not a regular file"],
+    },
+    Case {
+        name: "a link to itself",
+        change: |bench| link(bench, "loop.cu", "kernels/loop.cu"),
+        arguments: SCALE,
+        status: 1,
+        says: &["--> scale/kernels/loop.cu:1:1", "symbolic links"],
+    },
+    Case {
+        name: "a kernel that is a link out of the project",
+        change: |bench| link(bench, "../../outside.cuh", "kernels/link.cu"),
+        arguments: SCALE,
+        status: 1,
+        says: &["--> scale/kernels/link.cu:1:1", "outside the project folder"],
+    },
+    Case {
+        name: "an include that is a link out of the project",
+        change: |bench| link(bench, "../../outside.cuh", "include/link.cuh"),
+        arguments: SCALE,
+        status: 1,
+        says: &["--> scale/include/link.cuh:1:1", "outside the project folder"],
+    },
+    Case {
+        name: "50 MB of source",
+        change: |bench| bench.write("kernels/large.cu", vec![b'a'; 50_000_000]),
+        arguments: SCALE,
+        status: 1,
+        says: &["--> scale/kernels/large.cu:1:1", "50000000 bytes", "at most 1048576"],
+    },
+    Case {
+        name: "a kernel that is not UTF-8",
+        change: |bench| bench.write("kernels/latin.cu", b"// first\n// caf\xe9\n"),
+        arguments: SCALE,
+        status: 1,
+        says: &["--> scale/kernels/latin.cu:2:1", "not UTF-8"],
+    },
     Case {
         name: "an empty kernel file",
         change: |bench| bench.write("kernels/empty.cu", ""),
         arguments: SCALE,
-        status: 2,
+        status: 1,
         says: &["--> scale/kernels/empty.cu:1:1", "no launch block"],
     },
     Case {
@@ -141,7 +150,7 @@ const CASES: &[Case] = &[
             bench.write("wrong/Naive.cu", text);
         },
         arguments: SCALE,
-        status: 2,
+        status: 1,
         says: &["a second kernel `Naive`", "kernels/naive.cu", "--> scale/wrong/Naive.cu:1:1"],
     },
     Case {
@@ -151,14 +160,32 @@ const CASES: &[Case] = &[
             bench.write("kernels/reference.cu", text);
         },
         arguments: SCALE,
-        status: 2,
+        status: 1,
         says: &["--> scale/kernels/reference.cu:1:1", "reference"],
+    },
+    Case {
+        name: "a pipe called like a kernel",
+        change: |bench| pipe(bench, "kernels/pipe.cu"),
+        arguments: SCALE,
+        status: 1,
+        says: &["--> scale/kernels/pipe.cu:1:1", "not a regular file"],
+    },
+    Case {
+        name: "a wrong kernel that does not say what to expect",
+        change: |bench| bench.edit("wrong/short.cu", "expect: wrong(unwritten),", ""),
+        arguments: SCALE,
+        status: 1,
+        says: &["--> scale/wrong/short.cu:", "expect", "short      failed: not understood"],
     },
 ];
 
 #[test]
-fn wrong_files_are_reported_by_name() {
-    check_all(Needs::Nothing, CASES);
+fn a_file_that_is_not_understood_is_named_and_stops_no_other() {
+    let cases = BROKEN.iter().map(|case| {
+        let says = [case.says, &["failed: not understood", "1 of 4 failed"]].concat();
+        Case { says: says.leak(), ..*case }
+    });
+    check_all(Needs::Compiler, &cases.collect::<Vec<_>>());
 }
 
 #[test]

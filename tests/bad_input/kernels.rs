@@ -9,22 +9,22 @@ const LAUNCHES: &[Case] = &[
     Case {
         name: "a typo in a launch block",
         change: |bench| bench.edit(NAIVE_FILE, "steps:", "stpes:"),
-        arguments: SCALE,
-        status: 2,
+        arguments: NAIVE,
+        status: 1,
         says: &["--> scale/kernels/naive.cu:3:5", "unknown field `stpes`", "write `steps`"],
     },
     Case {
         name: "a typo in a launch",
         change: |bench| bench.edit(NAIVE_FILE, "grid:", "gird:"),
-        arguments: SCALE,
-        status: 2,
+        arguments: NAIVE,
+        status: 1,
         says: &["--> scale/kernels/naive.cu:3:37", "unknown field `gird`", "write `grid`"],
     },
     Case {
         name: "a block of another name",
         change: |bench| bench.edit(NAIVE_FILE, "lightbench(", "lightbeach("),
-        arguments: SCALE,
-        status: 2,
+        arguments: NAIVE,
+        status: 1,
         says: &[
             "--> scale/kernels/naive.cu:1:5",
             "unknown block `lightbeach`",
@@ -34,8 +34,8 @@ const LAUNCHES: &[Case] = &[
     Case {
         name: "a block that is not closed",
         change: |bench| bench.edit(NAIVE_FILE, ") @*/", ")"),
-        arguments: SCALE,
-        status: 2,
+        arguments: NAIVE,
+        status: 1,
         says: &["--> scale/kernels/naive.cu:1:1", "not closed", "expected `) @*/`"],
     },
     Case {
@@ -44,15 +44,15 @@ const LAUNCHES: &[Case] = &[
             let text = fs::read_to_string(bench.project().join(NAIVE_FILE)).unwrap();
             bench.write(NAIVE_FILE, format!("{text}{text}"));
         },
-        arguments: SCALE,
-        status: 2,
+        arguments: NAIVE,
+        status: 1,
         says: &["--> scale/kernels/naive.cu:13:5", "a second launch block"],
     },
     Case {
         name: "an argument order naming an unknown tensor",
         change: |bench| bench.edit(NAIVE_FILE, "grid:", "args: [\"x\", \"z\"], grid:"),
-        arguments: SCALE,
-        status: 2,
+        arguments: NAIVE,
+        status: 1,
         says: &[
             "--> scale/kernels/naive.cu:3:49",
             "unknown argument `z`",
@@ -62,36 +62,36 @@ const LAUNCHES: &[Case] = &[
     Case {
         name: "an unknown axis in a grid",
         change: |bench| bench.edit(NAIVE_FILE, "rows * cols, 256", "rows * colz, 256"),
-        arguments: SCALE,
-        status: 2,
+        arguments: NAIVE,
+        status: 1,
         says: &["--> scale/kernels/naive.cu:3:61", "unknown name `colz`", "write `cols`"],
     },
     Case {
         name: "a block of more threads than there are",
         change: |bench| bench.edit(NAIVE_FILE, "block: [256]", "block: [1025]"),
-        arguments: SCALE,
-        status: 2,
+        arguments: NAIVE,
+        status: 1,
         says: &["--> scale/kernels/naive.cu:3:", "1025", "1024"],
     },
     Case {
         name: "a grid of 0 blocks",
         change: |bench| bench.edit(NAIVE_FILE, "ceil_div(rows * cols, 256)", "rows // 1000000"),
-        arguments: SCALE,
-        status: 2,
+        arguments: NAIVE,
+        status: 1,
         says: &["--> scale/kernels/naive.cu:3:", "workload `odd`"],
     },
     Case {
         name: "parameters of which no combination is allowed",
         change: |bench| bench.edit(TUNED_FILE, "BLOCK * UNROLL <= 1024", "BLOCK > 4096"),
-        arguments: SCALE,
-        status: 2,
+        arguments: TUNED,
+        status: 1,
         says: &["--> scale/kernels/tuned.cu:", "workload `"],
     },
 ];
 
 #[test]
 fn wrong_launch_blocks_are_reported_with_their_place() {
-    check_all(Needs::Nothing, LAUNCHES);
+    check_all(Needs::Compiler, LAUNCHES);
 }
 
 const STRUCT_LAUNCH: &str = "structs: [(name: \"sizes\", fields: [\"rows * cols: i64\", \"rows: i32\"])],\n    steps: [launch(kernel: \"scale\", args: [\"x\", \"y\", \"sizes\", \"alpha\"], grid:";
@@ -221,6 +221,28 @@ fn one_wrong_kernel_does_not_stop_the_others() {
         1,
         &["naive      failed: compile", "BLOCK 128, UNROLL 4", "1 of 3 failed"],
     );
+}
+
+#[test]
+fn a_kernel_that_is_being_written_stops_no_run() {
+    if compiler::required().is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    bench.write("kernels/draft.cu", "__global__ void draft() {}\n");
+    let check = |arguments: &[&str], status, says: &[&str]| {
+        let quick = ["--no-times", "--no-history", "--device", "virtual:h200"];
+        let arguments = [&["run", "scale"], arguments, &quick].concat();
+        check_one(&bench, bench.command(&arguments), status, says);
+    };
+    let place = "--> scale/kernels/draft.cu:1:1";
+    check(&[], 1, &["✓ naive is", "✓ tuned is", "✗ draft is not understood", place]);
+    check(&["--screen"], 1, &["? naive", "✗ draft is not understood", place]);
+    check(&["--json"], 1, &["\"verdict\": \"passed\"", "\"file\": \"kernels/draft.cu\""]);
+    check(&["--kernel", "naive"], 0, &["✓ naive is"]);
+    check(&["--kernel", "draft"], 1, &[place, "scale/kernels/draft.cu is not understood"]);
+    let launch = ["suggest", "scale", "--kernel", "draft"];
+    check_one(&bench, bench.command(&launch), 2, &["`draft` is not understood", "no launch block"]);
 }
 
 /// Where the compiler gives no line, the file must be named all the same: a project has many.

@@ -36,7 +36,7 @@ const CASES: &[Case] = &[
         change: |bench| bench.write(MANIFEST, ""),
         arguments: SCALE,
         status: 2,
-        says: &["--> scale/project.ron:1:1", "expected `(` and fields"],
+        says: &["--> scale/project.ron:1:1", "the file is empty", "lightbench new"],
     },
     Case {
         name: "an unknown field",

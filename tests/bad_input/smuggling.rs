@@ -15,7 +15,7 @@ const OPTIONS: &[Case] = &[
             );
         },
         arguments: SCALE,
-        status: 2,
+        status: 1,
         says: &["--> scale/kernels/naive.cu:3:"],
     },
     Case {
@@ -28,7 +28,7 @@ const OPTIONS: &[Case] = &[
             );
         },
         arguments: SCALE,
-        status: 2,
+        status: 1,
         says: &["--> scale/kernels/naive.cu:3:13", "`include_path`", "one of fast_math"],
     },
     Case {
@@ -37,7 +37,7 @@ const OPTIONS: &[Case] = &[
             bench.edit("kernels/naive.cu", "steps:", "flags: [std(\"c++17 -I/etc\")],\n    steps:");
         },
         arguments: SCALE,
-        status: 2,
+        status: 1,
         says: &["--> scale/kernels/naive.cu:3:"],
     },
     Case {
@@ -50,7 +50,7 @@ const OPTIONS: &[Case] = &[
             );
         },
         arguments: SCALE,
-        status: 2,
+        status: 1,
         says: &["--> scale/kernels/naive.cu:3:", "in the name of a kernel"],
     },
     Case {
@@ -63,7 +63,7 @@ const OPTIONS: &[Case] = &[
             );
         },
         arguments: SCALE,
-        status: 2,
+        status: 1,
         says: &["--> scale/kernels/naive.cu:3:", "in the name of a kernel"],
     },
     Case {
@@ -76,7 +76,7 @@ const OPTIONS: &[Case] = &[
             );
         },
         arguments: SCALE,
-        status: 2,
+        status: 1,
         says: &["--> scale/kernels/tuned.cu:3:36", "is not an identifier"],
     },
     Case {
@@ -99,7 +99,7 @@ const OPTIONS: &[Case] = &[
             bench.edit("kernels/naive.cu", "steps:", "arch: \"sm_90 -I/etc\",\n    steps:");
         },
         arguments: SCALE,
-        status: 2,
+        status: 1,
         says: &["--> scale/kernels/naive.cu:3:"],
     },
     Case {
@@ -113,7 +113,7 @@ const OPTIONS: &[Case] = &[
 
 #[test]
 fn options_reach_the_compiler_through_no_field() {
-    check_all(Needs::Nothing, OPTIONS);
+    check_all(Needs::Compiler, OPTIONS);
 }
 
 const ESCAPES: &[Case] = &[
@@ -194,7 +194,7 @@ const ESCAPES: &[Case] = &[
         name: "in a kernel's file name",
         change: |bench| bench.write("kernels/a\u{1b}[31m.cu", ""),
         arguments: SCALE,
-        status: 2,
+        status: 1,
         says: &["a\\u{1b}[31m.cu"],
     },
     Case {

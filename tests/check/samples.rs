@@ -109,6 +109,7 @@ fn check_project(name: &str) {
     let Some(found) = compiler::required() else { return };
     let folder = repository().join("sample-projects").join(name);
     let project = Project::load(&folder).unwrap();
+    assert_eq!(project.broken, []);
     let bench = Bench::new();
     for device in DEVICES {
         let said = bench.run(&["check", folder.to_str().unwrap(), "--device", device, "--json"]);

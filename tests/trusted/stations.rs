@@ -60,13 +60,9 @@ impl Direct for Rehearsal {
 
 impl Rehearsal {
     fn poisoned(initial: Initial, bytes: u64) -> Initial {
-        match initial {
-            Initial::Unwritten => Initial::Bytes(vec![POISON; bytes as usize]),
-            Initial::Bytes(mut given) => {
-                given.resize(bytes as usize, POISON);
-                Initial::Bytes(given)
-            }
-        }
+        let mut given = initial.given(bytes as usize);
+        given.resize(bytes as usize, POISON);
+        Initial::Bytes(given)
     }
 }
 

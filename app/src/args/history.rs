@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use lightbench_core::history::record::FailureWord;
 
+use super::whole;
+
 /// List the runs of a project, the newest first.
 ///
 /// Runs that this machine did not make, imported ones and those that came with the project, are `recorded`: they are
@@ -15,37 +17,38 @@ pub struct History {
     #[arg(default_value = ".", value_name = "PROJECT")]
     pub project: PathBuf,
 
-    /// Which runs.
-    #[command(flatten)]
-    pub selection: Selection,
-
     /// In which order.
     #[arg(long, value_name = "ORDER", default_value = "newest")]
     pub sort: Sort,
 
     /// Compare times with this run from now on; it must have passed everything on this machine.
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["csv", "kernel", "verdict"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["csv", "kernel", "verdict"], value_parser = whole::<i64>)]
     pub choose_baseline: Option<i64>,
 
     /// Give a run a label, the words after its number; without words it has none any more.
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["csv", "choose_baseline"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["csv", "choose_baseline"], value_parser = whole::<i64>)]
     pub set_label: Option<i64>,
 
     /// The words of the label.
     #[arg(long, value_name = "WORDS", requires = "set_label")]
     pub words: Option<String>,
 
-    /// Machine-readable result on standard output.
+    /// The result as JSON on standard output.
     #[arg(long, conflicts_with = "csv")]
     pub json: bool,
 
     /// A table for spreadsheets on standard output.
     #[arg(long)]
     pub csv: bool,
+
+    /// Which runs.
+    #[command(flatten)]
+    pub selection: Selection,
 }
 
 /// Which runs of a history.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Which runs")]
 pub struct Selection {
     /// Only runs of this kernel.
     #[arg(long, value_name = "NAME")]
@@ -64,7 +67,7 @@ pub struct Selection {
     pub label: Option<String>,
 
     /// The newest so many of them.
-    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = whole::<usize>)]
     pub limit: usize,
 }
 
@@ -79,27 +82,29 @@ pub enum Sort {
     Kernel,
 }
 
-/// Write runs as traces of the SOL-ExecBench and FlashInfer-Bench schema.
+/// Write runs as traces that other benches read.
 ///
-/// What the schema has no place for is left out, and counted on standard error; docs/traces.md lists it.
+/// Their schema is that of SOL-ExecBench and FlashInfer-Bench. What the schema has no place for is left out, and counted on
+/// standard error; docs/traces.md lists it.
 #[derive(Debug, Args)]
 pub struct Export {
     /// A project folder.
     #[arg(default_value = ".", value_name = "PROJECT")]
     pub project: PathBuf,
 
-    /// Which runs.
-    #[command(flatten)]
-    pub selection: Selection,
-
     /// The file to write [default: standard output].
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+
+    /// Which runs.
+    #[command(flatten)]
+    pub selection: Selection,
 }
 
-/// Read traces of the SOL-ExecBench and FlashInfer-Bench schema into a project's history, as recorded runs.
+/// Read traces of other benches into a project's history, as recorded runs.
 ///
-/// All of a file or nothing; what is there already is left alone.
+/// Their schema is that of SOL-ExecBench and FlashInfer-Bench. All of a file or nothing; what is there already is left
+/// alone.
 #[derive(Debug, Args)]
 pub struct Import {
     /// A file with one trace a line.
@@ -114,26 +119,23 @@ pub struct Import {
     #[arg(long, value_name = "NAME")]
     pub author: Option<String>,
 
-    /// Machine-readable result on standard output.
+    /// The result as JSON on standard output.
     #[arg(long)]
     pub json: bool,
 }
 
-/// Write a project's runs as one page: kernels, times, verdicts and what they were made with.
+/// Write a project's runs as one page: `--html` or `--markdown`.
 ///
-/// The HTML file asks for nothing from anywhere and can be printed; the Markdown tables are for a pull request.
+/// It has kernels, times, verdicts and what they were made with. The HTML file asks for nothing from anywhere and can be
+/// printed; the Markdown tables are for a pull request.
 #[derive(Debug, Args)]
 pub struct Report {
     /// A project folder.
     #[arg(default_value = ".", value_name = "PROJECT")]
     pub project: PathBuf,
 
-    /// Which runs.
-    #[command(flatten)]
-    pub selection: Selection,
-
     /// One HTML file: light, dark and on paper.
-    #[arg(long, required_unless_present = "markdown", conflicts_with = "markdown")]
+    #[arg(long, conflicts_with = "markdown")]
     pub html: bool,
 
     /// Tables in Markdown.
@@ -143,6 +145,10 @@ pub struct Report {
     /// The file to write [default: standard output].
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+
+    /// Which runs.
+    #[command(flatten)]
+    pub selection: Selection,
 }
 
 fn verdict(text: &str) -> Result<String, String> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::parameter;
+use super::{parameter, whole};
 
 /// Sizes along three dimensions.
 type Dimensions = [u32; 3];
@@ -45,7 +45,7 @@ pub struct Launch {
     pub block: Dimensions,
 
     /// Dynamic shared memory of a block.
-    #[arg(long, value_name = "BYTES", default_value_t = 0)]
+    #[arg(long, value_name = "BYTES", default_value_t = 0, value_parser = whole::<u32>)]
     pub shared: u32,
 
     /// All blocks are on the device at once, so that `grid.sync()` works.
@@ -64,7 +64,7 @@ pub struct Launch {
     #[arg(long = "arg", value_name = "SPEC", allow_hyphen_values = true)]
     pub arguments: Vec<String>,
 
-    /// `virtual:` and a device sheet (see `lightbench devices`), or `cuda:` and a number.
+    /// `cuda`, `cuda:1`, or `virtual:` and a device sheet (see `lightbench devices`).
     #[arg(long, default_value = "virtual:h200", value_name = "DEVICE")]
     pub device: String,
 
@@ -100,14 +100,14 @@ pub struct Launch {
     pub prints: Vec<usize>,
 
     /// Warp instructions after which the launch is ended.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>)]
     pub max_steps: Option<u64>,
 
     /// What random buffers begin from.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u64>)]
     pub seed: u64,
 
-    /// Machine-readable result on standard output.
+    /// The result as JSON on standard output.
     #[arg(long)]
     pub json: bool,
 }
@@ -145,14 +145,18 @@ pub enum Order {
     Adversarial(u64),
 }
 
+/// What sizes are.
+const EXPECTED: &str =
+    "expected one to three whole numbers of at most 4294967295, such as 128 or 16,16";
+
 fn dimensions(text: &str) -> Result<Dimensions, String> {
     let mut sizes = [1; 3];
     let parts: Vec<&str> = text.split(',').collect();
     if parts.len() > sizes.len() {
-        return Err("expected at most three sizes, X,Y,Z".to_owned());
+        return Err(EXPECTED.to_owned());
     }
     for (size, part) in sizes.iter_mut().zip(parts) {
-        *size = part.trim().parse().map_err(|error| format!("`{}`: {error}", part.trim()))?;
+        *size = part.trim().parse().map_err(|_| EXPECTED.to_owned())?;
     }
     Ok(sizes)
 }
@@ -161,9 +165,7 @@ fn schedule(text: &str) -> Result<Order, String> {
     match text.split_once(':') {
         None if text == "deterministic" => Ok(Order::Deterministic),
         None if text == "parallel" => Ok(Order::Parallel),
-        Some(("adversarial", seed)) => {
-            seed.parse().map(Order::Adversarial).map_err(|error| format!("`{seed}`: {error}"))
-        }
+        Some(("adversarial", seed)) => whole(seed).map(Order::Adversarial),
         None | Some(_) => Err("expected deterministic, parallel or adversarial:SEED".to_owned()),
     }
 }

@@ -4,9 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-/// Show a lesson, and prove that its kernel does not reach the goals while its solutions do.
+use super::whole;
+
+/// Show a lesson, and prove that its goals are neither reached at first nor out of reach.
 ///
-/// For whoever writes one: everything runs on the virtual GPU where there is no other.
+/// Its kernel must not reach them, and its solutions must. For whoever writes one: everything runs on the virtual GPU where
+/// there is no other.
 #[derive(Debug, Args)]
 pub struct Lesson {
     /// A project folder with a lesson.ron.
@@ -17,16 +20,16 @@ pub struct Lesson {
     #[arg(long, default_value = "virtual:h200", value_name = "DEVICE")]
     pub device: String,
 
-    /// What all inputs come from.
-    #[arg(long, default_value_t = 1, value_name = "SEED")]
+    /// The seed of all random inputs: the same number draws the same ones again.
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole::<u64>)]
     pub seed: u64,
 
-    /// Machine-readable result on standard output.
+    /// The result as JSON on standard output.
     #[arg(long)]
     pub json: bool,
 }
 
-/// Show which addresses, sectors or banks the lanes of a warp touch at a line of a kernel.
+/// Show what the lanes of a warp touch at a line of a kernel: addresses, sectors of memory, banks.
 ///
 /// Needs no GPU: the virtual GPU runs the kernel on the inputs of a small workload.
 #[derive(Debug, Args)]
@@ -40,11 +43,11 @@ pub struct Access {
     pub kernel: Option<String>,
 
     /// A line of its file [default: a list of the lines that access memory].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>)]
     pub line: Option<u32>,
 
     /// Which warp of the block.
-    #[arg(long, default_value_t = 0, value_name = "N")]
+    #[arg(long, default_value_t = 0, value_name = "N", value_parser = whole::<u32>)]
     pub warp: u32,
 
     /// Which block of the grid, such as 3 or 1,2,0.
@@ -52,7 +55,7 @@ pub struct Access {
     pub block: [u32; 3],
 
     /// Which of the times that the warp comes to the line, from 1.
-    #[arg(long, default_value_t = 1, value_name = "N")]
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole::<usize>)]
     pub execution: usize,
 
     /// The workload [default: the largest that is for verifying].
@@ -63,11 +66,11 @@ pub struct Access {
     #[arg(long, default_value = "h200", value_name = "SHEET")]
     pub device: String,
 
-    /// What all inputs come from.
-    #[arg(long, default_value_t = 1, value_name = "SEED")]
+    /// The seed of all random inputs: the same number draws the same ones again.
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole::<u64>)]
     pub seed: u64,
 
-    /// Machine-readable result on standard output.
+    /// The result as JSON on standard output.
     #[arg(long)]
     pub json: bool,
 }
@@ -75,11 +78,12 @@ pub struct Access {
 fn block(text: &str) -> Result<[u32; 3], String> {
     let mut index = [0; 3];
     let parts: Vec<&str> = text.split(',').collect();
+    let expected = || "expected one to three whole numbers, such as 3 or 1,2,0".to_owned();
     if parts.len() > index.len() {
-        return Err("at most three numbers".to_owned());
+        return Err(expected());
     }
     for (place, part) in index.iter_mut().zip(parts) {
-        *place = part.trim().parse().map_err(|error| format!("`{part}`: {error}"))?;
+        *place = part.trim().parse().map_err(|_| expected())?;
     }
     Ok(index)
 }

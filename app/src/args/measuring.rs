@@ -5,6 +5,7 @@ use lightbench_core::measure::{Besides, ClockUse, Mode};
 
 /// How times are taken, and what is measured besides.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Times on a GPU")]
 pub struct Measuring {
     /// What tells the time of a single launch on a GPU [default: the driver's time stamps where there are any, else events].
     #[arg(long, value_name = "CLOCK")]

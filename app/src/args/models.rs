@@ -2,9 +2,10 @@
 
 use clap::Args;
 
-/// List the language models and agent commands that your settings name, and where their keys come from.
+/// List the language models and agent commands that your settings name.
 ///
-/// They stand in `settings.ron` in the state folder, never in a project; docs/models.md shows how. Keys are never shown.
+/// And where their keys come from. They stand in `settings.ron` in the state folder, never in a project; docs/models.md
+/// shows how. Keys are never shown.
 ///
 /// Exit status 0 if all is well, 2 if the settings are wrong, 3 if a model that is checked does not answer.
 #[derive(Debug, Args)]
@@ -13,7 +14,7 @@ pub struct Models {
     #[arg(long, value_name = "NAME")]
     pub check: Option<String>,
 
-    /// Machine-readable result on standard output.
+    /// The result as JSON on standard output.
     #[arg(long)]
     pub json: bool,
 }

@@ -4,15 +4,17 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::parameter;
+use super::{parameter, whole};
 
 /// Measure hardware counters of a kernel with Nsight Compute, on a GPU.
 ///
 /// Every check comes first: a kernel that is wrong is not profiled. Then Nsight Compute (`ncu`) runs one launch on
-/// the declared inputs of one workload, once for each pass: with clocks as they are, and caches flushed before each pass. Its
+/// the declared inputs of one workload, once for each pass: with clocks as they are, and caches flushed before each pass.
+/// Its
 /// times are its own: `lightbench run` has those that count.
 ///
-/// Exit status 0 if counters were measured, 1 if the kernel is wrong, 2 if the request is wrong, 3 if the machine lacks something
+/// Exit status 0 if counters were measured, 1 if the kernel is wrong, 2 if the request is wrong, 3 if the machine lacks
+/// something
 /// or the counters may not be read.
 #[derive(Debug, Args)]
 pub struct Profile {
@@ -40,8 +42,8 @@ pub struct Profile {
     #[arg(long, default_value = "overview", value_name = "NAME")]
     pub set: String,
 
-    /// What all inputs come from [default: another one each time].
-    #[arg(long, value_name = "N")]
+    /// The seed of all random inputs: the same number draws the same ones again [default: drawn anew].
+    #[arg(long, value_name = "N", value_parser = whole::<u64>)]
     pub seed: Option<u64>,
 
     /// Also write everything that Nsight Compute can measure into a new report, for its own window.
@@ -52,7 +54,7 @@ pub struct Profile {
     #[arg(long, requires = "report")]
     pub open: bool,
 
-    /// Machine-readable result on standard output.
+    /// The result as JSON on standard output.
     #[arg(long)]
     pub json: bool,
 }
@@ -73,6 +75,6 @@ pub struct HoldClocks {
     pub uuid: String,
 
     /// What the clock of its multiprocessors is locked at.
-    #[arg(value_name = "MHZ")]
+    #[arg(value_name = "MHZ", value_parser = whole::<u32>)]
     pub megahertz: u32,
 }

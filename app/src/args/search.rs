@@ -6,8 +6,12 @@ use clap::Args;
 use lightbench_core::strategies::{StrategyKind, TunerKind};
 use lightbench_core::suggest::model::Roles;
 
-/// Try the configurations of a kernel's parameters: each is compiled and looked at, the best ones are verified and timed
-/// side by side with the kernel as it is.
+use super::whole;
+
+/// Tune the parameters of a kernel.
+///
+/// Each configuration that is tried is compiled and looked at; the best ones are verified, and timed side by side with the
+/// kernel as it is.
 ///
 /// Exit status 0 if the kernel is right, 1 if it is not, 2 if the request is wrong, 3 if the machine lacks something.
 #[derive(Debug, Args)]
@@ -21,12 +25,17 @@ pub struct Sweep {
     pub common: Searching,
 }
 
-/// Search for a faster kernel: rewrite rules and tuning propose, every check decides, and all of it is written down.
+/// Search for a faster kernel.
 ///
-/// It needs no network and no language model; a model of your settings may propose too. Nothing in the project is changed but `.lightbench/`, unless `--write` says so.
+/// Rewrite rules and tuning propose, every check decides, and all of it is written down.
+/// It needs no network and no language model; a model of your settings may propose too. Nothing in the project is changed
+/// but `.lightbench/`, unless `--write` says so.
 ///
 /// Exit status 0 if the kernel is right, 1 if it is not, 2 if the request is wrong, 3 if the machine lacks something.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  lightbench search sample-projects/softmax --budget 60
+  lightbench search sample-projects/softmax --resume              go on with the last one")]
 pub struct Search {
     /// Which candidate is changed next, and how.
     #[arg(long, value_name = "STRATEGY", default_value = "plan")]
@@ -49,7 +58,8 @@ pub struct Search {
     #[arg(long)]
     pub forecast: bool,
 
-    /// Do not search: write what a search did to a file, a line of JSON for each action; `--resume` names it, else the last.
+    /// Do not search: write what a search did to a file, a line of JSON for each action; `--resume` names it, else the
+    /// last.
     #[arg(long, value_name = "FILE")]
     pub export: Option<PathBuf>,
 
@@ -58,7 +68,7 @@ pub struct Search {
     pub tuner: TunerKind,
 
     /// Tokens that language models may use up.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>)]
     pub tokens: Option<u64>,
 
     /// Money that language models may use up, in the currency of the prices in the settings.
@@ -86,32 +96,34 @@ pub struct Searching {
     pub workload: Option<String>,
 
     /// Candidates and configurations that may be looked at.
-    #[arg(long, value_name = "EVALUATIONS")]
+    #[arg(long, value_name = "EVALUATIONS", value_parser = whole::<usize>)]
     pub budget: Option<usize>,
 
     /// Seconds that it may take.
     #[arg(long, value_name = "SECONDS")]
     pub time: Option<f64>,
 
-    /// `virtual:` and a device sheet, or `cuda:` and a number [default: the first GPU, else virtual:h200].
+    /// `cuda`, `cuda:1`, or `virtual:` and a device sheet (see `lightbench devices`) [default: the first GPU, else
+    /// virtual:h200].
     #[arg(long, value_name = "DEVICE")]
     pub device: Option<String>,
 
     /// What everything random comes from [default: drawn by the system].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>)]
     pub seed: Option<u64>,
 
     /// Go on with a search that was stopped or killed: its name, or `last`.
     #[arg(long, value_name = "SEARCH", num_args = 0..=1, default_missing_value = "last")]
     pub resume: Option<String>,
 
-    /// Run every tuner, or every strategy, again on a search that was written down, without a device: its name, `last`, or a
+    /// Run every tuner, or every strategy, again on a search that was written down, without a device: its name, `last`, or
+    /// a
     /// file.
     #[arg(long, value_name = "SEARCH", num_args = 0..=1, default_missing_value = "last")]
     pub replay: Option<String>,
 
     /// With `--replay`: how often each runs, from other seeds.
-    #[arg(long, value_name = "N", default_value_t = 30, requires = "replay")]
+    #[arg(long, value_name = "N", default_value_t = 30, requires = "replay", value_parser = whole::<u64>)]
     pub repeat: u64,
 
     /// Write the best kernel to kernels/NAME.cu; a file that is there already stays as it is.

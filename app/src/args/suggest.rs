@@ -5,12 +5,16 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args};
 use lightbench_core::suggest::model::Roles;
 
-/// List the rewrite rules that apply to a project's kernels, and those that do not with what is missing.
+use super::whole;
+
+/// List the rewrite rules that apply to a project's kernels, or ask a model.
 ///
+/// Those that do not apply are listed with what is missing.
 /// A rule edits the source: it compiles, and computes the same up to rounding, which `run` then judges. Reasons, tiers and
 /// expected gains are those of the playbook. Nothing is written without `--write`.
 ///
-/// With `--model` a language model of your settings is asked once, and with `--print-prompt` what it would be told is printed
+/// With `--model` a language model of your settings is asked once, and with `--print-prompt` what it would be told is
+/// printed
 /// and nobody is asked.
 ///
 /// Exit status 0 if rules were listed or one was written, 1 if a model had no answer that can be used, 2 if the request is
@@ -59,10 +63,10 @@ pub struct Suggest {
     pub write: Option<String>,
 
     /// Which of the rule's places to write, counted from 1.
-    #[arg(long, value_name = "N", default_value_t = 1, requires = "rule")]
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "rule", value_parser = whole::<usize>)]
     pub place: usize,
 
-    /// Machine-readable result on standard output.
+    /// The result as JSON on standard output.
     #[arg(long)]
     pub json: bool,
 }

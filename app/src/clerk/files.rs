@@ -48,8 +48,8 @@ impl Worker {
 
     /// Reads a project and the lesson that it may be; an error where it is no project.
     fn read(&self, folder: &Path) -> Result<(), NoProject> {
-        let read = Project::survey(folder);
-        let lesson = read.as_ref().ok().and_then(|survey| self.lesson(&survey.project));
+        let read = Project::load(folder);
+        let lesson = read.as_ref().ok().and_then(|project| self.lesson(project));
         let result = if read.is_ok() { Ok(()) } else { Err(NoProject) };
         self.said.say(Finding::Project(folder.to_owned(), Box::new(read)));
         if let Some(lesson) = lesson {

@@ -75,7 +75,8 @@ fn suggested(session: &Session, arguments: &args::Suggest) -> Result<Outcome, Ou
     }
     let output =
         if as_json { json_of(&tried, arguments.diff) } else { text(&tried, arguments.diff) };
-    Ok(Outcome::passed(output))
+    let notices = if name.is_none() { report::left_out(&project) } else { Vec::new() };
+    Ok(Outcome { errors: report::notices(&notices), ..Outcome::passed(output) })
 }
 
 fn unknown(id: &str) -> String {

@@ -1,7 +1,7 @@
 //! The project: what it computes, and its kernels with what is known of each.
 
-use egui::{Button, RichText, ScrollArea, Ui, vec2};
-use lightbench_core::project::{Kernel, Purpose};
+use egui::{Button, Label, RichText, ScrollArea, Ui, vec2};
+use lightbench_core::project::{BrokenFile, Kernel, Part, Purpose};
 
 use super::empty;
 use crate::theme::{self, GAP};
@@ -9,6 +9,7 @@ use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
 use crate::workbench::command::Command;
 use crate::workbench::opened::Opened;
+use crate::workbench::problem;
 
 pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
     let Some(opened) = &bench.opened else {
@@ -17,23 +18,67 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) 
     };
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         heading(ui, "Kernels");
-        for kernel in &opened.project.kernels {
-            row(ui, bench, opened, kernel, commands);
-        }
+        kernels(ui, bench, opened, commands);
         ui.add_space(2.0 * GAP);
         task(ui, opened, commands);
-        if !opened.project.wrong.is_empty() {
-            ui.add_space(2.0 * GAP);
-            ui.collapsing(
-                format!("Kernels that must fail ({})", opened.project.wrong.len()),
-                |ui| {
-                    for kernel in &opened.project.wrong {
-                        file(ui, &kernel.name, &kernel.file, commands);
-                    }
-                },
-            );
+        wrong(ui, opened, commands);
+    });
+}
+
+/// By name, those that are not understood in their places: a kernel that is being written does not move.
+fn kernels(ui: &mut Ui, bench: &Workbench, opened: &Opened, commands: &mut Vec<Command>) {
+    let mut broken = of_part(opened, Part::Kernel).peekable();
+    for kernel in &opened.project.kernels {
+        while let Some(before) = broken.next_if(|broken| broken.file < kernel.file) {
+            broken_row(ui, before, opened.kernel == before.name(), commands);
+        }
+        row(ui, bench, opened, kernel, commands);
+    }
+    for rest in broken {
+        broken_row(ui, rest, opened.kernel == rest.name(), commands);
+    }
+}
+
+fn wrong(ui: &mut Ui, opened: &Opened, commands: &mut Vec<Command>) {
+    let count = opened.project.wrong.len() + of_part(opened, Part::Wrong).count();
+    if count == 0 {
+        return;
+    }
+    ui.add_space(2.0 * GAP);
+    ui.collapsing(format!("Kernels that must fail ({count})"), |ui| {
+        for kernel in &opened.project.wrong {
+            file(ui, &kernel.name, &kernel.file, commands);
+        }
+        for broken in of_part(opened, Part::Wrong) {
+            broken_row(ui, broken, false, commands);
         }
     });
+}
+
+fn of_part(opened: &Opened, part: Part) -> impl Iterator<Item = &BrokenFile> {
+    opened.project.broken.iter().filter(move |broken| broken.part == part)
+}
+
+/// A file that is not understood, with what is wrong with it; a click goes there.
+fn broken_row(ui: &mut Ui, broken: &BrokenFile, chosen: bool, commands: &mut Vec<Command>) {
+    let Some(first) = broken.problems.first().map(problem::of_reader) else { return };
+    let tokens = theme::tokens(ui);
+    let place = first.place.as_ref().map_or((1, 1), |place| (place.line, place.column));
+    ui.horizontal(|ui| {
+        Icon::Cross.show(ui, tokens.status.bad.0);
+        let name = match broken.part {
+            Part::Kernel | Part::Wrong => broken.name(),
+            Part::Include => broken.file.display().to_string(),
+        };
+        let text = RichText::new(name).color(tokens.text.normal.0);
+        let button = Button::selectable(chosen, text)
+            .shortcut_text(RichText::new(format!("line {}", place.0)).color(tokens.text.weak.0))
+            .min_size(vec2(ui.available_width(), theme::ROW));
+        if ui.add(button).on_hover_text(&first.message).clicked() {
+            commands.push(Command::GoTo(broken.file.clone(), place.0, place.1));
+        }
+    });
+    ui.add(Label::new(RichText::new(first.message).small().color(tokens.status.bad.0)).wrap());
 }
 
 fn heading(ui: &mut Ui, text: &str) {
@@ -100,6 +145,9 @@ fn task(ui: &mut Ui, opened: &Opened, commands: &mut Vec<Command>) {
     ));
     file(ui, "project.ron", std::path::Path::new("project.ron"), commands);
     file(ui, "reference", &project.reference.file, commands);
+    for broken in of_part(opened, Part::Include) {
+        broken_row(ui, broken, false, commands);
+    }
 }
 
 fn role(tensor: &lightbench_core::project::tensor::Tensor) -> &'static str {

@@ -164,6 +164,8 @@ fn of_kernels(bench: &Workbench) -> Vec<Choice> {
     choices.extend([file(std::path::Path::new("project.ron")), file(&project.reference.file)]);
     choices.extend(project.includes.iter().map(|include| file(&include.file)));
     choices.extend(project.wrong.iter().map(|kernel| file(&kernel.file)));
+    let texts = project.broken.iter().filter(|broken| broken.source.is_some());
+    choices.extend(texts.map(|broken| file(&broken.file)));
     choices
 }
 

@@ -29,7 +29,7 @@ use crate::workbench::errand::{Errand, Finding, Part};
 use crate::workbench::panel::{LayoutName, Panel};
 use crate::workbench::problem::{Place, Problem, Severity, Source};
 use crate::workbench::tests::{
-    NOW, Script, WORKLOAD, evaluations, folder, opened, passed, stored, survey,
+    NOW, Script, WORKLOAD, evaluations, folder, opened, passed, project, stored,
 };
 
 struct State {
@@ -119,8 +119,8 @@ fn a_person_types_saves_and_sees_the_verdict() {
     let text = saved.next().expect("Ctrl+S saves");
     assert!(text.contains("// more"));
     script.find(Finding::Saved(file.clone(), text.clone(), Ok(())));
-    let mut read = survey();
-    read.project.kernels.iter_mut().find(|kernel| kernel.file == file).unwrap().source = text;
+    let mut read = project();
+    read.kernels.iter_mut().find(|kernel| kernel.file == file).unwrap().source = text;
     script.find(Finding::Project(folder(), Box::new(Ok(read))));
     harness.run();
     let kernel = harness.state().window.bench.opened.as_ref().unwrap().kernel.clone();
@@ -181,7 +181,7 @@ fn a_worker_that_hung_is_a_notice() {
     press(&mut harness, Modifiers::NONE, Key::F5);
     let limit = Duration::from_secs(2);
     script.say(Event::Noticed(Notice::Killed { step: Step::Results, limit }));
-    let failure = || Failure::TimedOut { step: Step::Results, workload: None, limit };
+    let failure = || Failure::TimedOut { step: Step::Results, workload: None, limit, at: None };
     settled(
         &mut harness,
         |seed| {
@@ -207,9 +207,9 @@ fn nothing_is_lost_without_asking() {
         document.text.push_str("// mine\n");
         document.touch(NOW);
     }
-    let mut read = survey();
+    let mut read = project();
     let file = harness.state().window.bench.documents.front().unwrap().file.clone();
-    let kernel = read.project.kernels.iter_mut().find(|kernel| kernel.file == file).unwrap();
+    let kernel = read.kernels.iter_mut().find(|kernel| kernel.file == file).unwrap();
     kernel.source.push_str("// theirs\n");
     script.find(Finding::Project(folder(), Box::new(Ok(read))));
     harness.run();

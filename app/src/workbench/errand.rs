@@ -17,7 +17,7 @@ use lightbench_core::history::label::Label;
 use lightbench_core::history::record::Origin;
 use lightbench_core::history::{RunNumber, StoredRun};
 use lightbench_core::nsight::Profiler;
-use lightbench_core::project::{Kernel, Project, ProjectError, Survey};
+use lightbench_core::project::{Kernel, Project, ProjectError};
 use lightbench_core::search::{Header, Story};
 use lightbench_core::speed_of_light::calibration::Calibration;
 use lightbench_core::suggest::knowledge::Knowledge;
@@ -178,7 +178,7 @@ pub enum Finding {
     /// The machine.
     Machine(Result<Found, String>),
     /// A project was read.
-    Project(PathBuf, Box<Result<Survey, ProjectError>>),
+    Project(PathBuf, Box<Result<Project, ProjectError>>),
     /// The lesson of a project was read.
     Lesson(PathBuf, Box<LessonRead>),
     /// What a warp of the project's kernel accesses, or why that cannot be seen.

@@ -8,7 +8,7 @@ use lightbench_core::compile::facts::Facts;
 use lightbench_core::compile::sass::SassFunction;
 use lightbench_core::history::label::Label;
 use lightbench_core::history::{RunNumber, StoredRun};
-use lightbench_core::project::{ProjectError, Survey};
+use lightbench_core::project::{Project, ProjectError};
 
 use super::browsing::Browsing;
 use super::command::Command;
@@ -17,6 +17,7 @@ use super::errand::{Errand, Finding, Part};
 use super::evaluations::{Evaluated, Machine, Sass};
 use super::notices::Weight;
 use super::opened::{HistoryRead, Opened};
+use super::problem::Source;
 use super::settings::Mode;
 use super::{Workbench, problem};
 
@@ -163,12 +164,12 @@ impl Workbench {
         self.opened.as_ref().is_some_and(|opened| opened.project.root == folder)
     }
 
-    fn read(&mut self, folder: &Path, read: Result<Survey, ProjectError>, now: Duration) {
+    fn read(&mut self, folder: &Path, read: Result<Project, ProjectError>, now: Duration) {
         match read {
-            Ok(survey) if self.is_open(folder) => self.update(survey, now),
-            Ok(survey) => {
+            Ok(project) if self.is_open(folder) => self.update(project, now),
+            Ok(project) => {
                 self.leave(now);
-                let opened = Opened::new(survey);
+                let opened = Opened::new(project);
                 let kernel = opened.kernel.clone();
                 self.opened = Some(opened);
                 self.carry_out(Command::ChooseKernel(kernel), now);
@@ -184,9 +185,9 @@ impl Workbench {
         }
     }
 
-    fn update(&mut self, survey: Survey, now: Duration) {
+    fn update(&mut self, project: Project, now: Duration) {
         let Some(opened) = &mut self.opened else { return };
-        let changed = opened.update(survey);
+        let changed = opened.update(project);
         // A text that was new may be a kernel now.
         self.follow_front();
         let Some(opened) = &mut self.opened else { return };
@@ -200,6 +201,12 @@ impl Workbench {
         for include in &project.includes {
             self.documents.heard_of_disk(&include.file, &include.source);
         }
+        for broken in &project.broken {
+            if let Some(source) = &broken.source {
+                self.documents.heard_of_disk(&broken.file, source);
+            }
+        }
+        self.mark_broken();
         for name in &changed {
             self.trace_again(name, now);
         }
@@ -216,6 +223,20 @@ impl Workbench {
         if changed.contains(&kernel) {
             self.selection.run = None;
             self.ask(&kernel, mode, now);
+        }
+    }
+
+    /// What is wrong with files that are not understood goes to their texts.
+    pub(super) fn mark_broken(&mut self) {
+        let Some(opened) = &self.opened else { return };
+        for document in self.documents.all_mut() {
+            document.problems.retain(|problem| problem.source != Source::Project);
+            let mut broken = opened.project.broken.iter();
+            let Some(broken) = broken.find(|broken| broken.file == document.file) else { continue };
+            if let Some(source) = &broken.source {
+                document.problems = broken.problems.iter().map(problem::of_reader).collect();
+                document.checked.clone_from(source);
+            }
         }
     }
 

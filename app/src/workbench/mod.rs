@@ -40,6 +40,7 @@ use std::time::Duration;
 
 use lightbench_core::history::record::Origin;
 use lightbench_core::history::{RunNumber, StoredRun};
+use lightbench_core::project::{BrokenFile, NoKernel, Part};
 use lightbench_core::toolchain::doctor::Report;
 
 use self::browsing::Browsing;
@@ -399,7 +400,14 @@ impl Workbench {
             }
             return;
         };
-        let Ok(kernel) = opened.project.kernel(kernel) else { return };
+        let kernel = match opened.project.kernel(kernel) {
+            Ok(kernel) => kernel,
+            Err(error @ NoKernel::Broken(_)) => {
+                self.notices.say(Weight::Error, error.to_string(), now);
+                return;
+            }
+            Err(NoKernel::Unknown(_)) => return,
+        };
         let seed = match getrandom::u64() {
             Ok(seed) => seed,
             Err(error) => {
@@ -423,12 +431,19 @@ impl Workbench {
 
     fn choose_kernel(&mut self, name: &str) {
         let Some(opened) = &mut self.opened else { return };
-        let Ok(kernel) = opened.project.kernel(name) else { return };
-        self.documents.open(&kernel.file, &kernel.source);
+        let (file, source) = match opened.project.kernel(name) {
+            Ok(kernel) => (kernel.file.clone(), Some(kernel.source.clone())),
+            Err(NoKernel::Broken(broken)) => (broken.file, broken.source),
+            Err(NoKernel::Unknown(_)) => return,
+        };
         name.clone_into(&mut opened.kernel);
         self.selection.run = None;
+        // What is no text has nothing to edit; the list of kernels says what is wrong with it.
+        let Some(source) = source else { return };
+        self.documents.open(&file, &source);
         let name = name.to_owned();
         self.mark_problems(&name);
+        self.mark_broken();
     }
 
     /// The kernel that is worked on is the one whose text is in front.
@@ -436,9 +451,13 @@ impl Workbench {
         let (Some(opened), Some(front)) = (&mut self.opened, self.documents.front()) else {
             return;
         };
-        let kernel = opened.project.kernels.iter().find(|kernel| kernel.file == front.file);
-        if let Some(kernel) = kernel.filter(|kernel| kernel.name != opened.kernel) {
-            opened.kernel.clone_from(&kernel.name);
+        let project = &opened.project;
+        let kernel = project.kernels.iter().find(|kernel| kernel.file == front.file);
+        let broken = project.broken.iter().find(|broken| broken.file == front.file);
+        let broken = broken.filter(|broken| broken.part == Part::Kernel);
+        let name = kernel.map(|kernel| kernel.name.clone()).or(broken.map(BrokenFile::name));
+        if let Some(name) = name.filter(|name| *name != opened.kernel) {
+            opened.kernel = name;
             self.selection.run = None;
         }
     }
@@ -460,6 +479,7 @@ impl Workbench {
             opened.kernel = kernel;
         }
         self.documents.open(file, &text);
+        self.mark_broken();
         self.wishes.push(Wish::GoTo(line, column));
     }
 

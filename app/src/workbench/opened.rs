@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use lightbench_core::project::{Project, Purpose, Survey};
+use lightbench_core::project::{BrokenFile, Part, Project, Purpose};
 
 use super::access::Accesses;
 use super::catches::Catches;
@@ -45,14 +45,13 @@ pub enum HistoryRead {
 impl Opened {
     /// A project that was read for the first time.
     #[must_use]
-    pub fn new(survey: Survey) -> Self {
-        let problems = survey.problems.iter().map(problem::of_reader).collect();
-        let project = Arc::new(survey.project);
+    pub fn new(project: Project) -> Self {
+        let project = Arc::new(project);
         Self {
+            problems: problems_of(&project),
             kernel: first_kernel(&project),
             workload: first_workload(&project),
             project,
-            problems,
             problem: -1,
             history: HistoryRead::Reading,
             teaching: Teaching::default(),
@@ -62,9 +61,9 @@ impl Opened {
     }
 
     /// It was read again. Gives the kernels whose text is another now.
-    pub fn update(&mut self, survey: Survey) -> Vec<String> {
-        self.problems = survey.problems.iter().map(problem::of_reader).collect();
-        let new = Arc::new(survey.project);
+    pub fn update(&mut self, project: Project) -> Vec<String> {
+        let new = Arc::new(project);
+        self.problems = problems_of(&new);
         let shared = new.definition != self.project.definition
             || new.includes != self.project.includes
             || new.workloads != self.project.workloads
@@ -80,7 +79,8 @@ impl Opened {
             .map(|kernel| kernel.name.clone())
             .filter(|name| is_other(name))
             .collect();
-        if new.kernel(&self.kernel).is_err() {
+        // One that is not understood for the moment is still the one that is worked on.
+        if new.kernel(&self.kernel).is_err() && new.broken_kernel(&self.kernel).is_none() {
             self.kernel = first_kernel(&new);
         }
         if new.workload(&self.workload).is_err() {
@@ -99,6 +99,10 @@ impl Opened {
         if let Some(kernel) = kernel {
             return Some((Some(kernel.name.clone()), kernel.source.clone()));
         }
+        if let Some(broken) = project.broken.iter().find(|broken| broken.file == file) {
+            let kernel = (broken.part != Part::Include).then(|| broken.name());
+            return Some((kernel, broken.source.clone()?));
+        }
         if project.reference.file == file {
             return Some((None, project.reference.source.clone()));
         }
@@ -110,8 +114,18 @@ impl Opened {
     }
 }
 
+fn problems_of(project: &Project) -> Vec<Problem> {
+    project.broken.iter().flat_map(|broken| &broken.problems).map(problem::of_reader).collect()
+}
+
+/// The first that is understood; where none is, the first that is not.
 fn first_kernel(project: &Project) -> String {
-    project.kernels.first().map(|kernel| kernel.name.clone()).unwrap_or_default()
+    let sound = project.kernels.first().map(|kernel| kernel.name.clone());
+    let broken = || {
+        let mut kernels = project.broken.iter().filter(|broken| broken.part == Part::Kernel);
+        kernels.next().map(BrokenFile::name)
+    };
+    sound.or_else(broken).unwrap_or_default()
 }
 
 /// The first that is for measuring; where there is none, the first that is not held out.

@@ -159,9 +159,10 @@ pub fn of_failure(failure: &Failure, kernel: &Kernel, project: &Project) -> Vec<
         Failure::Fault(fault) => {
             fault.faults.iter().map(|fault| of_fault(fault, project)).collect()
         }
+        Failure::TimedOut { at: Some(at), .. } => vec![of_fault(at, project)],
         Failure::Refused(_)
         | Failure::Wrong(_)
-        | Failure::TimedOut { .. }
+        | Failure::TimedOut { at: None, .. }
         | Failure::DeviceLost { .. } => {
             vec![error(Source::Device, None, sentence::of_failure(&kernel.name, failure))]
         }

@@ -17,7 +17,7 @@ use lightbench_core::history::text::Texts;
 use lightbench_core::history::timing::RecordedTiming;
 use lightbench_core::history::{Provenance, RunNumber, StoredRun};
 use lightbench_core::measure::{self, Basis, Clock, Conditions, Summary, Timing};
-use lightbench_core::project::Project;
+use lightbench_core::project::{BrokenFile, Part as ProjectPart, Project};
 use lightbench_core::units::Seconds;
 use lightbench_core::verify::verdict::{Checks, Failure, Passed, Step, Uncounted, WorkloadTiming};
 
@@ -85,8 +85,8 @@ pub(crate) fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../sample-projects/rmsnorm").canonicalize().unwrap()
 }
 
-pub(crate) fn survey() -> lightbench_core::project::Survey {
-    Project::survey(&folder()).unwrap()
+pub(crate) fn project() -> Project {
+    Project::load(&folder()).unwrap()
 }
 
 fn device(name: &str) -> DeviceChoice {
@@ -111,8 +111,8 @@ pub(crate) fn bench_on(folder: &Path) -> (Workbench, Script) {
         without_gpu: Some("no driver".to_owned()),
         profiler: Err("Nsight Compute is not installed".to_owned()),
     })));
-    let survey = Project::survey(folder).unwrap();
-    script.find(Finding::Project(folder.to_owned(), Box::new(Ok(survey))));
+    let project = Project::load(folder).unwrap();
+    script.find(Finding::Project(folder.to_owned(), Box::new(Ok(project))));
     script.find(Finding::History(folder.to_owned(), Vec::new(), Part::Last));
     bench.hear(NOW);
     script.handed();
@@ -160,7 +160,7 @@ pub(crate) fn passed(seed: u64, seconds: f64) -> Run {
 
 /// A run of the history.
 pub(crate) fn stored(number: i64, kernel: &str, seed: u64, seconds: Option<f64>) -> StoredRun {
-    let project = survey().project;
+    let project = project();
     let workload = project.workload(WORKLOAD).unwrap();
     let mut texts = Texts::default();
     let timings = seconds.map(|seconds| {
@@ -237,8 +237,8 @@ fn from_a_save_to_a_row_of_the_history() {
     bench.hear(NOW);
     assert!(!bench.documents.any_changed());
     assert!(matches!(script.handed().as_slice(), [Errand::Reread(_)]));
-    let mut read = survey();
-    read.project.kernels.iter_mut().find(|known| known.file == file).unwrap().source = text;
+    let mut read = project();
+    read.kernels.iter_mut().find(|known| known.file == file).unwrap().source = text;
     script.find(Finding::Project(folder(), Box::new(Ok(read))));
     bench.hear(NOW);
     let asked = evaluations(&script);
@@ -264,6 +264,40 @@ fn from_a_save_to_a_row_of_the_history() {
     bench.hear(NOW);
     assert_eq!(bench.runs.rows().len(), 1);
     assert_eq!(bench.shown_run().map(|row| row.number), Some(RunNumber(1)));
+}
+
+#[test]
+fn a_kernel_that_is_half_written_stays_the_one_that_is_worked_on() {
+    let (mut bench, script) = opened();
+    let (sound, mut half) = (project(), project());
+    let kernel = bench.opened.as_ref().unwrap().kernel.clone();
+    let at = half.kernels.iter().position(|known| known.name == kernel).unwrap();
+    let (file, source) = (half.kernels.remove(at).file, "half".to_owned());
+    let problems = half.draft(&kernel, source.clone()).unwrap_err();
+    half.broken.push(BrokenFile {
+        file,
+        part: ProjectPart::Kernel,
+        source: Some(source),
+        problems,
+    });
+    let hear = |bench: &mut Workbench, read: Project| {
+        script.find(Finding::Project(folder(), Box::new(Ok(read))));
+        bench.hear(NOW);
+    };
+    hear(&mut bench, half);
+    let opened = bench.opened.as_ref().unwrap();
+    assert_eq!((opened.kernel.as_str(), opened.problems.len()), (kernel.as_str(), 1));
+    let line = bench.verdict_line();
+    assert_eq!(line.tone, Tone::Bad);
+    let says = format!("{kernel} is not understood: line 1: the file has no launch block");
+    assert_eq!(line.text, says);
+    let front = bench.documents.front().unwrap();
+    assert_eq!((front.text.as_str(), front.problems.len()), ("half", 1));
+    bench.carry_out(Command::Run, NOW);
+    assert!(evaluations(&script).is_empty(), "what is not understood is not run");
+    hear(&mut bench, sound);
+    assert!(bench.documents.front().unwrap().problems.is_empty());
+    assert_eq!(evaluations(&script).len(), 1, "it is another text than before");
 }
 
 #[test]
@@ -321,6 +355,7 @@ fn ends_without_a_verdict_are_said_and_nothing_hangs() {
     check(Ending::Impossible(environment), "no reference");
     check(Ending::Panicked { message: "index out of bounds".to_owned() }, "a defect of Lightbench");
     let failed = Err(Failure::TimedOut {
+        at: None,
         step: Step::Results,
         workload: None,
         limit: Duration::from_secs(9),

@@ -40,6 +40,12 @@ impl Workbench {
         if let Machine::Unable(why) = &self.evaluations.machine {
             return Line { text: why.clone(), tone: Tone::Bad };
         }
+        let broken = opened.project.broken_kernel(&opened.kernel);
+        if let Some(problem) = broken.and_then(|broken| broken.problems.first()) {
+            let (name, line) = (&opened.kernel, problem.line);
+            let text = format!("{name} is not understood: line {line}: {}", problem.found);
+            return Line { text, tone: Tone::Bad };
+        }
         let known = self.evaluations.of(&opened.kernel);
         if let Some(known) = known {
             if known.running.is_some() {

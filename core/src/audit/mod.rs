@@ -9,7 +9,7 @@ mod generate;
 use serde::Serialize;
 
 use crate::evaluate::{EvaluateError, PolicyUse, Run};
-use crate::project::{Kernel, Project};
+use crate::project::{Kernel, Part, Project};
 use crate::verify::sentence;
 use crate::verify::verdict::Failure;
 
@@ -63,7 +63,8 @@ pub struct Cell<Name> {
 pub enum Outcome {
     /// It did.
     Good,
-    /// A cheat or a wrong kernel came through, or failed otherwise than it says; an honest kernel was rejected.
+    /// A cheat or a wrong kernel came through, or failed otherwise than it says; an honest kernel was rejected; a kernel
+    /// is not understood, and so was not tried.
     Hole,
     /// Every output of the cheat equals the honest one bit for bit: there is nothing to catch.
     NotApplicable,
@@ -126,6 +127,17 @@ pub fn audit(project: &Project, court: &mut dyn Court) -> Result<Matrix, AuditEr
     for kernel in &project.kernels {
         let run = auditor.evaluated(&kernel.name, kernel, PolicyUse::Refuse)?;
         matrix.honest.push(rightness(kernel.name.clone(), &run));
+    }
+    for broken in &project.broken {
+        let name = broken.name();
+        let sentence = format!("{name} is not understood: {}", broken.problems_text());
+        let cell = Cell { name, outcome: Outcome::Hole, sentence };
+        match broken.part {
+            Part::Kernel => matrix.honest.push(cell),
+            Part::Wrong => matrix.wrong.push(cell),
+            // The kernels that include it are rejected.
+            Part::Include => {}
+        }
     }
     for kernel in &project.wrong {
         let run = auditor.evaluated(&kernel.name, kernel, PolicyUse::Refuse)?;

@@ -167,10 +167,7 @@ impl Device for ScriptedDevice {
 }
 
 fn content(length: usize, initial: Initial) -> Content {
-    let mut bytes = match initial {
-        Initial::Bytes(bytes) => bytes,
-        Initial::Unwritten => Vec::new(),
-    };
+    let mut bytes = initial.given(length);
     bytes.truncate(length);
     let hole = bytes.len()..length;
     bytes.resize(length, 0);

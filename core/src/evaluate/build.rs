@@ -265,14 +265,30 @@ impl Builder<'_, '_> {
         }
         let measured_in_earnest = matches!(self.evaluation.device, DeviceName::Cuda(_));
         if subject.trials.is_empty() && (subject.measured.is_empty() || !measured_in_earnest) {
-            let message = "no workload of the project runs on this device";
-            return Err(Stop::Request(message.to_owned()));
+            return Err(Stop::Request(self.nothing_to_verify()));
         }
         subject.candidate = std::mem::take(&mut self.candidate.images);
         subject.origins = std::mem::take(&mut self.candidate.origins);
         subject.reference = std::mem::take(&mut self.reference.images);
         subject.evidence = std::mem::take(&mut self.evidence);
         Ok(subject)
+    }
+
+    /// Why there can be no verdict: times are of what was seen to be right, and only small workloads are run whole here.
+    fn nothing_to_verify(&self) -> String {
+        let Evaluation { project, device, workload: only, .. } = *self.evaluation;
+        let verified = project.workloads.iter().filter(|each| each.purpose == Purpose::Verify);
+        let names: Vec<&str> = verified.map(|each| each.name.as_str()).collect();
+        let names = names.join(", ");
+        match only {
+            Some(name) => format!(
+                "the workload `{name}` is not one to verify, and on {device} nothing else says whether a kernel is right: only \
+                 those are run whole there; leave `--workload` out, or name one of {names}"
+            ),
+            None => {
+                format!("no workload of the project runs on {device}; those to verify are {names}")
+            }
+        }
     }
 
     fn trial(&mut self, index: usize, workload: &Workload) -> Result<Trial, Stop> {
@@ -397,7 +413,7 @@ fn of_candidate(error: FactsError) -> Stop {
         FactsError::Plan(error) => Stop::Request(error.to_string()),
         FactsError::Compile(CompileError::Cancelled) => Failure::Cancelled.into(),
         FactsError::Compile(CompileError::TimedOut { limit }) => {
-            Failure::TimedOut { step: Step::Compile, workload: None, limit }.into()
+            Failure::TimedOut { step: Step::Compile, workload: None, limit, at: None }.into()
         }
         FactsError::Compile(CompileError::Rejected(_)) | FactsError::NoSuchKernel { .. } => {
             Failure::Compile(Box::new(error)).into()

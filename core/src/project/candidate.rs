@@ -54,11 +54,11 @@ impl Candidate {
         let include = Path::new(INCLUDE);
         let lookup = |name: &str| {
             let wanted = include.join(name);
-            project
-                .includes
-                .iter()
-                .find(|file| file.file == wanted)
-                .map_or(Lookup::Absent, |file| Lookup::Found(file.source.clone()))
+            if let Some(found) = project.includes.iter().find(|file| file.file == wanted) {
+                return Lookup::Found(found.source.clone());
+            }
+            let broken = project.broken.iter().find(|broken| broken.file == wanted);
+            broken.map_or(Lookup::Absent, |broken| Lookup::Refused(broken.problems_text()))
         };
         let Kernel { name, file, language, source, launch, .. } = kernel;
         Self::snapshot(

@@ -1,9 +1,9 @@
-//! Project folder to [`Project`]: reads every file, checks all of them, reports everything at once.
+//! Project folder to [`Project`]: reads every file, checks all of them, and keeps what is not understood apart.
 
 use std::path::{Path, PathBuf};
 
 use super::{
-    IncludeFile, Project,
+    BrokenFile, IncludeFile, Part, Project,
     definition::{self, Definition},
     kernel::{self, Kernel},
     launch::{KernelRole, Surroundings},
@@ -23,20 +23,44 @@ const REFERENCE: &str = "reference.cu";
 /// The most files in one folder of a project.
 const MAX_FILES: usize = 1024;
 
-/// A project whose definition and reference are sound, and what is wrong with its other files.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Survey {
-    /// The project with those kernels that are sound.
-    pub project: Project,
-    /// What is wrong with the others.
-    pub problems: Vec<Problem>,
-}
-
 impl Project {
-    /// Loads a folder; every problem in any file refuses it, and all are reported.
+    /// Loads a folder. A kernel or an include that is not understood stops none of the others: it is kept in
+    /// [`broken`](Self::broken), with everything that is wrong with it.
+    ///
+    /// # Errors
+    /// What all kernels need is not sound: `project.ron`, the reference, or the folder itself. Then every problem of
+    /// every file is reported at once.
     pub fn load(folder: &Path) -> Result<Self, ProjectError> {
-        let Survey { project, problems } = Self::survey(folder)?;
-        if problems.is_empty() { Ok(project) } else { Err(ProjectError::Problems { problems }) }
+        let files = Files::read(folder)?;
+        let (definition, mut problems) = match check_definition(&files) {
+            Ok(definition) => (Some(definition), Vec::new()),
+            Err(problems) => (None, problems),
+        };
+        let project =
+            definition.as_ref().map(|(definition, workloads)| (definition, workloads.as_slice()));
+        let (file, source) = files.reference.clone();
+        let around = Surroundings { role: KernelRole::Reference, project };
+        let reference =
+            kernel::check(&file, source, around).map_err(|more| problems.extend(more)).ok();
+        let sorted = files.sorted(project);
+        if let (Some((definition, workloads)), Some(reference)) = (definition, reference) {
+            let Sorted { kernels, wrong, includes, broken } = sorted;
+            let (root, manifest) = (files.root, files.manifest);
+            return Ok(Self {
+                root,
+                manifest,
+                definition,
+                workloads,
+                kernels,
+                wrong,
+                reference,
+                includes,
+                broken,
+            });
+        }
+        problems.extend(sorted.broken.into_iter().flat_map(|broken| broken.problems));
+        problem::sort(&mut problems);
+        Err(ProjectError::Problems { problems })
     }
 
     /// A kernel of this project from a text that is in no file.
@@ -48,40 +72,6 @@ impl Project {
         let project = Some((&self.definition, self.workloads.as_slice()));
         kernel::check(&file, source, Surroundings { role: KernelRole::Variant, project })
     }
-
-    /// Loads a folder in which some kernels may be broken: a person is editing them.
-    pub fn survey(folder: &Path) -> Result<Survey, ProjectError> {
-        let files = Files::read(folder)?;
-        let mut problems = files.clashes();
-        let definition = match check_definition(&files) {
-            Ok(definition) => Some(definition),
-            Err(more) => {
-                problems.extend(more);
-                None
-            }
-        };
-        let project =
-            definition.as_ref().map(|(definition, workloads)| (definition, workloads.as_slice()));
-        let mut sound = |files: &[(PathBuf, String)], role| {
-            let mut kernels = Vec::new();
-            for (file, source) in files {
-                match kernel::check(file, source.clone(), Surroundings { role, project }) {
-                    Ok(kernel) => kernels.push(kernel),
-                    Err(more) => problems.extend(more),
-                }
-            }
-            kernels
-        };
-        let reference = sound(std::slice::from_ref(&files.reference), KernelRole::Reference).pop();
-        let kernels = sound(&files.kernels, KernelRole::Variant);
-        let wrong = sound(&files.wrong, KernelRole::Wrong);
-        problem::sort(&mut problems);
-        let (Some((definition, workloads)), Some(reference)) = (definition, reference) else {
-            return Err(ProjectError::Problems { problems });
-        };
-        let project = files.into_project((definition, workloads), reference, kernels, wrong);
-        Ok(Survey { project, problems })
-    }
 }
 
 /// The texts of a project.
@@ -89,9 +79,30 @@ struct Files {
     root: PathBuf,
     manifest: String,
     reference: (PathBuf, String),
-    kernels: Vec<(PathBuf, String)>,
-    wrong: Vec<(PathBuf, String)>,
-    includes: Vec<(PathBuf, String)>,
+    /// Kernels, wrong ones and includes, in this order, each sorted by path.
+    others: Vec<OtherFile>,
+}
+
+/// A file without which the project is still one.
+struct OtherFile {
+    file: PathBuf,
+    part: Part,
+    text: Result<String, ReadError>,
+}
+
+/// A file that is understood.
+enum Understood {
+    Kernel(Kernel),
+    Include(IncludeFile),
+}
+
+/// What is understood, and what is not.
+#[derive(Default)]
+struct Sorted {
+    kernels: Vec<Kernel>,
+    wrong: Vec<Kernel>,
+    includes: Vec<IncludeFile>,
+    broken: Vec<BrokenFile>,
 }
 
 impl Files {
@@ -102,80 +113,99 @@ impl Files {
             return Err(ProjectError::NotAFolder { path: folder.to_path_buf() });
         }
         folder.read_dir().map_err(unreadable)?;
-        let all =
-            |name: &str, extensions: &[&str]| -> Result<Vec<(PathBuf, String)>, ProjectError> {
-                let unlisted = |source| ProjectError::Unreadable {
-                    file: folder.join(name),
-                    reason: ReadError::Failed(source),
-                };
-                let files = list(folder, name, extensions).map_err(unlisted)?;
-                if files.len() > MAX_FILES {
-                    let count = format!("{} files, at most {MAX_FILES}", files.len());
-                    return Err(unlisted(std::io::Error::other(count)));
-                }
-                files
-                    .into_iter()
-                    .map(|file| read_one(folder, &file).map(|source| (file, source)))
-                    .collect()
-            };
+        let mut others = Vec::new();
+        for (name, part, extensions) in [
+            ("kernels", Part::Kernel, &["cu", "ptx"][..]),
+            ("wrong", Part::Wrong, &["cu", "ptx"]),
+            ("include", Part::Include, &["cuh", "h", "hpp", "inl"]),
+        ] {
+            others.extend(all_of(folder, name, extensions)?.into_iter().map(|file| {
+                let text = read_project_file(folder, &file);
+                OtherFile { file, part, text }
+            }));
+        }
         Ok(Self {
             root: folder.to_path_buf(),
             manifest: read_one(folder, Path::new(MANIFEST))?,
             reference: (PathBuf::from(REFERENCE), read_one(folder, Path::new(REFERENCE))?),
-            kernels: all("kernels", &["cu", "ptx"])?,
-            wrong: all("wrong", &["cu", "ptx"])?,
-            includes: all("include", &["cuh", "h", "hpp", "inl"])?,
+            others,
         })
     }
 
-    /// Kernels that have one name, or names that differ only in case.
-    fn clashes(&self) -> Vec<Problem> {
-        let mut problems = Vec::new();
-        let mut seen: Vec<(String, &Path)> =
-            vec![(kernel::stem(&self.reference.0).to_lowercase(), &self.reference.0)];
-        for (file, text) in self.kernels.iter().chain(&self.wrong) {
-            let name = kernel::stem(file).to_lowercase();
-            if let Some((_, other)) = seen.iter().find(|(known, _)| *known == name) {
-                let found = format!(
-                    "a second kernel `{}`; the first is {}",
-                    kernel::stem(file),
-                    other.display()
-                );
-                let place = Place { file, text, span: 0..0, field: String::new() };
-                let expected = "names that differ, and not only in case";
-                problems.push(problem::problem(
-                    place,
-                    &found,
-                    expected,
-                    Some("rename one of the files"),
-                ));
-            } else {
-                seen.push((name, file));
+    /// What each of the files means, as far as it is understood.
+    fn sorted(&self, project: Option<(&Definition, &[Workload])>) -> Sorted {
+        let mut sorted = Sorted::default();
+        for (index, OtherFile { file, part, text }) in self.others.iter().enumerate() {
+            let understood = match text {
+                Err(reason) => Err(vec![problem::unreadable(file, reason)]),
+                Ok(source) => self.understood(index, source, project),
+            };
+            match understood {
+                Ok(Understood::Kernel(kernel)) if *part == Part::Wrong => sorted.wrong.push(kernel),
+                Ok(Understood::Kernel(kernel)) => sorted.kernels.push(kernel),
+                Ok(Understood::Include(include)) => sorted.includes.push(include),
+                Err(problems) => {
+                    let (file, source) = (file.clone(), text.as_ref().ok().cloned());
+                    sorted.broken.push(BrokenFile { file, part: *part, source, problems });
+                }
             }
         }
-        problems
+        sorted.broken.sort_by(|left, right| left.file.cmp(&right.file));
+        sorted
     }
 
-    fn into_project(
-        self,
-        (definition, workloads): (Definition, Vec<Workload>),
-        reference: Kernel,
-        kernels: Vec<Kernel>,
-        wrong: Vec<Kernel>,
-    ) -> Project {
-        let includes =
-            self.includes.into_iter().map(|(file, source)| IncludeFile { file, source }).collect();
-        Project {
-            root: self.root,
-            manifest: self.manifest,
-            definition,
-            workloads,
-            kernels,
-            wrong,
-            reference,
-            includes,
+    /// What the text of a file means, or everything that is wrong with it.
+    fn understood(
+        &self,
+        index: usize,
+        source: &str,
+        project: Option<(&Definition, &[Workload])>,
+    ) -> Result<Understood, Vec<Problem>> {
+        let OtherFile { file, part, .. } = &self.others[index];
+        let role = match part {
+            Part::Kernel => KernelRole::Variant,
+            Part::Wrong => KernelRole::Wrong,
+            Part::Include => {
+                let (file, source) = (file.clone(), source.to_owned());
+                return Ok(Understood::Include(IncludeFile { file, source }));
+            }
+        };
+        let checked = kernel::check(file, source.to_owned(), Surroundings { role, project });
+        match (self.clash(index, source), checked) {
+            (None, checked) => checked.map(Understood::Kernel),
+            // Only one of two kernels can be meant by their name.
+            (Some(clash), Ok(_)) => Err(vec![clash]),
+            (Some(clash), Err(more)) => Err([vec![clash], more].concat()),
         }
     }
+
+    /// An earlier kernel that has the same name, or one that differs only in case.
+    fn clash(&self, index: usize, text: &str) -> Option<Problem> {
+        let of = |file: &Path| kernel::stem(file).to_lowercase();
+        let file = &self.others[index].file;
+        let earlier = self.others[..index].iter().map(|other| &other.file);
+        let first =
+            [&self.reference.0].into_iter().chain(earlier).find(|first| of(first) == of(file))?;
+        let name = kernel::stem(file);
+        let found = format!("a second kernel `{name}`; the first is {}", first.display());
+        let place = Place { file, text, span: 0..0, field: String::new() };
+        let expected = "names that differ, and not only in case";
+        Some(problem::problem(place, &found, expected, Some("rename one of the files")))
+    }
+}
+
+/// The files of one folder of the project.
+fn all_of(folder: &Path, name: &str, extensions: &[&str]) -> Result<Vec<PathBuf>, ProjectError> {
+    let unlisted = |source| ProjectError::Unreadable {
+        file: folder.join(name),
+        reason: ReadError::Failed(source),
+    };
+    let files = list(folder, name, extensions).map_err(unlisted)?;
+    if files.len() > MAX_FILES {
+        let count = format!("{} files, at most {MAX_FILES}", files.len());
+        return Err(unlisted(std::io::Error::other(count)));
+    }
+    Ok(files)
 }
 
 fn read_one(folder: &Path, file: &Path) -> Result<String, ProjectError> {
@@ -191,11 +221,22 @@ fn read_one(folder: &Path, file: &Path) -> Result<String, ProjectError> {
 
 fn check_definition(files: &Files) -> Result<(Definition, Vec<Workload>), Vec<Problem>> {
     let text = files.manifest.as_str();
+    if text.trim().is_empty() {
+        return Err(vec![empty(text)]);
+    }
     let (manifest, source) = ron_text::read::<Manifest>(Path::new(MANIFEST), text, 0..text.len())
         .map_err(|problem| vec![*problem])?;
-    let kernels: Vec<String> = files.kernels.iter().map(|(file, _)| kernel::stem(file)).collect();
+    let kernels = files.others.iter().filter(|other| other.part == Part::Kernel);
+    let kernels: Vec<String> = kernels.map(|other| kernel::stem(&other.file)).collect();
     let mut findings = Findings::new(&source);
     let checked = definition::check(&mut findings, &source.tree, &manifest, &kernels);
     let problems = findings.into_problems();
     if problems.is_empty() { Ok(checked) } else { Err(problems) }
+}
+
+fn empty(text: &str) -> Problem {
+    let place = Place { file: Path::new(MANIFEST), text, span: 0..0, field: String::new() };
+    let help =
+        "`lightbench new DIR` writes a small project; docs/project-format.md has the whole format";
+    problem::problem(place, "the file is empty", "`(schema: 1, name: \"…\", …)`", Some(help))
 }

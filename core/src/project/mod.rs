@@ -5,6 +5,7 @@
 
 pub mod argument;
 mod block;
+mod broken;
 pub mod candidate;
 pub mod compare;
 pub mod definition;
@@ -35,6 +36,7 @@ pub mod written;
 
 use std::path::PathBuf;
 
+pub use broken::{BrokenFile, Part};
 pub use candidate::{Candidate, CandidateHash};
 pub use definition::Definition;
 pub use environment::{DeviceFacts, Environment};
@@ -43,13 +45,13 @@ pub use launch::{
     KernelRole, Launch,
     plan::{Footprint, Plan, PlanError, PlannedArgument, PlannedLaunch, PlannedStep, Selection},
 };
-pub use load::Survey;
 pub(crate) use locate::Located;
 pub use manifest::Purpose;
 pub use problem::{Problem, ProjectError, ReadError};
 pub use workload::Workload;
 
-/// A folder, loaded and checked: one thing to compute, its reference, its workloads, its kernels.
+/// A folder, loaded and checked: one thing to compute, its reference, its workloads, its kernels; and the files that are
+/// not understood, which stop none of the others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Project {
     /// The folder.
@@ -68,6 +70,8 @@ pub struct Project {
     pub reference: Kernel,
     /// Device code that the kernels share, by path.
     pub includes: Vec<IncludeFile>,
+    /// Files of kernels and includes that are not understood, by path.
+    pub broken: Vec<BrokenFile>,
 }
 
 /// A file below `include/`.
@@ -93,6 +97,17 @@ pub struct UnknownName {
     pub nearest: Option<String>,
 }
 
+/// A kernel that cannot be had.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoKernel {
+    /// There is none of that name.
+    #[error(transparent)]
+    Unknown(UnknownName),
+    /// There is a file, and it is not understood.
+    #[error("the kernel `{}` is not understood: {}", _0.name(), _0.problems_text())]
+    Broken(BrokenFile),
+}
+
 impl UnknownName {
     fn new(what: &'static str, name: &str, known: Vec<String>) -> Self {
         let nearest = nearest::nearest(name, known.iter().map(String::as_str)).map(str::to_owned);
@@ -102,21 +117,30 @@ impl UnknownName {
 
 impl Project {
     /// The kernel with this name: below `kernels/` or `wrong/`, or the reference as `reference`.
-    pub fn kernel(&self, name: &str) -> Result<&Kernel, UnknownName> {
+    pub fn kernel(&self, name: &str) -> Result<&Kernel, NoKernel> {
         let all = || self.kernels.iter().chain(&self.wrong).chain([&self.reference]);
-        all().find(|kernel| kernel.name == name).ok_or_else(|| {
-            UnknownName::new("kernel", name, all().map(|kernel| kernel.name.clone()).collect())
-        })
+        if let Some(kernel) = all().find(|kernel| kernel.name == name) {
+            return Ok(kernel);
+        }
+        if let Some(broken) = self.broken_kernel(name) {
+            return Err(NoKernel::Broken(broken.clone()));
+        }
+        let known = all().map(|kernel| kernel.name.clone()).collect();
+        Err(NoKernel::Unknown(UnknownName::new("kernel", name, known)))
     }
 
-    /// The workload with this name.
+    /// The file of a kernel of this name that is not understood.
+    #[must_use]
+    pub fn broken_kernel(&self, name: &str) -> Option<&BrokenFile> {
+        self.broken.iter().find(|broken| broken.part != Part::Include && broken.name() == name)
+    }
+
+    /// The workload with this name; those that are held out are not told to who asks for another.
     pub fn workload(&self, name: &str) -> Result<&Workload, UnknownName> {
         self.workloads.iter().find(|workload| workload.name == name).ok_or_else(|| {
-            UnknownName::new(
-                "workload",
-                name,
-                self.workloads.iter().map(|workload| workload.name.clone()).collect(),
-            )
+            let shown = self.workloads.iter().filter(|each| each.purpose != Purpose::HeldOut);
+            let known = shown.map(|workload| workload.name.clone()).collect();
+            UnknownName::new("workload", name, known)
         })
     }
 

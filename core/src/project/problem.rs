@@ -16,7 +16,7 @@ pub struct Problem {
     pub line: usize,
     /// Column in characters, counted from 1.
     pub column: usize,
-    /// Characters on that line that the problem is about; at least 1.
+    /// Characters on that line that the problem is about: at least 1, and 0 where the file has no text.
     pub length: usize,
     /// Bytes of the file that the problem is about.
     pub span: Range<usize>,
@@ -94,7 +94,7 @@ pub enum ReadError {
     #[error("there is no such file")]
     Missing,
     /// More bytes than any honest file of its sort has.
-    #[error("the file has {bytes} bytes; expected at most {limit}")]
+    #[error("the file has {bytes} bytes, and at most {limit} are read")]
     TooLarge {
         /// Its size.
         bytes: u64,
@@ -110,7 +110,7 @@ pub enum ReadError {
         line: usize,
     },
     /// A folder, pipe, socket or device.
-    #[error("this is not a regular file; expected a text file")]
+    #[error("this is not a regular file")]
     NotAFile,
     /// A link, or a `..`, that leads out of the project folder.
     #[error("the file lies outside the project folder; copy it in, links out are not followed")]
@@ -118,6 +118,29 @@ pub enum ReadError {
     /// Anything else that the operating system says.
     #[error("cannot read the file: {0}")]
     Failed(io::Error),
+}
+
+/// A file that cannot be used as text, as the problem that it is.
+pub(super) fn unreadable(file: &std::path::Path, reason: &ReadError) -> Problem {
+    let line = match reason {
+        ReadError::NotUtf8 { line, .. } => *line,
+        ReadError::Missing
+        | ReadError::TooLarge { .. }
+        | ReadError::NotAFile
+        | ReadError::OutsideProject
+        | ReadError::Failed(_) => 1,
+    };
+    Problem {
+        file: file.to_path_buf(),
+        line,
+        column: 1,
+        length: 0,
+        span: 0..0,
+        field: String::new(),
+        found: visible(&reason.to_string()).into_owned(),
+        expected: "a text file of the project".to_owned(),
+        help: None,
+    }
 }
 
 fn shown(path: &std::path::Path) -> String {

@@ -1,6 +1,7 @@
 //! The verdict in one sentence: the same in the command line, the window and the tests.
 
 use super::compare::{Mismatch, Wrongness};
+use super::fault_report::FaultReport;
 use super::verdict::{Failure, Glance, Passed, Refused, Screened, ScreenedTiming, Wrong};
 use crate::measure::timing::Clock;
 use crate::project::launch::expectation::WrongKind;
@@ -85,16 +86,24 @@ pub fn of_failure(kernel: &str, failure: &Failure) -> String {
             format!("{kernel} is faulty: {kind}{others} in workload `{}`", fault.workload)
         }
         Failure::Wrong(wrong) => of_wrong(kernel, wrong),
-        Failure::TimedOut { step, workload, limit } => {
+        Failure::TimedOut { step, workload, limit, at } => {
             let place = workload.as_ref().map(|name| format!(" in workload `{name}`"));
             let (place, seconds) = (place.unwrap_or_default(), limit.as_secs_f64());
-            format!("{kernel} was stopped after {seconds} s{place} ({step})")
+            let still = at.as_ref().map(|at| still_running(at)).unwrap_or_default();
+            format!("{kernel} was stopped after {seconds} s{place} ({step}){still}")
         }
         Failure::DeviceLost { step, reason } => {
             format!("{kernel} brought the device down ({step}): {reason}")
         }
         Failure::Cancelled => format!("{kernel} was cancelled"),
     }
+}
+
+/// Where a kernel was that did not end.
+fn still_running(at: &FaultReport) -> String {
+    let source = at.seen.as_ref().and_then(|seen| seen.place.source.as_ref());
+    let place = source.map(|(file, line, _)| format!(" at {file}:{line}")).unwrap_or_default();
+    format!(": {}{place}", at.details)
 }
 
 fn of_refusal(refused: &Refused) -> String {

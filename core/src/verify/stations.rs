@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::checkers::Checkers;
+use super::fault_report::FaultReport;
 use super::handover::Handover;
 use super::inputs::Draw;
 use super::station::{
@@ -15,6 +16,7 @@ use super::station::{
 };
 use crate::cancellation::Cancellation;
 use crate::device::{Description, DeviceName, DeviceSheet};
+use crate::project::launch::expectation::FaultKind;
 use crate::project::manifest::Distribution;
 use crate::worker::command::WorkerCommand;
 use crate::worker::error::{Death, WorkerError};
@@ -24,6 +26,10 @@ use crate::worker::sandbox::{SandboxPolicy, Sockets};
 
 /// How long opening a device and loading modules may take.
 pub(super) const OPEN_LIMIT: Duration = Duration::from_secs(60);
+
+/// The steps after which a launch that does not end is asked where it is, and how long that may take.
+const STILL_RUNNING: u64 = 1 << 22;
+const LOOK_LIMIT: Duration = Duration::from_secs(10);
 
 /// What a process of the driver's needs of the file system besides reading it: the device nodes, and its own threads'
 /// folder, without which the driver does not start.
@@ -52,6 +58,8 @@ pub struct Stations {
     /// What the reference's process has open. It is trusted, so that it need not be opened anew for every candidate, and
     /// what it computed is still known.
     reference_has: Option<Opening>,
+    /// What the candidate's process was given last.
+    candidate_has: Option<Opening>,
     handover: Handover,
     cupti: Vec<PathBuf>,
 }
@@ -134,9 +142,19 @@ impl Stations {
         });
         let name = device.clone();
         let device = device.to_string();
-        let reference_has = None;
+        let (reference_has, candidate_has) = (None, None);
         let cupti = Vec::new();
-        Ok(Self { name, device, candidate, checker, reference, reference_has, handover, cupti })
+        Ok(Self {
+            name,
+            device,
+            candidate,
+            checker,
+            reference,
+            reference_has,
+            candidate_has,
+            handover,
+            cupti,
+        })
     }
 
     /// Where the library of the driver's time stamps may lie, or what the system's loader calls it.
@@ -201,7 +219,9 @@ impl Stations {
             trusted: trusted.cloned(),
         };
         let order = opening(Side::Candidate, &self.device, candidate);
-        self.candidate.open(order, OPEN_LIMIT, cancellation)?;
+        self.candidate_has = None;
+        self.candidate.open(order.clone(), OPEN_LIMIT, cancellation)?;
+        self.candidate_has = Some(order);
         if let Some(Checker { device, all, taken, .. }) = &mut self.checker {
             *taken = match all.open(opening(Side::Candidate, device, candidate), cancellation)? {
                 Ok(()) => Taken::All,
@@ -229,6 +249,7 @@ impl Stations {
         };
         let (candidate, reference) =
             (opening(Side::Candidate, &[]), opening(Side::Reference, reference));
+        self.candidate_has = None;
         self.candidate.open(candidate, OPEN_LIMIT, cancellation)?;
         if let Some(checker) = &mut self.checker {
             checker.taken = Taken::Nothing;
@@ -292,6 +313,24 @@ impl Stations {
             self.candidate.stop();
         }
         self.unless_cancelled(ran)
+    }
+
+    /// Where the candidate still is after many steps, where a virtual device can say that of what was stopped by its limit.
+    pub(super) fn still_running(
+        &mut self,
+        order: RunOrder,
+        cancellation: &Cancellation,
+    ) -> Option<FaultReport> {
+        let mut opening = self.candidate_has.clone().filter(|_| self.models_time())?;
+        opening.head.max_steps = STILL_RUNNING;
+        self.candidate.open(opening, OPEN_LIMIT, cancellation).ok()?;
+        let looked = self.candidate.run(order, LOOK_LIMIT, cancellation);
+        // The next order is none that ends early.
+        self.candidate.stop();
+        let mut faults = looked.ok()?.faults.into_iter();
+        let still = |fault: &FaultReport| fault.kind == FaultKind::StepLimit;
+        let details = format!("still running after {STILL_RUNNING} steps");
+        faults.find(still).map(|fault| FaultReport { details, ..fault })
     }
 
     /// Lends the virtual devices beside a GPU to somebody who gives them back.

@@ -290,6 +290,8 @@ pub enum Failure {
         workload: Option<String>,
         /// After how long.
         limit: Duration,
+        /// Where it still was after many steps, if a virtual device says so.
+        at: Option<Box<FaultReport>>,
     },
     /// The process or the device ended.
     DeviceLost {

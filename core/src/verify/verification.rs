@@ -5,6 +5,7 @@ pub(crate) mod counting;
 mod held_out;
 pub mod library;
 mod measuring;
+mod still_running;
 mod there;
 
 use std::collections::BTreeMap;
@@ -324,8 +325,10 @@ impl Verification<'_> {
     /// Runs on the device itself.
     fn launch(&mut self, attempt: &Attempt<'_>, scrutiny: Scrutiny) -> Result<RunReport, Stop> {
         let order = attempt.order(scrutiny, CountsUse::Drop);
-        let report = self.stations.run(order, self.limit(attempt.trial), self.cancellation);
-        let report = self.looked(attempt, report, Seer::Device)?;
+        let limit = self.limit(attempt.trial);
+        let report = self.stations.run(order.clone(), limit, self.cancellation);
+        let report = self.looked(attempt, report, Seer::Device);
+        let report = report.map_err(|stop| self.with_place(stop, attempt, order))?;
         self.checks.digests.push(report.digest.clone());
         Ok(report)
     }
@@ -560,7 +563,7 @@ fn stop(error: StationError, step: Step, workload: Option<&str>) -> Stop {
         StationError::Cancelled => Failure::Cancelled,
         StationError::TimedOut(limit) => {
             let workload = Some(workload()).filter(|name| !name.is_empty());
-            Failure::TimedOut { step, workload, limit }
+            Failure::TimedOut { step, workload, limit, at: None }
         }
         StationError::Lost(reason) => Failure::DeviceLost { step, reason },
         StationError::Failed(StationFailure::Load(reason)) => {

@@ -28,8 +28,9 @@ fuzz_target!(|text: &str| {
         for file in &plan.files {
             fs::write(folder.path().join(&file.path), &file.text).unwrap();
         }
-        if let Err(error) = Project::load(folder.path()) {
-            panic!("{error}");
+        match Project::load(folder.path()) {
+            Ok(project) => assert!(project.broken.is_empty(), "{:?}", project.broken),
+            Err(error) => panic!("{error}"),
         }
     });
 });

@@ -64,7 +64,7 @@ pub(super) fn of(calibrated: &Calibrated, sheet: &DeviceSheet, file: &Path) -> S
 
 fn table(calibrated: &Calibrated, sheet: &DeviceSheet) -> Table {
     let calibration = &calibrated.calibration;
-    let mut table = Table::new(&HEADINGS);
+    let mut table = Table::new(&HEADINGS).spare(&["highest", "lowest", "sheet"]);
     for (path, measured) in &calibration.memory {
         table.row(cells(&path.to_string(), measured, stated(*path, sheet)));
     }

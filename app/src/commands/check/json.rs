@@ -10,6 +10,7 @@ use super::Checker;
 use super::failure;
 use super::listing::Listings;
 use super::project::{Checked, Row};
+use crate::report;
 
 /// What every document of this command has.
 pub(super) fn head(checker: &Checker<'_>, compiler: &Compiler) -> Value {
@@ -38,6 +39,7 @@ pub(super) fn of_project(
     document["project"] = json!({ "name": definition.name, "title": definition.title });
     document["workload"] = json!({ "name": checked.workload.name, "axes": axes });
     document["kernels"] = checked.rows.iter().map(|row| of_row(row, listed)).collect();
+    document["broken"] = report::broken_json(checked.broken);
     document["seconds"] = json!(checked.elapsed.as_secs_f64());
     document
 }

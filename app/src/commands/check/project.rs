@@ -8,7 +8,7 @@ use lightbench_core::compile::facts::{Facts, FactsError, LaunchFacts};
 use lightbench_core::compile::occupancy::Occupancy;
 use lightbench_core::compile::{CompileError, Compiler};
 use lightbench_core::engine::{AskedBy, CompileFor, Ending, Request, Work};
-use lightbench_core::project::{Kernel, Project, Purpose, UnknownName, Workload};
+use lightbench_core::project::{BrokenFile, Kernel, NoKernel, Project, Purpose, Workload};
 
 use super::super::desk::Desk;
 use super::super::{bench, run};
@@ -46,6 +46,8 @@ pub(super) struct Checked<'a> {
     pub(super) project: &'a Project,
     pub(super) workload: &'a Workload,
     pub(super) rows: Vec<Row<'a>>,
+    /// Files that are not understood: what is wrong with each is in it.
+    pub(super) broken: &'a [BrokenFile],
     pub(super) elapsed: Duration,
 }
 
@@ -60,7 +62,10 @@ pub(super) fn check(
     let wanted = checker.arguments.kernel.as_deref().or(kernel);
     let (workload, kernels) = match chosen(checker, project, wanted) {
         Ok(chosen) => chosen,
-        Err(error) => return report::request(&error, as_json),
+        Err(NoKernel::Broken(broken)) => {
+            return report::broken_kernel(&broken, project, as_json);
+        }
+        Err(NoKernel::Unknown(error)) => return report::request(&error, as_json),
     };
     let parameters: BTreeMap<String, i64> = checker.arguments.parameters.iter().cloned().collect();
     if let Some(name) = unknown_parameter(&kernels, &parameters) {
@@ -73,7 +78,9 @@ pub(super) fn check(
         Err(outcome) => return outcome,
     };
     let shared = Arc::new(project.clone());
-    let mut checked = Checked { project, workload, rows: Vec::new(), elapsed: Duration::ZERO };
+    let broken = if wanted.is_none() { project.broken.as_slice() } else { &[] };
+    let (rows, elapsed) = (Vec::new(), Duration::ZERO);
+    let mut checked = Checked { project, workload, rows, broken, elapsed };
     for kernel in kernels {
         // Over a whole project, a parameter is for the kernels that have it.
         let mut chosen = parameters.clone();
@@ -125,9 +132,9 @@ fn chosen<'a>(
     checker: &Checker<'_>,
     project: &'a Project,
     wanted: Option<&str>,
-) -> Result<(&'a Workload, Vec<&'a Kernel>), UnknownName> {
+) -> Result<(&'a Workload, Vec<&'a Kernel>), NoKernel> {
     let workload = match &checker.arguments.workload {
-        Some(name) => project.workload(name)?,
+        Some(name) => project.workload(name).map_err(NoKernel::Unknown)?,
         None => default_workload(project),
     };
     let kernels = match wanted {
@@ -162,8 +169,12 @@ fn outcome(
     checked: &Checked<'_>,
     detailed: bool,
 ) -> Outcome {
-    let status = worst(checked.rows.iter().map(Row::status));
+    let broken = checked.broken.iter().map(|_| Status::KernelFailed);
+    let status = worst(checked.rows.iter().map(Row::status).chain(broken));
     let mut errors = String::new();
+    for broken in checked.broken {
+        errors.push_str(&(report::broken_text(broken, checked.project) + "\n"));
+    }
     for row in &checked.rows {
         let sources = sources(checked.project, row.kernel);
         match &row.result {

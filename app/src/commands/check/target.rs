@@ -33,10 +33,15 @@ pub(in crate::commands) fn find(path: &Path) -> Result<Target, ProjectError> {
         let project = Box::new(Project::load(&folder)?);
         return Ok(Target::Project { project, kernel: None });
     }
-    if let Some(root) = project_of(path) {
+    if let Some((root, file)) = project_of(path) {
         let project = Box::new(Project::load(&root)?);
-        let kernel = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-        return Ok(Target::Project { project, kernel });
+        let kernel = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let broken = project.broken.iter().find(|broken| broken.file == file);
+        // Its name may be that of another kernel, which is not the one that is meant.
+        return match broken.filter(|broken| project.kernel(&broken.name()).is_ok()) {
+            Some(broken) => Err(ProjectError::Problems { problems: broken.problems.clone() }),
+            None => Ok(Target::Project { project, kernel }),
+        };
     }
     Ok(Target::File(Box::new(Kernel::load_standalone(path)?)))
 }
@@ -82,7 +87,8 @@ pub(in crate::commands) fn workload(
     }
 }
 
-fn project_of(file: &Path) -> Option<PathBuf> {
+/// The project that a kernel file is in, and the file below it.
+fn project_of(file: &Path) -> Option<(PathBuf, PathBuf)> {
     let folder = match file.parent()? {
         // A bare name: the working directory may be the project's `kernels/`.
         folder if folder.as_os_str().is_empty() => Path::new("."),
@@ -90,14 +96,15 @@ fn project_of(file: &Path) -> Option<PathBuf> {
     };
     let real = folder.canonicalize().ok()?;
     let named = |name: &str| real.file_name().is_some_and(|folder| folder == name);
-    let root = if named("kernels") || named("wrong") {
-        above(folder)
-    } else if file.file_name().is_some_and(|name| name == "reference.cu") {
-        folder.to_owned()
+    let name = Path::new(file.file_name()?);
+    let (root, below) = if named("kernels") || named("wrong") {
+        (above(folder), Path::new(real.file_name()?).join(name))
+    } else if name == Path::new("reference.cu") {
+        (folder.to_owned(), name.to_owned())
     } else {
         return None;
     };
-    root.join("project.ron").is_file().then_some(root)
+    root.join("project.ron").is_file().then_some((root, below))
 }
 
 /// The folder above, spelled as the user would: `project` of `project/kernels`, `..` of `.`.

@@ -7,7 +7,7 @@ use lightbench_core::compile::occupancy::{Occupancy, Resident, next_block};
 use lightbench_core::compile::{Artifact, Compiler, Origin, Resources};
 use lightbench_core::device::SmLimits;
 use lightbench_core::display_text::visible;
-use lightbench_core::project::{Project, Workload};
+use lightbench_core::project::{Part, Project, Workload};
 
 use super::project::{Checked, Row, can_launch};
 use super::{Checker, failure};
@@ -30,6 +30,9 @@ const HEADINGS: [&str; 11] = [
     ">occupancy",
     "limited by",
 ];
+
+/// What a narrow terminal leaves out first.
+const SPARE: [&str; 5] = ["stack", "grid", "blocks/SM", "block", "spills"];
 
 /// The whole report on a project.
 pub(super) fn of_project(
@@ -62,7 +65,7 @@ fn workload(project: &Project, workload: &Workload) -> String {
 }
 
 fn table(checked: &Checked<'_>) -> String {
-    let mut table = Table::new(&HEADINGS);
+    let mut table = Table::new(&HEADINGS).spare(&SPARE);
     for row in &checked.rows {
         match &row.result {
             Ok(facts) => {
@@ -75,6 +78,13 @@ fn table(checked: &Checked<'_>) -> String {
                 table.row([row.kernel.name.clone(), failed]);
             }
         }
+    }
+    for broken in checked.broken {
+        let name = match broken.part {
+            Part::Kernel | Part::Wrong => broken.name(),
+            Part::Include => broken.file.display().to_string(),
+        };
+        table.row([visible(&name).into_owned(), "failed: not understood".to_owned()]);
     }
     table.to_string()
 }
@@ -209,7 +219,7 @@ fn summary(checked: &Checked<'_>) -> String {
         checked.rows.iter().filter_map(|row| row.result.as_ref().ok()).collect();
     let from_cache = compiled.iter().filter(|facts| facts.origin == Origin::Cache).count();
     let stuck = compiled.iter().filter(|facts| !facts.launches.iter().all(can_launch)).count();
-    let (all, good) = (checked.rows.len(), compiled.len());
+    let (all, good) = (checked.rows.len() + checked.broken.len(), compiled.len());
     let assembled =
         |facts: &&&Facts| facts.launches.iter().all(|launch| launch.kernel.resources.is_some());
     let read_only = good - compiled.iter().filter(assembled).count();

@@ -29,6 +29,13 @@ pub(in crate::commands) fn line(
 }
 
 fn written(session: &Session, arguments: &args::Report) -> Result<Outcome, Refused> {
+    if !arguments.html && !arguments.markdown {
+        let shown = arguments.project.display();
+        let text = format!(
+            "which form? `lightbench report {shown} --html --output report.html` writes a page for browsers, `--markdown` tables for a pull request; `lightbench history {shown}` lists the runs here"
+        );
+        return Err(Refused::Request(text));
+    }
     let root = project_folder(&arguments.project)?;
     let project = Project::load(&root).map_err(|error| Refused::Request(error.to_string()))?;
     let mut notices = Vec::new();

@@ -31,7 +31,8 @@ pub(super) fn of(shown: Option<&Shown>) -> String {
         "device",
         "by",
         "",
-    ]);
+    ])
+    .spare(&["by", "device", "when (UTC)"]);
     for run in &shown.listing.runs {
         table.row(cells(shown, run));
     }

@@ -184,7 +184,7 @@ impl Access {
 }
 
 fn lines(lines: &BTreeMap<u32, Counts>, code: &Code) -> String {
-    let mut table = Table::new(&HEADINGS);
+    let mut table = Table::new(&HEADINGS).spare(&["lanes", "each costs", "requests"]);
     let source: Vec<&str> = code.file.source.lines().collect();
     let text_of = |line: u32| {
         let index = usize::try_from(line).ok().and_then(|line| line.checked_sub(1));

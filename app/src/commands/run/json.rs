@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::{Report, times};
 use crate::commands::check::failure;
+use crate::report;
 
 /// One kernel.
 pub(super) fn run(report: &Report<'_>, kernel: &Kernel, run: &Run) -> Value {
@@ -48,7 +49,12 @@ pub(super) fn run(report: &Report<'_>, kernel: &Kernel, run: &Run) -> Value {
 pub(super) fn runs(report: &Report<'_>) -> Value {
     let runs: Vec<Value> =
         report.runs.iter().map(|(kernel, each)| run(report, kernel, each)).collect();
-    json!({ "schema": "lightbench.runs/1", "project": report.project.definition.name, "runs": runs })
+    json!({
+        "schema": "lightbench.runs/1",
+        "project": report.project.definition.name,
+        "runs": runs,
+        "broken": report::broken_json(report.broken.iter().copied()),
+    })
 }
 
 pub(super) fn checks(checks: &Checks) -> Value {
@@ -93,9 +99,10 @@ pub(super) fn payload(failure: &Failure) -> Value {
             "printed": fault.printed,
         }),
         Failure::Wrong(wrong) => wrongs(wrong),
-        Failure::TimedOut { step, workload, limit } => {
-            json!({ "step": step, "workload": workload, "limit_seconds": limit.as_secs_f64() })
-        }
+        Failure::TimedOut { step, workload, limit, at } => json!({
+            "step": step, "workload": workload, "limit_seconds": limit.as_secs_f64(),
+            "at": at.as_ref().map(|at| one_fault(at)),
+        }),
         Failure::DeviceLost { step, reason } => json!({ "step": step, "reason": reason }),
         Failure::Cancelled => json!({}),
     }

@@ -15,7 +15,7 @@ use lightbench_core::device::clock_lock::LockError;
 use lightbench_core::engine::{AskedBy, Conditions, Ending, Request, Work};
 use lightbench_core::evaluate::{EvaluateError, PolicyUse, Run};
 use lightbench_core::measure::{EnergyUse, Protocol};
-use lightbench_core::project::{Kernel, Project};
+use lightbench_core::project::{BrokenFile, Kernel, NoKernel, Part, Project};
 use lightbench_core::verify::verdict::{Failure, TimingUse};
 
 use self::record::{AskedFor, Keeping, Recorder};
@@ -44,6 +44,8 @@ struct Report<'a> {
     project: &'a Project,
     chosen: &'a Chosen,
     runs: Vec<(&'a Kernel, Run)>,
+    /// Kernels that were not run, because their files are not understood.
+    broken: Vec<&'a BrokenFile>,
 }
 
 fn evaluated(
@@ -54,11 +56,15 @@ fn evaluated(
 ) -> Result<Outcome, Outcome> {
     let as_json = arguments.json;
     let refuse = |error: &dyn std::fmt::Display| report::request(&error, as_json);
-    let kernels: Vec<&Kernel> = match wanted {
-        Some(name) => vec![project.kernel(name).map_err(|error| refuse(&error))?],
-        None => project.kernels.iter().collect(),
+    let named = |name| match project.kernel(name) {
+        Err(NoKernel::Broken(broken)) => Err(report::broken_kernel(&broken, project, as_json)),
+        found => found.map_err(|error| refuse(&error)),
     };
-    if kernels.is_empty() {
+    let (kernels, broken): (Vec<&Kernel>, Vec<&BrokenFile>) = match wanted {
+        Some(name) => (vec![named(name)?], Vec::new()),
+        None => (project.kernels.iter().collect(), broken_kernels(project).collect()),
+    };
+    if kernels.is_empty() && broken.is_empty() {
         let name = &project.definition.name;
         return Err(refuse(&format!("{name} has no kernel yet: its folder `kernels` is empty")));
     }
@@ -82,7 +88,8 @@ fn evaluated(
         asked.conditions.timing = TimingUse::Skip;
     }
     if arguments.screen {
-        return screened::screened(&mut desk, &asked, &chosen, &kernels, (as_json, wanted));
+        let of = screened::Of { kernels: &kernels, broken: &broken };
+        return screened::screened(&mut desk, &asked, &chosen, of, (as_json, wanted));
     }
     let _held = locked(session, arguments.measuring.lock_clocks, &chosen)
         .map_err(|error| report::environment(&error, as_json))?;
@@ -111,8 +118,12 @@ fn evaluated(
     if !arguments.no_times {
         notices.extend(left_out::notices(protocol(&arguments.measuring).besides, &chosen, &runs));
     }
-    let report = Report { project, chosen: &chosen, runs };
+    let report = Report { project, chosen: &chosen, runs, broken };
     Ok(outcome(&report, &notices, Form::of(as_json, wanted)))
+}
+
+fn broken_kernels(project: &Project) -> impl Iterator<Item = &BrokenFile> {
+    project.broken.iter().filter(|broken| broken.part == Part::Kernel)
 }
 
 /// Locks the clocks, where somebody asks for that.
@@ -241,7 +252,8 @@ impl Form {
 
 fn outcome(report: &Report<'_>, notices: &[String], form: Form) -> Outcome {
     let statuses = report.runs.iter().map(|(_, run)| status(&run.verdict));
-    let status = statuses.max().unwrap_or(Status::Passed);
+    let broken = report.broken.iter().map(|_| Status::KernelFailed);
+    let status = statuses.chain(broken).max().unwrap_or(Status::Passed);
     let errors = report::notices(notices);
     let output = match (form, report.runs.first()) {
         (Form::Text, _) => text::of(report),

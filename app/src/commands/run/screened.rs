@@ -4,7 +4,7 @@ use lightbench_core::compile::signature::with_readable_names;
 use lightbench_core::engine::{Ending, Request, Screens};
 use lightbench_core::evaluate::{EvaluateError, Screening};
 use lightbench_core::measure::Protocol;
-use lightbench_core::project::Kernel;
+use lightbench_core::project::{BrokenFile, Kernel};
 use lightbench_core::verify::sentence::{self, SCREENED};
 use lightbench_core::verify::verdict::{Failure, Glance, ScreenedTiming, TimingUse};
 use serde_json::{Value, json};
@@ -15,16 +15,23 @@ use crate::outcome::{Outcome, Status, document};
 use crate::report;
 use crate::style::{ERROR, GOOD};
 
+/// The kernels that are looked at, and those that are not understood.
+#[derive(Clone, Copy)]
+pub(super) struct Of<'a> {
+    pub(super) kernels: &'a [&'a Kernel],
+    pub(super) broken: &'a [&'a BrokenFile],
+}
+
 /// Takes a look at each kernel and reports.
 pub(super) fn screened(
     desk: &mut Desk<'_>,
     asked: &Asked,
     chosen: &Chosen,
-    kernels: &[&Kernel],
+    of: Of<'_>,
     (as_json, wanted): (bool, Option<&str>),
 ) -> Result<Outcome, Outcome> {
     let mut screenings = Vec::new();
-    for kernel in kernels {
+    for kernel in of.kernels {
         let (work, mut conditions) = asked.of(kernel);
         if let TimingUse::Measure(Protocol { clock, .. }) = conditions.timing {
             conditions.timing = TimingUse::Measure(Protocol { clock, ..Protocol::QUICK });
@@ -39,7 +46,8 @@ pub(super) fn screened(
             break;
         }
     }
-    let report = Report { project: &asked.project, chosen, runs: Vec::new() };
+    let broken = of.broken.to_vec();
+    let report = Report { project: &asked.project, chosen, runs: Vec::new(), broken };
     let output = match (Form::of(as_json, wanted), screenings.first()) {
         (Form::Text, _) => shown(&report, &screenings),
         (Form::OneDocument, Some((kernel, screening))) => {
@@ -51,11 +59,13 @@ pub(super) fn screened(
                 "schema": "lightbench.screenings/1",
                 "project": report.project.definition.name,
                 "screenings": all.collect::<Vec<Value>>(),
+                "broken": report::broken_json(report.broken.iter().copied()),
             }))
         }
     };
     let statuses = screenings.iter().map(|(_, screening)| status(&screening.verdict));
-    let status = statuses.max().unwrap_or(Status::Passed);
+    let broken = of.broken.iter().map(|_| Status::KernelFailed);
+    let status = statuses.chain(broken).max().unwrap_or(Status::Passed);
     Ok(Outcome { output, errors: report::notices(&desk.notices()), status })
 }
 
@@ -90,6 +100,7 @@ fn shown(report: &Report<'_>, screenings: &[(&Kernel, Screening)]) -> String {
             }
         }
     }
+    text.push_str(&text::broken(report));
     if let Some((_, first)) = screenings.first() {
         text.push_str(&text::how_to_repeat(first.seed));
     }

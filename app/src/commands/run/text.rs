@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use lightbench_core::compile::diagnostics::SourcePlace;
 use lightbench_core::compile::signature::with_readable_names;
+use lightbench_core::display_text::visible;
 use lightbench_core::evaluate::Run;
-use lightbench_core::project::Kernel;
 use lightbench_core::project::launch::expectation::WrongKind;
+use lightbench_core::project::{BrokenFile, Kernel};
 use lightbench_core::units::counted;
 use lightbench_core::verify::compare::{ErrorMap, Wrongness};
 use lightbench_core::verify::evidence;
@@ -18,6 +19,7 @@ use super::{Report, quoted, times};
 use crate::commands::check::failure;
 use crate::commands::fault::{self, Quoted};
 use crate::diagnostics;
+use crate::report;
 use crate::style::{DIM, ERROR, GOOD};
 
 /// Faults that are shown; the sentence counts them all.
@@ -31,10 +33,21 @@ pub(super) fn of(report: &Report<'_>) -> String {
         text.push_str(&one(report, kernel, run));
         seeds.push(run.seed);
     }
+    text.push_str(&broken(report));
     if let Some(seed) = seeds.first() {
         text.push_str(&how_to_repeat(*seed));
     }
     text
+}
+
+/// Kernels that were not run, each with what is wrong with its file.
+pub(super) fn broken(report: &Report<'_>) -> String {
+    let one = |broken: &&BrokenFile| {
+        let name = visible(&broken.name()).into_owned();
+        let problems = indented(&report::broken_text(broken, report.project));
+        format!("{ERROR}✗{ERROR:#} {name} is not understood, and was not run\n{problems}")
+    };
+    report.broken.iter().map(one).collect()
 }
 
 /// What runs where.
@@ -153,9 +166,11 @@ fn evidence_of(report: &Report<'_>, kernel: &Kernel, failure: &Failure) -> Strin
             | Refused::Unsupported(_)
             | Refused::Memory(_),
         )
-        | Failure::TimedOut { .. }
         | Failure::DeviceLost { .. }
         | Failure::Cancelled => String::new(),
+        Failure::TimedOut { at, .. } => {
+            at.iter().map(|at| fault::text(at, &quoted_places(kernel, report))).collect()
+        }
     }
 }
 
@@ -175,14 +190,18 @@ fn static_evidence(found: &evidence::Found, kernel: &Kernel, report: &Report<'_>
 
 fn faults(faults: &Fault, kernel: &Kernel, report: &Report<'_>) -> String {
     let shown = faults.faults.iter().take(MOST_FAULTS);
-    let (sources, main) = (quoted(report, kernel), kernel.file.display().to_string());
-    let quoted = Quoted { sources, main, ptx: None };
+    let quoted = quoted_places(kernel, report);
     let mut text: String = shown.map(|each| fault::text(each, &quoted)).collect();
     let more = faults.faults.len().saturating_sub(MOST_FAULTS);
     if more > 0 {
         let _infallible = writeln!(text, "and {more} more");
     }
     text + &inputs(&faults.workload, faults.recipe)
+}
+
+fn quoted_places<'a>(kernel: &'a Kernel, report: &Report<'a>) -> Quoted<'a> {
+    let (sources, main) = (quoted(report, kernel), kernel.file.display().to_string());
+    Quoted { sources, main, ptx: None }
 }
 
 fn wrongness(wrong: &Wrong) -> String {

@@ -40,11 +40,11 @@ pub(super) fn line(entry: &Entry, story: &Story) -> Option<String> {
     Some(match entry {
         Entry::Began(_) | Entry::Foreseen { .. } | Entry::Looked { .. } => return None,
         Entry::Proposed(proposal) => {
-            let from = proposal.parent.map(|parent| format!(" of {parent}")).unwrap_or_default();
+            let from = proposal.parent.map(|parent| format!(" from {parent}")).unwrap_or_default();
             format!("{:>4}{from}  {} · {}\n", proposal.variant, proposal.origin, proposal.what)
         }
         Entry::Nothing { parent, action, why, .. } => {
-            format!("   – of {parent}  {action}: {why}\n")
+            format!("   – from {parent}  {action}: {why}\n")
         }
         Entry::Tried { parameters, look, .. } => {
             let values: Vec<String> =

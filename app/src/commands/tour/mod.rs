@@ -58,6 +58,7 @@ fn toured(session: &Session, arguments: &args::Tour) -> Result<Outcome, Outcome>
     let steps = evaluated(&mut desk, &project, &chosen, &mut recorder)?;
     let kept = recorder.folder().map(Path::to_owned);
     let mut notices = chosen.notices();
+    notices.extend(report::left_out(&project));
     notices.extend(desk.notices());
     notices.append(&mut recorder.notices);
     // Its history is read from here on.

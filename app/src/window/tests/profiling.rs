@@ -127,8 +127,8 @@ fn numbers_of_a_text_from_before_say_so() {
     let profiled = Profiled { run: passed(7, 1.2e-4), workload: WORKLOAD.to_owned(), hardware };
     script.say(Event::Finished { request, ending: Ending::Profiled(Box::new(profiled)) });
     harness.run();
-    let mut read = survey();
-    let mut kernels = read.project.kernels.iter_mut();
+    let mut read = project();
+    let mut kernels = read.kernels.iter_mut();
     kernels.find(|known| known.name == kernel).unwrap().source.push_str("// changed\n");
     script.find(Finding::Project(folder(), Box::new(Ok(read))));
     harness.run();

@@ -96,8 +96,8 @@ fn times(micros: f64) -> Vec<WorkloadTime> {
 
 /// The kernel that a search begins with, with a line for each variant that it went through.
 fn source(changes: usize) -> String {
-    let survey = crate::workbench::tests::survey();
-    let mut source = survey.project.kernel("naive").unwrap().source.clone();
+    let project = crate::workbench::tests::project();
+    let mut source = project.kernel("naive").unwrap().source.clone();
     for change in 0..changes {
         source.push_str(&format!("// changed {change}\n"));
     }

@@ -70,10 +70,7 @@ struct Buffer {
 
 impl Buffer {
     fn set(&mut self, initial: Initial, staging: &mut Staging) -> Result<(), DeviceError> {
-        let given = match initial {
-            Initial::Unwritten => Vec::new(),
-            Initial::Bytes(given) => given,
-        };
+        let given = initial.given(self.memory.length());
         if given.len() < self.memory.length() {
             self.memory.fill(POISON)?;
         }

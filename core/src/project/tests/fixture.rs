@@ -86,10 +86,10 @@ pub(super) fn load(files: &[(String, String)]) -> Result<Project, ProjectError> 
     Project::load(&root)
 }
 
-/// All problems, or none when the project loads.
+/// All problems, those of files that stop no others too.
 pub(super) fn problems(files: &[(String, String)]) -> Vec<Problem> {
     match load(files) {
-        Ok(_) => Vec::new(),
+        Ok(project) => project.broken.into_iter().flat_map(|broken| broken.problems).collect(),
         Err(ProjectError::Problems { problems }) => problems,
         Err(other) => panic!("{other}"),
     }

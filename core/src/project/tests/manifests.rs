@@ -1,6 +1,7 @@
 //! Each rule of `project.ron`: what is written instead of what, where the problem is, and its words.
 
 use super::fixture::{bent, check_all, files, load, problems};
+use crate::project::NoKernel;
 
 #[test]
 fn a_sound_project_loads() {
@@ -10,7 +11,10 @@ fn a_sound_project_loads() {
     assert_eq!(workload.extents[0].bytes, 16384 * 8192 * 2);
     assert_eq!(workload.work.operations[0].1, 4.0 * 16384.0 * 8192.0);
     assert_eq!(workload.work.bytes, f64::from(2 * (2 * 16384 * 8192 + 8192)));
-    assert_eq!(project.kernel("naiv").unwrap_err().nearest.as_deref(), Some("naive"));
+    match project.kernel("naiv").unwrap_err() {
+        NoKernel::Unknown(unknown) => assert_eq!(unknown.nearest.as_deref(), Some("naive")),
+        NoKernel::Broken(broken) => panic!("{broken:?}"),
+    }
 }
 
 /// What is written, what instead, where the problem begins, and some of its words.

@@ -143,6 +143,25 @@ pub fn generate_tensor(
     plan.bytes().map(Some)
 }
 
+/// The beginning of a large tensor that is nothing but that, again and again: gigabytes need not be made to be copied.
+///
+/// # Errors
+/// As [`generate`].
+pub fn repeated(case: &Case, tensor: usize, recipe: Recipe) -> Result<Option<Vec<u8>>, InputError> {
+    let Some(made) = case.tensors.get(tensor) else { return Ok(None) };
+    let Some(fill) = made.role.fill().filter(|_| recipe.draw == Draw::Repeating) else {
+        return Ok(None);
+    };
+    let plan = Plan::of(case, tensor, fill, recipe)?;
+    let repeats = made.dtype.family() == Family::Float
+        && !made.dtype.is_packed()
+        && made.domain != Domain::Probability
+        && made.elements > REPEATED as u64
+        && plan.layout.is_contiguous()
+        && plan.layout.bytes as u64 == made.bytes;
+    repeats.then(|| plan.beginning()).transpose()
+}
+
 /// The elements of a float tensor as f64, gaps included.
 fn widened(tensor: &TensorCase, content: &[u8]) -> Vec<u8> {
     let mut reals = vec![0.0; usize::try_from(tensor.span).unwrap_or(0)];
@@ -231,14 +250,20 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// The beginning, again and again.
-    fn repeating(&self) -> Result<Vec<u8>, InputError> {
+    /// What comes again and again.
+    fn beginning(&self) -> Result<Vec<u8>, InputError> {
         let mut reals = Reals::of(self)?;
         let mut beginning = vec![0; REPEATED * self.made.dtype.address_bytes() as usize];
         let chunks = beginning.chunks_mut(place::CHUNK * self.made.dtype.address_bytes() as usize);
         for (index, slice) in chunks.enumerate() {
             reals.chunk((index * place::CHUNK) as u64, slice);
         }
+        Ok(beginning)
+    }
+
+    /// The beginning, again and again.
+    fn repeating(&self) -> Result<Vec<u8>, InputError> {
+        let beginning = self.beginning()?;
         self.place(|first, bytes| {
             let start = (first as usize % REPEATED) * (beginning.len() / REPEATED);
             bytes.copy_from_slice(&beginning[start..start + bytes.len()]);

@@ -15,14 +15,19 @@ pub(super) fn place(
 ) -> Result<Vec<u8>, LayoutError> {
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(layout.bytes).ok().ok_or(LayoutError::TooLarge)?;
-    bytes.resize(layout.bytes, POISON);
     let chunk_bytes = CHUNK * dtype.bits() as usize / 8;
     if layout.is_contiguous() {
-        for (index, slice) in bytes.chunks_mut(chunk_bytes).enumerate() {
-            chunk((index * CHUNK) as u64, slice);
+        let mut first = 0;
+        // Each chunk while it is in the nearest cache: a gigabyte is written once.
+        while bytes.len() < layout.bytes {
+            let start = bytes.len();
+            bytes.resize((start + chunk_bytes).min(layout.bytes), POISON);
+            chunk(first, &mut bytes[start..]);
+            first += CHUNK as u64;
         }
         return Ok(bytes);
     }
+    bytes.resize(layout.bytes, POISON);
     let size = dtype.address_bytes() as usize;
     let mut staging = vec![0; chunk_bytes];
     let (mut first, mut held) = (0_u64, 0);

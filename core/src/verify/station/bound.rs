@@ -46,6 +46,8 @@ struct Wanted {
 enum Begins {
     Unwritten,
     Holds(Made),
+    /// A beginning, again and again.
+    Repeats(Vec<u8>),
 }
 
 impl Begins {
@@ -54,6 +56,7 @@ impl Begins {
         match self {
             Self::Unwritten => (Initial::Unwritten, None),
             Self::Holds(Made::OnHost(content)) => (Initial::Bytes(content), None),
+            Self::Repeats(beginning) => (Initial::Repeated(beginning), None),
             Self::Holds(Made::OnDevice(making)) => (Initial::Unwritten, Some(making)),
         }
     }
@@ -76,7 +79,7 @@ impl Bound {
                 Ok(bound)
             }
             (MemoryOrder::AsLeft, Some(mut bound)) if bound.workload == case.workload => {
-                let holds = |wanted: &Wanted| matches!(wanted.begins, Begins::Holds(_));
+                let holds = |wanted: &Wanted| !matches!(wanted.begins, Begins::Unwritten);
                 bound.fill(device, wanted.into_iter().filter(holds).collect())?;
                 Ok(bound)
             }
@@ -293,7 +296,7 @@ pub(super) fn fill_with_tensor(
     (case, tensor, recipe): (&Case, usize, Recipe),
 ) -> Result<(), StationFailure> {
     let made = made(case, tensor, recipe, inputs::Wanted::AsElements, trusted)?;
-    let (initial, making) = made.map_or(Begins::Unwritten, Begins::Holds).parts();
+    let (initial, making) = made.unwrap_or(Begins::Unwritten).parts();
     device.set(buffer, initial).map_err(|error| of_device(&error))?;
     match (making, trusted) {
         (Some(making), Some(trusted)) => trusted.make(device, buffer, &making),
@@ -308,13 +311,19 @@ fn made(
     recipe: Recipe,
     wanted: inputs::Wanted,
     trusted: Option<Trusted>,
-) -> Result<Option<Made>, StationFailure> {
+) -> Result<Option<Begins>, StationFailure> {
+    if wanted == inputs::Wanted::AsElements {
+        let repeated = inputs::repeated(case, tensor, recipe).map_err(|error| of_inputs(&error))?;
+        if let Some(beginning) = repeated {
+            return Ok(Some(Begins::Repeats(beginning)));
+        }
+    }
     let made = match trusted {
         Some(_) => inputs::make(case, tensor, recipe, wanted),
         None => inputs::make_on_host(case, tensor, recipe, wanted)
             .map(|content| content.map(Made::OnHost)),
     };
-    made.map_err(|error| of_inputs(&error))
+    Ok(made.map_err(|error| of_inputs(&error))?.map(Begins::Holds))
 }
 
 fn wanted(
@@ -374,12 +383,8 @@ fn tensor_wanted(
     let wide = tensor.span.saturating_mul(EXACT_BYTES);
     let written = if exact { wide } else { tensor.bytes };
     let (bytes, access, begins, init) = match (&tensor.role, made) {
-        (Role::Input { .. }, Some(made)) => {
-            (tensor.bytes, Access::ReadOnly, Begins::Holds(made), Init::Undefined)
-        }
-        (Role::Inout { .. }, Some(made)) => {
-            (written, Access::ReadWrite, Begins::Holds(made), Init::Undefined)
-        }
+        (Role::Input { .. }, Some(made)) => (tensor.bytes, Access::ReadOnly, made, Init::Undefined),
+        (Role::Inout { .. }, Some(made)) => (written, Access::ReadWrite, made, Init::Undefined),
         (Role::Output { init, .. }, _) => {
             (written, Access::ReadWrite, initial(*init, written, trusted)?, *init)
         }

@@ -38,12 +38,26 @@ pub(super) struct Content {
 impl Content {
     /// These bytes, all of them written.
     pub(super) fn new(bytes: &[u8]) -> Self {
-        let words = bytes.chunks(4).map(|chunk| {
-            let mut word = [0; 4];
-            word[..chunk.len()].copy_from_slice(chunk);
-            AtomicU32::new(u32::from_le_bytes(word))
-        });
+        let (whole, rest) = bytes.as_chunks::<4>();
+        let mut last = [0; 4];
+        last[..rest.len()].copy_from_slice(rest);
+        let last = (!rest.is_empty()).then_some(&last);
+        // Gigabytes go this way: whole words, without a look at each one's length.
+        let words = whole.iter().chain(last).map(|word| AtomicU32::new(u32::from_le_bytes(*word)));
         Self { words: Arc::new(words.collect()), written: None, bytes: bytes.len() }
+    }
+
+    /// Whole words again and again, all of them written.
+    pub(super) fn repeated(part: &[u8], bytes: usize) -> Self {
+        let (part, _) = part.as_chunks::<4>();
+        let count = bytes.div_ceil(4);
+        let mut words = Vec::with_capacity(count);
+        while words.len() < count && !part.is_empty() {
+            let next = part.iter().take(count - words.len());
+            words.extend(next.map(|word| AtomicU32::new(u32::from_le_bytes(*word))));
+        }
+        words.resize_with(count, || AtomicU32::new(0));
+        Self { words: Arc::new(words.into_boxed_slice()), written: None, bytes }
     }
 
     /// Zeros that nothing wrote. Pages that nobody touches take no memory.

@@ -119,6 +119,20 @@ pub enum Initial {
     Unwritten,
     /// These bytes, and nothing that was written behind them.
     Bytes(Vec<u8>),
+    /// These bytes again and again until the buffer ends.
+    Repeated(Vec<u8>),
+}
+
+impl Initial {
+    /// What a buffer of that size is given.
+    #[must_use]
+    pub fn given(self, bytes: usize) -> Vec<u8> {
+        match self {
+            Self::Unwritten => Vec::new(),
+            Self::Bytes(given) => given,
+            Self::Repeated(part) => part.iter().copied().cycle().take(bytes).collect(),
+        }
+    }
 }
 
 /// Why a buffer cannot be made.
@@ -142,7 +156,11 @@ pub enum BufferError {
 /// The bytes of a buffer behind so many that are not part of it: the given ones, and behind them what nothing wrote.
 fn content(start: usize, bytes: usize, initial: Initial) -> Content {
     match initial {
-        Initial::Bytes(mut given) => {
+        Initial::Repeated(part) if start == 0 && part.len().is_multiple_of(4) => {
+            Content::repeated(&part, bytes)
+        }
+        initial @ (Initial::Bytes(_) | Initial::Repeated(_)) => {
+            let mut given = initial.given(bytes);
             let is_whole = given.len() >= bytes;
             given.truncate(bytes);
             if start > 0 {

@@ -274,3 +274,23 @@ fn impossible_tensors_are_errors() {
     check(contradiction);
     check(input("x", Dtype::F32, &[1 << 40, 1 << 10], Fill::Zeros));
 }
+
+#[test]
+fn what_repeats_its_beginning_need_not_be_made_whole() {
+    let check = |dtype: Dtype, count: u64, expected: bool| {
+        let tensor = input("x", dtype, &[count], Fill::Normal { mean: 0.0, std: 1.0 });
+        let case = case(Accuracy::F32, vec![tensor]);
+        let recipe = Recipe { seed: 5, draw: Draw::Repeating };
+        let beginning = repeated(&case, 0, recipe).unwrap();
+        assert_eq!(beginning.is_some(), expected, "{} {count}", dtype.name());
+        let whole = generate_tensor(&case, 0, recipe).unwrap().unwrap();
+        if let Some(beginning) = beginning {
+            let again = beginning.iter().cycle().take(whole.len());
+            assert!(whole.iter().eq(again), "{} {count}", dtype.name());
+        }
+    };
+    check(Dtype::F32, 300_001, true);
+    check(Dtype::Bf16, 600_003, true);
+    check(Dtype::F32, 1000, false);
+    check(Dtype::I32, 300_001, false);
+}

@@ -309,3 +309,20 @@ fn a_lock_is_taken_by_every_lane() {
     bench.run("spin_lock-80-G.ptx", "spin_lock", [3, 1, 1], [64, 1, 1], 0);
     assert_eq!(bench.words(counter), [192]);
 }
+
+#[test]
+fn what_is_repeated_fills_a_buffer_to_its_end() {
+    let check = |start: u64, part: u8, bytes: u64| {
+        let part: Vec<u8> = (1..=part).collect();
+        let expected: Vec<u8> = part.iter().copied().cycle().take(bytes as usize).collect();
+        let mut machine = Machine::new(DeviceShape::default());
+        let initial = Initial::Repeated(part);
+        let buffer = machine.buffer_behind(start, "x", bytes, Access::ReadOnly, initial).unwrap();
+        assert_eq!(machine.read(buffer), expected, "{start} {bytes}");
+        assert!(machine.unwritten(buffer).is_empty());
+    };
+    check(0, 8, 20);
+    check(0, 8, 3);
+    check(0, 6, 20);
+    check(4, 8, 20);
+}
