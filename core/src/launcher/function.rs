@@ -13,6 +13,8 @@ use crate::project::tensor::{Layout, Role, Tensor};
 /// The text of the functions, and how they are called.
 pub(super) struct Function {
     pub(super) text: String,
+    /// The namespace that they expect the kernel's text in.
+    pub(super) space: String,
     /// Lines for the head of the file.
     pub(super) usage: Vec<String>,
 }
@@ -30,12 +32,23 @@ impl Function {
         let (scratch, prepare) = (writer.scratch_function(), writer.prepare_function());
         let launch = writer.launch_function()?;
         let usage = writer.usage();
-        let parts = [Some(layout), scratch, prepare, Some(launch)];
-        Ok(Self { text: parts.into_iter().flatten().collect::<Vec<_>>().join("\n"), usage })
+        let parts = [Some(writer.kernels()), Some(layout), scratch, prepare, Some(launch)];
+        let text = parts.into_iter().flatten().collect::<Vec<_>>().join("\n");
+        Ok(Self { text, space: names.space.clone(), usage })
     }
 }
 
 impl Writer<'_> {
+    /// The addresses of the kernels, in their own namespace.
+    fn kernels(&self) -> String {
+        let each = self.subject.launch.kernels().into_iter().enumerate().map(|(at, kernel)| {
+            let name = kernel.text();
+            format!("static const void *launched_{at}() {{ return (const void *)&{name}; }}\n")
+        });
+        let (space, each) = (&self.names.space, each.collect::<String>());
+        format!("namespace {space} {{\n{each}}} // namespace {space}\n")
+    }
+
     /// Sizes of all buffers, and where scratch lies: `NAME_memory(axes…, bytes, offsets, sound)`, which gives the bytes of
     /// all scratch.
     fn memory_layout(&self) -> Result<String, NoLauncher> {
@@ -142,8 +155,9 @@ impl Writer<'_> {
         self.addresses(&mut body);
         for ConstantMemory { symbol, buffer } in &launch.constant_memory {
             let (address, place) = (self.names.address(*buffer), self.names.place(*buffer));
+            let space = &self.names.space;
             body.line(&format!(
-                "status = cudaMemcpyToSymbolAsync({symbol}, {address}, (size_t)bytes[{place}], 0, \
+                "status = cudaMemcpyToSymbolAsync({space}::{symbol}, {address}, (size_t)bytes[{place}], 0, \
                  cudaMemcpyDeviceToDevice, stream);"
             ));
             body.line("if (status != cudaSuccess) return status;");

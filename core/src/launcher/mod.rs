@@ -13,6 +13,7 @@ mod tests;
 use thiserror::Error;
 
 use self::function::Function;
+use self::single_file::SingleFile;
 use crate::compile::prelude;
 use crate::display_text::visible;
 use crate::project::definition::Definition;
@@ -85,8 +86,13 @@ impl Subject<'_> {
             return Err(NoLauncher::Texture(texture.name.clone()));
         }
         let function = Function::of(self)?;
+        let kernel = SingleFile::of(self.candidate);
+        let mut headers: Vec<&str> = HEADERS.to_vec();
+        headers.extend(kernel.headers.iter().map(String::as_str));
+        headers.sort_unstable();
+        headers.dedup();
         let mut text = self.head(&function);
-        for header in HEADERS {
+        for header in headers {
             text.push_str(&format!("#include <{header}>\n"));
         }
         let selection = &self.candidate.selection;
@@ -94,8 +100,15 @@ impl Subject<'_> {
         if !values.is_empty() {
             text.push_str(&format!("\n{values}"));
         }
-        let kernel = single_file::of(self.candidate);
-        text.push_str(&format!("\n{kernel}\n\n{ARITHMETIC}\n{DEVICE}\n{}", function.text));
+        let space = &function.space;
+        let code = kernel.text;
+        // Two launchers may be linked into one program: what their kernels call alike must not meet.
+        text.push_str(&if kernel.has_conditional_header {
+            format!("\n{code}\n")
+        } else {
+            format!("\nnamespace {space} {{\n{code}\n}} // namespace {space}\n")
+        });
+        text.push_str(&format!("\n{ARITHMETIC}\n{DEVICE}\n{}", function.text));
         Ok(text)
     }
 

@@ -1,7 +1,7 @@
 //! What things of a project are called in a launcher.
 
 use super::function::factor;
-use super::steps::{function, launches};
+use super::steps::launches;
 use crate::project::definition::Definition;
 use crate::project::dtype::{CType, Dtype};
 use crate::project::expression::{DEVICE_PREFIX, Spelling};
@@ -35,23 +35,29 @@ pub(super) struct Names<'a> {
     pub(super) launch: &'a Launch,
     /// The function.
     pub(super) function: String,
+    /// The namespace of the kernel's own text.
+    pub(super) space: String,
 }
 
 impl<'a> Names<'a> {
     pub(super) fn of(definition: &'a Definition, launch: &'a Launch, kernel: &str) -> Self {
         let function = identifier(&format!("{}_{kernel}", definition.name));
-        Self { definition, launch, function }
+        let space = format!("{function}_code");
+        Self { definition, launch, function, space }
     }
 
     /// What a tensor, an axis or a scalar is called.
     pub(super) fn spelled(&self, name: &str) -> String {
-        let launched = self.launch.kernels();
-        let hides =
-            launched.iter().any(|kernel| kernel.base().split("::").any(|part| part == name));
         let is_own = OWN.contains(&name.trim_end_matches('_'))
             || OWN_BEGINNINGS.iter().any(|beginning| name.starts_with(beginning));
         // Each of them gets one more, so that two stay two.
-        if hides || is_own { format!("{name}_") } else { name.to_owned() }
+        if is_own { format!("{name}_") } else { name.to_owned() }
+    }
+
+    /// The address of a step's kernel, from a function that knows the names of the kernel's text and no others.
+    pub(super) fn kernel(&self, step: &LaunchStep) -> String {
+        let place = self.launch.kernels().iter().position(|kernel| **kernel == step.kernel);
+        format!("{}::launched_{}()", self.space, place.unwrap_or_default())
     }
 
     /// The place of a buffer in the array of addresses: tensors first, then scratch.
@@ -97,7 +103,7 @@ impl Spelling for Names<'_> {
             let threads: Option<Vec<String>> =
                 step.block.iter().map(|size| Some(factor(size.cpp(self)?))).collect();
             let (threads, shared) = (threads?.join(" * "), step.shared.cpp(self)?);
-            let function = function(step);
+            let function = self.kernel(step);
             let call = format!("lightbench::resident({function}, {threads}, {shared}, sound)");
             if !each.contains(&call) {
                 each.push(call);

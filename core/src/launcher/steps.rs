@@ -87,7 +87,7 @@ impl<'a> Statements<'a> {
         for (index, argument) in step.arguments.iter().enumerate() {
             arguments.push(self.argument(index, argument)?);
         }
-        let kernel = function(step);
+        let kernel = self.names.kernel(step);
         self.line(&format!("const void *kernel = {kernel};"));
         self.line(&format!("void *arguments[] = {{{}}};", arguments.join(", ")));
         self.line("cudaLaunchConfig_t config = {};");
@@ -211,11 +211,6 @@ impl<'a> Statements<'a> {
     pub(super) fn formula(&self, formula: &Expression) -> Result<String, NoLauncher> {
         formula.cpp(self.names).ok_or_else(|| NoLauncher::Formula(formula.text().to_owned()))
     }
-}
-
-/// The address of a step's kernel.
-pub(super) fn function(step: &LaunchStep) -> String {
-    format!("(const void *)&{}", step.kernel.text())
 }
 
 /// Every launch of a block, nested ones too.

@@ -80,7 +80,10 @@ fn a_launch_block_becomes_a_function_of_tensors_and_axes() {
         &project("sample-projects/scan"),
         "cooperative",
         &[
-            "lightbench::resident((const void *)&scan<PARAM_BLOCK>, PARAM_BLOCK, 0, sound)",
+            "return (const void *)&scan<PARAM_BLOCK>;",
+            "lightbench::resident(scan_cooperative_code::launched_0(), PARAM_BLOCK, 0, sound)",
+            "#include <cooperative_groups.h>\n#include <cstdint>",
+            "namespace scan_cooperative_code {\n// Against",
             "cudaLaunchAttributeCooperative",
         ],
     );
