@@ -375,7 +375,7 @@ fn scratch(program: &Program, trusted: Option<Trusted>) -> Result<Vec<Wanted>, S
 fn tensor_wanted(
     index: usize,
     tensor: &TensorCase,
-    made: Option<Made>,
+    made: Option<Begins>,
     side: Side,
     trusted: Option<Trusted>,
 ) -> Result<Wanted, StationFailure> {
