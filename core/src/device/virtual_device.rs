@@ -157,7 +157,7 @@ impl VirtualDevice {
     fn trace(&self, launch: &Launch) -> TraceUse {
         let count = |size: [u32; 3]| size.iter().fold(1_u64, |all, side| all * u64::from(*side));
         let limits = self.sheet.capability.sm_limits().ok();
-        let threads = limits.map_or(2048, |limits| limits.max_threads);
+        let threads = limits.map_or(2048, |limits| limits.max_warps * limits.warp_size);
         let fitting = u64::from(threads) / count(launch.block).max(1);
         let blocks = u32::try_from(fitting).unwrap_or(u32::MAX).max(1);
         let residence = Residence { blocks, shared: Bytes(0) };
