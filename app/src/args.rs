@@ -424,7 +424,7 @@ fn whole<Number: TryFrom<u64>>(text: &str) -> Result<Number, String> {
         }
         Err(_) => return Err("expected a whole number, 0 or more".to_owned()),
     };
-    Number::try_from(number).map_err(|_| "this number is too large".to_owned())
+    Number::try_from(number).map_err(|_error| "this number is too large".to_owned())
 }
 
 fn parameter(text: &str) -> Result<(String, i64), String> {

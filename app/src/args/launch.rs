@@ -156,7 +156,7 @@ fn dimensions(text: &str) -> Result<Dimensions, String> {
         return Err(EXPECTED.to_owned());
     }
     for (size, part) in sizes.iter_mut().zip(parts) {
-        *size = part.trim().parse().map_err(|_| EXPECTED.to_owned())?;
+        *size = part.trim().parse().map_err(|_error| EXPECTED.to_owned())?;
     }
     Ok(sizes)
 }

@@ -83,7 +83,7 @@ fn block(text: &str) -> Result<[u32; 3], String> {
         return Err(expected());
     }
     for (place, part) in index.iter_mut().zip(parts) {
-        *place = part.trim().parse().map_err(|_| expected())?;
+        *place = part.trim().parse().map_err(|_error| expected())?;
     }
     Ok(index)
 }

@@ -12,7 +12,7 @@ fn initial(spec: &str, seed: u64) -> Vec<u8> {
     let read = |file: &str, _: u64| Err(format!("nobody reads {file}"));
     match buffer.initial(seed, 0, read).unwrap() {
         Initial::Bytes(bytes) => bytes,
-        Initial::Unwritten => panic!("{spec} holds something"),
+        Initial::Unwritten | Initial::Repeated(_) => panic!("{spec} holds something"),
     }
 }
 

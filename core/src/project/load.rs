@@ -92,7 +92,7 @@ struct OtherFile {
 
 /// A file that is understood.
 enum Understood {
-    Kernel(Kernel),
+    Kernel(Box<Kernel>),
     Include(IncludeFile),
 }
 
@@ -141,8 +141,10 @@ impl Files {
                 Ok(source) => self.understood(index, source, project),
             };
             match understood {
-                Ok(Understood::Kernel(kernel)) if *part == Part::Wrong => sorted.wrong.push(kernel),
-                Ok(Understood::Kernel(kernel)) => sorted.kernels.push(kernel),
+                Ok(Understood::Kernel(kernel)) if *part == Part::Wrong => {
+                    sorted.wrong.push(*kernel)
+                }
+                Ok(Understood::Kernel(kernel)) => sorted.kernels.push(*kernel),
                 Ok(Understood::Include(include)) => sorted.includes.push(include),
                 Err(problems) => {
                     let (file, source) = (file.clone(), text.as_ref().ok().cloned());
@@ -172,7 +174,7 @@ impl Files {
         };
         let checked = kernel::check(file, source.to_owned(), Surroundings { role, project });
         match (self.clash(index, source), checked) {
-            (None, checked) => checked.map(Understood::Kernel),
+            (None, checked) => checked.map(|kernel| Understood::Kernel(Box::new(kernel))),
             // Only one of two kernels can be meant by their name.
             (Some(clash), Ok(_)) => Err(vec![clash]),
             (Some(clash), Err(more)) => Err([vec![clash], more].concat()),

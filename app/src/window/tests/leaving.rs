@@ -6,8 +6,8 @@ use super::*;
 use crate::workbench::command::Recovery;
 
 fn open(harness: &mut Harness<'static, State>, script: &Script, folder: &std::path::Path) {
-    let survey = Project::survey(folder).unwrap();
-    script.find(Finding::Project(folder.to_owned(), Box::new(Ok(survey))));
+    let project = Project::load(folder).unwrap();
+    script.find(Finding::Project(folder.to_owned(), Box::new(Ok(project))));
     script.find(Finding::History(folder.to_owned(), Vec::new(), Part::Last));
     harness.run();
 }
