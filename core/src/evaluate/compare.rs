@@ -130,7 +130,8 @@ pub fn side_by_side(
 ) -> Result<Compared, EvaluateError> {
     let Evaluation { seed, workload: only, .. } = *pair.kernel();
     let timing = TimingUse::Measure(protocol);
-    let pair = pair.map(|each| Evaluation { timing, ..*each });
+    // All workloads: one alone says of no library, and on a virtual device of no kernel, that it is right.
+    let pair = pair.map(|each| Evaluation { timing, workload: None, ..*each });
     let loaded = settled(Loaded::of(&pair, bench, cancellation, watcher))?;
     let mut loaded = loaded.map_err(|failure| {
         // It passed a moment ago.
@@ -174,8 +175,6 @@ impl Loaded {
                 (kernel, gemm)
             }
         };
-        // A library is right on all workloads, or on none.
-        let kernel = &Evaluation { workload: None, ..*kernel };
         let subject = build(kernel, bench)?;
         let told = (cancellation, watcher);
         let mut loaded = Self::with_library((kernel, &subject), gemm, bench, told)?;

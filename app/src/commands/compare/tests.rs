@@ -152,7 +152,7 @@ fn what_has_no_time_has_a_bound_and_a_reason() {
         let lines = text::lines(&ComparedWorkload { workload, bounds, outcome });
         let [bound, a, b, told] = lines.as_slice() else { panic!("{lines:?}") };
         assert_eq!(bound, "no correct kernel takes less than 98.5 µs (DRAM, sheet)");
-        let share = "about 56.9 % of the speed of light (39.4 % to 82.1 %)";
+        let share = "about 56.8 % of the speed of light (39.4 % to 82.0 %)";
         assert_eq!(*a, format!("A  modelled: 120 µs to 250 µs, at least 100 µs (DRAM), {share}"));
         assert!(b.starts_with(expected[0]) && told.starts_with(expected[1]), "{lines:?}");
     };
