@@ -91,7 +91,7 @@ impl Workbench {
             Finding::Sass(facts, sass) => self.read_sass(&facts, sass),
             Finding::Journal(folder, file, text) => {
                 if self.is_open(&folder) {
-                    self.journalled(&folder, file, text);
+                    self.journalled(&folder, &file, text);
                 }
             }
             Finding::Folder(path) => {

@@ -44,7 +44,7 @@ use lightbench_core::project::{BrokenFile, NoKernel, Part};
 use lightbench_core::toolchain::doctor::Report;
 
 use self::browsing::Browsing;
-use self::command::{Command, Recovery};
+use self::command::Command;
 use self::comparison::Compared;
 use self::documents::{Documents, JournalEntry};
 use self::errand::{Clerk, DeviceChoice, Errand};

@@ -177,6 +177,11 @@ pub enum Sort {
 }
 
 impl Runs {
+    /// No runs: those of another project come, which nobody may take for the same.
+    pub fn clear(&mut self) {
+        *self = Self { version: self.version + 1, ..Self::default() };
+    }
+
     /// Adds runs; one that is there already is left as it is.
     pub fn add(&mut self, runs: &[StoredRun]) {
         let mut fresh: Vec<Row> = Vec::with_capacity(runs.len());

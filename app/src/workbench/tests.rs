@@ -21,6 +21,7 @@ use lightbench_core::project::{BrokenFile, Part as ProjectPart, Project};
 use lightbench_core::units::Seconds;
 use lightbench_core::verify::verdict::{Checks, Failure, Passed, Step, Uncounted, WorkloadTiming};
 
+use super::command::Recovery;
 use super::errand::{Clerk, DeviceChoice, Errand, Evaluator, Finding, Found, Part};
 use super::verdict::{Line, Tone};
 use super::*;

@@ -7,7 +7,6 @@ use super::command::{Recovery, Resolution};
 use super::documents::Document;
 use super::errand::Errand;
 use super::notices::Weight;
-use super::runs::Runs;
 use super::{Selection, Wish, Workbench};
 
 impl Workbench {
@@ -25,7 +24,7 @@ impl Workbench {
         }
         self.documents.clear();
         self.evaluations.clear();
-        self.runs = Runs::default();
+        self.runs.clear();
         self.searches.clear();
         self.selection = Selection::default();
         self.wishes.push(Wish::LeaveLesson);
@@ -92,16 +91,16 @@ impl Workbench {
 
     /// A text that was not saved is in the journal: what somebody left in this window comes back, what was left when the
     /// program ended is offered.
-    pub(super) fn journalled(&mut self, folder: &Path, file: PathBuf, text: String) {
+    pub(super) fn journalled(&mut self, folder: &Path, file: &Path, text: String) {
         // It stands in the editor, or did when it was written: what is there is newer.
         let is_there = |document: &Document| document.text == text || document.has_journal();
-        if self.documents.get(&file).is_some_and(is_there) {
+        if self.documents.get(file).is_some_and(is_there) {
             return;
         }
         self.selection.lost.retain(|(lost, _)| *lost != file);
-        self.selection.lost.push((file.clone(), text));
-        if self.documents.was_put_aside(folder, &file) {
-            self.recover(&file, Recovery::Restore);
+        self.selection.lost.push((file.to_owned(), text));
+        if self.documents.was_put_aside(folder, file) {
+            self.recover(file, Recovery::Restore);
         }
     }
 }

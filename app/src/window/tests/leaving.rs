@@ -37,9 +37,8 @@ fn what_is_not_saved_is_kept_at_once_and_comes_back_without_a_question() {
     let (file, text) = typed(&mut harness);
     script.handed();
     open(&mut harness, &script, &other());
-    let kept = script.handed().into_iter().find_map(|errand| match errand {
-        Errand::KeepJournal(of, file, text) => Some((of, file, text)),
-        _ => None,
+    let kept = script.handed().into_iter().find_map(|errand| {
+        if let Errand::KeepJournal(of, file, text) = errand { Some((of, file, text)) } else { None }
     });
     assert_eq!(kept, Some((folder(), file.clone(), text.clone())), "nobody waits two seconds");
     let said = |harness: &Harness<'static, State>| {

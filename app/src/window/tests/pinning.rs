@@ -7,7 +7,6 @@ use lightbench_core::units::{Bytes, Fraction, Hertz};
 
 use super::*;
 use crate::workbench::measurements::{HIGHEST_CLOCK, LOWEST_CLOCK};
-use crate::workbench::runs::Runs;
 
 fn with_numbers(number: i64, registers: u32, conflicts: u64) -> StoredRun {
     let mut run = stored(number, "naive", 0, Some(1e-4));
@@ -103,7 +102,7 @@ fn panels_without_anything_say_why() {
         for panel in panels {
             let (mut harness, script) = shown(ThemeName::Dark, SIZE);
             let window = &mut harness.state_mut().window;
-            window.bench.runs = Runs::default();
+            window.bench.runs.clear();
             window.carry_out(Command::Show(*panel), NOW);
             if let Some(run) = &run {
                 window.bench.runs.add(std::slice::from_ref(run));
