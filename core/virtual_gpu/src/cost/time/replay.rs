@@ -400,7 +400,13 @@ impl<'a> Replay<'a> {
                 let least = start + to_ticks(latencies.atomic);
                 return self.beyond_l1(access, start, true).max(least);
             }
-            _ => (Place::Global, true),
+            Role::Plain
+            | Role::Copy
+            | Role::CommitCopies
+            | Role::WaitCopies(_)
+            | Role::Barrier
+            | Role::Branch
+            | Role::Product(_) => (Place::Global, true),
         };
         let lines = if place == Place::Global { f64::from(access.lines) } else { 0.0 };
         let passes = f64::from(access.wavefronts.max(1)).max(lines * latencies.near_line);
