@@ -210,19 +210,30 @@ fn stretches(program: &Program) -> (Vec<bool>, Vec<bool>) {
     };
     for (pc, op) in program.ops.iter().enumerate() {
         let at = pc as u32;
-        match op.code {
-            Code::Branch { target } if target > at && target - at <= SHORT => {}
-            Code::Branch { target } => {
+        if let Code::Branch { target } = op.code {
+            let is_short = target > at && target - at <= SHORT;
+            if !is_short {
                 begin(target);
                 ends[pc] = true;
             }
-            Code::BranchIndexed => {
-                let (start, entries) = (op.immediate as usize, op.b.index());
-                let targets = program.targets.get(start..start + entries).unwrap_or_default();
-                targets.iter().for_each(|target| begin(*target));
-                ends[pc] = true;
-            }
-            Code::Call(_)
+        } else if op.code == Code::BranchIndexed {
+            let (start, entries) = (op.immediate as usize, op.b.index());
+            let targets = program.targets.get(start..start + entries).unwrap_or_default();
+            targets.iter().for_each(|target| begin(*target));
+            ends[pc] = true;
+        } else {
+            ends[pc] = stays_in_place(op.code);
+        }
+    }
+    program.functions.values().filter_map(|function| function.entry).for_each(begin);
+    (begins, ends)
+}
+
+/// Whether the assembler moves nothing over an operation.
+const fn stays_in_place(code: Code) -> bool {
+    matches!(
+        code,
+        Code::Call(_)
             | Code::Return
             | Code::Exit
             | Code::Trap
@@ -233,16 +244,8 @@ fn stretches(program: &Program) -> (Vec<bool>, Vec<bool>) {
             | Code::WaitCopies(_)
             | Code::WaitAllCopies
             | Code::Mbarrier { .. }
-            | Code::Sleep => ends[pc] = true,
-            _ => {}
-        }
-    }
-    for function in program.functions.values() {
-        if let Some(entry) = function.entry {
-            begin(entry);
-        }
-    }
-    (begins, ends)
+            | Code::Sleep
+    )
 }
 
 fn role(code: Code, counts: &Counts) -> Role {
@@ -272,7 +275,35 @@ fn role(code: Code, counts: &Counts) -> Role {
         Code::Matrix { .. } if kind(code) == Kind::Global => {
             Role::Load { place: Place::Global, read_only: false }
         }
-        _ => Role::Plain,
+        Code::Integer(_)
+        | Code::Extended(_)
+        | Code::Float(_)
+        | Code::Half(_)
+        | Code::Approximate(_)
+        | Code::Compare(_)
+        | Code::Logic(_)
+        | Code::Convert { .. }
+        | Code::Copy32
+        | Code::Copy64
+        | Code::CopyPredicate
+        | Code::Pack { .. }
+        | Code::Unpack { .. }
+        | Code::Special(_)
+        | Code::FrameAddress
+        | Code::ToGeneric(_)
+        | Code::FromGeneric(_)
+        | Code::IsInSpace(_)
+        | Code::Matrix { .. }
+        | Code::ArriveAfterCopies { .. }
+        | Code::Mbarrier { .. }
+        | Code::Exit
+        | Code::Trap
+        | Code::Arrive(_)
+        | Code::SynchroniseWarp
+        | Code::Warp(_)
+        | Code::Fence(..)
+        | Code::Sleep
+        | Code::Hint => Role::Plain,
     }
 }
 

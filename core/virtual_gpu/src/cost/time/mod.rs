@@ -1,8 +1,8 @@
 //! The time that a launch needs at least on a device, and what decides it.
 //!
 //! Every pipe and every level of memory gets the time that its work takes at the peak rate; the longest one, with what
-//! a launch costs, is a bound below which no run can be. It is never a prediction: real kernels take 1.2 to 2.5 times
-//! as long. Where waiting decides instead of work there is no number, only the reason.
+//! a launch costs, is a bound below which no run can be. What is expected above it comes of blocks that were recorded step by
+//! step: they are replayed on one multiprocessor, where warps wait for what they asked for.
 
 mod demand;
 mod order;

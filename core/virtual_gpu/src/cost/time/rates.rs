@@ -77,10 +77,14 @@ pub struct Latencies {
     pub l2: f64,
     /// After one that memory serves.
     pub dram: f64,
+    /// After an atomic of global memory that gives something back.
+    pub atomic: f64,
     /// From a branch to what follows it.
     pub branch: f64,
     /// From the last warp at a barrier to the next instruction.
     pub barrier: f64,
+    /// The same for each of those warps.
+    pub barrier_warp: f64,
     /// Until a block begins where another one ended.
     pub block: f64,
     /// Atomic changes of one address of shared memory in a cycle.
@@ -89,33 +93,42 @@ pub struct Latencies {
     pub shared_changes: f64,
     /// Bytes that one multiprocessor gets of L2 in a cycle.
     pub l2_bytes: f64,
-    /// Cycles in which one multiprocessor stores to a line of L2, whole or not.
+    /// Cycles that one line of an access takes in L1.
+    pub near_line: f64,
+    /// Cycles in which one multiprocessor gets something of a line of L2, however little.
+    pub loaded_line: f64,
+    /// The same of what it stores.
     pub stored_line: f64,
     /// The part of memory's peak that kernels reach.
     pub dram_part: f64,
 }
 
 impl Default for Latencies {
-    /// Those of an H100. Caches, shared memory and memory: Luo et al. 2024 (arXiv 2402.13499), tables IV and V. Dependent
-    /// arithmetic takes 4 cycles since Volta (Jia et al. 2018, arXiv 1804.06826).
+    /// Those of an H200 at 1980 MHz (`tests/benches/latencies`, November 2026), less the address or the counter in between;
+    /// what changes one address of shared memory by `tests/benches/atomics`, bytes of L2 by its calibration. Luo et al. 2024
+    /// (arXiv 2402.13499) found the same within a tenth on an H100. What tensor cores and new blocks take is an assumption.
     fn default() -> Self {
         Self {
-            arithmetic: 4.0,
-            double: 8.0,
-            special: 18.0,
-            shuffle: 23.0,
+            arithmetic: 4.4,
+            double: 8.2,
+            special: 17.0,
+            shuffle: 24.0,
             tensor: 32.0,
             shared: 29.0,
-            l1: 38.0,
-            l2: 263.0,
-            dram: 620.0,
-            branch: 6.0,
+            l1: 37.0,
+            l2: 288.0,
+            dram: 685.0,
+            atomic: 515.0,
+            branch: 19.0,
             barrier: 20.0,
+            barrier_warp: 1.75,
             block: 100.0,
             shared_changes_at_one: 0.86,
             shared_changes: 3.5,
+            near_line: 0.37,
+            loaded_line: 1.7,
+            stored_line: 3.1,
             l2_bytes: 35.0,
-            stored_line: 4.2,
             dram_part: 0.85,
         }
     }

@@ -395,11 +395,22 @@ impl<'a> Replay<'a> {
                 self.memory = start + to_ticks(taken.max(1.0));
                 return self.memory + to_ticks(latencies.shared);
             }
-            Role::Atomic { .. } => (Place::Global, true),
-            _ => (Place::Global, true),
+            Role::Atomic { .. } => {
+                self.memory = start + to_ticks(f64::from(access.wavefronts.max(1)));
+                let least = start + to_ticks(latencies.atomic);
+                return self.beyond_l1(access, start, true).max(least);
+            }
+            Role::Plain
+            | Role::Copy
+            | Role::CommitCopies
+            | Role::WaitCopies(_)
+            | Role::Barrier
+            | Role::Branch
+            | Role::Product(_) => (Place::Global, true),
         };
-        let lines = if place == Place::Global { access.lines } else { 0 };
-        self.memory = start + to_ticks(f64::from(access.wavefronts.max(lines).max(1)));
+        let lines = if place == Place::Global { f64::from(access.lines) } else { 0.0 };
+        let passes = f64::from(access.wavefronts.max(1)).max(lines * latencies.near_line);
+        self.memory = start + to_ticks(passes);
         match place {
             Place::Shared | Place::Constant => self.memory + to_ticks(latencies.shared),
             Place::Local => self.memory + to_ticks(latencies.l1),
@@ -417,9 +428,10 @@ impl<'a> Replay<'a> {
         if sectors == 0.0 {
             return 0;
         }
-        // What is stored goes line by line, however little of each.
-        let stored = if is_load { 0.0 } else { f64::from(access.lines) * latencies.stored_line };
-        let taken = (sectors * SECTOR / self.on.l2).max(stored);
+        // Lines go one by one, however little of each.
+        let line = if is_load { latencies.loaded_line } else { latencies.stored_line };
+        let lines = f64::from(access.lines).min(sectors).max(sectors / 4.0);
+        let taken = (sectors * SECTOR / self.on.l2).max(lines * line);
         let way = &mut self.l2[usize::from(!is_load)];
         *way = start.max(*way) + to_ticks(taken);
         let near = *way + to_ticks(latencies.l2);
@@ -452,7 +464,8 @@ impl<'a> Replay<'a> {
         }
         let waiting = std::mem::take(&mut self.slots[slot].waiting);
         let last = waiting.iter().map(|index| self.warps[*index].free).max().unwrap_or(0);
-        let now = last + to_ticks(self.on.latencies.barrier);
+        let Latencies { barrier, barrier_warp, .. } = self.on.latencies;
+        let now = last + to_ticks(barrier + barrier_warp * waiting.len() as f64);
         for index in waiting {
             let running = &mut self.warps[index];
             let (block, warp) = running.of;
