@@ -22,7 +22,7 @@ use lightbench_core::verify::inputs::{Draw, Recipe, generate};
 use lightbench_core::verify::program::{ArgumentCase, LaunchStep, Program, Step};
 use lightbench_core::verify::{Case, TensorCase};
 use lightbench_core::virtual_gpu::cost::expansion::Expansion;
-use lightbench_core::virtual_gpu::cost::time::{LaunchShape, modelled};
+use lightbench_core::virtual_gpu::cost::time::{Begins, LaunchShape, modelled};
 use lightbench_core::virtual_gpu::{Access, Checks, Initial, Races};
 use lightbench_core::worker::command::WorkerCommand;
 
@@ -196,6 +196,7 @@ impl<'a> Run<'a> {
             warps_per_block: step.block.iter().product::<u32>().div_ceil(32),
             resident_blocks: resident,
             dram: None,
+            begins: Begins::First,
         }
     }
 }

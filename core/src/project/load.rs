@@ -142,7 +142,7 @@ impl Files {
             };
             match understood {
                 Ok(Understood::Kernel(kernel)) if *part == Part::Wrong => {
-                    sorted.wrong.push(*kernel)
+                    sorted.wrong.push(*kernel);
                 }
                 Ok(Understood::Kernel(kernel)) => sorted.kernels.push(*kernel),
                 Ok(Understood::Include(include)) => sorted.includes.push(include),

@@ -83,7 +83,7 @@ fn modelled(
     let device = "virtual:h200".to_owned();
     let head = OpeningHead { side: Side::Candidate, device, max_steps: 1 << 30 };
     let opening = Opening { head, modules: subject.candidate.clone(), trusted: None };
-    let mut station = Station::open(&opening).map_err(|_| "the station does not open")?;
+    let mut station = Station::open(&opening).map_err(|_error| "the station does not open")?;
     let recipe = Recipe { seed: 1, draw: Draw::Repeating };
     let order = MeasureOrder {
         case: trial.case.clone(),
