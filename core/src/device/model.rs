@@ -90,7 +90,12 @@ pub(super) fn launch(
     };
     let capability = sheet.capability.compute_capability;
     let expansion = Expansion::of((capability.0, capability.1));
-    let modelled = modelled(&counters, &shape, &rates, expansion);
+    let modelled = if grid.config.cooperative {
+        // How often a block asks for the others depends on their order here, which is no GPU's: not even the bound holds.
+        Modelled::Withheld(Withheld::Nothing("its blocks wait for each other"))
+    } else {
+        modelled(&counters, &shape, &rates, expansion)
+    };
     Ok(Launched { modelled, counted: Some((counters, shape)) })
 }
 
