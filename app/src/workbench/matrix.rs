@@ -7,6 +7,7 @@
 mod tests;
 
 use lightbench_core::history::StoredRun;
+use lightbench_core::history::before::reaches;
 use lightbench_core::history::numbers::{CountedIn, RecordedCounts};
 use lightbench_core::history::record::{Outcome, WorkloadName};
 use lightbench_core::history::timing::{Clock, Mode, RecordedTiming};
@@ -166,9 +167,7 @@ fn time(runs: &[&StoredRun], workload: &WorkloadName) -> MatrixRow {
     let values = runs.iter().map(|run| {
         let timing = cold(run, workload)?;
         let median = timing.median.seconds();
-        let interval = timing.spread.map(|spread| spread.interval);
-        let between = interval
-            .map_or((median.0, median.0), |(low, high)| (low.seconds().0, high.seconds().0));
+        let between = reaches(timing).map_or((median.0, median.0), |(low, high)| (low.0, high.0));
         Some(Value {
             text: median.to_string(),
             how: clock(&timing.clock),
@@ -236,10 +235,14 @@ fn against_bound(
     let reached = row("of the speed of light", means, Better::More, &|run| {
         let timing = cold(run, workload)?;
         let (standing, share) = timing.standing.as_ref().zip(timing.share())?;
-        let (low, high) = share.between;
+        // It is told apart from another one as the times are.
+        let (middle, median) = (share.middle.0, timing.median.seconds());
+        let between = reaches(timing).map_or((middle, middle), |(low, high)| {
+            (middle * (median / high).0, middle * (median / low).0)
+        });
         let kind = format!("{} {}", kind(run, &timing.clock), standing.peaks);
         let (text, how) = (share.middle.to_string(), clock(&timing.clock));
-        Some(Value { text, how, between: (low.0, high.0), kind })
+        Some(Value { text, how, between, kind })
     });
     let limiter = row("limited by", "What held it back", Better::Neither, &|run| {
         Some(plain(cold(run, workload)?.limiter.as_ref()?.words.clone(), 0.0))

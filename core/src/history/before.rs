@@ -3,8 +3,9 @@
 use super::error::HistoryError;
 use super::record::{RunRecord, WorkloadName};
 use super::store::{Provenance, Store, StoredRun};
-use super::timing::{Clock, Mode, RecordedTiming};
-use crate::speed_of_light::than::{Interval, Than, Unlike, by_events};
+use super::timing::{Clock, Mode, RecordedTiming, Spread};
+use crate::speed_of_light::than::{Interval, Than, Unlike, by_events, reach};
+use crate::units::Seconds;
 use crate::verify::verdict::Passed;
 
 /// The runs that a run is held against.
@@ -39,6 +40,17 @@ impl Before {
             };
             timed.tell(against(&self.previous), against(&self.best));
         }
+    }
+}
+
+/// How far a time reaches where it is held against those of other runs; none where nobody knows its interval.
+#[must_use]
+pub fn reaches(timing: &RecordedTiming) -> Option<(Seconds, Seconds)> {
+    match &timing.clock {
+        Clock::Modelled => timing
+            .spread
+            .map(|Spread { interval: (low, high), .. }| (low.seconds(), high.seconds())),
+        Clock::Measured { .. } | Clock::Unstated => interval(timing).map(reach),
     }
 }
 

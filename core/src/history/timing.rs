@@ -162,7 +162,6 @@ pub enum Clock {
 }
 
 impl Clock {
-    /// A time at a locked clock is told by another clock, as it were: nothing holds it against one at a free clock.
     /// Whether CUDA events told it, at whatever clock.
     pub(super) fn is_events(&self) -> bool {
         match self {
@@ -171,6 +170,7 @@ impl Clock {
         }
     }
 
+    /// A time at a locked clock is told by another clock, as it were: nothing holds it against one at a free clock.
     fn measured(method: &str, timing: &Timing) -> Self {
         let method = match timing.conditions.locked {
             Some(locked) => format!("{method}, clock locked at {locked}"),

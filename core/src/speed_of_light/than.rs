@@ -28,6 +28,13 @@ pub fn by_events((median, (low, high)): Interval) -> Interval {
     (median, (Seconds(low), Seconds(high.0 + EVENTS_MOVE)))
 }
 
+/// How far a measured time reaches where it is held against those of other processes: two that overlap cannot be told apart.
+#[must_use]
+pub fn reach((median, (low, high)): Interval) -> (Seconds, Seconds) {
+    let half = SMALLEST / 2.0;
+    (Seconds(low.0.min(median.0 * (1.0 - half))), Seconds(high.0.max(median.0 * (1.0 + half))))
+}
+
 /// One run against another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Than {
