@@ -22,7 +22,9 @@ use crate::workbench::runs::{Grouping, Row, Sort, View};
 pub(super) struct HistoryView {
     view: View,
     shown: Shown,
-    /// What `shown` was made of.
+    /// Whether runs differ from runs before them.
+    has_earlier: bool,
+    /// What both were made of.
     made_of: Option<(u64, View)>,
     label: Option<Asked>,
 }
@@ -92,6 +94,7 @@ pub(super) fn show(
     let made_of = (bench.runs.version(), view.view.clone());
     if view.made_of.as_ref() != Some(&made_of) {
         view.shown = bench.runs.lines(&view.view);
+        view.has_earlier = bench.runs.has_earlier();
         view.made_of = Some(made_of);
     }
     if view.shown.lines.is_empty() {
@@ -107,9 +110,12 @@ pub(super) fn show(
 
 fn lines(ui: &mut Ui, bench: &Workbench, view: &mut HistoryView, commands: &mut Vec<Command>) {
     let tokens = theme::tokens(ui);
-    let HistoryView { view, shown, .. } = view;
+    let HistoryView { view, shown, has_earlier, .. } = view;
     let indent = history_head::indent(view.grouping);
-    let columns = Columns::of(ui, indent);
+    let mut columns = Columns::of(ui, indent);
+    if !*has_earlier && bench.pinned().is_none() {
+        columns.leave_out_differences();
+    }
     let mut toggled = None;
     ScrollArea::vertical().auto_shrink(false).show_rows(ui, ROW, shown.lines.len(), |ui, range| {
         let top = ui.cursor().top();

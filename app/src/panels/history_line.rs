@@ -52,6 +52,11 @@ impl Columns {
         }
     }
 
+    /// Where nothing is held against anything, kernels get the room.
+    pub(super) fn leave_out_differences(&mut self) {
+        self.change = None;
+    }
+
     /// Where times end, in a line that ends there.
     pub(super) fn time_edge(&self, right: f32) -> f32 {
         let beside = [self.date, self.device, self.fraction, self.change];

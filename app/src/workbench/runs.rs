@@ -342,6 +342,13 @@ impl Runs {
         self.get(other?.0)
     }
 
+    /// Whether some run has another one before it that it can be held against.
+    #[must_use]
+    pub fn has_earlier(&self) -> bool {
+        let differ = |pair: &[Attempt]| pair[0].1 != pair[1].1;
+        self.alike.values().any(|alike| alike.windows(2).any(differ))
+    }
+
     /// The newest run of a kernel.
     #[must_use]
     pub fn newest_of(&self, kernel: &str) -> Option<&Row> {

@@ -65,7 +65,7 @@ fn of(
         units: units.clone(),
         waits: *waits,
         time: held.map(|held| held.time),
-        least: held.map(|held| held.least),
+        soonest: held.map(|held| held.soonest()),
         bound,
         method: decisive.and_then(|(_, method)| method.as_ref()),
         floor: timed.cold().and_then(|timing| timing.clock.floor()),

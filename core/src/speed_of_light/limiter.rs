@@ -1,6 +1,7 @@
 //! What holds a kernel back: the unit that is busy, or the reason why none is.
 
 mod beside;
+mod waste;
 
 use std::fmt;
 
@@ -20,6 +21,9 @@ const LAUNCH_MULTIPLE: f64 = 2.0;
 
 /// A unit that counts would keep busy for longer than this part of the time: the counts do not carry over.
 const BEYOND: f64 = 1.25;
+
+/// With no more blocks than this for each multiprocessor, those that have none decide.
+const MOSTLY_EMPTY: f64 = 0.75;
 
 /// Above this share of all sectors of global memory, atomics decide.
 const ATOMIC_SHARE: f64 = 0.5;
@@ -159,6 +163,12 @@ fn there(of: &Situation<'_>) -> Limiter {
                 };
             }
             let idle = format!("no unit is busy: {unit}, the busiest, for {busy} of the time");
+            // What is waited for would be less without what is of no use.
+            if !mostly_empty(of)
+                && let Some(wasted) = waste::largest(of, &of.units, |_| true)
+            {
+                return Limiter::of(Bottleneck::Waste(wasted.waste), vec![wasted.evidence, idle]);
+            }
             Limiter { busy: Some(busy), ..waiting(of, Some(idle)) }
         }
         // With no time there is no share; the model has said whether waiting decides.
@@ -227,6 +237,11 @@ fn waiting(of: &Situation<'_>, idle: Option<String>) -> Limiter {
 /// Blocks for each multiprocessor, where some have none.
 fn few_blocks(of: &Situation<'_>) -> Option<f64> {
     Fact::BlocksPerMultiprocessor.value(of).filter(|blocks| *blocks < 1.0)
+}
+
+/// Whether multiprocessors without a block decide, whatever the others do.
+fn mostly_empty(of: &Situation<'_>) -> bool {
+    few_blocks(of).is_some_and(|blocks| blocks <= MOSTLY_EMPTY)
 }
 
 /// A kernel near its bound is limited by what sets the bound, whatever was counted.

@@ -44,6 +44,12 @@ impl Held {
     pub fn share(&self, bound: Seconds) -> Share {
         Share::of(bound, self.time, self.interval)
     }
+
+    /// What is expected at least: a measured time, and the low end of what a model expects.
+    #[must_use]
+    pub fn soonest(&self) -> Seconds {
+        if self.least == self.time { self.time } else { self.interval.0 }
+    }
 }
 
 impl From<&Timing> for Held {

@@ -38,8 +38,8 @@ pub struct Situation<'a> {
     pub waits: bool,
     /// The time that was taken, or the middle of what is modelled.
     pub time: Option<Seconds>,
-    /// Of a modelled time the model's own bound, see [`super::share::Held`]: the band above it has no unit to blame.
-    pub least: Option<Seconds>,
+    /// Of a modelled time the low end of what is expected: the band above it has no unit to blame.
+    pub soonest: Option<Seconds>,
     /// The time that no correct kernel beats.
     pub bound: Option<&'a PhysicalBound>,
     /// The time that the pipe needs which the task's precision names.
@@ -250,7 +250,7 @@ impl<'a> Situation<'a> {
             units: Vec::new(),
             waits: false,
             time: None,
-            least: None,
+            soonest: None,
             bound: None,
             method: None,
             floor: None,
@@ -307,10 +307,11 @@ impl Situation<'_> {
         (room > 0.0 && room.is_finite()).then_some(room)
     }
 
-    /// The time in which units are busy or wait: all of a measured one, and of a modelled one what is counted.
+    /// The time in which units are busy or wait: all of a measured one, and of a modelled one what is expected at
+    /// least.
     #[must_use]
     pub fn accounted(&self) -> Option<Seconds> {
-        self.least.or(self.time)
+        self.soonest.or(self.time)
     }
 }
 

@@ -109,7 +109,7 @@ fn changes(before: &str, now: &WorkloadTiming, other: Option<&WorkloadTiming>) -
     }
     if let (Some(now), Some(other)) = (&now.standing, &other.standing) {
         let (mine, theirs) = (now.limiter.words(), other.limiter.words());
-        if mine != theirs {
+        if now.limiter.bottleneck != other.limiter.bottleneck {
             lines.push(format!("limited by {mine}, no longer by {theirs}"));
         }
         lines.extend(changed(&now.facts, &other.facts));

@@ -1,29 +1,17 @@
 //! What holds back a kernel that a GPU timed and a virtual device counted, at another workload.
 
 use super::super::beside::{Beside, Estimate};
-use super::super::fact::Fact;
 use super::super::situation::Situation;
+use super::waste::{Wasted, largest, wastes};
 use super::{
-    BEYOND, BUSY, Bottleneck, Elsewhere, Limiter, Share, Waste, atomics, few_blocks, mostly_launch,
-    near_the_bound, waiting,
+    BEYOND, BUSY, Bottleneck, Elsewhere, Limiter, Share, Waste, atomics, few_blocks, mostly_empty,
+    mostly_launch, near_the_bound, waiting,
 };
 use crate::units::{Bytes, Fraction, Seconds};
 use crate::virtual_gpu::cost::time::Limit;
 
-/// A unit that does at least this part of what the most loaded one does is worth relieving.
-const HEAVY: f64 = 0.5;
-
-/// From this factor on, what is of no use decides.
-const WASTED: f64 = 2.0;
-
-/// With no more blocks than this for each multiprocessor, those that have none decide, whatever the others do.
-const MOSTLY_EMPTY: f64 = 0.75;
-
 /// Bytes of a sector.
 const SECTOR: u64 = 32;
-
-/// Sectors of an access from which on it is scattered: 4 hold 32 words.
-const SCATTERED: f64 = 5.0;
 
 /// What holds a kernel back.
 pub(super) fn limiter(of: &Situation<'_>, beside: &Beside) -> Limiter {
@@ -57,7 +45,7 @@ pub(super) fn limiter(of: &Situation<'_>, beside: &Beside) -> Limiter {
 /// Of a kernel far from its bound no unit of which is known to be busy.
 fn elsewise(of: &Situation<'_>, beside: &Beside, busiest: Option<&Busiest>) -> Limiter {
     let sentence = busiest.map(Busiest::sentence);
-    if few_blocks(of).is_some_and(|blocks| blocks <= MOSTLY_EMPTY) {
+    if mostly_empty(of) {
         return waiting(of, sentence);
     }
     let with_sentence =
@@ -149,63 +137,11 @@ fn busiest(of: &Situation<'_>, share: Share) -> Option<Busiest> {
     is_possible.then_some(Busiest { unit, work, busy, share })
 }
 
-/// What is of no use.
-struct Wasted {
-    waste: Waste,
-    factor: f64,
-    evidence: String,
-}
-
-impl Wasted {
-    fn is_in(&self, unit: Limit) -> bool {
-        is_in(self.waste, unit)
-    }
-}
-
-/// Whether a waste takes time of a unit.
-const fn is_in(waste: Waste, unit: Limit) -> bool {
-    match unit {
-        Limit::Launch | Limit::Atomics => false,
-        Limit::GlobalWavefronts | Limit::L2 | Limit::Dram => matches!(waste, Waste::Sectors),
-        Limit::Shared => matches!(waste, Waste::Banks),
-        Limit::Issue
-        | Limit::Single
-        | Limit::Double
-        | Limit::Half
-        | Limit::Integer
-        | Limit::Special
-        | Limit::Tensor => matches!(waste, Waste::Lanes),
-    }
-}
-
 /// The largest waste, in a unit that has much to do.
 fn wasted(of: &Situation<'_>, beside: &Beside) -> Option<Wasted> {
-    let heaviest = beside.weights.iter().map(|(_, time)| time.0).fold(0.0, f64::max);
-    let is_heavy = |waste: &Wasted| {
-        let own = beside.weights.iter().filter(|(unit, _)| waste.is_in(*unit));
-        own.map(|(_, time)| time.0).fold(0.0, f64::max) >= HEAVY * heaviest
-    };
-    // Lanes idle at the ends of short rows, whatever they do in long ones.
-    let carries = |waste: &Wasted| match (waste.waste, &beside.estimate) {
+    largest(of, &beside.weights, |waste| match (waste, &beside.estimate) {
+        // Lanes idle at the ends of short rows, whatever they do in long ones.
         (Waste::Lanes, Estimate::AtMost | Estimate::None) => false,
         (Waste::Lanes | Waste::Sectors | Waste::Banks, _) => true,
-    };
-    let all = wastes(of).filter(is_heavy).filter(carries);
-    // The first of equals.
-    all.reduce(|most, next| if next.factor > most.factor { next } else { most })
-}
-
-fn wastes(of: &Situation<'_>) -> impl Iterator<Item = Wasted> {
-    let scattered = |sectors: Fact| sectors.value(of).is_some_and(|count| count >= SCATTERED);
-    let all = [
-        (Waste::Sectors, Fact::LoadWaste, scattered(Fact::LoadSectors)),
-        (Waste::Sectors, Fact::StoreWaste, scattered(Fact::StoreSectors)),
-        (Waste::Banks, Fact::ConflictFactor, true),
-        (Waste::Lanes, Fact::IdleLaneFactor, true),
-    ];
-    let known = all.map(|(waste, fact, holds)| {
-        let factor = fact.value(of).filter(|factor| holds && *factor >= WASTED)?;
-        Some(Wasted { waste, factor, evidence: fact.sentence(factor) })
-    });
-    known.into_iter().flatten()
+    })
 }

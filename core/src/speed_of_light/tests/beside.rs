@@ -116,7 +116,7 @@ fn check_limit(estimate: Estimate, busy: f64, conflicts: u64, expected: Bottlene
         units: vec![(Limit::Shared, Seconds(busy * 1e-6))],
         waits: false,
         time: Some(Seconds(10e-6)),
-        least: None,
+        soonest: None,
         bound: None,
         method: None,
         floor: None,

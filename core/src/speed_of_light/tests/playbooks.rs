@@ -31,7 +31,7 @@ fn nothing_known(work: &MinimalWork) -> Situation<'_> {
         units: Vec::new(),
         waits: false,
         time: None,
-        least: None,
+        soonest: None,
         bound: None,
         method: None,
         floor: None,
@@ -208,7 +208,7 @@ fn check_gain(units: &[(Limit, f64)], least: Option<f64>, technique: &str, expec
         counted: Some(counted),
         units: units.iter().map(|(unit, time)| (*unit, Seconds(time * 1e-6))).collect(),
         time: Some(Seconds(100e-6)),
-        least: least.map(|time| Seconds(time * 1e-6)),
+        soonest: least.map(|time| Seconds(time * 1e-6)),
         ..nothing_known(&work)
     };
     let all = suggestions(&situation, Bottleneck::Unknown);
@@ -253,7 +253,7 @@ fn what_a_model_counted_is_near_the_least_though_its_band_is_not() {
     let situation = Situation {
         units: vec![(Limit::Dram, least)],
         time: Some(least * 1.7),
-        least: Some(least),
+        soonest: Some(least),
         bound: Some(&bound),
         ..nothing_known(&work)
     };

@@ -1,0 +1,76 @@
+//! What a kernel has units do that is of no use: sectors, passes over banks, idle lanes.
+
+use super::super::fact::Fact;
+use super::super::situation::Situation;
+use super::Waste;
+use crate::units::Seconds;
+use crate::virtual_gpu::cost::time::Limit;
+
+/// A unit that does at least this part of what the most loaded one does is worth relieving.
+const HEAVY: f64 = 0.5;
+
+/// From this factor on, what is of no use decides.
+const WASTED: f64 = 2.0;
+
+/// Sectors of an access from which on it is scattered: 4 hold 32 words.
+const SCATTERED: f64 = 5.0;
+
+/// What is of no use.
+pub(super) struct Wasted {
+    pub(super) waste: Waste,
+    factor: f64,
+    pub(super) evidence: String,
+}
+
+impl Wasted {
+    pub(super) fn is_in(&self, unit: Limit) -> bool {
+        is_in(self.waste, unit)
+    }
+}
+
+/// Whether a waste takes time of a unit.
+const fn is_in(waste: Waste, unit: Limit) -> bool {
+    match unit {
+        Limit::Launch | Limit::Atomics => false,
+        Limit::GlobalWavefronts | Limit::L2 | Limit::Dram => matches!(waste, Waste::Sectors),
+        Limit::Shared => matches!(waste, Waste::Banks),
+        Limit::Issue
+        | Limit::Single
+        | Limit::Double
+        | Limit::Half
+        | Limit::Integer
+        | Limit::Special
+        | Limit::Tensor => matches!(waste, Waste::Lanes),
+    }
+}
+
+/// The largest waste of those that count, in a unit that has much to do; what units have to do are weights.
+pub(super) fn largest(
+    of: &Situation<'_>,
+    weights: &[(Limit, Seconds)],
+    counts: impl Fn(Waste) -> bool,
+) -> Option<Wasted> {
+    let heaviest = weights.iter().map(|(_, time)| time.0).fold(0.0, f64::max);
+    let is_heavy = |waste: &Wasted| {
+        let own = weights.iter().filter(|(unit, _)| waste.is_in(*unit));
+        own.map(|(_, time)| time.0).fold(0.0, f64::max) >= HEAVY * heaviest
+    };
+    let all = wastes(of).filter(is_heavy).filter(|waste| counts(waste.waste));
+    // The first of equals.
+    all.reduce(|most, next| if next.factor > most.factor { next } else { most })
+}
+
+pub(super) fn wastes(of: &Situation<'_>) -> impl Iterator<Item = Wasted> {
+    let scattered = |sectors: Fact| sectors.value(of).is_some_and(|count| count >= SCATTERED);
+    let all = [
+        (Waste::Sectors, Fact::LoadWaste, scattered(Fact::LoadSectors)),
+        (Waste::Sectors, Fact::StoreWaste, scattered(Fact::StoreSectors)),
+        (Waste::Banks, Fact::ConflictFactor, true),
+        (Waste::Lanes, Fact::IdleLaneFactor, true),
+    ];
+    let known = all.map(|(waste, fact, holds)| {
+        let factor = fact.value(of).filter(|factor| holds && *factor >= WASTED)?;
+        Some(Wasted { waste, factor, evidence: fact.sentence(factor) })
+    });
+    known.into_iter().flatten()
+}
