@@ -111,7 +111,9 @@ pub struct Bench {
 impl Bench {
     /// A bench where no library was asked yet.
     #[must_use]
-    pub fn new(compiler: Compiler, stations: Stations, libraries: Libraries) -> Self {
+    pub fn new(compiler: Compiler, mut stations: Stations, libraries: Libraries) -> Self {
+        // Before anything is timed: a process looks for it once.
+        stations.look_for_cupti(&libraries.cupti);
         Self { compiler, stations, libraries, known: Known::default() }
     }
 }
@@ -233,7 +235,6 @@ fn verification<'a>(
     watcher: Watcher<'a>,
     checks: Checks,
 ) -> Verification<'a> {
-    bench.stations.look_for_cupti(&bench.libraries.cupti);
     let (stations, seed) = (&mut bench.stations, evaluation.seed);
     Verification { subject, stations, seed, cancellation, watcher, checks }
 }

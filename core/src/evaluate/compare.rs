@@ -282,7 +282,6 @@ impl Contest {
             quantity: Quantity::Time,
         };
         let limit = BESIDE.saturating_add(protocol.longest * 4);
-        bench.stations.look_for_cupti(&bench.libraries.cupti);
         let report = bench.stations.measure(order, limit, cancellation);
         let report = report.map_err(|error| EvaluateError::Environment(error.to_string()))?;
         Ok(of_report(report, mode))
