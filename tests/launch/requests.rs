@@ -32,7 +32,7 @@ const WITHOUT_COMPILER: &[(&str, i32, &str)] = &[
         "a block of [2048, 1, 1]",
     ),
     ("copy.ptx --grid 1,2,3,4 --block 4", 2, "one to three whole numbers"),
-    ("copy.ptx --grid x --block 4", 2, "invalid digit"),
+    ("copy.ptx --grid x --block 4", 2, "one to three whole numbers"),
     ("copy.ptx --grid 1", 2, "--block"),
     ("copy.ptx --kernel paste --grid 1 --block 4", 2, "no kernel `paste` here; there is copy"),
     (

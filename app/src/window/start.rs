@@ -79,9 +79,7 @@ fn lessons(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) {
     for (path, heading) in &bench.samples.lessons {
         let title = format!("{}  {}", heading.order, heading.title);
         ui.horizontal(|ui| {
-            // Nothing to the right of it, so that the text begins at the left.
             let button = egui::Button::new(RichText::new(title).color(tokens.text.strong.0))
-                .right_text("")
                 .frame_when_inactive(false)
                 .min_size(vec2(160.0, 26.0));
             let left = egui::Layout::left_to_right(egui::Align::Center);
