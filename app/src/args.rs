@@ -351,12 +351,16 @@ pub struct New {
     pub kernel: Option<String>,
 }
 
-/// List the device sheets, which say what is known of a GPU, or every field of one with its source.
+/// List the virtual devices, or every field of one with its source, or describe the GPUs of this machine.
 #[derive(Debug, Args)]
 pub struct Devices {
-    /// The sheet to show.
-    #[arg(value_name = "SHEET")]
+    /// The device sheet to show.
+    #[arg(value_name = "SHEET", conflicts_with = "local")]
     pub sheet: Option<String>,
+
+    /// Describe the GPUs of this machine: attributes of the driver, what the sheet of the card adds, and what disagrees.
+    #[arg(long)]
+    pub local: bool,
 
     /// The result as JSON on standard output.
     #[arg(long)]

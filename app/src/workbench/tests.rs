@@ -93,7 +93,13 @@ pub(crate) fn project() -> Project {
 fn device(name: &str) -> DeviceChoice {
     let sheet = DeviceSheet::named(name).unwrap();
     let title = format!("virtual {}", sheet.title);
-    DeviceChoice { name: DeviceName::Virtual(sheet), sheet, title, calibration: None }
+    DeviceChoice {
+        name: DeviceName::Virtual(sheet),
+        sheet,
+        title,
+        calibration: None,
+        remarks: Vec::new(),
+    }
 }
 
 /// A workbench on which RMSNorm is open, and who plays the rest.

@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use super::attributes::DriverAttributes;
 use super::capability::ComputeCapability;
 use super::error::DeviceError;
 use super::library::{LibraryError, LibraryOutcome, LibraryRun};
@@ -216,6 +217,8 @@ pub enum DeviceKind {
         uuid: String,
         /// The newest CUDA version that the driver knows, such as (13, 0).
         driver: (u32, u32),
+        /// What it is described by.
+        attributes: Box<DriverAttributes>,
     },
 }
 

@@ -161,6 +161,10 @@ fn decisive<'a>(
     bounds: &'a [(PhysicalBound, Option<MethodBound>)],
     standing: Option<&Result<Standing, NoStanding>>,
 ) -> Option<&'a (PhysicalBound, Option<MethodBound>)> {
+    // A bound whose peak nothing confirms, and which the time lies below, is the bound of another device.
+    if let Some(Err(NoStanding::UnconfirmedPeak(_))) = standing {
+        return None;
+    }
     let best = standing.and_then(|standing| standing.as_ref().ok()?.best());
     let of_basis = |basis| bounds.iter().find(|(physical, _)| physical.bound().basis == basis);
     best.and_then(|best| of_basis(best.basis)).or(bounds.first())
