@@ -38,8 +38,9 @@ fn described(attributes: &DriverAttributes) -> DeviceSheet {
 }
 
 fn stands(sheet: &DeviceSheet, own: Option<&Calibration>, time: Seconds) -> Result<(), NoStanding> {
-    let bounds: Vec<PhysicalBound> = [Basis::Sheet, Basis::Measured]
+    let bounds: Vec<PhysicalBound> = [Some(Basis::Sheet), own.map(|_| Basis::Measured)]
         .into_iter()
+        .flatten()
         .filter_map(|basis| {
             let ceilings = Ceilings::of(sheet, own, basis);
             PhysicalBound::of(&gigabyte(), &ceilings, CacheState::Cold).ok()
