@@ -73,8 +73,8 @@ impl Visit {
 pub(super) struct Rules {
     /// Rules 20 to 24 do.
     pub(super) lenient: bool,
-    /// Whether anything in the program can order blocks.
-    pub(super) orders_blocks: bool,
+    /// Whether readers of two blocks do not stand for all: something may order blocks, or a read may be an attempt.
+    pub(super) keeps_readers: bool,
 }
 
 /// What came of an access.
@@ -118,7 +118,7 @@ pub(super) fn access(
         order,
         lenient: rules.lenient,
         memory: if element.region.is_some() { MemoryKind::Global } else { MemoryKind::Shared },
-        orders_blocks: rules.orders_blocks,
+        keeps_readers: rules.keeps_readers,
     };
     for (word, bytes) in element.words() {
         let what = What::new(visit.pc, bytes, visit.strength, element.wide());

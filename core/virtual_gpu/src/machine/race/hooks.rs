@@ -32,7 +32,7 @@ impl LaunchRaces {
             merges: means != Means::Atomics,
             beyond: match means {
                 Means::WholeBlock => Beyond::Nothing,
-                Means::Partial | Means::Atomics if self.orders_blocks => Beyond::Blocks,
+                Means::Partial | Means::Atomics if self.keeps_readers => Beyond::Blocks,
                 Means::Partial | Means::Atomics => Beyond::Warps,
             },
         }
@@ -279,7 +279,7 @@ impl Worker<'_, '_> {
         is_same: &dyn Fn(&Self) -> bool,
     ) {
         let BlockRaces { order, shared } = block;
-        let rules = Rules { lenient: races.lenient, orders_blocks: races.orders_blocks };
+        let rules = Rules { lenient: races.lenient, keeps_readers: races.keeps_readers };
         let shadow = shadow_of(&mut races.global, shared, element.region);
         let outcome = access(order, shadow, rules, visit, element, || is_same(self));
         races.accepted.extend(outcome.accepted.iter().map(|rule| (*rule, visit.pc)));

@@ -10,8 +10,8 @@ pub(super) struct Judge<'a> {
     /// Whether rules 20 and 23 hold.
     pub(super) lenient: bool,
     pub(super) memory: MemoryKind,
-    /// Whether anything in the program can order blocks.
-    pub(super) orders_blocks: bool,
+    /// Whether readers of two blocks do not stand for all: something may order blocks, or a read may be an attempt.
+    pub(super) keeps_readers: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,17 +68,23 @@ impl Judge<'_> {
             if self.was_observed(&entries, entry, me) || forgetful != 0 && strong {
                 continue;
             }
-            let weak = |entry: &Entry| entry.record.what.strength().reach().is_none();
-            if self.lenient && entry.writes && new.writes && weak(&new) && is_same() {
+            let plain = |entry: &Entry| match entry.record.what.strength() {
+                Strength::Flag => true,
+                strength => strength.reach().is_none(),
+            };
+            if self.lenient && entry.writes && new.writes && plain(&new) && is_same() {
                 verdict.same_value = true;
                 continue;
             }
             let atomic = |entry: &Entry| entry.record.what.strength().is_atomic();
             let attempt = |read: &Entry, write: &Entry| {
-                weak(read) && !read.writes && atomic(write) && same_bytes(read, write)
+                plain(read) && !read.writes && atomic(write) && same_bytes(read, write)
             };
             if self.lenient && (attempt(entry, &new) || attempt(&new, entry)) {
-                verdict.doubt.get_or_insert((*entry, other));
+                // The thread's own read may be among the forgotten accesses: nothing is known of its attempt.
+                if forgetful == 0 {
+                    verdict.doubt.get_or_insert((*entry, other));
+                }
             } else {
                 verdict.race.get_or_insert((*entry, other));
             }
@@ -86,7 +92,7 @@ impl Judge<'_> {
         if self.lenient && new.record.what.strength().is_atomic() {
             follow_attempts(&mut entries, &new, &mut verdict.attempts);
         }
-        let settled = !self.orders_blocks && !new.writes && self.readers_settle(&entries);
+        let settled = !self.keeps_readers && !new.writes && self.readers_settle(&entries);
         let observed: Vec<bool> =
             entries.iter().map(|entry| self.was_observed(&entries, entry, me)).collect();
         let mut index = 0;
@@ -142,6 +148,8 @@ impl Judge<'_> {
         let (a, b) = (entry.record.what.strength(), new.record.what.strength());
         // A store that is none of the atomics may be lost between their read and their write.
         let lost = a == Strength::Flag && b.is_atomic() || a.is_atomic() && b == Strength::Flag;
+        // Two plain stores stay plain for each other: rule 22 is for those who load the flag.
+        let stores = a == Strength::Flag && b == Strength::Flag;
         let (Some(a_reach), Some(b_reach)) = (a.reach(), b.reach()) else { return false };
         let reaches = match self.memory {
             MemoryKind::Shared => true,
@@ -153,7 +161,7 @@ impl Judge<'_> {
             && a == Strength::Volatile
             && b == Strength::Volatile
             && other.same_warp(me);
-        reaches && !by_lockstep && !lost && same_bytes(entry, new)
+        reaches && !by_lockstep && !lost && !stores && same_bytes(entry, new)
     }
 
     /// Rule 16.

@@ -51,15 +51,16 @@ pub struct Accepted {
 pub(super) struct LaunchRaces {
     /// Whether rules 20 to 24 hold.
     lenient: bool,
-    /// Whether anything in the program can order blocks.
-    orders_blocks: bool,
+    /// Whether readers of two blocks do not stand for all others: something in the program may order blocks, or a read
+    /// may be an attempt, which only the thread's own atomic shows (rule 23).
+    keeps_readers: bool,
     /// What in the program orders the threads of a block, as far as it concerns shared and global memory.
     means: [Means; 2],
     /// By the number of their region.
     global: Vec<Option<Shadow>>,
     /// Races of plain reads with atomics, until it is known whether they were attempts (rule 23).
     doubts: Vec<Doubt>,
-    /// Reads that were.
+    /// Instructions whose reads were attempts.
     attempts: BTreeSet<u32>,
     /// Rules of the idiom and the instructions that needed them.
     accepted: BTreeSet<(u8, u32)>,
@@ -115,11 +116,13 @@ impl LaunchRaces {
             Races::CudaIdiom => true,
             Races::Strict => false,
         };
+        let means =
+            [MemoryKind::Shared, MemoryKind::Global].map(|memory| Means::of(program, memory));
+        let orders_blocks = program.ops.iter().any(releases_beyond_the_block);
         Some(Box::new(Self {
             lenient,
-            orders_blocks: program.ops.iter().any(releases_beyond_the_block),
-            means: [MemoryKind::Shared, MemoryKind::Global]
-                .map(|memory| Means::of(program, memory)),
+            keeps_readers: orders_blocks || lenient && means[1] == Means::Atomics,
+            means,
             global: Vec::new(),
             doubts: Vec::new(),
             attempts: BTreeSet::new(),

@@ -1,6 +1,9 @@
 //! Races as faults, with both sides.
 
+use std::collections::BTreeSet;
+
 use super::super::super::lower::Program;
+use super::super::super::module::SourceLine;
 use super::super::fault::{FaultKind, Finding, OtherSide};
 use super::super::run::{Launch, MOST_FAULTS, Worker};
 use super::clock::Thread;
@@ -53,8 +56,13 @@ impl Launch<'_> {
     /// Reports what was in doubt, and lists what was accepted.
     pub(in super::super) fn finish_races(&mut self) -> Vec<Accepted> {
         let Some(mut races) = self.races.take() else { return Vec::new() };
+        // A compiler that unrolls a loop makes several instructions of one expression: it is an attempt if one of them is.
+        let line = |pc: u32| self.program.place(self.module, pc).1;
+        let lines: BTreeSet<SourceLine> =
+            races.attempts.iter().filter_map(|pc| line(*pc)).collect();
         for doubt in std::mem::take(&mut races.doubts) {
-            if races.attempts.contains(&doubt.read) {
+            let same_line = line(doubt.read).is_some_and(|line| lines.contains(&line));
+            if same_line || races.attempts.contains(&doubt.read) {
                 races.accepted.insert((23, doubt.read));
             } else if self.faults.len() < MOST_FAULTS
                 && !self.seen.contains_key(&(FaultKind::DataRace, doubt.pc))
