@@ -70,11 +70,13 @@ impl Visit {
 
 /// Which rules hold.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rules {
+pub(super) struct Rules<'a> {
     /// Rules 20 to 24 do.
     pub(super) lenient: bool,
     /// Whether readers of two blocks do not stand for all: something may order blocks, or a read may be an attempt.
     pub(super) keeps_readers: bool,
+    /// Loads through the read-only cache, in the order of the program (rule 25).
+    pub(super) non_coherent: &'a [u32],
 }
 
 /// What came of an access.
@@ -90,7 +92,7 @@ pub(super) struct Outcome {
 pub(super) fn access(
     order: &mut BlockOrder,
     shadow: &mut Shadow,
-    rules: Rules,
+    rules: Rules<'_>,
     mut visit: Visit,
     element: &Element,
     mut is_same: impl FnMut() -> bool,
@@ -119,6 +121,7 @@ pub(super) fn access(
         lenient: rules.lenient,
         memory: if element.region.is_some() { MemoryKind::Global } else { MemoryKind::Shared },
         keeps_readers: rules.keeps_readers,
+        non_coherent: rules.non_coherent,
     };
     for (word, bytes) in element.words() {
         let what = What::new(visit.pc, bytes, visit.strength, element.wide());

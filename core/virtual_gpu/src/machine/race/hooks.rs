@@ -18,6 +18,11 @@ use super::shadow::{Record, Shadow, Strength, WORD, What};
 use super::{BlockRaces, LaunchRaces, reach};
 
 impl LaunchRaces {
+    /// Whether an instruction loads through the read-only cache (rule 25).
+    pub(super) fn reads_non_coherently(&self, pc: u32) -> bool {
+        !self.non_coherent.is_empty() && self.non_coherent.binary_search(&pc).is_ok()
+    }
+
     /// When a warp accesses memory now.
     pub(super) fn times(&self, block: &BlockRaces, warp: u32, memory: MemoryKind) -> Times {
         let [shared, global] = self.means;
@@ -241,6 +246,7 @@ impl Worker<'_, '_> {
             && !(visit.role.writes() && races.lenient && block.order.learned);
         let wide = (part.element / 4).max(1).trailing_zeros();
         let what = What::new(visit.pc, WORD, Strength::Weak, wide);
+        let through_cache = races.reads_non_coherently(visit.pc);
         for lane in lanes_of(part.mask & (spaces.global | spaces.shared)) {
             let address = part.addresses[lane as usize];
             let is_shared = spaces.shared >> lane & 1 == 1;
@@ -254,8 +260,10 @@ impl Worker<'_, '_> {
                 let distance = index * bytes as usize;
                 let offset = offset + distance;
                 let words = offset / 4..(offset + bytes as usize) / 4;
-                if quick {
-                    let shadow = shadow_of(&mut races.global, &mut block.shared, region);
+                let shadow = shadow_of(&mut races.global, &mut block.shared, region);
+                shadow.read_non_coherently |= through_cache;
+                let cached = through_cache || visit.role.writes() && shadow.read_non_coherently;
+                if quick && !cached {
                     if times.all(shadow, words, &record, visit.role) {
                         continue;
                     }
@@ -279,7 +287,7 @@ impl Worker<'_, '_> {
         is_same: &dyn Fn(&Self) -> bool,
     ) {
         let BlockRaces { order, shared } = block;
-        let rules = Rules { lenient: races.lenient, keeps_readers: races.keeps_readers };
+        let rules = Rules { lenient: races.lenient, keeps_readers: races.keeps_readers, non_coherent: &races.non_coherent };
         let shadow = shadow_of(&mut races.global, shared, element.region);
         let outcome = access(order, shadow, rules, visit, element, || is_same(self));
         races.accepted.extend(outcome.accepted.iter().map(|rule| (*rule, visit.pc)));

@@ -12,6 +12,8 @@ pub(super) struct Judge<'a> {
     pub(super) memory: MemoryKind,
     /// Whether readers of two blocks do not stand for all: something may order blocks, or a read may be an attempt.
     pub(super) keeps_readers: bool,
+    /// Loads through the read-only cache, in the order of the program (rule 25).
+    pub(super) non_coherent: &'a [u32],
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +29,10 @@ pub(super) struct Verdict {
     pub(super) race: Option<(Entry, Thread)>,
     /// The same, if the read turns out to be no attempt (rule 23).
     pub(super) doubt: Option<(Entry, Thread)>,
+    /// A write of the same launch that is before a read through the read-only cache (rule 25).
+    pub(super) behind_write: Option<(Entry, Thread)>,
+    /// Reads through the read-only cache that this write is behind (rule 25).
+    pub(super) read_before: Vec<u32>,
     /// A write of the same value (rule 20).
     pub(super) same_value: bool,
     /// It met a strong access, as a strong one.
@@ -38,7 +44,12 @@ pub(super) struct Verdict {
 impl Verdict {
     /// Whether there is anything to report.
     pub(super) const fn matters(&self) -> bool {
-        self.race.is_some() || self.doubt.is_some() || self.same_value || !self.attempts.is_empty()
+        self.race.is_some()
+            || self.doubt.is_some()
+            || self.behind_write.is_some()
+            || self.same_value
+            || !self.attempts.is_empty()
+            || !self.read_before.is_empty()
     }
 }
 
@@ -57,6 +68,9 @@ impl Judge<'_> {
         let mut verdict = Verdict::default();
         let forgetful = shadow.flags(word) & FORGETFUL;
         let mut entries = shadow.take(word);
+        if !self.non_coherent.is_empty() {
+            self.judge_non_coherent(&entries, &new, &mut verdict);
+        }
         for entry in &entries {
             let Some(other) = self.unordered(entry, &new) else { continue };
             if self.strong_together(entry, other, &new) {
@@ -115,6 +129,22 @@ impl Judge<'_> {
         let warps = if new.writes || !self.two_warps_read(&entries, me) { 0 } else { WARPS };
         shadow.put(word, entries, forgetful | settled | warps);
         verdict
+    }
+
+    /// Rule 25.
+    fn judge_non_coherent(&self, entries: &[Entry], new: &Entry, verdict: &mut Verdict) {
+        let through_cache = |read: &Entry| {
+            !read.writes && self.non_coherent.binary_search(&read.record.what.pc()).is_ok()
+        };
+        let overlaps = |entry: &Entry| entry.record.what.bytes() & new.record.what.bytes() != 0;
+        let mut others = entries.iter().filter(|entry| overlaps(entry));
+        if through_cache(new) {
+            let write = others.rfind(|entry| entry.writes);
+            verdict.behind_write = write.map(|write| (*write, write.record.thread));
+        } else if new.writes {
+            let before = others.filter(|read| through_cache(read));
+            verdict.read_before.extend(before.map(|read| read.record.what.pc()));
+        }
     }
 
     /// A thread whose conflicting access is not before this one (rules 1, 2).

@@ -35,7 +35,7 @@ use means::Means;
 use order::{BlockOrder, Reach};
 use shadow::Shadow;
 
-/// Something that the CUDA idiom accepts and the memory model does not.
+/// Something that the CUDA idiom accepts and the memory model does not, or that rule 25 notes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Accepted {
     /// The rule of `docs/races.md` by which it is accepted.
@@ -56,6 +56,8 @@ pub(super) struct LaunchRaces {
     keeps_readers: bool,
     /// What in the program orders the threads of a block, as far as it concerns shared and global memory.
     means: [Means; 2],
+    /// Loads through the read-only cache, in the order of the program (rule 25).
+    non_coherent: Vec<u32>,
     /// By the number of their region.
     global: Vec<Option<Shadow>>,
     /// Races of plain reads with atomics, until it is known whether they were attempts (rule 23).
@@ -123,6 +125,7 @@ impl LaunchRaces {
             lenient,
             keeps_readers: orders_blocks || lenient && means[1] == Means::Atomics,
             means,
+            non_coherent: non_coherent_loads(program),
             global: Vec::new(),
             doubts: Vec::new(),
             attempts: BTreeSet::new(),
@@ -165,6 +168,13 @@ fn releases_beyond_the_block(op: &Op) -> bool {
         None
     };
     scope.is_some_and(|scope| reach(scope) == Reach::Device)
+}
+
+/// The instructions `ld.global.nc` of a program.
+fn non_coherent_loads(program: &Program) -> Vec<u32> {
+    let reads = |op: &Op| matches!(op.code, Code::Load { read_only: true, .. });
+    let ops = (0..).zip(&program.ops);
+    ops.filter(|(_, op)| reads(op)).map(|(pc, _)| pc).collect()
 }
 
 const fn releases(order: AtomicOrder) -> bool {

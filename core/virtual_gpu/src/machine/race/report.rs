@@ -88,6 +88,13 @@ impl Worker<'_, '_> {
         verdict: &Verdict,
     ) {
         races.attempts.extend(&verdict.attempts);
+        races.accepted.extend(verdict.read_before.iter().map(|read| (25, *read)));
+        if let Some((other, thread)) = &verdict.behind_write {
+            let finding = self.finding(judged, other, *thread);
+            let details = self.behind_write(judged, *thread);
+            let (_, thread) = self.launch.coordinates(judged.element.thread);
+            self.report_of(judged.pc, thread, Finding { details, ..finding });
+        }
         if verdict.same_value {
             races.accepted.insert((20, judged.pc));
         }
@@ -134,6 +141,18 @@ impl Worker<'_, '_> {
             other: Some(OtherSide { block, thread, place, source_line, access }),
             details,
         }
+    }
+
+    /// A read through the read-only cache of what the launch wrote (rule 25).
+    fn behind_write(&self, judged: &Judged, writer: Thread) -> String {
+        let ([bx, by, bz], [x, y, z]) = self.launch.coordinates(writer);
+        let (name, offset) = self.name_of(judged);
+        let (bytes, name) = (judged.element.bytes, name.as_deref().unwrap_or("memory"));
+        format!(
+            "a read of {bytes} bytes at offset {offset} of `{name}` through the read-only cache (ld.global.nc), of which \
+             block ({bx}, {by}, {bz}), thread ({x}, {y}, {z}) writes in the same launch: the cache may hold the old value; \
+             read it without `__ldg` and without `const __restrict__`"
+        )
     }
 
     fn name_of(&self, judged: &Judged) -> (Option<String>, usize) {

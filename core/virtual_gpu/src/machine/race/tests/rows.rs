@@ -51,7 +51,7 @@ fn judge(
             let (role, count) = (accesses.role, accesses.words);
             let visit = Visit::new(accesses.what.pc(), super::Ordering::Weak, role, count);
             let element = Element { thread, address: 0, bytes: 4, region: Some(0), offset };
-            let rules = Rules { lenient: false, keeps_readers };
+            let rules = Rules { lenient: false, keeps_readers, non_coherent: &[] };
             access(order, shadow, rules, visit, &element, || false);
         }
     }
