@@ -86,6 +86,8 @@ pub(super) struct Outcome {
     pub(super) verdicts: Vec<(Entry, Verdict)>,
     /// Rules of the idiom that it needed.
     pub(super) accepted: Vec<u8>,
+    /// It read strongly what an unordered strong write left: the memory model permits the value before that too.
+    pub(super) may_be_stale: bool,
 }
 
 /// Judges an access and remembers it.
@@ -130,6 +132,7 @@ pub(super) fn access(
         let entry =
             Entry { record, lanes, writes: visit.role.writes(), sees: visit.role == Role::Read };
         let verdict = judge.access(shadow, word, entry, &mut is_same);
+        outcome.may_be_stale |= verdict.may_be_stale;
         if flag && verdict.strong_together {
             outcome.accepted.push(22);
         }

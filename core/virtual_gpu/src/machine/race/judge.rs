@@ -37,6 +37,8 @@ pub(super) struct Verdict {
     pub(super) same_value: bool,
     /// It met a strong access, as a strong one.
     pub(super) strong_together: bool,
+    /// A strong read of what an unordered strong write left, which no read before it has observed.
+    pub(super) may_be_stale: bool,
     /// Reads that an atomic of the same thread follows (rule 23).
     pub(super) attempts: Vec<u32>,
 }
@@ -75,6 +77,7 @@ impl Judge<'_> {
             let Some(other) = self.unordered(entry, &new) else { continue };
             if self.strong_together(entry, other, &new) {
                 verdict.strong_together = true;
+                verdict.may_be_stale |= self.permits_older(&entries, entry, &new);
                 continue;
             }
             // Who observed it may be among what was forgotten.
@@ -129,6 +132,17 @@ impl Judge<'_> {
         let warps = if new.writes || !self.two_warps_read(&entries, me) { 0 } else { WARPS };
         shadow.put(word, entries, forgetful | settled | warps);
         verdict
+    }
+
+    /// Whether a strong read that an unordered strong write precedes may return the value before that: the write is the
+    /// last one, and neither the thread nor anything before the read has observed it.
+    fn permits_older(&self, entries: &[Entry], write: &Entry, read: &Entry) -> bool {
+        let last = entries.iter().rfind(|entry| entry.writes);
+        self.memory == MemoryKind::Global
+            && read.sees
+            && !read.record.what.strength().is_atomic()
+            && last.is_some_and(|last| last.record == write.record)
+            && !self.was_observed(entries, write, read.record.thread)
     }
 
     /// Rule 25.

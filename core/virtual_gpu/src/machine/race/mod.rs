@@ -13,6 +13,7 @@ mod order;
 mod page;
 mod places;
 mod quick;
+mod replay;
 mod report;
 mod row;
 mod shadow;
@@ -33,6 +34,7 @@ use super::run::Recorded;
 use judge::MemoryKind;
 use means::Means;
 use order::{BlockOrder, Reach};
+use replay::Replay;
 use shadow::Shadow;
 
 /// Something that the CUDA idiom accepts and the memory model does not, or that rule 25 notes.
@@ -64,6 +66,10 @@ pub(super) struct LaunchRaces {
     doubts: Vec<Doubt>,
     /// Instructions whose reads were attempts.
     attempts: BTreeSet<u32>,
+    /// Instructions of strong reads to which the memory model permits an older value.
+    stale_reads: BTreeSet<u32>,
+    /// The older values, if reads may return them.
+    replay: Option<Replay>,
     /// Rules of the idiom and the instructions that needed them.
     accepted: BTreeSet<(u8, u32)>,
 }
@@ -87,6 +93,7 @@ pub(super) struct BlockRaces {
 pub(super) use element::Role;
 pub(super) use hooks::WriteOutcome;
 pub(super) use order::Waits;
+pub(super) use replay::{replace, stale_lanes};
 
 /// Refuses launches whose races cannot be looked for.
 pub(super) fn refuse(config: &LaunchConfig, program: &Program) -> Result<(), LaunchError> {
@@ -115,7 +122,7 @@ impl LaunchRaces {
     pub(super) fn new(races: Races, program: &Program) -> Option<Box<Self>> {
         let lenient = match races {
             Races::Ignored => return None,
-            Races::CudaIdiom => true,
+            Races::CudaIdiom | Races::Replayed { .. } => true,
             Races::Strict => false,
         };
         let means =
@@ -129,6 +136,11 @@ impl LaunchRaces {
             global: Vec::new(),
             doubts: Vec::new(),
             attempts: BTreeSet::new(),
+            stale_reads: BTreeSet::new(),
+            replay: match races {
+                Races::Replayed { seed } => Some(Replay::new(seed)),
+                Races::Ignored | Races::CudaIdiom | Races::Strict => None,
+            },
             accepted: BTreeSet::new(),
         }))
     }

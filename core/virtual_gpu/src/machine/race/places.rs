@@ -66,6 +66,9 @@ impl Worker<'_, '_> {
             what: What::new(pc, WORD, Strength::Weak, wide),
             role,
         };
+        if region.is_some() && role.writes() && races.replay.is_some() {
+            return false;
+        }
         let shadow = shadow_of(&mut races.global, &mut block.shared, region);
         if through_cache && accesses.any_written(shadow)
             || role.writes() && shadow.read_non_coherently

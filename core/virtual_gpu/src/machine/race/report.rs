@@ -53,9 +53,10 @@ impl Launch<'_> {
         (block, [number % x, number / x % y, number / (x * y)])
     }
 
-    /// Reports what was in doubt, and lists what was accepted.
-    pub(in super::super) fn finish_races(&mut self) -> Vec<Accepted> {
-        let Some(mut races) = self.races.take() else { return Vec::new() };
+    /// Reports what was in doubt; lists what was accepted, and counts the instructions whose strong reads may return an
+    /// older value.
+    pub(in super::super) fn finish_races(&mut self) -> (Vec<Accepted>, usize) {
+        let Some(mut races) = self.races.take() else { return (Vec::new(), 0) };
         // A compiler that unrolls a loop makes several instructions of one expression: it is an attempt if one of them is.
         let line = |pc: u32| self.program.place(self.module, pc).1;
         let lines: BTreeSet<SourceLine> =
@@ -75,7 +76,7 @@ impl Launch<'_> {
             let (place, source_line) = self.program.place(self.module, *pc);
             Accepted { rule: *rule, place, source_line }
         });
-        accepted.collect()
+        (accepted.collect(), races.stale_reads.len())
     }
 }
 
