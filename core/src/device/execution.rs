@@ -319,6 +319,8 @@ pub struct Outcome {
     pub printed: String,
     /// What the idiom of CUDA accepts and the memory model does not, by the rules of `docs/races.md`.
     pub accepted: Vec<Accepted>,
+    /// Instructions of strong reads to which the memory model permits an older value than the newest.
+    pub stale_reads: usize,
     /// What nobody looked for, so that finding nothing says nothing about it.
     pub not_checked: Vec<&'static str>,
 }

@@ -323,6 +323,7 @@ fn outcome(report: machine::Report, not_checked: Vec<&'static str>) -> Outcome {
         counters: report.counters,
         printed: report.printed,
         accepted: report.accepted,
+        stale_reads: report.stale_reads,
         not_checked,
     }
 }

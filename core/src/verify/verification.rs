@@ -5,6 +5,7 @@ pub(crate) mod counting;
 mod held_out;
 pub mod library;
 mod measuring;
+mod replay;
 mod still_running;
 mod there;
 
@@ -100,7 +101,7 @@ impl Verification<'_> {
                 let echoes = this.echoes(index, &trial.case);
                 this.state(trial, first, &echoes)?;
             }
-            Ok(())
+            this.replays(seen)
         })?;
         let costs = trials.iter().zip(&seen).map(|(trial, report)| Cost::of(trial, report));
         let slowest = costs.fold(Cost::default(), Cost::worse);
@@ -187,6 +188,7 @@ impl Verification<'_> {
             if let Some(beside) = beside {
                 report.warp_instructions = report.warp_instructions.or(beside.warp_instructions);
                 report.counted = beside.counted;
+                report.stale_reads = beside.stale_reads;
             }
             this.checks.workloads.push(WorkloadRun {
                 workload: name.to_owned(),

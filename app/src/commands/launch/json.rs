@@ -67,6 +67,7 @@ fn watch(request: &super::request::Request) -> Value {
         Races::Ignored => "ignored",
         Races::CudaIdiom => "cuda_idiom",
         Races::Strict => "strict",
+        Races::Replayed { .. } => "replayed",
     };
     let schedule = match watch.schedule {
         Schedule::Deterministic => json!("deterministic"),

@@ -112,6 +112,11 @@ pub enum Scrutiny {
         /// Which order.
         seed: u64,
     },
+    /// Everything, and strong reads return older values that the memory model permits (`docs/races.md`, "Replay").
+    Replayed {
+        /// Which of them.
+        seed: u64,
+    },
 }
 
 /// Whether a device that counts tells what it counted.
@@ -140,6 +145,9 @@ pub struct RunReport {
     pub printed: String,
     /// Accesses that the idiom of CUDA accepts and the memory model does not.
     pub accepted: usize,
+    /// Instructions of strong reads to which the memory model permits an older value than the newest, in all launches.
+    #[serde(default)]
+    pub stale_reads: usize,
     /// What nobody looked for.
     pub not_checked: Vec<String>,
     /// How long all launches together took by the host's clock.

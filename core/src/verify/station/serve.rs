@@ -91,6 +91,7 @@ impl Station {
             counted: trace.counted,
             printed: trace.printed,
             accepted: trace.accepted,
+            stale_reads: trace.stale_reads,
             not_checked: trace.not_checked.into_iter().map(str::to_owned).collect(),
             elapsed: trace.elapsed,
             library: trace.library,
@@ -284,10 +285,11 @@ impl Station {
     fn watch(&self, scrutiny: Scrutiny) -> Watch {
         let races = match scrutiny {
             Scrutiny::Full => Races::CudaIdiom,
+            Scrutiny::Replayed { seed } => Races::Replayed { seed },
             Scrutiny::Memory | Scrutiny::Shuffled { .. } => Races::Ignored,
         };
         let schedule = match scrutiny {
-            Scrutiny::Full => Schedule::Deterministic,
+            Scrutiny::Full | Scrutiny::Replayed { .. } => Schedule::Deterministic,
             Scrutiny::Memory => independent(),
             Scrutiny::Shuffled { seed } => Schedule::Adversarial { seed },
         };

@@ -56,6 +56,11 @@ pub enum Races {
     CudaIdiom,
     /// The happens-before of the PTX memory model, with scopes.
     Strict,
+    /// As [`Races::CudaIdiom`], and strong reads of global memory return older values that the memory model permits.
+    Replayed {
+        /// Zero returns the oldest permitted value; any other number decides at random.
+        seed: u64,
+    },
 }
 
 /// In which order blocks, warps and diverged lanes go.
@@ -160,6 +165,9 @@ pub struct Report {
     pub faults: Vec<Fault>,
     /// What [`Races::CudaIdiom`] accepted that [`Races::Strict`] would not, by rule and instruction.
     pub accepted: Vec<Accepted>,
+    /// Instructions whose strong reads met a write that nothing orders before them, so that the memory model permits
+    /// an older value: where there are any, a launch with [`Races::Replayed`] may have another result.
+    pub stale_reads: usize,
     /// What was done, if it was counted.
     pub counters: Option<Counters>,
     /// What the kernel printed.
@@ -393,7 +401,7 @@ impl Machine {
             launch.trace = wanted.map(|wanted| Box::new(Tracing::new(wanted, blocks)));
             launch.run();
             traced = launch.trace.take().map_or_else(Vec::new, |trace| trace.blocks());
-            report.accepted = launch.finish_races();
+            (report.accepted, report.stale_reads) = launch.finish_races();
             watched = launch.watch.take();
             caches = launch.caches.take().map(|caches| caches.traffic());
             (report.steps, report.stopped) = (launch.steps, launch.stopped);
