@@ -27,7 +27,7 @@ pub use self::launch::{Approximations, CheckSet, Launch, Order};
 pub use self::launcher::Launcher;
 pub use self::lessons::{Access, Lesson};
 pub use self::measuring::{Clock, ComparedMode, ExtraMode, Measuring};
-pub use self::models::Models;
+pub use self::models::{AddModel, ModelKind, Models, ModelsAction};
 pub use self::numbers::{Calibrate, Explain, Tour};
 pub use self::picture::Picture;
 pub use self::profile::{HoldClocks, LaunchOnce, Profile};

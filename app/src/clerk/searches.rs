@@ -34,7 +34,7 @@ impl Worker {
         let folder = place::folder(&self.session, &project.root).map_err(|error| told(&error))?;
         let machine = place::machine(&self.session).map_err(|error| told(&error))?;
         let place = Place { session: &self.session, project: &project, chosen };
-        let (mut order, journal, beginning, story) = match beginning {
+        let (order, journal, beginning, story) = match beginning {
             Beginning::New(kernel, plan) => {
                 let seed = fresh_seed().map_err(|error| told(&error))?;
                 let mut order = terms(&plan).begun(place, seed)?;
@@ -54,7 +54,6 @@ impl Worker {
                 (order, journal, engine::Beginning::Before(story.clone()), Some(story))
             }
         };
-        order.knowledge = place::knowledge(&self.session);
         let control = Control::under(&Cancellation::new());
         control.set_pace(pace);
         let conditions = conditions(chosen, order.workload.clone(), order.seed);

@@ -86,6 +86,8 @@ fn header() -> Header {
         forecast: Forecasting::Off,
         budget: Budget { evaluations: Some(80), ..Budget::default() },
         seed: 7,
+        program: String::new(),
+        knowledge: None,
     }
 }
 
