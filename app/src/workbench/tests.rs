@@ -366,7 +366,8 @@ fn ends_without_a_verdict_are_said_and_nothing_hangs() {
         step: Step::Results,
         workload: None,
         limit: Duration::from_secs(9),
-    });
+    }
+    .into());
     let run = Run { candidate: None, seed: 0, verdict: failed, elapsed: Duration::ZERO };
     check(Ending::Evaluated(Box::new(run)), "");
 }

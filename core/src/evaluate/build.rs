@@ -18,6 +18,7 @@ use crate::speed_of_light::code_mix::CodeMix;
 use crate::units::Bytes;
 use crate::verify::case::Case;
 use crate::verify::evidence::{self, Found, Provenance};
+use crate::verify::not_judged::NotJudged;
 use crate::verify::program::{Program, ProgramError};
 use crate::verify::station::{ModuleImage, Side};
 use crate::verify::subject::{Extent, Origins, Subject, Trial};
@@ -106,7 +107,7 @@ fn trusted(
     let job = crate::trusted::job(evaluation.sheet.capability.compute_capability);
     let artifact = match compiler.compile(&job, TRUSTED_LIMIT, cancellation) {
         Ok(compiled) => compiled.artifact,
-        Err(CompileError::Cancelled) => return Err(Failure::Cancelled.into()),
+        Err(CompileError::Cancelled) => return Err(NotJudged::Cancelled.into()),
         Err(error) => return Err(Stop::Broken(format!("the code that judges: {error}"))),
     };
     Ok(ModuleImage { ptx: artifact.ptx, cubin: artifact.cubin })
@@ -253,9 +254,7 @@ impl Builder<'_, '_> {
                 (Purpose::Verify, trial) => subject.trials.push(trial?),
                 (Purpose::Measure, trial) => subject.measured.push(trial?),
                 (Purpose::HeldOut, Ok(trial)) => subject.held_out.push(Some(trial)),
-                (Purpose::HeldOut, Err(Stop::Failure(Failure::Cancelled))) => {
-                    return Err(Failure::Cancelled.into());
-                }
+                (Purpose::HeldOut, Err(Stop::NotJudged(reason))) => return Err(reason.into()),
                 (Purpose::HeldOut, Err(Stop::Failure(_))) => subject.held_out.push(None),
                 (Purpose::HeldOut, Err(_)) => {
                     let message = "a held-out workload could not be built";
@@ -382,7 +381,7 @@ fn because(missing: Missing, whose: impl FnOnce(FactsError) -> Stop) -> Stop {
 
 fn of_reference(error: &FactsError) -> Stop {
     match error {
-        FactsError::Compile(CompileError::Cancelled) => Failure::Cancelled.into(),
+        FactsError::Compile(CompileError::Cancelled) => NotJudged::Cancelled.into(),
         FactsError::Compile(CompileError::Rejected(rejection)) => {
             Stop::Request(rejected(rejection))
         }
@@ -411,7 +410,7 @@ fn rejected(rejection: &Rejection) -> String {
 fn of_candidate(error: FactsError) -> Stop {
     match error {
         FactsError::Plan(error) => Stop::Request(error.to_string()),
-        FactsError::Compile(CompileError::Cancelled) => Failure::Cancelled.into(),
+        FactsError::Compile(CompileError::Cancelled) => NotJudged::Cancelled.into(),
         FactsError::Compile(CompileError::TimedOut { limit }) => {
             Failure::TimedOut { step: Step::Compile, workload: None, limit, at: None }.into()
         }
@@ -425,10 +424,12 @@ fn of_candidate(error: FactsError) -> Stop {
     }
 }
 
-/// What is not carried out refuses the candidate; anything else is our fault.
+/// A feature that no device here has leaves the candidate unjudged; anything else is a defect of Lightbench.
 fn of_program(error: &ProgramError) -> Stop {
     match error {
-        ProgramError::Unsupported(unsupported) => Failure::from(*unsupported).into(),
+        ProgramError::Unsupported(unsupported) => {
+            NotJudged::NotSupported { reason: unsupported.to_string() }.into()
+        }
         ProgramError::NotCompiled(_) | ProgramError::NoSuchBuffer => {
             Stop::Broken(error.to_string())
         }

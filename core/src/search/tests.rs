@@ -21,6 +21,7 @@ use crate::strategies::{StrategyKind, TunerKind};
 use crate::suggest::knowledge::Knowledge;
 use crate::suggest::model::Roles;
 use crate::units::Seconds;
+use crate::verify::not_judged::NotPassed;
 use crate::verify::verdict::{
     Checks, Failure, Glance, Passed, Refused, Screened, ScreenedTiming, Uncounted, WorkloadTiming,
 };
@@ -67,8 +68,8 @@ impl Scripted {
     }
 }
 
-fn wrong() -> Failure {
-    Failure::Refused(Refused::Load("as the script has it".to_owned()))
+fn wrong() -> NotPassed {
+    Failure::Refused(Refused::Load("as the script has it".to_owned())).into()
 }
 
 impl Laboratory for Scripted {

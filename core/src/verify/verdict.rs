@@ -11,7 +11,7 @@ use super::compare::Wrongness;
 use super::evidence::Found;
 use super::fault_report::FaultReport;
 use super::inputs::Recipe;
-use super::program::Unsupported;
+use super::not_judged::NotPassed;
 use crate::compile::facts::{FactsError, LaunchFacts};
 use crate::measure::{Energy, NoEnergy, Protocol, Timing};
 use crate::project::launch::expectation::{Expectation, RefusalKind, WrongKind};
@@ -24,8 +24,8 @@ use crate::speed_of_light::situation::Profile;
 use crate::speed_of_light::standing::{NoStanding, Standing};
 use crate::units::Seconds;
 
-/// Whether a candidate is right.
-pub type Verdict = Result<Passed, Failure>;
+/// What came of verifying a candidate: it passed, it failed, or it was not judged.
+pub type Verdict = Result<Passed, NotPassed>;
 
 /// A candidate that passed everything that its device can look at. Only verification makes one.
 #[derive(Clone, Debug)]
@@ -293,15 +293,6 @@ pub enum Failure {
         /// Where it still was after many steps, if a virtual device says so.
         at: Option<Box<FaultReport>>,
     },
-    /// The process or the device ended.
-    DeviceLost {
-        /// In which step.
-        step: Step,
-        /// What is known.
-        reason: String,
-    },
-    /// Somebody cancelled.
-    Cancelled,
 }
 
 /// Why a candidate is not run at all.
@@ -320,8 +311,6 @@ pub enum Refused {
     },
     /// The device does not take its code.
     Load(String),
-    /// It asks for something that is not carried out yet.
-    Unsupported(Unsupported),
     /// It needs more memory than the device has, or than the project allows.
     Memory(String),
 }
@@ -373,15 +362,7 @@ impl Failure {
             Self::Fault(_) => "fault",
             Self::Wrong(_) => "wrong",
             Self::TimedOut { .. } => "timed_out",
-            Self::DeviceLost { .. } => "device_lost",
-            Self::Cancelled => "cancelled",
         }
-    }
-}
-
-impl From<Unsupported> for Failure {
-    fn from(unsupported: Unsupported) -> Self {
-        Self::Refused(Refused::Unsupported(unsupported))
     }
 }
 

@@ -7,6 +7,7 @@ use lightbench_core::project::scalar::ScalarValue;
 use lightbench_core::verify::compare::{Mismatch, Wrongness};
 use lightbench_core::verify::evidence::{Found, Origin};
 use lightbench_core::verify::fault_report::{CodePlace, FaultReport};
+use lightbench_core::verify::not_judged::{NotJudged, NotPassed};
 use lightbench_core::verify::sentence;
 use lightbench_core::verify::verdict::{Checks, Failure, Refused, Wrong};
 use serde_json::{Value, json};
@@ -31,8 +32,9 @@ pub(super) fn run(report: &Report<'_>, kernel: &Kernel, run: &Run) -> Value {
         "sentence": sentence::verdict(&kernel.name, &run.verdict),
         "verdict": match &run.verdict {
             Ok(_) => "passed",
-            Err(failure) => failure.word(),
+            Err(reason) => reason.word(),
         },
+        "status": status(&run.verdict),
     });
     match &run.verdict {
         Ok(passed) => {
@@ -40,7 +42,7 @@ pub(super) fn run(report: &Report<'_>, kernel: &Kernel, run: &Run) -> Value {
             value["passed"]["only_modelled"] = passed.only_modelled().collect();
             value["passed"]["times"] = json!(times::document(&passed.timings));
         }
-        Err(failure) => value[failure.word()] = payload(failure),
+        Err(reason) => value[reason.word()] = payload(reason),
     }
     value
 }
@@ -86,7 +88,30 @@ pub(super) fn checks(checks: &Checks) -> Value {
     })
 }
 
-pub(super) fn payload(failure: &Failure) -> Value {
+/// Which of the three outcomes it is: the value of `status`.
+pub(super) fn status<Tier>(verdict: &Result<Tier, NotPassed>) -> &'static str {
+    verdict.as_ref().map_or_else(NotPassed::status, |_| "passed")
+}
+
+pub(super) fn payload(reason: &NotPassed) -> Value {
+    match reason {
+        NotPassed::Failed(failure) => of_failure(failure),
+        NotPassed::NotJudged(reason) => not_judged(reason),
+    }
+}
+
+fn not_judged(reason: &NotJudged) -> Value {
+    match reason {
+        NotJudged::DeviceLost { step, reason } => json!({ "step": step, "reason": reason }),
+        NotJudged::CrashesWorker { step, workload, death } => {
+            json!({ "step": step, "workload": workload, "death": death.to_string() })
+        }
+        NotJudged::NotSupported { reason } => json!({ "message": reason }),
+        NotJudged::Cancelled => json!({}),
+    }
+}
+
+fn of_failure(failure: &Failure) -> Value {
     match failure {
         Failure::Compile(error) => failure::to_json(error),
         Failure::Refused(refused) => refusal(refused),
@@ -103,8 +128,6 @@ pub(super) fn payload(failure: &Failure) -> Value {
             "step": step, "workload": workload, "limit_seconds": limit.as_secs_f64(),
             "at": at.as_ref().map(|at| one_fault(at)),
         }),
-        Failure::DeviceLost { step, reason } => json!({ "step": step, "reason": reason }),
-        Failure::Cancelled => json!({}),
     }
 }
 
@@ -129,9 +152,6 @@ fn refusal(refused: &Refused) -> Value {
             json!({ "kind": "launch", "workload": workload, "problems": problems })
         }
         Refused::Load(reason) => json!({ "kind": "load", "message": reason }),
-        Refused::Unsupported(reason) => {
-            json!({ "kind": "unsupported", "message": reason.to_string() })
-        }
         Refused::Memory(reason) => json!({ "kind": "memory", "message": reason }),
     }
 }

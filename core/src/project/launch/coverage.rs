@@ -4,11 +4,11 @@
 
 use super::{
     Launch, LaunchStep, Step, flags,
-    plan::{PlanError, Selection, combination, combinations, with_parameters},
+    plan::{MAX_OPERATIONS, PlanError, Selection, combination, combinations, with_parameters},
 };
 use crate::project::{
     definition::Definition, environment::Environment, expression::Expression, locate::Located,
-    problem::Findings, workload::Workload,
+    manifest::Purpose, problem::Findings, workload::Workload,
 };
 
 /// The most combinations of parameter values.
@@ -43,6 +43,7 @@ pub(super) fn check(
             Checker { launch, selection: &selection, environment: &environment, workload };
         checker.objects(findings, at);
         checker.steps(findings, at.field("steps"), &launch.steps);
+        checker.operations(findings, at.field("steps"));
     }
 }
 
@@ -67,7 +68,8 @@ fn default_parameters<'a>(
                 PlanError::UnknownParameter { .. }
                 | PlanError::UnknownValue { .. }
                 | PlanError::NotAllowed { .. }
-                | PlanError::OutOfRange { .. },
+                | PlanError::OutOfRange { .. }
+                | PlanError::TooManyOperations { .. },
             ) => return None,
         }
     }
@@ -139,6 +141,23 @@ impl Checker<'_> {
                 Step::Launch(launch) => self.launch(findings, place, launch),
             }
         }
+    }
+
+    /// Repetitions that are each in range may multiply to a run that takes hours.
+    fn operations(&self, findings: &mut Findings<'_>, at: &Located) {
+        let all = Launch { steps: self.launch.steps.clone(), ..self.empty() };
+        let planned = all.plan_in(self.selection, self.environment);
+        let Err(PlanError::TooManyOperations { found }) = planned else { return };
+        let is_repeat = |step: &Step| matches!(step, Step::Repeat { .. });
+        let first = self.launch.steps.iter().position(is_repeat).unwrap_or_default();
+        let found = match self.workload.purpose {
+            Purpose::Verify | Purpose::Measure => {
+                format!("{found} launches and fills in workload `{}`", self.workload.name)
+            }
+            Purpose::HeldOut => "too many launches and fills in a held-out workload".to_owned(),
+        };
+        let expected = format!("at most {MAX_OPERATIONS} in one run, with all repetitions");
+        findings.add(at.item(first).field("count"), found, expected);
     }
 
     fn launch(&self, findings: &mut Findings<'_>, at: &Located, launch: &LaunchStep) {
@@ -216,7 +235,8 @@ impl Checker<'_> {
             }
             PlanError::UnknownParameter { .. }
             | PlanError::UnknownValue { .. }
-            | PlanError::NotAllowed { .. } => {}
+            | PlanError::NotAllowed { .. }
+            | PlanError::TooManyOperations { .. } => {}
         }
     }
 }

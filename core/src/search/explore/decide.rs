@@ -119,7 +119,7 @@ impl<L: Laboratory> Explorer<'_, L> {
         let origin = self.scribe.story.variants[variant].proposal.origin.clone();
         let verdict = match &run.verdict {
             Ok(passed) => recorded(passed),
-            Err(failure) => Verdict::Failed(Failed::of(failure)),
+            Err(reason) => Verdict::Failed(Failed::of(reason)),
         };
         // A kill between the two has it judged again, which is better than lost.
         (self.keeper)(Kept { kernel: Arc::clone(kernel), run, origin, parent });

@@ -187,6 +187,9 @@ pub enum StationFailure {
     /// The device does not take a module.
     #[error("{0}")]
     Load(String),
+    /// The device lacks an instruction or a feature that a module or a launch needs.
+    #[error("{0}")]
+    NotSupported(String),
     /// The device refuses a launch.
     #[error("{0}")]
     Launch(String),
