@@ -48,7 +48,7 @@ impl Worker {
         };
         let page = store.page(before, AT_ONCE)?;
         let part = match page.oldest() {
-            Some(oldest) if page.runs.len() + page.unreadable.len() == AT_ONCE => {
+            Some(oldest) if page.rows == AT_ONCE => {
                 self.reading = Some((folder.to_owned(), store));
                 Part::More(oldest)
             }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
+use super::damage::DamagedRow;
 use super::sidecar::PATIENCE;
 use super::store::RunNumber;
 use super::text::TextHash;
@@ -37,7 +38,10 @@ pub enum HistoryError {
         known: i64,
     },
     /// What is in the file cannot be read as a database.
-    #[error("{} is damaged: {reason}", path.display())]
+    #[error(
+        "{} is damaged: {reason}; `lightbench history` copies the runs that can be read to a new file",
+        path.display()
+    )]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -86,6 +90,9 @@ pub enum HistoryError {
     /// What this machine did not run is never a baseline.
     #[error("run {0} is recorded: this machine did not run it, so it is no baseline")]
     OnlyRecorded(RunNumber),
+    /// A value of the run is damaged.
+    #[error("{0}; the run cannot be used")]
+    DamagedRun(DamagedRow),
     /// What did not pass is never a baseline.
     #[error("run {0} did not pass everything, so it is no baseline")]
     NotPassed(RunNumber),

@@ -68,7 +68,8 @@ pub(super) fn is_too_short(folder: &Path) -> io::Result<bool> {
 
 /// Moves the database and what lies beside it out of the way, under a name that is free; returns where it is now.
 pub(super) fn set_aside(folder: &Path) -> Result<PathBuf, HistoryError> {
-    let kept = free_name(folder, "history-aside")?;
+    let today = jiff::Timestamp::now().strftime("%Y-%m-%d");
+    let kept = free_name(folder, &format!("history-aside-{today}"))?;
     for suffix in ["", COMPANIONS[0], COMPANIONS[1], COMPANIONS[2]] {
         let path = folder.join(format!("{DATABASE}{suffix}"));
         let mut target = kept.clone().into_os_string();
@@ -80,6 +81,37 @@ pub(super) fn set_aside(folder: &Path) -> Result<PathBuf, HistoryError> {
         }
     }
     Ok(kept)
+}
+
+/// Copies the database and what it needs to be opened. A journal that names another file stays behind.
+pub(super) fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let [log, _shared_memory, journal] = COMPANIONS;
+    let suffixes = match journal_names_another(from)? {
+        true => [Some(""), Some(log), None],
+        false => [Some(""), Some(log), Some(journal)],
+    };
+    for suffix in suffixes.into_iter().flatten() {
+        let name = format!("{DATABASE}{suffix}");
+        match fs::copy(from.join(&name), to.join(&name)) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Removes a database and what lies beside it, where they are.
+pub(super) fn remove(database: &Path) -> io::Result<()> {
+    for suffix in ["", COMPANIONS[0], COMPANIONS[1], COMPANIONS[2]] {
+        let mut path = database.as_os_str().to_owned();
+        path.push(suffix);
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+    }
+    Ok(())
 }
 
 /// The first of `stem-1.db`, `stem-2.db` … that nothing has. The caller holds the lock, so that nobody takes it.

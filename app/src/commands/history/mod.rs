@@ -143,6 +143,7 @@ impl From<HistoryError> for Refused {
             HistoryError::NoSuchRun(_)
             | HistoryError::OnlyRecorded(_)
             | HistoryError::NotPassed(_)
+            | HistoryError::DamagedRun(_)
             | HistoryError::MissingText { .. } => Self::Request(message),
             HistoryError::Files { .. }
             | HistoryError::Newer { .. }

@@ -1,6 +1,7 @@
 //! What a history promises.
 
 mod appending;
+mod damage;
 mod lineage;
 mod opening;
 mod querying;
