@@ -12,7 +12,7 @@ use crate::project::{Project, Purpose, Workload};
 use crate::toolchain::ProgramError;
 use crate::verify::inputs::{Draw, Recipe};
 use crate::verify::station::{
-    CountsUse, MemoryOrder, Opening, OpeningHead, RunOrder, Scrutiny, Side,
+    CountsUse, GridPart, MemoryOrder, Opening, OpeningHead, RunOrder, Scrutiny, Side,
 };
 use crate::verify::subject::Subject;
 use crate::verify::verdict::{Failure, Step, TimingUse};
@@ -134,6 +134,7 @@ fn order(
         scrutiny: Scrutiny::Memory,
         counts: CountsUse::Drop,
         outputs: None,
+        part: GridPart::Whole,
     };
     Ok(Order { opening, run })
 }

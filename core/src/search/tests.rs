@@ -22,7 +22,8 @@ use crate::suggest::knowledge::Knowledge;
 use crate::suggest::model::Roles;
 use crate::units::Seconds;
 use crate::verify::verdict::{
-    Checks, Failure, Glance, Passed, Refused, Screened, ScreenedTiming, Uncounted, WorkloadTiming,
+    Checks, Failure, Glance, Passed, Refused, Screened, ScreenedTiming, SizeCheck, Uncounted,
+    WorkloadTiming,
 };
 
 /// How long a kernel takes on a workload, or that something is wrong with it.
@@ -122,6 +123,7 @@ impl Laboratory for Scripted {
                 workload,
                 timings,
                 withheld: None,
+                check: SizeCheck::Whole,
                 profile: Err(Uncounted::NoVirtualDevice),
                 energy: None,
                 standing: None,

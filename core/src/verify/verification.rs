@@ -7,6 +7,7 @@ pub mod library;
 mod measuring;
 mod still_running;
 mod there;
+mod timed_size;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -17,8 +18,8 @@ use super::case::Case;
 use super::fault_report::FaultReport;
 use super::inputs::{self, Draw, Echo, Recipe};
 use super::station::{
-    CountsUse, JudgeOrder, JudgeReport, MemoryOrder, ModuleImage, RunOrder, RunReport, Scrutiny,
-    StationFailure,
+    CountsUse, GridPart, JudgeOrder, JudgeReport, MemoryOrder, ModuleImage, RunOrder, RunReport,
+    Scrutiny, StationFailure,
 };
 use super::stations::{StationError, Stations};
 use super::subject::{Subject, Trial};
@@ -384,12 +385,17 @@ impl Verification<'_> {
     }
 
     fn judge(&mut self, attempt: &Attempt<'_>) -> Result<JudgeReport, Stop> {
+        self.judge_part(attempt, GridPart::Whole)
+    }
+
+    fn judge_part(&mut self, attempt: &Attempt<'_>, part: GridPart) -> Result<JudgeReport, Stop> {
         let trial = attempt.trial;
         let order = JudgeOrder {
             case: trial.case.clone(),
             program: trial.reference.clone(),
             recipe: attempt.recipe,
             outputs: std::path::PathBuf::new(),
+            part,
         };
         match self.stations.judge(order, REFERENCE_LIMIT, self.cancellation) {
             Ok(report) => Ok(report),
@@ -543,6 +549,7 @@ impl Attempt<'_> {
             scrutiny,
             counts,
             outputs: None,
+            part: GridPart::Whole,
         }
     }
 }
