@@ -19,7 +19,9 @@ use lightbench_core::history::{Provenance, RunNumber, StoredRun};
 use lightbench_core::measure::{self, Basis, Clock, Conditions, Summary, Timing};
 use lightbench_core::project::{BrokenFile, Part as ProjectPart, Project};
 use lightbench_core::units::Seconds;
-use lightbench_core::verify::verdict::{Checks, Failure, Passed, Step, Uncounted, WorkloadTiming};
+use lightbench_core::verify::verdict::{
+    Checks, Failure, Passed, SizeCheck, Step, Uncounted, WorkloadTiming,
+};
 
 use super::command::Recovery;
 use super::errand::{Clerk, DeviceChoice, Errand, Evaluator, Finding, Found, Part};
@@ -156,6 +158,7 @@ pub(crate) fn passed(seed: u64, seconds: f64) -> Run {
         workload: WORKLOAD.to_owned(),
         timings: vec![timing(seconds)],
         withheld: None,
+        check: SizeCheck::Whole,
         profile: Err(Uncounted::NoVirtualDevice),
         energy: None,
         standing: None,

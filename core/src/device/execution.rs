@@ -19,7 +19,7 @@ use crate::measure::{Energy, NoEnergy};
 use crate::units::Seconds;
 use crate::virtual_gpu::cost::Counters;
 use crate::virtual_gpu::machine::Accepted;
-use crate::virtual_gpu::{Access, Fault, FaultKind, Initial};
+use crate::virtual_gpu::{Access, Blocks, Fault, FaultKind, Initial};
 
 /// Something that loads, holds and runs.
 pub trait Device: fmt::Debug {
@@ -142,10 +142,47 @@ pub trait Device: fmt::Debug {
         None
     }
 
+    /// Runs of a part of a grid; none on a device that runs whole grids only.
+    fn partial_launch(&mut self) -> Option<&mut dyn PartialLaunch> {
+        None
+    }
+
     /// What a device that runs in real time has besides; none of one that models its time.
     fn instruments(&mut self) -> Option<&mut dyn Instruments> {
         None
     }
+}
+
+/// Runs of a part of a grid, and a look at what the part wrote.
+pub trait PartialLaunch {
+    /// Runs only these blocks of a launch: afterwards buffers hold a part of its result.
+    ///
+    /// # Errors
+    ///
+    /// The launch is impossible, or blocks of the kernel may wait for each other.
+    fn launch_part(&mut self, launch: &Launch, blocks: Blocks) -> Result<Outcome, DeviceError>;
+
+    /// How what a block writes may depend on other blocks of the same launch: atomics, fences, strong accesses. None where
+    /// it cannot.
+    ///
+    /// # Errors
+    ///
+    /// The module has no such kernel, or the device does not execute it.
+    fn block_coupling(&self, launch: &Launch) -> Result<Option<&'static str>, DeviceError>;
+
+    /// The ranges of bytes of a buffer that were written, ascending.
+    ///
+    /// # Errors
+    ///
+    /// The buffer is another device's.
+    fn written(&self, buffer: BufferId) -> Result<Vec<Range<usize>>, DeviceError>;
+
+    /// The bytes of a range of a buffer.
+    ///
+    /// # Errors
+    ///
+    /// The buffer is another device's, or smaller.
+    fn read_range(&self, buffer: BufferId, range: Range<usize>) -> Result<Vec<u8>, DeviceError>;
 }
 
 /// What a device that runs in real time has besides what all devices have.

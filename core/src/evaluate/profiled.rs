@@ -13,7 +13,7 @@ use crate::toolchain::ProgramError;
 use crate::verify::inputs::{Draw, Recipe};
 use crate::verify::not_judged::NotJudged;
 use crate::verify::station::{
-    CountsUse, MemoryOrder, Opening, OpeningHead, RunOrder, Scrutiny, Side,
+    CountsUse, GridPart, MemoryOrder, Opening, OpeningHead, RunOrder, Scrutiny, Side,
 };
 use crate::verify::subject::Subject;
 use crate::verify::verdict::{Step, TimingUse};
@@ -135,6 +135,7 @@ fn order(
         scrutiny: Scrutiny::Memory,
         counts: CountsUse::Drop,
         outputs: None,
+        part: GridPart::Whole,
     };
     Ok(Order { opening, run })
 }

@@ -266,6 +266,9 @@ pub enum Verdict {
         bottleneck: Option<String>,
         /// Techniques that the playbook advises there, and times as fast that it expects of each.
         advised: Vec<(String, f64)>,
+        /// Timed workloads of which no result was judged: their times are modelled only.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        not_checked: Vec<String>,
     },
     /// It is not.
     Failed(Failed),

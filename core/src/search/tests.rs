@@ -23,7 +23,8 @@ use crate::suggest::model::Roles;
 use crate::units::Seconds;
 use crate::verify::not_judged::NotPassed;
 use crate::verify::verdict::{
-    Checks, Failure, Glance, Passed, Refused, Screened, ScreenedTiming, Uncounted, WorkloadTiming,
+    Checks, Failure, Glance, Passed, Refused, Screened, ScreenedTiming, SizeCheck, Uncounted,
+    WorkloadTiming,
 };
 
 /// How long a kernel takes on a workload, or that something is wrong with it.
@@ -123,6 +124,7 @@ impl Laboratory for Scripted {
                 workload,
                 timings,
                 withheld: None,
+                check: SizeCheck::Whole,
                 profile: Err(Uncounted::NoVirtualDevice),
                 energy: None,
                 standing: None,

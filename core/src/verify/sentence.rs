@@ -91,14 +91,17 @@ fn of_passed(kernel: &str, passed: &Passed) -> String {
         count => format!("{count} held out"),
     };
     let order = if checks.deterministic { "" } else { ", not the same bits in every order" };
-    let unseen = only_modelled(passed);
-    format!("{kernel} is correct: {workloads} and {held_out}, {runs} runs{order}{unseen}")
+    let sampled = listed("; checked in sampled blocks", passed.sampled_sizes());
+    let unchecked = listed("; not checked", passed.not_checked_sizes().map(|(name, _)| name));
+    format!(
+        "{kernel} is correct: {workloads} and {held_out}, {runs} runs{order}{sampled}{unchecked}"
+    )
 }
 
-/// Sizes at which nobody looked at results.
-fn only_modelled(passed: &Passed) -> String {
-    let names: Vec<String> = passed.only_modelled().map(|name| format!("`{name}`")).collect();
-    if names.is_empty() { String::new() } else { format!("; only modelled: {}", names.join(", ")) }
+/// Names of workloads behind what is said of them; nothing where there are none.
+fn listed<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+    if names.is_empty() { String::new() } else { format!("{what}: {}", names.join(", ")) }
 }
 
 /// A failure of a kernel of that name.

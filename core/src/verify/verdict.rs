@@ -37,11 +37,18 @@ pub struct Passed {
 }
 
 impl Passed {
-    /// Workloads that a model alone speaks of: a virtual device runs too little of them to look at results.
-    pub fn only_modelled(&self) -> impl Iterator<Item = &str> {
-        let seen = |name: &str| self.checks.workloads.iter().any(|run| run.workload == name);
-        let names = self.timings.iter().map(|timing| timing.workload.as_str());
-        names.filter(move |name| !seen(name))
+    /// Timed workloads of which no result was judged, with the reasons: their times are modelled only.
+    pub fn not_checked_sizes(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.timings.iter().filter_map(|timing| match &timing.check {
+            SizeCheck::NotChecked(reason) => Some((timing.workload.as_str(), reason.as_str())),
+            SizeCheck::Whole | SizeCheck::Sampled { .. } => None,
+        })
+    }
+
+    /// Timed workloads of which only sampled blocks were judged.
+    pub fn sampled_sizes(&self) -> impl Iterator<Item = &str> {
+        let sampled = |timing: &&WorkloadTiming| matches!(timing.check, SizeCheck::Sampled { .. });
+        self.timings.iter().filter(sampled).map(|timing| timing.workload.as_str())
     }
 }
 
@@ -54,6 +61,8 @@ pub struct WorkloadTiming {
     pub timings: Vec<Timing>,
     /// Why there is none.
     pub withheld: Option<String>,
+    /// How the results were checked at this size.
+    pub check: SizeCheck,
     /// What a virtual device counted, or why none did.
     pub profile: Result<Profile, Uncounted>,
     /// What an execution costs in energy, where somebody asked; or why nobody can say.
@@ -62,6 +71,24 @@ pub struct WorkloadTiming {
     pub standing: Option<WorkloadStanding>,
     /// What others take for the same work.
     pub baselines: Vec<BaselineTiming>,
+}
+
+/// How the results of a timed workload were checked at its own size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SizeCheck {
+    /// All outputs of a run at this size were judged.
+    Whole,
+    /// Sampled blocks ran, and elements that they wrote were judged.
+    Sampled {
+        /// Blocks that ran.
+        blocks: u64,
+        /// Blocks of the grid.
+        of: u64,
+        /// Elements that were judged.
+        elements: u64,
+    },
+    /// Nothing was executed at this size, or nothing of it judged, for this reason.
+    NotChecked(String),
 }
 
 /// Why nothing was counted.

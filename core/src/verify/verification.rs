@@ -9,6 +9,7 @@ mod replay;
 mod still_running;
 mod stop;
 mod there;
+mod timed_size;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -22,8 +23,8 @@ use super::fault_report::FaultReport;
 use super::inputs::{self, Draw, Echo, Recipe};
 use super::not_judged::NotJudged;
 use super::station::{
-    CountsUse, JudgeOrder, JudgeReport, MemoryOrder, ModuleImage, RunOrder, RunReport, Scrutiny,
-    StationFailure,
+    CountsUse, GridPart, JudgeOrder, JudgeReport, MemoryOrder, ModuleImage, RunOrder, RunReport,
+    Scrutiny, StationFailure,
 };
 use super::stations::{StationError, Stations};
 use super::subject::{Subject, Trial};
@@ -383,12 +384,17 @@ impl Verification<'_> {
     }
 
     fn judge(&mut self, attempt: &Attempt<'_>) -> Result<JudgeReport, Stop> {
+        self.judge_part(attempt, GridPart::Whole)
+    }
+
+    fn judge_part(&mut self, attempt: &Attempt<'_>, part: GridPart) -> Result<JudgeReport, Stop> {
         let trial = attempt.trial;
         let order = JudgeOrder {
             case: trial.case.clone(),
             program: trial.reference.clone(),
             recipe: attempt.recipe,
             outputs: std::path::PathBuf::new(),
+            part,
         };
         match self.stations.judge(order, REFERENCE_LIMIT, self.cancellation) {
             Ok(report) => Ok(report),
@@ -549,6 +555,7 @@ impl Attempt<'_> {
             scrutiny,
             counts,
             outputs: None,
+            part: GridPart::Whole,
         }
     }
 }

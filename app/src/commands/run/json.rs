@@ -9,7 +9,7 @@ use lightbench_core::verify::evidence::{Found, Origin};
 use lightbench_core::verify::fault_report::{CodePlace, FaultReport};
 use lightbench_core::verify::not_judged::{NotJudged, NotPassed};
 use lightbench_core::verify::sentence;
-use lightbench_core::verify::verdict::{Checks, Failure, Refused, Wrong};
+use lightbench_core::verify::verdict::{Checks, Failure, Passed, Refused, SizeCheck, Wrong};
 use serde_json::{Value, json};
 
 use super::{Report, times};
@@ -39,7 +39,9 @@ pub(super) fn run(report: &Report<'_>, kernel: &Kernel, run: &Run) -> Value {
     match &run.verdict {
         Ok(passed) => {
             value["passed"] = checks(&passed.checks);
-            value["passed"]["only_modelled"] = passed.only_modelled().collect();
+            value["passed"]["only_modelled"] =
+                passed.not_checked_sizes().map(|(workload, _)| workload).collect();
+            value["passed"]["timed_sizes"] = timed_sizes(passed);
             value["passed"]["times"] = json!(times::document(&passed.timings));
         }
         Err(reason) => value[reason.word()] = payload(reason),
@@ -57,6 +59,21 @@ pub(super) fn runs(report: &Report<'_>) -> Value {
         "runs": runs,
         "broken": report::broken_json(report.broken.iter().copied()),
     })
+}
+
+/// How each timed workload was checked at its own size.
+fn timed_sizes(passed: &Passed) -> Value {
+    let each = passed.timings.iter().map(|timing| match &timing.check {
+        SizeCheck::Whole => json!({ "workload": timing.workload, "check": "whole" }),
+        SizeCheck::Sampled { blocks, of, elements } => json!({
+            "workload": timing.workload, "check": "sampled",
+            "blocks": blocks, "of_blocks": of, "elements": elements,
+        }),
+        SizeCheck::NotChecked(reason) => {
+            json!({ "workload": timing.workload, "check": "not_checked", "reason": reason })
+        }
+    });
+    each.collect()
 }
 
 pub(super) fn checks(checks: &Checks) -> Value {

@@ -138,6 +138,7 @@ fn judged(variant: usize, micros: f64) -> Entry {
         lines: vec![line],
         bottleneck: None,
         advised: Vec::new(),
+        not_checked: Vec::new(),
     };
     Entry::Judged { variant, verdict }
 }

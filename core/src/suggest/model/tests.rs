@@ -28,7 +28,8 @@ use crate::suggest::trajectory;
 use crate::units::Seconds;
 use crate::verify::not_judged::NotPassed;
 use crate::verify::verdict::{
-    Checks, Failure, Glance, Passed, Refused, Screened, ScreenedTiming, Uncounted, WorkloadTiming,
+    Checks, Failure, Glance, Passed, Refused, Screened, ScreenedTiming, SizeCheck, Uncounted,
+    WorkloadTiming,
 };
 
 const REPLIES: &str = include_str!("../../../../tests/data/replies/vector-add.jsonl");
@@ -108,6 +109,7 @@ impl Laboratory for Scripted {
                 workload: workload.clone(),
                 timings: vec![timing.clone()],
                 withheld: None,
+                check: SizeCheck::Whole,
                 profile: Err(Uncounted::NoVirtualDevice),
                 energy: None,
                 standing: None,

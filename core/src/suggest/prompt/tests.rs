@@ -99,6 +99,7 @@ pub(crate) fn story(project: &Project, kernel: &Kernel) -> Story {
                 lines: lines.collect(),
                 bottleneck: Some("memory".to_owned()),
                 advised: Vec::new(),
+                not_checked: Vec::new(),
             };
             entries.push(Entry::Judged { variant, verdict });
             entries.push(Entry::Decided { variant, decision: Decision::Accepted { why } });

@@ -4,11 +4,14 @@
 //! folder from one station to the other, where it is judged.
 
 pub mod accesses;
+mod block_map;
 mod bound;
 mod judging;
 mod known;
 mod measure;
 mod outputs;
+mod sample;
+mod sampler;
 mod sampling;
 mod serve;
 mod steps;
@@ -28,6 +31,7 @@ use crate::device::{LibraryUsed, Placement};
 use crate::speed_of_light::beside::LaunchCounts;
 
 pub use measure::{MeasureOrder, MeasureReport, ModelledProgram, ModelledTime, Quantity, Samples};
+pub use sample::{GridPart, Sampled};
 pub use serve::Station;
 
 /// A device with modules, opened anew.
@@ -85,6 +89,8 @@ pub struct RunOrder {
     pub scrutiny: Scrutiny,
     /// Whether counts are told.
     pub counts: CountsUse,
+    /// Which blocks run.
+    pub part: GridPart,
     /// An existing folder for what the outputs hold, if anybody wants to judge them.
     pub outputs: Option<PathBuf>,
 }
@@ -154,6 +160,8 @@ pub struct RunReport {
     pub elapsed: Duration,
     /// Which library ran, if one did.
     pub library: Option<LibraryUsed>,
+    /// What sampled blocks showed, where those ran.
+    pub sampled: Option<Sampled>,
 }
 
 /// Judging what a candidate left.
@@ -167,6 +175,8 @@ pub struct JudgeOrder {
     pub recipe: Recipe,
     /// The folder where the outputs are.
     pub outputs: PathBuf,
+    /// Which blocks of the candidate ran.
+    pub part: GridPart,
 }
 
 /// How outputs compare with the reference's.
@@ -176,6 +186,8 @@ pub struct JudgeReport {
     pub comparisons: Vec<Comparison>,
     /// For the precision probe: whether the reference's results show that every honest order of operations is exact.
     pub exact: bool,
+    /// Of sampled blocks: how many elements were judged, or why none was.
+    pub sampled: Option<Result<u64, String>>,
 }
 
 /// Why a station cannot do what it is ordered.

@@ -16,7 +16,7 @@ use crate::verify::case::Case;
 use crate::verify::fixture;
 use crate::verify::inputs::{Draw, Recipe};
 use crate::verify::program::{ArgumentCase, LaunchStep, Program, Step};
-use crate::verify::station::{CountsUse, MemoryOrder, Scrutiny, Station};
+use crate::verify::station::{CountsUse, GridPart, MemoryOrder, Scrutiny, Station};
 use crate::worker::server;
 
 const SCRIPT: &str = "LIGHTBENCH_TEST_SCRIPT";
@@ -99,11 +99,18 @@ fn run_order() -> RunOrder {
         scrutiny: Scrutiny::Memory,
         counts: CountsUse::Drop,
         outputs: None,
+        part: GridPart::Whole,
     }
 }
 
 fn judge_order() -> JudgeOrder {
-    JudgeOrder { case: case(), program: program(), recipe: RECIPE, outputs: PathBuf::new() }
+    JudgeOrder {
+        case: case(),
+        program: program(),
+        recipe: RECIPE,
+        outputs: PathBuf::new(),
+        part: GridPart::Whole,
+    }
 }
 
 fn writes(values: [i32; 4]) -> Act {

@@ -280,6 +280,21 @@ impl Machine {
         self.watched_launch(module, kernel, config, None).map(|done| done.report)
     }
 
+    /// How what a block writes may depend on other blocks of the same launch: atomics, fences, strong accesses, clocks.
+    /// None where it cannot, unless plain accesses race.
+    ///
+    /// # Errors
+    ///
+    /// The module has no such kernel, or the kernel has instructions that are not supported.
+    pub fn block_coupling(
+        module: &Module,
+        kernel: &str,
+    ) -> Result<Option<&'static str>, LaunchError> {
+        let (id, _) = find_kernel(module, kernel)?;
+        let program = lower::program(module, id).map_err(LaunchError::Unsupported)?;
+        Ok(parallel::has_meeting_blocks(&program))
+    }
+
     /// Runs a kernel until it ends or what is watched for happens.
     ///
     /// A launch that pauses leaves its variables among the buffers, to be looked at; its machine ends with it.
@@ -586,9 +601,11 @@ fn check_counting(
     }
     match config.blocks {
         Blocks::All => Ok(()),
-        Blocks::Sampled { .. } => match super::traffic::first_poll(program) {
-            Some(pc) => Err(LaunchError::Sample(program.place(module, pc).0)),
-            None => Ok(()),
-        },
+        Blocks::Sampled { .. } | Blocks::Range { .. } => {
+            match super::traffic::first_poll(program) {
+                Some(pc) => Err(LaunchError::Sample(program.place(module, pc).0)),
+                None => Ok(()),
+            }
+        }
     }
 }
