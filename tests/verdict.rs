@@ -175,7 +175,7 @@ fn what_a_device_lacks_is_not_judged() {
     }
     let bench = Bench::new();
     // An instruction for memory that several GPUs share; the virtual device is one.
-    let lacking = "  if (i < 0) {\n    asm volatile(\"multimem.red.release.sys.global.add.u32 [%0], %1;\" \
+    let lacking = "  if (count < 0) {\n    asm volatile(\"multimem.red.release.sys.global.add.u32 [%0], %1;\" \
                    :: \"l\"(y), \"r\"(1) : \"memory\");\n  }\n  if (i < count) {";
     bench.edit("kernels/naive.cu", "  if (i < count) {", lacking);
     let arguments = ["run", "scale", "--kernel", "naive", "--device", "virtual:h200"];

@@ -95,6 +95,12 @@ impl Worker {
         Some(self.child.kill())
     }
 
+    /// The error for a worker that has ended while nobody waited for a reply; it is reaped then.
+    pub(super) fn ended(&mut self) -> Option<WorkerError> {
+        let death = self.death()?;
+        Some(died(&self.child, Stage::Call, death))
+    }
+
     /// Sends one request and waits for its reply, at most `limit` and until cancelled. A worker
     /// that exceeds the limit is killed.
     ///

@@ -168,7 +168,7 @@ impl WorkerHandle {
         limit: Duration,
         cancellation: &Cancellation,
     ) -> Result<RunReport, WorkerError> {
-        let reply = self.call(Request::Run(Box::new(order)), limit, cancellation)?;
+        let reply = self.call_opened(Request::Run(Box::new(order)), limit, cancellation)?;
         if let Reply::Ran(report) = reply { Ok(*report) } else { self.unexpected("ran", &reply) }
     }
 
@@ -183,7 +183,7 @@ impl WorkerHandle {
         limit: Duration,
         cancellation: &Cancellation,
     ) -> Result<MeasureReport, WorkerError> {
-        let reply = self.call(Request::Measure(Box::new(order)), limit, cancellation)?;
+        let reply = self.call_opened(Request::Measure(Box::new(order)), limit, cancellation)?;
         if let Reply::Measured(report) = reply {
             Ok(*report)
         } else {
@@ -202,7 +202,7 @@ impl WorkerHandle {
         limit: Duration,
         cancellation: &Cancellation,
     ) -> Result<JudgeReport, WorkerError> {
-        let reply = self.call(Request::Judge(Box::new(order)), limit, cancellation)?;
+        let reply = self.call_opened(Request::Judge(Box::new(order)), limit, cancellation)?;
         if let Reply::Judged(report) = reply {
             Ok(*report)
         } else {
@@ -229,6 +229,21 @@ impl WorkerHandle {
             }
             replied => replied,
         }
+    }
+
+    /// As [`WorkerHandle::call`], for a request to the device that the worker has open: one that died meanwhile is not
+    /// replaced by a worker that has opened none.
+    fn call_opened(
+        &mut self,
+        request: Request,
+        limit: Duration,
+        cancellation: &Cancellation,
+    ) -> Result<Reply, WorkerError> {
+        if let Some(error) = self.worker.as_mut().and_then(Worker::ended) {
+            self.worker = None;
+            return Err(error);
+        }
+        self.call(request, limit, cancellation)
     }
 
     /// Records that a worker which ended is to be replaced.

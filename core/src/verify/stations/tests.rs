@@ -292,3 +292,15 @@ fn the_reference_that_is_killed_is_named_so() {
     let StationError::Ended(end) = &error else { panic!("{error:?}") };
     assert_eq!(end.role, WorkerRole::Reference, "{end}");
 }
+
+#[test]
+fn a_process_that_died_between_two_orders_is_an_end_and_not_a_wrong_order() {
+    let mut stations = stations(&[writes([1; 4])], &[]);
+    let process = stations.candidate.worker(&Cancellation::new()).unwrap().id();
+    let number = rustix::process::Pid::from_raw(i32::try_from(process).unwrap()).unwrap();
+    rustix::process::kill_process(number, rustix::process::Signal::KILL).unwrap();
+    std::thread::sleep(SHORT);
+    let error = ran(&mut stations, LIMIT).unwrap_err();
+    let StationError::Ended(end) = &error else { panic!("{error:?}") };
+    assert_eq!(end.death, Death::Signal { number: 9 });
+}

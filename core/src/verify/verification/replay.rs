@@ -76,7 +76,14 @@ impl Verification<'_> {
                 }
                 Err(Failure::Fault(fault).into())
             }
-            Ok(()) | Err(Stop::Failure(_) | Stop::Request(_) | Stop::Broken(_)) => done,
+            Ok(())
+            | Err(
+                Stop::Failure(_)
+                | Stop::NotJudged(_)
+                | Stop::WorkerEnded(_)
+                | Stop::Request(_)
+                | Stop::Broken(_),
+            ) => done,
         }
     }
 
