@@ -93,7 +93,7 @@ fn check_within(row: Row, time: &str) {
     match (row.expected, &asked.result) {
         (Expected::Text(text), Ok(reply)) => assert_eq!(reply.text, text, "{name}"),
         (Expected::Trouble(is_it), Err(error)) => {
-            assert!(is_it(&error.trouble), "{name}: {error:?}")
+            assert!(is_it(&error.trouble), "{name}: {error:?}");
         }
         (Expected::Text(_) | Expected::Trouble(_), result) => panic!("{name}: {result:?}"),
     }
@@ -133,6 +133,7 @@ fn text(name: &'static str, answer: Answer, text: &'static str, charged: Charged
 }
 
 /// A whole answer in one JSON document.
+#[expect(clippy::needless_pass_by_value, reason = "a row of the table reads better without `&`")]
 fn whole(message: Value, usage: Value) -> Answer {
     let choice = json!({ "index": 0, "message": message, "finish_reason": "stop" });
     Answer::refusal(200, &json!({ "choices": [choice], "usage": usage }))
