@@ -166,7 +166,7 @@ pub enum Trouble {
         /// How many there were.
         attempts: u32,
         /// What went wrong in the last one.
-        last: Box<Trouble>,
+        last: Box<Self>,
     },
     /// The program could not be started.
     #[error("`{program}` cannot be started: {reason}")]

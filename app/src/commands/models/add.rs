@@ -7,7 +7,6 @@
 //! <https://developers.openai.com/codex/noninteractive>. Names of models go out of date, so that none stands here: a server
 //! lists its own.
 
-use std::env;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -118,7 +117,7 @@ pub(super) fn added(session: &Session, wanted: &AddModel) -> Result<Outcome, Out
             settings.models.servers.insert(name.clone(), entry);
         }
         Usual::Program(program) => {
-            settings.models.agents.insert(name.clone(), agent(wanted, &program)?);
+            settings.models.agents.insert(name.clone(), agent(session, wanted, &program)?);
         }
     }
     let roster = checked(&settings.models)?;
@@ -246,7 +245,7 @@ fn only_model(session: &Session, name: &str, entry: &ServerSettings) -> Result<S
 }
 
 /// The entry of a program, by its whole path.
-fn agent(wanted: &AddModel, usual: &Program) -> Result<AgentSettings, Outcome> {
+fn agent(session: &Session, wanted: &AddModel, usual: &Program) -> Result<AgentSettings, Outcome> {
     let of_servers = [
         ("--endpoint", wanted.endpoint.is_some()),
         ("--key-variable", wanted.key_variable.is_some()),
@@ -257,7 +256,7 @@ fn agent(wanted: &AddModel, usual: &Program) -> Result<AgentSettings, Outcome> {
         let what = format!("`{option}` is for servers, and {} is a program", usual.name);
         return Err(refused(&what));
     }
-    let program = found(usual.name).ok_or_else(|| {
+    let program = found(usual.name, &session.surroundings.path).ok_or_else(|| {
         let what = format!("there is no program `{}` in the folders of PATH", usual.name);
         Outcome::failed(Status::Environment, what)
     })?;
@@ -273,9 +272,8 @@ fn agent(wanted: &AddModel, usual: &Program) -> Result<AgentSettings, Outcome> {
     Ok(AgentSettings { environment, ..AgentSettings::new(argv) })
 }
 
-/// A program by its whole path.
-fn found(name: &str) -> Option<PathBuf> {
-    let folders = env::var_os("PATH")?;
-    let mut paths = env::split_paths(&folders).map(|folder| folder.join(name));
+/// A program by its whole path, in the first of these folders that has it.
+fn found(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
+    let mut paths = folders.iter().map(|folder| folder.join(name));
     paths.find(|path| path.is_absolute() && path.is_file())
 }

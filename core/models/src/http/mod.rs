@@ -132,17 +132,16 @@ impl Incoming {
 fn trouble_of(error: ureq::Error, host: &str) -> Trouble {
     let reason = excerpt(&error.to_string());
     let host = host.to_owned();
-    let error = match error {
-        ureq::Error::Rustls(_) | ureq::Error::Tls(_) => {
-            return Trouble::Encryption { host, reason };
-        }
-        ureq::Error::LargeResponseHeader(_, limit) => {
-            return Trouble::HeadTooLong { host, limit };
-        }
-        ureq::Error::Protocol(_) => return Trouble::NotHttp { host, reason },
-        ureq::Error::Io(error) => error,
-        _another_kind => return Trouble::Connection { host, reason },
-    };
+    if matches!(error, ureq::Error::Rustls(_) | ureq::Error::Tls(_)) {
+        return Trouble::Encryption { host, reason };
+    }
+    if let ureq::Error::LargeResponseHeader(_, limit) = error {
+        return Trouble::HeadTooLong { host, limit };
+    }
+    if matches!(error, ureq::Error::Protocol(_)) {
+        return Trouble::NotHttp { host, reason };
+    }
+    let ureq::Error::Io(error) = error else { return Trouble::Connection { host, reason } };
     match error.into_inner() {
         Some(inner) if inner.is::<rustls::Error>() => Trouble::Encryption { host, reason },
         Some(inner) => match inner.downcast::<Trouble>() {

@@ -52,13 +52,20 @@ const MOST_TOKENS: u64 = 1000;
 const INPUT: u64 = 30;
 /// An attempt that was heard in part or in full.
 const WHOLE: u64 = INPUT + MOST_TOKENS;
-/// No row takes longer: three attempts of at most 0.3 s, pauses of 10 to 20 ms, and a slow machine.
-const LONGEST: Duration = Duration::from_secs(4);
+/// No row takes longer: three attempts of at most half a second where nothing comes, and a slow machine.
+const LONGEST: Duration = Duration::from_secs(20);
 
-const SETTINGS: &str = "max_tokens: 1000, attempts: 3, prices: Some((input: 3, output: 15)), \
-    time: (connection_secs: 1, beginning_secs: 0.2, piece_secs: 0.2, whole_secs: 0.3, question_secs: Some(0.5))";
+const SETTINGS: &str = "max_tokens: 1000, attempts: 3, prices: Some((input: 3, output: 15))";
+/// For servers of which nothing is to come.
+const IMPATIENT: &str = "connection_secs: 5, beginning_secs: 0.3, piece_secs: 0.3, whole_secs: 0.5, question_secs: Some(60)";
+/// For servers that are slow only because the machine is.
+const PATIENT: &str = "connection_secs: 5, beginning_secs: 20, piece_secs: 20, whole_secs: 20, question_secs: Some(60)";
 
 fn check(row: Row) {
+    check_within(row, PATIENT);
+}
+
+fn check_within(row: Row, time: &str) {
     let (deaf, playing);
     let endpoint = match row.server {
         Server::Deaf => {
@@ -74,7 +81,8 @@ fn check(row: Row) {
             playing.endpoint().replace("http:", "https:")
         }
     };
-    let (roster, access) = roster_of(server_settings(&endpoint, SETTINGS));
+    let (roster, access) =
+        roster_of(server_settings(&endpoint, &format!("{SETTINGS}, time: ({time})")));
     let ledger = Ledger::new(Budget { money: Some(Money(1.0)), ..Budget::default() });
     let patience = Patience { first_wait: Duration::from_millis(10), ..Patience::default() };
     let mut model = roster.open_with("m", &access, &ledger, patience).unwrap();
@@ -85,7 +93,7 @@ fn check(row: Row) {
     match (row.expected, &asked.result) {
         (Expected::Text(text), Ok(reply)) => assert_eq!(reply.text, text, "{name}"),
         (Expected::Trouble(is_it), Err(error)) => {
-            assert!(is_it(&error.trouble), "{name}: {error:?}")
+            assert!(is_it(&error.trouble), "{name}: {error:?}");
         }
         (Expected::Text(_) | Expected::Trouble(_), result) => panic!("{name}: {result:?}"),
     }
@@ -125,6 +133,7 @@ fn text(name: &'static str, answer: Answer, text: &'static str, charged: Charged
 }
 
 /// A whole answer in one JSON document.
+#[expect(clippy::needless_pass_by_value, reason = "a row of the table reads better without `&`")]
 fn whole(message: Value, usage: Value) -> Answer {
     let choice = json!({ "index": 0, "message": message, "finish_reason": "stop" });
     Answer::refusal(200, &json!({ "choices": [choice], "usage": usage }))
@@ -184,9 +193,8 @@ const fn redirected(trouble: &Trouble) -> bool {
     matches!(trouble, Trouble::Redirected { .. })
 }
 
-/// All attempts together took too long, because nothing came.
-fn out_of_time(trouble: &Trouble) -> bool {
-    matches!(trouble, Trouble::OutOfTime { last, .. } if matches!(**last, Trouble::TimedOut { .. }))
+const fn timed_out(trouble: &Trouble) -> bool {
+    matches!(trouble, Trouble::TimedOut { .. })
 }
 
 #[test]
@@ -199,17 +207,17 @@ fn servers_that_do_not_speak() {
         Row {
             name: "never accepts",
             server: Server::Deaf,
-            expected: Expected::Trouble(out_of_time),
+            expected: Expected::Trouble(timed_out),
             attempts: 3,
             charged: Nothing,
         },
-        row("accepts and is silent", silent(), out_of_time, 3, Nothing),
-        row("a head byte by byte", Answer::raw("", byte_by_byte(STREAM)), out_of_time, 3, Nothing),
+        row("accepts and is silent", silent(), timed_out, 3, Nothing),
+        row("a head byte by byte", Answer::raw("", byte_by_byte(STREAM)), timed_out, 3, Nothing),
         row(
             "a body byte by byte",
             Answer::raw(STREAM, byte_by_byte(": a comment keeps the connection alive\n")),
-            out_of_time,
-            2,
+            timed_out,
+            3,
             Estimate(INPUT),
         ),
         row(
@@ -228,7 +236,7 @@ fn servers_that_do_not_speak() {
             charged: Nothing,
         },
     ] {
-        check(each);
+        check_within(each, IMPATIENT);
     }
 }
 
@@ -283,7 +291,7 @@ fn servers_that_do_not_stop() {
             "a JSON document without end",
             Answer::raw(
                 "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n{\"choices\": [",
-                Step::Endless(b"          ".to_vec()),
+                Step::Endless(vec![b' '; 1 << 12]),
             ),
             too_long,
             1,
@@ -493,14 +501,14 @@ fn a_question_that_may_cost_more_than_is_left_is_not_sent() {
 
 #[test]
 fn all_attempts_of_a_question_share_its_time() {
-    let server = TestServer::start(vec![status(503).with("retry-after", "0.2"); 20]);
-    let settings = "attempts: 20, time: (question_secs: Some(0.5))";
+    let server = TestServer::start(vec![status(503).with("retry-after", "0.5"); 20]);
+    let settings = "attempts: 20, time: (question_secs: Some(2))";
     let (roster, access) = roster_of(server_settings(&server.endpoint(), settings));
     let mut model = roster.open("m", &access, &Ledger::default(), 0).unwrap();
     let began = Instant::now();
     let trouble = ask(model.as_mut(), &StopSign::never()).result.unwrap_err().trouble;
     let Trouble::OutOfTime { attempts, last, .. } = &trouble else { panic!("{trouble:?}") };
-    assert!((2..=3).contains(attempts) && busy(last), "{trouble:?}");
-    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
-    assert!(trouble.to_string().starts_with("no answer within 0.5 s, after "), "{trouble}");
+    assert!((2..=4).contains(attempts) && busy(last), "{trouble:?}");
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    assert!(trouble.to_string().starts_with("no answer within 2 s, after "), "{trouble}");
 }
