@@ -49,6 +49,8 @@ pub mod calibrate;
 
 pub mod nsight;
 
+pub mod no_links;
+
 pub mod history;
 
 pub mod explain;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use lightbench_core::cancellation::Cancellation;
 use lightbench_core::engine::{self, Searching, Wake};
 use lightbench_core::history::machine::Machine;
+use lightbench_core::no_links;
 use lightbench_core::search::{Control, EngineLaboratory, Entry, Journal, JournalError};
 use lightbench_core::suggest::knowledge::Knowledge;
 
@@ -71,6 +72,9 @@ impl Worker {
     pub(super) fn list_searches(&self, folder: &Path) {
         // A history that cannot be used was said when it was read.
         let place = place::known_folder(&self.session, folder).unwrap_or_default();
+        if let Some(link) = place.as_deref().and_then(no_links::first_link) {
+            self.said.notice(Weight::Warning, format!("no searches are listed: {link}"));
+        }
         let listed = place.map(|journals| place::listed(&journals)).unwrap_or_default();
         self.said.say(Finding::Searches(folder.to_owned(), listed));
     }

@@ -60,8 +60,8 @@ impl<'row, 'statement> RowReader<'row, 'statement> {
     }
 
     /// The damage in a column of this row.
-    pub(super) fn damaged(self, column: &'static str, reason: impl ToString) -> RowError {
-        RowError::Damaged(DamagedRow { run: self.run, column, reason: reason.to_string() })
+    pub(super) fn damaged(self, column: &'static str, reason: impl Into<String>) -> RowError {
+        RowError::Damaged(DamagedRow { run: self.run, column, reason: reason.into() })
     }
 
     /// A text.

@@ -54,6 +54,15 @@ pub enum HistoryError {
         /// The file.
         path: PathBuf,
     },
+    /// The file system or its permissions forbid writing.
+    #[error(
+        "{} cannot be written, and nothing was changed: make the project's folder writable, or work on a copy of it",
+        path.display()
+    )]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+    },
     /// Another process would not let go of it.
     #[error("another process has held {} for {seconds} s", path.display())]
     Busy {
@@ -110,6 +119,8 @@ impl HistoryError {
         };
         if is(&[ErrorCode::DiskFull]) {
             Self::Full { path }
+        } else if is(&[ErrorCode::ReadOnly]) {
+            Self::ReadOnly { path }
         } else if is(&[ErrorCode::DatabaseBusy, ErrorCode::DatabaseLocked]) {
             Self::Busy { path, seconds: PATIENCE.as_secs() }
         } else if is(&[ErrorCode::DatabaseCorrupt, ErrorCode::NotADatabase]) {

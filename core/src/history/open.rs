@@ -10,11 +10,12 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Row, ff
 
 use super::error::HistoryError;
 use super::machine::Machine;
-use super::place::{Journal, Place};
+use super::place::{Journal, Place, Use};
 use super::salvage::{HIGHEST_NUMBER, Salvaged, salvage};
 use super::schema;
 use super::sidecar::{self, Held, Hold};
 use super::store::Store;
+use crate::no_links;
 
 /// The largest document or text that is read or written, in bytes.
 const MOST_BYTES: i32 = 64 << 20;
@@ -104,11 +105,21 @@ impl fmt::Display for Notice {
                     count => write!(formatter, "; not read: {count} runs ({}, …)", lost.join(", ")),
                 }
             }
-            Self::Migrated { from, to, backup } => write!(
-                formatter,
-                "the history was brought from schema {from} to {to}; {} is what it was",
-                backup.display()
-            ),
+            Self::Migrated { from, to, backup } => {
+                let backup = backup.display();
+                write!(
+                    formatter,
+                    "the history was brought from schema {from} to {to}; {backup} is what it was"
+                )?;
+                match *from < schema::SEALED_BASELINES_SINCE {
+                    true => write!(
+                        formatter,
+                        "; baselines that were chosen before have no seal and do not count: choose again with \
+                         `--choose-baseline`"
+                    ),
+                    false => Ok(()),
+                }
+            }
             Self::FromElsewhere { path } => write!(
                 formatter,
                 "{} was begun on another machine: what it holds from there counts as recorded",
@@ -123,6 +134,57 @@ impl fmt::Display for Notice {
 /// # Errors
 /// A newer version wrote it, another process holds it, or the files cannot be used.
 pub fn open(
+    place: &Place,
+    machine: &Machine,
+    suspicion: Suspicion,
+) -> Result<Opened, HistoryError> {
+    match &place.use_of {
+        Use::Append => open_in_place(place, machine, suspicion),
+        Use::ReadCopy { within } => open_copy(place, machine, suspicion, within),
+    }
+}
+
+/// Opens a copy of a history that lies where nothing can be written; nothing can be appended to it.
+fn open_copy(
+    place: &Place,
+    machine: &Machine,
+    suspicion: Suspicion,
+    within: &[PathBuf],
+) -> Result<Opened, HistoryError> {
+    let copied = within.iter().map(|parent| {
+        let folder = tempfile::Builder::new().prefix("lightbench-history-").tempdir_in(parent)?;
+        sidecar::copy(&place.folder, folder.path()).map(|()| folder)
+    });
+    // The first that succeeds, or the last reason.
+    let mut last = Err(std::io::Error::other("there is no folder for a copy"));
+    for copy in copied {
+        last = copy;
+        if last.is_ok() {
+            break;
+        }
+    }
+    let path = place.database();
+    let failed = |source| HistoryError::Files { what: "copy", path: path.clone(), source };
+    let folder = last.map_err(failed)?;
+    let at_copy = Place {
+        folder: folder.path().to_owned(),
+        use_of: Use::Append,
+        journal: place.journal,
+        notice: place.notice.clone(),
+    };
+    let mut opened = open_in_place(&at_copy, machine, suspicion)?;
+    for notice in &mut opened.notices {
+        if let Notice::FromElsewhere { path: named } = notice {
+            named.clone_from(&path);
+        }
+    }
+    let database = |source| HistoryError::of("open the history", &path, source);
+    opened.store.connection().pragma_update(None, "query_only", true).map_err(database)?;
+    opened.store.keep_copy(folder, path.clone());
+    Ok(opened)
+}
+
+fn open_in_place(
     place: &Place,
     machine: &Machine,
     suspicion: Suspicion,
@@ -225,13 +287,20 @@ enum State {
 fn examine(place: &Place, machine: &Machine, suspicion: Suspicion) -> Result<State, HistoryError> {
     let path = place.database();
     let files = |source| HistoryError::Files { what: "look at", path: path.clone(), source };
+    let before = no_links::identity(&path).map_err(files)?;
     if sidecar::journal_names_another(&place.folder).map_err(files)? {
         return Ok(State::Unreadable("its journal names another file".to_owned()));
     }
     if sidecar::is_too_short(&place.folder).map_err(files)? {
         return Ok(State::Unreadable("file is too short to be a database".to_owned()));
     }
-    let found = connect(&path).and_then(|connection| look(connection, machine, suspicion));
+    let connection = connect(&path);
+    let after = no_links::identity(&path).map_err(files)?;
+    if before.is_some() && before != after {
+        let source = std::io::Error::other("another file took its place while it was opened");
+        return Err(files(source));
+    }
+    let found = connection.and_then(|connection| look(connection, machine, suspicion));
     match found {
         Ok(Found::State(state)) => Ok(state),
         Ok(Found::Newer(found)) => Err(HistoryError::Newer { path, found, known: schema::known() }),

@@ -215,11 +215,13 @@ fn keys(source: &Connection, table: &str) -> BTreeSet<i64> {
     // Where this breaks off too, what lies between is tried below.
     walk(source, &format!("{up} DESC"), &mut above).ok();
     let high = above.first().copied().unwrap_or(i64::MAX);
-    let last = low.saturating_add(MOST_KEYS_BETWEEN).min(high);
-    let is_there = format!("SELECT rowid FROM {table} NOT INDEXED WHERE rowid = ?1");
-    let between = low.saturating_add(1)..last;
-    found.extend(between.filter(|key| row(source, &is_there, *key, |_| Ok(())).is_some()));
     found.append(&mut above);
+    let is_there = format!("SELECT rowid FROM {table} NOT INDEXED WHERE rowid = ?1");
+    // Without the table itself there is nothing to try.
+    let Ok(mut is_there) = source.prepare(&is_there) else { return found };
+    let last = low.saturating_add(MOST_KEYS_BETWEEN).min(high);
+    let between = low.saturating_add(1)..last;
+    found.extend(between.filter(|key| is_there.exists([key]).unwrap_or(false)));
     found
 }
 

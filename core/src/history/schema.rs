@@ -66,6 +66,9 @@ CREATE TRIGGER label_remains BEFORE DELETE ON label BEGIN SELECT RAISE(ABORT, 'a
 /// file from elsewhere may hold them, does not count.
 const SEALED_BASELINES: &str = "ALTER TABLE baseline ADD COLUMN seal BLOB;";
 
+/// The first version in which choices of baselines are sealed.
+pub(super) const SEALED_BASELINES_SINCE: i64 = 4;
+
 /// The version that all steps make.
 pub(super) fn known() -> i64 {
     version_after(STEPS.len())

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
 
 use super::damage::{DamagedRow, RowError, RowReader};
 use super::error::HistoryError;
@@ -64,6 +65,8 @@ pub struct Store {
     machine: Machine,
     /// While this is held, nobody moves the file away or changes its tables.
     _held: Held,
+    /// The folder of a copy, where nothing can be written beside the history itself. Removed after all is closed.
+    _copy: Option<TempDir>,
 }
 
 impl Store {
@@ -73,7 +76,13 @@ impl Store {
         machine: Machine,
         held: Held,
     ) -> Self {
-        Self { connection, path, machine, _held: held }
+        Self { connection, path, machine, _held: held, _copy: None }
+    }
+
+    /// Keeps the folder of a copy for as long as the history is open, and the name of what was copied.
+    pub(super) fn keep_copy(&mut self, folder: TempDir, of: PathBuf) {
+        self._copy = Some(folder);
+        self.path = of;
     }
 
     /// The database.

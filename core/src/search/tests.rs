@@ -1,6 +1,7 @@
 //! Searches in a laboratory that follows a script: no compiler, no device, the same every time.
 
 mod foresight;
+mod journals;
 
 use std::collections::BTreeMap;
 use std::path::Path;

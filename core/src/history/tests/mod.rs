@@ -5,3 +5,4 @@ mod damage;
 mod lineage;
 mod opening;
 mod querying;
+mod unwritable;
