@@ -49,6 +49,8 @@ pub mod calibrate;
 
 pub mod nsight;
 
+mod owned_folder;
+
 pub mod no_links;
 
 pub mod history;

@@ -3,13 +3,12 @@
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use tempfile::TempDir;
-
 use super::SCRATCH_PREFIX;
 use super::command::WorkerCommand;
 use super::error::{Death, WorkerError};
 use super::memory;
 use super::stderr_tail::StderrTail;
+use crate::owned_folder::OwnedFolder;
 
 /// How long a worker that closed its output may take to end by itself, so that its own exit status
 /// is what gets reported.
@@ -21,7 +20,7 @@ const GRACE: Duration = Duration::from_millis(250);
 pub(super) struct Child {
     process: std::process::Child,
     stderr: StderrTail,
-    scratch: TempDir,
+    scratch: OwnedFolder,
     ended: Option<Death>,
     /// What the control group had counted when it started.
     oom_kills: Option<u64>,
@@ -42,7 +41,8 @@ impl Child {
 
     fn try_start(command: &WorkerCommand) -> std::io::Result<(Self, Pipes)> {
         let oom_kills = memory::oom_kills();
-        let scratch = tempfile::Builder::new().prefix(SCRATCH_PREFIX).tempdir()?;
+        // What workers of killed programs left is removed here.
+        let scratch = OwnedFolder::within(&tempfile::env::temp_dir(), SCRATCH_PREFIX)?;
         let mut process = Command::new(&command.program);
         process
             .args(&command.arguments)
