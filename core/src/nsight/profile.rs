@@ -16,6 +16,7 @@ use super::quantity::Quantity;
 use super::stalls::{self, Stalls, StallsError};
 use super::table::{self, Row, TableError};
 use crate::cancellation::Cancellation;
+use crate::owned_folder::OwnedFolder;
 use crate::toolchain::ProgramError;
 use crate::toolchain::program::{self, Limits};
 use crate::worker::command::WorkerCommand;
