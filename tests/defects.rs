@@ -146,7 +146,7 @@ fn judge_replayed(specimen: &Specimen, module: &Module) -> Vec<String> {
     let replays: Vec<Races> = (0..SEEDS).map(|seed| Races::Replayed { seed }).collect();
     match launch(specimen, module, ("defect", Races::CudaIdiom)) {
         Ok(run) if run.report.stale_reads == 0 => {
-            problems.push("no replay is asked for".to_owned())
+            problems.push("no replay is asked for".to_owned());
         }
         Ok(_) => {}
         Err(error) => problems.push(error),

@@ -174,12 +174,12 @@ fn close(steps: &mut Vec<(Step, Duration)>, began: Option<(Step, Instant)>) {
 }
 
 fn word(ending: &Ending) -> &'static str {
-    match ending {
-        Ending::Evaluated(run) if run.verdict.is_ok() => "passed",
-        Ending::Impossible(EvaluateError::Environment(message)) => {
-            println!("{message}");
-            "environment"
-        }
-        other => panic!("harm to a worker is no fault of the kernel: {other:?}"),
+    if matches!(ending, Ending::Evaluated(run) if run.verdict.is_ok()) {
+        return "passed";
     }
+    let Ending::Impossible(EvaluateError::Environment(message)) = ending else {
+        panic!("harm to a worker is no fault of the kernel: {ending:?}");
+    };
+    println!("{message}");
+    "environment"
 }
