@@ -120,7 +120,7 @@ fn compile(
 /// What went otherwise than the file says.
 fn judge(specimen: &Specimen, module: &Module) -> Vec<String> {
     let mut problems = Vec::new();
-    match launch(specimen, module, "defect") {
+    match launch(specimen, module, ("defect", specimen.mode)) {
         Ok(run) if !specimen.finds(&run.report) => problems.push(format!(
             "the defect is not found at {}; {}",
             specimen.wanted(),
@@ -129,7 +129,7 @@ fn judge(specimen: &Specimen, module: &Module) -> Vec<String> {
         Ok(_) => {}
         Err(error) => problems.push(error),
     }
-    match launch(specimen, module, "fixed") {
+    match launch(specimen, module, ("fixed", Races::CudaIdiom)) {
         Ok(run) if !run.report.faults.is_empty() => {
             problems.push(format!("the twin is accused; {}", said(&run.report)));
         }
@@ -152,13 +152,17 @@ struct Run {
     buffers: Vec<Option<BufferId>>,
 }
 
-fn launch(specimen: &Specimen, module: &Module, kernel: &str) -> Result<Run, String> {
+fn launch(
+    specimen: &Specimen,
+    module: &Module,
+    (kernel, races): (&str, Races),
+) -> Result<Run, String> {
     let mut machine = Machine::new(DeviceShape::default());
     let (arguments, buffers) = specimen.arguments(&mut machine);
     let config = LaunchConfig {
         dynamic_shared: specimen.shared,
         max_steps: specimen.steps,
-        checks: Checks { uninitialized: true, races: Races::CudaIdiom },
+        checks: Checks { uninitialized: true, races },
         schedule: Schedule::Deterministic,
         ..LaunchConfig::new(specimen.grid, specimen.block, arguments)
     };
