@@ -128,7 +128,7 @@ fn the_strict_mode_reports_what_the_idiom_accepts() {
         if (i >= n) return;\n    __syncthreads();\n    out[i] = 1;\n}\n";
     fs::write(bench.path().join("exits.cu"), text).unwrap();
     let line = "exits.cu --grid 1 --block 64 --arg buf:i32[64] --arg i32:40";
-    launch(&bench, line).expect(0, &["rule 25) at line 4", "no fault"]);
+    launch(&bench, line).expect(0, &["rule 26) at line 4", "no fault"]);
     launch(&bench, &format!("{line} --checks strict")).expect(1, &["error[barrier_divergence]"]);
 }
 

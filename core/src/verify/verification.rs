@@ -5,25 +5,31 @@ pub(crate) mod counting;
 mod held_out;
 pub mod library;
 mod measuring;
+mod replay;
 mod still_running;
+mod stop;
 mod there;
+mod timed_size;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use self::held_out::Cost;
 use self::measuring::Hurry;
+use self::stop::stop;
+pub use self::stop::{Stop, WorkerLoss};
 use super::case::Case;
 use super::fault_report::FaultReport;
 use super::inputs::{self, Draw, Echo, Recipe};
+use super::not_judged::NotJudged;
 use super::station::{
-    CountsUse, JudgeOrder, JudgeReport, MemoryOrder, ModuleImage, RunOrder, RunReport, Scrutiny,
-    StationFailure,
+    CountsUse, GridPart, JudgeOrder, JudgeReport, MemoryOrder, ModuleImage, RunOrder, RunReport,
+    Scrutiny, StationFailure,
 };
 use super::stations::{StationError, Stations};
 use super::subject::{Subject, Trial};
 use super::verdict::{
-    Checks, Failure, Fault, Passed, Refused, Screened, Step, TimingUse, WorkloadRun, Wrong,
+    Checks, Failure, Fault, Passed, Screened, Step, TimingUse, WorkloadRun, Wrong,
 };
 use crate::cancellation::Cancellation;
 use crate::device::Placement;
@@ -47,23 +53,6 @@ const MOST_WATCHED: u64 = 1 << 16;
 /// The distributions besides the declared one, in the order in which they are tried.
 const OTHERS: [Distribution; 4] =
     [Distribution::Scaled, Distribution::Shifted, Distribution::HeavyTail, Distribution::Exact];
-
-/// Why verification ended early.
-#[derive(Debug)]
-pub enum Stop {
-    /// The candidate is not right.
-    Failure(Failure),
-    /// The request is wrong, in words.
-    Request(String),
-    /// The machine or the project is at fault, in words.
-    Broken(String),
-}
-
-impl From<Failure> for Stop {
-    fn from(failure: Failure) -> Self {
-        Self::Failure(failure)
-    }
-}
 
 /// One verification.
 pub struct Verification<'a> {
@@ -100,7 +89,7 @@ impl Verification<'_> {
                 let echoes = this.echoes(index, &trial.case);
                 this.state(trial, first, &echoes)?;
             }
-            Ok(())
+            this.replays(seen)
         })?;
         let costs = trials.iter().zip(&seen).map(|(trial, report)| Cost::of(trial, report));
         let slowest = costs.fold(Cost::default(), Cost::worse);
@@ -187,6 +176,7 @@ impl Verification<'_> {
             if let Some(beside) = beside {
                 report.warp_instructions = report.warp_instructions.or(beside.warp_instructions);
                 report.counted = beside.counted;
+                report.stale_reads = beside.stale_reads;
             }
             this.checks.workloads.push(WorkloadRun {
                 workload: name.to_owned(),
@@ -293,7 +283,17 @@ impl Verification<'_> {
         attempt: &Attempt<'_>,
         report: Option<Result<RunReport, StationError>>,
     ) -> Result<Option<RunReport>, Stop> {
-        report.map(|report| self.looked(attempt, report, Seer::Beside)).transpose()
+        match report {
+            // The GPU runs the candidate; what only the virtual device beside it would see, nobody looks for.
+            Some(Err(StationError::Failed(StationFailure::NotSupported(reason)))) => {
+                let unchecked = format!("what a virtual device sees: {reason}");
+                if !self.checks.not_checked.contains(&unchecked) {
+                    self.checks.not_checked.push(unchecked);
+                }
+                Ok(None)
+            }
+            report => report.map(|report| self.looked(attempt, report, Seer::Beside)).transpose(),
+        }
     }
 
     /// Runs and judges.
@@ -384,16 +384,27 @@ impl Verification<'_> {
     }
 
     fn judge(&mut self, attempt: &Attempt<'_>) -> Result<JudgeReport, Stop> {
+        self.judge_part(attempt, GridPart::Whole)
+    }
+
+    fn judge_part(&mut self, attempt: &Attempt<'_>, part: GridPart) -> Result<JudgeReport, Stop> {
         let trial = attempt.trial;
         let order = JudgeOrder {
             case: trial.case.clone(),
             program: trial.reference.clone(),
             recipe: attempt.recipe,
             outputs: std::path::PathBuf::new(),
+            part,
         };
         match self.stations.judge(order, REFERENCE_LIMIT, self.cancellation) {
             Ok(report) => Ok(report),
-            Err(StationError::Cancelled) => Err(Failure::Cancelled.into()),
+            Err(StationError::Cancelled) => Err(NotJudged::Cancelled.into()),
+            Err(StationError::Ended(end)) => {
+                let held_out = attempt.step == Step::HeldOut;
+                let workload = Some(trial.case.workload.clone()).filter(|_| !held_out);
+                let loss = WorkerLoss { end: *end, step: attempt.step, workload };
+                Err(Stop::WorkerEnded(Box::new(loss)))
+            }
             Err(error) => {
                 let failed = match &error {
                     StationError::Failed(StationFailure::Reference(reason)) => Some(reason),
@@ -401,6 +412,7 @@ impl Verification<'_> {
                     | StationError::Cancelled
                     | StationError::TimedOut(_)
                     | StationError::Lost(_)
+                    | StationError::Ended(_)
                     | StationError::Environment(_) => None,
                 };
                 let reason = failed.cloned().unwrap_or_else(|| error.to_string());
@@ -455,11 +467,11 @@ impl Verification<'_> {
         input_seed(self.seed, &case.workload, which)
     }
 
+    /// What one run may take. All of its launches share one limit, however many they are.
     fn limit(&self, trial: &Trial) -> Duration {
-        let each = Duration::from_secs(self.subject.limits.launch_secs);
-        let launches = u32::try_from(trial.candidate.launches()).unwrap_or(u32::MAX);
+        let launches = Duration::from_secs(self.subject.limits.launch_secs);
         let beside = Duration::from_secs(trial.case.bytes() / BYTES_A_SECOND) + BESIDE_LAUNCHES;
-        each.saturating_mul(launches).saturating_add(beside).min(LONGEST)
+        launches.saturating_add(beside)
     }
 
     fn count_run(&mut self, trial: &Trial) {
@@ -476,7 +488,7 @@ impl Verification<'_> {
         work: impl FnOnce(&mut Self) -> Result<T, Stop>,
     ) -> Result<T, Stop> {
         if self.cancellation.is_cancelled() {
-            return Err(Failure::Cancelled.into());
+            return Err(NotJudged::Cancelled.into());
         }
         (self.watcher)(step, workload);
         let started = Instant::now();
@@ -543,6 +555,7 @@ impl Attempt<'_> {
             scrutiny,
             counts,
             outputs: None,
+            part: GridPart::Whole,
         }
     }
 }
@@ -554,29 +567,4 @@ enum Seer {
     Device,
     /// A virtual one beside it.
     Beside,
-}
-
-/// What a station's silence says about the candidate.
-fn stop(error: StationError, step: Step, workload: Option<&str>) -> Stop {
-    let workload = || workload.unwrap_or_default().to_owned();
-    let failure = match error {
-        StationError::Cancelled => Failure::Cancelled,
-        StationError::TimedOut(limit) => {
-            let workload = Some(workload()).filter(|name| !name.is_empty());
-            Failure::TimedOut { step, workload, limit, at: None }
-        }
-        StationError::Lost(reason) => Failure::DeviceLost { step, reason },
-        StationError::Failed(StationFailure::Load(reason)) => {
-            Failure::Refused(Refused::Load(reason))
-        }
-        StationError::Failed(StationFailure::Launch(reason)) => {
-            Failure::Refused(Refused::Launch { workload: workload(), problems: vec![reason] })
-        }
-        StationError::Failed(StationFailure::Memory(reason)) => {
-            Failure::Refused(Refused::Memory(reason))
-        }
-        StationError::Failed(failure) => return Stop::Broken(failure.to_string()),
-        StationError::Environment(reason) => return Stop::Broken(reason),
-    };
-    Stop::Failure(failure)
 }

@@ -126,7 +126,7 @@ impl Worker<'_, '_> {
 ///
 /// Since compute capability 7.0 the hardware waits for the threads that have not exited (PTX ISA 9.7.13.1: the barrier
 /// waits "for all non-exited threads"; CUDA C++ Programming Guide, "Compute Capability 7.x"), so that the others go on:
-/// rule 25 of `docs/races.md` accepts it with a note. It is a fault in the strict mode: the Programming Guide allows
+/// rule 26 of `docs/races.md` accepts it with a note. It is a fault in the strict mode: the Programming Guide allows
 /// `__syncthreads` in conditional code only where the condition is the same for the whole block ("Synchronization
 /// Functions"), and synccheck reports "Divergent thread(s) in block". `if (i < n) { … __syncthreads(); }` at the end of a
 /// kernel and `if (i >= n) return; … __syncthreads();` are the same PTX.

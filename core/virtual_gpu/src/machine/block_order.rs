@@ -1,6 +1,8 @@
 //! The order in which blocks start. CUDA promises none (CUDA C++ Programming Guide, "Thread Hierarchy": blocks may run in
 //! any order), and a kernel whose blocks wait for lower ones relies on one all the same.
 
+use super::order::Random;
+
 /// The order in which the blocks of a grid start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BlockOrder {
@@ -58,14 +60,13 @@ impl Starts {
 /// A permutation of the numbers below `total`, which takes no memory for grids of 2^31 blocks: steps of a width that has
 /// no divisor in common with `total`.
 fn scattered(index: u64, total: u64, seed: u64) -> u64 {
-    // The golden ratio spreads neighbouring indices (Knuth, "The Art of Computer Programming", volume 3, 6.4).
-    let mixed = (seed ^ 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 16;
-    let mut width = (mixed % total) | 1;
+    let mut random = Random::new(seed);
+    let (mut width, first) = (random.below(total) | 1, random.below(total));
     while greatest_common_divisor(width, total) != 1 {
         width += 2;
     }
-    let product = u128::from(index) * u128::from(width) + u128::from(mixed >> 7);
-    (product % u128::from(total)) as u64
+    let number = u128::from(index) * u128::from(width) + u128::from(first);
+    (number % u128::from(total)) as u64
 }
 
 const fn greatest_common_divisor(a: u64, b: u64) -> u64 {
@@ -89,6 +90,17 @@ mod tests {
                 assert_eq!(all, (0..total).collect::<Vec<_>>(), "{order:?} of {total}");
             }
         }
+    }
+
+    #[test]
+    fn random_orders_differ_from_the_usual_one_and_from_each_other() {
+        let order = |seed| {
+            let mut starts = Starts::new(64, BlockOrder::Random { seed }, None, 1);
+            std::iter::from_fn(|| starts.take()).collect::<Vec<u64>>()
+        };
+        let orders: std::collections::BTreeSet<Vec<u64>> = (0..20).map(order).collect();
+        assert_eq!(orders.len(), 20);
+        assert!(!orders.contains(&(0..64).collect::<Vec<u64>>()));
     }
 
     #[test]

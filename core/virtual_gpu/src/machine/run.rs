@@ -137,9 +137,9 @@ pub(super) struct Worker<'w, 'm> {
 
 impl Launch<'_> {
     /// Threads that have exited do not take part in what the others do together: PTX waits for the threads that have not
-    /// exited (rule 25 of `docs/races.md`).
+    /// exited (rule 26 of `docs/races.md`).
     pub(super) fn accept_exited(&mut self, pc: u32) {
-        self.accepted.insert((25, pc));
+        self.accepted.insert((26, pc));
     }
 
     /// What was accepted besides races, with its places.

@@ -46,7 +46,7 @@ impl Worker<'_, '_> {
             self.report(pc, Finding::new(FaultKind::WarpSync, outside.trailing_zeros(), text));
         }
         if members & !self.warp.live != 0 {
-            self.name_exited(pc, split.mask, members);
+            self.name_exited(pc, members);
         }
         let missing = members & self.warp.live & !split.mask;
         if missing != 0 && !self.forced {
@@ -143,24 +143,12 @@ impl Worker<'_, '_> {
 
     /// The mask of an operation names lanes that may have exited. Lanes that the block does not have never count.
     #[cold]
-    fn name_exited(&mut self, pc: u32, here: u32, members: u32) {
+    fn name_exited(&mut self, pc: u32, members: u32) {
         let lanes = (self.block.threads - self.warp.index * LANES as u32).min(LANES as u32);
         let exited = members & !self.warp.live & u32::MAX >> (LANES as u32 - lanes);
-        if exited != 0 {
-            self.accept_or_report_exited(pc, here, (members, exited));
+        if exited != 0 && self.launch.checks.races != Races::Strict {
+            self.launch.accept_exited(pc);
         }
-    }
-
-    /// PTX waits for lanes that have not exited; the strict mode asks that the mask names no other.
-    fn accept_or_report_exited(&mut self, pc: u32, here: u32, (members, exited): (u32, u32)) {
-        if self.launch.checks.races != Races::Strict {
-            return self.launch.accept_exited(pc);
-        }
-        let text = format!(
-            "the mask {members:#010x} names lanes {exited:#010x}, which exit without this \
-             instruction; name only the lanes that reach it"
-        );
-        self.report(pc, Finding::new(FaultKind::WarpSync, here.trailing_zeros(), text));
     }
 
     /// Lanes end; others that wait for them need not any more.
@@ -178,7 +166,14 @@ impl Worker<'_, '_> {
             }
         }
         let Some((pc, waiting, members)) = named else { return };
-        self.accept_or_report_exited(pc, waiting, (members, absent));
+        if self.launch.checks.races != Races::Strict {
+            return self.launch.accept_exited(pc);
+        }
+        let text = format!(
+            "the mask {members:#010x} names lanes {absent:#010x}, which exit elsewhere while the \
+             others wait for them; name only the lanes that reach this instruction"
+        );
+        self.report(pc, Finding::new(FaultKind::WarpSync, waiting.trailing_zeros(), text));
     }
 
     fn perform(&mut self, pc: u32, op: &Op, frame: Frame, mask: u32, members: u32) {
