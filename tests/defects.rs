@@ -124,7 +124,7 @@ fn judge(specimen: &Specimen, module: &Module) -> Vec<String> {
         return judge_replayed(specimen, module);
     }
     let mut problems = Vec::new();
-    match launch(specimen, module, ("defect", Races::CudaIdiom)) {
+    match launch(specimen, module, ("defect", specimen.mode)) {
         Ok(run) if !specimen.finds(&run.report) => problems.push(format!(
             "the defect is not found at {}; {}",
             specimen.wanted(),
