@@ -113,7 +113,7 @@ fn a_launch_without_progress_ends_at_once_with_the_lines_of_its_warps_and_prints
             "error[livelock]",
             "spin.cu:3",
             "spin.cu:5",
-            "waiting at barrier 0: 4 warps, the first is warp 0 of block (0, 0, 0)",
+            "waiting at barrier 0: 4 warps",
         ],
     );
 }

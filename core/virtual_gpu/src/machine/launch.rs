@@ -348,7 +348,6 @@ impl Machine {
         let (shape, Prepared { pool, shared, clusters, environment, watch }) =
             (self.shape, prepared);
         let resident = shape.resident_blocks(program, config.block.iter().product(), shared.bytes);
-        let deadline = config.time_limit.map(Deadline::new);
         let new = |memory, common| Launch {
             module,
             program,
@@ -374,7 +373,7 @@ impl Machine {
             seen: BTreeMap::new(),
             steps: 0,
             max_steps: config.max_steps,
-            deadline,
+            deadline: config.time_limit.map(Deadline::new),
             block_order: config.block_order,
             most_resident: config.most_resident,
             beyond_residency: None,
@@ -393,16 +392,14 @@ impl Machine {
         };
         let mut report = Report { schedule: config.schedule, blocks, ..Report::default() };
         let (mut caches, mut watched, mut traced) = (None, None, Vec::new());
-        let counts;
-        let threads = threads(config.schedule, program, &mut report);
-        if let Some(threads) = threads {
+        let counts = if let Some(threads) = threads(config.schedule, program, &mut report) {
             let common = Common::new(resident.div_ceil(threads.get()));
             let mut memories: Vec<_> = (0..threads.get()).map(|_| self.memory.share()).collect();
             let outcome = parallel::run(new, &common, &mut memories);
             memories.iter().for_each(|memory| self.memory.add_touched(memory));
             (report.steps, report.stopped) = (outcome.steps, outcome.stopped);
             report.faults = outcome.faults.into_iter().map(|recorded| recorded.fault).collect();
-            counts = outcome.counts;
+            outcome.counts
         } else {
             let mut launch = new(&mut self.memory, None);
             launch.watch = watch;
@@ -417,8 +414,8 @@ impl Machine {
             (report.steps, report.stopped) = (launch.steps, launch.stopped);
             report.faults = launch.faults.into_iter().map(|recorded| recorded.fault).collect();
             report.printed = launch.printed;
-            counts = launch.counts;
-        }
+            launch.counts
+        };
         report.counters = config.counters.then(|| {
             let counters = self.counters(module, program, &counts);
             let trace = (!traced.is_empty())
