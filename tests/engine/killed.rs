@@ -125,7 +125,7 @@ struct Trial {
 }
 
 impl Trial {
-    /// One evaluation of a text that nobody compiled before: how it ended, and how long each step took at its first time.
+    /// One evaluation of a text that is not in the compiler's cache: how it ended, and how long each step took at its first time.
     fn evaluated(&mut self, harm: Option<Harm>) -> (&'static str, Vec<(Step, Duration)>) {
         self.evaluations += 1;
         let naive = self.project.kernel("naive").unwrap();

@@ -91,7 +91,7 @@ impl Launch<'_> {
         format!("PTX {place}{line}, {how}: {which}")
     }
 
-    /// Ends a launch in which all that can go on do so in circles, and nobody else can begin.
+    /// Ends a launch in which every warp that can run repeats itself, and no block can begin.
     ///
     /// If blocks have not started, the launch first goes on with room for them: only if that lets it end, its blocks
     /// waited for those that could not start.
