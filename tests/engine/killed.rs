@@ -154,6 +154,10 @@ impl Trial {
                 }
                 Event::Finished { request, ending } if request == id => {
                     close(&mut steps, began);
+                    // A worker that was stopped while it was idle would be a second harm to the next evaluation.
+                    for process in children() {
+                        signal(process, Signal::CONT);
+                    }
                     return (word(&ending), steps);
                 }
                 Event::Began { .. }
