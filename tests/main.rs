@@ -8,6 +8,9 @@ mod advice;
 /// What the program says of input that is wrong, and that it leaves nothing behind.
 #[cfg(test)]
 mod bad_input;
+/// Kernels whose blocks wait for each other.
+#[cfg(test)]
+mod block_order;
 /// Compile facts, listings and diagnostics.
 #[cfg(test)]
 mod check;

@@ -118,6 +118,9 @@ fn checks(ui: &mut Ui, tokens: &Tokens, checks: &Checks) {
             format!("Nobody looked for {}", checks.not_checked.join(", ")),
         );
     }
+    for note in &checks.notes {
+        ui.colored_label(tokens.status.warning.0, format!("Note: {note}"));
+    }
     for found in &checks.evidence {
         ui.colored_label(tokens.text.weak.0, format!("Seen and not refused: {}", found.what));
     }

@@ -200,6 +200,7 @@ impl Order<'_, '_> {
             not_run: Vec::new(),
             evidence: Vec::new(),
             limits: of.limits,
+            block_order: of.block_order,
         };
         let verification = Verification {
             subject: &subject,

@@ -91,6 +91,7 @@ pub(super) fn build_all(
             not_run: not_run.clone(),
             evidence: Vec::new(),
             limits: evaluation.project.definition.limits,
+            block_order: evaluation.project.definition.block_order,
         };
         let subject = builder.subject(&fit, empty);
         (builder.candidate.hashes.first().copied(), subject)

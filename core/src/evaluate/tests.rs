@@ -205,6 +205,7 @@ fn subject(project: &Project, specimen: &Specimen) -> Subject {
         not_run: Vec::new(),
         evidence: Vec::new(),
         limits: project.definition.limits,
+        block_order: project.definition.block_order,
     }
 }
 

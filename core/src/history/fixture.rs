@@ -84,6 +84,7 @@ pub(crate) fn passed(kernel: &str, candidate: &str, seconds: Option<f64>) -> (Ru
         held_out: 2,
         not_run: BTreeMap::new(),
         not_checked: vec!["local memory".to_owned()],
+        notes: Vec::new(),
         deterministic: true,
         accepted_races: 0,
         precision_probed: 1,

@@ -382,6 +382,9 @@ pub struct ChecksSummary {
     pub not_run: BTreeMap<WorkloadName, String>,
     /// What nobody looked for.
     pub not_checked: Vec<String>,
+    /// Behaviour that is accepted and that CUDA does not promise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Whether outputs were the same bit for bit in every order of threads.
     pub deterministic: bool,
     /// Accesses that the idiom of CUDA accepts and the memory model does not.
@@ -409,6 +412,7 @@ impl ChecksSummary {
                 .filter_map(|each| Some((visible(each.workload.as_deref()?)?, each.reason.clone())))
                 .collect(),
             not_checked: checks.not_checked.clone(),
+            notes: checks.notes.clone(),
             deterministic: checks.deterministic,
             accepted_races: checks.accepted_races,
             precision_probed: checks.precision_probed,

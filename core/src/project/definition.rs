@@ -5,7 +5,7 @@ use super::{
     environment::Environment,
     expression::Scope,
     locate::Located,
-    manifest::{Accuracy, Manifest, Purpose},
+    manifest::{Accuracy, BlockOrder, Manifest, Purpose},
     policy::{self, Baseline, Limits, Policy},
     problem::Findings,
     scalar::{self, Axis, Scalar},
@@ -36,6 +36,8 @@ pub struct Definition {
     pub arguments: Vec<Argument>,
     /// The precision in which the task may be computed.
     pub accuracy: Accuracy,
+    /// The orders in which the blocks of a kernel may start.
+    pub block_order: BlockOrder,
     /// The least that any correct kernel does.
     pub work: Work,
     /// What a user would otherwise run.
@@ -141,6 +143,7 @@ pub(super) fn check(
         tensors,
         arguments,
         accuracy: manifest.accuracy,
+        block_order: manifest.block_order,
         work,
         baselines,
         policy: policy::check_policy(findings, root.field("policy"), &manifest.policy),

@@ -24,6 +24,8 @@ pub struct Manifest {
     pub arguments: Vec<String>,
     #[serde(default)]
     pub accuracy: Accuracy,
+    #[serde(default)]
+    pub block_order: BlockOrder,
     pub work: WorkWritten,
     pub workloads: Vec<WorkloadWritten>,
     #[serde(default)]
@@ -231,6 +233,17 @@ fn yes() -> bool {
 pub struct ScalesWritten {
     pub tensor: String,
     pub block: i64,
+}
+
+/// The orders of block starts that a kernel must work in. CUDA promises none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BlockOrder {
+    /// By block index, as GPUs start blocks: a kernel whose blocks wait for blocks of lower index passes with a note.
+    #[default]
+    Ascending,
+    /// Every order: such a kernel faults.
+    Any,
 }
 
 /// The precision in which a task may be computed: a property of the task, not of a dtype.

@@ -193,17 +193,22 @@ impl Program {
         count(&self.steps)
     }
 
-    /// Whether the blocks of a launch wait for each other.
+    /// Whether a launch needs all of its blocks on the device at once.
     #[must_use]
     pub fn is_cooperative(&self) -> bool {
-        fn any(steps: &[Step]) -> bool {
+        self.any_launch(|launch| launch.cooperative)
+    }
+
+    /// Whether some launch is like that.
+    pub(super) fn any_launch(&self, is_so: impl Fn(&LaunchStep) -> bool) -> bool {
+        fn any(steps: &[Step], is_so: &impl Fn(&LaunchStep) -> bool) -> bool {
             steps.iter().any(|step| match step {
-                Step::Launch(launch) => launch.cooperative,
+                Step::Launch(launch) => is_so(launch),
                 Step::Fill { .. } | Step::Library(_) => false,
-                Step::Repeat { steps, .. } => any(steps),
+                Step::Repeat { steps, .. } => any(steps, is_so),
             })
         }
-        any(&self.steps)
+        any(&self.steps, &is_so)
     }
 }
 

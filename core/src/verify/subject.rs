@@ -12,6 +12,7 @@ use crate::compile::facts::{Facts, LaunchFacts};
 use crate::compile::ptx::LineMap;
 use crate::compile::source_names::SourceNames;
 use crate::project::Language;
+use crate::project::manifest::BlockOrder;
 use crate::project::policy::Limits;
 use crate::speed_of_light::code_mix::CodeMix;
 
@@ -40,6 +41,8 @@ pub struct Subject {
     pub evidence: Vec<Found>,
     /// Time, memory and steps.
     pub limits: Limits,
+    /// The orders of block starts in which the candidate must work.
+    pub block_order: BlockOrder,
 }
 
 /// One workload with both programs.

@@ -186,6 +186,8 @@ pub struct Checks {
     pub not_run: Vec<NotRun>,
     /// What nobody looked for.
     pub not_checked: Vec<String>,
+    /// Behaviour that is accepted and that CUDA does not promise.
+    pub notes: Vec<String>,
     /// What the candidate's code shows without running it, refused or not.
     pub evidence: Vec<Found>,
     /// Whether outputs were the same bit for bit in every order of threads.
@@ -209,6 +211,7 @@ impl Default for Checks {
             held_out: 0,
             not_run: Vec::new(),
             not_checked: Vec::new(),
+            notes: Vec::new(),
             evidence: Vec::new(),
             deterministic: true,
             accepted_races: 0,

@@ -6,6 +6,7 @@ mod held_out;
 pub mod library;
 mod measuring;
 mod replay;
+mod start_order;
 mod still_running;
 mod stop;
 mod there;
@@ -93,6 +94,7 @@ impl Verification<'_> {
         })?;
         // Not before: until then the virtual devices beside a GPU are lent to the looks ahead.
         self.replays(&seen)?;
+        self.start_orders(&seen)?;
         let costs = trials.iter().zip(&seen).map(|(trial, report)| Cost::of(trial, report));
         let slowest = costs.fold(Cost::default(), Cost::worse);
         let mut timings = Vec::new();

@@ -96,6 +96,7 @@ pub(super) fn checks(checks: &Checks) -> Value {
         "held_out": checks.held_out,
         "not_run": not_run.collect::<Vec<_>>(),
         "not_checked": checks.not_checked,
+        "notes": checks.notes,
         "evidence": checks.evidence.iter().map(found).collect::<Vec<_>>(),
         "deterministic": checks.deterministic,
         "accepted_races": checks.accepted_races,

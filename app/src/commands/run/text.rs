@@ -134,6 +134,7 @@ fn checks(checks: &Checks) -> Vec<String> {
     if hidden > 0 {
         lines.push(format!("not run: {hidden} held out (too large for this device)"));
     }
+    lines.extend(checks.notes.iter().map(|note| format!("note: {note}")));
     if !checks.not_checked.is_empty() {
         lines.push(format!("nobody looked for {}", checks.not_checked.join(", ")));
     }

@@ -186,6 +186,7 @@ impl Scene {
             not_run: Vec::new(),
             evidence: Vec::new(),
             limits: project.definition.limits,
+            block_order: project.definition.block_order,
         };
         let stations = Stations::new(&command, &device, None).unwrap();
         let libraries = Libraries { cublas: vec![PathBuf::from(library)], cupti: Vec::new() };

@@ -123,6 +123,22 @@ pub enum Scrutiny {
         /// Which of them.
         seed: u64,
     },
+    /// Bounds, rights, alignment and initialisation, while one block at a time is resident.
+    OneBlock(StartOrder),
+}
+
+/// The order in which blocks start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StartOrder {
+    /// By block index.
+    Ascending,
+    /// The highest index first.
+    Descending,
+    /// A permutation.
+    Random {
+        /// Which one.
+        seed: u64,
+    },
 }
 
 /// Whether a device that counts tells what it counted.

@@ -1,7 +1,7 @@
 //! A station at work: it opens a device, and carries out orders.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::Path;
 use std::thread::available_parallelism;
 
@@ -11,7 +11,7 @@ use super::steps::{self, Trace, Walk, Watched};
 use super::trusted::Trusted;
 use super::{
     CountsUse, GridPart, JudgeOrder, JudgeReport, Opening, RunOrder, RunReport, Scrutiny, Side,
-    StationFailure, judging, outputs,
+    StartOrder, StationFailure, judging, outputs,
 };
 use crate::device::{BufferId, Content, Description, Device, DeviceName, Image, ModuleId, Watch};
 use crate::project::launch::Buffer;
@@ -20,6 +20,7 @@ use crate::verify::compare::OnDevice;
 use crate::verify::inputs::Recipe;
 use crate::verify::layout::{Layout, Run};
 use crate::verify::program::Program;
+use crate::virtual_gpu::machine::BlockOrder;
 use crate::virtual_gpu::{Checks, Races, Schedule};
 
 /// A device with the modules of one side.
@@ -292,15 +293,29 @@ impl Station {
         let races = match scrutiny {
             Scrutiny::Full => Races::CudaIdiom,
             Scrutiny::Replayed { seed } => Races::Replayed { seed },
-            Scrutiny::Memory | Scrutiny::Shuffled { .. } => Races::Ignored,
+            Scrutiny::Memory | Scrutiny::Shuffled { .. } | Scrutiny::OneBlock(_) => Races::Ignored,
         };
         let schedule = match scrutiny {
-            Scrutiny::Full | Scrutiny::Replayed { .. } => Schedule::Deterministic,
+            Scrutiny::Full | Scrutiny::Replayed { .. } | Scrutiny::OneBlock(_) => {
+                Schedule::Deterministic
+            }
             Scrutiny::Memory => independent(),
             Scrutiny::Shuffled { seed } => Schedule::Adversarial { seed },
         };
         let checks = Checks { uninitialized: true, races };
-        Watch { checks, schedule, max_steps: self.max_steps, ..Watch::ALL }
+        let watch = Watch { checks, schedule, max_steps: self.max_steps, ..Watch::ALL };
+        match scrutiny {
+            Scrutiny::OneBlock(order) => Watch {
+                block_order: order.into(),
+                most_resident: Some(NonZeroU32::MIN),
+                max_steps: self.max_steps.min(MOST_STEPS_OF_ONE_BLOCK),
+                ..watch
+            },
+            Scrutiny::Full
+            | Scrutiny::Memory
+            | Scrutiny::Shuffled { .. }
+            | Scrutiny::Replayed { .. } => watch,
+        }
     }
 
     /// The reference is trusted; that it reads only what was written is cheap to know.
@@ -308,6 +323,20 @@ impl Station {
         let checks = Checks { uninitialized: true, races: Races::Ignored };
         let (schedule, max_steps) = (independent(), self.max_steps);
         Watch { checks, schedule, counters: false, max_steps, ..Watch::ALL }
+    }
+}
+
+/// Warp instructions of a launch with one resident block. Only small workloads run so, and a launch that waits in a way that
+/// is not recognised as a livelock ends here.
+const MOST_STEPS_OF_ONE_BLOCK: u64 = 1 << 26;
+
+impl From<StartOrder> for BlockOrder {
+    fn from(order: StartOrder) -> Self {
+        match order {
+            StartOrder::Ascending => Self::Ascending,
+            StartOrder::Descending => Self::Descending,
+            StartOrder::Random { seed } => Self::Random { seed },
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Replays of a small workload in which strong reads return older values that the memory model permits
 //! (`docs/races.md`, "Replay"): a missing fence shows as another result, a fault or a hang.
 
-use super::{Attempt, CountsUse, MemoryOrder, RunReport, Scrutiny, Seer, Stop, Verification, open};
+use super::{Attempt, MemoryOrder, RunReport, Scrutiny, Stop, Verification, open};
 use crate::device::Placement;
 use crate::project::manifest::Distribution;
 use crate::verify::inputs::Draw;
@@ -46,15 +46,7 @@ impl Verification<'_> {
         let recipe = self.recipe(&trial.case, Draw::Distribution(Distribution::AsDeclared), "a");
         let memory = MemoryOrder::Fresh(Placement::Left);
         let attempt = Attempt { trial, recipe, step: Step::Determinism, memory };
-        let scrutiny = Scrutiny::Replayed { seed };
-        if self.stations.models_time() {
-            return self.right(&attempt, scrutiny).map(drop);
-        }
-        let order = (scrutiny, CountsUse::Drop);
-        self.ahead(&[Some(attempt)], order, |this, ahead| {
-            let Some(report) = ahead.take(0) else { return Ok(()) };
-            this.looked(&attempt, report, Seer::Beside).map(drop)
-        })
+        self.virtually(&attempt, Scrutiny::Replayed { seed })
     }
 
     /// What the reads returned stands beside what came of it. A replay that takes too long shows nothing.
