@@ -17,7 +17,7 @@ fn waiting_for_a_lower_block_is_a_note_or_a_fault() {
     let file = project.join("project.ron");
     let ascending = std::fs::read_to_string(&file).unwrap();
     let any = ascending.replace("block_order: ascending", "block_order: any");
-    let mut check = |kernel: &str, definition: &str, expected: Result<Option<&str>, &str>| {
+    let check = |kernel: &str, definition: &str, expected: Result<Option<&str>, &str>| {
         std::fs::write(&file, definition).unwrap();
         let path = project.to_str().unwrap();
         let said = bench.run(&[
@@ -32,7 +32,7 @@ fn waiting_for_a_lower_block_is_a_note_or_a_fault() {
             "--no-history",
             "--json",
         ]);
-        let run = &said.json()["runs"][0];
+        let run = said.json();
         let sentence = format!("{kernel}: {}", run["sentence"]);
         match expected {
             Ok(note) => {

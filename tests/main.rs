@@ -32,6 +32,9 @@ mod evidence;
 /// Machine instructions that PTX stands for.
 #[cfg(test)]
 mod expansion;
+/// Definitions that cannot see enough.
+#[cfg(test)]
+mod gaps;
 /// What is kept of runs, whatever happens to the process, the disk and the file.
 #[cfg(test)]
 mod history;

@@ -330,6 +330,10 @@ pub struct Audit {
     #[arg(long, value_name = "N", value_parser = whole::<u64>)]
     pub seed: Option<u64>,
 
+    /// Exit with status 1 if the definition cannot see something that a wrong kernel may rely on.
+    #[arg(long)]
+    pub strict: bool,
+
     /// The result as JSON on standard output.
     #[arg(long)]
     pub json: bool,

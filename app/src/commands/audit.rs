@@ -38,6 +38,7 @@ fn audited(session: &Session, arguments: &args::Audit) -> Result<Outcome, Outcom
     let mut bar = Bar { desk, asked };
     let matrix = audit(&project, &mut bar).map_err(|error| failed(&error, as_json))?;
     let status = match (matrix.holes(), matrix.not_judged()) {
+        (0, 0) if arguments.strict && !matrix.gaps.is_empty() => Status::KernelFailed,
         (0, 0) => Status::Passed,
         (0, _) => Status::Environment,
         (_, _) => Status::KernelFailed,
@@ -49,6 +50,7 @@ fn audited(session: &Session, arguments: &args::Audit) -> Result<Outcome, Outcom
             "device": chosen.device.to_string(),
             "seed": seed,
             "holes": matrix.holes(),
+            "gaps": matrix.gaps.len(),
             "not_judged": matrix.not_judged(),
             "matrix": matrix,
         }))
@@ -104,6 +106,15 @@ fn text(project: &Project, chosen: &Chosen, seed: u64, matrix: &Matrix) -> Strin
         };
         let _infallible = writeln!(text, "  {} ({}): {found}", each.output, each.dtype.name());
     }
+    if !matrix.gaps.is_empty() {
+        text.push_str(
+            "\nwhat this definition cannot see (a gap is no hole; `--strict` counts it)\n",
+        );
+    }
+    for gap in &matrix.gaps {
+        let _infallible =
+            writeln!(text, "  {NOTE}!{NOTE:#} {}\n    write {}", gap.sentence, gap.write);
+    }
     let inapplicable = matrix.cheats.iter().filter(|cell| cell.outcome == Found::NotApplicable);
     let (holes, inapplicable) = (matrix.holes(), inapplicable.count());
     let summary = match holes {
@@ -115,9 +126,14 @@ fn text(project: &Project, chosen: &Chosen, seed: u64, matrix: &Matrix) -> Strin
         0 => String::new(),
         count => format!("; {NOTE}{count} not judged{NOTE:#}"),
     };
+    let gaps = match matrix.gaps.len() {
+        0 => String::new(),
+        1 => "; 1 gap of the definition".to_owned(),
+        count => format!("; {count} gaps of the definition"),
+    };
     let _infallible = writeln!(
         text,
-        "\n{summary}{not_judged}; {inapplicable} cheats do what is right bit for bit here; seed {seed}"
+        "\n{summary}{not_judged}{gaps}; {inapplicable} cheats do what is right bit for bit here; seed {seed}"
     );
     text
 }

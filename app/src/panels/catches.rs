@@ -80,6 +80,12 @@ fn known(ui: &mut Ui, tokens: &Tokens, matrix: &Matrix) {
         section(ui, tokens, "wrong kernels, each must fail as it says", &matrix.wrong);
         section(ui, tokens, "honest kernels, each must pass", &matrix.honest);
     });
+    for gap in &matrix.gaps {
+        ui.horizontal_wrapped(|ui| {
+            Icon::Warning.show(ui, tokens.status.warning.0);
+            ui.label(sentence(&gap.sentence)).on_hover_text(format!("Write {}", gap.write));
+        });
+    }
     for each in &matrix.sensitivity {
         let found = each.exponent.map_or_else(
             || "no relative error of every element is".to_owned(),

@@ -1,10 +1,11 @@
 //! The project: what it computes, and its kernels with what is known of each.
 
 use egui::{Button, Label, RichText, ScrollArea, Ui, vec2};
+use lightbench_core::audit::gaps_of_definition;
 use lightbench_core::project::{BrokenFile, Kernel, Part, Purpose};
 use lightbench_core::verify::not_judged::NotPassed;
 
-use super::empty;
+use super::{empty, sentence};
 use crate::theme::{self, GAP};
 use crate::widgets::icon::Icon;
 use crate::workbench::Workbench;
@@ -23,6 +24,26 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) 
         ui.add_space(2.0 * GAP);
         task(ui, opened, commands);
         wrong(ui, opened, commands);
+        gaps(ui, opened);
+    });
+}
+
+/// What the definition cannot see, with the lines that close it.
+fn gaps(ui: &mut Ui, opened: &Opened) {
+    let gaps = gaps_of_definition(&opened.project);
+    if gaps.is_empty() {
+        return;
+    }
+    ui.add_space(2.0 * GAP);
+    let tokens = theme::tokens(ui);
+    ui.collapsing(format!("What the definition cannot see ({})", gaps.len()), |ui| {
+        for gap in &gaps {
+            ui.horizontal_wrapped(|ui| {
+                Icon::Warning.show(ui, tokens.status.warning.0);
+                ui.label(sentence(&gap.sentence));
+            });
+            ui.add(Label::new(RichText::new(format!("Write {}", gap.write)).small().weak()).wrap());
+        }
     });
 }
 

@@ -48,6 +48,11 @@ pub enum Cheat {
     NotANumber,
     /// Right for the sizes that everybody sees.
     VisibleSizesOnly,
+    /// The results of another content of one input.
+    IgnoresInput {
+        /// The input, by its index among the tensors.
+        tensor: usize,
+    },
     /// Too large by one part in two to this power, in one output.
     OffBy {
         /// The output, by its index among the tensors.
@@ -68,6 +73,8 @@ pub(super) enum Change {
     Bf16,
     /// Rounded to tf32.
     Tf32,
+    /// In the opposite order; floating-point numbers halved and one added, besides.
+    Other,
 }
 
 impl Cheat {
@@ -78,6 +85,7 @@ impl Cheat {
             Self::HalfInputs => Some(Change::Half),
             Self::Bf16Inputs => Some(Change::Bf16),
             Self::Tf32Inputs => Some(Change::Tf32),
+            Self::IgnoresInput { .. } => Some(Change::Other),
             Self::Honest
             | Self::Zeros
             | Self::Constant
@@ -145,6 +153,7 @@ impl fmt::Display for Cheat {
             Self::WarmUpOnly => "computes at first only",
             Self::NotANumber => "one NaN",
             Self::VisibleSizesOnly => "visible sizes only",
+            Self::IgnoresInput { .. } => "ignores an input",
             Self::OffBy { exponent, .. } => return write!(formatter, "off by 2^-{exponent}"),
         })
     }

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use super::cheat::{Change, Cheat};
 use crate::project::dtype::Dtype;
 use crate::project::expression::Expression;
+use crate::project::fill::Fill;
 use crate::project::launch::{Argument, Buffer, LaunchStep, Step};
 use crate::project::tensor::{Layout, Role, Tensor};
 use crate::project::{Project, Purpose};
@@ -57,10 +58,13 @@ impl<'a> Generator<'a> {
 
     /// Inputs that are replaced by a changed copy before the reference sees them.
     fn replaced(&self) -> impl Iterator<Item = (usize, &'a Tensor)> {
-        let changes = self.cheat.change().is_some();
-        let all = self.tensors().iter().enumerate();
-        all.filter(move |(_, tensor)| {
+        let cheat = self.cheat;
+        self.tensors().iter().enumerate().filter(move |(index, tensor)| {
+            if let Cheat::IgnoresInput { tensor: only } = cheat {
+                return only == *index;
+            }
             let is_input = matches!(tensor.role, Role::Input { .. });
+            let changes = cheat.change().is_some();
             changes && is_input && tensor.dtype.is_float() && !tensor.dtype.is_packed()
         })
     }
@@ -298,6 +302,18 @@ impl<'a> Generator<'a> {
                     "i = count - 1 - i;\n    const long long here = at;\n    {walk}\n    to[here] = from[at];"
                 ));
             }
+            Change::Other => {
+                let walk = again(tensor);
+                let t = c_type(tensor.dtype);
+                let value = if tensor.dtype.is_float() {
+                    format!("cheat_cast<{t}>(0.5 * cheat_wide(from[at]) + 1.0)")
+                } else {
+                    "from[at]".to_owned()
+                };
+                return Some(format!(
+                    "i = count - 1 - i;\n    const long long here = at;\n    {walk}\n    to[here] = {value};"
+                ));
+            }
             Change::Half => "__half2float(__float2half(value))",
             Change::Bf16 => "__bfloat162float(__float2bfloat16(value))",
             Change::Tf32 => "cheat_tf32(value)",
@@ -318,6 +334,7 @@ impl<'a> Generator<'a> {
             | Cheat::Bf16Inputs
             | Cheat::Tf32Inputs
             | Cheat::OtherInputs
+            | Cheat::IgnoresInput { .. }
             | Cheat::InputModified => "out[at] = right;".to_owned(),
             Cheat::Zeros => format!("out[at] = cheat_cast<{t}>(0.0);"),
             Cheat::Constant => format!("out[at] = cheat_cast<{t}>(1.0);"),
@@ -414,6 +431,28 @@ fn magnitude(index: usize) -> String {
 
 fn replacement(index: usize) -> String {
     format!("cheat_input_{index}")
+}
+
+/// Whether other content of an input is no violation of its structure, such as that of offsets or indices.
+pub(super) fn is_replaceable(tensor: &Tensor) -> bool {
+    let Role::Input { fill } = &tensor.role else { return false };
+    !tensor.dtype.is_packed()
+        && match fill {
+            Fill::Normal { .. }
+            | Fill::Uniform { .. }
+            | Fill::Integers { .. }
+            | Fill::Ones
+            | Fill::Zeros
+            | Fill::HeavyTail { .. }
+            | Fill::Labels { .. }
+            | Fill::Constant(_) => true,
+            Fill::Permutation
+            | Fill::SortedOffsets { .. }
+            | Fill::SortedIndices { .. }
+            | Fill::Mask { .. }
+            | Fill::CausalMask
+            | Fill::PackedWeights => false,
+        }
 }
 
 /// What the reference writes for an output.

@@ -4,6 +4,7 @@
 //! every honest kernel must pass. Beside it stands the smallest error that is still caught.
 
 mod cheat;
+mod gap;
 mod generate;
 
 use serde::Serialize;
@@ -15,6 +16,7 @@ use crate::verify::sentence;
 use crate::verify::verdict::Failure;
 
 pub use cheat::Cheat;
+pub use gap::{Gap, GapKind, of_definition as gaps_of_definition};
 pub use generate::{Unsuitable, generate};
 
 /// The powers of two between which the smallest caught error is looked for.
@@ -45,6 +47,8 @@ pub struct Matrix {
     pub honest: Vec<Cell<String>>,
     /// The smallest error that is caught.
     pub sensitivity: Vec<Sensitivity>,
+    /// What the definition cannot see.
+    pub gaps: Vec<Gap>,
 }
 
 /// One kernel that was tried.
@@ -178,6 +182,17 @@ pub fn audit(project: &Project, court: &mut dyn Court) -> Result<Matrix, AuditEr
             matrix.sensitivity.push(Sensitivity { output, dtype, exponent });
         }
     }
+    matrix.gaps = gap::of_definition(project);
+    for (index, tensor) in project.definition.tensors.iter().enumerate() {
+        if generate::is_replaceable(tensor)
+            && !auditor.is_caught(Cheat::IgnoresInput { tensor: index })?
+        {
+            matrix.gaps.push(gap::ignored(&tensor.name));
+        }
+    }
+    let accuracy = project.definition.accuracy;
+    let loose = matrix.sensitivity.iter().filter_map(|each| gap::of_tolerance(each, accuracy));
+    matrix.gaps.extend(loose);
     Ok(matrix)
 }
 
@@ -216,19 +231,21 @@ impl Auditor<'_> {
         }
     }
 
+    /// Whether a generated kernel fails.
+    fn is_caught(&mut self, cheat: Cheat) -> Result<bool, AuditError> {
+        match self.cheat(cheat)?.verdict {
+            Ok(_) => Ok(false),
+            Err(NotPassed::Failed(_)) => Ok(true),
+            Err(NotPassed::NotJudged(reason)) => {
+                Err(AuditError::NotJudged(sentence::not_judged(&cheat.to_string(), &reason)))
+            }
+        }
+    }
+
     /// The largest power whose error is caught, by halving the range.
     fn smallest_caught(&mut self, tensor: usize) -> Result<Option<u32>, AuditError> {
         let (mut low, mut high) = EXPONENTS;
-        let mut caught = |exponent| -> Result<bool, AuditError> {
-            match self.cheat(Cheat::OffBy { tensor, exponent })?.verdict {
-                Ok(_) => Ok(false),
-                Err(NotPassed::Failed(_)) => Ok(true),
-                Err(NotPassed::NotJudged(reason)) => {
-                    let cheat = Cheat::OffBy { tensor, exponent }.to_string();
-                    Err(AuditError::NotJudged(sentence::not_judged(&cheat, &reason)))
-                }
-            }
-        };
+        let mut caught = |exponent| self.is_caught(Cheat::OffBy { tensor, exponent });
         if !caught(low)? {
             return Ok(None);
         }

@@ -261,6 +261,21 @@ pub enum Accuracy {
     Exact,
 }
 
+impl Accuracy {
+    /// Bits of the significand, the hidden one included; none where results are exact.
+    #[must_use]
+    pub const fn significant_bits(self) -> Option<u32> {
+        Some(match self {
+            Self::F64 => 53,
+            Self::F32 => 24,
+            Self::Tf32 | Self::F16 => 11,
+            Self::Bf16 => 8,
+            Self::F8 => 4,
+            Self::Exact => return None,
+        })
+    }
+}
+
 /// The least that any correct kernel does.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -16,6 +16,7 @@ fn matrix() -> Matrix {
         sentence: format!("{name} is as it should be"),
     };
     Matrix {
+        gaps: Vec::new(),
         cheats: vec![
             cell(Cheat::Zeros, Outcome::Good),
             cell(Cheat::Constant, Outcome::Good),

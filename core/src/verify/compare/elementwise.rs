@@ -41,15 +41,8 @@ pub(super) struct Tolerance {
 
 /// The unit roundoff of a precision: the largest relative error of rounding to nearest.
 pub(super) fn unit_roundoff(accuracy: Accuracy) -> f64 {
-    let digits = match accuracy {
-        Accuracy::F64 => 53,
-        Accuracy::F32 => 24,
-        Accuracy::Tf32 | Accuracy::F16 => 11,
-        Accuracy::Bf16 => 8,
-        Accuracy::F8 => 4,
-        Accuracy::Exact => return 0.0,
-    };
-    super::super::element::power_of_two(-digits)
+    let bits = accuracy.significant_bits();
+    bits.map_or(0.0, |bits| super::super::element::power_of_two(-bits.cast_signed()))
 }
 
 /// Half of the smallest number above zero of a precision: what rounding may cost where numbers are that small, however
