@@ -37,7 +37,7 @@ fn waiting_for_a_lower_block_is_a_note_or_a_fault() {
         match expected {
             Ok(note) => {
                 assert_eq!(run["verdict"], "passed", "{sentence}");
-                let notes = run["checks"]["notes"].as_array().unwrap();
+                let notes = run["passed"]["notes"].as_array().unwrap();
                 let notes: Vec<&str> = notes.iter().map(|note| note.as_str().unwrap()).collect();
                 assert_eq!(notes.len(), usize::from(note.is_some()), "{kernel}: {notes:?}");
                 assert!(note.is_none_or(|note| notes[0].starts_with(note)), "{kernel}: {notes:?}");

@@ -115,7 +115,7 @@ fn checks(ui: &mut Ui, tokens: &Tokens, checks: &Checks) {
     if !checks.not_checked.is_empty() {
         ui.colored_label(
             tokens.status.warning.0,
-            format!("Nobody looked for {}", checks.not_checked.join(", ")),
+            format!("Not checked: {}", checks.not_checked.join(", ")),
         );
     }
     for note in &checks.notes {

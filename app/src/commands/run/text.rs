@@ -77,6 +77,10 @@ fn one(report: &Report<'_>, kernel: &Kernel, run: &Run) -> String {
         Ok(passed) => {
             let mut lines = times::lines(&passed.timings);
             lines.extend(checks(&passed.checks));
+            lines
+                .extend(by_reason(passed.not_checked_sizes()).map(|(names, reason)| {
+                    format!("not checked at this size: {names} ({reason})")
+                }));
             let lines: String = lines.into_iter().map(|line| format!("    {line}\n")).collect();
             format!("{GOOD}✓{GOOD:#} {sentence} ({seconds:.1} s)\n{lines}")
         }
@@ -120,25 +124,32 @@ fn checks(checks: &Checks) -> Vec<String> {
     }
     lines.extend(shown_evidence(&checks.evidence));
     let hidden = checks.not_run.iter().filter(|each| each.workload.is_none()).count();
-    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for not_run in &checks.not_run {
-        let Some(name) = not_run.workload.as_deref() else { continue };
-        match reasons.iter_mut().find(|(reason, _)| *reason == not_run.reason) {
-            Some((_, names)) => names.push(name),
-            None => reasons.push((&not_run.reason, vec![name])),
-        }
-    }
-    for (reason, names) in reasons {
-        lines.push(format!("not run: {} ({reason})", names.join(", ")));
-    }
+    let not_run = checks.not_run.iter();
+    let visible =
+        not_run.filter_map(|each| Some((each.workload.as_deref()?, each.reason.as_str())));
+    lines.extend(by_reason(visible).map(|(names, reason)| format!("not run: {names} ({reason})")));
     if hidden > 0 {
         lines.push(format!("not run: {hidden} held out (too large for this device)"));
     }
     lines.extend(checks.notes.iter().map(|note| format!("note: {note}")));
     if !checks.not_checked.is_empty() {
-        lines.push(format!("nobody looked for {}", checks.not_checked.join(", ")));
+        lines.push(format!("not checked: {}", checks.not_checked.join(", ")));
     }
     lines
+}
+
+/// Workloads with one reason in common, as a list of names for each reason.
+fn by_reason<'a>(
+    workloads: impl Iterator<Item = (&'a str, &'a str)>,
+) -> impl Iterator<Item = (String, &'a str)> {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (name, reason) in workloads {
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, names)) => names.push(name),
+            None => reasons.push((reason, vec![name])),
+        }
+    }
+    reasons.into_iter().map(|(reason, names)| (names.join(", "), reason))
 }
 
 /// What the code shows and the policy does not refuse: one line for each kind and for each whose code it is.
