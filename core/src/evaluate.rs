@@ -20,6 +20,8 @@ mod screening;
 mod stand;
 #[cfg(test)]
 mod tests;
+mod twin;
+mod varied;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

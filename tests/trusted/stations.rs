@@ -227,7 +227,9 @@ impl Sides {
         ];
         let program = program("exact", buffers.map(ArgumentCase::Buffer).to_vec());
         let outputs = self.folder.path().to_owned();
-        self.reference.judge(&JudgeOrder { case: three(), program, recipe, outputs }).unwrap()
+        let admission = None;
+        let case = three();
+        self.reference.judge(&JudgeOrder { case, program, recipe, outputs, admission }).unwrap()
     }
 }
 

@@ -189,6 +189,7 @@ impl Order<'_, '_> {
             reference: of.reference.clone(),
             trusted: of.trusted.clone(),
             trials: all(&of.trials)?,
+            varied: Vec::new(),
             measured: all(&of.measured)?,
             held_out: Vec::new(),
             not_run: Vec::new(),

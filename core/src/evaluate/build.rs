@@ -12,19 +12,21 @@ use crate::compile::occupancy::Occupancy;
 use crate::device::DeviceName;
 use crate::project::Purpose;
 use crate::project::candidate::CandidateHash;
-use crate::project::manifest::OperationKind;
+use crate::project::manifest::{Accuracy, OperationKind};
 use crate::project::workload::Workload;
 use crate::speed_of_light::code_mix::CodeMix;
 use crate::units::Bytes;
 use crate::verify::case::Case;
 use crate::verify::evidence::{self, Found, Provenance};
 use crate::verify::program::{Program, ProgramError};
-use crate::verify::station::{ModuleImage, Side};
-use crate::verify::subject::{Extent, Origins, Subject, Trial};
+use crate::verify::station::{Admission, ModuleImage, Side};
+use crate::verify::subject::{Extent, Origins, Subject, Trial, VariedTrial};
 use crate::verify::verdict::{Failure, NotRun, Refused, Step, TimingUse, Wrong};
 use crate::verify::verification::Stop;
 
 use super::compiles::{Compiles, Missing};
+use super::twin;
+use super::varied::{self, Varied};
 use super::{Evaluation, PolicyUse};
 
 /// What a virtual device runs of one workload, in operations and words moved: seconds, not minutes.
@@ -64,16 +66,26 @@ pub(super) fn build_all(
 ) -> Result<Vec<Built>, Stop> {
     let Some(first) = evaluations.first() else { return Ok(Vec::new()) };
     let (fit, not_run) = fit(first, scope)?;
+    let twin = twin::of(&first.project.reference);
+    let varied = match scope {
+        Scope::Everything => {
+            varied::of(&first.project.definition, &varied_workloads(&fit), first.seed)
+        }
+        Scope::Glance => Vec::new(),
+    };
+    let all: Vec<&Workload> =
+        fit.iter().copied().chain(varied.iter().map(|varied| &varied.workload)).collect();
     let trusted = match first.device {
         DeviceName::Cuda(_) => Some(trusted(first, compiler, cancellation)?),
         DeviceName::Virtual(_) => None,
     };
-    let mut compiles = Compiles::of(evaluations, &fit, compiler, cancellation);
+    let mut compiles = Compiles::of(evaluations, (&all, twin.as_ref()), compiler, cancellation);
     let each = evaluations.iter().enumerate().map(|(index, evaluation)| {
         let mut builder = Builder {
             evaluation,
             index,
             compiles: &mut compiles,
+            has_twin: twin.is_some(),
             candidate: Modules::default(),
             reference: Modules::default(),
             evidence: Vec::new(),
@@ -85,13 +97,14 @@ pub(super) fn build_all(
             reference: Vec::new(),
             trusted: trusted.clone(),
             trials: Vec::new(),
+            varied: Vec::new(),
             measured: Vec::new(),
             held_out: Vec::new(),
             not_run: not_run.clone(),
             evidence: Vec::new(),
             limits: evaluation.project.definition.limits,
         };
-        let subject = builder.subject(&fit, empty);
+        let subject = builder.subject(&fit, &varied, empty);
         (builder.candidate.hashes.first().copied(), subject)
     });
     Ok(each.collect())
@@ -205,6 +218,18 @@ fn too_large(needed: u64, allowed: u64, room: Option<Bytes>) -> Option<String> {
     (needed > room).then(|| format!("{needed} bytes of device memory; the device has {room}"))
 }
 
+/// The workloads on which scalars vary: small ones of little work, because a scalar is the same for all elements.
+fn varied_workloads<'a>(fit: &[&'a Workload]) -> Vec<&'a Workload> {
+    let small = |workload: &&&Workload| {
+        workload.purpose == Purpose::Verify && extent(workload) == Extent::Small
+    };
+    let mut small: Vec<&Workload> = fit.iter().filter(small).copied().collect();
+    small.sort_by(|one, other| least_work(one).total_cmp(&least_work(other)));
+    // The least work may be a single element.
+    let skipped = usize::from(small.len() > 1);
+    small.into_iter().skip(skipped).take(2).collect()
+}
+
 /// Operations and words moved.
 fn least_work(workload: &Workload) -> f64 {
     let operations: f64 = workload.work.operations.iter().map(|(_, count)| count).sum();
@@ -242,11 +267,18 @@ struct Builder<'a, 'b> {
     candidate: Modules,
     reference: Modules,
     evidence: Vec<Found>,
+    /// Whether the reference has a twin that computes in f32.
+    has_twin: bool,
 }
 
 impl Builder<'_, '_> {
     /// Fills a subject.
-    fn subject(&mut self, fit: &[&Workload], mut subject: Subject) -> Result<Subject, Stop> {
+    fn subject(
+        &mut self,
+        fit: &[&Workload],
+        varied: &[Varied],
+        mut subject: Subject,
+    ) -> Result<Subject, Stop> {
         for (index, workload) in fit.iter().enumerate() {
             let trial = self.trial(index, workload);
             match (workload.purpose, trial) {
@@ -261,6 +293,12 @@ impl Builder<'_, '_> {
                     let message = "a held-out workload could not be built";
                     return Err(Stop::Broken(message.to_owned()));
                 }
+            }
+        }
+        for (index, varied) in (fit.len()..).zip(varied) {
+            let trial = self.trial(index, &varied.workload)?;
+            if trial.admission.is_some() {
+                subject.varied.push(VariedTrial { trial, what: varied.what.clone() });
             }
         }
         let measured_in_earnest = matches!(self.evaluation.device, DeviceName::Cuda(_));
@@ -315,6 +353,7 @@ impl Builder<'_, '_> {
             .map_err(|error| broken(&error))?;
         let case =
             Case::of(definition, workload).map_err(|error| Stop::Broken(error.to_string()))?;
+        let admission = self.admission(index, workload)?;
         let kinds = workload.work.operations.iter().map(|(kind, _)| *kind);
         let symbols: Vec<&str> =
             candidate.launches.iter().map(|launch| launch.kernel.symbol.as_str()).collect();
@@ -325,6 +364,8 @@ impl Builder<'_, '_> {
             reference: exact,
             work: least_work(workload),
             extent: extent(workload),
+            admission,
+            summation: definition.summation,
             code,
             launches: candidate.launches,
             adds_and_multiplies: kinds.clone().count() > 0 && kinds.into_iter().all(is_exact),
@@ -340,6 +381,32 @@ impl Builder<'_, '_> {
                 let message = format!("workload `{}`: {reason}", workload.name);
                 Err(Failure::Refused(Refused::Memory(message)).into())
             }
+        }
+    }
+
+    /// How inputs from the whole domain of a workload are found to be fair, where they are made.
+    fn admission(&mut self, index: usize, workload: &Workload) -> Result<Option<Admission>, Stop> {
+        let small = workload.purpose == Purpose::Verify && extent(workload) == Extent::Small;
+        if !small {
+            return Ok(None);
+        }
+        let definition = &self.evaluation.project.definition;
+        // A task in f64 has results that f32 cannot agree with.
+        if !self.has_twin || definition.accuracy == Accuracy::F64 {
+            return Ok(Some(Admission::ByReference));
+        }
+        match self.compiles.twin((self.index, index)) {
+            Ok(facts) => {
+                let (module, _) = self.reference.index(&facts);
+                let reference = &self.evaluation.project.reference;
+                let program = Program::of(module, definition, reference, &facts);
+                Ok(program.ok().map(Admission::ByTwin))
+            }
+            Err(Missing::Because(FactsError::Compile(CompileError::Cancelled))) => {
+                Err(Failure::Cancelled.into())
+            }
+            // The reference itself compiles, so that its source has no form in f32.
+            Err(Missing::Because(_) | Missing::AsBefore) => Ok(None),
         }
     }
 

@@ -5,7 +5,7 @@ use super::{
     environment::Environment,
     expression::Scope,
     locate::Located,
-    manifest::{Accuracy, Manifest, Purpose},
+    manifest::{Accuracy, LARGEST_AXIS, Manifest, Purpose, SummationWritten},
     policy::{self, Baseline, Limits, Policy},
     problem::Findings,
     scalar::{self, Axis, Scalar},
@@ -36,6 +36,8 @@ pub struct Definition {
     pub arguments: Vec<Argument>,
     /// The precision in which the task may be computed.
     pub accuracy: Accuracy,
+    /// In which order an honest kernel may add.
+    pub summation: Summation,
     /// The least that any correct kernel does.
     pub work: Work,
     /// What a user would otherwise run.
@@ -44,6 +46,35 @@ pub struct Definition {
     pub policy: Policy,
     /// Time, memory and steps.
     pub limits: Limits,
+}
+
+/// In which order an honest kernel may add, which decides what rounding may cost where terms are equal or monotone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Summation {
+    /// In any order: one chain of additions, too.
+    Any,
+    /// In blocks of at most this many terms, whose sums are added as a tree.
+    Blocked(u64),
+}
+
+impl Summation {
+    /// The number of terms whose square root is the bound of a chain of additions: each of `n` additions may lose the
+    /// same half ulp of the sum (N. Higham, 'Accuracy and Stability of Numerical Algorithms', 2002, section 4.2), where
+    /// random errors cost the square root of that.
+    #[must_use]
+    pub const fn chain_terms(self, terms: u64) -> u64 {
+        let longest = match self {
+            Self::Any => terms,
+            Self::Blocked(block) => {
+                let blocks = terms.div_ceil(block);
+                let levels = (u64::BITS - blocks.leading_zeros()) as u64;
+                let chain = block + levels;
+                if chain < terms { chain } else { terms }
+            }
+        };
+        let squared = longest.saturating_mul(longest);
+        if squared > terms { squared } else { terms }
+    }
 }
 
 /// One argument of every kernel, unless its launch says otherwise.
@@ -132,6 +163,15 @@ pub(super) fn check(
         &manifest.workloads,
         (kernels, &tensors),
     );
+    let summation = match manifest.summation {
+        SummationWritten::Any => Summation::Any,
+        SummationWritten::Blocked(terms) => Summation::Blocked(findings.within(
+            root.field("summation").item(0),
+            terms,
+            1,
+            LARGEST_AXIS,
+        )),
+    };
     let definition = Definition {
         name: manifest.name.clone(),
         title: manifest.title.clone(),
@@ -141,6 +181,7 @@ pub(super) fn check(
         tensors,
         arguments,
         accuracy: manifest.accuracy,
+        summation,
         work,
         baselines,
         policy: policy::check_policy(findings, root.field("policy"), &manifest.policy),

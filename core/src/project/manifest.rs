@@ -24,6 +24,8 @@ pub struct Manifest {
     pub arguments: Vec<String>,
     #[serde(default)]
     pub accuracy: Accuracy,
+    #[serde(default)]
+    pub summation: SummationWritten,
     pub work: WorkWritten,
     pub workloads: Vec<WorkloadWritten>,
     #[serde(default)]
@@ -70,7 +72,36 @@ pub struct ScalarWritten {
     pub dtype: Dtype,
     pub value: NumberWritten,
     #[serde(default)]
+    pub domain: ScalarDomainWritten,
+    #[serde(default)]
     pub note: String,
+}
+
+/// The values that a scalar may have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the format's page documents each choice")]
+pub enum ScalarDomainWritten {
+    #[default]
+    Any,
+    Fixed,
+    NonZero,
+    Positive,
+    NonNegative,
+    Between {
+        low: f64,
+        high: f64,
+    },
+}
+
+/// In which order an honest kernel may add.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the format's page documents each choice")]
+pub enum SummationWritten {
+    #[default]
+    Any,
+    Blocked(i64),
 }
 
 /// One tensor.

@@ -6,12 +6,13 @@ use super::case::Case;
 use super::evidence::Found;
 use super::fault_report::CodePlace;
 use super::program::Program;
-use super::station::ModuleImage;
+use super::station::{Admission, ModuleImage};
 use super::verdict::{Checks, NotRun, Step};
 use crate::compile::facts::{Facts, LaunchFacts};
 use crate::compile::ptx::LineMap;
 use crate::compile::source_names::SourceNames;
 use crate::project::Language;
+use crate::project::definition::Summation;
 use crate::project::policy::Limits;
 use crate::speed_of_light::code_mix::CodeMix;
 
@@ -30,6 +31,8 @@ pub struct Subject {
     pub trusted: Option<ModuleImage>,
     /// The workloads that everybody sees.
     pub trials: Vec<Trial>,
+    /// Some of them with other scalars than those declared.
+    pub varied: Vec<VariedTrial>,
     /// The workloads that are for measuring.
     pub measured: Vec<Trial>,
     /// The workloads that nobody sees: none where the candidate does not even compile for one, or is refused.
@@ -40,6 +43,15 @@ pub struct Subject {
     pub evidence: Vec<Found>,
     /// Time, memory and steps.
     pub limits: Limits,
+}
+
+/// A workload with another scalar than the declared one.
+#[derive(Clone, Debug)]
+pub struct VariedTrial {
+    /// The workload.
+    pub trial: Trial,
+    /// The scalar and its value, for reports.
+    pub what: String,
 }
 
 /// One workload with both programs.
@@ -57,6 +69,11 @@ pub struct Trial {
     pub adds_and_multiplies: bool,
     /// Whether it is small enough for a virtual device.
     pub extent: Extent,
+    /// How inputs from the whole domain are found to be fair; none where they are not made, which is the case for
+    /// workloads that are not small, and for a reference that has no f32 twin.
+    pub admission: Option<Admission>,
+    /// What honest sums may lose on equal and on monotone terms.
+    pub summation: Summation,
     /// The candidate's launches, as compiled.
     pub launches: Vec<LaunchFacts>,
     /// What the candidate's code consists of.
@@ -127,7 +144,8 @@ impl Subject {
     /// Its modules are loaded behind this many of others, so that programs count them from there.
     pub fn stand_behind(&mut self, others: usize) {
         let trials = self.trials.iter_mut().chain(&mut self.measured);
-        for trial in trials.chain(self.held_out.iter_mut().flatten()) {
+        let varied = self.varied.iter_mut().map(|varied| &mut varied.trial);
+        for trial in trials.chain(self.held_out.iter_mut().flatten()).chain(varied) {
             trial.candidate.module = trial.candidate.module - self.behind + others;
         }
         self.behind = others;

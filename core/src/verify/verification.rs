@@ -2,6 +2,7 @@
 
 mod ahead;
 pub(crate) mod counting;
+mod domain;
 mod held_out;
 pub mod library;
 mod measuring;
@@ -100,7 +101,7 @@ impl Verification<'_> {
                 let echoes = this.echoes(index, &trial.case);
                 this.state(trial, first, &echoes)?;
             }
-            Ok(())
+            this.domain()
         })?;
         let costs = trials.iter().zip(&seen).map(|(trial, report)| Cost::of(trial, report));
         let slowest = costs.fold(Cost::default(), Cost::worse);
@@ -390,24 +391,10 @@ impl Verification<'_> {
             program: trial.reference.clone(),
             recipe: attempt.recipe,
             outputs: std::path::PathBuf::new(),
+            admission: None,
         };
-        match self.stations.judge(order, REFERENCE_LIMIT, self.cancellation) {
-            Ok(report) => Ok(report),
-            Err(StationError::Cancelled) => Err(Failure::Cancelled.into()),
-            Err(error) => {
-                let failed = match &error {
-                    StationError::Failed(StationFailure::Reference(reason)) => Some(reason),
-                    StationError::Failed(_)
-                    | StationError::Cancelled
-                    | StationError::TimedOut(_)
-                    | StationError::Lost(_)
-                    | StationError::Environment(_) => None,
-                };
-                let reason = failed.cloned().unwrap_or_else(|| error.to_string());
-                let workload = &trial.case.workload;
-                Err(Stop::Broken(format!("the reference, workload `{workload}`: {reason}")))
-            }
-        }
+        let judged = self.stations.judge(order, REFERENCE_LIMIT, self.cancellation);
+        judged.map_err(|error| of_judge(error, &trial.case.workload))
     }
 
     /// What the outputs are found to be; `instead` is the kind of a wrong result whose cause is known.
@@ -554,6 +541,19 @@ enum Seer {
     Device,
     /// A virtual one beside it.
     Beside,
+}
+
+/// Why the reference's process gave no report.
+fn of_judge(error: StationError, workload: &str) -> Stop {
+    let reason = match &error {
+        StationError::Cancelled => return Failure::Cancelled.into(),
+        StationError::Failed(StationFailure::Reference(reason)) => reason.clone(),
+        StationError::Failed(_)
+        | StationError::TimedOut(_)
+        | StationError::Lost(_)
+        | StationError::Environment(_) => error.to_string(),
+    };
+    Stop::Broken(format!("the reference, workload `{workload}`: {reason}"))
 }
 
 /// What a station's silence says about the candidate.

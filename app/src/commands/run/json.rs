@@ -81,6 +81,7 @@ pub(super) fn checks(checks: &Checks) -> Value {
         "deterministic": checks.deterministic,
         "accepted_races": checks.accepted_races,
         "precision_probed": checks.precision_probed,
+        "domain_inputs": checks.domain_inputs,
         "worst_error": real(checks.worst_error),
         "costs": costs.collect::<Vec<_>>(),
     })

@@ -159,6 +159,18 @@ pub struct JudgeOrder {
     pub recipe: Recipe,
     /// The folder where the outputs are.
     pub outputs: PathBuf,
+    /// Nothing is judged; asked is whether the inputs are fair to a correct kernel.
+    #[serde(default)]
+    pub admission: Option<Admission>,
+}
+
+/// How it is found out whether inputs are fair to a correct kernel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Admission {
+    /// The reference runs on them without a fault, and its results are finite.
+    ByReference,
+    /// And its f32 twin, this program, agrees with it.
+    ByTwin(Program),
 }
 
 /// How outputs compare with the reference's.
@@ -168,6 +180,18 @@ pub struct JudgeReport {
     pub comparisons: Vec<Comparison>,
     /// For the precision probe: whether the reference's results show that every honest order of operations is exact.
     pub exact: bool,
+    /// Why the inputs are not fair to a correct kernel, where that was asked.
+    #[serde(default)]
+    pub inadmissible: Option<Inadmissibility>,
+}
+
+/// Why inputs are not used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Inadmissibility {
+    /// A result of this output is not finite, or its twin in f32 is too far off.
+    Output(String),
+    /// The reference did something wrong on them. A GPU's context is lost.
+    Fault(String),
 }
 
 /// Why a station cannot do what it is ordered.

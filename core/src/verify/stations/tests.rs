@@ -103,7 +103,13 @@ fn run_order() -> RunOrder {
 }
 
 fn judge_order() -> JudgeOrder {
-    JudgeOrder { case: case(), program: program(), recipe: RECIPE, outputs: PathBuf::new() }
+    JudgeOrder {
+        case: case(),
+        program: program(),
+        recipe: RECIPE,
+        outputs: PathBuf::new(),
+        admission: None,
+    }
 }
 
 fn writes(values: [i32; 4]) -> Act {
