@@ -84,6 +84,30 @@ fn those_who_keep_something_are_caught_while_they_run() {
 }
 
 #[test]
+fn kernels_that_rely_on_the_fill_of_a_norm_are_caught() {
+    check_audit(&domain("norm"));
+}
+
+#[test]
+fn kernels_that_rely_on_the_fill_of_a_loss_are_caught() {
+    check_audit(&domain("loss"));
+}
+
+#[test]
+fn kernels_that_rely_on_the_fill_of_counts_are_caught() {
+    check_audit(&domain("counts"));
+}
+
+#[test]
+fn kernels_that_rely_on_the_fill_of_sparse_rows_are_caught() {
+    check_audit(&domain("rows"));
+}
+
+fn domain(project: &str) -> String {
+    repository().join("tests/domain").join(project).to_str().unwrap().to_owned()
+}
+
+#[test]
 fn an_audit_of_sums_finds_no_hole() {
     check_audit(&sample("vector-add"));
 }
