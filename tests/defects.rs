@@ -57,6 +57,7 @@ folders! {
     shared_races: 15,
     unwritten: 12,
     warps: 8,
+    weak_memory: 9,
 }
 
 fn folder() -> PathBuf {
@@ -119,8 +120,11 @@ fn compile(
 
 /// What went otherwise than the file says.
 fn judge(specimen: &Specimen, module: &Module) -> Vec<String> {
+    if specimen.replayed {
+        return judge_replayed(specimen, module);
+    }
     let mut problems = Vec::new();
-    match launch(specimen, module, "defect") {
+    match launch(specimen, module, ("defect", Races::CudaIdiom)) {
         Ok(run) if !specimen.finds(&run.report) => problems.push(format!(
             "the defect is not found at {}; {}",
             specimen.wanted(),
@@ -129,9 +133,41 @@ fn judge(specimen: &Specimen, module: &Module) -> Vec<String> {
         Ok(_) => {}
         Err(error) => problems.push(error),
     }
-    match launch(specimen, module, "fixed") {
+    problems.extend(wrong_in(specimen, module, ("fixed", Races::CudaIdiom)));
+    problems
+}
+
+/// Replays of a launch: the oldest permitted values, then any of them.
+const SEEDS: u64 = 8;
+
+/// The defect shows in no ordinary launch and in one of the replays; the twin is right in all.
+fn judge_replayed(specimen: &Specimen, module: &Module) -> Vec<String> {
+    let mut problems = Vec::new();
+    let replays: Vec<Races> = (0..SEEDS).map(|seed| Races::Replayed { seed }).collect();
+    match launch(specimen, module, ("defect", Races::CudaIdiom)) {
+        Ok(run) if run.report.stale_reads == 0 => {
+            problems.push("no replay is asked for".to_owned())
+        }
+        Ok(_) => {}
+        Err(error) => problems.push(error),
+    }
+    problems.extend(wrong_in(specimen, module, ("defect", Races::CudaIdiom)));
+    if replays.iter().all(|races| wrong_in(specimen, module, ("defect", *races)).is_empty()) {
+        problems.push("no replay shows the defect".to_owned());
+    }
+    for races in [Races::CudaIdiom].iter().chain(&replays) {
+        let found = wrong_in(specimen, module, ("fixed", *races));
+        problems.extend(found.iter().map(|what| format!("{races:?}: {what}")));
+    }
+    problems
+}
+
+/// What is wrong in a launch that should be right.
+fn wrong_in(specimen: &Specimen, module: &Module, launched: (&str, Races)) -> Vec<String> {
+    let mut problems = Vec::new();
+    match launch(specimen, module, launched) {
         Ok(run) if !run.report.faults.is_empty() => {
-            problems.push(format!("the twin is accused; {}", said(&run.report)));
+            problems.push(format!("`{}` is accused; {}", launched.0, said(&run.report)));
         }
         Ok(run) => problems.extend(specimen.unexpected(&run.machine, &run.buffers)),
         Err(error) => problems.push(error),
@@ -152,13 +188,17 @@ struct Run {
     buffers: Vec<Option<BufferId>>,
 }
 
-fn launch(specimen: &Specimen, module: &Module, kernel: &str) -> Result<Run, String> {
+fn launch(
+    specimen: &Specimen,
+    module: &Module,
+    (kernel, races): (&str, Races),
+) -> Result<Run, String> {
     let mut machine = Machine::new(DeviceShape::default());
     let (arguments, buffers) = specimen.arguments(&mut machine);
     let config = LaunchConfig {
         dynamic_shared: specimen.shared,
         max_steps: specimen.steps,
-        checks: Checks { uninitialized: true, races: Races::CudaIdiom },
+        checks: Checks { uninitialized: true, races },
         schedule: Schedule::Deterministic,
         ..LaunchConfig::new(specimen.grid, specimen.block, arguments)
     };

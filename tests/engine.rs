@@ -22,6 +22,8 @@ use crate::program::{Bench, repository};
 #[cfg(target_os = "linux")]
 mod faults;
 #[cfg(target_os = "linux")]
+mod killed;
+#[cfg(target_os = "linux")]
 mod meddler;
 
 const DEVICES: [&str; 2] = ["virtual:h200", "virtual:t4"];
@@ -32,13 +34,22 @@ fn device(name: &str) -> DeviceName {
 
 /// An engine with both devices.
 fn engine(toolchain: &Toolchain, cache: &Path) -> Engine {
+    engine_with(command(), toolchain, cache)
+}
+
+fn command() -> WorkerCommand {
+    WorkerCommand::new(env!("CARGO_BIN_EXE_lightbench"), ["worker"])
+}
+
+/// The same with workers that are started like this.
+fn engine_with(command: WorkerCommand, toolchain: &Toolchain, cache: &Path) -> Engine {
     let devices = DEVICES.map(|name| DeviceSetting {
         device: device(name),
         checker: None,
         libraries: Libraries::default(),
     });
     Engine::start(Settings {
-        command: WorkerCommand::new(env!("CARGO_BIN_EXE_lightbench"), ["worker"]),
+        command,
         toolchain: toolchain.clone(),
         cache: Some(cache.to_owned()),
         devices: devices.into(),

@@ -15,6 +15,7 @@ use lightbench_core::nsight::metric::set;
 use lightbench_core::nsight::{Order, Profiler, hardware};
 use lightbench_core::project::Project;
 use lightbench_core::toolchain::{Libraries, NsightProgram, Surroundings, nsight};
+use lightbench_core::verify::not_judged::NotPassed;
 use lightbench_core::verify::stations::Stations;
 use lightbench_core::verify::verdict::{Failure, TimingUse};
 use lightbench_core::worker::command::WorkerCommand;
@@ -192,6 +193,6 @@ fn what_passed_runs_once_inside_the_profiler() {
 fn a_kernel_that_is_wrong_is_not_profiled() {
     let bench = Bench::new();
     let Some(looked) = looked_at(&bench, "short") else { return };
-    assert!(matches!(looked.run.verdict, Err(Failure::Wrong(_))), "{looked:?}");
+    assert!(matches!(looked.run.verdict, Err(NotPassed::Failed(Failure::Wrong(_)))), "{looked:?}");
     assert!(looked.order.is_none());
 }

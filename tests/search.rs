@@ -77,6 +77,73 @@ fn a_search_that_is_killed_goes_on_and_loses_nothing() {
     bench.run(&["search", "scale", "--resume"]).expect(2, &["not written by this machine"]);
 }
 
+/// The lines of a journal without what says when and by whom they were written, and the header apart.
+fn entries(path: &PathBuf) -> (serde_json::Value, Vec<serde_json::Value>) {
+    let text = fs::read_to_string(path).unwrap();
+    let line =
+        |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["entry"].take();
+    let mut entries: Vec<_> = text.lines().map(line).collect();
+    let mut header = entries.remove(0)["began"].take();
+    for own in ["id", "began_at"] {
+        header.as_object_mut().unwrap().remove(own);
+    }
+    (header, entries)
+}
+
+#[test]
+fn a_search_is_repeated_bit_for_bit_whatever_was_learnt_since() {
+    let bench = Bench::new();
+    if compiler::required().is_none() {
+        return;
+    }
+    let usual =
+        ["search", "scale", "--kernel", "naive", "--device", "virtual:h200", "--budget", "5"];
+    bench.run(&[&usual[..], &["--seed", "11"]].concat()).expect(0, &["5 evaluations"]);
+    // Each of these would be the first to try, or the last.
+    let seen = |technique: &str, gain: f64| {
+        format!(
+            "(technique: \"{technique}\", bottleneck: \"memory\", uses: 500, failures: 0, gain: {gain})"
+        )
+    };
+    let learnt =
+        format!("(seen: [{}, {}])", seen("larger-blocks", 0.01), seen("vector-loads", 90.0));
+    fs::write(bench.path().join(".local/state/lightbench/knowledge.ron"), learnt).unwrap();
+    bench.run(&["search", "scale", "--like"]).expect(0, &["5 evaluations"]);
+    bench.run(&[&usual[..], &["--seed", "11"]].concat()).expect(0, &["5 evaluations"]);
+    let all: Vec<_> = journals(&bench).iter().map(entries).collect();
+    let [first, like, fresh] = all.as_slice() else { panic!("{} journals", all.len()) };
+    assert_eq!(first, like);
+    assert_ne!(first.0["knowledge"], fresh.0["knowledge"], "what is in force is recorded");
+    assert_eq!(first.0["seed"], fresh.0["seed"]);
+    bench.run(&["search", "scale", "--like", "--seed", "3"]).expect(2, &["cannot be used with"]);
+    bench.edit("project.ron", "\"cols\": 4096", "\"cols\": 4095");
+    bench.run(&["search", "scale", "--like"]).expect(2, &["the project has changed"]);
+}
+
+#[test]
+fn a_search_whose_models_never_answer_says_so() {
+    let bench = Bench::new();
+    if compiler::required().is_none() {
+        return;
+    }
+    // Nothing listens on the discard port, and the program answers what no search can use.
+    let settings = "(models: (servers: {\"gone\": (endpoint: \"http://127.0.0.1:9/v1\", model: \"m\", attempts: 1)}, \
+        agents: {\"idle\": (argv: [\"/bin/echo\", \"I cannot\"])}))";
+    let state = bench.path().join(".local/state/lightbench");
+    fs::create_dir_all(&state).unwrap();
+    fs::write(state.join("settings.ron"), settings).unwrap();
+    let check = |operators: &str, status: i32, expected: &str| {
+        let usual = ["search", "scale", "--kernel", "naive", "--device", "virtual:h200"];
+        let more = ["--budget", "2", "--strategy", "greedy", "--operators", operators];
+        bench.run(&[&usual[..], &more].concat()).expect(status, &[expected]);
+    };
+    check("model:gone", 3, "`model:gone` answered none of");
+    if cfg!(unix) {
+        check("model:idle", 0, "nothing is left to try");
+        check("model:gone,model:idle", 0, "`model:gone` answered none of");
+    }
+}
+
 fn count(path: &PathBuf) -> usize {
     fs::read_to_string(path).map_or(0, |text| text.lines().count())
 }

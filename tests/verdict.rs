@@ -193,6 +193,30 @@ fn each_verdict_has_its_payload() {
 }
 
 #[test]
+fn what_a_device_lacks_is_not_judged() {
+    if compiler::required().is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    // An instruction for memory that several GPUs share; the virtual device is one.
+    let lacking = "  if (count < 0) {\n    asm volatile(\"multimem.red.release.sys.global.add.u32 [%0], %1;\" \
+                   :: \"l\"(y), \"r\"(1) : \"memory\");\n  }\n  if (i < count) {";
+    bench.edit("kernels/naive.cu", "  if (i < count) {", lacking);
+    let arguments = ["run", "scale", "--kernel", "naive", "--device", "virtual:h200"];
+    let said = bench.run(&arguments);
+    said.expect(3, &["naive was not judged: not supported on this device", "multimem"]);
+    assert!(!said.everything().contains('✗'), "{}", said.everything());
+    let document = bench.run(&[&arguments[..], &["--json"]].concat()).json();
+    assert_eq!(document["verdict"], "not_supported", "{document:#}");
+    assert_eq!(document["status"], "not_judged");
+    assert!(document["not_supported"]["message"].is_string(), "{document:#}");
+    let screened = bench.run(&[&arguments[..], &["--screen", "--json"]].concat());
+    assert_eq!((screened.status, &screened.json()["status"]), (3, &"not_judged".into()));
+    let history = bench.run(&["history", "scale", "--verdict", "not_supported"]);
+    history.expect(0, &["not_supported"]);
+}
+
+#[test]
 fn a_fault_names_thread_and_line_and_the_other_side() {
     let Some(said) = run(&["run", &cheats(), "--kernel", "race", "--json"]) else { return };
     let fault = &said.json()["fault"]["faults"][0];

@@ -27,7 +27,7 @@ pub use self::launch::{Approximations, CheckSet, Launch, Order};
 pub use self::launcher::Launcher;
 pub use self::lessons::{Access, Lesson};
 pub use self::measuring::{Clock, ComparedMode, ExtraMode, Measuring};
-pub use self::models::Models;
+pub use self::models::{AddModel, ModelKind, Models, ModelsAction};
 pub use self::numbers::{Calibrate, Explain, Tour};
 pub use self::picture::Picture;
 pub use self::profile::{HoldClocks, LaunchOnce, Profile};
@@ -91,8 +91,8 @@ Examples:
   lightbench                            the window
   lightbench help run                   all about one command
 
-Exit status: 0 all is well, 1 a kernel is at fault, 2 the request is wrong, 3 the machine lacks something,
-130 interrupted.";
+Exit status: 0 all is well, 1 a kernel is at fault, 2 the request is wrong, 3 the machine lacks something or a
+kernel was not judged, 130 interrupted.";
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -200,7 +200,8 @@ pub struct Listings {
 /// On a GPU the answer is one of three: B is faster, B is slower, or there is no measurable difference. On a virtual
 /// device only bounds are compared, and there are no libraries.
 ///
-/// Exit status 0 if both are right, 1 if one is not, 2 if the request is wrong, 3 if the machine lacks something.
+/// Exit status 0 if both passed, 1 if one failed, 2 if the request is wrong, 3 if the machine lacks something or one was
+/// not judged.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   lightbench compare sample-projects/rmsnorm naive warp-shuffle
@@ -250,7 +251,8 @@ pub struct Compare {
 /// speed
 /// of light: the least time that the device needs for the work. On a virtual device they are modelled, and said to be.
 ///
-/// Exit status 0 if all passed, 1 if one did not, 2 if the request is wrong, 3 if the machine lacks something.
+/// Exit status 0 if all passed, 1 if one failed, 2 if the request is wrong, 3 if the machine lacks something or a kernel
+/// was not judged.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch that people type")]
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -311,7 +313,8 @@ pub struct Run {
 ///
 /// Tried are cheats made of the project's definition, its wrong kernels and its honest ones.
 ///
-/// Exit status 0 if every cheat is caught, every wrong kernel fails as it says and every honest one passes, 1 otherwise.
+/// Exit status 0 if every cheat is caught, every wrong kernel fails as it says and every honest one passes, 1 if one does
+/// not, 3 if some were not judged and none of the others is a hole.
 #[derive(Debug, Args)]
 pub struct Audit {
     /// A project folder.
@@ -351,12 +354,16 @@ pub struct New {
     pub kernel: Option<String>,
 }
 
-/// List the device sheets, which say what is known of a GPU, or every field of one with its source.
+/// List the virtual devices, or every field of one with its source, or describe the GPUs of this machine.
 #[derive(Debug, Args)]
 pub struct Devices {
-    /// The sheet to show.
-    #[arg(value_name = "SHEET")]
+    /// The device sheet to show.
+    #[arg(value_name = "SHEET", conflicts_with = "local")]
     pub sheet: Option<String>,
+
+    /// Describe the GPUs of this machine: attributes of the driver, what the sheet of the card adds, and what disagrees.
+    #[arg(long)]
+    pub local: bool,
 
     /// The result as JSON on standard output.
     #[arg(long)]

@@ -40,7 +40,7 @@ fn main() -> ExitCode {
         Some(Command::Report(report)) => commands::history::page::run(&session, report),
         Some(Command::Picture(picture)) => commands::picture::run(session, picture),
         Some(Command::New(new)) => commands::new::run(new),
-        Some(Command::Devices(devices)) => commands::devices::run(devices),
+        Some(Command::Devices(devices)) => commands::devices::run(&session, devices),
         Some(Command::Calibrate(calibrate)) => commands::calibrate::run(&session, calibrate),
         Some(Command::Explain(explain)) => commands::explain::run(explain),
         Some(Command::Tour(tour)) => commands::tour::run(&session, tour),

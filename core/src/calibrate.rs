@@ -21,8 +21,9 @@ use crate::speed_of_light::calibration::{
     MemoryPath, SCHEMA,
 };
 use crate::units::{Bytes, BytesPerSecond, FlopsPerSecond, Hertz, Seconds};
+use crate::verify::not_judged::NotPassed;
 use crate::verify::sentence;
-use crate::verify::verdict::{Failure, TimingUse, WorkloadTiming};
+use crate::verify::verdict::{TimingUse, WorkloadTiming};
 
 use self::retained::{Times, retained};
 pub use benchmark::{BENCHMARKS, Benchmark, Quantity};
@@ -160,7 +161,7 @@ impl Found {
             timing: TimingUse::Measure(Protocol { clock: ClockUse::Events, ..Protocol::FINAL }),
         };
         let run = evaluate(&evaluation, bench, cancellation, &mut |_step, _workload| {})?;
-        if matches!(run.verdict, Err(Failure::Cancelled)) {
+        if run.verdict.as_ref().is_err_and(NotPassed::is_cancelled) {
             return Err(CalibrateError::Cancelled);
         }
         self.note_clock(&run);

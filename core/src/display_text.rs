@@ -18,6 +18,14 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// Whether a character sets the direction in which what follows is shown (Unicode Standard Annex #9, "Directional
+/// Formatting Characters"): with it, a source is shown in another order than it is compiled.
+#[must_use]
+pub const fn turns_direction(character: char) -> bool {
+    matches!(character,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 /// The same for a cell that no spreadsheet takes for a formula: those begin with `=`, `+`, `-`, `@` or a control character
 /// (<https://owasp.org/www-community/attacks/CSV_Injection>), and get an apostrophe.
 pub(crate) fn in_spreadsheet(text: &str) -> String {
@@ -44,7 +52,7 @@ fn is_hidden(character: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::visible;
+    use super::{turns_direction, visible};
 
     #[test]
     fn what_hides_is_written_out() {
@@ -57,6 +65,17 @@ mod tests {
             ("zero\u{200b}width", "zero\\u{200b}width"),
         ] {
             assert_eq!(visible(text), shown);
+        }
+    }
+
+    #[test]
+    fn every_control_that_moves_or_turns_is_written_out() {
+        let controls = ('\0'..='\u{1f}').chain('\u{7f}'..='\u{9f}');
+        let turning = ('\0'..=char::MAX).filter(|each| turns_direction(*each));
+        assert_eq!(turning.clone().count(), 12);
+        for character in controls.chain(turning) {
+            let shown = visible(&character.to_string()).into_owned();
+            assert!(shown.starts_with('\\'), "{:?}: {shown}", character);
         }
     }
 }

@@ -4,12 +4,15 @@
 //!  Kernel ──► build ──► Subject ──► verify ──► Checks ──► Passed
 //!              │ compiler processes    │ stations: one process for the candidate, one for the reference
 //!              ▼                       ▼
-//!          Failure: compile,       Failure: fault, wrong,
-//!          refused, timed out      refused, timed out, device lost
+//!          Failure: compile,       Failure: fault, wrong, refused, timed out
+//!          refused, timed out      NotJudged: device lost, crashes the worker, not supported
 //! ```
 //!
-//! What a kernel does wrong is a [`Failure`], which is a result. An [`EvaluateError`] is about the request or the machine.
+//! What a kernel does wrong is a `Failure`, and why nothing was found out about it is a [`NotJudged`]: both are results. An
+//! [`EvaluateError`] is about the request or the machine. Where a worker ends by no act of ours, all is done once more in
+//! fresh processes (`again`).
 
+mod again;
 mod baselines;
 mod build;
 pub mod compare;
@@ -40,9 +43,10 @@ use crate::project::policy::Baseline;
 use crate::project::{Kernel, Project};
 use crate::speed_of_light::calibration::Calibration;
 use crate::toolchain::Libraries;
+use crate::verify::not_judged::{NotJudged, NotPassed};
 use crate::verify::stations::Stations;
 use crate::verify::subject::Subject;
-use crate::verify::verdict::{Checks, Failure, Passed, Screened, Step, TimingUse, Verdict};
+use crate::verify::verdict::{Checks, Passed, Screened, Step, TimingUse, Verdict};
 use crate::verify::verification::{Stop, Verification};
 
 /// What is evaluated, on what, how thoroughly.
@@ -141,7 +145,7 @@ pub struct Screening {
     /// What all inputs came from.
     pub seed: u64,
     /// Whether something wrong was seen. Nothing wrong is not the same as right.
-    pub verdict: Result<Screened, Failure>,
+    pub verdict: Result<Screened, NotPassed>,
     /// How long everything took.
     pub elapsed: Duration,
 }
@@ -150,7 +154,7 @@ impl Screening {
     /// What is said of a look that nobody wanted any more.
     #[must_use]
     pub fn cancelled(seed: u64) -> Self {
-        let verdict = Err(Failure::Cancelled);
+        let verdict = Err(NotJudged::Cancelled.into());
         Self { candidate: None, seed, verdict, elapsed: Duration::ZERO }
     }
 }
@@ -191,20 +195,23 @@ pub fn evaluate(
     let mut run = Run {
         candidate: None,
         seed: evaluation.seed,
-        verdict: Err(Failure::Cancelled),
+        verdict: Err(NotJudged::Cancelled.into()),
         elapsed: Duration::ZERO,
     };
-    run.verdict =
-        settled(stages(evaluation, bench, cancellation, &mut until_held_out, &mut run.candidate))?;
+    run.verdict = settled(again::in_fresh_workers(bench, |bench| {
+        stages(evaluation, bench, cancellation, &mut until_held_out, &mut run.candidate)
+    }))?;
     run.elapsed = ended.unwrap_or_else(|| started.elapsed());
     Ok(run)
 }
 
 /// What a kernel does wrong is a result; what the request or the machine does is an error.
-fn settled<T>(found: Result<T, Stop>) -> Result<Result<T, Failure>, EvaluateError> {
+fn settled<T>(found: Result<T, Stop>) -> Result<Result<T, NotPassed>, EvaluateError> {
     match found {
         Ok(found) => Ok(Ok(found)),
-        Err(Stop::Failure(failure)) => Ok(Err(failure)),
+        Err(Stop::Failure(failure)) => Ok(Err(failure.into())),
+        Err(Stop::NotJudged(reason)) => Ok(Err(reason.into())),
+        Err(Stop::WorkerEnded(loss)) => Err(EvaluateError::Environment(loss.end.to_string())),
         Err(Stop::Request(message)) => Err(EvaluateError::Request(message)),
         Err(Stop::Broken(message)) => Err(EvaluateError::Environment(message)),
     }

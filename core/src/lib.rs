@@ -49,6 +49,10 @@ pub mod calibrate;
 
 pub mod nsight;
 
+mod owned_folder;
+
+pub mod no_links;
+
 pub mod history;
 
 pub mod explain;

@@ -1,8 +1,8 @@
 //! One file with a defect and its twin: what its comments say.
 //!
 //! The first line says in a sentence what the mistake is. Then `// launch: grid=2 block=64,4`, with `shared=BYTES`,
-//! `steps=COUNT`, `as-written` and `also=80,100` (architectures beside 90) where needed; one `// arg: SPEC` for each
-//! parameter (`values.rs`); and `// expect: 1[0] = 3`, what element 0 of argument 1 holds after the twin. In the code,
+//! `steps=COUNT`, `as-written`, `replayed` (no fault is marked: a replay shows the defect) and `also=80,100`
+//! (architectures beside 90) where needed; one `// arg: SPEC` for each parameter (`values.rs`); and `// expect: 1[0] = 3`, what element 0 of argument 1 holds after the twin. In the code,
 //! `// FAULT: KIND` marks the line where the defect is found, and `// OTHER` the other side of it; several lines may be
 //! marked.
 
@@ -30,6 +30,8 @@ pub(super) struct Specimen {
     pub(super) shared: u32,
     pub(super) steps: u64,
     pub(super) build: Build,
+    /// The defect shows where strong reads return older values, and nowhere else.
+    pub(super) replayed: bool,
     faults: Vec<Marked>,
     also: Vec<ComputeCapability>,
     others: Vec<u32>,
@@ -76,6 +78,7 @@ impl Specimen {
             shared: 0,
             steps: STEPS,
             build: Build::Optimised,
+            replayed: false,
             faults: Vec::new(),
             also: Vec::new(),
             others: Vec::new(),
@@ -89,7 +92,7 @@ impl Specimen {
         let name = &specimen.name;
         let first = text.lines().next().unwrap();
         assert!(first.starts_with("// ") && first.ends_with('.'), "{name} says what is wrong");
-        assert!(!specimen.faults.is_empty(), "{name} marks its fault");
+        assert!(specimen.replayed == specimen.faults.is_empty(), "{name} marks its fault");
         specimen
     }
 
@@ -116,6 +119,7 @@ impl Specimen {
             "block" => self.block = size(value),
             "shared" => self.shared = value.parse().unwrap(),
             "steps" => self.steps = value.parse().unwrap(),
+            "replayed" => self.replayed = true,
             "as-written" => self.build = Build::AsWritten,
             "also" => self.also = value.split(',').map(capability).collect(),
             other => panic!("{}: {other}", self.name),

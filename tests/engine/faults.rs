@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use lightbench_core::engine::{Because, Ending, Event, Notice, RequestId};
 use lightbench_core::evaluate::EvaluateError;
+use lightbench_core::verify::not_judged::{NotJudged, NotPassed};
 use lightbench_core::verify::verdict::{Failure, Step};
 use rustix::process::Signal;
 
@@ -341,15 +342,20 @@ fn word(ending: &Ending) -> &'static str {
     match ending {
         Ending::Evaluated(run) => match &run.verdict {
             Ok(_) => "passed",
-            Err(Failure::DeviceLost { .. }) => "device lost",
-            Err(Failure::TimedOut { .. }) => "timed out",
+            Err(NotPassed::NotJudged(NotJudged::DeviceLost { .. })) => "device lost",
+            Err(NotPassed::NotJudged(NotJudged::CrashesWorker { .. })) => "crashes the worker",
+            Err(NotPassed::Failed(Failure::TimedOut { .. })) => "timed out",
             Err(
-                failure @ (Failure::Compile(_)
-                | Failure::Refused(_)
-                | Failure::Fault(_)
-                | Failure::Wrong(_)
-                | Failure::Cancelled),
-            ) => panic!("the kernel is not to blame: {failure:?}"),
+                reason @ (NotPassed::Failed(
+                    Failure::Compile(_)
+                    | Failure::Refused(_)
+                    | Failure::Fault(_)
+                    | Failure::Wrong(_),
+                )
+                | NotPassed::NotJudged(
+                    NotJudged::NotSupported { .. } | NotJudged::Cancelled,
+                )),
+            ) => panic!("the kernel is not to blame: {reason:?}"),
         },
         Ending::Impossible(EvaluateError::Environment(_)) => "a process of ours died",
         Ending::Cancelled { because: Because::Asked, .. } => "cancelled",

@@ -111,7 +111,7 @@ fn a_history_that_is_none_is_set_aside_by_the_next_run() {
     }
     let bench = Bench::new();
     bench.write(".lightbench/history.db", "not a database at all\n".repeat(400));
-    bench.run(RUN).expect(0, &["is correct", "set aside", "history-aside-1.db"]);
+    bench.run(RUN).expect(0, &["is correct", "set aside", "history-aside-2"]);
     let again = bench.run(RUN);
     again.expect(0, &["is correct"]);
     assert!(!again.everything().contains("aside"), "said once: {}", again.everything());

@@ -117,7 +117,7 @@ fn held(folder: &Path) -> BTreeSet<String> {
     let opened = opened(folder, Suspicion::Damage);
     assert_eq!(opened.notices, [], "nothing was damaged");
     let listing = opened.store.newest(&Filter::default(), Order::Newest, usize::MAX).unwrap();
-    assert_eq!(listing.unreadable, []);
+    assert_eq!(listing.damaged, []);
     for run in &listing.runs {
         for text in run.record.texts() {
             assert!(opened.store.text(&text).unwrap().is_some(), "the text of run {}", run.number);

@@ -13,8 +13,8 @@ use lightbench_core::project::launch::expectation::{FaultKind, WrongKind};
 use lightbench_core::verify::inputs::{Draw, Recipe};
 use lightbench_core::verify::program::{ArgumentCase, LaunchStep, Program, ScratchCase, Step};
 use lightbench_core::verify::station::{
-    CountsUse, JudgeOrder, JudgeReport, MemoryOrder, ModuleImage, Opening, OpeningHead, RunOrder,
-    RunReport, Scrutiny, Side, Station,
+    CountsUse, GridPart, JudgeOrder, JudgeReport, MemoryOrder, ModuleImage, Opening, OpeningHead,
+    RunOrder, RunReport, Scrutiny, Side, Station,
 };
 
 use super::*;
@@ -212,8 +212,9 @@ impl Sides {
             ..program(kernel, tensors.into_iter().chain([zero]).collect())
         };
         let outputs = Some(self.folder.path().to_owned());
-        let (scrutiny, counts) = (Scrutiny::Memory, CountsUse::Drop);
-        let order = RunOrder { case: three(), program, recipe, memory, scrutiny, counts, outputs };
+        let (scrutiny, counts, part) = (Scrutiny::Memory, CountsUse::Drop, GridPart::Whole);
+        let case = three();
+        let order = RunOrder { case, program, recipe, memory, scrutiny, counts, outputs, part };
         self.candidate.run(&order).unwrap()
     }
 
@@ -227,9 +228,10 @@ impl Sides {
         ];
         let program = program("exact", buffers.map(ArgumentCase::Buffer).to_vec());
         let outputs = self.folder.path().to_owned();
+        let (case, part) = (three(), GridPart::Whole);
         let admission = None;
-        let case = three();
-        self.reference.judge(&JudgeOrder { case, program, recipe, outputs, admission }).unwrap()
+        let order = JudgeOrder { case, program, recipe, outputs, part, admission };
+        self.reference.judge(&order).unwrap()
     }
 }
 

@@ -105,8 +105,23 @@ fn selection(options: Vec<String>) -> Selection {
     }
 }
 
-/// What is wrong with one run of a case.
+/// Replays of a case whose strong reads may return older values.
+const SEEDS: u64 = 8;
+
+/// What is wrong with a case: with one run, and with replays where there is anything to replay.
 fn run(case: &Case, module: &Module) -> Vec<String> {
+    let (mut problems, stale_reads) = run_once(case, module, Races::CudaIdiom);
+    if stale_reads > 0 {
+        for seed in 0..SEEDS {
+            let (found, _) = run_once(case, module, Races::Replayed { seed });
+            problems.extend(found.iter().map(|what| format!("replay {seed}: {what}")));
+        }
+    }
+    problems
+}
+
+/// What is wrong with one run, and how many instructions may read older values.
+fn run_once(case: &Case, module: &Module, races: Races) -> (Vec<String>, usize) {
     let mut machine = Machine::new(DeviceShape::default());
     let mut results = Vec::new();
     let arguments = case
@@ -119,10 +134,10 @@ fn run(case: &Case, module: &Module) -> Vec<String> {
     config.dynamic_shared = case.shared;
     config.cooperative = case.cooperative;
     config.max_steps = MOST_STEPS;
-    config.checks = Checks { uninitialized: true, races: Races::CudaIdiom };
+    config.checks = Checks { uninitialized: true, races };
     let report = match machine.launch(module, case.kernel, &config) {
         Ok(report) => report,
-        Err(error) => return vec![error.to_string()],
+        Err(error) => return (vec![error.to_string()], 0),
     };
     let mut problems: Vec<String> = report.faults.iter().map(ToString::to_string).collect();
     if report.printed != case.printed {
@@ -134,7 +149,7 @@ fn run(case: &Case, module: &Module) -> Vec<String> {
         let wrong = expected.problem(&machine.read(buffer));
         problems.extend(wrong.map(|problem| format!("argument {index}: {problem}")));
     }
-    problems
+    (problems, report.stale_reads)
 }
 
 fn argument<'a>(

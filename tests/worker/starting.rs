@@ -73,7 +73,7 @@ fn a_program_that_says_something_else_is_refused() {
 #[test]
 fn a_program_that_ends_is_quoted() {
     let error = start(&shell("printf 'no\\033[31m compiler\\n' >&2; exit 7")).unwrap_err();
-    let WorkerError::Died { during, death, last_words } = error else { panic!("{error}") };
+    let WorkerError::Died { during, death, last_words, .. } = error else { panic!("{error}") };
     assert_eq!((during, death), (Stage::Start, Death::Exited { code: 7 }));
     assert_eq!(last_words, ["no\u{fffd}[31m compiler"]);
 }

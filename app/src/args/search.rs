@@ -116,6 +116,12 @@ pub struct Searching {
     #[arg(long, value_name = "SEARCH", num_args = 0..=1, default_missing_value = "last")]
     pub resume: Option<String>,
 
+    /// Repeat an earlier search from its first kernel, with its seed, its knowledge base and its terms: its name, `last`, or
+    /// a file.
+    #[arg(long, value_name = "SEARCH", num_args = 0..=1, default_missing_value = "last",
+          conflicts_with_all = ["resume", "replay", "seed", "kernel", "workload"])]
+    pub like: Option<String>,
+
     /// Run every tuner, or every strategy, again on a search that was written down, without a device: its name, `last`, or
     /// a
     /// file.

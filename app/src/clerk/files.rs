@@ -182,7 +182,7 @@ pub(crate) const SETTINGS: &str = "settings.ron";
 pub(crate) const LAYOUTS: &str = "layouts.ron";
 
 /// Writes a file whole or not at all, through links and with the rights that it had.
-pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().ok_or_else(|| io::Error::other("no folder to write into"))?;
     fs::create_dir_all(folder)?;

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use lightbench_core::history::label::Label;
-use lightbench_core::history::{HistoryError, Opened, Provenance, RunNumber, StoredRun};
+use lightbench_core::history::{HistoryError, Opened, Provenance, RunNumber, Store, StoredRun};
 use lightbench_core::verify::verdict::WorkloadTiming;
 
 use super::Worker;
-use crate::commands::history::existing;
+use crate::commands::history::{existing, read};
 use crate::commands::run::record::{Appended, AskedFor, Keeping, Recorder};
 use crate::workbench::errand::{Finding, Part, Recording};
 use crate::workbench::notices::Weight;
@@ -34,21 +34,32 @@ impl Worker {
         before: Option<RunNumber>,
     ) -> Result<(Vec<StoredRun>, Part), HistoryError> {
         let kept = self.reading.take().filter(|(of, _)| before.is_some() && of == folder);
-        let store = match kept {
-            Some((_, store)) => store,
+        let (store, page) = match kept {
+            Some((_, store)) => {
+                let page = store.page(before, AT_ONCE)?;
+                (store, page)
+            }
             None => {
-                let Some(Opened { store, notices }) = existing(&self.session, folder)? else {
+                let page = |store: &Store| store.page(before, AT_ONCE);
+                let Some((Opened { store, notices }, page)) = read(&self.session, folder, page)?
+                else {
                     return Ok((Vec::new(), Part::Last));
                 };
                 for notice in notices {
                     self.said.notice(Weight::Note, notice.to_string());
                 }
-                store
+                (store, page)
             }
         };
-        let page = store.page(before, AT_ONCE)?;
+        if let [row, more @ ..] = page.damaged.as_slice() {
+            let text = match more.len() {
+                0 => format!("a damaged row of the history was skipped: {row}"),
+                more => format!("{} damaged rows of the history were skipped: {row}, …", more + 1),
+            };
+            self.said.notice(Weight::Warning, text);
+        }
         let part = match page.oldest() {
-            Some(oldest) if page.runs.len() + page.unreadable.len() == AT_ONCE => {
+            Some(oldest) if page.rows == AT_ONCE => {
                 self.reading = Some((folder.to_owned(), store));
                 Part::More(oldest)
             }
@@ -100,7 +111,7 @@ impl Worker {
     }
 
     pub(super) fn read_run(&self, folder: &Path, number: RunNumber) {
-        let read = || -> Result<Option<(StoredRun, Option<String>)>, HistoryError> {
+        let found = || -> Result<Option<(StoredRun, Option<String>)>, HistoryError> {
             let Some(Opened { store, .. }) = existing(&self.session, folder)? else {
                 return Ok(None);
             };
@@ -112,7 +123,7 @@ impl Worker {
             let source = source.and_then(|bytes| String::from_utf8(bytes).ok());
             Ok(Some((run, source)))
         };
-        match read() {
+        match found() {
             Ok(Some((run, source))) => {
                 self.said.say(Finding::Run(folder.to_owned(), Box::new(run), source));
             }

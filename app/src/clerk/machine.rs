@@ -27,6 +27,7 @@ fn choice(chosen: &Chosen) -> DeviceChoice {
         sheet: chosen.sheet,
         title: chosen.title.clone(),
         calibration: chosen.calibration().cloned(),
+        remarks: chosen.remarks().to_vec(),
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use lightbench_core::cancellation::Cancellation;
 use lightbench_core::engine::{self, Searching, Wake};
 use lightbench_core::history::machine::Machine;
+use lightbench_core::no_links;
 use lightbench_core::search::{Control, EngineLaboratory, Entry, Journal, JournalError};
 use lightbench_core::suggest::knowledge::Knowledge;
 
@@ -34,7 +35,7 @@ impl Worker {
         let folder = place::folder(&self.session, &project.root).map_err(|error| told(&error))?;
         let machine = place::machine(&self.session).map_err(|error| told(&error))?;
         let place = Place { session: &self.session, project: &project, chosen };
-        let (mut order, journal, beginning, story) = match beginning {
+        let (order, journal, beginning, story) = match beginning {
             Beginning::New(kernel, plan) => {
                 let seed = fresh_seed().map_err(|error| told(&error))?;
                 let mut order = terms(&plan).begun(place, seed)?;
@@ -54,7 +55,6 @@ impl Worker {
                 (order, journal, engine::Beginning::Before(story.clone()), Some(story))
             }
         };
-        order.knowledge = place::knowledge(&self.session);
         let control = Control::under(&Cancellation::new());
         control.set_pace(pace);
         let conditions = conditions(chosen, order.workload.clone(), order.seed);
@@ -72,6 +72,9 @@ impl Worker {
     pub(super) fn list_searches(&self, folder: &Path) {
         // A history that cannot be used was said when it was read.
         let place = place::known_folder(&self.session, folder).unwrap_or_default();
+        if let Some(link) = place.as_deref().and_then(no_links::first_link) {
+            self.said.notice(Weight::Warning, format!("no searches are listed: {link}"));
+        }
         let listed = place.map(|journals| place::listed(&journals)).unwrap_or_default();
         self.said.say(Finding::Searches(folder.to_owned(), listed));
     }

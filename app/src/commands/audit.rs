@@ -17,7 +17,7 @@ use crate::args;
 use crate::outcome::{Outcome, Status, document};
 use crate::report;
 use crate::session::Session;
-use crate::style::{DIM, ERROR, GOOD};
+use crate::style::{DIM, ERROR, GOOD, NOTE};
 
 /// Tries every cheat and reports.
 pub fn run(session: &Session, arguments: &args::Audit) -> Outcome {
@@ -37,7 +37,11 @@ fn audited(session: &Session, arguments: &args::Audit) -> Result<Outcome, Outcom
     asked.conditions.timing = TimingUse::Skip;
     let mut bar = Bar { desk, asked };
     let matrix = audit(&project, &mut bar).map_err(|error| failed(&error, as_json))?;
-    let status = if matrix.holes() == 0 { Status::Passed } else { Status::KernelFailed };
+    let status = match (matrix.holes(), matrix.not_judged()) {
+        (0, 0) => Status::Passed,
+        (0, _) => Status::Environment,
+        (_, _) => Status::KernelFailed,
+    };
     let output = if as_json {
         document(&json!({
             "schema": "lightbench.audit/1",
@@ -45,6 +49,7 @@ fn audited(session: &Session, arguments: &args::Audit) -> Result<Outcome, Outcom
             "device": chosen.device.to_string(),
             "seed": seed,
             "holes": matrix.holes(),
+            "not_judged": matrix.not_judged(),
             "matrix": matrix,
         }))
     } else {
@@ -76,6 +81,7 @@ impl Court for Bar<'_> {
 fn failed(error: &AuditError, as_json: bool) -> Outcome {
     match error {
         AuditError::Evaluate(EvaluateError::Environment(_)) => report::environment(error, as_json),
+        AuditError::NotJudged(_) => report::environment(error, as_json),
         AuditError::Cancelled => Outcome::failed(Status::Interrupted, error),
         AuditError::Evaluate(EvaluateError::Request(_))
         | AuditError::Unsuitable(_)
@@ -105,9 +111,13 @@ fn text(project: &Project, chosen: &Chosen, seed: u64, matrix: &Matrix) -> Strin
         1 => format!("{ERROR}1 hole{ERROR:#}"),
         count => format!("{ERROR}{count} holes{ERROR:#}"),
     };
+    let not_judged = match matrix.not_judged() {
+        0 => String::new(),
+        count => format!("; {NOTE}{count} not judged{NOTE:#}"),
+    };
     let _infallible = writeln!(
         text,
-        "\n{summary}; {inapplicable} cheats do what is right bit for bit here; seed {seed}"
+        "\n{summary}{not_judged}; {inapplicable} cheats do what is right bit for bit here; seed {seed}"
     );
     text
 }
@@ -119,6 +129,7 @@ fn section<Name: Display>(text: &mut String, title: &str, cells: &[Cell<Name>]) 
         let line = match cell.outcome {
             Found::Good => format!("  {GOOD}✓{GOOD:#} {sentence}"),
             Found::Hole => format!("  {ERROR}✗ {sentence}{ERROR:#}"),
+            Found::NotJudged => format!("  {NOTE}? {sentence}{NOTE:#}"),
             Found::NotApplicable => {
                 format!("  {DIM}- {}: the same as the honest results{DIM:#}", cell.name)
             }

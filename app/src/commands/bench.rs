@@ -5,11 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lightbench_core::calibrate::{Calibrations, Kept};
-use lightbench_core::device::{Description, DeviceName, DeviceSheet, Identity};
+use lightbench_core::device::{
+    Described, Description, DeviceKind, DeviceName, DeviceSheet, Identity, SheetError,
+};
 use lightbench_core::engine::{DeviceSetting, Engine, Settings};
 use lightbench_core::evaluate::Bench;
 use lightbench_core::speed_of_light::calibration::Calibration;
 use lightbench_core::speed_of_light::ceilings::{Basis, Ceilings, Quantity};
+use lightbench_core::speed_of_light::confirmation::PeakEvidence;
 use lightbench_core::toolchain::libraries;
 use lightbench_core::verify::stations::{StationError, Stations};
 use lightbench_core::worker::command::WorkerCommand;
@@ -48,6 +51,8 @@ pub(crate) struct Gpu {
     pub(crate) calibration: Option<Arc<Calibration>>,
     /// Why a calibration that is there is not used.
     pub(crate) notice: Option<String>,
+    /// What is particular of it, and where its description disagrees with a document or with its calibration.
+    pub(crate) remarks: Vec<String>,
 }
 
 impl Chosen {
@@ -61,13 +66,18 @@ impl Chosen {
         self.gpu.iter().filter_map(|gpu| gpu.notice.clone()).collect()
     }
 
+    /// What is particular of the device, and what contradicts its description.
+    pub(crate) fn remarks(&self) -> &[String] {
+        self.gpu.as_ref().map_or(&[], |gpu| &gpu.remarks)
+    }
+
     /// Where the ceilings of a GPU come from, in one line; none of a virtual device, which plays its sheet.
     pub(crate) fn ceilings(&self) -> Option<String> {
         let gpu = self.gpu.as_ref()?;
         let Some(calibration) = &gpu.calibration else {
             let device = &self.device;
             return Some(format!(
-                "ceilings by the device sheet; `lightbench calibrate --device {device}` measures them"
+                "ceilings by the description of the device; `lightbench calibrate --device {device}` measures them"
             ));
         };
         let ceilings = Ceilings::of(self.sheet, Some(calibration), Basis::Measured);
@@ -232,20 +242,48 @@ pub(crate) fn on(
             let described = probe.description(&session.cancellation);
             let description = described
                 .map_err(|error: StationError| Unopened::Environment(error.to_string()))?;
-            let sheet = DeviceSheet::of_gpu(&description.title, description.capability)
-                .map_err(|error| Unopened::Environment(error.to_string()))?;
-            let (checker, title) = (DeviceName::Virtual(sheet), description.title.clone());
+            let described =
+                describe(&description).map_err(|error| Unopened::Environment(error.to_string()))?;
+            let twin = described.virtual_twin();
+            let twin = twin.map_err(|error| Unopened::Environment(error.to_string()))?;
+            let mut remarks = remarks(&described);
+            let sheet = Described::kept(described.sheet);
+            let (checker, title) = (twin.map(DeviceName::Virtual), description.title.clone());
             let gpu = Identity::of(&description).map(|identity| {
                 let (calibration, notice) = calibrated(session.state.as_deref(), &identity.uuid);
-                Gpu { description, identity, calibration, notice }
+                let evidence = PeakEvidence::of(sheet, calibration.as_deref());
+                remarks.extend(evidence.suspect.iter().map(ToString::to_string));
+                Gpu { description, identity, calibration, notice, remarks }
             });
-            Ok((Chosen { device, sheet, title, instead: None, gpu }, Some(checker)))
+            Ok((Chosen { device, sheet, title, instead: None, gpu }, checker))
         }
     }
 }
 
+/// A GPU described by its attributes; a virtual device by its sheet.
+fn describe(description: &Description) -> Result<Described, SheetError> {
+    match &description.kind {
+        DeviceKind::Cuda { attributes, .. } => Described::of(attributes),
+        DeviceKind::Virtual => Ok(Described {
+            sheet: DeviceSheet::named(&description.name)?.clone(),
+            applied: None,
+            disagreements: Vec::new(),
+            notes: Vec::new(),
+        }),
+    }
+}
+
+/// What a person should know of a description.
+fn remarks(described: &Described) -> Vec<String> {
+    let disagreements = described.disagreements.iter().map(ToString::to_string);
+    described.notes.iter().cloned().chain(disagreements).collect()
+}
+
 /// The calibration of a device, or why the one that is there is not used.
-fn calibrated(state: Option<&Path>, uuid: &str) -> (Option<Arc<Calibration>>, Option<String>) {
+pub(super) fn calibrated(
+    state: Option<&Path>,
+    uuid: &str,
+) -> (Option<Arc<Calibration>>, Option<String>) {
     match state.map(|state| Calibrations::below(state).of(uuid)) {
         None | Some(Kept::Nothing) => (None, None),
         Some(Kept::Usable(calibration)) => (Some(Arc::from(calibration)), None),
@@ -268,7 +306,7 @@ pub(crate) fn fresh_seed() -> Result<u64, getrandom::Error> {
 mod tests {
     use std::fs;
 
-    use lightbench_core::device::{ComputeCapability, DeviceKind};
+    use lightbench_core::device::{Card, ComputeCapability};
 
     use super::*;
     use crate::commands::calibrate::fixture::calibration;
@@ -281,11 +319,16 @@ mod tests {
             title: "NVIDIA H200".to_owned(),
             capability: ComputeCapability(9, 0),
             memory_bytes: 1 << 37,
-            kind: DeviceKind::Cuda { uuid: uuid.clone(), driver: (13, 0) },
+            kind: DeviceKind::Cuda {
+                uuid: uuid.clone(),
+                driver: (13, 0),
+                attributes: Box::new(Card::named("h200").unwrap().unwrap().attributes.clone()),
+            },
         };
         let (calibration, notice) = calibrated(Some(state), &uuid);
         let identity = Identity { uuid, driver: "CUDA 13.0".to_owned() };
-        let gpu = Some(Gpu { description, identity, calibration, notice });
+        let remarks = Vec::new();
+        let gpu = Some(Gpu { description, identity, calibration, notice, remarks });
         let (device, title) = (DeviceName::Cuda(0), "NVIDIA H200".to_owned());
         Chosen { device, sheet, title, instead: None, gpu }
     }

@@ -1,4 +1,6 @@
-//! `lightbench devices`: the device sheets, or all of one with its sources.
+//! `lightbench devices`: the virtual devices, or all of one with its sources; `--local`: the GPUs of this machine.
+
+mod local;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,10 +10,14 @@ use serde_json::json;
 
 use crate::args::Devices;
 use crate::outcome::{Outcome, Status, document};
+use crate::session::Session;
 use crate::table::Table;
 
-/// Shows all sheets, or one.
-pub fn run(arguments: &Devices) -> Outcome {
+/// Shows all virtual devices, one, or the GPUs of this machine.
+pub fn run(session: &Session, arguments: &Devices) -> Outcome {
+    if arguments.local {
+        return local::run(session, arguments.json);
+    }
     let shown = match &arguments.sheet {
         None => all(arguments.json),
         Some(name) => DeviceSheet::named(name).map(|sheet| one(sheet, arguments.json)),
@@ -23,7 +29,8 @@ pub fn run(arguments: &Devices) -> Outcome {
 }
 
 fn all(json: bool) -> Result<String, SheetError> {
-    let sheets = DeviceSheet::all()?;
+    let mut sheets = DeviceSheet::all()?;
+    sheets.extend(DeviceSheet::derived()?);
     if json {
         return Ok(document(&json!({ "schema": "lightbench.devices/1", "devices": sheets })));
     }
@@ -52,7 +59,10 @@ fn all(json: bool) -> Result<String, SheetError> {
         ]);
     }
     let mut text = table.to_string();
-    text.push_str("\nPeaks are dense, in operations a second. `lightbench devices SHEET` gives every field and its source.\n");
+    text.push_str(
+        "\nPeaks are dense, in operations per second. `lightbench devices SHEET` lists every field with its source, \
+         `lightbench devices --local` the GPUs of this machine.\n",
+    );
     Ok(text)
 }
 
@@ -65,7 +75,12 @@ fn one(sheet: &DeviceSheet, json: bool) -> String {
     if json {
         return document(&json!({ "schema": "lightbench.device/1", "device": sheet }));
     }
-    let mut text = format!("{} · {} · {}\n\n", sheet.title, sheet.name, sheet.architecture());
+    let title = format!("{} · {} · {}\n\n", sheet.title, sheet.name, sheet.architecture());
+    title + &fields(sheet)
+}
+
+/// Every field of a description with its source.
+fn fields(sheet: &DeviceSheet) -> String {
     let mut table = Table::new(&["field", ">value", "source"]);
     let mut cited = BTreeMap::new();
     for (facts, sources) in
@@ -78,7 +93,7 @@ fn one(sheet: &DeviceSheet, json: bool) -> String {
             table.row(cells(fact));
         }
     }
-    text.push_str(&table.to_string());
+    let mut text = table.to_string();
     text.push_str("\nsources\n");
     for (key, document) in cited {
         // Writing to a String cannot fail.

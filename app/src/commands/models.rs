@@ -1,20 +1,18 @@
 //! `lightbench models`: which models the user's settings name, whether they have their keys, whether one answers.
 
+mod add;
+mod check;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::io::ErrorKind;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use lightbench_core::display_text::visible;
-use lightbench_core::models::{
-    Access, Budget, Conversation, Count, KeyState, Kind, Ledger, Limits, Listed, OpenError, Reply,
-    Request, Roster, Trouble,
-};
+use lightbench_core::models::{Count, KeyState, Kind, Listed, Reply, Roster};
 use serde_json::json;
 
-use crate::args::Models;
+use crate::args::{Models, ModelsAction};
 use crate::clerk::files::SETTINGS;
 use crate::outcome::{Outcome, Status, document};
 use crate::session::Session;
@@ -23,6 +21,9 @@ use crate::workbench::settings::Settings;
 
 /// Lists them, and asks one if that is wanted.
 pub fn run(session: &Session, arguments: &Models) -> Outcome {
+    if let Some(ModelsAction::Add(wanted)) = &arguments.action {
+        return add::added(session, wanted).unwrap_or_else(|outcome| outcome);
+    }
     let roster = match roster(session) {
         Ok(roster) => roster,
         Err(message) => return Outcome::failed(Status::BadRequest, message),
@@ -31,7 +32,7 @@ pub fn run(session: &Session, arguments: &Models) -> Outcome {
     let listed = roster.list(&access);
     let answer = match &arguments.check {
         None => None,
-        Some(name) => match ask(session, &roster, &access, name) {
+        Some(name) => match check::checked(session, &roster, &access, name) {
             Ok(reply) => Some(reply),
             Err(outcome) => return outcome,
         },
@@ -66,33 +67,6 @@ pub(super) fn roster(session: &Session) -> Result<Roster, String> {
             write!(message, "\n  {}", visible(&problem.to_string())).ok();
         }
         message
-    })
-}
-
-/// How long the one word may take.
-const PATIENCE: Duration = Duration::from_mins(2);
-/// Enough for models that think before they speak.
-const MOST_TOKENS: u64 = 1024;
-
-fn ask(session: &Session, roster: &Roster, access: &Access, name: &str) -> Result<Reply, Outcome> {
-    let ledger = Ledger::new(Budget::default());
-    let mut model = roster.open(name, access, &ledger, 0).map_err(|error| {
-        let status = match &error {
-            OpenError::Unknown { .. } | OpenError::Proxy(_) => Status::BadRequest,
-            OpenError::NoKey { .. } | OpenError::UnreadableKey { .. } => Status::Environment,
-        };
-        Outcome::failed(status, visible(&error.to_string()))
-    })?;
-    let conversation = Conversation::new("Answer briefly.", "Say the one word: ready");
-    let limits = Limits { output_tokens: Some(MOST_TOKENS), time: Some(PATIENCE) };
-    let stop = session.stop_sign();
-    let request = Request { conversation: &conversation, limits, stop: &stop };
-    model.ask(&request, &mut |_| ControlFlow::Continue(())).map_err(|error| {
-        let is_cancelled = error.trouble == Trouble::Cancelled;
-        let status = if is_cancelled { Status::Interrupted } else { Status::Environment };
-        let name = visible(name);
-        let message = error.to_string();
-        Outcome::failed(status, format!("{name} does not answer: {}", visible(&message)))
     })
 }
 
@@ -140,8 +114,7 @@ fn answered(reply: &Reply) -> String {
         Count::Estimated(tokens) => format!("about {tokens}"),
     };
     format!(
-        "{}\n{:.1} s, {} tokens in, {} out{}\n",
-        visible(reply.text.trim()),
+        "answers in the form that searches need\n{:.1} s, {} tokens in, {} out{}\n",
         reply.took.as_secs_f64(),
         count(reply.usage.input),
         count(reply.usage.output),

@@ -101,13 +101,16 @@ fn section<Name: Display>(ui: &mut Ui, tokens: &Tokens, title: &str, cells: &[Ce
         let (icon, color) = match cell.outcome {
             Outcome::Good => (Icon::Check, tokens.status.good.0),
             Outcome::Hole => (Icon::Cross, tokens.status.bad.0),
+            Outcome::NotJudged => (Icon::Warning, tokens.status.warning.0),
             Outcome::NotApplicable => (Icon::Equal, tokens.text.weak.0),
         };
         icon.show(ui, color);
         ui.label(cell.name.to_string());
         let said = match cell.outcome {
             Outcome::NotApplicable => "The same as the honest results".into(),
-            Outcome::Good | Outcome::Hole => with_readable_names(&cell.sentence),
+            Outcome::Good | Outcome::Hole | Outcome::NotJudged => {
+                with_readable_names(&cell.sentence)
+            }
         };
         let label = Label::new(RichText::new(&*said).color(tokens.text.weak.0)).truncate();
         ui.add(label).on_hover_text(&*said);

@@ -40,12 +40,25 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench) {
             line("L2 cache", sheet.l2.get().map(|value| value.to_string()));
             line("board power", sheet.power_limit.get().map(|value| value.to_string()));
         });
+        remarks(ui, &device.remarks);
         ui.add_space(2.0 * GAP);
         ui.label(RichText::new("Documents").small().color(theme::tokens(ui).text.weak.0));
         for document in sheet.sources.values() {
             ui.add(egui::Label::new(RichText::new(document).small()).wrap());
         }
     });
+}
+
+/// What is particular of the device, and what contradicts its description.
+fn remarks(ui: &mut Ui, remarks: &[String]) {
+    if remarks.is_empty() {
+        return;
+    }
+    ui.add_space(2.0 * GAP);
+    ui.label(RichText::new("Description").small().color(theme::tokens(ui).text.weak.0));
+    for remark in remarks {
+        ui.add(egui::Label::new(super::sentence(remark)).wrap());
+    }
 }
 
 /// What it did while the run that is shown was timed, and what that cost.

@@ -108,8 +108,8 @@ pub(super) fn show(
     let (change, color) = change(bench, row, workload, tokens);
     cell(columns.change, change, color, &columns.font);
     let color = match (row.failure, time.map(|time| time.trust)) {
-        (Some(_), _) => tokens.status.bad.0,
-        (None, Some(Trust::Tainted)) => tokens.status.warning.0,
+        (Some(word), _) if word.is_judged() => tokens.status.bad.0,
+        (Some(_), _) | (None, Some(Trust::Tainted)) => tokens.status.warning.0,
         (None, _) => tokens.text.strong.0,
     };
     let said = if row.failure.is_none() && time.is_none() { "not timed".to_owned() } else { said };
@@ -153,11 +153,14 @@ fn elided(ui: &Ui, text: &str, font: &FontId, room: f32) -> String {
     shorter.find(|text| width(text) <= room).unwrap_or_default()
 }
 
-/// Best, passed or failed.
+/// Best, passed, failed or not judged.
 fn mark(ui: &Ui, bench: &Workbench, row: &Row, tokens: &Tokens, place: Rect) {
     let at = Rect::from_center_size(pos2(place.left() + 16.0, place.center().y), vec2(11.0, 11.0));
-    let (icon, color) = if row.failure.is_some() {
-        (Icon::Cross, tokens.status.bad.0)
+    let (icon, color) = if let Some(word) = row.failure {
+        match word.is_judged() {
+            true => (Icon::Cross, tokens.status.bad.0),
+            false => (Icon::Warning, tokens.status.warning.0),
+        }
     } else if bench.runs.is_best(row) {
         (Icon::Star, tokens.status.good.0)
     } else {

@@ -2,6 +2,7 @@
 
 use egui::{Button, Label, RichText, ScrollArea, Ui, vec2};
 use lightbench_core::project::{BrokenFile, Kernel, Part, Purpose};
+use lightbench_core::verify::not_judged::NotPassed;
 
 use super::empty;
 use crate::theme::{self, GAP};
@@ -95,13 +96,13 @@ fn row(
 ) {
     let tokens = theme::tokens(ui);
     let known = bench.evaluations.of(&kernel.name);
-    let verdict =
-        known.and_then(|known| known.evaluated.as_ref()).map(|each| each.run.verdict.is_ok());
+    let verdict = known.and_then(|known| known.evaluated.as_ref()).map(|each| &each.run.verdict);
     let running = known.is_some_and(|known| known.running.is_some());
     let (icon, color) = match (running, verdict) {
         (true, _) => (Icon::Dot, tokens.status.running.0),
-        (false, Some(true)) => (Icon::Check, tokens.status.good.0),
-        (false, Some(false)) => (Icon::Cross, tokens.status.bad.0),
+        (false, Some(Ok(_))) => (Icon::Check, tokens.status.good.0),
+        (false, Some(Err(NotPassed::Failed(_)))) => (Icon::Cross, tokens.status.bad.0),
+        (false, Some(Err(NotPassed::NotJudged(_)))) => (Icon::Warning, tokens.status.warning.0),
         (false, None) => (Icon::Ring, tokens.text.weak.0),
     };
     let newest = bench.runs.newest_of(&kernel.name);

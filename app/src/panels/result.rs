@@ -2,6 +2,7 @@
 
 use egui::{Color32, Grid, Rect, RichText, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
 use lightbench_core::verify::compare::{ErrorMap, Mismatch, Wrongness};
+use lightbench_core::verify::not_judged::NotPassed;
 use lightbench_core::verify::sentence;
 use lightbench_core::verify::verdict::{Checks, Failure, Passed, Wrong};
 
@@ -36,7 +37,13 @@ pub(super) fn show(ui: &mut Ui, bench: &Workbench, commands: &mut Vec<Command>) 
     ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
         match &evaluated.run.verdict {
             Ok(passed) => of_passed(ui, &tokens, evaluated, passed),
-            Err(failure) => of_failure(ui, &tokens, evaluated, failure, commands),
+            Err(NotPassed::Failed(failure)) => {
+                of_failure(ui, &tokens, evaluated, failure, commands);
+            }
+            Err(NotPassed::NotJudged(reason)) => {
+                let text = sentence::not_judged(&evaluated.kernel.name, reason);
+                headline(ui, (Icon::Warning, tokens.status.warning.0), &text);
+            }
         }
         ui.add_space(3.0 * GAP);
         catches::show(ui, bench, commands);

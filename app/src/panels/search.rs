@@ -119,6 +119,10 @@ fn running(
     let Some(story) = &current.story else { return };
     subject(ui, story);
     budget(ui, current, story, now);
+    if let Some(waiting) = &current.waiting {
+        let text = RichText::new(waiting.to_string()).weak();
+        ui.add(egui::Label::new(text).truncate());
+    }
     if bench.searches.read.is_some() && ui.button("Look at the running search").clicked() {
         said.push(SearchCommand::LookBack);
     }

@@ -186,7 +186,7 @@ fn a_worker_that_hung_is_a_notice() {
         &mut harness,
         |seed| {
             let mut run = passed(seed, 1e-4);
-            run.verdict = Err(failure());
+            run.verdict = Err(failure().into());
             Ending::Evaluated(Box::new(run))
         },
         &script,

@@ -170,6 +170,8 @@ pub struct DeviceChoice {
     pub title: String,
     /// What was measured on it, where somebody calibrated it.
     pub calibration: Option<Arc<Calibration>>,
+    /// What is particular of it, and what contradicts its description: one sentence each.
+    pub remarks: Vec<String>,
 }
 
 /// What came of an errand, or was noticed meanwhile.

@@ -14,6 +14,7 @@ use lightbench_core::evaluate::{PolicyUse, Run};
 use lightbench_core::history::RunNumber;
 use lightbench_core::measure::Protocol;
 use lightbench_core::project::{Kernel, Project};
+use lightbench_core::verify::not_judged::NotPassed;
 use lightbench_core::verify::verdict::{Failure, TimingUse};
 
 use super::errand::{DeviceChoice, Evaluator, Found};
@@ -398,7 +399,9 @@ impl Known {
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = self.compile_problems.clone();
         let evaluated = self.evaluated.as_ref().filter(|_| self.running.is_none());
-        if let Some((evaluated, Err(failure))) = evaluated.map(|each| (each, &each.run.verdict)) {
+        if let Some((evaluated, Err(NotPassed::Failed(failure)))) =
+            evaluated.map(|each| (each, &each.run.verdict))
+        {
             let found = problem::of_failure(failure, &evaluated.kernel, &evaluated.project);
             if !matches!(failure, Failure::Compile(_)) || problems.is_empty() {
                 problems.extend(found);

@@ -160,13 +160,9 @@ pub fn of_failure(failure: &Failure, kernel: &Kernel, project: &Project) -> Vec<
             fault.faults.iter().map(|fault| of_fault(fault, project)).collect()
         }
         Failure::TimedOut { at: Some(at), .. } => vec![of_fault(at, project)],
-        Failure::Refused(_)
-        | Failure::Wrong(_)
-        | Failure::TimedOut { at: None, .. }
-        | Failure::DeviceLost { .. } => {
+        Failure::Refused(_) | Failure::Wrong(_) | Failure::TimedOut { at: None, .. } => {
             vec![error(Source::Device, None, sentence::of_failure(&kernel.name, failure))]
         }
-        Failure::Cancelled => Vec::new(),
     }
 }
 

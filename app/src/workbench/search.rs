@@ -17,6 +17,7 @@ use std::time::Duration;
 use lightbench_core::engine::Heard;
 use lightbench_core::project::Project;
 use lightbench_core::search::entry::{End, Failed};
+use lightbench_core::search::operators::Waiting;
 use lightbench_core::search::story::Variant;
 use lightbench_core::search::{Budget, Decision, Entry, Header, Look, Pace, Story, Verdict};
 use lightbench_core::suggest::knowledge::Knowledge;
@@ -53,6 +54,8 @@ pub struct Current {
     pub stage: Stage,
     /// What it came to; none before its first entry.
     pub story: Option<Box<Story>>,
+    /// What it waits for, where that is an answer from elsewhere.
+    pub waiting: Option<Waiting>,
     /// Its limits, which may be wider than those that it began with.
     pub budget: Budget,
     searcher: Option<Box<dyn Searcher>>,
@@ -176,7 +179,7 @@ impl Clock {
 impl Current {
     fn starting(project: Arc<Project>, device: DeviceChoice, budget: Budget) -> Self {
         let (stage, clock) = (Stage::Starting, Clock::default());
-        Self { stage, story: None, budget, searcher: None, project, device, clock }
+        Self { stage, story: None, waiting: None, budget, searcher: None, project, device, clock }
     }
 
     /// Whether something may still come of it.
@@ -204,7 +207,14 @@ impl Current {
 
     fn heard(&mut self, heard: Heard, compiler: &str, now: Duration) -> Option<SearchHeard> {
         match heard {
-            Heard::Entry(entry) => self.entry(*entry).err().map(SearchHeard::Broken),
+            Heard::Entry(entry) => {
+                self.waiting = None;
+                self.entry(*entry).err().map(SearchHeard::Broken)
+            }
+            Heard::Waiting(waiting) => {
+                self.waiting = Some(waiting);
+                None
+            }
             Heard::Ran(kept) => Some(SearchHeard::Ran(Box::new(Recording {
                 project: Arc::clone(&self.project),
                 kernel: kept.kernel,
@@ -232,6 +242,7 @@ impl Current {
 
     fn over(&mut self, now: Duration) {
         self.stage = Stage::Ended;
+        self.waiting = None;
         self.clock.stop(now);
         // The thread has said its last word, so nothing is waited for.
         self.searcher = None;

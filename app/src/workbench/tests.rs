@@ -19,7 +19,9 @@ use lightbench_core::history::{Provenance, RunNumber, StoredRun};
 use lightbench_core::measure::{self, Basis, Clock, Conditions, Summary, Timing};
 use lightbench_core::project::{BrokenFile, Part as ProjectPart, Project};
 use lightbench_core::units::Seconds;
-use lightbench_core::verify::verdict::{Checks, Failure, Passed, Step, Uncounted, WorkloadTiming};
+use lightbench_core::verify::verdict::{
+    Checks, Failure, Passed, SizeCheck, Step, Uncounted, WorkloadTiming,
+};
 
 use super::command::Recovery;
 use super::errand::{Clerk, DeviceChoice, Errand, Evaluator, Finding, Found, Part};
@@ -93,7 +95,13 @@ pub(crate) fn project() -> Project {
 fn device(name: &str) -> DeviceChoice {
     let sheet = DeviceSheet::named(name).unwrap();
     let title = format!("virtual {}", sheet.title);
-    DeviceChoice { name: DeviceName::Virtual(sheet), sheet, title, calibration: None }
+    DeviceChoice {
+        name: DeviceName::Virtual(sheet),
+        sheet,
+        title,
+        calibration: None,
+        remarks: Vec::new(),
+    }
 }
 
 /// A workbench on which RMSNorm is open, and who plays the rest.
@@ -150,6 +158,7 @@ pub(crate) fn passed(seed: u64, seconds: f64) -> Run {
         workload: WORKLOAD.to_owned(),
         timings: vec![timing(seconds)],
         withheld: None,
+        check: SizeCheck::Whole,
         profile: Err(Uncounted::NoVirtualDevice),
         energy: None,
         standing: None,
@@ -360,7 +369,8 @@ fn ends_without_a_verdict_are_said_and_nothing_hangs() {
         step: Step::Results,
         workload: None,
         limit: Duration::from_secs(9),
-    });
+    }
+    .into());
     let run = Run { candidate: None, seed: 0, verdict: failed, elapsed: Duration::ZERO };
     check(Ending::Evaluated(Box::new(run)), "");
 }

@@ -1,7 +1,8 @@
 //! The one sentence about the kernel that is worked on, always in the same place.
 
+use lightbench_core::verify::not_judged::{NotJudged, NotPassed};
 use lightbench_core::verify::sentence;
-use lightbench_core::verify::verdict::{Failure, WorkloadTiming};
+use lightbench_core::verify::verdict::WorkloadTiming;
 
 use super::evaluations::{Evaluated, Machine};
 use super::runs::Row;
@@ -93,8 +94,13 @@ impl Workbench {
                 let text = text.unwrap_or_else(|| sentence::verdict(kernel, verdict));
                 Line { text, tone: Tone::Good }
             }
-            Err(Failure::Cancelled) => Line { text: "Stopped".to_owned(), tone: Tone::Quiet },
-            Err(failure) => {
+            Err(NotPassed::NotJudged(NotJudged::Cancelled)) => {
+                Line { text: "Stopped".to_owned(), tone: Tone::Quiet }
+            }
+            Err(NotPassed::NotJudged(_)) => {
+                Line { text: sentence::verdict(kernel, verdict), tone: Tone::Quiet }
+            }
+            Err(NotPassed::Failed(failure)) => {
                 let mut text = sentence::verdict(kernel, verdict);
                 let problems = problem::of_failure(failure, &evaluated.kernel, &evaluated.project);
                 let first = problems.iter().find(|problem| problem.place.is_some());

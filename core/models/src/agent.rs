@@ -85,7 +85,7 @@ impl Model for Agent {
         };
         let heard = talk.listen(running);
         let text = talk.text;
-        let usage = guessed(request, text.len());
+        let usage = guessed(request, text.len(), self.limits.most_tokens);
         match heard {
             Ok(stop) => {
                 let took = began.elapsed();

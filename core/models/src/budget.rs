@@ -62,7 +62,9 @@ pub struct Spent {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum Refusal {
     /// It may need more tokens than are left.
-    #[error("the budget has {left} tokens left, and this question may need {needed}")]
+    #[error(
+        "the budget has {left} tokens left, and this question may need {needed} with the longest answer that `max_tokens` allows: raise the budget or lower `max_tokens`"
+    )]
     Tokens {
         /// What is left.
         left: u64,
@@ -70,7 +72,10 @@ pub enum Refusal {
         needed: u64,
     },
     /// It may cost more than is left.
-    #[error("the budget has {:.4} left, and this question may cost {:.4}", left.0, needed.0)]
+    #[error(
+        "the budget has {:.4} left, and this question may cost {:.4} with the longest answer that `max_tokens` allows: raise the budget or lower `max_tokens`",
+        left.0, needed.0
+    )]
     Money {
         /// What is left.
         left: Money,
@@ -136,7 +141,7 @@ impl Ledger {
     fn reserve(&self, most: Usage, prices: Option<Prices>) -> Result<Reservation<'_>, Refusal> {
         let mut account = self.account();
         let reserved = account.admit(most, prices)?;
-        account.reserved.tokens += reserved.tokens;
+        account.reserved.tokens = account.reserved.tokens.saturating_add(reserved.tokens);
         account.reserved.money += reserved.money;
         account.spent.requests += 1;
         drop(account);
@@ -153,7 +158,8 @@ impl Account {
         }
         let needed = most.input.tokens().saturating_add(most.output.tokens());
         if let Some(limit) = self.budget.tokens {
-            let left = limit.saturating_sub(self.spent.tokens + self.reserved.tokens);
+            let used = self.spent.tokens.saturating_add(self.reserved.tokens);
+            let left = limit.saturating_sub(used);
             if needed > left {
                 return Err(Refusal::Tokens { left, needed });
             }
@@ -185,9 +191,11 @@ impl Reservation<'_> {
     fn charge(&self, usage: Usage) {
         let mut account = self.ledger.account();
         for count in [usage.input, usage.output] {
-            account.spent.tokens += count.tokens();
+            // Saturating, because servers report what they like.
+            account.spent.tokens = account.spent.tokens.saturating_add(count.tokens());
             if let Count::Estimated(tokens) = count {
-                account.spent.estimated_tokens += tokens;
+                let estimated = account.spent.estimated_tokens.saturating_add(tokens);
+                account.spent.estimated_tokens = estimated;
             }
         }
         if let Some(prices) = self.prices {
@@ -199,7 +207,7 @@ impl Reservation<'_> {
 impl Drop for Reservation<'_> {
     fn drop(&mut self) {
         let mut account = self.ledger.account();
-        account.reserved.tokens -= self.reserved.tokens;
+        account.reserved.tokens = account.reserved.tokens.saturating_sub(self.reserved.tokens);
         account.reserved.money -= self.reserved.money;
     }
 }
@@ -240,10 +248,11 @@ impl<M: Model> Model for Paid<M> {
     }
 }
 
-/// What an exchange used up where nobody reports it.
-pub(crate) fn guessed(request: &Request<'_>, output_bytes: usize) -> Usage {
+/// What an exchange used up where the server does not report it. The answer counts for at most the `most_tokens` that
+/// were asked for, which is also what was reserved: reading ends before an answer can be longer.
+pub(crate) fn guessed(request: &Request<'_>, output_bytes: usize, most_tokens: u64) -> Usage {
     Usage {
         input: Count::Estimated(request.conversation.estimated_tokens()),
-        output: Count::Estimated(estimated_tokens(output_bytes)),
+        output: Count::Estimated(estimated_tokens(output_bytes).min(most_tokens)),
     }
 }

@@ -99,6 +99,17 @@ impl Conversation {
 /// What surrounds a turn, counted as text.
 const PER_TURN_BYTES: usize = 24;
 
+/// The most bytes of text that a token holds on average over a whole answer. Vocabularies of today hold three to five
+/// bytes of code or English in a token; an answer beyond eight has more tokens than were asked for.
+pub(crate) const MOST_BYTES_PER_TOKEN: usize = 8;
+
+/// The most bytes of text that so many tokens hold; short answers get some room, since a single token may be long.
+pub(crate) fn text_bytes(tokens: u64) -> usize {
+    const ROOM: usize = 256;
+    let tokens = usize::try_from(tokens).unwrap_or(usize::MAX);
+    tokens.saturating_mul(MOST_BYTES_PER_TOKEN).saturating_add(ROOM)
+}
+
 /// A guess from a number of bytes, never too low for source code.
 pub(crate) fn estimated_tokens(bytes: usize) -> u64 {
     u64::try_from(bytes.div_ceil(3)).unwrap_or(u64::MAX)

@@ -125,11 +125,48 @@ pub enum Trouble {
         /// Bytes of text until then.
         received: usize,
     },
-    /// The answer is longer than anything useful.
-    #[error("the answer has more than {limit} bytes")]
+    /// The answer is longer than the tokens that were asked for, so that the rest is not read: whoever counts would
+    /// charge for it.
+    #[error(
+        "the answer has more than {limit} bytes, which is more than `max_tokens` allows; the rest was not read"
+    )]
     TooLong {
         /// The most that is read.
         limit: usize,
+    },
+    /// The head of the answer is longer than anything useful.
+    #[error(
+        "`{host}` sent more than {limit} bytes of headers, and the answer was not read: look at what serves this address"
+    )]
+    HeadTooLong {
+        /// As in the settings.
+        host: String,
+        /// The most that is read.
+        limit: usize,
+    },
+    /// What came is not HTTP.
+    #[error("`{host}` does not answer in valid HTTP: {reason}")]
+    NotHttp {
+        /// As in the settings.
+        host: String,
+        /// As the library says it.
+        reason: String,
+    },
+    /// The answer is complete, and there is no text in it.
+    #[error("the answer has no text: {instead}")]
+    NoText {
+        /// What there is instead.
+        instead: Instead,
+    },
+    /// All attempts together took too long.
+    #[error("no answer within {} s, after {}: {last}", limit.as_secs_f64(), in_words(*attempts))]
+    OutOfTime {
+        /// What all attempts may take, with the pauses between them.
+        limit: Duration,
+        /// How many there were.
+        attempts: u32,
+        /// What went wrong in the last one.
+        last: Box<Self>,
     },
     /// The program could not be started.
     #[error("`{program}` cannot be started: {reason}")]
@@ -150,6 +187,10 @@ pub enum Trouble {
     /// The recorded replies do not go with what was asked.
     #[error(transparent)]
     Recording(#[from] RecordingProblem),
+}
+
+fn in_words(attempts: u32) -> String {
+    if attempts == 1 { "1 attempt".to_owned() } else { format!("{attempts} attempts") }
 }
 
 fn after(retry_after: Option<Duration>) -> String {
@@ -180,6 +221,10 @@ impl Trouble {
             | Self::Redirected { .. }
             | Self::Garbled { .. }
             | Self::TooLong { .. }
+            | Self::HeadTooLong { .. }
+            | Self::NotHttp { .. }
+            | Self::NoText { .. }
+            | Self::OutOfTime { .. }
             | Self::Start { .. }
             | Self::Command { .. }
             | Self::Recording(_) => false,
@@ -214,6 +259,32 @@ impl std::fmt::Display for Wait {
             Self::NextPiece => "the next piece of the answer",
             Self::Whole => "the answer",
         })
+    }
+}
+
+/// What an answer without text has instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Instead {
+    /// A call of a tool, though none was offered.
+    ToolCall,
+    /// Reasoning that is not part of the answer, up to the most tokens or not.
+    Reasoning,
+    /// A refusal, in the model's words.
+    Refusal(String),
+    /// Nothing at all.
+    Nothing,
+}
+
+impl std::fmt::Display for Instead {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::ToolCall => formatter.write_str("the model calls a tool, and none was offered"),
+            Self::Reasoning => formatter
+                .write_str("the model only reasoned; raise `max_tokens` if that is what ended it"),
+            Self::Refusal(says) if says.is_empty() => formatter.write_str("the model declines"),
+            Self::Refusal(says) => write!(formatter, "the model declines: {says}"),
+            Self::Nothing => formatter.write_str("it is empty"),
+        }
     }
 }
 

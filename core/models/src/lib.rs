@@ -38,17 +38,17 @@ pub use agent::{Agent, AgentLimits};
 pub use budget::{Budget, Ledger, Money, Prices, Refusal, Spent};
 pub use conversation::{Conversation, Speaker, Turn};
 pub use endpoint::{Endpoint, EndpointProblem};
-pub use error::{Ending, ModelError, Trouble, Wait};
+pub use error::{Ending, Instead, ModelError, Trouble, Wait};
 pub use keys::{KeyError, KeySource, KeyState, Keyring, NoKeyring, SystemKeyring};
 pub use model::{Attempt, Count, Heard, Limits, Model, Reply, Request, Stop, Usage};
 pub use patience::{Patience, Patient};
 pub use proxy::{ProxyProblem, ProxySettings};
 pub use recorded::{Recorded, RecordedReply, RecordingProblem};
-pub use roster::{Access, Kind, Listed, OpenError, Roster};
+pub use roster::{Access, Kind, ListError, Listed, OpenError, Roster};
 pub use secret::{RedactedStream, Redactor, Secret};
 pub use settings::{
-    AgentSettings, LimitName, ModelSettings, ServerSettings, SettingsProblem, SettingsProblemKind,
-    TimeLimits, WrittenTimeLimits,
+    AgentSettings, LimitName, ModelSettings, QUESTION_SECS, ServerSettings, SettingsProblem,
+    SettingsProblemKind, TimeLimits, WrittenTimeLimits,
 };
 pub use stop::StopSign;
 

@@ -9,7 +9,8 @@ use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimeParser;
 
 use crate::error::{ModelError, Trouble};
-use crate::model::{Attempt, Heard, Model, Reply, Request};
+use crate::model::{Attempt, Heard, Limits, Model, Reply, Request};
+use crate::settings::QUESTION_SECS;
 
 /// How often and after what pauses a question is asked again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub struct Patience {
     pub first_wait: Duration,
     /// No pause is longer; a server that asks for a longer one is not asked again.
     pub longest_wait: Duration,
+    /// What all attempts may take together, with the pauses between them.
+    pub question: Duration,
     /// Where chance begins.
     pub seed: u64,
 }
@@ -30,6 +33,7 @@ impl Default for Patience {
             attempts: 4,
             first_wait: Duration::from_secs(1),
             longest_wait: Duration::from_mins(1),
+            question: Duration::from_secs_f64(QUESTION_SECS),
             seed: 0,
         }
     }
@@ -55,7 +59,10 @@ impl Patience {
 pub(crate) fn wait_from(text: &str, now: SystemTime) -> Option<Duration> {
     let text = text.trim();
     if let Ok(seconds) = text.parse::<f64>() {
-        return Duration::try_from_secs_f64(seconds).ok();
+        // More than any duration holds is a long wait too, not none.
+        let is_endless = seconds.is_finite() && seconds > 0.0;
+        let seconds = Duration::try_from_secs_f64(seconds).ok();
+        return seconds.or(is_endless.then_some(Duration::MAX));
     }
     let then = DateTimeParser::new().parse_timestamp(text).ok()?;
     let now = Timestamp::try_from(now).ok()?;
@@ -124,23 +131,51 @@ impl<M: Model> Model for Patient<M> {
     ) -> Result<Reply, ModelError> {
         let mut attempts: Vec<Attempt> = Vec::new();
         let cancelled = |attempts| ModelError { attempts, ..Trouble::Cancelled.into() };
+        if request.stop.wait(self.pace.next(Instant::now())).is_err() {
+            return Err(cancelled(attempts));
+        }
+        let deadline = Instant::now() + self.patience.question;
+        let left = || deadline.saturating_duration_since(Instant::now());
         for failed in 1_u32.. {
-            if request.stop.wait(self.pace.next(Instant::now())).is_err() {
-                return Err(cancelled(attempts));
-            }
-            let error = match self.model.ask(request, hear) {
+            let limits =
+                Limits { time: Some(request.limits.time_within(left())), ..request.limits };
+            let error = match self.model.ask(&Request { limits, ..*request }, hear) {
                 Ok(reply) => return Ok(Reply { attempts, ..reply }),
                 Err(error) => error,
             };
             let wait = self.patience.wait(failed, &error.trouble, &mut self.chance);
-            let Some(wait) = wait else { return Err(ModelError { attempts, ..error }) };
+            let wait = match wait {
+                Some(wait) if wait < left() => wait,
+                None if failed == 1 || !left().is_zero() => {
+                    return Err(ModelError { attempts, ..error });
+                }
+                Some(_) | None => {
+                    return Err(self.out_of_time(failed, ModelError { attempts, ..error }));
+                }
+            };
             let ModelError { trouble, usage, .. } = error;
             let flow = hear(Heard::Again { trouble: &trouble, wait });
             attempts.push(Attempt { trouble, usage, waited: wait });
             if flow.is_break() || request.stop.wait(wait).is_err() {
                 return Err(cancelled(attempts));
             }
+            // A pace that leaves no time ends the next attempt at once, which says so.
+            if request.stop.wait(self.pace.next(Instant::now()).min(left())).is_err() {
+                return Err(cancelled(attempts));
+            }
         }
         Err(cancelled(attempts))
+    }
+}
+
+impl<M> Patient<M> {
+    fn out_of_time(&self, attempts: u32, error: ModelError) -> ModelError {
+        // A server that asks for a longer pause than there is says more than our limit does.
+        if attempts == 1 && error.trouble.retry_after().is_some() {
+            return error;
+        }
+        let last = Box::new(error.trouble);
+        let limit = self.patience.question;
+        ModelError { trouble: Trouble::OutOfTime { limit, attempts, last }, ..error }
     }
 }

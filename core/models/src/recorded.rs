@@ -134,7 +134,7 @@ impl Model for Recorded {
         let RecordedReply { reply, input_tokens, output_tokens, .. } =
             self.next(request).map_err(Trouble::Recording)?;
         let text = self.redactor.redact(&reply);
-        let guess = guessed(request, text.len());
+        let guess = guessed(request, text.len(), u64::MAX);
         let usage = Usage {
             input: Count::or_estimate(input_tokens, guess.input.tokens()),
             output: Count::or_estimate(output_tokens, guess.output.tokens()),

@@ -8,7 +8,9 @@ use std::time::Duration;
 use crate::agent::{Agent, AgentLimits};
 use crate::budget::{Ledger, Paid, Prices};
 use crate::check;
+use crate::conversation::text_bytes;
 use crate::endpoint::Endpoint;
+use crate::error::Trouble;
 use crate::keys::{KeySource, KeyState, Keyring};
 use crate::model::Model;
 use crate::patience::{Patience, Patient};
@@ -18,6 +20,7 @@ use crate::server::Server;
 use crate::settings::{
     AgentSettings, ModelSettings, ServerSettings, SettingsProblem, SettingsProblemKind, TimeLimits,
 };
+use crate::stop::StopSign;
 
 /// The longest answer that is read, in bytes.
 const REPLY_BYTES: usize = 4 << 20;
@@ -118,6 +121,17 @@ pub enum OpenError {
     /// The proxy of the environment makes no sense.
     #[error(transparent)]
     Proxy(#[from] ProxyProblem),
+}
+
+/// Why a server's models are not known.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ListError {
+    /// It cannot be asked.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// It does not answer.
+    #[error(transparent)]
+    Trouble(#[from] Trouble),
 }
 
 fn meant(nearest: Option<&str>) -> String {
@@ -264,36 +278,41 @@ impl Roster {
         patience: Patience,
     ) -> Result<Box<dyn Model>, OpenError> {
         let entry = self.entries.get(name).ok_or_else(|| self.unknown(name))?;
-        let (ledger, redactor) = (ledger.clone(), access.redactor.clone());
+        let ledger = ledger.clone();
         match entry {
             Entry::Server(entry) => {
-                let ServerEntry { settings, endpoint, time } = entry.as_ref();
-                let server = Server {
-                    name: name.to_owned(),
-                    protocol: settings.protocol,
-                    endpoint: endpoint.clone(),
-                    model: settings.model.clone(),
-                    key: key(name, settings, access)?,
-                    proxy: access.proxy.clone()?.and_then(|proxy| proxy.towards(endpoint)),
-                    most_tokens: settings.max_tokens,
-                    limit_name: settings.limit_name,
-                    temperature: settings.temperature,
-                    time: *time,
-                    reply_bytes: REPLY_BYTES,
-                    redactor,
-                };
+                let ServerEntry { settings, time, .. } = entry.as_ref();
+                let server = server(name, entry, access)?;
                 let paid = Paid { model: server, ledger, prices: settings.prices };
-                let patience = Patience { attempts: settings.attempts, ..patience };
+                let (attempts, question) = (settings.attempts, time.question);
+                let patience = Patience { attempts, question, ..patience };
                 let pace = settings.requests_per_minute.and_then(NonZeroU32::new);
                 Ok(Box::new(Patient::new(paid, patience, pace)))
             }
             Entry::Agent(settings) => {
-                let agent = agent(name, settings, access, redactor);
+                let agent = agent(name, settings, access, access.redactor.clone());
                 let paid = Paid { model: agent, ledger, prices: None };
-                let patience = Patience { attempts: 1, ..patience };
+                let question = Duration::from_secs(settings.whole_secs.into());
+                let patience = Patience { attempts: 1, question, ..patience };
                 let pace = settings.requests_per_minute.and_then(NonZeroU32::new);
                 Ok(Box::new(Patient::new(paid, patience, pace)))
             }
+        }
+    }
+
+    /// The names of the models that a server of this name has, as it lists them; an agent command lists none.
+    ///
+    /// # Errors
+    /// When there is no such server, no key for it, or no list.
+    pub fn served(
+        &self,
+        name: &str,
+        access: &Access,
+        stop: &StopSign,
+    ) -> Result<Vec<String>, ListError> {
+        match self.entries.get(name).ok_or_else(|| self.unknown(name))? {
+            Entry::Server(entry) => Ok(server(name, entry, access)?.served(stop)?),
+            Entry::Agent(_) => Ok(Vec::new()),
         }
     }
 
@@ -303,6 +322,24 @@ impl Roster {
         let is_near = |known: &&String| strsim::damerau_levenshtein(name, known) <= 3;
         OpenError::Unknown { name: name.to_owned(), nearest: nearest.filter(is_near).cloned() }
     }
+}
+
+fn server(name: &str, entry: &ServerEntry, access: &Access) -> Result<Server, OpenError> {
+    let ServerEntry { settings, endpoint, time } = entry;
+    Ok(Server {
+        name: name.to_owned(),
+        protocol: settings.protocol,
+        endpoint: endpoint.clone(),
+        model: settings.model.clone(),
+        key: key(name, settings, access)?,
+        proxy: access.proxy.clone()?.and_then(|proxy| proxy.towards(endpoint)),
+        most_tokens: settings.max_tokens,
+        limit_name: settings.limit_name,
+        temperature: settings.temperature,
+        time: *time,
+        reply_bytes: REPLY_BYTES,
+        redactor: access.redactor.clone(),
+    })
 }
 
 fn agent(name: &str, settings: &AgentSettings, access: &Access, redactor: Redactor) -> Agent {
@@ -315,7 +352,7 @@ fn agent(name: &str, settings: &AgentSettings, access: &Access, redactor: Redact
         environment: settings.environment.iter().filter_map(value).collect(),
         limits: AgentLimits {
             time: Duration::from_secs(settings.whole_secs.into()),
-            reply_bytes: REPLY_BYTES,
+            reply_bytes: REPLY_BYTES.min(text_bytes(settings.max_tokens)),
             most_tokens: settings.max_tokens,
         },
         redactor,

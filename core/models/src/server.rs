@@ -3,17 +3,20 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, SystemTime};
 
+use serde::Deserialize;
+
 use crate::budget::guessed;
-use crate::conversation::Conversation;
+use crate::conversation::{Conversation, text_bytes};
 use crate::endpoint::Endpoint;
-use crate::error::{ModelError, Trouble};
+use crate::error::{Instead, ModelError, Trouble};
 use crate::events::EventReader;
-use crate::http::{Incoming, Outgoing, Watch, post};
+use crate::http::{Incoming, Outgoing, Watch, send};
 use crate::model::{Count, Heard, Model, Reply, Request, Stop, Usage};
 use crate::patience::wait_from;
 use crate::protocol::{Asked, Odd, Progress, Protocol, words_of_refusal};
 use crate::secret::{RedactedStream, Redactor, Secret};
 use crate::settings::{LimitName, TimeLimits};
+use crate::stop::StopSign;
 use crate::text::excerpt;
 
 /// A server, ready to be asked.
@@ -33,10 +36,16 @@ pub(crate) struct Server {
     pub(crate) redactor: Redactor,
 }
 
+/// How much of a list of models is read.
+const LIST_BYTES: usize = 4 << 20;
 /// How much of a refusal is read.
 const REFUSAL_BYTES: usize = 64 << 10;
-/// How much of an answer is read with all that is around its text.
-const STREAM_BYTES: usize = 256 << 20;
+/// Tokens that a provider may add to what is said: its own instructions and forms.
+const HIDDEN_TOKENS: u64 = 20_000;
+/// How much may surround the text of one token in a stream: an event of its own with identifiers and counts.
+const EVENT_BYTES: usize = 1 << 10;
+/// How much of a stream is read beside its tokens: comments that keep it alive, the first and the last event.
+const STREAM_ROOM: usize = 1 << 20;
 
 impl Model for Server {
     fn name(&self) -> &str {
@@ -55,15 +64,17 @@ impl Model for Server {
         let mut time = self.time;
         time.whole = request.limits.time_within(time.whole);
         let watch = Watch::new(request.stop.clone(), time);
-        let mut incoming = post(self.outgoing(request), &watch)
+        let mut incoming = send(self.outgoing(request), &watch)
             .map_err(|trouble| self.without_secrets(trouble))?;
         if let Some(refusal) = self.refusal(&mut incoming)? {
             return Err(refusal.into());
         }
-        let mut answer = Answer::new(self, hear);
+        let most_tokens = request.limits.tokens_within(self.most_tokens);
+        let mut answer = Answer::new(self, most_tokens, hear);
         let heard = answer.listen(&mut incoming);
         let Answer { text, progress, .. } = answer;
-        let usage = usage(&progress, guessed(request, text.len()), &heard);
+        let guess = guessed(request, text.len() + progress.beside_bytes, most_tokens);
+        let usage = usage(&progress, guess, most_tokens, &heard);
         match heard {
             Ok(stop) => Ok(Reply {
                 text,
@@ -81,12 +92,22 @@ impl Model for Server {
     }
 }
 
-/// What the server reports. An answer that was not heard to its end had no last word about its length: then the guess
+/// What the server reports, where that can be. No answer has more tokens than were asked for, and no text more than its
+/// bytes; what a server reports beyond that is not counted, since one wrong number would use up a budget. An answer that was not heard to its end had no last word about its length: then the guess
 /// counts if it is more.
-fn usage(progress: &Progress, guess: Usage, heard: &Result<Stop, Trouble>) -> Usage {
-    let input = Count::or_estimate(progress.input, guess.input.tokens());
+fn usage(
+    progress: &Progress,
+    guess: Usage,
+    most_tokens: u64,
+    heard: &Result<Stop, Trouble>,
+) -> Usage {
+    // A guess is a token for three bytes.
+    let most_input = guess.input.tokens().saturating_mul(3).saturating_add(HIDDEN_TOKENS);
+    let input = progress.input.filter(|reported| *reported <= most_input);
+    let input = Count::or_estimate(input, guess.input.tokens());
     let is_whole = heard.as_ref().is_ok_and(|stop| *stop != Stop::Listener);
-    let output = match (is_whole, progress.output) {
+    let reported = progress.output.filter(|reported| *reported <= most_tokens);
+    let output = match (is_whole, reported) {
         (true, reported) => Count::or_estimate(reported, guess.output.tokens()),
         (false, reported) => Count::Estimated(guess.output.tokens().max(reported.unwrap_or(0))),
     };
@@ -107,9 +128,40 @@ impl Server {
             endpoint: &self.endpoint,
             path: self.protocol.path(),
             headers: self.protocol.headers(self.key.as_ref()),
-            body: body.to_string(),
+            body: Some(body.to_string()),
             proxy: self.proxy.clone(),
         }
+    }
+
+    /// The names of the models that the server has: `GET /models`, in the order in which it lists them.
+    pub(crate) fn served(&self, stop: &StopSign) -> Result<Vec<String>, Trouble> {
+        #[derive(Deserialize)]
+        struct List {
+            data: Vec<Listed>,
+        }
+        #[derive(Deserialize)]
+        struct Listed {
+            id: String,
+        }
+        let outgoing = Outgoing {
+            endpoint: &self.endpoint,
+            path: "/models",
+            headers: self.protocol.headers(self.key.as_ref()),
+            body: None,
+            proxy: self.proxy.clone(),
+        };
+        let watch = Watch::new(stop.clone(), self.time);
+        let incoming = send(outgoing, &watch);
+        let mut incoming = incoming.map_err(|trouble| self.without_secrets(trouble))?;
+        if let Some(refusal) = self.refusal(&mut incoming)? {
+            return Err(refusal);
+        }
+        let body = incoming.beginning(LIST_BYTES)?;
+        let list: List = serde_json::from_str(&body).map_err(|error| {
+            self.without_secrets(Trouble::Garbled { why: error.to_string(), excerpt: body.clone() })
+        })?;
+        let clean = |listed: Listed| self.redactor.redact(&listed.id);
+        Ok(list.data.into_iter().map(clean).collect())
     }
 
     /// Why there is no answer to read, if there is none.
@@ -161,12 +213,21 @@ impl Server {
             Trouble::Garbled { why, excerpt } => {
                 Trouble::Garbled { why: self.clean(&why), excerpt: self.clean(&excerpt) }
             }
+            Trouble::NotHttp { host, reason } => {
+                Trouble::NotHttp { host, reason: self.clean(&reason) }
+            }
+            Trouble::NoText { instead: Instead::Refusal(says) } => {
+                Trouble::NoText { instead: Instead::Refusal(self.clean(&says)) }
+            }
             trouble @ (Trouble::Cancelled
             | Trouble::Budget(_)
             | Trouble::NotLoopback { .. }
             | Trouble::TimedOut { .. }
             | Trouble::CutShort { .. }
             | Trouble::TooLong { .. }
+            | Trouble::HeadTooLong { .. }
+            | Trouble::NoText { .. }
+            | Trouble::OutOfTime { .. }
             | Trouble::Start { .. }
             | Trouble::Command { .. }
             | Trouble::Recording(_)) => trouble,
@@ -189,12 +250,22 @@ struct Answer<'a> {
     progress: Progress,
     clean: RedactedStream,
     text: String,
+    /// The tokens that were asked for.
+    most_tokens: u64,
+    /// What they hold at most: of text, and of what is said beside it.
+    most_bytes: usize,
 }
 
 impl<'a> Answer<'a> {
-    fn new(server: &'a Server, hear: &'a mut dyn FnMut(Heard<'_>) -> ControlFlow<()>) -> Self {
+    fn new(
+        server: &'a Server,
+        most_tokens: u64,
+        hear: &'a mut dyn FnMut(Heard<'_>) -> ControlFlow<()>,
+    ) -> Self {
         let clean = server.redactor.stream();
-        Self { server, hear, progress: Progress::default(), clean, text: String::new() }
+        let most_bytes = server.reply_bytes.min(text_bytes(most_tokens));
+        let (progress, text) = (Progress::default(), String::new());
+        Self { server, hear, progress, clean, text, most_tokens, most_bytes }
     }
 
     fn listen(&mut self, incoming: &mut Incoming) -> Result<Stop, Trouble> {
@@ -211,7 +282,36 @@ impl<'a> Answer<'a> {
         if self.say(&rest)?.is_break() {
             return Ok(Stop::Listener);
         }
-        self.progress.stop.take().ok_or(Trouble::CutShort { received: self.text.len() })
+        let stop = self.progress.stop.take();
+        let stop = stop.ok_or(Trouble::CutShort { received: self.text.len() })?;
+        if self.text.trim().is_empty() {
+            return Err(Trouble::NoText { instead: self.instead(&stop) });
+        }
+        Ok(stop)
+    }
+
+    /// What there is where there is no text.
+    fn instead(&mut self, stop: &Stop) -> Instead {
+        let refusal = std::mem::take(&mut self.progress.refusal);
+        if *stop == Stop::Declined || !refusal.is_empty() {
+            return Instead::Refusal(refusal);
+        }
+        match (self.progress.calls_tool, self.progress.beside_bytes) {
+            (true, _) => Instead::ToolCall,
+            (false, 0) => Instead::Nothing,
+            (false, _) => Instead::Reasoning,
+        }
+    }
+
+    /// Refuses what is more than the tokens that were asked for: a server that ignores the limit may charge for all.
+    fn check_length(&self, more: usize) -> Result<(), Trouble> {
+        let said = self.text.len() + self.progress.beside_bytes + more;
+        let is_over = self.progress.stop.is_none()
+            && self.progress.output.is_some_and(|reported| reported > self.most_tokens);
+        match said > self.most_bytes || is_over {
+            true => Err(Trouble::TooLong { limit: self.most_bytes }),
+            false => Ok(()),
+        }
     }
 
     fn listen_events(&mut self, incoming: &mut Incoming) -> Result<ControlFlow<()>, Trouble> {
@@ -219,14 +319,16 @@ impl<'a> Answer<'a> {
         let mut buffer = vec![0_u8; 16 << 10];
         let mut beginning = Vec::new();
         let mut received = 0_usize;
+        let tokens = usize::try_from(self.most_tokens).unwrap_or(usize::MAX);
+        let most = tokens.saturating_mul(EVENT_BYTES).saturating_add(STREAM_ROOM);
         while !self.progress.is_over {
             let count = self.next_bytes(incoming, &mut buffer)?;
             if count == 0 {
                 break;
             }
             received += count;
-            if received > STREAM_BYTES {
-                return Err(Trouble::TooLong { limit: STREAM_BYTES });
+            if received > most {
+                return Err(Trouble::TooLong { limit: most });
             }
             let bytes = buffer.get(..count).unwrap_or_default();
             beginning.extend(bytes.iter().take(GARBLED_BYTES.saturating_sub(beginning.len())));
@@ -274,8 +376,8 @@ impl<'a> Answer<'a> {
             }
             body.extend_from_slice(buffer.get(..count).unwrap_or_default());
             // Escapes make six bytes of one.
-            if body.len() > self.server.reply_bytes.saturating_mul(6) {
-                return Err(Trouble::TooLong { limit: self.server.reply_bytes });
+            if body.len() > self.most_bytes.saturating_mul(6).saturating_add(STREAM_ROOM) {
+                return Err(Trouble::TooLong { limit: self.most_bytes });
             }
         }
         let body = String::from_utf8_lossy(&body);
@@ -286,11 +388,9 @@ impl<'a> Answer<'a> {
     }
 
     fn say(&mut self, piece: &str) -> Result<ControlFlow<()>, Trouble> {
+        self.check_length(piece.len())?;
         if piece.is_empty() {
             return Ok(ControlFlow::Continue(()));
-        }
-        if self.text.len() + piece.len() > self.server.reply_bytes {
-            return Err(Trouble::TooLong { limit: self.server.reply_bytes });
         }
         self.text.push_str(piece);
         Ok((self.hear)(Heard::Text(piece)))

@@ -64,6 +64,27 @@ pub struct ServerSettings {
     pub insecure: bool,
 }
 
+impl ServerSettings {
+    /// A server without a key, and everything else as it is where settings do not say.
+    #[must_use]
+    pub fn new(endpoint: String, model: String) -> Self {
+        Self {
+            protocol: Protocol::default(),
+            endpoint,
+            model,
+            key: KeySource::None,
+            temperature: None,
+            max_tokens: most_tokens(),
+            limit_name: LimitName::default(),
+            time: WrittenTimeLimits::default(),
+            attempts: attempts(),
+            requests_per_minute: None,
+            prices: None,
+            insecure: false,
+        }
+    }
+}
+
 /// What chat completions call the most tokens of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -85,13 +106,26 @@ pub struct WrittenTimeLimits {
     pub beginning_secs: f64,
     /// From one piece of the answer to the next.
     pub piece_secs: f64,
-    /// From the question to the end of the answer.
+    /// From the question to the end of the answer, in one attempt.
     pub whole_secs: f64,
+    /// All attempts of a question and the pauses between them; none: as long as one attempt may take, and at least
+    /// [`QUESTION_SECS`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub question_secs: Option<f64>,
 }
+
+/// How long all attempts of a question may take together, in seconds, where the settings do not say.
+pub const QUESTION_SECS: f64 = 180.0;
 
 impl Default for WrittenTimeLimits {
     fn default() -> Self {
-        Self { connection_secs: 10.0, beginning_secs: 180.0, piece_secs: 120.0, whole_secs: 900.0 }
+        Self {
+            connection_secs: 10.0,
+            beginning_secs: QUESTION_SECS,
+            piece_secs: 120.0,
+            whole_secs: QUESTION_SECS,
+            question_secs: None,
+        }
     }
 }
 
@@ -115,6 +149,20 @@ pub struct AgentSettings {
     pub requests_per_minute: Option<u32>,
 }
 
+impl AgentSettings {
+    /// A program without variables, and everything else as it is where settings do not say.
+    #[must_use]
+    pub const fn new(argv: Vec<String>) -> Self {
+        Self {
+            argv,
+            environment: Vec::new(),
+            whole_secs: agent_secs(),
+            max_tokens: most_tokens(),
+            requests_per_minute: None,
+        }
+    }
+}
+
 const fn most_tokens() -> u64 {
     16_384
 }
@@ -136,8 +184,10 @@ pub struct TimeLimits {
     pub beginning: Duration,
     /// From one piece of the answer to the next.
     pub piece: Duration,
-    /// From the question to the end of the answer.
+    /// From the question to the end of the answer, in one attempt.
     pub whole: Duration,
+    /// All attempts of a question and the pauses between them.
+    pub question: Duration,
 }
 
 /// A day: nothing is waited for longer.
@@ -158,6 +208,10 @@ impl TimeLimits {
             beginning: limit("beginning_secs", written.beginning_secs)?,
             piece: limit("piece_secs", written.piece_secs)?,
             whole: limit("whole_secs", written.whole_secs)?,
+            question: match written.question_secs {
+                Some(seconds) => limit("question_secs", seconds)?,
+                None => limit("whole_secs", written.whole_secs.max(QUESTION_SECS))?,
+            },
         })
     }
 }

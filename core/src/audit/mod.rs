@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::evaluate::{EvaluateError, PolicyUse, Run};
 use crate::project::{Kernel, Part, Project};
+use crate::verify::not_judged::NotPassed;
 use crate::verify::sentence;
 use crate::verify::verdict::Failure;
 
@@ -66,6 +67,8 @@ pub enum Outcome {
     /// A cheat or a wrong kernel came through, or failed otherwise than it says; an honest kernel was rejected; a kernel
     /// is not understood, and so was not tried.
     Hole,
+    /// The kernel was not judged: its device, or the machine, ended the evaluation without a finding.
+    NotJudged,
     /// Every output of the cheat equals the honest one bit for bit: there is nothing to catch.
     NotApplicable,
 }
@@ -85,10 +88,20 @@ impl Matrix {
     /// How many holes there are.
     #[must_use]
     pub fn holes(&self) -> usize {
+        self.count(Outcome::Hole)
+    }
+
+    /// How many kernels were not judged.
+    #[must_use]
+    pub fn not_judged(&self) -> usize {
+        self.count(Outcome::NotJudged)
+    }
+
+    fn count(&self, wanted: Outcome) -> usize {
         let outcomes = self.cheats.iter().map(|cell| cell.outcome);
         let outcomes = outcomes.chain(self.wrong.iter().map(|cell| cell.outcome));
         let outcomes = outcomes.chain(self.honest.iter().map(|cell| cell.outcome));
-        outcomes.filter(|outcome| *outcome == Outcome::Hole).count()
+        outcomes.filter(|outcome| *outcome == wanted).count()
     }
 }
 
@@ -109,7 +122,10 @@ pub enum AuditError {
         /// What is wrong with it.
         problem: String,
     },
-    /// Somebody cancelled.
+    /// A kernel on which the rest depends was not judged.
+    #[error("{0}")]
+    NotJudged(String),
+    /// The user cancelled.
     #[error("cancelled")]
     Cancelled,
 }
@@ -147,7 +163,8 @@ pub fn audit(project: &Project, court: &mut dyn Court) -> Result<Matrix, AuditEr
         let run = auditor.cheat(cheat)?;
         let same = digests.as_ref().is_some_and(|honest| digests_of(&run) == Some(honest));
         let outcome = match run.verdict {
-            Err(_) => Outcome::Good,
+            Err(NotPassed::Failed(_)) => Outcome::Good,
+            Err(NotPassed::NotJudged(_)) => Outcome::NotJudged,
             Ok(_) if same => Outcome::NotApplicable,
             Ok(_) => Outcome::Hole,
         };
@@ -179,7 +196,7 @@ impl Auditor<'_> {
         })?;
         let run = self.evaluated(&cheat.to_string(), &kernel, PolicyUse::Show)?;
         match &run.verdict {
-            Err(Failure::Compile(error)) => {
+            Err(NotPassed::Failed(Failure::Compile(error))) => {
                 Err(AuditError::Generated { cheat, problem: error.to_string() })
             }
             Err(_) | Ok(_) => Ok(run),
@@ -194,7 +211,7 @@ impl Auditor<'_> {
     ) -> Result<Run, AuditError> {
         let run = self.court.verdict(name, kernel, policy)?;
         match run.verdict {
-            Err(Failure::Cancelled) => Err(AuditError::Cancelled),
+            Err(ref reason) if reason.is_cancelled() => Err(AuditError::Cancelled),
             Ok(_) | Err(_) => Ok(run),
         }
     }
@@ -203,7 +220,14 @@ impl Auditor<'_> {
     fn smallest_caught(&mut self, tensor: usize) -> Result<Option<u32>, AuditError> {
         let (mut low, mut high) = EXPONENTS;
         let mut caught = |exponent| -> Result<bool, AuditError> {
-            Ok(self.cheat(Cheat::OffBy { tensor, exponent })?.verdict.is_err())
+            match self.cheat(Cheat::OffBy { tensor, exponent })?.verdict {
+                Ok(_) => Ok(false),
+                Err(NotPassed::Failed(_)) => Ok(true),
+                Err(NotPassed::NotJudged(reason)) => {
+                    let cheat = Cheat::OffBy { tensor, exponent }.to_string();
+                    Err(AuditError::NotJudged(sentence::not_judged(&cheat, &reason)))
+                }
+            }
         };
         if !caught(low)? {
             return Ok(None);
@@ -225,7 +249,11 @@ fn digests_of(run: &Run) -> Option<&Vec<String>> {
 }
 
 fn rightness(name: String, run: &Run) -> Cell<String> {
-    let outcome = if run.verdict.is_ok() { Outcome::Good } else { Outcome::Hole };
+    let outcome = match &run.verdict {
+        Ok(_) => Outcome::Good,
+        Err(NotPassed::Failed(_)) => Outcome::Hole,
+        Err(NotPassed::NotJudged(_)) => Outcome::NotJudged,
+    };
     let sentence = sentence::verdict(&name, &run.verdict);
     Cell { name, outcome, sentence }
 }
@@ -233,8 +261,11 @@ fn rightness(name: String, run: &Run) -> Cell<String> {
 fn wrongness(kernel: &Kernel, run: &Run) -> Cell<String> {
     let expected = kernel.launch.expect;
     let outcome = match (&run.verdict, expected) {
-        (Err(failure), Some(expected)) if failure.is_expected(expected) => Outcome::Good,
-        (Ok(_) | Err(_), _) => Outcome::Hole,
+        (Err(NotPassed::NotJudged(_)), _) => Outcome::NotJudged,
+        (Err(NotPassed::Failed(failure)), Some(expected)) if failure.is_expected(expected) => {
+            Outcome::Good
+        }
+        (Ok(_) | Err(NotPassed::Failed(_)), _) => Outcome::Hole,
     };
     let sentence = sentence::verdict(&kernel.name, &run.verdict);
     Cell { name: kernel.name.clone(), outcome, sentence }

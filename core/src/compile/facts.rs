@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::compiler::{Compiled, Compiler};
+use super::diagnostics::{Diagnostic, direction};
 use super::error::CompileError;
 use super::includes::Refusal;
 use super::job::{Build, CompileJob};
@@ -227,7 +228,8 @@ impl<'a> Prepared<'a> {
     /// The compiled code is not what the launch needs.
     pub fn facts(self, compiled: Compiled) -> Result<Facts, FactsError> {
         let Self { kernel, setting, candidate, .. } = self;
-        let Compiled { artifact, origin } = compiled;
+        let Compiled { mut artifact, origin } = compiled;
+        artifact.diagnostics.extend(direction_warnings(&candidate));
         let device = device_facts(setting.sheet);
         let environment = setting.project.environment(setting.workload);
         let planner =
@@ -235,6 +237,15 @@ impl<'a> Prepared<'a> {
         let (plan, launches) = planner.launches(&candidate.selection)?;
         Ok(Facts { candidate, artifact, origin, plan, launches })
     }
+}
+
+/// Warnings about the texts of a candidate, which the compiler does not give.
+fn direction_warnings(candidate: &Candidate) -> Vec<Diagnostic> {
+    let kernel = (candidate.file.display().to_string(), candidate.text.as_str());
+    let included = candidate.includes.iter();
+    let included = included.map(|file| (format!("include/{}", file.name), file.text.as_str()));
+    let texts = std::iter::once(kernel).chain(included);
+    texts.flat_map(|(file, text)| direction::warnings(&file, text)).collect()
 }
 
 /// What a kernel is compiled with: parameters, constants, options.

@@ -156,7 +156,7 @@ mod tests {
             ..Counters::default()
         };
         counters.total.warp_instructions = 1 << 20;
-        counters.blocks = BlocksRun { run: 1 << 16, all: 1 << 16 };
+        counters.blocks = BlocksRun { run: 1 << 16, all: 1 << 16, first: None };
         Outcome { counters: Some(counters), ..Outcome::default() }
     }
 

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 
 use super::check;
+use super::peaks::Pipe;
 use super::sheet::SheetError;
 use super::sourced::Sourced;
 use super::written::{WrittenCapabilities, WrittenCapability};
@@ -98,8 +99,38 @@ pub struct Capability {
     pub barriers_per_sm: Sourced<u32>,
     /// L1 cache and shared memory of a multiprocessor together.
     pub l1: Sourced<Bytes>,
+    /// Dense operations of a multiprocessor in a clock, two for a multiply-add.
+    pub operations_per_clock: OperationRates,
+    /// The same where GeForce boards differ.
+    pub geforce_operations_per_clock: BTreeMap<Pipe, Sourced<f64>>,
     /// The documents by key.
     pub sources: BTreeMap<String, String>,
+}
+
+/// Operations per clock of every pipe.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct OperationRates(BTreeMap<Pipe, Sourced<f64>>);
+
+impl OperationRates {
+    /// The rate of a pipe.
+    #[must_use]
+    pub fn of(&self, pipe: Pipe) -> &Sourced<f64> {
+        static MISSING: LazyLock<Sourced<f64>> = LazyLock::new(|| Sourced::Unknown {
+            reason: "the table of compute capabilities lacks this pipe".to_owned(),
+        });
+        self.0.get(&pipe).unwrap_or(&MISSING)
+    }
+
+    /// The pipes that the table lacks.
+    pub(super) fn missing(&self) -> impl Iterator<Item = Pipe> {
+        Pipe::ALL.into_iter().filter(|pipe| !self.0.contains_key(pipe))
+    }
+
+    /// All that are stated.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Pipe, &Sourced<f64>)> {
+        self.0.iter().map(|(pipe, rate)| (*pipe, rate))
+    }
 }
 
 impl Capability {
@@ -173,6 +204,8 @@ impl Capability {
             barriers_per_block: written.barriers_per_block,
             barriers_per_sm: written.barriers_per_sm,
             l1: written.l1_kib.map(Bytes::from_kib),
+            operations_per_clock: OperationRates(written.operations_per_clock),
+            geforce_operations_per_clock: written.geforce_operations_per_clock,
             sources,
         }
     }

@@ -94,6 +94,14 @@ pub enum Problem {
     /// One capability twice.
     #[error("compute capability {0} is listed twice")]
     Twice(ComputeCapability),
+    /// A pipe without a rate.
+    #[error("compute capability {compute_capability}: `operations_per_clock` lacks `{}`", pipe.key())]
+    NoRate {
+        /// The capability.
+        compute_capability: ComputeCapability,
+        /// The pipe.
+        pipe: Pipe,
+    },
 }
 
 /// All that is wrong with a sheet.
@@ -113,6 +121,8 @@ pub(super) fn capabilities(all: &[Capability], sources: &BTreeMap<String, String
     for capability in all {
         facts.extend(capability.facts());
         let compute_capability = capability.compute_capability;
+        let missing = capability.operations_per_clock.missing();
+        problems.extend(missing.map(|pipe| Problem::NoRate { compute_capability, pipe }));
         match capability.sm_limits() {
             Ok(_) => problems.extend(shared_sizes(capability)),
             Err(missing) => problems.extend(

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::library::LibraryError;
+use crate::virtual_gpu::error::{Problem, Refusal};
 use crate::virtual_gpu::machine::{BufferError, VariableError};
 use crate::virtual_gpu::{LaunchError, LoadError};
 
@@ -36,6 +37,28 @@ pub enum DeviceError {
     /// What a buffer holds could not be written to, or read from, where it was to go or to come from.
     #[error("the bytes of a buffer could not be passed on: {0}")]
     Passing(String),
+}
+
+impl DeviceError {
+    /// Whether the virtual GPU lacks what the code asks for, and nothing else is wrong with the code.
+    #[must_use]
+    pub fn is_unsupported(&self) -> bool {
+        let lacks = |error: &LoadError| {
+            matches!(error.problem, Problem::Instruction(Refusal::Unsupported { .. }))
+        };
+        match self {
+            Self::Load(errors) => !errors.is_empty() && errors.iter().all(lacks),
+            Self::Launch(LaunchError::Unsupported(_) | LaunchError::Unavailable(_)) => true,
+            Self::Launch(_)
+            | Self::Buffer(_)
+            | Self::Variable(_)
+            | Self::Unknown(_)
+            | Self::Demand(_)
+            | Self::Driver(_)
+            | Self::Library(_)
+            | Self::Passing(_) => false,
+        }
+    }
 }
 
 /// A call that the CUDA driver refuses.

@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use super::attributes::DriverAttributes;
 use super::capability::ComputeCapability;
 use super::error::DeviceError;
 use super::library::{LibraryError, LibraryOutcome, LibraryRun};
@@ -18,7 +19,7 @@ use crate::measure::{Energy, NoEnergy};
 use crate::units::Seconds;
 use crate::virtual_gpu::cost::Counters;
 use crate::virtual_gpu::machine::Accepted;
-use crate::virtual_gpu::{Access, Fault, FaultKind, Initial};
+use crate::virtual_gpu::{Access, Blocks, Fault, FaultKind, Initial};
 
 /// Something that loads, holds and runs.
 pub trait Device: fmt::Debug {
@@ -141,10 +142,47 @@ pub trait Device: fmt::Debug {
         None
     }
 
+    /// Runs of a part of a grid; none on a device that runs whole grids only.
+    fn partial_launch(&mut self) -> Option<&mut dyn PartialLaunch> {
+        None
+    }
+
     /// What a device that runs in real time has besides; none of one that models its time.
     fn instruments(&mut self) -> Option<&mut dyn Instruments> {
         None
     }
+}
+
+/// Runs of a part of a grid, and a look at what the part wrote.
+pub trait PartialLaunch {
+    /// Runs only these blocks of a launch: afterwards buffers hold a part of its result.
+    ///
+    /// # Errors
+    ///
+    /// The launch is impossible, or blocks of the kernel may wait for each other.
+    fn launch_part(&mut self, launch: &Launch, blocks: Blocks) -> Result<Outcome, DeviceError>;
+
+    /// How what a block writes may depend on other blocks of the same launch: atomics, fences, strong accesses. None where
+    /// it cannot.
+    ///
+    /// # Errors
+    ///
+    /// The module has no such kernel, or the device does not execute it.
+    fn block_coupling(&self, launch: &Launch) -> Result<Option<&'static str>, DeviceError>;
+
+    /// The ranges of bytes of a buffer that were written, ascending.
+    ///
+    /// # Errors
+    ///
+    /// The buffer is another device's.
+    fn written(&self, buffer: BufferId) -> Result<Vec<Range<usize>>, DeviceError>;
+
+    /// The bytes of a range of a buffer.
+    ///
+    /// # Errors
+    ///
+    /// The buffer is another device's, or smaller.
+    fn read_range(&self, buffer: BufferId, range: Range<usize>) -> Result<Vec<u8>, DeviceError>;
 }
 
 /// What a device that runs in real time has besides what all devices have.
@@ -216,6 +254,8 @@ pub enum DeviceKind {
         uuid: String,
         /// The newest CUDA version that the driver knows, such as (13, 0).
         driver: (u32, u32),
+        /// What it is described by.
+        attributes: Box<DriverAttributes>,
     },
 }
 
@@ -316,6 +356,8 @@ pub struct Outcome {
     pub printed: String,
     /// What the idiom of CUDA accepts and the memory model does not, by the rules of `docs/races.md`.
     pub accepted: Vec<Accepted>,
+    /// Instructions of strong reads to which the memory model permits an older value than the newest.
+    pub stale_reads: usize,
     /// What nobody looked for, so that finding nothing says nothing about it.
     pub not_checked: Vec<&'static str>,
 }

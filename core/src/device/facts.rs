@@ -5,6 +5,8 @@ use std::fmt::Display;
 use serde::Serialize;
 
 use super::capability::Capability;
+use super::described::hexadecimal;
+use super::peaks::Pipe;
 use super::sheet::DeviceSheet;
 use super::sourced::Sourced;
 
@@ -45,9 +47,19 @@ impl DeviceSheet {
             fact("dram_bandwidth", &self.dram_bandwidth),
             fact("l2", &self.l2),
             fact("power_limit", &self.power_limit),
+            fact("pci_device_ids", &self.pci_device_ids.clone().map(|ids| hexadecimal(&ids))),
         ];
         facts.extend(self.peaks.iter().map(|(pipe, peak)| fact(pipe.key(), peak)));
         facts
+    }
+
+    /// The keys of the documents that its numbers cite.
+    pub(super) fn cited(&self) -> Vec<String> {
+        let document = |fact: Fact| match fact.evidence {
+            Evidence::Document(key) => Some(key),
+            Evidence::Reason(_) => None,
+        };
+        self.facts().into_iter().filter_map(document).collect()
     }
 }
 
@@ -59,7 +71,7 @@ impl Capability {
             .shared_carveouts
             .clone()
             .map(|sizes| sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "));
-        vec![
+        let mut facts = vec![
             fact("fp32_lanes_per_sm", &self.fp32_lanes_per_sm),
             fact("special_function_lanes_per_sm", &self.special_function_lanes_per_sm),
             fact("atomics_per_clock", &self.atomics_per_clock),
@@ -83,7 +95,13 @@ impl Capability {
             fact("barriers_per_block", &self.barriers_per_block),
             fact("barriers_per_sm", &self.barriers_per_sm),
             fact("l1", &self.l1),
-        ]
+        ];
+        facts.extend(
+            self.operations_per_clock.iter().map(|(pipe, rate)| fact(per_clock(pipe), rate)),
+        );
+        let geforce = self.geforce_operations_per_clock.iter();
+        facts.extend(geforce.map(|(pipe, rate)| fact(geforce_per_clock(*pipe), rate)));
+        facts
     }
 }
 
@@ -95,4 +113,42 @@ fn fact<T: Display>(name: &'static str, stated: &Sourced<T>) -> Fact {
         Sourced::Unknown { reason } => Evidence::Reason(reason.clone()),
     };
     Fact { name, value: stated.to_string(), evidence }
+}
+
+/// The name of the rate of a pipe.
+const fn per_clock(pipe: Pipe) -> &'static str {
+    match pipe {
+        Pipe::Fp64 => "fp64_per_clock",
+        Pipe::Fp32 => "fp32_per_clock",
+        Pipe::Fp16 => "fp16_per_clock",
+        Pipe::Bf16 => "bf16_per_clock",
+        Pipe::TensorFp64 => "tensor_fp64_per_clock",
+        Pipe::TensorTf32 => "tensor_tf32_per_clock",
+        Pipe::TensorFp16 => "tensor_fp16_per_clock",
+        Pipe::TensorFp16AccumulateFp32 => "tensor_fp16_accumulate_fp32_per_clock",
+        Pipe::TensorBf16 => "tensor_bf16_per_clock",
+        Pipe::TensorFp8 => "tensor_fp8_per_clock",
+        Pipe::TensorFp8AccumulateFp32 => "tensor_fp8_accumulate_fp32_per_clock",
+        Pipe::TensorFp4 => "tensor_fp4_per_clock",
+        Pipe::TensorInt8 => "tensor_int8_per_clock",
+    }
+}
+
+/// The name of the rate of a pipe on GeForce boards.
+const fn geforce_per_clock(pipe: Pipe) -> &'static str {
+    match pipe {
+        Pipe::Fp64 => "geforce_fp64_per_clock",
+        Pipe::Fp32 => "geforce_fp32_per_clock",
+        Pipe::Fp16 => "geforce_fp16_per_clock",
+        Pipe::Bf16 => "geforce_bf16_per_clock",
+        Pipe::TensorFp64 => "geforce_tensor_fp64_per_clock",
+        Pipe::TensorTf32 => "geforce_tensor_tf32_per_clock",
+        Pipe::TensorFp16 => "geforce_tensor_fp16_per_clock",
+        Pipe::TensorFp16AccumulateFp32 => "geforce_tensor_fp16_accumulate_fp32_per_clock",
+        Pipe::TensorBf16 => "geforce_tensor_bf16_per_clock",
+        Pipe::TensorFp8 => "geforce_tensor_fp8_per_clock",
+        Pipe::TensorFp8AccumulateFp32 => "geforce_tensor_fp8_accumulate_fp32_per_clock",
+        Pipe::TensorFp4 => "geforce_tensor_fp4_per_clock",
+        Pipe::TensorInt8 => "geforce_tensor_int8_per_clock",
+    }
 }

@@ -25,7 +25,7 @@ impl Identity {
     }
 
     fn with_release(kind: &DeviceKind, release: Option<&str>) -> Option<Self> {
-        let DeviceKind::Cuda { uuid, driver: (major, minor) } = kind else { return None };
+        let DeviceKind::Cuda { uuid, driver: (major, minor), .. } = kind else { return None };
         let cuda = format!("CUDA {major}.{minor}");
         let driver = release.map_or_else(|| cuda.clone(), |release| format!("{release}, {cuda}"));
         Some(Self { uuid: uuid.clone(), driver })
@@ -35,10 +35,12 @@ impl Identity {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::Card;
 
     #[test]
     fn only_a_gpu_has_an_identity() {
-        let kind = DeviceKind::Cuda { uuid: "ab".repeat(16), driver: (13, 0) };
+        let attributes = Box::new(Card::named("h200").unwrap().unwrap().attributes.clone());
+        let kind = DeviceKind::Cuda { uuid: "ab".repeat(16), driver: (13, 0), attributes };
         let check = |kind: &DeviceKind, release, expected: Option<&str>| {
             let found = Identity::with_release(kind, release);
             assert_eq!(found.as_ref().map(|found| found.driver.as_str()), expected);

@@ -9,8 +9,12 @@ pub mod execution;
 pub mod name;
 pub mod virtual_device;
 
+pub mod attributes;
 pub mod capability;
+pub mod cards;
 pub mod clock_lock;
+pub mod derived;
+pub mod described;
 pub mod facts;
 pub mod identity;
 pub mod library;
@@ -31,19 +35,22 @@ pub(crate) mod scripted;
 mod tests;
 mod written;
 
+pub use attributes::{BoardReadings, DriverAttributes, LimitAttributes, MemoryPlace};
 pub use capability::{Capability, ComputeCapability};
+pub use cards::{Card, CardOrigin};
 pub use check::Problem;
+pub use described::{Described, Disagreement};
 pub use error::{DeviceError, DriverError, OpenError};
 pub use execution::{
     Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Direct, Image,
-    Instruments, Launch, LaunchFault, ModuleId, Outcome, POISON, Placement,
+    Instruments, Launch, LaunchFault, ModuleId, Outcome, POISON, PartialLaunch, Placement,
 };
 pub use facts::{Evidence, Fact};
 pub use identity::Identity;
 pub use library::{LibraryOutcome, LibraryRun, LibraryUsed};
 pub use name::DeviceName;
 pub use peaks::{Peaks, Pipe};
-pub use sheet::{DeviceSheet, SheetError};
+pub use sheet::{DescribedBy, DeviceSheet, SheetError};
 pub use sm_limits::SmLimits;
 pub use sourced::Sourced;
 pub use timing::{ModelledOperation, Operation, Residence, Sampling, Timed, Timekeeping, Work};

@@ -188,7 +188,7 @@ impl Counting<'_> {
     fn count(&mut self, blocks: Blocks, traced: u32) -> Result<Counters, Uncounted> {
         let caches = match blocks {
             Blocks::All => self.sheet.cache_sizes(self.residence.shared),
-            Blocks::Sampled { .. } => None,
+            Blocks::Sampled { .. } | Blocks::Range { .. } => None,
         };
         let config = LaunchConfig {
             checks: Checks { uninitialized: false, races: Races::Ignored },

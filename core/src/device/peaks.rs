@@ -134,6 +134,11 @@ impl Peaks {
         if missing.is_empty() { Ok(Self(written)) } else { Err(missing) }
     }
 
+    /// The peaks that a function gives.
+    pub(super) fn of(peak: impl Fn(Pipe) -> Sourced<FlopsPerSecond>) -> Self {
+        Self(Pipe::ALL.into_iter().map(|pipe| (pipe, peak(pipe))).collect())
+    }
+
     /// The peak of a pipe where it is known.
     #[must_use]
     pub fn get(&self, pipe: Pipe) -> Option<FlopsPerSecond> {

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::cards::Card;
 use super::error::DeviceError;
 use super::execution::{
     BufferId, BufferRequest, Content, Description, Device, DeviceKind, Image, Instruments, Launch,
@@ -65,9 +66,10 @@ pub(crate) struct PretendedGpu {
 impl PretendedGpu {
     pub(crate) fn new(sheet: &DeviceSheet, readings: Readings) -> Self {
         let device = VirtualDevice::new(sheet, Watch::ALL).unwrap();
+        let attributes = Box::new(Card::named("h200").unwrap().unwrap().attributes.clone());
         let description = Description {
             name: "cuda:0".to_owned(),
-            kind: DeviceKind::Cuda { uuid: "0".repeat(32), driver: (13, 0) },
+            kind: DeviceKind::Cuda { uuid: "0".repeat(32), driver: (13, 0), attributes },
             ..device.description().clone()
         };
         let timekeeping = Timekeeping::Events;

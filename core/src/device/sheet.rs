@@ -6,7 +6,9 @@ use std::sync::OnceLock;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::attributes::DriverAttributes;
 use super::capability::{Capability, ComputeCapability};
+use super::cards::{self, Card};
 use super::check::{self, Problem};
 use super::peaks::{Peaks, Pipe};
 use super::sourced::Sourced;
@@ -63,10 +65,24 @@ pub struct DeviceSheet {
     pub l2: Sourced<Bytes>,
     /// Board power.
     pub power_limit: Sourced<Watts>,
+    /// PCI device ids of the boards that it describes.
+    pub pci_device_ids: Sourced<Vec<u32>>,
     /// Dense peaks.
     pub peaks: Peaks,
     /// The documents by key.
     pub sources: BTreeMap<String, String>,
+    /// What it rests on.
+    pub described_by: DescribedBy,
+}
+
+/// What a description rests on.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DescribedBy {
+    /// Documents or recorded attributes: a virtual device plays it, and has its numbers by definition.
+    Documents,
+    /// The attributes of a GPU that is there.
+    Driver(Box<DriverAttributes>),
 }
 
 /// Why there is no sheet.
@@ -120,45 +136,29 @@ impl DeviceSheet {
     /// When nothing has this name: the nearest name and all names.
     pub fn named(name: &str) -> Result<&'static Self, SheetError> {
         let wanted = name.strip_prefix(VIRTUAL).unwrap_or(name);
-        match SHEETS.iter().position(|&(known, _)| known == wanted) {
-            Some(index) => Self::embedded(index),
-            None => Err(SheetError::UnknownName {
+        if let Some(index) = SHEETS.iter().position(|&(known, _)| known == wanted) {
+            return Self::embedded(index);
+        }
+        cards::sheets()?.iter().find(|sheet| sheet.name == wanted).ok_or_else(|| {
+            SheetError::UnknownName {
                 name: name.to_owned(),
                 nearest: nearest(wanted),
                 known: Self::names().collect(),
-            }),
-        }
-    }
-
-    /// The sheet of a GPU by what its driver says: the same compute capability, and the most words of its title.
-    ///
-    /// # Errors
-    ///
-    /// When no sheet has this compute capability.
-    pub fn of_gpu(title: &str, capability: ComputeCapability) -> Result<&'static Self, SheetError> {
-        let words: Vec<&str> = title.split_whitespace().collect();
-        let shared = |sheet: &&'static Self| {
-            sheet.title.split_whitespace().filter(|word| words.contains(word)).count()
-        };
-        let sheets = Self::all()?;
-        let same = sheets
-            .iter()
-            .copied()
-            .filter(|sheet| sheet.capability.compute_capability == capability);
-        same.max_by_key(shared).ok_or_else(|| SheetError::UnknownCapability {
-            compute_capability: capability,
-            known: sheets.iter().map(|sheet| sheet.capability.compute_capability).collect(),
+            }
         })
     }
 
-    /// The sheet of a device of which only the title is known: the longest name whose parts all stand in it.
+    /// The virtual device of a recorded title, as history and reports keep it: one whose title or whose driver's name for it
+    /// is the same, `virtual` before it or not. Nothing is guessed from parts of a name.
     #[must_use]
     pub fn titled(title: &str) -> Option<&'static Self> {
-        let plain: String =
-            title.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
-        let stands = |name: &str| name.split('-').all(|part| plain.contains(part));
-        let named = Self::names().filter(|name| stands(name)).max_by_key(|name| name.len())?;
-        Self::named(named).ok()
+        let wanted = short(title);
+        let documented = Self::all().ok()?.into_iter().find(|sheet| short(&sheet.title) == wanted);
+        documented.or_else(|| {
+            let card =
+                Card::all().ok()?.iter().find(|card| short(&card.attributes.title) == wanted)?;
+            Self::named(&card.name).ok()
+        })
     }
 
     /// All embedded sheets, oldest architecture first.
@@ -178,8 +178,23 @@ impl DeviceSheet {
         READ[index].get_or_init(|| Self::from_ron(name, text)).as_ref().map_err(Clone::clone)
     }
 
-    /// The names of all embedded sheets, in the order of [`Self::all`].
+    /// The virtual devices that recorded attributes describe and no sheet does.
+    ///
+    /// # Errors
+    ///
+    /// When the embedded table of cards is not sound.
+    pub fn derived() -> Result<&'static [Self], SheetError> {
+        cards::sheets()
+    }
+
+    /// The names of all virtual devices: those of [`Self::all`], then those of [`Self::derived`].
     pub fn names() -> impl Iterator<Item = &'static str> {
+        let derived = cards::sheets().unwrap_or_default();
+        Self::documented_names().chain(derived.iter().map(|sheet| sheet.name.as_str()))
+    }
+
+    /// The names of all embedded sheets, in the order of [`Self::all`].
+    pub(super) fn documented_names() -> impl Iterator<Item = &'static str> {
         SHEETS.iter().map(|&(name, _)| name)
     }
 
@@ -218,8 +233,10 @@ impl DeviceSheet {
             dram_bandwidth: written.dram_gb_per_s.map(|rate| BytesPerSecond(rate * 1e9)),
             l2: written.l2_kib.map(Bytes::from_kib),
             power_limit: written.power_limit_watts.map(Watts),
+            pci_device_ids: written.pci_device_ids,
             peaks,
             sources: written.sources,
+            described_by: DescribedBy::Documents,
         };
         let problems = check::sheet(&sheet);
         if problems.is_empty() { Ok(sheet) } else { Err(unsound(problems)) }
@@ -251,6 +268,12 @@ pub(super) fn read<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, She
         })
 }
 
+/// A title without what people leave out of it.
+fn short(title: &str) -> &str {
+    let title = title.strip_prefix("virtual ").unwrap_or(title);
+    title.strip_prefix("NVIDIA ").unwrap_or(title)
+}
+
 fn from_mhz(clock: f64) -> Hertz {
     Hertz(clock * 1e6)
 }
@@ -260,6 +283,11 @@ fn nearest(wanted: &str) -> Option<&'static str> {
     /// Below this similarity a suggestion confuses more than it helps.
     const NEAR: f64 = 0.7;
     let wanted = wanted.to_lowercase();
+    // `a100` means `a100-40gb`, although `a10` has more letters in common.
+    let begins = |name: &&str| wanted.len() > 1 && name.starts_with(&wanted);
+    if let Some(name) = DeviceSheet::names().find(begins) {
+        return Some(name);
+    }
     DeviceSheet::names()
         .map(|name| (name, strsim::jaro_winkler(&wanted, name)))
         .filter(|&(_, similarity)| similarity >= NEAR)

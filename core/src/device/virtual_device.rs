@@ -1,9 +1,11 @@
 //! A device that is played on the host: the virtual GPU with the numbers of a device sheet.
 
+use std::ops::Range;
+
 use super::error::{DeviceError, OpenError};
 use super::execution::{
     Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Image, Launch,
-    LaunchFault, ModuleId, Outcome, Placement,
+    LaunchFault, ModuleId, Outcome, PartialLaunch, Placement,
 };
 use super::library::LibraryError;
 use super::model;
@@ -274,6 +276,32 @@ impl Device for VirtualDevice {
         let unwritten = self.machine.unwritten(buffer);
         Ok(Content { bytes: self.machine.read(buffer), unwritten })
     }
+
+    fn partial_launch(&mut self) -> Option<&mut dyn PartialLaunch> {
+        Some(self)
+    }
+}
+
+impl PartialLaunch for VirtualDevice {
+    fn launch_part(&mut self, launch: &Launch, blocks: Blocks) -> Result<Outcome, DeviceError> {
+        let config = LaunchConfig { blocks, ..self.config(launch)? };
+        let module = self.modules.get(launch.module.0).ok_or(DeviceError::Unknown("module"))?;
+        run(&mut self.machine, module, &launch.kernel, config)
+    }
+
+    fn block_coupling(&self, launch: &Launch) -> Result<Option<&'static str>, DeviceError> {
+        let module = self.modules.get(launch.module.0).ok_or(DeviceError::Unknown("module"))?;
+        Ok(Machine::block_coupling(module, &launch.kernel)?)
+    }
+
+    fn written(&self, buffer: BufferId) -> Result<Vec<Range<usize>>, DeviceError> {
+        Ok(self.machine.written(self.buffer(buffer)?))
+    }
+
+    fn read_range(&self, buffer: BufferId, range: Range<usize>) -> Result<Vec<u8>, DeviceError> {
+        let bytes = self.machine.read_range(self.buffer(buffer)?, range);
+        bytes.ok_or(DeviceError::Unknown("range of a buffer"))
+    }
 }
 
 /// Whether two operations do the same, but for which buffers they do it to.
@@ -323,6 +351,7 @@ fn outcome(report: machine::Report, not_checked: Vec<&'static str>) -> Outcome {
         counters: report.counters,
         printed: report.printed,
         accepted: report.accepted,
+        stale_reads: report.stale_reads,
         not_checked,
     }
 }

@@ -27,6 +27,9 @@ pub(super) struct WrittenSheet {
     pub(super) dram_gb_per_s: Sourced<f64>,
     pub(super) l2_kib: Sourced<u64>,
     pub(super) power_limit_watts: Sourced<f64>,
+    /// PCI device ids of the boards that the sheet is of.
+    #[serde(default = "no_ids")]
+    pub(super) pci_device_ids: Sourced<Vec<u32>>,
     /// Dense, 10¹² operations per second.
     pub(super) peaks_tflops: BTreeMap<Pipe, Sourced<f64>>,
 }
@@ -67,4 +70,11 @@ pub(super) struct WrittenCapability {
     pub(super) barriers_per_block: Sourced<u32>,
     pub(super) barriers_per_sm: Sourced<u32>,
     pub(super) l1_kib: Sourced<u64>,
+    pub(super) operations_per_clock: BTreeMap<Pipe, Sourced<f64>>,
+    #[serde(default)]
+    pub(super) geforce_operations_per_clock: BTreeMap<Pipe, Sourced<f64>>,
+}
+
+fn no_ids() -> Sourced<Vec<u32>> {
+    Sourced::Unknown { reason: "no document at hand states it".to_owned() }
 }

@@ -16,6 +16,7 @@ use crate::evaluate::{
 };
 use crate::measure::Protocol;
 use crate::nsight::Profiler;
+use crate::verify::not_judged::{NotJudged, NotPassed};
 use crate::verify::stations::Stations;
 use crate::verify::verdict::{Failure, Step, TimingUse};
 
@@ -89,7 +90,7 @@ impl Evaluator {
         let run = evaluate(&evaluation, self.bench()?, cancellation, watcher)?;
         self.notice(run.verdict.as_ref().err());
         Ok(match run.verdict {
-            Err(Failure::Cancelled) => cancelled(Some(Box::new(run))),
+            Err(ref reason) if reason.is_cancelled() => cancelled(Some(Box::new(run))),
             Ok(_) | Err(_) => Ending::Evaluated(Box::new(run)),
         })
     }
@@ -108,7 +109,7 @@ impl Evaluator {
             self.notice(screening.verdict.as_ref().err());
         }
         let cancelled_in =
-            |screening: &Screening| matches!(screening.verdict, Err(Failure::Cancelled));
+            |screening: &Screening| screening.verdict.as_ref().is_err_and(NotPassed::is_cancelled);
         Ok(match screenings.iter().any(cancelled_in) {
             true => cancelled(None),
             false => Ending::Screened(screenings),
@@ -157,24 +158,28 @@ impl Evaluator {
         let profiled = profiled(&evaluation, profiler, self.bench()?, cancellation, watcher)?;
         self.notice(profiled.run.verdict.as_ref().err());
         Ok(match profiled.run.verdict {
-            Err(Failure::Cancelled) => cancelled(None),
+            Err(ref reason) if reason.is_cancelled() => cancelled(None),
             Ok(_) | Err(_) => Ending::Profiled(Box::new(profiled)),
         })
     }
 
     /// What the verdict says about processes. Whatever else happened to them may have happened to a held-out workload.
-    fn notice(&mut self, failure: Option<&Failure>) {
-        let step_and_notice = match failure {
-            Some(Failure::DeviceLost { step, .. }) => Some(Notice::Lost { step: *step }),
-            Some(Failure::TimedOut { step, limit, .. }) => {
+    fn notice(&mut self, reason: Option<&NotPassed>) {
+        let step_and_notice = match reason {
+            Some(NotPassed::NotJudged(
+                NotJudged::DeviceLost { step, .. } | NotJudged::CrashesWorker { step, .. },
+            )) => Some(Notice::Lost { step: *step }),
+            Some(NotPassed::Failed(Failure::TimedOut { step, limit, .. })) => {
                 Some(Notice::Killed { step: *step, limit: *limit })
             }
             Some(
-                Failure::Compile(_)
-                | Failure::Refused(_)
-                | Failure::Fault(_)
-                | Failure::Wrong(_)
-                | Failure::Cancelled,
+                NotPassed::Failed(
+                    Failure::Compile(_)
+                    | Failure::Refused(_)
+                    | Failure::Fault(_)
+                    | Failure::Wrong(_),
+                )
+                | NotPassed::NotJudged(NotJudged::NotSupported { .. } | NotJudged::Cancelled),
             )
             | None => None,
         };

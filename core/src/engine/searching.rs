@@ -8,6 +8,7 @@ use std::thread::{Builder, JoinHandle};
 
 use super::outbox::Wake;
 use crate::search::entry::End;
+use crate::search::operators::{Attention, Waiting};
 use crate::search::{
     Audience, Control, Entry, Explorer, Interrupted, Journal, Kept, Laboratory, Order, Story,
 };
@@ -26,6 +27,8 @@ pub struct Searching {
 pub enum Heard {
     /// Something happened; its story is these in their order.
     Entry(Box<Entry>),
+    /// An operator waits for an answer from elsewhere.
+    Waiting(Waiting),
     /// A kernel went through every check: a run to keep.
     Ran(Box<Kept>),
     /// It ended, and what it learnt.
@@ -60,7 +63,7 @@ impl Searching {
     /// # Errors
     /// The system has no more threads.
     pub fn start(
-        order: Order,
+        mut order: Order,
         laboratory: impl Laboratory + Send + 'static,
         (beginning, journal): (Beginning, Option<Journal>),
         control: Control,
@@ -68,6 +71,11 @@ impl Searching {
     ) -> io::Result<Self> {
         let said = Arc::new(Said { heard: Mutex::default(), wake });
         let own = Arc::clone(&said);
+        let waits = Arc::clone(&said);
+        order.attend(&Attention {
+            cancellation: control.cancellation.clone(),
+            hear: Arc::new(move |waiting| waits.say(Heard::Waiting(waiting.clone()))),
+        });
         let thread = Builder::new().name("search".to_owned()).spawn(move || {
             let work = AssertUnwindSafe(|| search(order, laboratory, (beginning, journal), &own));
             if catch_unwind(work).is_err() {

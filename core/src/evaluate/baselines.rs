@@ -10,6 +10,7 @@ use crate::speed_of_light::code_mix::CodeMix;
 use crate::units::Seconds;
 use crate::verify::baseline::{BaselineOutcome, BaselineTiming, MeasuredBaseline};
 use crate::verify::case::Case;
+use crate::verify::not_judged::NotJudged;
 use crate::verify::program::Program;
 use crate::verify::sentence;
 use crate::verify::subject::{Subject, Trial};
@@ -158,8 +159,13 @@ impl Order<'_, '_> {
         }
         let answer = match self.asked(bench, cancellation, watcher) {
             Ok(times) => Ok(times),
-            Err(Stop::Failure(Failure::Cancelled)) => return Err(Failure::Cancelled.into()),
-            Err(Stop::Failure(failure)) => Err(unfit(failure)),
+            Err(stop @ (Stop::NotJudged(NotJudged::Cancelled) | Stop::WorkerEnded(_))) => {
+                return Err(stop);
+            }
+            Err(Stop::NotJudged(reason)) => {
+                Err(Unfit::Unusable(sentence::not_judged("it", &reason)))
+            }
+            Err(Stop::Failure(failure)) => Err(unfit(&failure)),
             Err(Stop::Request(reason) | Stop::Broken(reason)) => Err(Unfit::Unusable(reason)),
         };
         let Known(known) = &mut bench.known;
@@ -209,10 +215,10 @@ impl Order<'_, '_> {
 }
 
 /// Why a library has no times.
-fn unfit(failure: Failure) -> Unfit {
+fn unfit(failure: &Failure) -> Unfit {
     // It was refused for being asked: what the loader or the library says is all there is to say.
-    if let Failure::Refused(Refused::Launch { problems, .. }) = &failure {
+    if let Failure::Refused(Refused::Launch { problems, .. }) = failure {
         return Unfit::Unusable(problems.join("; "));
     }
-    Unfit::Wrong(sentence::verdict("it", &Err(failure)))
+    Unfit::Wrong(sentence::of_failure("it", failure))
 }

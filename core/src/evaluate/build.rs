@@ -18,6 +18,7 @@ use crate::speed_of_light::code_mix::CodeMix;
 use crate::units::Bytes;
 use crate::verify::case::Case;
 use crate::verify::evidence::{self, Found, Provenance};
+use crate::verify::not_judged::NotJudged;
 use crate::verify::program::{Program, ProgramError};
 use crate::verify::station::{Admission, ModuleImage, Side};
 use crate::verify::subject::{Extent, Origins, Subject, Trial, VariedTrial};
@@ -119,7 +120,7 @@ fn trusted(
     let job = crate::trusted::job(evaluation.sheet.capability.compute_capability);
     let artifact = match compiler.compile(&job, TRUSTED_LIMIT, cancellation) {
         Ok(compiled) => compiled.artifact,
-        Err(CompileError::Cancelled) => return Err(Failure::Cancelled.into()),
+        Err(CompileError::Cancelled) => return Err(NotJudged::Cancelled.into()),
         Err(error) => return Err(Stop::Broken(format!("the code that judges: {error}"))),
     };
     Ok(ModuleImage { ptx: artifact.ptx, cubin: artifact.cubin })
@@ -285,9 +286,7 @@ impl Builder<'_, '_> {
                 (Purpose::Verify, trial) => subject.trials.push(trial?),
                 (Purpose::Measure, trial) => subject.measured.push(trial?),
                 (Purpose::HeldOut, Ok(trial)) => subject.held_out.push(Some(trial)),
-                (Purpose::HeldOut, Err(Stop::Failure(Failure::Cancelled))) => {
-                    return Err(Failure::Cancelled.into());
-                }
+                (Purpose::HeldOut, Err(Stop::NotJudged(reason))) => return Err(reason.into()),
                 (Purpose::HeldOut, Err(Stop::Failure(_))) => subject.held_out.push(None),
                 (Purpose::HeldOut, Err(_)) => {
                     let message = "a held-out workload could not be built";
@@ -335,7 +334,8 @@ impl Builder<'_, '_> {
         let candidate = self
             .compiles
             .facts((self.index, index), Side::Candidate)
-            .map_err(|missing| because(missing, of_candidate))?;
+            .map_err(|missing| because(missing, of_candidate))
+            .map_err(|stop| without_sizes(workload.purpose, stop))?;
         permitted(&candidate, workload)?;
         let (module, is_new) = self.candidate.index(&candidate);
         if is_new {
@@ -403,7 +403,7 @@ impl Builder<'_, '_> {
                 Ok(program.ok().map(Admission::ByTwin))
             }
             Err(Missing::Because(FactsError::Compile(CompileError::Cancelled))) => {
-                Err(Failure::Cancelled.into())
+                Err(NotJudged::Cancelled.into())
             }
             // The reference itself compiles, so that its source has no form in f32.
             Err(Missing::Because(_) | Missing::AsBefore) => Ok(None),
@@ -447,9 +447,18 @@ fn because(missing: Missing, whose: impl FnOnce(FactsError) -> Stop) -> Stop {
     }
 }
 
+/// Why a candidate stops at a workload, without the numbers in a request where the workload is held out: that a plan fails
+/// for its sizes is the same bit as that results are wrong for them.
+fn without_sizes(purpose: Purpose, stop: Stop) -> Stop {
+    match (purpose, stop) {
+        (Purpose::HeldOut, Stop::Request(_)) => Failure::Wrong(Box::new(Wrong::HeldOut)).into(),
+        (Purpose::HeldOut | Purpose::Verify | Purpose::Measure, stop) => stop,
+    }
+}
+
 fn of_reference(error: &FactsError) -> Stop {
     match error {
-        FactsError::Compile(CompileError::Cancelled) => Failure::Cancelled.into(),
+        FactsError::Compile(CompileError::Cancelled) => NotJudged::Cancelled.into(),
         FactsError::Compile(CompileError::Rejected(rejection)) => {
             Stop::Request(rejected(rejection))
         }
@@ -478,7 +487,7 @@ fn rejected(rejection: &Rejection) -> String {
 fn of_candidate(error: FactsError) -> Stop {
     match error {
         FactsError::Plan(error) => Stop::Request(error.to_string()),
-        FactsError::Compile(CompileError::Cancelled) => Failure::Cancelled.into(),
+        FactsError::Compile(CompileError::Cancelled) => NotJudged::Cancelled.into(),
         FactsError::Compile(CompileError::TimedOut { limit }) => {
             Failure::TimedOut { step: Step::Compile, workload: None, limit, at: None }.into()
         }
@@ -492,10 +501,12 @@ fn of_candidate(error: FactsError) -> Stop {
     }
 }
 
-/// What is not carried out refuses the candidate; anything else is our fault.
+/// A feature that no device here has leaves the candidate unjudged; anything else is a defect of Lightbench.
 fn of_program(error: &ProgramError) -> Stop {
     match error {
-        ProgramError::Unsupported(unsupported) => Failure::from(*unsupported).into(),
+        ProgramError::Unsupported(unsupported) => {
+            NotJudged::NotSupported { reason: unsupported.to_string() }.into()
+        }
         ProgramError::NotCompiled(_) | ProgramError::NoSuchBuffer => {
             Stop::Broken(error.to_string())
         }
@@ -521,6 +532,8 @@ fn permitted(facts: &Facts, workload: &Workload) -> Result<(), Stop> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::project::expression::{ExpressionError, Reason};
+    use crate::project::launch::plan::PlanError;
 
     #[test]
     fn what_finds_no_room_is_refused_with_what_it_needs_and_what_there_is() {
@@ -531,5 +544,70 @@ mod tests {
         check(100, 100, None, None);
         check(101, 200, Some(100), Some("101 bytes of device memory; the device has 100"));
         check(101, 100, Some(200), Some("101 bytes of device memory; the project allows 100"));
+    }
+
+    /// Whether the message of a reason can have a number in it that was computed from sizes. A new reason is entered here.
+    const fn carries_sizes(reason: &Reason) -> bool {
+        match reason {
+            Reason::DivisionByZero { .. }
+            | Reason::Inexact { .. }
+            | Reason::Overflow { .. }
+            | Reason::BadExponent { .. }
+            | Reason::OutOfDomain { .. } => true,
+            Reason::Empty
+            | Reason::TooLong { .. }
+            | Reason::TooDeep
+            | Reason::UnexpectedCharacter(_)
+            | Reason::ForeignOperator { .. }
+            | Reason::NumberTooLarge
+            | Reason::NumberWithLetters
+            | Reason::UnclosedText
+            | Reason::UnexpectedEnd { .. }
+            | Reason::Unexpected { .. }
+            | Reason::ChainedComparison
+            | Reason::UnknownFunction { .. }
+            | Reason::WrongArgumentCount { .. }
+            | Reason::UnknownName { .. }
+            | Reason::DeviceFactHere { .. }
+            | Reason::OccupancyHere
+            | Reason::UnknownKernel { .. }
+            | Reason::RealName { .. }
+            | Reason::DecimalHere
+            | Reason::RealFunctionHere { .. }
+            | Reason::WrongKind { .. }
+            | Reason::NoValue { .. } => false,
+        }
+    }
+
+    #[test]
+    fn a_plan_that_fails_for_a_held_out_workload_is_one_bit() {
+        let reasons = [
+            Reason::DivisionByZero { left: "104729".to_owned(), operator: "//" },
+            Reason::Inexact { left: 104_729, right: 2 },
+            Reason::Overflow { left: "104729".to_owned(), operator: "*", right: "8".to_owned() },
+            Reason::BadExponent { exponent: 104_729 },
+            Reason::OutOfDomain { function: "log2", value: "-104729".to_owned() },
+        ];
+        let expressions = reasons.map(|reason| {
+            assert!(carries_sizes(&reason), "{reason}");
+            let error = ExpressionError { span: 0..1, reason };
+            PlanError::Expression { text: "rows".to_owned(), error }
+        });
+        let out_of_range = PlanError::OutOfRange {
+            field: "grid",
+            text: "rows".to_owned(),
+            found: "104729".to_owned(),
+            expected: "from 1 to 65535".to_owned(),
+        };
+        for error in expressions.into_iter().chain([out_of_range]) {
+            let stop = |purpose| {
+                without_sizes(purpose, of_candidate(FactsError::Plan(Box::new(error.clone()))))
+            };
+            let hidden = stop(Purpose::HeldOut);
+            let is_one_bit = |stop: &Stop| matches!(stop, Stop::Failure(Failure::Wrong(wrong)) if matches!(**wrong, Wrong::HeldOut));
+            assert!(is_one_bit(&hidden), "{hidden:?}");
+            let Stop::Request(told) = stop(Purpose::Verify) else { panic!("{error}") };
+            assert!(told.contains("104729"), "{told}");
+        }
     }
 }

@@ -5,7 +5,6 @@ use super::{Bench, EvaluateError, Evaluation, settled};
 use crate::cancellation::Cancellation;
 use crate::compile::facts::LaunchFacts;
 use crate::speed_of_light::code_mix::CodeMix;
-use crate::verify::verdict::Failure;
 
 /// A candidate that was built.
 #[derive(Clone, Debug)]
@@ -46,7 +45,7 @@ pub fn examine(
     let mut examined = Vec::new();
     for ((_, subject), evaluation) in built.into_iter().zip(evaluations) {
         let subject = match settled(subject)? {
-            Err(Failure::Cancelled) => return Ok(None),
+            Err(reason) if reason.is_cancelled() => return Ok(None),
             Err(_) => None,
             Ok(subject) => Some(subject),
         };

@@ -11,11 +11,12 @@ use crate::project::manifest::Distribution;
 use crate::project::{Project, Purpose, Workload};
 use crate::toolchain::ProgramError;
 use crate::verify::inputs::{Draw, Recipe};
+use crate::verify::not_judged::NotJudged;
 use crate::verify::station::{
-    CountsUse, MemoryOrder, Opening, OpeningHead, RunOrder, Scrutiny, Side,
+    CountsUse, GridPart, MemoryOrder, Opening, OpeningHead, RunOrder, Scrutiny, Side,
 };
 use crate::verify::subject::Subject;
-use crate::verify::verdict::{Failure, Step, TimingUse};
+use crate::verify::verdict::{Step, TimingUse};
 
 /// What came of every check, and what may be profiled.
 #[derive(Debug)]
@@ -60,7 +61,7 @@ pub fn profiled(
     let hardware = match hardware(profiler, &order, &everything(), cancellation) {
         Ok(hardware) => Some(hardware),
         Err(ProfileError::Program(ProgramError::Cancelled)) => {
-            run.verdict = Err(Failure::Cancelled);
+            run.verdict = Err(NotJudged::Cancelled.into());
             None
         }
         Err(error) => return Err(EvaluateError::Environment(error.to_string())),
@@ -134,6 +135,7 @@ fn order(
         scrutiny: Scrutiny::Memory,
         counts: CountsUse::Drop,
         outputs: None,
+        part: GridPart::Whole,
     };
     Ok(Order { opening, run })
 }

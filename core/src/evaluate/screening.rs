@@ -7,12 +7,13 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::build::{self, Built, Scope};
-use super::{Bench, EvaluateError, Evaluation, Screening, Watcher, settled};
+use super::{Bench, EvaluateError, Evaluation, Screening, Watcher, again, settled};
 use crate::cancellation::Cancellation;
 use crate::units::Seconds;
+use crate::verify::not_judged::{NotJudged, NotPassed};
 use crate::verify::station::ModuleImage;
 use crate::verify::subject::Subject;
-use crate::verify::verdict::{Failure, Screened, Step};
+use crate::verify::verdict::{Screened, Step};
 use crate::verify::verification::{Stop, Verification, open};
 
 /// Several looks: `evaluations` are of one project and device, on the same workloads.
@@ -52,9 +53,11 @@ pub fn screen(
     let mut screenings = Vec::new();
     for (index, evaluation) in evaluations.iter().enumerate() {
         let started = Instant::now();
-        let looked = batch.look(index, glances, bench, cancellation, watcher);
+        let looked = again::in_fresh_workers(bench, |bench| {
+            batch.look(index, glances, bench, cancellation, watcher)
+        });
         let verdict = settled(looked)?;
-        let cancelled = matches!(verdict, Err(Failure::Cancelled));
+        let cancelled = verdict.as_ref().is_err_and(NotPassed::is_cancelled);
         let (candidate, seed) = (batch.candidate(index), evaluation.seed);
         let elapsed = share + started.elapsed();
         screenings.push(Screening { candidate, seed, verdict, elapsed });
@@ -65,8 +68,8 @@ pub fn screen(
     Ok(screenings)
 }
 
-fn nothing(seed: u64, failure: Failure) -> Screening {
-    Screening { candidate: None, seed, verdict: Err(failure), elapsed: Duration::ZERO }
+fn nothing(seed: u64, reason: NotPassed) -> Screening {
+    Screening { candidate: None, seed, verdict: Err(reason), elapsed: Duration::ZERO }
 }
 
 /// Candidates that were built, and what of them is loaded.
@@ -118,15 +121,30 @@ impl Batch {
         cancellation: &Cancellation,
         watcher: Watcher<'_>,
     ) -> Result<Screened, Stop> {
-        let Some((_, subject)) = self.built.get_mut(index).and_then(Option::take) else {
+        let Some((name, subject)) = self.built.get_mut(index).and_then(Option::take) else {
             return Err(Stop::Request("nothing is to be looked at".to_owned()));
         };
         let mut subject = subject?;
+        let looked = self.look_at(&mut subject, index, glances, (bench, cancellation, watcher));
+        if matches!(looked, Err(Stop::WorkerEnded(_))) {
+            // Fresh processes look at it once more.
+            self.built[index] = Some((name, Ok(subject)));
+        }
+        looked
+    }
+
+    fn look_at(
+        &mut self,
+        subject: &mut Subject,
+        index: usize,
+        glances: Glances<'_>,
+        (bench, cancellation, watcher): (&mut Bench, &Cancellation, Watcher<'_>),
+    ) -> Result<Screened, Stop> {
         watcher(Step::Load, None);
-        self.load(&mut subject, bench, cancellation)?;
+        self.load(subject, bench, cancellation)?;
         let evaluation = &glances.evaluations[index];
         let verification = Verification {
-            subject: &subject,
+            subject,
             stations: &mut bench.stations,
             seed: evaluation.seed,
             cancellation,
@@ -156,7 +174,13 @@ impl Batch {
                     self.sharing = Sharing::Open;
                     return Ok(());
                 }
-                Err(Stop::Failure(failure)) if self.blames(subject, &failure) => {}
+                Err(Stop::Failure(_) | Stop::NotJudged(NotJudged::NotSupported { .. }))
+                    if self.shares(subject) => {}
+                Err(stop @ Stop::WorkerEnded(_)) if self.shares(subject) => {
+                    // A second process that ends at this one's modules alone ends because of them.
+                    self.sharing = Sharing::Apart;
+                    return Err(stop);
+                }
                 Err(stop) => return Err(stop),
             },
             Sharing::Apart => {}
@@ -167,7 +191,7 @@ impl Batch {
     }
 
     /// Whether it may be another one's module that the device does not take.
-    fn blames(&self, subject: &Subject, failure: &Failure) -> bool {
-        !matches!(failure, Failure::Cancelled) && self.modules.len() > subject.candidate.len()
+    fn shares(&self, subject: &Subject) -> bool {
+        self.modules.len() > subject.candidate.len()
     }
 }

@@ -19,7 +19,7 @@ use crate::speed_of_light::verdict_line::{Performance, Time, VerdictLine};
 use crate::units::Bytes;
 use crate::verify::baseline::{BaselineOutcome, BaselineTiming};
 use crate::verify::subject::Subject;
-use crate::verify::verdict::{Passed, WorkloadStanding, WorkloadTiming};
+use crate::verify::verdict::{Passed, SizeCheck, WorkloadStanding, WorkloadTiming};
 
 /// Bytes that a task moves in a workload at least, for what it touches to say anything of a larger one.
 const ENOUGH: Bytes = Bytes(1 << 14);
@@ -161,6 +161,10 @@ fn decisive<'a>(
     bounds: &'a [(PhysicalBound, Option<MethodBound>)],
     standing: Option<&Result<Standing, NoStanding>>,
 ) -> Option<&'a (PhysicalBound, Option<MethodBound>)> {
+    // A bound whose peak nothing confirms, and which the time lies below, is the bound of another device.
+    if let Some(Err(NoStanding::UnconfirmedPeak(_))) = standing {
+        return None;
+    }
     let best = standing.and_then(|standing| standing.as_ref().ok()?.best());
     let of_basis = |basis| bounds.iter().find(|(physical, _)| physical.bound().basis == basis);
     best.and_then(|best| of_basis(best.basis)).or(bounds.first())
@@ -186,7 +190,7 @@ impl WorkloadTiming {
         let Some(stands) = &self.standing else { return };
         let baseline = self.beside_baseline();
         let baseline = baseline.as_ref().map(|(name, than)| (name.as_str(), *than));
-        let line = VerdictLine::Correct(Performance {
+        let performance = Performance {
             time: told(self.cold(), self.withheld.as_deref()),
             previous,
             best,
@@ -194,7 +198,12 @@ impl WorkloadTiming {
             standing: stands.standing.as_ref(),
             limiter: Some(&stands.limiter),
             advice: Some(&stands.advice),
-        })
+        };
+        let line = match self.check {
+            SizeCheck::Whole => VerdictLine::Correct(performance),
+            SizeCheck::Sampled { .. } => VerdictLine::Sampled(performance),
+            SizeCheck::NotChecked(_) => VerdictLine::NotChecked(performance),
+        }
         .sentence();
         if let Some(stands) = &mut self.standing {
             stands.line = line;

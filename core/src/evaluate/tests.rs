@@ -7,6 +7,7 @@ mod leftovers;
 mod modelled;
 mod recorded;
 mod specimens;
+mod timed_size;
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -32,7 +33,7 @@ use crate::verify::case::Case;
 use crate::verify::program::{ArgumentCase, LaunchStep, Program, Step as ProgramStep};
 use crate::verify::station::{ModuleImage, Opening, Station, StationFailure};
 use crate::verify::subject::{Extent, Origins, Trial};
-use crate::verify::verdict::WorkloadTiming;
+use crate::verify::verdict::{SizeCheck, WorkloadTiming};
 use crate::worker::command::WorkerCommand;
 use crate::worker::server;
 

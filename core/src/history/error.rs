@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
+use super::damage::DamagedRow;
 use super::sidecar::PATIENCE;
 use super::store::RunNumber;
 use super::text::TextHash;
@@ -37,7 +38,10 @@ pub enum HistoryError {
         known: i64,
     },
     /// What is in the file cannot be read as a database.
-    #[error("{} is damaged: {reason}", path.display())]
+    #[error(
+        "{} is damaged: {reason}; `lightbench history` copies the runs that can be read to a new file",
+        path.display()
+    )]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -47,6 +51,15 @@ pub enum HistoryError {
     /// The disk is full.
     #[error("no space is left for {}; everything that was in it before still is", path.display())]
     Full {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file system or its permissions forbid writing.
+    #[error(
+        "{} cannot be written, and nothing was changed: make the project's folder writable, or work on a copy of it",
+        path.display()
+    )]
+    ReadOnly {
         /// The file.
         path: PathBuf,
     },
@@ -86,6 +99,9 @@ pub enum HistoryError {
     /// What this machine did not run is never a baseline.
     #[error("run {0} is recorded: this machine did not run it, so it is no baseline")]
     OnlyRecorded(RunNumber),
+    /// A value of the run is damaged.
+    #[error("{0}; the run cannot be used")]
+    DamagedRun(DamagedRow),
     /// What did not pass is never a baseline.
     #[error("run {0} did not pass everything, so it is no baseline")]
     NotPassed(RunNumber),
@@ -103,6 +119,8 @@ impl HistoryError {
         };
         if is(&[ErrorCode::DiskFull]) {
             Self::Full { path }
+        } else if is(&[ErrorCode::ReadOnly]) {
+            Self::ReadOnly { path }
         } else if is(&[ErrorCode::DatabaseBusy, ErrorCode::DatabaseLocked]) {
             Self::Busy { path, seconds: PATIENCE.as_secs() }
         } else if is(&[ErrorCode::DatabaseCorrupt, ErrorCode::NotADatabase]) {

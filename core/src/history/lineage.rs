@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use rusqlite::Params;
+use rusqlite::{Params, Transaction, TransactionBehavior, params};
 
 use super::error::HistoryError;
 use super::record::{Basis, Outcome, PassedBy, RunRecord, Scope};
@@ -24,6 +24,11 @@ impl StoredRun {
 #[must_use]
 pub fn better(one: (Seconds, RunNumber), other: (Seconds, RunNumber)) -> Ordering {
     one.0.0.total_cmp(&other.0.0).then(one.1.cmp(&other.1))
+}
+
+/// What is sealed of the choice of a baseline: its place among all choices, and the run.
+fn choice(number: i64, run: &RunRecord) -> String {
+    format!("lightbench.baseline/1\n{number}\n{}", run.id)
 }
 
 impl Store {
@@ -53,7 +58,9 @@ impl Store {
         let mut statement = self.connection().prepare(select).map_err(failed)?;
         let mut numbers = statement.query([kernel]).map_err(failed)?;
         while let Some(row) = numbers.next().map_err(failed)? {
-            let run = self.run(RunNumber(row.get(0).map_err(failed)?))?;
+            let number = RunNumber(row.get(0).map_err(failed)?);
+            // A damaged run is reported where runs are listed.
+            let run = self.readable_run(number, &mut Vec::new())?;
             let is_meant = |run: &StoredRun| {
                 let found = run.record.candidate.as_deref();
                 run.provenance == Provenance::Own && found.is_some() && found != candidate
@@ -70,15 +77,25 @@ impl Store {
     /// # Errors
     /// The database cannot be read.
     pub fn baseline(&self, record: &RunRecord) -> Result<Option<StoredRun>, HistoryError> {
-        let select = format!(
-            "{SELECT} JOIN baseline ON baseline.run = run.number ORDER BY baseline.number DESC"
-        );
-        self.first(&select, [], |run| {
+        let failed = |source| self.failed("look for the baseline", source);
+        let select = "SELECT number, run, seal FROM baseline ORDER BY number DESC";
+        let mut statement = self.connection().prepare(select).map_err(failed)?;
+        let mut choices = statement.query([]).map_err(failed)?;
+        while let Some(row) = choices.next().map_err(failed)? {
+            let read = (row.get("number"), row.get("run"), row.get::<_, Option<Vec<u8>>>("seal"));
+            // A damaged choice is none; the one before it counts.
+            let (Ok(number), Ok(run), Ok(seal)) = read else { continue };
+            let Some(run) = self.readable_run(RunNumber(run), &mut Vec::new())? else { continue };
+            let is_chosen_here = self.has_sealed(&choice(number, &run.record), seal.as_deref());
             let (found, device) = (&run.record, &record.device);
-            run.is_standard()
-                && (&found.project, &found.definition) == (&record.project, &record.definition)
-                && found.device == *device
-        })
+            let asks_the_same = (&found.project, &found.definition)
+                == (&record.project, &record.definition)
+                && found.device == *device;
+            if is_chosen_here && run.is_standard() && asks_the_same {
+                return Ok(Some(run));
+            }
+        }
+        Ok(None)
     }
 
     /// Chooses a run as the baseline; an earlier choice stays on record.
@@ -93,9 +110,19 @@ impl Store {
         if !run.is_standard() {
             return Err(HistoryError::NotPassed(number));
         }
-        let insert = "INSERT INTO baseline (run) VALUES (?1)";
-        let inserted = self.connection().execute(insert, [number.0]);
-        inserted.map(drop).map_err(|source| self.failed("choose a baseline", source))
+        self.insert_choice(&run).map_err(|source| self.failed("choose a baseline", source))
+    }
+
+    fn insert_choice(&self, run: &StoredRun) -> rusqlite::Result<()> {
+        // The number is part of what is sealed, so that no earlier choice can be put behind a later one.
+        let connection = self.connection();
+        let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+        let next = "SELECT ifnull(max(number), 0) + 1 FROM baseline";
+        let next: i64 = transaction.query_row(next, [], |row| row.get(0))?;
+        let seal = self.seal(&choice(next, &run.record));
+        let insert = "INSERT INTO baseline (number, run, seal) VALUES (?1, ?2, ?3)";
+        transaction.execute(insert, params![next, run.number.0, seal])?;
+        transaction.commit()
     }
 
     /// The candidates that were made from this one, in the order in which they first ran.
@@ -131,7 +158,13 @@ impl Store {
     fn names(&self, select: &str, of: &str) -> Result<Vec<String>, HistoryError> {
         let names = || -> rusqlite::Result<Vec<String>> {
             let mut statement = self.connection().prepare(select)?;
-            statement.query_map([of], |row| row.get(0))?.collect()
+            let mut rows = statement.query([of])?;
+            let mut names = Vec::new();
+            while let Some(row) = rows.next()? {
+                // A damaged name leads nowhere; the run that has it is reported where runs are listed.
+                names.extend(row.get_ref(0)?.as_str().ok().map(str::to_owned));
+            }
+            Ok(names)
         };
         names().map_err(|source| self.failed("follow a lineage", source))
     }
@@ -147,7 +180,7 @@ impl Store {
             let mut statement = self.connection().prepare(select)?;
             let mut rows = statement.query(with)?;
             while let Some(row) = rows.next()? {
-                if let Some(run) = self.stored(row)?.filter(&is_meant) {
+                if let Some(run) = self.stored(row, &mut Vec::new())?.filter(&is_meant) {
                     return Ok(Some(run));
                 }
             }

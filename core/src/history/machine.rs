@@ -58,6 +58,14 @@ impl Machine {
         Ok(Self { identity: Some(Identity { name, key }) })
     }
 
+    /// The same for reading, where nothing is made: without a key, nothing in a history is this machine's.
+    ///
+    /// # Errors
+    /// What lies there is no key, or cannot be read.
+    pub fn known(state: &Path) -> Result<Self, HistoryError> {
+        if state.join(FILE).exists() { Self::of(state) } else { Ok(Self::without_key()) }
+    }
+
     /// A machine that keeps no key: all of its runs are recorded.
     #[must_use]
     pub const fn without_key() -> Self {

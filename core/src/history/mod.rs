@@ -10,6 +10,7 @@
 //! ([`machine`]); everything else that lies in a history is *recorded*: shown, and never best, previous or baseline.
 
 pub mod before;
+pub mod damage;
 mod error;
 mod file_system;
 pub mod label;
@@ -21,6 +22,7 @@ pub mod place;
 pub mod query;
 pub mod record;
 pub mod restored;
+mod salvage;
 mod schema;
 mod sidecar;
 pub mod store;
@@ -34,8 +36,10 @@ pub(crate) mod fixture;
 #[cfg(test)]
 mod tests;
 
+pub use damage::DamagedRow;
 pub use error::HistoryError;
 pub use lineage::better;
-pub use open::{Notice, Opened, Suspicion, open};
+pub use open::{Notice, Opened, Suspicion, open, open_and_read};
 pub use record::RunRecord;
+pub use salvage::Salvaged;
 pub use store::{Provenance, RunNumber, Store, StoredRun};

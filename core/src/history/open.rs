@@ -5,17 +5,23 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Row, ffi};
 
 use super::error::HistoryError;
 use super::machine::Machine;
-use super::place::{Journal, Place};
+use super::place::{Journal, Place, Use};
+use super::salvage::{HIGHEST_NUMBER, Salvaged, salvage};
 use super::schema;
 use super::sidecar::{self, Held, Hold};
 use super::store::Store;
+use crate::no_links;
 
 /// The largest document or text that is read or written, in bytes.
 const MOST_BYTES: i32 = 64 << 20;
+
+/// How many runs that could not be read are named.
+const MOST_NAMED: usize = 10;
 
 /// How often another process may change the files between two looks at them.
 const MOST_LOOKS: usize = 8;
@@ -54,6 +60,8 @@ pub enum Notice {
         reason: String,
         /// Where it is now.
         kept: PathBuf,
+        /// What was copied from it into the new one.
+        salvaged: Salvaged,
     },
     /// It was of an older version.
     Migrated {
@@ -80,16 +88,38 @@ impl fmt::Display for Notice {
                 "the file system of {} cannot do write-ahead logging: a rollback journal is used, which is slower",
                 path.display()
             ),
-            Self::SetAside { reason, kept } => write!(
-                formatter,
-                "the history was set aside ({reason}): it is now {}, and a new one was begun",
-                kept.display()
-            ),
-            Self::Migrated { from, to, backup } => write!(
-                formatter,
-                "the history was brought from schema {from} to {to}; {} is what it was",
-                backup.display()
-            ),
+            Self::SetAside { reason, kept, salvaged } => {
+                let kept = kept.display();
+                write!(formatter, "the history was set aside ({reason}): it is now {kept}, ")?;
+                match salvaged.runs {
+                    0 => write!(formatter, "and a new one was begun"),
+                    runs => {
+                        write!(formatter, "and a new one has the {runs} runs that could be read")
+                    }
+                }?;
+                let lost = salvaged.lost.iter().take(MOST_NAMED).map(ToString::to_string);
+                let lost: Vec<_> = lost.collect();
+                match salvaged.lost.len() {
+                    0 => Ok(()),
+                    1..=MOST_NAMED => write!(formatter, "; not read: run {}", lost.join(", ")),
+                    count => write!(formatter, "; not read: {count} runs ({}, …)", lost.join(", ")),
+                }
+            }
+            Self::Migrated { from, to, backup } => {
+                let backup = backup.display();
+                write!(
+                    formatter,
+                    "the history was brought from schema {from} to {to}; {backup} is what it was"
+                )?;
+                match *from < schema::SEALED_BASELINES_SINCE {
+                    true => write!(
+                        formatter,
+                        "; baselines that were chosen before have no seal and do not count: choose again with \
+                         `--choose-baseline`"
+                    ),
+                    false => Ok(()),
+                }
+            }
             Self::FromElsewhere { path } => write!(
                 formatter,
                 "{} was begun on another machine: what it holds from there counts as recorded",
@@ -104,6 +134,57 @@ impl fmt::Display for Notice {
 /// # Errors
 /// A newer version wrote it, another process holds it, or the files cannot be used.
 pub fn open(
+    place: &Place,
+    machine: &Machine,
+    suspicion: Suspicion,
+) -> Result<Opened, HistoryError> {
+    match &place.use_of {
+        Use::Append => open_in_place(place, machine, suspicion),
+        Use::ReadCopy { within } => open_copy(place, machine, suspicion, within),
+    }
+}
+
+/// Opens a copy of a history that lies where nothing can be written; nothing can be appended to it.
+fn open_copy(
+    place: &Place,
+    machine: &Machine,
+    suspicion: Suspicion,
+    within: &[PathBuf],
+) -> Result<Opened, HistoryError> {
+    let copied = within.iter().map(|parent| {
+        let folder = tempfile::Builder::new().prefix("lightbench-history-").tempdir_in(parent)?;
+        sidecar::copy(&place.folder, folder.path()).map(|()| folder)
+    });
+    // The first that succeeds, or the last reason.
+    let mut last = Err(std::io::Error::other("there is no folder for a copy"));
+    for copy in copied {
+        last = copy;
+        if last.is_ok() {
+            break;
+        }
+    }
+    let path = place.database();
+    let failed = |source| HistoryError::Files { what: "copy", path: path.clone(), source };
+    let folder = last.map_err(failed)?;
+    let at_copy = Place {
+        folder: folder.path().to_owned(),
+        use_of: Use::Append,
+        journal: place.journal,
+        notice: place.notice.clone(),
+    };
+    let mut opened = open_in_place(&at_copy, machine, suspicion)?;
+    for notice in &mut opened.notices {
+        if let Notice::FromElsewhere { path: named } = notice {
+            named.clone_from(&path);
+        }
+    }
+    let database = |source| HistoryError::of("open the history", &path, source);
+    opened.store.connection().pragma_update(None, "query_only", true).map_err(database)?;
+    opened.store.keep_copy(folder, path.clone());
+    Ok(opened)
+}
+
+fn open_in_place(
     place: &Place,
     machine: &Machine,
     suspicion: Suspicion,
@@ -125,8 +206,7 @@ pub fn open(
                 notices.push(migrate(place, &mut connection, from)?);
             }
             State::Unreadable(reason) => {
-                let kept = sidecar::set_aside(&place.folder)?;
-                notices.push(Notice::SetAside { reason, kept });
+                notices.push(set_aside(place, machine, reason)?);
                 suspicion = Suspicion::None;
             }
         }
@@ -134,6 +214,42 @@ pub fn open(
     }
     let reason = "it changes again and again while it is opened".to_owned();
     Err(HistoryError::Damaged { path: place.database(), reason })
+}
+
+/// Opens the history at a place and reads from it. Where reading meets damage, what can be read is copied to a new file,
+/// and `read` is asked once more.
+///
+/// # Errors
+/// As [`open`], and what `read` returns.
+pub fn open_and_read<T>(
+    place: &Place,
+    machine: &Machine,
+    mut read: impl FnMut(&Store) -> Result<T, HistoryError>,
+) -> Result<(Opened, T), HistoryError> {
+    let opened = open(place, machine, Suspicion::None)?;
+    match read(&opened.store) {
+        Err(HistoryError::Damaged { .. }) => {
+            // Nobody may hold the file while it is moved.
+            drop(opened);
+            let opened = open(place, machine, Suspicion::Damage)?;
+            let found = read(&opened.store)?;
+            Ok((opened, found))
+        }
+        found => found.map(|found| (opened, found)),
+    }
+}
+
+/// Moves a damaged history out of the way, and puts what can be read of it in its place.
+fn set_aside(place: &Place, machine: &Machine, reason: String) -> Result<Notice, HistoryError> {
+    let rescue = salvage(place, machine)?;
+    let kept = sidecar::set_aside(&place.folder)?;
+    let Some(rescue) = rescue else {
+        return Ok(Notice::SetAside { reason, kept, salvaged: Salvaged::default() });
+    };
+    let path = place.database();
+    let failed = |source| HistoryError::Files { what: "write", path: path.clone(), source };
+    std::fs::rename(rescue.database(), &path).map_err(failed)?;
+    Ok(Notice::SetAside { reason, kept, salvaged: rescue.salvaged })
 }
 
 fn ready(
@@ -149,7 +265,7 @@ fn ready(
     if (place.journal, journal) == (Journal::WriteAhead, Journal::Rollback) {
         notices.push(Notice::Rollback { path: path.clone() });
     }
-    if begun_by(&connection).map_err(database)? != machine.name() {
+    if begun_by(&connection).map_err(database)?.is_none_or(|name| name != machine.name()) {
         notices.push(Notice::FromElsewhere { path: path.clone() });
     }
     let store = Store::new(connection, path, machine.clone(), held);
@@ -171,29 +287,56 @@ enum State {
 fn examine(place: &Place, machine: &Machine, suspicion: Suspicion) -> Result<State, HistoryError> {
     let path = place.database();
     let files = |source| HistoryError::Files { what: "look at", path: path.clone(), source };
+    let before = no_links::identity(&path).map_err(files)?;
     if sidecar::journal_names_another(&place.folder).map_err(files)? {
         return Ok(State::Unreadable("its journal names another file".to_owned()));
     }
     if sidecar::is_too_short(&place.folder).map_err(files)? {
         return Ok(State::Unreadable("file is too short to be a database".to_owned()));
     }
-    let found = connect(&path).and_then(|connection| look(connection, machine, suspicion));
+    let connection = connect(&path);
+    let after = no_links::identity(&path).map_err(files)?;
+    if before.is_some() && before != after {
+        let source = std::io::Error::other("another file took its place while it was opened");
+        return Err(files(source));
+    }
+    let found = connection.and_then(|connection| look(connection, machine, suspicion));
     match found {
         Ok(Found::State(state)) => Ok(state),
         Ok(Found::Newer(found)) => Err(HistoryError::Newer { path, found, known: schema::known() }),
         Err(source) => {
-            let error = HistoryError::of("open the history", &path, source);
-            if let HistoryError::Damaged { reason, .. } = error {
-                Ok(State::Unreadable(reason))
-            } else {
-                Err(error)
+            if is_environment(&source) {
+                return Err(HistoryError::of("open the history", &path, source));
             }
+            Ok(State::Unreadable(source.to_string()))
         }
     }
 }
 
+/// Whether an error while a history is opened comes from the machine. Every other one comes from what is in the file.
+fn is_environment(source: &rusqlite::Error) -> bool {
+    let environment = [
+        ErrorCode::CannotOpen,
+        ErrorCode::DatabaseBusy,
+        ErrorCode::DatabaseLocked,
+        ErrorCode::DiskFull,
+        ErrorCode::FileLockingProtocolFailed,
+        ErrorCode::OutOfMemory,
+        ErrorCode::PermissionDenied,
+        ErrorCode::ReadOnly,
+    ];
+    match source.sqlite_error() {
+        // A file that ends too early is damaged; every other failure to read is the system's.
+        Some(error) if error.code == ErrorCode::SystemIoFailure => {
+            error.extended_code != ffi::SQLITE_IOERR_SHORT_READ
+        }
+        Some(error) => environment.contains(&error.code),
+        None => false,
+    }
+}
+
 /// A connection that trusts nothing in the file; see <https://www.sqlite.org/security.html>.
-fn connect(path: &Path) -> rusqlite::Result<Connection> {
+pub(super) fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
@@ -234,8 +377,16 @@ fn look(
     if schema::expected(version)?.is_none_or(|expected| expected != objects) {
         return unreadable("its tables are not those of a history");
     }
-    let suspect = suspicion == Suspicion::Damage || begun_by(&connection)? != machine.name();
-    if suspect && let Some(reason) = damage(&connection)? {
+    if connection.is_readonly("main")? {
+        return unreadable("the header of the file forbids writing");
+    }
+    let is_elsewhere = begun_by(&connection)?.is_none_or(|name| name != machine.name());
+    let found = match suspicion {
+        Suspicion::Damage => damage(&connection, "integrity_check")?,
+        Suspicion::None if is_elsewhere => damage(&connection, "quick_check")?,
+        Suspicion::None => None,
+    };
+    if let Some(reason) = found {
         return unreadable(&reason);
     }
     Ok(Found::State(if version == schema::known() {
@@ -246,13 +397,31 @@ fn look(
 }
 
 /// The first thing that is wrong in the file, where something is.
-fn damage(connection: &Connection) -> rusqlite::Result<Option<String>> {
-    let answer: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-    Ok((answer != "ok").then_some(answer))
+fn damage(connection: &Connection, check: &str) -> rusqlite::Result<Option<String>> {
+    let answer: String =
+        connection.query_row(&format!("PRAGMA {check}(1)"), [], |row| row.get(0))?;
+    if answer != "ok" {
+        return Ok(Some(answer));
+    }
+    let highest = "SELECT max((SELECT ifnull(max(number), 0) FROM run), \
+                   (SELECT ifnull(max(number), 0) FROM document))";
+    let highest: i64 = connection.query_row(highest, [], |row| row.get(0))?;
+    Ok((highest > HIGHEST_NUMBER).then(|| format!("a run has the number {highest}")))
 }
 
-fn begun_by(connection: &Connection) -> rusqlite::Result<String> {
-    connection.query_row("SELECT machine FROM begun", [], |row| row.get(0))
+/// The machine that began the history; none where its name cannot be read.
+pub(super) fn begun_by(connection: &Connection) -> rusqlite::Result<Option<String>> {
+    let name = |row: &Row<'_>| Ok(row.get_ref(0)?.as_str().ok().map(str::to_owned));
+    let name = connection.query_row("SELECT machine FROM begun", [], name).optional()?;
+    Ok(name.flatten())
+}
+
+/// The bytes in a column; none where there is something else.
+pub(super) fn row_bytes(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Vec<u8>>> {
+    Ok(match row.get_ref(column)? {
+        ValueRef::Blob(bytes) => Some(bytes.to_vec()),
+        ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) | ValueRef::Text(_) => None,
+    })
 }
 
 /// How the file is written: as asked for, if the file system can.

@@ -1,9 +1,10 @@
 //! Where the history of a project lies.
 //!
 //! In the project's `.lightbench/`; in the user's state folder where the project cannot hold it. Each departure from
-//! the usual place is said.
+//! the usual place is said. Whether a folder can be written is found out by writing: permissions say nothing to a
+//! superuser, and nothing of a full disk.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -12,9 +13,7 @@ use etcetera::BaseStrategy as _;
 use super::error::HistoryError;
 use super::file_system::{self, FileSystem};
 use super::sidecar;
-
-/// The folder in a project.
-const FOLDER: &str = ".lightbench";
+use crate::no_links::{self, Access, FOLDER};
 
 /// Git keeps nothing of the folder, whatever the project's own settings say.
 const IGNORE: &str = "*\n";
@@ -28,7 +27,24 @@ pub struct Place {
     pub journal: Journal,
     /// Why it is not as usual, where it is not.
     pub notice: Option<String>,
+    /// Whether runs can be appended there.
+    pub use_of: Use,
 }
+
+/// What can be done with a history where it lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// Runs are read and appended.
+    Append,
+    /// Nothing can be written there: a copy is opened and read, in the first of these folders that has room for it.
+    ReadCopy {
+        /// Folders for temporary files.
+        within: Vec<PathBuf>,
+    },
+}
+
+/// What a folder is probed with, in bytes: more than file systems keep beside a file's name.
+const PROBE_BYTES: usize = 8192;
 
 /// How a kill in the middle of an append is survived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,16 +65,22 @@ pub fn user_state() -> Option<PathBuf> {
 }
 
 impl Place {
-    /// Where runs of the project in `root` are appended; the folder is made.
+    /// Where runs of the project in `root` are appended; the folder is made. Where the project cannot be written any
+    /// more, its history is copied to the state folder and goes on there.
     ///
     /// # Errors
-    /// Neither the project nor the state folder can hold a history.
+    /// Neither the project nor the state folder can hold a history, or the disk is full.
     pub fn for_writing(root: &Path, state: Option<&Path>) -> Result<Self, HistoryError> {
         let root = real(root)?;
         let own = root.join(FOLDER);
         let in_project = usable(&own);
-        if let Candidate::Usable(FileSystem::Local) = in_project {
-            return decide(own, in_project, None);
+        match &in_project {
+            Candidate::Usable(FileSystem::Local) => return decide(own, in_project, None),
+            // Room may be made: a history that goes on elsewhere would be two from then on.
+            Candidate::Full(_) => return Err(HistoryError::Full { path: own }),
+            Candidate::Usable(FileSystem::Shared(_))
+            | Candidate::ReadOnly(_)
+            | Candidate::Unusable(_) => {}
         }
         let elsewhere = state.map(|state| in_state(state, &root));
         let elsewhere = elsewhere.map(|folder| {
@@ -66,22 +88,58 @@ impl Place {
             let found = made.map_or_else(Candidate::Unusable, |()| usable(&folder));
             (folder, found)
         });
-        decide(own, in_project, elsewhere)
+        let is_read_only = matches!(in_project, Candidate::ReadOnly(_));
+        let place = decide(own.clone(), in_project, elsewhere)?;
+        if is_read_only && place.folder != own && !holds_history(&place.folder) {
+            let (what, path) = ("copy", own.join(sidecar::DATABASE));
+            let failed = |source| HistoryError::Files { what, path, source };
+            sidecar::copy(&own, &place.folder).map_err(failed)?;
+        }
+        Ok(place)
     }
 
-    /// Where runs of the project in `root` are, if there are any; nothing is made.
+    /// Where runs of the project in `root` are, if there are any; nothing is made there. Where nothing can be written, a
+    /// copy is read.
     ///
     /// # Errors
     /// There is a history that cannot be used.
     pub fn for_reading(root: &Path, state: Option<&Path>) -> Result<Option<Self>, HistoryError> {
-        let root = real(root)?;
-        let own = root.join(FOLDER);
-        let elsewhere = state.map(|state| in_state(state, &root));
-        let exists = |folder: &Path| fs::symlink_metadata(folder.join(sidecar::DATABASE)).is_ok();
-        if exists(&own) || elsewhere.is_some_and(|folder| exists(&folder)) {
-            return Self::for_writing(&root, state).map(Some);
+        let real_root = real(root)?;
+        let own = real_root.join(FOLDER);
+        let elsewhere = state.map(|state| in_state(state, &real_root));
+        let elsewhere = elsewhere.filter(|folder| holds_history(folder));
+        if holds_history(&own) {
+            match usable(&own) {
+                Candidate::Usable(_) | Candidate::Unusable(_) => {
+                    return Self::for_writing(root, state).map(Some);
+                }
+                Candidate::Full(reason) => return Ok(Some(Self::copy_of(own, &reason, state))),
+                // The history that goes on in the state folder has these runs too.
+                Candidate::ReadOnly(reason) if elsewhere.is_none() => {
+                    return Ok(Some(Self::copy_of(own, &reason, state)));
+                }
+                Candidate::ReadOnly(_) => {}
+            }
         }
-        Ok(None)
+        let Some(folder) = elsewhere else { return Ok(None) };
+        match usable(&folder) {
+            Candidate::Usable(_) | Candidate::Unusable(_) => {
+                Self::for_writing(root, state).map(Some)
+            }
+            Candidate::Full(reason) | Candidate::ReadOnly(reason) => {
+                Ok(Some(Self::copy_of(folder, &reason, state)))
+            }
+        }
+    }
+
+    fn copy_of(folder: PathBuf, reason: &str, state: Option<&Path>) -> Self {
+        let shown = folder.display();
+        let notice = format!("{shown} cannot be written ({reason}): a copy of the history is read");
+        let memory = PathBuf::from("/dev/shm");
+        let temporary = tempfile::env::temp_dir();
+        let within = state.map(Path::to_owned).into_iter().chain([temporary, memory]).collect();
+        let (journal, notice) = (Journal::WriteAhead, Some(notice));
+        Self { folder, journal, notice, use_of: Use::ReadCopy { within } }
     }
 
     /// The database.
@@ -96,30 +154,52 @@ fn real(root: &Path) -> Result<PathBuf, HistoryError> {
     root.canonicalize().map_err(failed)
 }
 
+/// Whether something lies there that may be a history.
+fn holds_history(folder: &Path) -> bool {
+    fs::symlink_metadata(folder.join(sidecar::DATABASE)).is_ok()
+}
+
 /// A folder of its own for each project, by the path of the project.
 fn in_state(state: &Path, root: &Path) -> PathBuf {
     let hash = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
+    // The user may have put it elsewhere by a link, and the database is opened through none.
+    let state = state.canonicalize().unwrap_or_else(|_missing| state.to_owned());
     state.join("histories").join(&hash[..16])
 }
 
 /// Whether a folder can hold a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Candidate {
+    /// Files can be written there.
     Usable(FileSystem),
+    /// It is ours, and nothing can be written there.
+    ReadOnly(String),
+    /// It is ours, and there is no room.
+    Full(String),
+    /// It is a link, a file, or leads elsewhere.
     Unusable(String),
 }
 
 fn usable(folder: &Path) -> Candidate {
-    match prepare(folder) {
-        Ok(candidate) => candidate,
-        Err(error) => Candidate::Unusable(error.to_string()),
+    let error = match prepare(folder) {
+        Ok(candidate) => return candidate,
+        Err(error) => error,
+    };
+    let is = |kinds: [io::ErrorKind; 2]| kinds.contains(&error.kind());
+    if is([io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded]) {
+        Candidate::Full(error.to_string())
+    } else if is([io::ErrorKind::ReadOnlyFilesystem, io::ErrorKind::PermissionDenied]) {
+        Candidate::ReadOnly(error.to_string())
+    } else {
+        Candidate::Unusable(error.to_string())
     }
 }
 
-/// Makes the folder where it is missing, and looks whether anything in it leads elsewhere.
+/// Makes the folder where it is missing, looks whether anything in it leads elsewhere, and writes a file.
 fn prepare(folder: &Path) -> io::Result<Candidate> {
     match fs::create_dir(folder) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        // Some systems say that it cannot be made before they say that it is there.
+        Err(error) if !folder.is_dir() => return Err(error),
         Ok(()) | Err(_) => {}
     }
     if !fs::symlink_metadata(folder)?.is_dir() {
@@ -128,7 +208,8 @@ fn prepare(folder: &Path) -> io::Result<Candidate> {
     if let Some(path) = sidecar::not_a_plain_file(folder)? {
         return Ok(Candidate::Unusable(format!("{} is not a plain file", path.display())));
     }
-    match OpenOptions::new().write(true).create_new(true).open(folder.join(".gitignore")) {
+    probe(folder)?;
+    match no_links::open(&folder.join(".gitignore"), Access::New) {
         Ok(mut file) => file.write_all(IGNORE.as_bytes())?,
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         Err(error) => return Err(error),
@@ -136,12 +217,46 @@ fn prepare(folder: &Path) -> io::Result<Candidate> {
     Ok(Candidate::Usable(file_system::of(folder)?))
 }
 
+/// Writes a file and removes it.
+fn probe(folder: &Path) -> io::Result<()> {
+    let mut random = [0; 8];
+    getrandom::fill(&mut random).map_err(io::Error::other)?;
+    let path = folder.join(format!(".probe-{:016x}", u64::from_le_bytes(random)));
+    // Not brought to the disk: a file system that has no room says so when it is given the bytes.
+    let written =
+        no_links::open(&path, Access::New).and_then(|mut file| file.write_all(&[0; PROBE_BYTES]));
+    match no_links::remove(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => written.and(Err(error)),
+        Ok(()) | Err(_) => written,
+    }?;
+    let database = folder.join(sidecar::DATABASE);
+    match is_writable(&database) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Whether permissions allow to write a file. It is not opened: closing it would take the locks of the database away.
+#[cfg(unix)]
+fn is_writable(path: &Path) -> io::Result<()> {
+    Ok(rustix::fs::access(path, rustix::fs::Access::WRITE_OK)?)
+}
+
+#[cfg(not(unix))]
+fn is_writable(path: &Path) -> io::Result<()> {
+    match fs::metadata(path)?.permissions().readonly() {
+        true => Err(io::ErrorKind::PermissionDenied.into()),
+        false => Ok(()),
+    }
+}
+
 fn decide(
     own: PathBuf,
     in_project: Candidate,
     elsewhere: Option<(PathBuf, Candidate)>,
 ) -> Result<Place, HistoryError> {
-    let place = |folder, journal, notice| Ok(Place { folder, journal, notice });
+    let place =
+        |folder, journal, notice| Ok(Place { folder, journal, notice, use_of: Use::Append });
     match (in_project, elsewhere) {
         (Candidate::Usable(FileSystem::Local), _) => place(own, Journal::WriteAhead, None),
         (
@@ -160,7 +275,10 @@ fn decide(
             );
             place(own, Journal::Rollback, Some(notice))
         }
-        (Candidate::Unusable(reason), Some((folder, Candidate::Usable(kind)))) => {
+        (
+            Candidate::Unusable(reason) | Candidate::ReadOnly(reason) | Candidate::Full(reason),
+            Some((folder, Candidate::Usable(kind))),
+        ) => {
             let notice = format!(
                 "{} cannot hold the history ({reason}): it is kept in {}",
                 own.display(),
@@ -172,7 +290,10 @@ fn decide(
             };
             place(folder, journal, Some(notice))
         }
-        (Candidate::Unusable(reason), None | Some((_, Candidate::Unusable(_)))) => {
+        (
+            Candidate::Unusable(reason) | Candidate::ReadOnly(reason) | Candidate::Full(reason),
+            _,
+        ) => {
             let source = io::Error::other(reason);
             Err(HistoryError::Files { what: "keep a history in", path: own, source })
         }

@@ -2,6 +2,7 @@
 
 use rusqlite::{Params, params};
 
+use super::damage::DamagedRow;
 use super::error::HistoryError;
 use super::store::{RunNumber, SELECT, Store, StoredRun};
 
@@ -34,15 +35,18 @@ pub enum Order {
 pub struct Listing {
     /// The runs.
     pub runs: Vec<StoredRun>,
-    /// Rows that are no runs; only a foreign file has such.
-    pub unreadable: Vec<RunNumber>,
+    /// What is damaged in the rows that were read. A run whose label alone is damaged is among the runs as well.
+    pub damaged: Vec<DamagedRow>,
+    /// How many rows were read, with and without damage.
+    pub rows: usize,
 }
 
 impl Listing {
-    /// The lowest number of all, readable or not.
+    /// The lowest number of all rows, damaged or not.
     #[must_use]
     pub fn oldest(&self) -> Option<RunNumber> {
-        self.runs.iter().map(|run| run.number).chain(self.unreadable.iter().copied()).min()
+        let damaged = self.damaged.iter().map(|row| row.run);
+        self.runs.iter().map(|run| run.number).chain(damaged).min()
     }
 }
 
@@ -107,10 +111,8 @@ impl Store {
         let mut rows = statement.query(parameters)?;
         let mut listing = Listing::default();
         while let Some(row) = rows.next()? {
-            match self.stored(row)? {
-                Some(run) => listing.runs.push(run),
-                None => listing.unreadable.push(RunNumber(row.get("number")?)),
-            }
+            listing.rows += 1;
+            listing.runs.extend(self.stored(row, &mut listing.damaged)?);
         }
         Ok(listing)
     }

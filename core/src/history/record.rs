@@ -17,6 +17,7 @@ use crate::project::workload::Workload;
 use crate::project::{IncludeFile, Project, Purpose};
 use crate::speed_of_light::score::aggregate;
 use crate::units::{Hertz, Seconds};
+use crate::verify::not_judged::{NotJudged, NotPassed};
 use crate::verify::verdict::{Checks, DomainInputs, Failure};
 
 /// One candidate on one device: what came of it, and everything needed to ask again.
@@ -308,27 +309,50 @@ pub enum FailureWord {
     Wrong,
     /// It was stopped.
     TimedOut,
-    /// The process or the device ended.
+    /// Not judged: the device failed. Until version 0.3 also a process that was killed.
     DeviceLost,
+    /// Not judged: two fresh device workers crashed in the same step.
+    CrashesWorker,
+    /// Not judged: the device lacks an instruction or a feature. Until version 0.3 this was `refused`.
+    NotSupported,
 }
 
 impl FailureWord {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Compile, Self::Refused, Self::Fault, Self::Wrong, Self::TimedOut, Self::DeviceLost];
+    pub const ALL: [Self; 8] = [
+        Self::Compile,
+        Self::Refused,
+        Self::Fault,
+        Self::Wrong,
+        Self::TimedOut,
+        Self::DeviceLost,
+        Self::CrashesWorker,
+        Self::NotSupported,
+    ];
 
-    /// The word for a failure; none for one that somebody cancelled.
+    /// The word for the reason why a candidate did not pass; none where the user cancelled.
     #[must_use]
-    pub const fn of(failure: &Failure) -> Option<Self> {
-        Some(match failure {
-            Failure::Compile(_) => Self::Compile,
-            Failure::Refused(_) => Self::Refused,
-            Failure::Fault(_) => Self::Fault,
-            Failure::Wrong(_) => Self::Wrong,
-            Failure::TimedOut { .. } => Self::TimedOut,
-            Failure::DeviceLost { .. } => Self::DeviceLost,
-            Failure::Cancelled => return None,
+    pub const fn of(reason: &NotPassed) -> Option<Self> {
+        Some(match reason {
+            NotPassed::Failed(Failure::Compile(_)) => Self::Compile,
+            NotPassed::Failed(Failure::Refused(_)) => Self::Refused,
+            NotPassed::Failed(Failure::Fault(_)) => Self::Fault,
+            NotPassed::Failed(Failure::Wrong(_)) => Self::Wrong,
+            NotPassed::Failed(Failure::TimedOut { .. }) => Self::TimedOut,
+            NotPassed::NotJudged(NotJudged::DeviceLost { .. }) => Self::DeviceLost,
+            NotPassed::NotJudged(NotJudged::CrashesWorker { .. }) => Self::CrashesWorker,
+            NotPassed::NotJudged(NotJudged::NotSupported { .. }) => Self::NotSupported,
+            NotPassed::NotJudged(NotJudged::Cancelled) => return None,
         })
+    }
+
+    /// Whether the run says something of the kernel; one that was not judged does not.
+    #[must_use]
+    pub const fn is_judged(self) -> bool {
+        match self {
+            Self::Compile | Self::Refused | Self::Fault | Self::Wrong | Self::TimedOut => true,
+            Self::DeviceLost | Self::CrashesWorker | Self::NotSupported => false,
+        }
     }
 
     /// As it is written.
@@ -341,6 +365,8 @@ impl FailureWord {
             Self::Wrong => "wrong",
             Self::TimedOut => "timed_out",
             Self::DeviceLost => "device_lost",
+            Self::CrashesWorker => "crashes_worker",
+            Self::NotSupported => "not_supported",
         }
     }
 }

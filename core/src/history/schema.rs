@@ -8,7 +8,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 pub(super) const APPLICATION: i64 = 0x4c62_4869;
 
 /// The steps. Rows are appended and never changed, which triggers keep.
-pub(super) const STEPS: &[&str] = &[RUNS, BASELINES, LABELS];
+pub(super) const STEPS: &[&str] = &[RUNS, BASELINES, LABELS, SEALED_BASELINES];
 
 /// Runs, their documents, and the texts that they refer to.
 ///
@@ -61,6 +61,13 @@ CREATE INDEX label_run ON label (run, number);
 CREATE TRIGGER label_stays BEFORE UPDATE ON label BEGIN SELECT RAISE(ABORT, 'a label is never edited'); END;
 CREATE TRIGGER label_remains BEFORE DELETE ON label BEGIN SELECT RAISE(ABORT, 'a label is never removed'); END;
 ";
+
+/// The seal of the machine on which a baseline was chosen. A choice without one, as earlier versions made them or as a
+/// file from elsewhere may hold them, does not count.
+const SEALED_BASELINES: &str = "ALTER TABLE baseline ADD COLUMN seal BLOB;";
+
+/// The first version in which choices of baselines are sealed.
+pub(super) const SEALED_BASELINES_SINCE: i64 = 4;
 
 /// The version that all steps make.
 pub(super) fn known() -> i64 {

@@ -1,12 +1,13 @@
 //! The files of a history in their folder: the database, what it keeps beside it, and the lock.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::error::HistoryError;
+use crate::no_links::{self, Access};
 
 /// The database.
 pub(super) const DATABASE: &str = "history.db";
@@ -43,7 +44,8 @@ pub(super) fn not_a_plain_file(folder: &Path) -> io::Result<Option<PathBuf>> {
 
 /// Whether a rollback journal lies there that names another file: then it is not ours.
 pub(super) fn journal_names_another(folder: &Path) -> io::Result<bool> {
-    let mut journal = match File::open(folder.join(format!("{DATABASE}-journal"))) {
+    let path = folder.join(format!("{DATABASE}-journal"));
+    let mut journal = match no_links::open(&path, Access::Read) {
         Ok(journal) => journal,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(error),
@@ -68,7 +70,8 @@ pub(super) fn is_too_short(folder: &Path) -> io::Result<bool> {
 
 /// Moves the database and what lies beside it out of the way, under a name that is free; returns where it is now.
 pub(super) fn set_aside(folder: &Path) -> Result<PathBuf, HistoryError> {
-    let kept = free_name(folder, "history-aside")?;
+    let today = jiff::Timestamp::now().strftime("%Y-%m-%d");
+    let kept = free_name(folder, &format!("history-aside-{today}"))?;
     for suffix in ["", COMPANIONS[0], COMPANIONS[1], COMPANIONS[2]] {
         let path = folder.join(format!("{DATABASE}{suffix}"));
         let mut target = kept.clone().into_os_string();
@@ -80,6 +83,79 @@ pub(super) fn set_aside(folder: &Path) -> Result<PathBuf, HistoryError> {
         }
     }
     Ok(kept)
+}
+
+/// Copies the database and what it needs to be opened. A journal that names another file stays behind.
+///
+/// Another process may write meanwhile: then everything is copied again.
+pub(super) fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    for _ in 0..MOST_COPIES {
+        let before = state_of(from)?;
+        copy_once(from, to)?;
+        if state_of(from)? == before {
+            return Ok(());
+        }
+    }
+    Err(io::Error::other("another process changes it again and again"))
+}
+
+/// How often files that change while they are copied are copied again.
+const MOST_COPIES: usize = 8;
+
+/// The log before the database, which is there only when it is whole.
+fn copy_once(from: &Path, to: &Path) -> io::Result<()> {
+    let [log, _shared_memory, journal] = COMPANIONS;
+    let beside = match journal_names_another(from)? {
+        true => [Some(log), None],
+        false => [Some(log), Some(journal)],
+    };
+    for suffix in beside.into_iter().flatten() {
+        copy_file(from, to, &format!("{DATABASE}{suffix}"))?;
+    }
+    copy_file(from, to, DATABASE)
+}
+
+/// Copies a file where it is there, under another name first; where it is not, none is left under its name.
+fn copy_file(from: &Path, to: &Path, name: &str) -> io::Result<()> {
+    let (unfinished, target) = (to.join(format!("{name}.copying")), to.join(name));
+    let mut source = match no_links::open(&from.join(name), Access::Read) {
+        Ok(source) => source,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return match fs::remove_file(&target) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+                Ok(()) | Err(_) => Ok(()),
+            };
+        }
+        Err(error) => return Err(error),
+    };
+    let mut copy = no_links::open(&unfinished, Access::Write)?;
+    copy.set_len(0)?;
+    io::copy(&mut source, &mut copy)?;
+    fs::rename(unfinished, target)
+}
+
+/// What changes when somebody writes: sizes and times of the files.
+fn state_of(folder: &Path) -> io::Result<Vec<Option<(u64, std::time::SystemTime)>>> {
+    let names = ["", COMPANIONS[0], COMPANIONS[2]].map(|suffix| format!("{DATABASE}{suffix}"));
+    let state = |name| match fs::symlink_metadata(folder.join(name)) {
+        Ok(metadata) => Ok(Some((metadata.len(), metadata.modified()?))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    };
+    names.into_iter().map(state).collect()
+}
+
+/// Removes a database and what lies beside it, where they are.
+pub(super) fn remove(database: &Path) -> io::Result<()> {
+    for suffix in ["", COMPANIONS[0], COMPANIONS[1], COMPANIONS[2]] {
+        let mut path = database.as_os_str().to_owned();
+        path.push(suffix);
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+    }
+    Ok(())
 }
 
 /// The first of `stem-1.db`, `stem-2.db` … that nothing has. The caller holds the lock, so that nobody takes it.
@@ -115,13 +191,7 @@ pub(super) struct Held {
 pub(super) fn hold(folder: &Path, hold: Hold) -> Result<Held, HistoryError> {
     let path = folder.join(LOCK);
     let failed = |source| HistoryError::Files { what: "lock", path: path.clone(), source };
-    let file = OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .read(true)
-        .write(true)
-        .open(&path)
-        .map_err(failed)?;
+    let file = no_links::open(&path, Access::Write).map_err(failed)?;
     let begin = Instant::now();
     loop {
         let locked = match hold {

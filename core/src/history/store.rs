@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
 
+use super::damage::{DamagedRow, RowError, RowReader};
 use super::error::HistoryError;
 use super::label::Label;
 use super::machine::{Machine, Seal};
@@ -63,6 +65,8 @@ pub struct Store {
     machine: Machine,
     /// While this is held, nobody moves the file away or changes its tables.
     _held: Held,
+    /// The folder of a copy, where nothing can be written beside the history itself. Removed after all is closed.
+    _copy: Option<TempDir>,
 }
 
 impl Store {
@@ -72,7 +76,13 @@ impl Store {
         machine: Machine,
         held: Held,
     ) -> Self {
-        Self { connection, path, machine, _held: held }
+        Self { connection, path, machine, _held: held, _copy: None }
+    }
+
+    /// Keeps the folder of a copy for as long as the history is open, and the name of what was copied.
+    pub(super) fn keep_copy(&mut self, folder: TempDir, of: PathBuf) {
+        self._copy = Some(folder);
+        self.path = of;
     }
 
     /// The database.
@@ -130,13 +140,29 @@ impl Store {
         Ok(imported)
     }
 
-    /// The run with that number, if there is one that can be read.
+    /// The run with that number, if there is one.
     ///
     /// # Errors
-    /// The database cannot be read.
+    /// The run is damaged, or the database cannot be read.
     pub fn run(&self, number: RunNumber) -> Result<Option<StoredRun>, HistoryError> {
+        let mut damaged = Vec::new();
+        let found = self.readable_run(number, &mut damaged)?;
+        // A damaged label takes nothing from the run.
+        match damaged.into_iter().next() {
+            Some(row) if found.is_none() => Err(HistoryError::DamagedRun(row)),
+            Some(_) | None => Ok(found),
+        }
+    }
+
+    /// The run with that number, if there is one that can be read; what is damaged in it is added to `damaged`.
+    pub(super) fn readable_run(
+        &self,
+        number: RunNumber,
+        damaged: &mut Vec<DamagedRow>,
+    ) -> Result<Option<StoredRun>, HistoryError> {
         let select = format!("{SELECT} WHERE run.number = ?1");
-        let found = self.connection.query_row(&select, [number.0], |row| self.stored(row));
+        let read = |row: &Row<'_>| self.stored(row, damaged);
+        let found = self.connection.query_row(&select, [number.0], read);
         found.optional().map(Option::flatten).map_err(|source| self.failed("read a run", source))
     }
 
@@ -152,6 +178,16 @@ impl Store {
         Ok(found.filter(|content| TextHash::of(content) == *hash))
     }
 
+    /// The seal of this machine.
+    pub(super) fn seal(&self, text: &str) -> Option<Seal> {
+        self.machine.seal(text)
+    }
+
+    /// Whether this machine sealed that text.
+    pub(super) fn has_sealed(&self, text: &str, seal: Option<&[u8]>) -> bool {
+        self.machine.has_sealed(text, seal)
+    }
+
     pub(super) const fn connection(&self) -> &Connection {
         &self.connection
     }
@@ -160,19 +196,41 @@ impl Store {
         HistoryError::of(what, &self.path, source)
     }
 
-    /// The run of a row of [`SELECT`]; none where its document is no run, which only a foreign file holds.
-    pub(super) fn stored(&self, row: &Row<'_>) -> rusqlite::Result<Option<StoredRun>> {
-        let document: String = row.get("body")?;
-        let Ok(record) = serde_json::from_str::<RunRecord>(&document) else { return Ok(None) };
-        let seal: Option<Vec<u8>> = row.get("seal")?;
+    /// The run of a row of [`SELECT`]; none where the row is damaged. Damage is added to `damaged`, that of a label as
+    /// well, without which the run is read all the same.
+    pub(super) fn stored(
+        &self,
+        row: &Row<'_>,
+        damaged: &mut Vec<DamagedRow>,
+    ) -> rusqlite::Result<Option<StoredRun>> {
+        let row = RowReader::of(row)?;
+        let mut run = match self.unlabelled(row) {
+            Ok(run) => run,
+            Err(RowError::Damaged(row)) => {
+                damaged.push(row);
+                return Ok(None);
+            }
+            Err(RowError::Database(source)) => return Err(source),
+        };
+        match row.optional_text("label") {
+            // What a file from elsewhere calls it may be no label.
+            Ok(words) => run.label = words.and_then(|words| Label::typed(&words).ok().flatten()),
+            Err(RowError::Damaged(row)) => damaged.push(row),
+            Err(RowError::Database(source)) => return Err(source),
+        }
+        Ok(Some(run))
+    }
+
+    fn unlabelled(&self, row: RowReader<'_, '_>) -> Result<StoredRun, RowError> {
+        let document = row.text("body")?;
+        let record: RunRecord = serde_json::from_str(&document)
+            .map_err(|error| row.damaged("body", format!("it is no run: {error}")))?;
+        let seal = row.optional_bytes("seal")?;
         // The columns are only there to search by: where they say something else, somebody changed them.
-        let is_own = self.machine.has_sealed(&document, seal.as_deref())
+        let is_own = self.machine.has_sealed(&document, seal)
             && Columns::of_row(row)? == Columns::of(&record);
         let provenance = if is_own { Provenance::Own } else { Provenance::Recorded };
-        // What a file from elsewhere calls it may be no label.
-        let words: Option<String> = row.get("label")?;
-        let label = words.and_then(|words| Label::typed(&words).ok().flatten());
-        Ok(Some(StoredRun { number: RunNumber(row.get("number")?), provenance, label, record }))
+        Ok(StoredRun { number: row.run(), provenance, label: None, record })
     }
 }
 
@@ -180,7 +238,7 @@ impl Store {
 pub(super) const SELECT: &str = "SELECT run.number, id, kernel, device, verdict, candidate, parent, basis, seconds, \
                                  seal, body, (SELECT words FROM label WHERE label.run = run.number \
                                  ORDER BY label.number DESC LIMIT 1) AS label \
-                                 FROM run CROSS JOIN document ON document.number = run.number";
+                                 FROM run LEFT JOIN document ON document.number = run.number";
 
 /// What is searched by, taken out of a record.
 #[derive(Debug, PartialEq)]
@@ -217,17 +275,16 @@ impl Columns {
         }
     }
 
-    fn of_row(row: &Row<'_>) -> rusqlite::Result<Self> {
-        let seconds: Option<f64> = row.get("seconds")?;
+    fn of_row(row: RowReader<'_, '_>) -> Result<Self, RowError> {
         Ok(Self {
-            id: row.get("id")?,
-            kernel: row.get("kernel")?,
-            device: row.get("device")?,
-            verdict: row.get("verdict")?,
-            candidate: row.get("candidate")?,
-            parent: row.get("parent")?,
-            basis: row.get("basis")?,
-            seconds: seconds.map(f64::to_bits),
+            id: row.text("id")?,
+            kernel: row.text("kernel")?,
+            device: row.text("device")?,
+            verdict: row.text("verdict")?,
+            candidate: row.optional_text("candidate")?,
+            parent: row.optional_text("parent")?,
+            basis: row.optional_text("basis")?,
+            seconds: row.optional_real("seconds")?.map(f64::to_bits),
         })
     }
 }
@@ -262,17 +319,36 @@ fn is_known(transaction: &Transaction<'_>, record: &RunRecord) -> rusqlite::Resu
     transaction.prepare("SELECT 1 FROM run WHERE id = ?1")?.exists([record.id.to_string()])
 }
 
+/// Appends a run behind all others.
 fn insert_run(
     transaction: &Transaction<'_>,
     record: &RunRecord,
     document: &str,
     seal: Option<&Seal>,
 ) -> rusqlite::Result<RunNumber> {
+    // Behind the documents too: a damaged key in one table would otherwise meet a number of the other.
+    let last = "SELECT max((SELECT ifnull(max(number), 0) FROM run), \
+                (SELECT ifnull(max(number), 0) FROM document))";
+    let last: i64 = transaction.query_row(last, [], |row| row.get(0))?;
+    let number = RunNumber(last.saturating_add(1));
+    insert_numbered(transaction, number, record, document, seal.map(Seal::as_slice))?;
+    Ok(number)
+}
+
+/// Inserts a run under its number.
+pub(super) fn insert_numbered(
+    transaction: &Transaction<'_>,
+    number: RunNumber,
+    record: &RunRecord,
+    document: &str,
+    seal: Option<&[u8]>,
+) -> rusqlite::Result<()> {
     let columns = Columns::of(record);
     transaction.execute(
-        "INSERT INTO run (id, kernel, device, verdict, candidate, parent, basis, seconds, seal)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        "INSERT INTO run (number, id, kernel, device, verdict, candidate, parent, basis, seconds, seal)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
         params![
+            number.0,
             columns.id,
             columns.kernel,
             columns.device,
@@ -284,10 +360,6 @@ fn insert_run(
             seal,
         ],
     )?;
-    let number = transaction.last_insert_rowid();
-    transaction.execute(
-        "INSERT INTO document (number, body) VALUES (?1, ?2)",
-        params![number, document],
-    )?;
-    Ok(RunNumber(number))
+    let insert = "INSERT INTO document (number, body) VALUES (?1, ?2)";
+    transaction.execute(insert, params![number.0, document]).map(drop)
 }

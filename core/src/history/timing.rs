@@ -137,7 +137,8 @@ impl RecordedTiming {
                     peaks: best.basis.to_string(),
                 });
             }
-            Err(NoStanding::NoBound) => {}
+            // Nothing is wrong with a time below a peak that nothing confirms.
+            Err(NoStanding::NoBound | NoStanding::UnconfirmedPeak(_)) => {}
             Err(finding @ (NoStanding::BelowBound(_) | NoStanding::NotATime)) => {
                 self.taint.push(finding.to_string());
             }

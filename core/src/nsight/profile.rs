@@ -8,8 +8,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use tempfile::TempDir;
-
 use super::command::{Task, arguments, source_page};
 use super::complaint::{Complaint, complaint};
 use super::metric::{Metric, MetricSet};
@@ -18,6 +16,7 @@ use super::quantity::Quantity;
 use super::stalls::{self, Stalls, StallsError};
 use super::table::{self, Row, TableError};
 use crate::cancellation::Cancellation;
+use crate::owned_folder::OwnedFolder;
 use crate::toolchain::ProgramError;
 use crate::toolchain::program::{self, Limits};
 use crate::worker::command::WorkerCommand;
@@ -275,7 +274,7 @@ fn keep(from: &Path, to: &Path) -> Result<(), ProfileError> {
 
 /// A folder for one start of the profiler: the order, its words, and what it keeps for the moment.
 struct Scratch {
-    folder: TempDir,
+    folder: OwnedFolder,
 }
 
 /// How the profiler ended and what it said.
@@ -297,7 +296,7 @@ impl Said {
 
 impl Scratch {
     fn new(order: &Order) -> Result<Self, ProfileError> {
-        let folder = tempfile::Builder::new().prefix(SCRATCH_PREFIX).tempdir();
+        let folder = OwnedFolder::within(&std::env::temp_dir(), SCRATCH_PREFIX);
         let folder = folder
             .map_err(|source| ProfileError::Storage { path: std::env::temp_dir(), source })?;
         let scratch = Self { folder };

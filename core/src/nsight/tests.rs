@@ -17,7 +17,7 @@ use crate::verify::case::Case;
 use crate::verify::inputs::{Draw, Recipe};
 use crate::verify::program::{LaunchStep, Program, Step};
 use crate::verify::station::{
-    CountsUse, MemoryOrder, ModuleImage, Opening, OpeningHead, RunOrder, Scrutiny, Side,
+    CountsUse, GridPart, MemoryOrder, ModuleImage, Opening, OpeningHead, RunOrder, Scrutiny, Side,
 };
 use crate::worker::command::WorkerCommand;
 
@@ -93,6 +93,7 @@ fn order(ptx: &str, launches: u64) -> Order {
         scrutiny: Scrutiny::Memory,
         counts: CountsUse::Drop,
         outputs: None,
+        part: GridPart::Whole,
     };
     Order { opening: Opening { head, modules, trusted: None }, run }
 }

@@ -20,7 +20,7 @@ pub struct Policy {
 pub struct Limits {
     /// Seconds of one compilation.
     pub compile_secs: u64,
-    /// Seconds of one launch.
+    /// Seconds of all launches of one run together.
     pub launch_secs: u64,
     /// Bytes of device memory.
     pub device_bytes: u64,

@@ -172,6 +172,11 @@ impl<'a> Findings<'a> {
         Self { source, problems: Vec::new() }
     }
 
+    /// An empty list about the same text.
+    pub(super) fn separate(&self) -> Self {
+        Self::new(self.source)
+    }
+
     /// The problems, in the order of their places.
     pub(crate) fn into_problems(mut self) -> Vec<Problem> {
         sort(&mut self.problems);

@@ -2,6 +2,7 @@
 
 mod files;
 mod fixture;
+mod held_out;
 mod kernels;
 mod manifests;
 mod nonsense;

@@ -1,6 +1,7 @@
 //! The page as Markdown, for a pull request: the kernels, the times and what they were made with.
 
 use super::Page;
+use crate::display_text::visible;
 
 /// The page as tables.
 #[must_use]
@@ -63,14 +64,15 @@ fn table<'a, const N: usize>(
 }
 
 /// A text that stays in its cell and means nothing but itself: every character that Markdown or HTML could take for its
-/// own is written as an entity, `@` too, so that nobody is notified.
+/// own is written as an entity, `@` too, so that nobody is notified, and the colon, so that no address of any scheme is
+/// made a link. Control and directional characters are written out.
 fn cell(text: &str) -> String {
     let mut cell = String::with_capacity(text.len());
-    for character in text.chars() {
+    let line = text.replace(['\n', '\r'], " ");
+    for character in visible(&line).chars() {
         match character {
             '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '<' | '>' | '#' | '!' | '|' | '&'
-            | '~' | '@' | '$' => cell.push_str(&format!("&#{};", u32::from(character))),
-            '\n' | '\r' => cell.push(' '),
+            | '~' | '@' | '$' | ':' => cell.push_str(&format!("&#{};", u32::from(character))),
             _ => cell.push(character),
         }
     }

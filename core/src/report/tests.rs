@@ -225,5 +225,9 @@ fn a_title_finds_its_sheet() {
     check("NVIDIA L40S", Some("l40s"));
     check("NVIDIA GeForce RTX 4090", Some("rtx4090"));
     check("NVIDIA A100-SXM4-80GB", Some("a100-80gb"));
-    check("NVIDIA H100 80GB HBM3", None);
+    check("NVIDIA H100 80GB HBM3", Some("h100-sxm"));
+    check("NVIDIA RTX A6000", Some("a6000"));
+    check("NVIDIA GeForce RTX 4060 Laptop GPU", Some("rtx4060-laptop"));
+    check("virtual NVIDIA H200 SXM 141 GB", Some("h200"));
+    check("NVIDIA H100 64GB HBM2", None);
 }

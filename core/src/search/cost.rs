@@ -3,8 +3,9 @@
 use super::entry::{Basis, Failed, Look, WorkloadTime};
 use crate::measure::timing::Clock;
 use crate::units::Seconds;
+use crate::verify::not_judged::{NotJudged, NotPassed};
 use crate::verify::sentence;
-use crate::verify::verdict::{Failure, Glance, Passed, Screened};
+use crate::verify::verdict::{Glance, Passed, Screened};
 
 /// The geometric mean of the times of these workloads, in seconds; none where one of them has no time, so that no
 /// candidate is better for running less.
@@ -38,10 +39,10 @@ pub fn ratios<'a>(
 impl Look {
     /// What a quick look came to.
     #[must_use]
-    pub fn of(verdict: &Result<Screened, Failure>) -> Self {
+    pub fn of(verdict: &Result<Screened, NotPassed>) -> Self {
         let screened = match verdict {
             Ok(screened) => screened,
-            Err(failure) => return Self::Failed(Failed::of(failure)),
+            Err(reason) => return Self::Failed(Failed::of(reason)),
         };
         let mut slow = false;
         let mut times = Vec::new();
@@ -75,9 +76,15 @@ impl Look {
 impl Failed {
     /// What is recorded of a failure; of held-out workloads there is one bit in it.
     #[must_use]
-    pub fn of(failure: &Failure) -> Self {
-        let sentence = sentence::of_failure("it", failure);
-        Self { kind: failure.word().to_owned(), sentence }
+    pub fn of(reason: &NotPassed) -> Self {
+        let sentence = sentence::not_passed("it", reason);
+        Self { kind: reason.word().to_owned(), sentence }
+    }
+
+    /// Whether it says something of the candidate. An evaluation that the device or the machine ended does not.
+    #[must_use]
+    pub fn is_judged(&self) -> bool {
+        !NotJudged::WORDS.contains(&self.kind.as_str())
     }
 }
 

@@ -9,6 +9,7 @@ use super::foresight::{Forecasting, Foresight};
 use crate::history::record::Origin;
 use crate::project::Kernel;
 use crate::suggest::descriptor::Descriptor;
+use crate::suggest::knowledge::Knowledge;
 use crate::suggest::model::Roles;
 use crate::units::Seconds;
 
@@ -130,6 +131,13 @@ pub struct Header {
     pub budget: Budget,
     /// What everything random comes from.
     pub seed: u64,
+    /// The version of the program that began it; empty in journals that began before it was recorded.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub program: String,
+    /// What was known of techniques when it began, from which all expected gains follow. None in journals that began
+    /// before it was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub knowledge: Option<Knowledge>,
 }
 
 /// A variant as it was proposed.
@@ -258,6 +266,9 @@ pub enum Verdict {
         bottleneck: Option<String>,
         /// Techniques that the playbook advises there, and times as fast that it expects of each.
         advised: Vec<(String, f64)>,
+        /// Timed workloads of which no result was judged: their times are modelled only.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        not_checked: Vec<String>,
     },
     /// It is not.
     Failed(Failed),

@@ -11,7 +11,7 @@ use super::entry::{Cost, Decision, End, Entry, Header, Look, Proposal, SCHEMA, V
 use super::foresight::Forecasting;
 use super::journal::Journal;
 use super::laboratory::{Interrupted, Laboratory};
-use super::operators::{Draft, Nothing, Operator, RULES, Subjected, TUNE};
+use super::operators::{Attention, Draft, Nothing, Operator, RULES, Subjected, TUNE};
 use super::scribe::{Listener, Scribe};
 use super::story::{Story, Variant};
 use crate::evaluate::{Run, Screening};
@@ -22,6 +22,9 @@ use crate::strategies::{Archive, Choice, Strategy, StrategyKind, TunerKind};
 use crate::suggest::descriptor::Descriptor;
 use crate::suggest::knowledge::Knowledge;
 use crate::suggest::model::Roles;
+
+/// The version of this program, which decides what a search proposes.
+pub const PROGRAM: &str = env!("CARGO_PKG_VERSION");
 
 /// What is searched, and how.
 pub struct Order {
@@ -70,6 +73,13 @@ impl Order {
         self.project.workloads.iter().filter(counts).collect()
     }
 
+    /// Has all operators hear what ends their waits, and who hears of them.
+    pub fn attend(&mut self, attention: &Attention) {
+        for operator in &mut self.operators {
+            operator.attend(attention);
+        }
+    }
+
     pub(super) fn counting(&self) -> Vec<String> {
         self.workloads().iter().map(|workload| workload.name.clone()).collect()
     }
@@ -102,6 +112,8 @@ impl Order {
             forecast: self.forecast,
             budget: self.budget,
             seed: self.seed,
+            program: PROGRAM.to_owned(),
+            knowledge: Some(self.knowledge.clone()),
         }
     }
 }

@@ -3,8 +3,11 @@
 //! A kill at any moment loses at most the line that was being written, which nobody was told of; a torn last line is cut
 //! off when the search is resumed. Each line is sealed together with the seal before it, by the key that seals runs, so
 //! that only what this machine found out is gone on from: a journal from elsewhere can be read and replayed.
+//!
+//! A journal gets its name when its first line is on disk, so that there is never one without a header.
 
-use std::fs::{self, File, OpenOptions};
+use std::ffi::OsStr;
+use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -13,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::entry::{Entry, SCHEMA};
 use super::story::{Story, Unconnected};
 use crate::history::machine::Machine;
+use crate::no_links::{self, Access};
 
 /// A journal of more bytes is not read.
 const MOST_BYTES: u64 = 1 << 30;
@@ -21,7 +25,8 @@ const MOST_BYTES: u64 = 1 << 30;
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
-    file: File,
+    /// None before the first line.
+    file: Option<File>,
     machine: Machine,
     /// The seal of the last line.
     chain: String,
@@ -80,17 +85,18 @@ struct Line<Entry> {
 }
 
 impl Journal {
-    /// Begins a journal; the file must not be there yet.
+    /// Begins a journal. The file must not be there yet; it appears with its first line.
     ///
     /// # Errors
-    /// The file system does not take it.
+    /// The file is there, its folder cannot be made, or a symbolic link leads to it.
     pub fn create(path: &Path, machine: Machine) -> Result<Self, JournalError> {
         if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(failed("create", folder))?;
+            no_links::create_folder(folder).map_err(failed("create", folder))?;
         }
-        let file = OpenOptions::new().append(true).create_new(true).open(path);
-        let file = file.map_err(failed("create", path))?;
-        Ok(Self { path: path.to_owned(), file, machine, chain: String::new() })
+        if no_links::identity(path).map_err(failed("create", path))?.is_some() {
+            return Err(failed("create", path)(io::ErrorKind::AlreadyExists.into()));
+        }
+        Ok(Self { path: path.to_owned(), file: None, machine, chain: String::new() })
     }
 
     /// Goes on with a journal of this machine's.
@@ -102,11 +108,11 @@ impl Journal {
         if !read.is_own {
             return Err(JournalError::Foreign(path.to_owned()));
         }
-        let mut file = OpenOptions::new().write(true).open(path).map_err(failed("open", path))?;
+        let mut file = no_links::open(path, Access::Write).map_err(failed("open", path))?;
         file.set_len(read.whole).map_err(failed("write", path))?;
         file.seek(SeekFrom::End(0)).map_err(failed("write", path))?;
         let chain = read.chain.clone();
-        Ok((Self { path: path.to_owned(), file, machine, chain }, read))
+        Ok((Self { path: path.to_owned(), file: Some(file), machine, chain }, read))
     }
 
     /// Reads a journal, whoever wrote it. What stands behind its last whole line was never told to anybody.
@@ -114,7 +120,7 @@ impl Journal {
     /// # Errors
     /// It cannot be read, or is damaged.
     pub fn read(path: &Path, machine: &Machine) -> Result<Read, JournalError> {
-        let file = File::open(path).map_err(failed("read", path))?;
+        let file = no_links::open(path, Access::Read).map_err(failed("read", path))?;
         let mut text = String::new();
         let read = file.take(MOST_BYTES).read_to_string(&mut text);
         read.map_err(failed("read", path))?;
@@ -171,8 +177,10 @@ impl Journal {
         let mut text =
             serde_json::to_string(&line).map_err(|error| unwritable(io::Error::other(error)))?;
         text.push('\n');
-        self.file.write_all(text.as_bytes()).map_err(unwritable)?;
-        self.file.sync_data().map_err(unwritable)?;
+        match &mut self.file {
+            Some(file) => append_whole(file, text.as_bytes()).map_err(unwritable)?,
+            None => self.file = Some(begun(&self.path, text.as_bytes()).map_err(unwritable)?),
+        }
         self.chain = line.seal;
         Ok(())
     }
@@ -182,6 +190,35 @@ impl Journal {
     pub fn path(&self) -> &Path {
         &self.path
     }
+}
+
+/// Makes a file with its first line: written under another name, then given its own.
+fn begun(path: &Path, line: &[u8]) -> io::Result<File> {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let mut unfinished = name.to_owned();
+    unfinished.push(format!(".{}.new", std::process::id()));
+    let begin = || {
+        let mut file = no_links::open(&folder.join(&unfinished), Access::New)?;
+        file.write_all(line)?;
+        file.sync_data()?;
+        no_links::rename(folder, OsStr::new(&unfinished), name)?;
+        Ok(file)
+    };
+    begin().inspect_err(|_error| {
+        // It may not have been made.
+        no_links::remove(&folder.join(&unfinished)).ok();
+    })
+}
+
+/// Appends a line; where the file system does not take all of it, what it took is cut off again.
+fn append_whole(file: &mut File, line: &[u8]) -> io::Result<()> {
+    let before = file.stream_position()?;
+    file.write_all(line).and_then(|()| file.sync_data()).inspect_err(|_error| {
+        // Where that fails too, the torn line is cut off when the search is resumed.
+        file.set_len(before).and_then(|()| file.seek(SeekFrom::Start(before))).ok();
+    })
 }
 
 fn sealed_text(chain: &str, at: f64, entry: &Entry) -> Result<String, serde_json::Error> {

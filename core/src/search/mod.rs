@@ -21,6 +21,7 @@ pub mod laboratory;
 pub mod operators;
 pub mod recording;
 mod scribe;
+mod silence;
 pub mod space;
 pub mod story;
 #[cfg(test)]
@@ -29,9 +30,10 @@ mod tune;
 
 pub use budget::Budget;
 pub use entry::{Decision, Entry, Header, Look, Proposal, Verdict, WorkloadTime};
-pub use explore::{Audience, Explorer, Keeper, Kept, Order};
+pub use explore::{Audience, Explorer, Keeper, Kept, Order, PROGRAM};
 pub use foresight::{Course, Forecasting, Foresight};
 pub use journal::{Journal, JournalError};
 pub use laboratory::{Control, EngineLaboratory, Interrupted, Laboratory, Pace};
 pub use scribe::Listener;
+pub use silence::Silence;
 pub use story::{Story, Variant};

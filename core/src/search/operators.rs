@@ -1,14 +1,18 @@
 //! What can be done with a variant, and doing it: rules and models. Tuning needs the laboratory, and is the explorer's.
 
+use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::entry::{Cost, Talk};
 use super::story::Story;
+use crate::cancellation::Cancellation;
 use crate::history::record::Origin;
 use crate::project::{Kernel, Project};
 use crate::strategies::Action;
 use crate::suggest::knowledge::Knowledge;
 use crate::suggest::rewrite::{Rewrite, Rule, Subject, rules};
+use crate::units::Bytes;
 
 /// The key of tuning.
 pub const TUNE: &str = "tune";
@@ -50,6 +54,40 @@ pub trait Operator: Send {
 
     /// Does it.
     fn propose(&mut self, subject: &Subjected<'_>, action: &Action) -> Result<Draft, Nothing>;
+
+    /// Is told before the search begins what ends its waits and who hears of them; what never waits ignores it.
+    fn attend(&mut self, _attention: &Attention) {}
+}
+
+/// What an operator needs that waits for answers from elsewhere.
+#[derive(Clone)]
+pub struct Attention {
+    /// Looked at in every wait.
+    pub cancellation: Cancellation,
+    /// Hears about once a second that an operator still waits.
+    pub hear: Arc<dyn Fn(&Waiting) + Send + Sync>,
+}
+
+/// An operator that waits for an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Waiting {
+    /// The operator's name.
+    pub operator: String,
+    /// Since it asked, pauses between attempts included.
+    pub waited: Duration,
+    /// Bytes of the answer that have come.
+    pub received: usize,
+    /// What all questions of the search before this one cost.
+    pub cost: Cost,
+}
+
+impl fmt::Display for Waiting {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { operator, waited, received, cost: Cost { tokens, money } } = self;
+        let (seconds, received) = (waited.as_secs(), Bytes(*received as u64));
+        write!(formatter, "{operator}: waiting for {seconds} s, {received} received")?;
+        write!(formatter, "; {tokens} tokens and {money:.4} of money so far")
+    }
 }
 
 /// A variant that an operator made.

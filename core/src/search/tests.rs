@@ -1,6 +1,7 @@
 //! Searches in a laboratory that follows a script: no compiler, no device, the same every time.
 
 mod foresight;
+mod journals;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,8 +22,10 @@ use crate::strategies::{StrategyKind, TunerKind};
 use crate::suggest::knowledge::Knowledge;
 use crate::suggest::model::Roles;
 use crate::units::Seconds;
+use crate::verify::not_judged::NotPassed;
 use crate::verify::verdict::{
-    Checks, Failure, Glance, Passed, Refused, Screened, ScreenedTiming, Uncounted, WorkloadTiming,
+    Checks, Failure, Glance, Passed, Refused, Screened, ScreenedTiming, SizeCheck, Uncounted,
+    WorkloadTiming,
 };
 
 /// How long a kernel takes on a workload, or that something is wrong with it.
@@ -67,8 +70,8 @@ impl Scripted {
     }
 }
 
-fn wrong() -> Failure {
-    Failure::Refused(Refused::Load("as the script has it".to_owned()))
+fn wrong() -> NotPassed {
+    Failure::Refused(Refused::Load("as the script has it".to_owned())).into()
 }
 
 impl Laboratory for Scripted {
@@ -122,6 +125,7 @@ impl Laboratory for Scripted {
                 workload,
                 timings,
                 withheld: None,
+                check: SizeCheck::Whole,
                 profile: Err(Uncounted::NoVirtualDevice),
                 energy: None,
                 standing: None,

@@ -7,7 +7,8 @@ mod assumption;
 
 use std::fmt;
 
-use super::ceilings::{Basis, Ceiling, Ceilings};
+use super::ceilings::{Basis, Ceiling, Ceilings, Quantity};
+use super::confirmation::Confirmation;
 use super::minimal_work::{ByteCount, MinimalWork};
 use super::permitted::{self, Permitted, Way};
 use crate::device::Pipe;
@@ -49,6 +50,8 @@ pub struct Part {
     pub time: Seconds,
     /// Of what.
     pub amount: Amount,
+    /// What confirms the rate: only a confirmed one accuses a kernel.
+    pub confirmation: Confirmation,
 }
 
 /// Work and the rate at which it is done.
@@ -194,6 +197,9 @@ impl<'a> Draft<'a> {
         };
         match &ceilings.dram {
             Some(rate) => draft.moved(Limit::Dram, bytes, rate),
+            None if ceilings.evidence.is_suspect(Quantity::Dram) => {
+                draft.assumptions.push(Assumption::SuspectPeak(Limit::Dram));
+            }
             None => draft.assumptions.push(Assumption::UnknownRate("device memory")),
         }
         if cache == CacheState::Warm
@@ -208,7 +214,7 @@ impl<'a> Draft<'a> {
         match &self.ceilings.launch_floor {
             Some(floor) => {
                 let (limit, time) = (Limit::Launch, floor.value);
-                self.parts.push(Part { limit, time, amount: Amount::Launch });
+                self.push(limit, time, Amount::Launch);
             }
             None => self.assumptions.push(Assumption::NoLaunchFloor),
         }
@@ -246,8 +252,13 @@ impl<'a> Draft<'a> {
         self.note_origin(limit, rate);
         let (time, amount) = (bytes / rate.value, Amount::Moved(bytes, rate.clone()));
         if bytes > Bytes(0) {
-            self.parts.push(Part { limit, time, amount });
+            self.push(limit, time, amount);
         }
+    }
+
+    fn push(&mut self, limit: Limit, time: Seconds, amount: Amount) {
+        let confirmation = self.ceilings.evidence.confirmation(limit.quantity());
+        self.parts.push(Part { limit, time, amount, confirmation });
     }
 
     fn computed(&mut self, limit: Limit, count: Flops, rate: &Ceiling<FlopsPerSecond>) {
@@ -261,7 +272,7 @@ impl<'a> Draft<'a> {
             }
             Some((_, Amount::Launch | Amount::Moved(..))) | None => {
                 let (time, amount) = (count / rate.value, Amount::Computed(count, rate.clone()));
-                self.parts.push(Part { limit, time, amount });
+                self.push(limit, time, amount);
             }
         }
     }
@@ -277,6 +288,12 @@ impl<'a> Draft<'a> {
 
     /// The kind of operation on the fastest of the pipes that are permitted and known.
     fn fastest(&mut self, kind: OperationKind, count: Flops, ways: &[Way]) {
+        // The pipe of a suspect peak may be the fastest: without its rate no bound holds.
+        let suspect = |way: &&Way| self.ceilings.is_withheld(way.pipe);
+        if let Some(way) = ways.iter().find(suspect) {
+            self.assumptions.push(Assumption::SuspectPeak(Limit::Pipe(way.pipe)));
+            return;
+        }
         let known = ways.iter().filter_map(|way| Some((way, self.ceilings.pipe(way.pipe)?)));
         let effective =
             |(way, rate): &(&Way, &Ceiling<FlopsPerSecond>)| rate.value.0 / f64::from(way.products);
@@ -289,7 +306,7 @@ impl<'a> Draft<'a> {
                 let limit = Limit::Pipe(way.pipe);
                 self.note_origin(limit, &rate);
                 let (time, amount) = (count / rate.value, Amount::Computed(count, rate));
-                self.parts.push(Part { limit, time, amount });
+                self.push(limit, time, amount);
             }
             None => self.assumptions.push(Assumption::NoKnownPipe(kind)),
         }
@@ -327,6 +344,20 @@ impl<'a> Draft<'a> {
         let longest = parts.first().ok_or(NoBound::NothingKnown)?;
         let (time, limit) = (longest.time, longest.limit);
         Ok(Bound { time, limit, parts, basis: ceilings.basis, cache, residency, assumptions })
+    }
+}
+
+impl Limit {
+    /// The ceiling that sets it.
+    #[must_use]
+    pub const fn quantity(self) -> Quantity {
+        match self {
+            Self::Launch => Quantity::LaunchFloor,
+            Self::Dram => Quantity::Dram,
+            Self::L2 => Quantity::L2,
+            Self::Pipe(pipe) => Quantity::Pipe(pipe),
+            Self::Special => Quantity::Special,
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::calibration::{Calibration, Measured, MemoryPath};
+use super::confirmation::PeakEvidence;
 use crate::device::{DeviceSheet, Pipe, Sourced};
 use crate::units::{Bytes, BytesPerSecond, FlopsPerSecond, Hertz, Seconds};
 
@@ -94,6 +95,8 @@ pub struct Ceilings {
     pub retained_writes: Option<Ceiling<Bytes>>,
     /// The size of L2.
     pub l2_size: Option<Bytes>,
+    /// What confirms the stated peaks, and which of them a calibration refutes: those are no ceilings.
+    pub evidence: PeakEvidence,
 }
 
 impl Ceilings {
@@ -105,20 +108,23 @@ impl Ceilings {
             Basis::Sheet => None,
             Basis::Measured => calibration,
         };
+        let evidence = PeakEvidence::of(sheet, calibration);
         let dram = [MemoryPath::DramRead, MemoryPath::DramCopy, MemoryPath::DramWrite];
+        let usable = |quantity| !evidence.is_suspect(quantity);
         let pipes = Pipe::ALL.into_iter().filter_map(|pipe| {
             let own = measured.and_then(|all| all.pipes.get(&pipe).map(|rate| median(all, rate)));
-            Some((pipe, own.or_else(|| sheet_pipe(sheet, pipe))?))
+            let stated = || sheet_pipe(sheet, pipe).filter(|_| usable(Quantity::Pipe(pipe)));
+            Some((pipe, own.or_else(stated)?))
         });
+        let pipes = pipes.collect();
+        let stated_dram = || stated(&sheet.dram_bandwidth, None).filter(|_| usable(Quantity::Dram));
         Self {
             device: sheet.title.clone(),
             basis,
-            dram: measured
-                .and_then(|all| fastest(all, &dram))
-                .or_else(|| stated(&sheet.dram_bandwidth, None)),
+            dram: measured.and_then(|all| fastest(all, &dram)).or_else(stated_dram),
             l2: calibration.and_then(|all| fastest(all, &[MemoryPath::L2Read])),
             shared: calibration.and_then(|all| fastest(all, &[MemoryPath::SharedRead])),
-            pipes: pipes.collect(),
+            pipes,
             special: calibration.and_then(|all| all.special.as_ref().map(|rate| median(all, rate))),
             // The ends of the spread that make the bound lower: it must hold for every sample.
             launch_floor: calibration.and_then(|all| {
@@ -130,6 +136,7 @@ impl Ceilings {
                 Some(Ceiling { value: size.high, origin: origin(all, size) })
             }),
             l2_size: sheet.l2.get(),
+            evidence,
         }
     }
 
@@ -137,6 +144,12 @@ impl Ceilings {
     #[must_use]
     pub fn pipe(&self, pipe: Pipe) -> Option<&Ceiling<FlopsPerSecond>> {
         self.pipes.get(&pipe)
+    }
+
+    /// Whether the peak of a pipe is suspect and nothing measured takes its place.
+    #[must_use]
+    pub fn is_withheld(&self, pipe: Pipe) -> bool {
+        self.pipe(pipe).is_none() && self.evidence.is_suspect(Quantity::Pipe(pipe))
     }
 
     /// What was to be measured and comes from the sheet, or is not known at all.

@@ -13,6 +13,7 @@ pub mod bound;
 pub mod calibration;
 pub mod ceilings;
 pub mod code_mix;
+pub mod confirmation;
 pub mod fact;
 pub mod limiter;
 pub mod minimal_work;

@@ -198,7 +198,7 @@ impl Counted {
     /// What as many times the work would do, and as many times the bytes; largest values stay as they are.
     #[must_use]
     pub fn scaled(&self, work: f64, bytes: f64) -> Self {
-        let blocks = BlocksRun { run: UNIT, all: (work * UNIT as f64) as u64 };
+        let blocks = BlocksRun { run: UNIT, all: (work * UNIT as f64) as u64, first: None };
         let times = |count: u64| (count as f64 * work) as u64;
         let moved = |size: Bytes| Bytes((size.0 as f64 * bytes) as u64);
         Self {

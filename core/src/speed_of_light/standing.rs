@@ -1,6 +1,6 @@
 //! Where a time lies against its bounds: a fraction that is never clamped, or the finding that it lies below.
 
-use super::bound::{Bound, CacheState, Limit, MethodBound, PhysicalBound, Residency};
+use super::bound::{Bound, CacheState, Limit, MethodBound, Part, PhysicalBound, Residency};
 use super::ceilings::Basis;
 use super::share::{Held, Share};
 use crate::units::Seconds;
@@ -33,6 +33,10 @@ pub enum NoStanding {
     /// The time lies below what is possible: a finding, and no longer a time.
     #[error("{}", .0.sentence())]
     BelowBound(BelowBound),
+    /// The time lies below a bound whose peak nothing confirms on this device: the description of the device is blamed, and the
+    /// time stays a time.
+    #[error("{}", .0.blame_of_description())]
+    UnconfirmedPeak(BelowBound),
     /// The time is none.
     #[error("the time is not a positive, finite number")]
     NotATime,
@@ -69,6 +73,9 @@ pub enum Reason {
         "the clock missed a part: an asynchronous launch, a wrong stream, an offset subtracted twice"
     )]
     ClockMissed,
+    /// Where nothing confirms the peak.
+    #[error("the description of this device states too low a peak")]
+    DescriptionWrong,
     /// Always.
     #[error("the device runs above the clocks of its sheet")]
     FasterClock,
@@ -88,11 +95,12 @@ pub struct Bounds<'a> {
 
 /// The standing of a time.
 ///
-/// Only a bound on the sheet's peaks makes a finding of a time. Measured ceilings are what our own kernels reached: a time
-/// below their bound says that more is possible, see [`Standing::beaten`].
+/// Only a bound on stated peaks makes a finding of a time, and only if something confirms the peak on this device: the
+/// driver's attributes or a calibration. Measured ceilings are what our own kernels reached: a time below their bound says that
+/// more is possible, see [`Standing::beaten`].
 ///
 /// # Errors
-/// The time lies below a physical bound of the sheet, is none, or there is no bound.
+/// The time lies below a physical bound on stated peaks, is none, or there is no bound.
 pub fn standing(held: impl Into<Held>, bounds: &[Bounds<'_>]) -> Result<Standing, NoStanding> {
     let held = held.into();
     let is_time = [held.time, held.least].iter().all(|time| time.0 > 0.0 && time.0.is_finite());
@@ -103,13 +111,20 @@ pub fn standing(held: impl Into<Held>, bounds: &[Bounds<'_>]) -> Result<Standing
         return Err(NoStanding::NoBound);
     }
     let mut standing = Standing { physical: Vec::new(), method: Vec::new() };
+    let mut unconfirmed = None;
     for Bounds { physical, method } in bounds {
         let bound = physical.bound();
         match bound.basis {
             Basis::Sheet if held.least < bound.time => {
-                let against = Against::of(&held.least.into(), bound);
-                let (claimed, reasons) = (held.least, reasons(bound));
-                return Err(NoStanding::BelowBound(BelowBound { claimed, against, reasons }));
+                let is_proof =
+                    |part: &&Part| part.confirmation.is_confirmed() && held.least < part.time;
+                if let Some(part) = bound.parts.iter().find(is_proof) {
+                    let below = BelowBound::of(held.least, part, bound);
+                    return Err(NoStanding::BelowBound(below));
+                }
+                let longest = bound.parts.first();
+                unconfirmed = longest.map(|part| BelowBound::of(held.least, part, bound));
+                continue;
             }
             Basis::Sheet | Basis::Measured => {}
         }
@@ -121,7 +136,10 @@ pub fn standing(held: impl Into<Held>, bounds: &[Bounds<'_>]) -> Result<Standing
         standing.physical.push(Against::of(&held, bound));
         standing.method.extend(method.map(|method| Against::of(&held, method.bound())));
     }
-    Ok(standing)
+    match unconfirmed {
+        Some(below) if standing.physical.is_empty() => Err(NoStanding::UnconfirmedPeak(below)),
+        Some(_) | None => Ok(standing),
+    }
 }
 
 impl Against {
@@ -163,6 +181,30 @@ impl Standing {
 }
 
 impl BelowBound {
+    /// A time below one part of a bound.
+    fn of(claimed: Seconds, part: &Part, bound: &Bound) -> Self {
+        let Part { time, limit, confirmation, .. } = part;
+        let share = Held::from(claimed).share(*time);
+        let against = Against { basis: bound.basis, bound: *time, limit: *limit, share };
+        let mut reasons = reasons(bound);
+        if !confirmation.is_confirmed() {
+            reasons.insert(0, Reason::DescriptionWrong);
+        }
+        Self { claimed, against, reasons }
+    }
+
+    /// Why the description is blamed and not the kernel, in one sentence.
+    #[must_use]
+    pub fn blame_of_description(&self) -> String {
+        let Against { bound, limit, basis, .. } = self.against;
+        format!(
+            "{} is below the {bound} that {limit} alone takes ({basis}), but neither the driver's attributes nor a \
+             calibration of this device confirms that peak: the description of the device is most likely wrong; \
+             `lightbench calibrate` measures its ceilings",
+            self.claimed
+        )
+    }
+
     /// What is found, in one sentence.
     #[must_use]
     pub fn sentence(&self) -> String {

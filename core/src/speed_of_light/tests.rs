@@ -3,6 +3,7 @@
 mod beside;
 mod bounds;
 mod calibrations;
+mod confirmations;
 mod lines;
 mod playbooks;
 mod properties;

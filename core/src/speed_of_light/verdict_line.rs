@@ -18,6 +18,10 @@ pub enum VerdictLine<'a> {
     Failed(&'a str),
     /// It passed everything.
     Correct(Performance<'a>),
+    /// It passed everything, and at this size sampled blocks were judged.
+    Sampled(Performance<'a>),
+    /// It passed everything else; nothing was judged at this size.
+    NotChecked(Performance<'a>),
     /// It passed a quick look: never a best.
     Screened(Performance<'a>),
 }
@@ -66,10 +70,14 @@ impl VerdictLine<'_> {
         let (head, performance) = match self {
             Self::Failed(why) => return full_stop(format!("Not correct: {why}")),
             // Two things that do not fit each other are not both called facts.
-            Self::Correct(performance) if performance.is_too_fast() => {
+            Self::Correct(performance) | Self::Sampled(performance)
+                if performance.is_too_fast() =>
+            {
                 ("Correct where it was verified", performance)
             }
             Self::Correct(performance) => ("Correct", performance),
+            Self::Sampled(performance) => ("Correct in sampled blocks", performance),
+            Self::NotChecked(performance) => ("Not checked at this size", performance),
             Self::Screened(performance) => ("Screened only, not verified", performance),
         };
         full_stop(format!("{head}: {}", performance.words()))

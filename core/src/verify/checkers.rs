@@ -52,7 +52,9 @@ impl Checkers {
         let Some(first) = self.seats.first_mut() else { return Ok(Ok(())) };
         match first.open(opening, cancellation) {
             Ok(()) => Ok(Ok(())),
-            Err(StationError::Failed(StationFailure::Load(reason))) => Ok(Err(reason)),
+            Err(StationError::Failed(
+                StationFailure::Load(reason) | StationFailure::NotSupported(reason),
+            )) => Ok(Err(reason)),
             Err(error) => Err(error),
         }
     }

@@ -9,7 +9,8 @@
 //! ```
 //!
 //! A [`Case`] is a workload with every number known; [`inputs`] are the same bytes for the same recipe on every machine;
-//! [`compare`] is pure. What is found is a [`verdict::Failure`], and only a candidate that passed has anything else.
+//! [`compare`] is pure. What is wrong with a kernel is a [`verdict::Failure`]; why nothing
+//! could be found out about it is a [`not_judged::NotJudged`]. Only a candidate that passed has anything else.
 
 pub mod baseline;
 pub mod case;
@@ -19,6 +20,7 @@ pub mod evidence;
 pub mod fault_report;
 pub mod inputs;
 pub mod library;
+pub mod not_judged;
 pub mod program;
 pub mod sanitizer;
 pub mod sentence;

@@ -2,6 +2,7 @@
 
 use super::compare::{Mismatch, Wrongness};
 use super::fault_report::FaultReport;
+use super::not_judged::{NotJudged, NotPassed};
 use super::verdict::{Failure, Glance, Passed, Refused, Screened, ScreenedTiming, Wrong};
 use crate::measure::timing::Clock;
 use crate::project::launch::expectation::WrongKind;
@@ -11,16 +12,46 @@ pub const SCREENED: &str = "screened, not verified";
 
 /// The verdict of a kernel of that name.
 #[must_use]
-pub fn verdict(kernel: &str, verdict: &Result<Passed, Failure>) -> String {
+pub fn verdict(kernel: &str, verdict: &Result<Passed, NotPassed>) -> String {
     match verdict {
         Ok(passed) => of_passed(kernel, passed),
-        Err(failure) => of_failure(kernel, failure),
+        Err(reason) => not_passed(kernel, reason),
+    }
+}
+
+/// Why a kernel of that name did not pass.
+#[must_use]
+pub fn not_passed(kernel: &str, reason: &NotPassed) -> String {
+    match reason {
+        NotPassed::Failed(failure) => of_failure(kernel, failure),
+        NotPassed::NotJudged(reason) => not_judged(kernel, reason),
+    }
+}
+
+/// Why a kernel of that name was not judged.
+#[must_use]
+pub fn not_judged(kernel: &str, reason: &NotJudged) -> String {
+    match reason {
+        NotJudged::DeviceLost { step, reason } => {
+            format!("{kernel} was not judged: the device failed ({step}): {reason}")
+        }
+        NotJudged::CrashesWorker { step, workload, death } => {
+            let place = workload.as_ref().map(|name| format!(", workload `{name}`"));
+            let place = place.unwrap_or_default();
+            format!(
+                "{kernel} was not judged: it crashes the device worker, twice in fresh processes ({death}; {step}{place})"
+            )
+        }
+        NotJudged::NotSupported { reason } => {
+            format!("{kernel} was not judged: not supported on this device: {reason}")
+        }
+        NotJudged::Cancelled => format!("{kernel} was cancelled"),
     }
 }
 
 /// What a quick look at a kernel of that name showed. That nothing was wrong is never said to be right.
 #[must_use]
-pub fn screening(kernel: &str, verdict: &Result<Screened, Failure>) -> String {
+pub fn screening(kernel: &str, verdict: &Result<Screened, NotPassed>) -> String {
     match verdict {
         Ok(Screened { checks, timings, .. }) => {
             let names = checks.workloads.iter().map(|run| format!("`{}`", run.workload));
@@ -29,7 +60,7 @@ pub fn screening(kernel: &str, verdict: &Result<Screened, Failure>) -> String {
                 format!("{kernel} is {SCREENED}: nothing wrong was seen in {}", names.join(", "));
             timings.iter().fold(seen, |told, each| format!("{told}; {}", of_glance(each)))
         }
-        Err(failure) => of_failure(kernel, failure),
+        Err(reason) => not_passed(kernel, reason),
     }
 }
 
@@ -60,14 +91,17 @@ fn of_passed(kernel: &str, passed: &Passed) -> String {
         count => format!("{count} held out"),
     };
     let order = if checks.deterministic { "" } else { ", not the same bits in every order" };
-    let unseen = only_modelled(passed);
-    format!("{kernel} is correct: {workloads} and {held_out}, {runs} runs{order}{unseen}")
+    let sampled = listed("; checked in sampled blocks", passed.sampled_sizes());
+    let unchecked = listed("; not checked", passed.not_checked_sizes().map(|(name, _)| name));
+    format!(
+        "{kernel} is correct: {workloads} and {held_out}, {runs} runs{order}{sampled}{unchecked}"
+    )
 }
 
-/// Sizes at which nobody looked at results.
-fn only_modelled(passed: &Passed) -> String {
-    let names: Vec<String> = passed.only_modelled().map(|name| format!("`{name}`")).collect();
-    if names.is_empty() { String::new() } else { format!("; only modelled: {}", names.join(", ")) }
+/// Names of workloads behind what is said of them; nothing where there are none.
+fn listed<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+    if names.is_empty() { String::new() } else { format!("{what}: {}", names.join(", ")) }
 }
 
 /// A failure of a kernel of that name.
@@ -92,10 +126,6 @@ pub fn of_failure(kernel: &str, failure: &Failure) -> String {
             let still = at.as_ref().map(|at| still_running(at)).unwrap_or_default();
             format!("{kernel} was stopped after {seconds} s{place} ({step}){still}")
         }
-        Failure::DeviceLost { step, reason } => {
-            format!("{kernel} brought the device down ({step}): {reason}")
-        }
-        Failure::Cancelled => format!("{kernel} was cancelled"),
     }
 }
 
@@ -120,7 +150,6 @@ fn of_refusal(refused: &Refused) -> String {
             format!("{}, in workload `{workload}`", problems.join("; "))
         }
         Refused::Load(reason) => reason.lines().next().unwrap_or_default().to_owned(),
-        Refused::Unsupported(reason) => reason.to_string(),
         Refused::Memory(reason) => reason.clone(),
     }
 }

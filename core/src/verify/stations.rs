@@ -19,6 +19,7 @@ use crate::device::{Description, DeviceName, DeviceSheet};
 use crate::project::launch::expectation::FaultKind;
 use crate::project::manifest::Distribution;
 use crate::worker::command::WorkerCommand;
+use crate::worker::end::{WorkerEnd, WorkerRole};
 use crate::worker::error::{Death, WorkerError};
 use crate::worker::handle::WorkerHandle;
 use crate::worker::protocol::{Configuration, Limits, RequestFailure, Tools};
@@ -106,10 +107,13 @@ pub enum StationError {
     /// It exceeded its limit and was killed.
     #[error("stopped after {} s", .0.as_secs_f64())]
     TimedOut(Duration),
-    /// The process or the device ended.
+    /// The device failed.
     #[error("{0}")]
     Lost(String),
-    /// Somebody cancelled.
+    /// The process ended before it replied, and its parent did not end it.
+    #[error("{0}")]
+    Ended(Box<WorkerEnd>),
+    /// The user cancelled.
     #[error("cancelled")]
     Cancelled,
     /// It cannot do what it was ordered.
@@ -276,7 +280,7 @@ impl Stations {
             Err(StationError::Failed(failure)) => {
                 Err(StationError::Environment(format!("the reference: {failure}")))
             }
-            Err(error) => Err(error),
+            Err(error) => Err(error.of_reference()),
         }
     }
 
@@ -391,7 +395,13 @@ impl Stations {
                 self.open_reference(opening, cancellation)?;
             }
         }
-        self.unless_cancelled(judged)
+        self.unless_cancelled(judged).map_err(StationError::of_reference)
+    }
+
+    /// Ends all processes because one of them ended; the next order starts fresh ones.
+    pub fn replace_all(&mut self, death: Death) {
+        self.stop();
+        self.candidate.note_replaced(death);
     }
 
     /// Somebody who cancels may have waited for a process that hangs, and nobody knows which one does.
@@ -444,6 +454,22 @@ fn cuda_limits() -> Limits {
     Limits { address_space_bytes: None, ..Limits::default() }
 }
 
+impl StationError {
+    /// The same, where it is the reference's process that ended.
+    fn of_reference(self) -> Self {
+        match self {
+            Self::Ended(end) => {
+                Self::Ended(Box::new(WorkerEnd { role: WorkerRole::Reference, ..*end }))
+            }
+            other @ (Self::TimedOut(_)
+            | Self::Lost(_)
+            | Self::Cancelled
+            | Self::Failed(_)
+            | Self::Environment(_)) => other,
+        }
+    }
+}
+
 impl From<WorkerError> for StationError {
     fn from(error: WorkerError) -> Self {
         let text = error.to_string();
@@ -457,9 +483,11 @@ impl From<WorkerError> for StationError {
                 Self::Environment(reason)
             }
             WorkerError::Failed(RequestFailure::Station(failure)) => Self::Failed(failure),
-            WorkerError::Died { during: crate::worker::error::Stage::Call, .. } => Self::Lost(text),
-            WorkerError::Died { .. }
-            | WorkerError::Start { .. }
+            WorkerError::Died { during, death, last_words, oom_kills } => {
+                let role = WorkerRole::Candidate;
+                Self::Ended(Box::new(WorkerEnd { role, during, death, last_words, oom_kills }))
+            }
+            WorkerError::Start { .. }
             | WorkerError::Setup(_)
             | WorkerError::VersionMismatch { .. }
             | WorkerError::Protocol(_)

@@ -11,7 +11,7 @@ use super::compare::Wrongness;
 use super::evidence::Found;
 use super::fault_report::FaultReport;
 use super::inputs::Recipe;
-use super::program::Unsupported;
+use super::not_judged::NotPassed;
 use crate::compile::facts::{FactsError, LaunchFacts};
 use crate::measure::{Energy, NoEnergy, Protocol, Timing};
 use crate::project::launch::expectation::{Expectation, RefusalKind, WrongKind};
@@ -24,8 +24,8 @@ use crate::speed_of_light::situation::Profile;
 use crate::speed_of_light::standing::{NoStanding, Standing};
 use crate::units::Seconds;
 
-/// Whether a candidate is right.
-pub type Verdict = Result<Passed, Failure>;
+/// What came of verifying a candidate: it passed, it failed, or it was not judged.
+pub type Verdict = Result<Passed, NotPassed>;
 
 /// A candidate that passed everything that its device can look at. Only verification makes one.
 #[derive(Clone, Debug)]
@@ -37,11 +37,18 @@ pub struct Passed {
 }
 
 impl Passed {
-    /// Workloads that a model alone speaks of: a virtual device runs too little of them to look at results.
-    pub fn only_modelled(&self) -> impl Iterator<Item = &str> {
-        let seen = |name: &str| self.checks.workloads.iter().any(|run| run.workload == name);
-        let names = self.timings.iter().map(|timing| timing.workload.as_str());
-        names.filter(move |name| !seen(name))
+    /// Timed workloads of which no result was judged, with the reasons: their times are modelled only.
+    pub fn not_checked_sizes(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.timings.iter().filter_map(|timing| match &timing.check {
+            SizeCheck::NotChecked(reason) => Some((timing.workload.as_str(), reason.as_str())),
+            SizeCheck::Whole | SizeCheck::Sampled { .. } => None,
+        })
+    }
+
+    /// Timed workloads of which only sampled blocks were judged.
+    pub fn sampled_sizes(&self) -> impl Iterator<Item = &str> {
+        let sampled = |timing: &&WorkloadTiming| matches!(timing.check, SizeCheck::Sampled { .. });
+        self.timings.iter().filter(sampled).map(|timing| timing.workload.as_str())
     }
 }
 
@@ -54,6 +61,8 @@ pub struct WorkloadTiming {
     pub timings: Vec<Timing>,
     /// Why there is none.
     pub withheld: Option<String>,
+    /// How the results were checked at this size.
+    pub check: SizeCheck,
     /// What a virtual device counted, or why none did.
     pub profile: Result<Profile, Uncounted>,
     /// What an execution costs in energy, where somebody asked; or why nobody can say.
@@ -62,6 +71,24 @@ pub struct WorkloadTiming {
     pub standing: Option<WorkloadStanding>,
     /// What others take for the same work.
     pub baselines: Vec<BaselineTiming>,
+}
+
+/// How the results of a timed workload were checked at its own size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SizeCheck {
+    /// All outputs of a run at this size were judged.
+    Whole,
+    /// Sampled blocks ran, and elements that they wrote were judged.
+    Sampled {
+        /// Blocks that ran.
+        blocks: u64,
+        /// Blocks of the grid.
+        of: u64,
+        /// Elements that were judged.
+        elements: u64,
+    },
+    /// Nothing was executed at this size, or nothing of it judged, for this reason.
+    NotChecked(String),
 }
 
 /// Why nothing was counted.
@@ -306,15 +333,6 @@ pub enum Failure {
         /// Where it still was after many steps, if a virtual device says so.
         at: Option<Box<FaultReport>>,
     },
-    /// The process or the device ended.
-    DeviceLost {
-        /// In which step.
-        step: Step,
-        /// What is known.
-        reason: String,
-    },
-    /// Somebody cancelled.
-    Cancelled,
 }
 
 /// Why a candidate is not run at all.
@@ -333,8 +351,6 @@ pub enum Refused {
     },
     /// The device does not take its code.
     Load(String),
-    /// It asks for something that is not carried out yet.
-    Unsupported(Unsupported),
     /// It needs more memory than the device has, or than the project allows.
     Memory(String),
 }
@@ -386,15 +402,7 @@ impl Failure {
             Self::Fault(_) => "fault",
             Self::Wrong(_) => "wrong",
             Self::TimedOut { .. } => "timed_out",
-            Self::DeviceLost { .. } => "device_lost",
-            Self::Cancelled => "cancelled",
         }
-    }
-}
-
-impl From<Unsupported> for Failure {
-    fn from(unsupported: Unsupported) -> Self {
-        Self::Refused(Refused::Unsupported(unsupported))
     }
 }
 

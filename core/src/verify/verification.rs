@@ -6,25 +6,31 @@ mod domain;
 mod held_out;
 pub mod library;
 mod measuring;
+mod replay;
 mod still_running;
+mod stop;
 mod there;
+mod timed_size;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use self::held_out::Cost;
 use self::measuring::Hurry;
+pub use self::stop::{Stop, WorkerLoss};
+use self::stop::{of_judge, stop};
 use super::case::Case;
 use super::fault_report::FaultReport;
 use super::inputs::{self, Draw, Echo, Recipe};
+use super::not_judged::NotJudged;
 use super::station::{
-    CountsUse, JudgeOrder, JudgeReport, MemoryOrder, ModuleImage, RunOrder, RunReport, Scrutiny,
-    StationFailure,
+    CountsUse, GridPart, JudgeOrder, JudgeReport, MemoryOrder, ModuleImage, RunOrder, RunReport,
+    Scrutiny, StationFailure,
 };
 use super::stations::{StationError, Stations};
 use super::subject::{Subject, Trial};
 use super::verdict::{
-    Checks, Failure, Fault, Passed, Refused, Screened, Step, TimingUse, WorkloadRun, Wrong,
+    Checks, Failure, Fault, Passed, Screened, Step, TimingUse, WorkloadRun, Wrong,
 };
 use crate::cancellation::Cancellation;
 use crate::device::Placement;
@@ -48,23 +54,6 @@ const MOST_WATCHED: u64 = 1 << 16;
 /// The distributions besides the declared one, in the order in which they are tried.
 const OTHERS: [Distribution; 4] =
     [Distribution::Scaled, Distribution::Shifted, Distribution::HeavyTail, Distribution::Exact];
-
-/// Why verification ended early.
-#[derive(Debug)]
-pub enum Stop {
-    /// The candidate is not right.
-    Failure(Failure),
-    /// The request is wrong, in words.
-    Request(String),
-    /// The machine or the project is at fault, in words.
-    Broken(String),
-}
-
-impl From<Failure> for Stop {
-    fn from(failure: Failure) -> Self {
-        Self::Failure(failure)
-    }
-}
 
 /// One verification.
 pub struct Verification<'a> {
@@ -101,7 +90,8 @@ impl Verification<'_> {
                 let echoes = this.echoes(index, &trial.case);
                 this.state(trial, first, &echoes)?;
             }
-            this.domain()
+            this.domain()?;
+            this.replays(seen)
         })?;
         let costs = trials.iter().zip(&seen).map(|(trial, report)| Cost::of(trial, report));
         let slowest = costs.fold(Cost::default(), Cost::worse);
@@ -188,6 +178,7 @@ impl Verification<'_> {
             if let Some(beside) = beside {
                 report.warp_instructions = report.warp_instructions.or(beside.warp_instructions);
                 report.counted = beside.counted;
+                report.stale_reads = beside.stale_reads;
             }
             this.checks.workloads.push(WorkloadRun {
                 workload: name.to_owned(),
@@ -294,7 +285,17 @@ impl Verification<'_> {
         attempt: &Attempt<'_>,
         report: Option<Result<RunReport, StationError>>,
     ) -> Result<Option<RunReport>, Stop> {
-        report.map(|report| self.looked(attempt, report, Seer::Beside)).transpose()
+        match report {
+            // The GPU runs the candidate; what only the virtual device beside it would see, nobody looks for.
+            Some(Err(StationError::Failed(StationFailure::NotSupported(reason)))) => {
+                let unchecked = format!("what a virtual device sees: {reason}");
+                if !self.checks.not_checked.contains(&unchecked) {
+                    self.checks.not_checked.push(unchecked);
+                }
+                Ok(None)
+            }
+            report => report.map(|report| self.looked(attempt, report, Seer::Beside)).transpose(),
+        }
     }
 
     /// Runs and judges.
@@ -385,16 +386,21 @@ impl Verification<'_> {
     }
 
     fn judge(&mut self, attempt: &Attempt<'_>) -> Result<JudgeReport, Stop> {
+        self.judge_part(attempt, GridPart::Whole)
+    }
+
+    fn judge_part(&mut self, attempt: &Attempt<'_>, part: GridPart) -> Result<JudgeReport, Stop> {
         let trial = attempt.trial;
         let order = JudgeOrder {
             case: trial.case.clone(),
             program: trial.reference.clone(),
             recipe: attempt.recipe,
             outputs: std::path::PathBuf::new(),
+            part,
             admission: None,
         };
         let judged = self.stations.judge(order, REFERENCE_LIMIT, self.cancellation);
-        judged.map_err(|error| of_judge(error, &trial.case.workload))
+        judged.map_err(|error| of_judge(error, attempt.step, &trial.case.workload))
     }
 
     /// What the outputs are found to be; `instead` is the kind of a wrong result whose cause is known.
@@ -442,11 +448,11 @@ impl Verification<'_> {
         input_seed(self.seed, &case.workload, which)
     }
 
+    /// What one run may take. All of its launches share one limit, however many they are.
     fn limit(&self, trial: &Trial) -> Duration {
-        let each = Duration::from_secs(self.subject.limits.launch_secs);
-        let launches = u32::try_from(trial.candidate.launches()).unwrap_or(u32::MAX);
+        let launches = Duration::from_secs(self.subject.limits.launch_secs);
         let beside = Duration::from_secs(trial.case.bytes() / BYTES_A_SECOND) + BESIDE_LAUNCHES;
-        each.saturating_mul(launches).saturating_add(beside).min(LONGEST)
+        launches.saturating_add(beside)
     }
 
     fn count_run(&mut self, trial: &Trial) {
@@ -463,7 +469,7 @@ impl Verification<'_> {
         work: impl FnOnce(&mut Self) -> Result<T, Stop>,
     ) -> Result<T, Stop> {
         if self.cancellation.is_cancelled() {
-            return Err(Failure::Cancelled.into());
+            return Err(NotJudged::Cancelled.into());
         }
         (self.watcher)(step, workload);
         let started = Instant::now();
@@ -530,6 +536,7 @@ impl Attempt<'_> {
             scrutiny,
             counts,
             outputs: None,
+            part: GridPart::Whole,
         }
     }
 }
@@ -541,42 +548,4 @@ enum Seer {
     Device,
     /// A virtual one beside it.
     Beside,
-}
-
-/// Why the reference's process gave no report.
-fn of_judge(error: StationError, workload: &str) -> Stop {
-    let reason = match &error {
-        StationError::Cancelled => return Failure::Cancelled.into(),
-        StationError::Failed(StationFailure::Reference(reason)) => reason.clone(),
-        StationError::Failed(_)
-        | StationError::TimedOut(_)
-        | StationError::Lost(_)
-        | StationError::Environment(_) => error.to_string(),
-    };
-    Stop::Broken(format!("the reference, workload `{workload}`: {reason}"))
-}
-
-/// What a station's silence says about the candidate.
-fn stop(error: StationError, step: Step, workload: Option<&str>) -> Stop {
-    let workload = || workload.unwrap_or_default().to_owned();
-    let failure = match error {
-        StationError::Cancelled => Failure::Cancelled,
-        StationError::TimedOut(limit) => {
-            let workload = Some(workload()).filter(|name| !name.is_empty());
-            Failure::TimedOut { step, workload, limit, at: None }
-        }
-        StationError::Lost(reason) => Failure::DeviceLost { step, reason },
-        StationError::Failed(StationFailure::Load(reason)) => {
-            Failure::Refused(Refused::Load(reason))
-        }
-        StationError::Failed(StationFailure::Launch(reason)) => {
-            Failure::Refused(Refused::Launch { workload: workload(), problems: vec![reason] })
-        }
-        StationError::Failed(StationFailure::Memory(reason)) => {
-            Failure::Refused(Refused::Memory(reason))
-        }
-        StationError::Failed(failure) => return Stop::Broken(failure.to_string()),
-        StationError::Environment(reason) => return Stop::Broken(reason),
-    };
-    Stop::Failure(failure)
 }

@@ -3,12 +3,12 @@
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use tempfile::TempDir;
-
 use super::SCRATCH_PREFIX;
 use super::command::WorkerCommand;
 use super::error::{Death, WorkerError};
+use super::memory;
 use super::stderr_tail::StderrTail;
+use crate::owned_folder::OwnedFolder;
 
 /// How long a worker that closed its output may take to end by itself, so that its own exit status
 /// is what gets reported.
@@ -20,8 +20,10 @@ const GRACE: Duration = Duration::from_millis(250);
 pub(super) struct Child {
     process: std::process::Child,
     stderr: StderrTail,
-    scratch: TempDir,
+    scratch: OwnedFolder,
     ended: Option<Death>,
+    /// What the control group had counted when it started.
+    oom_kills: Option<u64>,
 }
 
 /// The two ends of the conversation.
@@ -38,7 +40,9 @@ impl Child {
     }
 
     fn try_start(command: &WorkerCommand) -> std::io::Result<(Self, Pipes)> {
-        let scratch = tempfile::Builder::new().prefix(SCRATCH_PREFIX).tempdir()?;
+        let oom_kills = memory::oom_kills();
+        // What workers of killed programs left is removed here.
+        let scratch = OwnedFolder::within(&tempfile::env::temp_dir(), SCRATCH_PREFIX)?;
         let mut process = Command::new(&command.program);
         process
             .args(&command.arguments)
@@ -57,7 +61,8 @@ impl Child {
             return Err(std::io::Error::other("the process has no pipes"));
         };
         let stderr = StderrTail::start(stderr)?;
-        Ok((Self { process, stderr, scratch, ended: None }, Pipes { to_worker, from_worker }))
+        let child = Self { process, stderr, scratch, ended: None, oom_kills };
+        Ok((child, Pipes { to_worker, from_worker }))
     }
 
     pub(super) fn scratch(&self) -> &std::path::Path {
@@ -97,6 +102,13 @@ impl Child {
             std::thread::sleep(Duration::from_millis(1));
         }
         self.kill()
+    }
+
+    /// How many processes of our control group the out-of-memory killer has ended since it started; zero where the system
+    /// does not say.
+    pub(super) fn oom_kills(&self) -> u64 {
+        let counts = self.oom_kills.zip(memory::oom_kills());
+        counts.map_or(0, |(before, now)| now.saturating_sub(before))
     }
 
     pub(super) fn last_words(&self) -> Vec<String> {

@@ -9,6 +9,7 @@ use super::child::{Child, Pipes};
 use super::command::WorkerCommand;
 use super::error::{Death, Stage, WorkerError};
 use super::frame::{Frame, FrameError};
+use super::pauses::Pauses;
 use super::protocol::{Configuration, Hello, Readiness, Ready, Reply, Request, Setup};
 use super::stderr_tail::printable;
 use crate::cancellation::Cancellation;
@@ -24,6 +25,8 @@ pub struct Worker {
     /// Taken when the worker is gone.
     pipes: Option<Pipes>,
     ready: Ready,
+    /// How long it may be stopped.
+    stopped_limit: Duration,
 }
 
 impl Worker {
@@ -44,7 +47,9 @@ impl Worker {
         let setup =
             Setup { configuration: configuration.clone(), scratch: child.scratch().to_owned() };
         let setup = Frame::new(&setup, Vec::new()).map_err(WorkerError::Request)?;
-        let allowance = Allowance::from_now(Stage::Start, configuration.limits.start, cancellation);
+        let stopped_limit = command.stopped_limit;
+        let limits = (configuration.limits.start, stopped_limit);
+        let allowance = Allowance::from_now(Stage::Start, limits, cancellation);
         let greeting = converse(&mut child, &allowance, || greet(&mut pipes, &setup))?;
         match greeting {
             Greeting::Mismatch(theirs) => {
@@ -52,7 +57,7 @@ impl Worker {
             }
             Greeting::Understood(Readiness::Failed(failure)) => Err(WorkerError::Setup(failure)),
             Greeting::Understood(Readiness::Ready(ready)) => {
-                Ok(Self { child, pipes: Some(pipes), ready })
+                Ok(Self { child, pipes: Some(pipes), ready, stopped_limit })
             }
         }
     }
@@ -90,6 +95,12 @@ impl Worker {
         Some(self.child.kill())
     }
 
+    /// The error for a worker that has ended while nobody waited for a reply; it is reaped then.
+    pub(super) fn ended(&mut self) -> Option<WorkerError> {
+        let death = self.death()?;
+        Some(died(&self.child, Stage::Call, death))
+    }
+
     /// Sends one request and waits for its reply, at most `limit` and until cancelled. A worker
     /// that exceeds the limit is killed.
     ///
@@ -110,10 +121,11 @@ impl Worker {
             return Err(WorkerError::Cancelled);
         }
         let Some(mut pipes) = self.pipes.take() else {
-            let (death, last_words) = (self.child.kill(), self.child.last_words());
-            return Err(WorkerError::Died { during: Stage::Call, death, last_words });
+            let death = self.child.kill();
+            return Err(died(&self.child, Stage::Call, death));
         };
-        let allowance = Allowance::from_now(Stage::Call, limit, cancellation);
+        let limits = (limit, self.stopped_limit);
+        let allowance = Allowance::from_now(Stage::Call, limits, cancellation);
         let reply = converse(&mut self.child, &allowance, || exchange(&mut pipes, &request))?;
         self.pipes = Some(pipes);
         match reply {
@@ -155,24 +167,33 @@ fn exchange(pipes: &mut Pipes, request: &Frame) -> Result<Reply, FrameError> {
 struct Allowance<'token> {
     during: Stage,
     limit: Duration,
+    stopped_limit: Duration,
     began: Instant,
     cancellation: &'token Cancellation,
 }
 
 impl<'token> Allowance<'token> {
-    fn from_now(during: Stage, limit: Duration, cancellation: &'token Cancellation) -> Self {
-        Self { during, limit, began: Instant::now(), cancellation }
+    fn from_now(
+        during: Stage,
+        (limit, stopped_limit): (Duration, Duration),
+        cancellation: &'token Cancellation,
+    ) -> Self {
+        Self { during, limit, stopped_limit, began: Instant::now(), cancellation }
     }
 
-    /// Waits for the one value that will come; time that the process spends waiting for others does not count.
+    /// Waits for the one value that will come. Time in which the process waits for a processor or a disk extends the limit;
+    /// time in which it is stopped or held by a debugger does not count at all.
     fn wait<Value>(&self, process: u32, receiver: &Receiver<Value>) -> Result<Value, Stop> {
         let before = kept_waiting(process);
-        let mut extension = Duration::ZERO;
+        let mut waited = Duration::ZERO;
+        let mut pauses = Pauses::from_now();
         loop {
-            let mut remaining = left(self.limit, self.began.elapsed(), extension);
+            let own = |pauses: &Pauses| self.began.elapsed().saturating_sub(pauses.not_counted());
+            let extension = waited + pauses.uninterruptible();
+            let mut remaining = left(self.limit, own(&pauses), extension);
             if remaining <= CANCELLATION_INTERVAL {
-                extension = kept_waiting(process).saturating_sub(before);
-                remaining = left(self.limit, self.began.elapsed(), extension);
+                waited = kept_waiting(process).saturating_sub(before);
+                remaining = left(self.limit, own(&pauses), waited + pauses.uninterruptible());
             }
             let slice = remaining.min(CANCELLATION_INTERVAL);
             match receiver.recv_timeout(slice) {
@@ -184,7 +205,10 @@ impl<'token> Allowance<'token> {
                 Err(RecvTimeoutError::Timeout) if remaining <= slice => {
                     return Err(Stop::LimitReached);
                 }
-                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Timeout) => pauses.look(process),
+            }
+            if pauses.stopped() >= self.stopped_limit {
+                return Err(Stop::Stopped(self.stopped_limit));
             }
         }
     }
@@ -194,7 +218,14 @@ impl<'token> Allowance<'token> {
 enum Stop {
     Cancelled,
     LimitReached,
+    Stopped(Duration),
     Silence,
+}
+
+/// The error for a worker that ended without a reply.
+fn died(child: &Child, during: Stage, death: Death) -> WorkerError {
+    let oom_kills = child.oom_kills();
+    WorkerError::Died { during, death, last_words: child.last_words(), oom_kills }
 }
 
 /// Runs one exchange on a thread of its own, because reading and writing a pipe cannot be
@@ -230,16 +261,13 @@ fn converse<Value: Send>(
         Ok(Err(FrameError::Closed | FrameError::Truncated { .. } | FrameError::Io(_)))
         | Err(Stop::Silence) => {
             let death = child.death();
-            Err(WorkerError::Died {
-                during: allowance.during,
-                death,
-                last_words: child.last_words(),
-            })
+            Err(died(child, allowance.during, death))
         }
         Ok(Err(error)) => {
             child.kill();
             Err(WorkerError::Protocol(error))
         }
+        Err(Stop::Stopped(after)) => Err(died(child, allowance.during, Death::Stopped { after })),
         Err(Stop::Cancelled) => Err(WorkerError::Cancelled),
         Err(Stop::LimitReached) => {
             Err(WorkerError::TimedOut { during: allowance.during, limit: allowance.limit })

@@ -41,8 +41,7 @@ pub(super) fn inherited_descriptors() -> Vec<String> {
 /// The end of standard input is what tells: unlike Linux's parent-death signal, which is sent when
 /// the *thread* that started the worker ends, it means that the process is gone, on every system.
 pub(super) fn end_with_parent(scratch: &Path) -> ! {
-    // Best effort: nobody is left to hear about a failure.
-    let _gone = std::fs::remove_dir_all(scratch);
+    crate::owned_folder::remove_orphan(scratch);
     #[cfg(unix)]
     unix::kill_own_group();
     std::process::abort()

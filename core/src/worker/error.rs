@@ -54,6 +54,8 @@ pub enum WorkerError {
         death: Death,
         /// The last lines of its standard error, with control characters replaced.
         last_words: Vec<String>,
+        /// How many processes of our control group the out-of-memory killer ended while the worker lived.
+        oom_kills: u64,
     },
     /// The worker said something that is not part of the protocol, and was killed.
     #[error("the worker broke the protocol: {0}")]
@@ -105,17 +107,86 @@ pub enum Death {
         /// The signal's number.
         number: i32,
     },
+    /// It was stopped for so long without a break, and was killed.
+    Stopped {
+        /// For how long.
+        after: Duration,
+    },
     /// It did not end by itself after closing its output, and was killed.
     Silent,
     /// The system does not say.
     Unknown,
 }
 
+impl Death {
+    /// Whether the process ended by what it did itself: by its own exit, or by a signal that an instruction or a call of its
+    /// own raises.
+    #[must_use]
+    pub fn is_crash(self) -> bool {
+        match self {
+            Self::Exited { .. } => true,
+            Self::Signal { number } => is_own(number),
+            Self::Stopped { .. } | Self::Silent | Self::Unknown => false,
+        }
+    }
+}
+
+/// Whether a process raises a signal by itself.
+#[cfg(unix)]
+fn is_own(number: i32) -> bool {
+    use rustix::process::Signal;
+    let own = [
+        Signal::SEGV,
+        Signal::BUS,
+        Signal::ILL,
+        Signal::ABORT,
+        Signal::FPE,
+        Signal::TRAP,
+        Signal::SYS,
+    ];
+    own.iter().any(|signal| signal.as_raw() == number)
+}
+
+/// No other system has signals.
+#[cfg(not(unix))]
+fn is_own(_number: i32) -> bool {
+    false
+}
+
+/// The usual name of a signal that ends processes.
+#[cfg(unix)]
+fn signal_name(number: i32) -> Option<&'static str> {
+    use rustix::process::Signal;
+    let names = [
+        (Signal::KILL, "SIGKILL"),
+        (Signal::TERM, "SIGTERM"),
+        (Signal::SEGV, "SIGSEGV"),
+        (Signal::BUS, "SIGBUS"),
+        (Signal::ILL, "SIGILL"),
+        (Signal::ABORT, "SIGABRT"),
+        (Signal::FPE, "SIGFPE"),
+        (Signal::XCPU, "SIGXCPU"),
+    ];
+    names.iter().find(|(signal, _)| signal.as_raw() == number).map(|(_, name)| *name)
+}
+
+/// No other system has signals.
+#[cfg(not(unix))]
+fn signal_name(_number: i32) -> Option<&'static str> {
+    None
+}
+
 impl std::fmt::Display for Death {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Exited { code } => write!(formatter, "exit status {code}"),
-            Self::Signal { number } => write!(formatter, "signal {number}"),
+            Self::Signal { number } => match signal_name(*number) {
+                Some(name) => write!(formatter, "signal {number} ({name})"),
+                None => write!(formatter, "signal {number}"),
+            },
+            Self::Stopped { after } => {
+                write!(formatter, "it was stopped for {} s", after.as_secs_f64())
+            }
             Self::Silent => formatter.write_str("it closed its output"),
             Self::Unknown => formatter.write_str("unknown cause"),
         }

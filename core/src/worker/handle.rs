@@ -73,7 +73,7 @@ impl WorkerHandle {
         limit: Duration,
         cancellation: &Cancellation,
     ) -> Result<CompileReply, WorkerError> {
-        let reply = self.call(Request::Compile(request), limit, cancellation)?;
+        let reply = self.call_afresh(Request::Compile(request), limit, cancellation)?;
         if let Reply::Compiled(reply) = reply {
             Ok(reply)
         } else {
@@ -92,7 +92,7 @@ impl WorkerHandle {
         limit: Duration,
         cancellation: &Cancellation,
     ) -> Result<Vec<u8>, WorkerError> {
-        let reply = self.call(Request::Disassemble(request), limit, cancellation)?;
+        let reply = self.call_afresh(Request::Disassemble(request), limit, cancellation)?;
         if let Reply::Disassembled(json) = reply {
             Ok(json)
         } else {
@@ -111,7 +111,7 @@ impl WorkerHandle {
         limit: Duration,
         cancellation: &Cancellation,
     ) -> Result<AssembleReply, WorkerError> {
-        let reply = self.call(Request::Assemble(request), limit, cancellation)?;
+        let reply = self.call_afresh(Request::Assemble(request), limit, cancellation)?;
         if let Reply::Assembled(reply) = reply {
             Ok(reply)
         } else {
@@ -130,7 +130,7 @@ impl WorkerHandle {
         limit: Duration,
         cancellation: &Cancellation,
     ) -> Result<(), WorkerError> {
-        let reply = self.call(Request::ExtractHeaders { into }, limit, cancellation)?;
+        let reply = self.call_afresh(Request::ExtractHeaders { into }, limit, cancellation)?;
         if reply == Reply::HeadersExtracted {
             Ok(())
         } else {
@@ -168,7 +168,7 @@ impl WorkerHandle {
         limit: Duration,
         cancellation: &Cancellation,
     ) -> Result<RunReport, WorkerError> {
-        let reply = self.call(Request::Run(Box::new(order)), limit, cancellation)?;
+        let reply = self.call_opened(Request::Run(Box::new(order)), limit, cancellation)?;
         if let Reply::Ran(report) = reply { Ok(*report) } else { self.unexpected("ran", &reply) }
     }
 
@@ -183,7 +183,7 @@ impl WorkerHandle {
         limit: Duration,
         cancellation: &Cancellation,
     ) -> Result<MeasureReport, WorkerError> {
-        let reply = self.call(Request::Measure(Box::new(order)), limit, cancellation)?;
+        let reply = self.call_opened(Request::Measure(Box::new(order)), limit, cancellation)?;
         if let Reply::Measured(report) = reply {
             Ok(*report)
         } else {
@@ -202,12 +202,53 @@ impl WorkerHandle {
         limit: Duration,
         cancellation: &Cancellation,
     ) -> Result<JudgeReport, WorkerError> {
-        let reply = self.call(Request::Judge(Box::new(order)), limit, cancellation)?;
+        let reply = self.call_opened(Request::Judge(Box::new(order)), limit, cancellation)?;
         if let Reply::Judged(report) = reply {
             Ok(*report)
         } else {
             self.unexpected("judged", &reply)
         }
+    }
+
+    /// As [`WorkerHandle::call`], for a request that depends on nothing before it: where the worker ends without a reply, a
+    /// fresh one gets the request once more.
+    ///
+    /// # Errors
+    ///
+    /// As [`Worker::start`] and [`Worker::call`]; [`WorkerError::Died`] after two workers have ended.
+    fn call_afresh(
+        &mut self,
+        request: Request,
+        limit: Duration,
+        cancellation: &Cancellation,
+    ) -> Result<Reply, WorkerError> {
+        match self.call(request.clone(), limit, cancellation) {
+            Err(WorkerError::Died { death, .. }) => {
+                self.replaced.push(death);
+                self.call(request, limit, cancellation)
+            }
+            replied => replied,
+        }
+    }
+
+    /// As [`WorkerHandle::call`], for a request to the device that the worker has open: one that died meanwhile is not
+    /// replaced by a worker that has opened none.
+    fn call_opened(
+        &mut self,
+        request: Request,
+        limit: Duration,
+        cancellation: &Cancellation,
+    ) -> Result<Reply, WorkerError> {
+        if let Some(error) = self.worker.as_mut().and_then(Worker::ended) {
+            self.worker = None;
+            return Err(error);
+        }
+        self.call(request, limit, cancellation)
+    }
+
+    /// Records that a worker which ended is to be replaced.
+    pub(crate) fn note_replaced(&mut self, death: Death) {
+        self.replaced.push(death);
     }
 
     /// Sends one request and waits for its reply; restarts the worker first if it is gone.

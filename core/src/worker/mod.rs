@@ -16,6 +16,7 @@
 
 pub mod client;
 pub mod command;
+pub mod end;
 pub mod error;
 pub mod frame;
 pub mod handle;
@@ -27,6 +28,8 @@ pub mod server;
 mod busy;
 mod child;
 mod confine;
+mod memory;
+mod pauses;
 mod stderr_tail;
 mod tools;
 mod wire;

@@ -26,10 +26,11 @@ pub(in crate::commands) fn compile_status(error: &CompileError) -> Status {
         CompileError::Rejected(_) | CompileError::TimedOut { .. } => Status::KernelFailed,
         CompileError::Cancelled => Status::Interrupted,
         CompileError::UnknownTarget { .. } => Status::BadRequest,
-        // A compiler that dies while it compiles was brought down by the kernel.
-        CompileError::Worker { source: WorkerError::Died { during: Stage::Call, .. }, .. } => {
-            Status::KernelFailed
-        }
+        // A compiler that crashes in two processes while it compiles was brought down by the kernel.
+        CompileError::Worker {
+            source: WorkerError::Died { during: Stage::Call, death, oom_kills: 0, .. },
+            ..
+        } if death.is_crash() => Status::KernelFailed,
         CompileError::ToolMissing { .. }
         | CompileError::Worker { .. }
         | CompileError::Headers(_) => Status::Environment,

@@ -34,7 +34,11 @@ fn side(told: &Told<'_>, side: usize) -> Value {
             "sentence": sentence::verdict(&title, &run.verdict),
             "verdict": match &run.verdict {
                 Ok(_) => "passed",
-                Err(failure) => failure.word(),
+                Err(reason) => reason.word(),
+            },
+            "status": match &run.verdict {
+                Ok(_) => "passed",
+                Err(reason) => reason.status(),
             },
         }),
         Found::Library(asked) => {

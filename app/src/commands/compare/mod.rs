@@ -11,7 +11,7 @@ use lightbench_core::evaluate::compare::{Compared, ComparedWorkload, Pair};
 use lightbench_core::evaluate::{EvaluateError, Run, Unfit};
 use lightbench_core::measure::{Mode, Protocol};
 use lightbench_core::project::{Project, Purpose};
-use lightbench_core::verify::verdict::{Failure, TimingUse};
+use lightbench_core::verify::verdict::TimingUse;
 use lightbench_core::verify::verification::library::LibraryTimes;
 
 use self::side::{LIBRARY, Side};
@@ -180,11 +180,7 @@ impl Order {
 impl Found {
     fn status(&self) -> Status {
         match self {
-            Self::Kernel(run) => match &run.verdict {
-                Ok(_) => Status::Passed,
-                Err(Failure::Cancelled) => Status::Interrupted,
-                Err(_) => Status::KernelFailed,
-            },
+            Self::Kernel(run) => run::status(&run.verdict),
             Self::Library(None | Some(Ok(_))) => Status::Passed,
             Self::Library(Some(Err(Unfit::Unusable(_)))) => Status::Environment,
             Self::Library(Some(Err(Unfit::Wrong(_)))) => Status::KernelFailed,

@@ -6,6 +6,7 @@ use lightbench_core::speed_of_light::bound::{Bound, PhysicalBound};
 use lightbench_core::speed_of_light::standing::NoStanding;
 use lightbench_core::speed_of_light::verdict_line;
 use lightbench_core::units::Fraction;
+use lightbench_core::verify::not_judged::NotPassed;
 use lightbench_core::verify::sentence;
 use lightbench_core::verify::verification::library::LibraryTimes;
 
@@ -41,7 +42,14 @@ pub(super) fn of(told: &Told<'_>) -> String {
 fn verdict(told: &Told<'_>, side: usize, letter: &str) -> String {
     let title = told.sides[side].title();
     let (is_right, sentence) = match &told.done.found[side] {
-        Found::Kernel(run) => (Some(run.verdict.is_ok()), sentence::verdict(&title, &run.verdict)),
+        Found::Kernel(run) => {
+            let is_right = match &run.verdict {
+                Ok(_) => Some(true),
+                Err(NotPassed::Failed(_)) => Some(false),
+                Err(NotPassed::NotJudged(_)) => None,
+            };
+            (is_right, sentence::verdict(&title, &run.verdict))
+        }
         Found::Library(None) => (None, format!("{title} was not asked")),
         Found::Library(Some(Ok(times))) => (Some(true), library(times)),
         Found::Library(Some(Err(unfit))) => (Some(false), format!("{title}: {unfit}")),

@@ -24,11 +24,14 @@ pub(super) fn of(root: &Path, shown: Option<&Shown>) -> Value {
             })
         })
         .collect();
+    let damaged = shown.map(|shown| &shown.listing.damaged);
+    let unreadable = damaged.map(|rows| rows.iter().map(|row| row.run).collect::<Vec<_>>());
     json!({
         "schema": "lightbench.history/1",
         "project": root.display().to_string(),
         "count": shown.map_or(0, |shown| shown.count),
         "runs": runs,
-        "unreadable": shown.map(|shown| &shown.listing.unreadable),
+        "unreadable": unreadable,
+        "damaged": damaged,
     })
 }

@@ -14,7 +14,8 @@ use lightbench_core::history::machine::Machine;
 use lightbench_core::history::place::Place;
 use lightbench_core::history::query::{Filter, Listing, Order};
 use lightbench_core::history::{
-    HistoryError, Notice, Opened, Provenance, RunNumber, Store, Suspicion, open, table,
+    HistoryError, Notice, Opened, Provenance, RunNumber, Store, Suspicion, open, open_and_read,
+    table,
 };
 
 use crate::args::{self, Selection, Sort};
@@ -29,7 +30,9 @@ pub fn run(session: &Session, arguments: &args::History) -> Outcome {
 
 fn listed(session: &Session, arguments: &args::History) -> Result<Outcome, Refused> {
     let root = project_folder(&arguments.project)?;
-    let Some(Opened { mut store, mut notices }) = existing(session, &root)? else {
+    let shown = |store: &Store| Shown::of(store, &arguments.selection, order(arguments.sort));
+    let Some((Opened { mut store, mut notices }, mut listing)) = read(session, &root, shown)?
+    else {
         if let Some(number) = arguments.choose_baseline.or(arguments.set_label) {
             return Err(HistoryError::NoSuchRun(RunNumber(number)).into());
         }
@@ -43,7 +46,10 @@ fn listed(session: &Session, arguments: &args::History) -> Result<Outcome, Refus
         let label = Label::typed(words).map_err(|error| Refused::Request(error.to_string()))?;
         store.label(RunNumber(number), label.as_ref())?;
     }
-    let shown = Shown::of(&store, &arguments.selection, order(arguments.sort))?;
+    if arguments.choose_baseline.or(arguments.set_label).is_some() {
+        listing = shown(&store)?;
+    }
+    let shown = listing;
     // It is said once in this command, and not with every run.
     notices
         .retain(|notice| !matches!(notice, Notice::FromElsewhere { .. }) || shown.has_recorded());
@@ -143,11 +149,13 @@ impl From<HistoryError> for Refused {
             HistoryError::NoSuchRun(_)
             | HistoryError::OnlyRecorded(_)
             | HistoryError::NotPassed(_)
+            | HistoryError::DamagedRun(_)
             | HistoryError::MissingText { .. } => Self::Request(message),
             HistoryError::Files { .. }
             | HistoryError::Newer { .. }
             | HistoryError::Damaged { .. }
             | HistoryError::Full { .. }
+            | HistoryError::ReadOnly { .. }
             | HistoryError::Busy { .. }
             | HistoryError::Database { .. }
             | HistoryError::Unwritable(_)
@@ -178,8 +186,20 @@ fn project_folder(path: &Path) -> Result<PathBuf, Refused> {
 
 /// The history of a project, if it has one; nothing is made.
 pub(crate) fn existing(session: &Session, root: &Path) -> Result<Option<Opened>, HistoryError> {
-    let place = Place::for_reading(root, session.state.as_deref())?;
-    place.map(|place| open(&place, &machine(session)?, Suspicion::None)).transpose()
+    Ok(read(session, root, |_store| Ok(()))?.map(|(opened, ())| opened))
+}
+
+/// The history of a project and what is read from it, if it has one; nothing is made. Where reading meets damage, what can
+/// be read is copied to a new file, and read from there.
+pub(crate) fn read<T>(
+    session: &Session,
+    root: &Path,
+    read: impl FnMut(&Store) -> Result<T, HistoryError>,
+) -> Result<Option<(Opened, T)>, HistoryError> {
+    let state = session.state.as_deref();
+    let Some(place) = Place::for_reading(root, state)? else { return Ok(None) };
+    let machine = state.map_or_else(|| Ok(Machine::without_key()), Machine::known)?;
+    open_and_read(&place, &machine, read).map(Some)
 }
 
 /// The history of a project, begun if it has none.

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use lightbench_core::display_text::visible;
+use lightbench_core::history::query::Listing;
 use lightbench_core::history::record::Outcome;
 use lightbench_core::history::timing::{Clock, Mode};
 use lightbench_core::history::{Provenance, StoredRun};
@@ -20,7 +21,7 @@ pub(super) fn of(shown: Option<&Shown>) -> String {
         return none(0);
     };
     if shown.listing.runs.is_empty() {
-        return none(shown.count);
+        return none(shown.count) + &damaged(&shown.listing);
     }
     let mut table = Table::new(&[
         ">run",
@@ -44,9 +45,19 @@ pub(super) fn of(shown: Option<&Shown>) -> String {
     if shown.listing.runs.iter().any(is_mean) {
         text += "\na time over several workloads is their geometric mean; reports have each\n";
     }
-    if !shown.listing.unreadable.is_empty() {
-        let numbers: Vec<_> = shown.listing.unreadable.iter().map(ToString::to_string).collect();
-        writeln!(text, "not understood: {}", numbers.join(", ")).ok();
+    text + &damaged(&shown.listing)
+}
+
+/// The damaged rows, counted and named.
+fn damaged(listing: &Listing) -> String {
+    let rows = &listing.damaged;
+    let mut text = match rows.len() {
+        0 => return String::new(),
+        1 => "\n1 damaged row was skipped:\n".to_owned(),
+        count => format!("\n{} damaged rows were skipped:\n", grouped(count as u64)),
+    };
+    for row in rows {
+        writeln!(text, "  {}", visible(&row.to_string())).ok();
     }
     text
 }

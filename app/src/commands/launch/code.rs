@@ -7,7 +7,7 @@ use lightbench_core::compile::facts::{FactsError, Setting, selection};
 use lightbench_core::compile::{
     Artifact, Build, CompileError, CompileJob, Compiler, KernelFacts, SourceNames, artifact,
 };
-use lightbench_core::device::{Description, DeviceKind, DeviceSheet, SheetError};
+use lightbench_core::device::{Described, Description, DeviceKind, DeviceSheet, SheetError};
 use lightbench_core::project::policy::Limits;
 use lightbench_core::project::scaffold::signature;
 use lightbench_core::project::{
@@ -196,9 +196,11 @@ fn workload<'a>(project: &'a Project, arguments: &Launch) -> Result<&'a Workload
 
 /// The numbers of the device.
 fn sheet(device: &Description) -> Result<&'static DeviceSheet, SheetError> {
-    match device.kind {
+    match &device.kind {
         DeviceKind::Virtual => DeviceSheet::named(&device.name),
-        DeviceKind::Cuda { .. } => DeviceSheet::of_gpu(&device.title, device.capability),
+        DeviceKind::Cuda { attributes, .. } => {
+            Described::of(attributes).map(|found| Described::kept(found.sheet))
+        }
     }
 }
 

@@ -55,7 +55,7 @@ pub(super) fn of(done: &Done<'_>) -> Value {
 fn driver(kind: &DeviceKind) -> Value {
     match kind {
         DeviceKind::Virtual => Value::Null,
-        DeviceKind::Cuda { uuid, driver: (major, minor) } => {
+        DeviceKind::Cuda { uuid, driver: (major, minor), .. } => {
             json!({ "cuda": format!("{major}.{minor}"), "uuid": uuid })
         }
     }
@@ -67,6 +67,7 @@ fn watch(request: &super::request::Request) -> Value {
         Races::Ignored => "ignored",
         Races::CudaIdiom => "cuda_idiom",
         Races::Strict => "strict",
+        Races::Replayed { .. } => "replayed",
     };
     let schedule = match watch.schedule {
         Schedule::Deterministic => json!("deterministic"),

@@ -12,7 +12,7 @@ fn said(settings: Option<&str>, check: Option<&str>, json: bool) -> (Status, Str
     }
     let state = Some(state.path().to_owned());
     let session = Session { state, ..Session::new(Surroundings::default()) };
-    let outcome = run(&session, &Models { check: check.map(str::to_owned), json });
+    let outcome = run(&session, &Models { action: None, check: check.map(str::to_owned), json });
     let text = outcome.output + &outcome.errors;
     (outcome.status, anstream::adapter::strip_str(&text).to_string())
 }
@@ -52,6 +52,14 @@ fn a_key_that_is_there_is_not_shown() {
     }
 }
 
+/// An agent that reads the kernel's name out of the question and writes the kernel.
+const HONEST: &str = "while read -r line; do case $line in *check_*) name=${line#*check_}; name=${name%%[!0-9a-f]*};; esac; done; \
+    printf '```cuda\\nextern \\042C\\042 __global__ void check_%s(float* out) { out[0] = 1.0f; }\\n```\\n' $name";
+
+fn script(text: &str) -> String {
+    format!("(models: (agents: {{\"sh\": (argv: [\"/bin/sh\", \"-c\", {text:?}])}}))")
+}
+
 #[test]
 fn one_is_asked() {
     let check = |settings: &str, name: &str, status: Status, part: &str| {
@@ -62,8 +70,87 @@ fn one_is_asked() {
     check(SERVER, "local", Status::Environment, "needs a key");
     let agent = "(models: (agents: {\"cat\": (argv: [\"/bin/cat\"])}))";
     if cfg!(unix) {
-        check(agent, "cat", Status::Passed, "Say the one word: ready");
+        // What repeats the question, and what says anything but the kernel, is no model that searches can use.
+        check(agent, "cat", Status::Environment, "not in the form that searches need");
+        check(&script("echo ready"), "sh", Status::Environment, "it said: ready");
+        check(&script(HONEST), "sh", Status::Passed, "answers in the form that searches need");
     }
     let absent = agent.replace("/bin/cat", "/no/such/program");
     check(&absent, "cat", Status::Environment, "cannot be started");
+}
+
+/// What `models add` says with these settings and arguments, and the settings afterwards.
+fn added(settings: Option<&str>, arguments: &[&str]) -> (Status, String, Option<String>) {
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        models: Models,
+    }
+    let state = tempfile::tempdir().unwrap();
+    let path = state.path().join(SETTINGS);
+    if let Some(text) = settings {
+        fs::write(&path, text).unwrap();
+    }
+    let session =
+        Session { state: Some(state.path().to_owned()), ..Session::new(Surroundings::default()) };
+    let line = [&["models", "add"], arguments].concat();
+    let Line { models } = clap::Parser::try_parse_from(line).unwrap();
+    let outcome = run(&session, &models);
+    let text = anstream::adapter::strip_str(&(outcome.output + &outcome.errors)).to_string();
+    let before = fs::read_to_string(path.with_extension("ron.before")).ok();
+    assert_eq!(before.is_some(), settings.is_some() && text.contains("is written to"), "{text}");
+    assert!(before.is_none_or(|before| settings == Some(&before)), "the text before is kept");
+    (outcome.status, text, fs::read_to_string(path).ok())
+}
+
+#[test]
+fn an_entry_is_added_beside_what_is_there() {
+    let check = |settings: Option<&str>, arguments: &[&str], parts: &[&str]| {
+        let arguments = [arguments, &["--no-check"]].concat();
+        let (status, said, after) = added(settings, &arguments);
+        assert_eq!(status, Status::Passed, "{said}");
+        let after = after.unwrap();
+        let read = Settings::from_ron(&after).unwrap();
+        assert!(Roster::new(&read.models).is_ok(), "{after}");
+        for part in parts {
+            assert!(after.contains(part), "{part} in {after}");
+        }
+    };
+    let vllm = ["vllm", "--model", "coder"];
+    check(None, &vllm, &["\"vllm\"", "http://localhost:8000/v1", "\"coder\"", "input: 0.0"]);
+    check(Some(SERVER), &vllm, &["\"vllm\"", "\"local\"", "LIGHTBENCH_NO_SUCH_KEY"]);
+    check(
+        Some("(zoom: 1.25) // as I like it"),
+        &["ollama", "--model", "coder", "--name", "mine"],
+        &["zoom: 1.25", "\"mine\"", "http://localhost:11434/v1"],
+    );
+    check(
+        None,
+        &["openai", "--model", "coder", "--prices", "3", "15"],
+        &["https://api.openai.com/v1", "OPENAI_API_KEY", "max_completion_tokens", "15.0"],
+    );
+    check(
+        None,
+        &["anthropic", "--model", "coder", "--keyring", "work"],
+        &["https://api.anthropic.com/v1", "messages", "keyring(\"work\")"],
+    );
+}
+
+#[test]
+fn an_entry_that_cannot_be_added_changes_nothing() {
+    let check = |settings: Option<&str>, arguments: &[&str], expected: Status, part: &str| {
+        let (status, said, after) = added(settings, arguments);
+        assert!(status == expected && said.contains(part), "{status:?}: {said}");
+        assert_eq!(after.as_deref(), settings, "{said}");
+    };
+    let local = ["vllm", "--name", "local", "--model", "coder"];
+    check(Some(SERVER), &local, Status::BadRequest, "already");
+    check(Some("(zoom: "), &local, Status::BadRequest, "nothing is written");
+    let key = ["openai", "--model", "coder", "--key-variable", "sk-0123-abc"];
+    check(None, &key, Status::BadRequest, "never is the key");
+    let elsewhere = ["vllm", "--model", "coder", "--endpoint", "http://example.com/v1"];
+    check(None, &elsewhere, Status::BadRequest, "unencrypted");
+    let nobody = ["vllm", "--endpoint", "http://127.0.0.1:9/v1"];
+    check(None, &nobody, Status::Environment, "does not say which models it has");
+    check(None, &["codex", "--endpoint", "https://x/v1"], Status::BadRequest, "is for servers");
 }

@@ -14,8 +14,9 @@ use lightbench_core::evaluate::profiled::{Profilable, profilable};
 use lightbench_core::evaluate::{EvaluateError, Evaluation, PolicyUse, Run};
 use lightbench_core::nsight::{Hardware, Order, ProfileError, Profiler, hardware, write_report};
 use lightbench_core::toolchain::{NsightProgram, ProgramError, nsight};
+use lightbench_core::verify::not_judged::NotPassed;
 use lightbench_core::verify::sentence;
-use lightbench_core::verify::verdict::{Failure, TimingUse};
+use lightbench_core::verify::verdict::TimingUse;
 
 use self::request::Request;
 use self::viewer::Viewer;
@@ -129,7 +130,7 @@ fn reported(
 
 /// A kernel that is wrong is not profiled.
 fn wrong(request: &Request, run: &Run, as_json: bool) -> Outcome {
-    if let Err(Failure::Cancelled) = run.verdict {
+    if run.verdict.as_ref().is_err_and(NotPassed::is_cancelled) {
         return Outcome::failed(Status::Interrupted, "cancelled; nothing was profiled");
     }
     let kernel = &request.kernel().name;

@@ -7,8 +7,9 @@ use lightbench_core::project::scalar::ScalarValue;
 use lightbench_core::verify::compare::{Mismatch, Wrongness};
 use lightbench_core::verify::evidence::{Found, Origin};
 use lightbench_core::verify::fault_report::{CodePlace, FaultReport};
+use lightbench_core::verify::not_judged::{NotJudged, NotPassed};
 use lightbench_core::verify::sentence;
-use lightbench_core::verify::verdict::{Checks, Failure, Refused, Wrong};
+use lightbench_core::verify::verdict::{Checks, Failure, Passed, Refused, SizeCheck, Wrong};
 use serde_json::{Value, json};
 
 use super::{Report, times};
@@ -31,16 +32,19 @@ pub(super) fn run(report: &Report<'_>, kernel: &Kernel, run: &Run) -> Value {
         "sentence": sentence::verdict(&kernel.name, &run.verdict),
         "verdict": match &run.verdict {
             Ok(_) => "passed",
-            Err(failure) => failure.word(),
+            Err(reason) => reason.word(),
         },
+        "status": status(&run.verdict),
     });
     match &run.verdict {
         Ok(passed) => {
             value["passed"] = checks(&passed.checks);
-            value["passed"]["only_modelled"] = passed.only_modelled().collect();
+            value["passed"]["only_modelled"] =
+                passed.not_checked_sizes().map(|(workload, _)| workload).collect();
+            value["passed"]["timed_sizes"] = timed_sizes(passed);
             value["passed"]["times"] = json!(times::document(&passed.timings));
         }
-        Err(failure) => value[failure.word()] = payload(failure),
+        Err(reason) => value[reason.word()] = payload(reason),
     }
     value
 }
@@ -55,6 +59,21 @@ pub(super) fn runs(report: &Report<'_>) -> Value {
         "runs": runs,
         "broken": report::broken_json(report.broken.iter().copied()),
     })
+}
+
+/// How each timed workload was checked at its own size.
+fn timed_sizes(passed: &Passed) -> Value {
+    let each = passed.timings.iter().map(|timing| match &timing.check {
+        SizeCheck::Whole => json!({ "workload": timing.workload, "check": "whole" }),
+        SizeCheck::Sampled { blocks, of, elements } => json!({
+            "workload": timing.workload, "check": "sampled",
+            "blocks": blocks, "of_blocks": of, "elements": elements,
+        }),
+        SizeCheck::NotChecked(reason) => {
+            json!({ "workload": timing.workload, "check": "not_checked", "reason": reason })
+        }
+    });
+    each.collect()
 }
 
 pub(super) fn checks(checks: &Checks) -> Value {
@@ -87,7 +106,30 @@ pub(super) fn checks(checks: &Checks) -> Value {
     })
 }
 
-pub(super) fn payload(failure: &Failure) -> Value {
+/// Which of the three outcomes it is: the value of `status`.
+pub(super) fn status<Tier>(verdict: &Result<Tier, NotPassed>) -> &'static str {
+    verdict.as_ref().map_or_else(NotPassed::status, |_| "passed")
+}
+
+pub(super) fn payload(reason: &NotPassed) -> Value {
+    match reason {
+        NotPassed::Failed(failure) => of_failure(failure),
+        NotPassed::NotJudged(reason) => not_judged(reason),
+    }
+}
+
+fn not_judged(reason: &NotJudged) -> Value {
+    match reason {
+        NotJudged::DeviceLost { step, reason } => json!({ "step": step, "reason": reason }),
+        NotJudged::CrashesWorker { step, workload, death } => {
+            json!({ "step": step, "workload": workload, "death": death.to_string() })
+        }
+        NotJudged::NotSupported { reason } => json!({ "message": reason }),
+        NotJudged::Cancelled => json!({}),
+    }
+}
+
+fn of_failure(failure: &Failure) -> Value {
     match failure {
         Failure::Compile(error) => failure::to_json(error),
         Failure::Refused(refused) => refusal(refused),
@@ -104,8 +146,6 @@ pub(super) fn payload(failure: &Failure) -> Value {
             "step": step, "workload": workload, "limit_seconds": limit.as_secs_f64(),
             "at": at.as_ref().map(|at| one_fault(at)),
         }),
-        Failure::DeviceLost { step, reason } => json!({ "step": step, "reason": reason }),
-        Failure::Cancelled => json!({}),
     }
 }
 
@@ -130,9 +170,6 @@ fn refusal(refused: &Refused) -> Value {
             json!({ "kind": "launch", "workload": workload, "problems": problems })
         }
         Refused::Load(reason) => json!({ "kind": "load", "message": reason }),
-        Refused::Unsupported(reason) => {
-            json!({ "kind": "unsupported", "message": reason.to_string() })
-        }
         Refused::Memory(reason) => json!({ "kind": "memory", "message": reason }),
     }
 }

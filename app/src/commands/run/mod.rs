@@ -16,7 +16,8 @@ use lightbench_core::engine::{AskedBy, Conditions, Ending, Request, Work};
 use lightbench_core::evaluate::{EvaluateError, PolicyUse, Run};
 use lightbench_core::measure::{EnergyUse, Protocol};
 use lightbench_core::project::{BrokenFile, Kernel, NoKernel, Part, Project};
-use lightbench_core::verify::verdict::{Failure, TimingUse};
+use lightbench_core::verify::not_judged::{NotJudged, NotPassed};
+use lightbench_core::verify::verdict::TimingUse;
 
 use self::record::{AskedFor, Keeping, Recorder};
 use super::bench::{self, Chosen};
@@ -106,7 +107,7 @@ fn evaluated(
         let ending = desk.ending(&kernel.name, Request::Evaluate(work, conditions));
         let mut run = evaluated_run(ending, seed).map_err(|error| failed(&error, as_json))?;
         recorder.append(kernel, &mut run);
-        let stopped = matches!(run.verdict, Err(Failure::Cancelled));
+        let stopped = run.verdict.as_ref().is_err_and(NotPassed::is_cancelled);
         runs.push((kernel, run));
         if stopped {
             break;
@@ -191,7 +192,7 @@ pub(crate) fn evaluated_run(ending: Ending, seed: u64) -> Result<Run, EvaluateEr
     match ending {
         Ending::Evaluated(run) | Ending::Cancelled { so_far: Some(run), .. } => Ok(*run),
         Ending::Cancelled { so_far: None, .. } => {
-            let (candidate, verdict) = (None, Err(Failure::Cancelled));
+            let (candidate, verdict) = (None, Err(NotJudged::Cancelled.into()));
             Ok(Run { candidate, seed, verdict, elapsed: Duration::ZERO })
         }
         other @ (Ending::Screened(_)
@@ -263,18 +264,17 @@ fn outcome(report: &Report<'_>, notices: &[String], form: Form) -> Outcome {
     Outcome { output, errors, status }
 }
 
-pub(super) fn status<Tier>(verdict: &Result<Tier, Failure>) -> Status {
+/// What a verdict says to a script: a kernel that was not judged is no kernel that failed.
+pub(super) fn status<Tier>(verdict: &Result<Tier, NotPassed>) -> Status {
     match verdict {
         Ok(_) => Status::Passed,
-        Err(Failure::Cancelled) => Status::Interrupted,
-        Err(Failure::DeviceLost { .. }) => Status::KernelFailed,
-        Err(
-            Failure::Compile(_)
-            | Failure::Refused(_)
-            | Failure::Fault(_)
-            | Failure::Wrong(_)
-            | Failure::TimedOut { .. },
-        ) => Status::KernelFailed,
+        Err(NotPassed::Failed(_)) => Status::KernelFailed,
+        Err(NotPassed::NotJudged(NotJudged::Cancelled)) => Status::Interrupted,
+        Err(NotPassed::NotJudged(
+            NotJudged::DeviceLost { .. }
+            | NotJudged::CrashesWorker { .. }
+            | NotJudged::NotSupported { .. },
+        )) => Status::Environment,
     }
 }
 

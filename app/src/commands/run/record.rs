@@ -216,10 +216,10 @@ impl<'a> Recorder<'a> {
     ) -> Result<Option<Outcome>, HistoryError> {
         match &run.verdict {
             Ok(passed) => self.passed(passed, texts).map(Some),
-            Err(failure) => Ok(FailureWord::of(failure).map(|word| Outcome::Failed {
+            Err(reason) => Ok(FailureWord::of(reason).map(|word| Outcome::Failed {
                 word,
                 sentence: sentence::verdict(&kernel.name, &run.verdict),
-                evidence: json::payload(failure),
+                evidence: json::payload(reason),
             })),
         }
     }

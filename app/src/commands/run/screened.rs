@@ -5,15 +5,16 @@ use lightbench_core::engine::{Ending, Request, Screens};
 use lightbench_core::evaluate::{EvaluateError, Screening};
 use lightbench_core::measure::Protocol;
 use lightbench_core::project::{BrokenFile, Kernel};
+use lightbench_core::verify::not_judged::NotPassed;
 use lightbench_core::verify::sentence::{self, SCREENED};
-use lightbench_core::verify::verdict::{Failure, Glance, ScreenedTiming, TimingUse};
+use lightbench_core::verify::verdict::{Glance, ScreenedTiming, TimingUse};
 use serde_json::{Value, json};
 
 use super::super::desk::Desk;
 use super::{Asked, Chosen, Form, Report, failed, no_verdict, status, text};
 use crate::outcome::{Outcome, Status, document};
 use crate::report;
-use crate::style::{ERROR, GOOD};
+use crate::style::GOOD;
 
 /// The kernels that are looked at, and those that are not understood.
 #[derive(Clone, Copy)]
@@ -40,7 +41,7 @@ pub(super) fn screened(
         let ending = desk.ending(&kernel.name, request);
         let screening =
             of_ending(ending, asked.conditions.seed).map_err(|error| failed(&error, as_json))?;
-        let stopped = matches!(screening.verdict, Err(Failure::Cancelled));
+        let stopped = screening.verdict.as_ref().is_err_and(NotPassed::is_cancelled);
         screenings.push((*kernel, screening));
         if stopped {
             break;
@@ -94,9 +95,9 @@ fn shown(report: &Report<'_>, screenings: &[(&Kernel, Screening)]) -> String {
         let (sentence, seconds) = (with_readable_names(&sentence), screening.elapsed.as_secs_f64());
         match &screening.verdict {
             Ok(_) => text.push_str(&format!("{GOOD}?{GOOD:#} {sentence} ({seconds:.1} s)\n")),
-            Err(failure) => {
-                text.push_str(&format!("{ERROR}✗{ERROR:#} {sentence} ({seconds:.1} s)\n"));
-                text.push_str(&text::evidence_below(report, kernel, failure));
+            Err(reason) => {
+                let sentence = format!("{sentence} ({seconds:.1} s)");
+                text.push_str(&text::not_passed(report, kernel, reason, &sentence));
             }
         }
     }
@@ -123,7 +124,11 @@ fn value(report: &Report<'_>, kernel: &Kernel, screening: &Screening) -> Value {
         "sentence": sentence::screening(&kernel.name, &screening.verdict),
         "verdict": match &screening.verdict {
             Ok(_) => "screened",
-            Err(failure) => failure.word(),
+            Err(reason) => reason.word(),
+        },
+        "status": match &screening.verdict {
+            Ok(_) => "screened",
+            Err(reason) => reason.status(),
         },
     });
     match &screening.verdict {
@@ -132,7 +137,7 @@ fn value(report: &Report<'_>, kernel: &Kernel, screening: &Screening) -> Value {
             let times = screened.timings.iter().map(glance).collect::<Vec<_>>();
             value["screened_times"] = json!(times);
         }
-        Err(failure) => value[failure.word()] = super::json::payload(failure),
+        Err(reason) => value[reason.word()] = super::json::payload(reason),
     }
     value
 }

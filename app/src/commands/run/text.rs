@@ -12,6 +12,7 @@ use lightbench_core::units::counted;
 use lightbench_core::verify::compare::{ErrorMap, Wrongness};
 use lightbench_core::verify::evidence;
 use lightbench_core::verify::inputs::{Along, Class, DomainDraw, Draw, Recipe};
+use lightbench_core::verify::not_judged::NotPassed;
 use lightbench_core::verify::sentence;
 use lightbench_core::verify::verdict::{Checks, DomainInputs, Failure, Fault, Refused, Wrong};
 
@@ -20,7 +21,7 @@ use crate::commands::check::failure;
 use crate::commands::fault::{self, Quoted};
 use crate::diagnostics;
 use crate::report;
-use crate::style::{DIM, ERROR, GOOD};
+use crate::style::{DIM, ERROR, GOOD, NOTE};
 
 /// Faults that are shown; the sentence counts them all.
 const MOST_FAULTS: usize = 3;
@@ -79,15 +80,28 @@ fn one(report: &Report<'_>, kernel: &Kernel, run: &Run) -> String {
             let lines: String = lines.into_iter().map(|line| format!("    {line}\n")).collect();
             format!("{GOOD}✓{GOOD:#} {sentence} ({seconds:.1} s)\n{lines}")
         }
-        Err(failure) => {
-            let text = format!("{ERROR}✗{ERROR:#} {sentence} ({seconds:.1} s)\n");
-            text + &evidence_below(report, kernel, failure)
+        Err(reason) => not_passed(report, kernel, reason, &format!("{sentence} ({seconds:.1} s)")),
+    }
+}
+
+/// A sentence with the mark of its outcome, and the evidence of a failure below it.
+pub(super) fn not_passed(
+    report: &Report<'_>,
+    kernel: &Kernel,
+    reason: &NotPassed,
+    sentence: &str,
+) -> String {
+    match reason {
+        NotPassed::Failed(failure) => {
+            let evidence = evidence_below(report, kernel, failure);
+            format!("{ERROR}✗{ERROR:#} {sentence}\n{evidence}")
         }
+        NotPassed::NotJudged(_) => format!("{NOTE}?{NOTE:#} {sentence}\n"),
     }
 }
 
 /// What shows a failure, below its sentence.
-pub(super) fn evidence_below(report: &Report<'_>, kernel: &Kernel, failure: &Failure) -> String {
+fn evidence_below(report: &Report<'_>, kernel: &Kernel, failure: &Failure) -> String {
     indented(&evidence_of(report, kernel, failure))
 }
 
@@ -169,14 +183,9 @@ fn evidence_of(report: &Report<'_>, kernel: &Kernel, failure: &Failure) -> Strin
         }
         Failure::Fault(fault) => faults(fault, kernel, report),
         Failure::Wrong(wrong) => wrongness(wrong),
-        Failure::Refused(
-            Refused::Launch { .. }
-            | Refused::Load(_)
-            | Refused::Unsupported(_)
-            | Refused::Memory(_),
-        )
-        | Failure::DeviceLost { .. }
-        | Failure::Cancelled => String::new(),
+        Failure::Refused(Refused::Launch { .. } | Refused::Load(_) | Refused::Memory(_)) => {
+            String::new()
+        }
         Failure::TimedOut { at, .. } => {
             at.iter().map(|at| fault::text(at, &quoted_places(kernel, report))).collect()
         }

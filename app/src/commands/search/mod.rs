@@ -13,13 +13,14 @@ use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 
 use lightbench_core::search::entry::End;
+use lightbench_core::search::operators::Attention;
 use lightbench_core::search::{
     Audience, Control, EngineLaboratory, Entry, Explorer, Kept, Story, Verdict,
 };
 
 use self::ordered::{Begun, Ordered};
-use super::bench;
 use super::run::record::{AskedFor, Keeping, Recorder};
+use super::{bench, progress};
 use crate::args;
 use crate::outcome::{Outcome, Status};
 use crate::report;
@@ -56,12 +57,16 @@ fn searched(
     if let Some(name) = &arguments.replay {
         return replay::replayed(session, arguments, name, wanted);
     }
-    let Ordered { mut order, begun, conditions, engine, compiler, chosen } =
+    let Ordered { mut order, begun, repeats, conditions, engine, compiler, chosen } =
         ordered::ordered(session, arguments, wanted)?;
     let control = Control::under(&session.cancellation);
     let client = engine.client();
     let batch = ordered::batch(&chosen);
     let project = std::sync::Arc::clone(&order.project);
+    order.attend(&Attention {
+        cancellation: session.cancellation.clone(),
+        hear: std::sync::Arc::new(|waiting| progress::show(&waiting.to_string())),
+    });
     let laboratory =
         EngineLaboratory::new(client, std::sync::Arc::clone(&project), conditions, control, batch);
     let asked = AskedFor {
@@ -70,7 +75,6 @@ fn searched(
         keeping: Keeping::Records,
     };
     let mut recorder = Recorder::new(session, &project, &chosen, asked, compiler);
-    order.knowledge = place::knowledge(session);
     let audience = Audience {
         listener: Box::new(move |entry, story| tell(entry, story, as_json)),
         keeper: Box::new(|Kept { kernel, run, origin, parent }| {
@@ -99,6 +103,8 @@ fn searched(
         notices.push(format!("what was learnt is not kept: {error}"));
     }
     let written = written(arguments, &project.root, &story);
+    notices.extend(repeats);
+    notices.extend(story.silences().iter().map(text::silence));
     let status = status(&story);
     let mut output = if as_json { String::new() } else { text::summary(&story) };
     match written {
@@ -122,6 +128,7 @@ fn tell(entry: &Entry, story: &Story, as_json: bool) {
 }
 
 fn say(text: &str) {
+    progress::clear();
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).unwrap_or_default();
 }
@@ -135,6 +142,10 @@ fn status(story: &Story) -> Status {
         Some(End::Stopped) => Status::Interrupted,
         Some(End::Impossible(_)) if passed => Status::Environment,
         Some(End::Impossible(_)) => Status::KernelFailed,
+        // The user named the models: a search without them is not what was asked for, whoever else proposed.
+        Some(End::NothingLeft | End::Budget(_)) | None if story.no_model_answered() => {
+            Status::Environment
+        }
         Some(End::NothingLeft | End::Budget(_)) | None => Status::Passed,
     }
 }

@@ -7,8 +7,8 @@ use lightbench_core::engine::{Conditions, Engine};
 use lightbench_core::evaluate::PolicyUse;
 use lightbench_core::measure::Protocol;
 use lightbench_core::project::Project;
-use lightbench_core::search::{Budget, Forecasting, Journal, Order, Story};
-use lightbench_core::suggest::model::Roles;
+use lightbench_core::search::{Budget, Forecasting, Header, Journal, Order, PROGRAM, Story};
+use lightbench_core::suggest::model::{PREFIX, Roles};
 use lightbench_core::verify::verdict::TimingUse;
 
 use super::terms::{Place, Terms};
@@ -27,6 +27,8 @@ const ON_GPU: usize = 32;
 pub(super) struct Ordered {
     pub(super) order: Order,
     pub(super) begun: Begun,
+    /// What may keep it from repeating an earlier search to the bit.
+    pub(super) repeats: Option<String>,
     pub(super) conditions: Conditions,
     pub(super) engine: Engine,
     pub(super) compiler: String,
@@ -69,7 +71,15 @@ pub(super) fn ordered(
             Some(Journal::resume(&path, machine.clone()).map_err(|error| refuse(&error))?)
         }
     };
-    let device = before.as_ref().map(|(_, read)| read.story.header.device.clone());
+    let like = match &arguments.like {
+        None => None,
+        Some(name) => {
+            let path = place::any_journal(&folder, name).map_err(|error| refuse(&error))?;
+            Some(Journal::read(&path, &machine).map_err(|error| refuse(&error))?.story)
+        }
+    };
+    let earlier = before.as_ref().map(|(_, read)| &read.story).or(like.as_ref());
+    let device = earlier.map(|story| story.header.device.clone());
     let device = arguments.device.clone().or(device);
     let (engine, compiler, chosen) = bench::engine(session, device.as_deref(), as_json)?;
     let project: Arc<Project> = Arc::from(project);
@@ -81,18 +91,34 @@ pub(super) fn ordered(
             (order, Begun::Before(journal, Box::new(read.story)))
         }
         None => {
-            let seed = match arguments.seed {
-                Some(seed) => seed,
-                None => bench::fresh_seed().map_err(|error| broken(&error))?,
+            let order = match (&like, arguments.seed) {
+                (Some(story), _) => terms.like(place, story),
+                (None, Some(seed)) => terms.begun(place, seed),
+                (None, None) => {
+                    terms.begun(place, bench::fresh_seed().map_err(|error| broken(&error))?)
+                }
             };
-            let order = terms.begun(place, seed).map_err(|error| refuse(&error))?;
+            let order = order.map_err(|error| refuse(&error))?;
             let path = folder.join(format!("{}.jsonl", order.id));
             let journal = Journal::create(&path, machine).map_err(|error| broken(&error))?;
             (order, Begun::New(journal))
         }
     };
     let conditions = conditions(&chosen, order.workload.clone(), order.seed);
-    Ok(Ordered { order, begun, conditions, engine, compiler, chosen })
+    let repeats = like.as_ref().and_then(|story| unlike(&story.header));
+    Ok(Ordered { order, begun, repeats, conditions, engine, compiler, chosen })
+}
+
+/// Why a search may differ from the one that it repeats, beside the clocks of a GPU.
+fn unlike(header: &Header) -> Option<String> {
+    let models = header.operators.iter().any(|operator| operator.starts_with(PREFIX));
+    if header.program != PROGRAM {
+        return Some(format!(
+            "search {} is of lightbench {}, and this is {PROGRAM}: rules and models of the device may differ",
+            header.id, header.program
+        ));
+    }
+    models.then(|| format!("search {} asked models, which may answer otherwise now", header.id))
 }
 
 /// How candidates of a search are evaluated.

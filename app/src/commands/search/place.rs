@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use lightbench_core::history::HistoryError;
 use lightbench_core::history::machine::Machine;
 use lightbench_core::history::place::Place;
+use lightbench_core::no_links::{self, Access};
 use lightbench_core::search::{Entry, Header};
 use lightbench_core::suggest::knowledge::Knowledge;
 
@@ -17,9 +18,6 @@ const FOLDER: &str = "searches";
 
 /// The first line of a journal has no more bytes.
 const MOST_OF_HEADER: u64 = 1 << 20;
-
-/// The folder of a project in which everything of ours is.
-const BESIDE_PROJECT: &str = ".lightbench";
 
 /// What was learnt, in the user's state folder.
 const KNOWLEDGE: &str = "knowledge.ron";
@@ -38,7 +36,7 @@ pub(crate) fn known_folder(
         return Ok(Some(place.folder.join(FOLDER)));
     }
     // A search that was killed before its first run was kept has no history beside it.
-    let own = root.join(BESIDE_PROJECT).join(FOLDER);
+    let own = root.join(no_links::FOLDER).join(FOLDER);
     Ok(own.is_dir().then_some(own))
 }
 
@@ -60,33 +58,38 @@ pub(crate) fn journal(folder: &Path, name: &str) -> io::Result<PathBuf> {
             ))),
         };
     }
-    let mut newest: Option<PathBuf> = None;
-    // Where nothing was searched yet there is no folder.
-    for entry in fs::read_dir(folder).into_iter().flatten() {
-        let path = entry?.path();
-        let is_journal = path.extension().is_some_and(|extension| extension == "jsonl");
-        // Names begin with the time.
-        if is_journal && newest.as_ref().is_none_or(|other| path > *other) {
-            newest = Some(path);
-        }
-    }
+    let names = match no_links::names(folder) {
+        Ok(names) => names,
+        // Where nothing was searched yet there is no folder.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        Err(error) => return Err(error),
+    };
+    // Names begin with the time. A file without a header is no search: earlier versions left such on a full disk.
+    let paths = names.into_iter().rev().map(|name| folder.join(name));
+    let newest = paths.into_iter().find(|path| is_journal(path) && header(path).is_some());
     newest.ok_or_else(|| io::Error::other(format!("there is no search in {}", folder.display())))
+}
+
+fn is_journal(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "jsonl")
 }
 
 /// The journal of this name, the newest, or any file.
 pub(super) fn any_journal(folder: &Path, name: &str) -> io::Result<PathBuf> {
     let path = Path::new(name);
     if path.extension().is_some() && path.is_file() {
-        return Ok(path.to_owned());
+        // The user named it, so that a link there is the user's.
+        return path.canonicalize();
     }
     journal(folder, name)
 }
 
-/// What the journals of a folder are about, the newest first; a file that is none is passed over.
+/// What the journals of a folder are about, the newest first; a file that is none is passed over, and so is a folder
+/// that is a link.
 pub(crate) fn listed(folder: &Path) -> Vec<Header> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let Ok(names) = no_links::names(folder) else { return Vec::new() };
     let mut headers: Vec<Header> =
-        entries.filter_map(|entry| header(&entry.ok()?.path())).collect();
+        names.into_iter().filter_map(|name| header(&folder.join(name))).collect();
     headers.sort_by_key(|header| std::cmp::Reverse(header.began_at));
     headers
 }
@@ -99,7 +102,7 @@ fn header(path: &Path) -> Option<Header> {
         entry: Entry,
     }
     let mut first = String::new();
-    let file = fs::File::open(path).ok()?;
+    let file = no_links::open(path, Access::Read).ok()?;
     BufReader::new(file.take(MOST_OF_HEADER)).read_line(&mut first).ok()?;
     match serde_json::from_str::<Line>(&first).ok()?.entry {
         // It is found by the name of its file.

@@ -11,6 +11,7 @@ use lightbench_core::strategies::{StrategyKind, TunerKind};
 use lightbench_core::suggest::knowledge::Knowledge;
 use lightbench_core::suggest::model::Roles;
 
+use super::place::knowledge;
 use super::proposers::{Proposers, ledger};
 use crate::commands::bench::Chosen;
 use crate::session::Session;
@@ -45,33 +46,74 @@ pub(crate) struct Place<'a> {
     pub(crate) chosen: &'a Chosen,
 }
 
+/// What an order has beside its terms.
+struct Begun {
+    id: String,
+    kernel: Arc<Kernel>,
+    seed: u64,
+    knowledge: Knowledge,
+    /// What was spent before a restart.
+    spent: Spent,
+}
+
+/// The name of a search that begins now.
+fn fresh_id(kernel: &str, seed: u64) -> String {
+    let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
+    let id = format!("{now}-{kernel}-{:04x}", seed & 0xffff);
+    id.chars().filter(|each| each.is_ascii_alphanumeric() || *each == '-').collect()
+}
+
+/// The kernel that an earlier search began with, where project and device are still the same; `changed` says what a
+/// project that is not means.
+fn earlier(place: Place<'_>, story: &Story, changed: &str) -> Result<Arc<Kernel>, String> {
+    let header = &story.header;
+    if header.definition != definition_hash(place.project) {
+        return Err(changed.to_owned());
+    }
+    if place.chosen.device.to_string() != header.device {
+        return Err(format!("this search ran on {}", header.device));
+    }
+    let first = story.variants.first().ok_or("the search has no variant yet")?;
+    let kernel = place.project.draft(&header.kernel, first.proposal.source.clone());
+    let none = "the kernel that it began with is not a kernel of the project any more";
+    kernel.map(Arc::new).map_err(|_problems| none.to_owned())
+}
+
 impl Terms {
     /// A new search.
     pub(crate) fn begun(&self, place: Place<'_>, seed: u64) -> Result<Order, String> {
         let kernel = self.kernel(place.project)?;
-        let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
-        let id = format!("{now}-{}-{:04x}", kernel.name, seed & 0xffff);
-        let id = id.chars().filter(|each| each.is_ascii_alphanumeric() || *each == '-').collect();
-        self.order(place, (id, kernel, seed), &Spent::default())
+        let id = fresh_id(&kernel.name, seed);
+        let knowledge = knowledge(place.session);
+        let begun = Begun { id, kernel, seed, knowledge, spent: Spent::default() };
+        self.order(place, begun)
+    }
+
+    /// A new search that repeats an earlier one: its kernel, seed and knowledge, and its terms where these have none.
+    pub(crate) fn like(&self, place: Place<'_>, story: &Story) -> Result<Order, String> {
+        let header = &story.header;
+        let what = "the project has changed since that search, so that nothing can repeat it: search without `--like`";
+        let kernel = earlier(place, story, what)?;
+        let known = header.knowledge.clone();
+        let knowledge = known.ok_or(
+            "the journal of that search does not say what was known when it began, so that nothing can repeat it: search with its `--seed`",
+        )?;
+        let (id, seed) = (fresh_id(&header.kernel, header.seed), header.seed);
+        let begun = Begun { id, kernel, seed, knowledge, spent: Spent::default() };
+        self.continued(header)?.order(place, begun)
     }
 
     /// As it was begun, with a larger budget where these terms have one.
     pub(crate) fn again(&self, place: Place<'_>, story: &Story) -> Result<Order, String> {
         let header = &story.header;
-        if header.definition != definition_hash(place.project) {
-            let what = "the project has changed since this search began, so that its results no longer count";
-            return Err(what.to_owned());
-        }
-        if place.chosen.device.to_string() != header.device {
-            return Err(format!("this search ran on {}", header.device));
-        }
-        let first = story.variants.first().ok_or("the search has no variant yet")?;
-        let kernel = place
-            .project
-            .draft(&header.kernel, first.proposal.source.clone())
-            .map_err(|_problems| "the kernel that it began with is none any more".to_owned())?;
-        let begun = (header.id.clone(), Arc::new(kernel), header.seed);
-        self.continued(header)?.order(place, begun, &story.spent)
+        let what =
+            "the project has changed since this search began, so that its results no longer count";
+        let kernel = earlier(place, story, what)?;
+        // What was learnt since must not change what this search tries next.
+        let known = header.knowledge.clone();
+        let knowledge = known.unwrap_or_else(|| knowledge(place.session));
+        let (id, seed, spent) = (header.id.clone(), header.seed, story.spent);
+        self.continued(header)?.order(place, Begun { id, kernel, seed, knowledge, spent })
     }
 
     /// Those of a search that began before.
@@ -105,8 +147,7 @@ impl Terms {
     fn order(
         &self,
         Place { session, project, chosen }: Place<'_>,
-        (id, kernel, seed): (String, Arc<Kernel>, u64),
-        spent: &Spent,
+        Begun { id, kernel, seed, knowledge, spent }: Begun,
     ) -> Result<Order, String> {
         let proposers = Proposers {
             session,
@@ -114,7 +155,7 @@ impl Terms {
             roles: self.roles,
             contrast: self.contrast,
             seed,
-            ledger: ledger(&self.budget, spent),
+            ledger: ledger(&self.budget, &spent),
         };
         let (tunes, operators) = proposers.operators(&self.operators)?;
         Ok(Order {
@@ -133,7 +174,7 @@ impl Terms {
             forecast: self.forecast,
             budget: self.budget,
             seed,
-            knowledge: Knowledge::default(),
+            knowledge,
         })
     }
 

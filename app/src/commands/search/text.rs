@@ -1,7 +1,10 @@
 //! A search as lines on a terminal.
 
+use lightbench_core::display_text::visible;
 use lightbench_core::search::entry::{Basis, End};
-use lightbench_core::search::{Decision, Entry, Look, Order, Story, Variant, Verdict, foresight};
+use lightbench_core::search::{
+    Decision, Entry, Look, Order, Silence, Story, Variant, Verdict, foresight,
+};
 use lightbench_core::units::{Seconds, counted};
 
 use crate::commands::bench::Chosen;
@@ -32,6 +35,16 @@ pub(super) fn heading_again(story: &Story, chosen: &Chosen) -> String {
         story.header.id,
         counted(story.variants.len() as u64, "variant", "variants"),
         story.spent.looked()
+    )
+}
+
+/// That a model took no part in a search.
+pub(super) fn silence(silence: &Silence) -> String {
+    let Silence { model, asked, why } = silence;
+    let asked = counted(*asked as u64, "question", "questions");
+    let (model, why) = (visible(model), visible(why));
+    format!(
+        "`model:{model}` answered none of {asked}: {why}; `lightbench models --check {model}` asks it once"
     )
 }
 

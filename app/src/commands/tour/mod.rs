@@ -10,7 +10,7 @@ use std::time::Instant;
 use lightbench_core::engine::Request;
 use lightbench_core::evaluate::Run;
 use lightbench_core::project::Project;
-use lightbench_core::verify::verdict::Failure;
+use lightbench_core::verify::not_judged::NotPassed;
 
 use self::order::Step;
 use super::bench::{self, Chosen};
@@ -107,7 +107,7 @@ fn evaluated<'a>(
         let ending = desk.ending(&step.kernel.name, Request::Evaluate(work, conditions));
         let mut run = evaluated_run(ending, seed).map_err(|error| failed(&error, false))?;
         recorder.append(step.kernel, &mut run);
-        let stopped = matches!(run.verdict, Err(Failure::Cancelled));
+        let stopped = run.verdict.as_ref().is_err_and(NotPassed::is_cancelled);
         steps.push((step, run));
         if stopped {
             break;

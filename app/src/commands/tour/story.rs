@@ -10,11 +10,12 @@ use lightbench_core::evaluate::Run;
 use lightbench_core::project::Workload;
 use lightbench_core::speed_of_light::fact::Fact;
 use lightbench_core::speed_of_light::than::Than;
+use lightbench_core::verify::not_judged::NotPassed;
 use lightbench_core::verify::sentence;
-use lightbench_core::verify::verdict::{Failure, WorkloadTiming};
+use lightbench_core::verify::verdict::WorkloadTiming;
 
 use super::Tour;
-use crate::style::{DIM, ERROR, GOOD, STRONG};
+use crate::style::{DIM, ERROR, GOOD, NOTE, STRONG};
 
 /// What may be told of a change, what matters most first.
 const TOLD: [Fact; 14] = [
@@ -89,7 +90,12 @@ pub(super) fn sizes(tour: &Tour<'_>, workload: &Workload) -> String {
 fn came_of(name: &str, run: &Run) -> String {
     let sentence = sentence::verdict(name, &run.verdict);
     match &run.verdict {
-        Err(_) => format!("  {ERROR}✗{ERROR:#} {}\n", with_readable_names(&sentence)),
+        Err(NotPassed::Failed(_)) => {
+            format!("  {ERROR}✗{ERROR:#} {}\n", with_readable_names(&sentence))
+        }
+        Err(NotPassed::NotJudged(_)) => {
+            format!("  {NOTE}?{NOTE:#} {}\n", with_readable_names(&sentence))
+        }
         Ok(_) => {
             let line =
                 told(run).and_then(|timed| timed.standing.as_ref()).map(|stands| &stands.line);
@@ -134,7 +140,8 @@ fn changed(now: &BTreeMap<Fact, f64>, before: &BTreeMap<Fact, f64>) -> Vec<Strin
 
 /// How it ended, and what one may do now.
 pub(super) fn end(tour: &Tour<'_>, folder: &Path, took: Duration) -> String {
-    let is_cancelled = |(_, run): &(_, Run)| matches!(run.verdict, Err(Failure::Cancelled));
+    let is_cancelled =
+        |(_, run): &(_, Run)| run.verdict.as_ref().is_err_and(NotPassed::is_cancelled);
     if tour.steps.iter().any(is_cancelled) {
         let (ended, all) = (tour.steps.len() - 1, tour.project.kernels.len());
         return format!("stopped: {ended} of {all} kernels had ended\n");

@@ -31,7 +31,7 @@ fn on_a_gpu(
     let (name, title) = (DeviceName::Cuda(0), "NVIDIA H200".to_owned());
     script.find(Finding::Machine(Ok(Found {
         evaluator: Box::new(script.clone()),
-        devices: vec![DeviceChoice { name, sheet, title, calibration: None }],
+        devices: vec![DeviceChoice { name, sheet, title, calibration: None, remarks: Vec::new() }],
         compiler: "NVRTC 13.5".to_owned(),
         without_gpu: None,
         profiler,

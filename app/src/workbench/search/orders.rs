@@ -7,7 +7,7 @@ use std::time::Duration;
 use lightbench_core::evaluate::Run;
 use lightbench_core::project::Kernel;
 use lightbench_core::search::entry::End;
-use lightbench_core::search::{Budget, Header, Story, Verdict};
+use lightbench_core::search::{Budget, Header, Silence, Story, Verdict};
 
 use super::{
     Beginning, Current, Failures, Hold, Plan, ReadSearch, SearchCommand, SearchHeard, SearchOrder,
@@ -193,6 +193,7 @@ impl Workbench {
                 SearchHeard::Ran(recording) => self.hand(Errand::Record(recording)),
                 SearchHeard::Broken(what) => self.notices.say(Weight::Error, what, now),
                 SearchHeard::Ended(why, knowledge) => {
+                    self.tell_silences(now);
                     self.hand(Errand::Learn(knowledge));
                     if let Some(opened) = &self.opened {
                         self.hand(Errand::ListSearches(opened.project.root.clone()));
@@ -204,6 +205,15 @@ impl Workbench {
                     self.notices.say(weight, format!("the search ended: {}", ended(&why)), now);
                 }
             }
+        }
+    }
+
+    /// Models that took no part in the search that ended are named: it is not what was planned.
+    fn tell_silences(&mut self, now: Duration) {
+        let story = self.searches.current.as_ref().and_then(|current| current.story.as_ref());
+        for Silence { model, why, .. } in story.map(|story| story.silences()).unwrap_or_default() {
+            let what = format!("model {model} never answered: {why}");
+            self.notices.say(Weight::Warning, what, now);
         }
     }
 

@@ -86,6 +86,8 @@ fn header() -> Header {
         forecast: Forecasting::Off,
         budget: Budget { evaluations: Some(80), ..Budget::default() },
         seed: 7,
+        program: String::new(),
+        knowledge: None,
     }
 }
 
@@ -136,6 +138,7 @@ fn judged(variant: usize, micros: f64) -> Entry {
         lines: vec![line],
         bottleneck: None,
         advised: Vec::new(),
+        not_checked: Vec::new(),
     };
     Entry::Judged { variant, verdict }
 }

@@ -5,6 +5,7 @@ use std::net::TcpStream;
 
 use ureq::unversioned::transport::{Buffers, LazyBuffers, NextTimeout, Transport};
 
+use super::HEAD_BYTES;
 use super::watch::Watch;
 use crate::stop::SLICE;
 
@@ -39,7 +40,8 @@ impl Line {
     }
 }
 
-const BUFFER: usize = 64 << 10;
+/// More than the longest head: a buffer that is full looks like a connection that was closed.
+const BUFFER: usize = 2 * HEAD_BYTES;
 
 fn is_slice_over(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)

@@ -22,12 +22,12 @@ use crate::endpoint::Endpoint;
 use crate::error::{Trouble, Wait};
 use crate::text::excerpt;
 
-/// What is sent.
+/// What is sent: `GET` without a body, `POST` with one.
 pub(crate) struct Outgoing<'a> {
     pub(crate) endpoint: &'a Endpoint,
     pub(crate) path: &'a str,
     pub(crate) headers: Vec<(&'static str, String)>,
-    pub(crate) body: String,
+    pub(crate) body: Option<String>,
     pub(crate) proxy: Option<ureq::Proxy>,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Incoming {
 }
 
 /// Sends a request and waits for the head of the answer. Redirects are answers like any other.
-pub(crate) fn post(outgoing: Outgoing<'_>, watch: &Watch) -> Result<Incoming, Trouble> {
+pub(crate) fn send(outgoing: Outgoing<'_>, watch: &Watch) -> Result<Incoming, Trouble> {
     let host = outgoing.endpoint.host().to_owned();
     let agent = agent(&outgoing, watch);
     let request = written(outgoing).map_err(|error| trouble_of(error, &host))?;
@@ -57,6 +57,9 @@ pub(crate) fn post(outgoing: Outgoing<'_>, watch: &Watch) -> Result<Incoming, Tr
     })
 }
 
+/// How much of the head of an answer is read.
+const HEAD_BYTES: usize = 64 << 10;
+
 /// An agent of one request: no connection outlives it, so none is found dead by the next.
 fn agent(outgoing: &Outgoing<'_>, watch: &Watch) -> Agent {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -69,6 +72,7 @@ fn agent(outgoing: &Outgoing<'_>, watch: &Watch) -> Agent {
         .max_redirects(0)
         .max_redirects_will_error(false)
         .http_status_as_error(false)
+        .max_response_header_size(HEAD_BYTES)
         .user_agent(concat!("lightbench/", env!("CARGO_PKG_VERSION")))
         .tls_config(tls)
         .build();
@@ -81,13 +85,18 @@ fn agent(outgoing: &Outgoing<'_>, watch: &Watch) -> Agent {
 }
 
 fn written(outgoing: Outgoing<'_>) -> Result<Request<String>, ureq::Error> {
-    let mut request = Request::post(outgoing.endpoint.with_path(outgoing.path));
+    let address = outgoing.endpoint.with_path(outgoing.path);
+    let mut request = match outgoing.body {
+        Some(_) => Request::post(address),
+        None => Request::get(address),
+    };
     for (name, value) in outgoing.headers {
         let mut value = HeaderValue::try_from(value).map_err(ureq::http::Error::from)?;
         value.set_sensitive(true);
         request = request.header(name, value);
     }
-    Ok(request.body(outgoing.body)?)
+    // No body is an empty one, for which no length is sent with `GET`.
+    Ok(request.body(outgoing.body.unwrap_or_default())?)
 }
 
 impl Incoming {
@@ -125,6 +134,12 @@ fn trouble_of(error: ureq::Error, host: &str) -> Trouble {
     let host = host.to_owned();
     if matches!(error, ureq::Error::Rustls(_) | ureq::Error::Tls(_)) {
         return Trouble::Encryption { host, reason };
+    }
+    if let ureq::Error::LargeResponseHeader(_, limit) = error {
+        return Trouble::HeadTooLong { host, limit };
+    }
+    if matches!(error, ureq::Error::Protocol(_)) {
+        return Trouble::NotHttp { host, reason };
     }
     let ureq::Error::Io(error) = error else { return Trouble::Connection { host, reason } };
     match error.into_inner() {

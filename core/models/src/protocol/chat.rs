@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Asked, Odd, Progress, WrittenError};
+use super::{Asked, Odd, Progress, WrittenError, reported};
 use crate::events::Event;
 use crate::model::Stop;
 use crate::settings::LimitName;
@@ -42,6 +42,9 @@ struct Chunk {
 
 #[derive(Deserialize)]
 struct Choice {
+    /// Which of several answers; one is asked for.
+    #[serde(default)]
+    index: u64,
     /// A piece, while it streams.
     delta: Option<Said>,
     /// The whole, otherwise.
@@ -52,12 +55,19 @@ struct Choice {
 #[derive(Deserialize)]
 struct Said {
     content: Option<String>,
+    /// Why the model declines.
+    refusal: Option<String>,
+    /// Thoughts, by the name that DeepSeek and vLLM gave them.
+    reasoning_content: Option<Value>,
+    /// The same, by the name that OpenRouter, Ollama and newer vLLM give them.
+    reasoning: Option<Value>,
+    tool_calls: Option<Value>,
 }
 
 #[derive(Deserialize)]
 struct WrittenUsage {
-    prompt_tokens: Option<u64>,
-    completion_tokens: Option<u64>,
+    prompt_tokens: Option<Value>,
+    completion_tokens: Option<Value>,
 }
 
 pub(super) fn read(event: &Event, progress: &mut Progress) -> Result<String, Odd> {
@@ -85,11 +95,12 @@ fn take(chunk: Chunk, progress: &mut Progress) -> Result<String, Odd> {
         return Err(error.into());
     }
     if let Some(usage) = chunk.usage {
-        progress.input = usage.prompt_tokens.or(progress.input);
-        progress.output = usage.completion_tokens.or(progress.output);
+        progress.input = reported(usage.prompt_tokens.as_ref()).or(progress.input);
+        progress.output = reported(usage.completion_tokens.as_ref()).or(progress.output);
     }
     progress.model = chunk.model.or_else(|| progress.model.take());
-    let Some(choice) = chunk.choices.into_iter().next() else { return Ok(String::new()) };
+    let first = chunk.choices.into_iter().find(|choice| choice.index == 0);
+    let Some(choice) = first else { return Ok(String::new()) };
     if let Some(reason) = choice.finish_reason {
         progress.stop = Some(match reason.as_str() {
             "stop" => Stop::Finished,
@@ -98,6 +109,25 @@ fn take(chunk: Chunk, progress: &mut Progress) -> Result<String, Odd> {
             _ => Stop::Other(reason),
         });
     }
-    let said = choice.delta.or(choice.message);
-    Ok(said.and_then(|said| said.content).unwrap_or_default())
+    let Some(said) = choice.delta.or(choice.message) else { return Ok(String::new()) };
+    for beside in [&said.reasoning_content, &said.reasoning, &said.tool_calls] {
+        progress.beside_bytes += beside.as_ref().map_or(0, length);
+    }
+    progress.calls_tool |= said.tool_calls.as_ref().is_some_and(|calls| length(calls) > 0);
+    let refusal = said.refusal.unwrap_or_default();
+    progress.beside_bytes += refusal.len();
+    progress.refusal.push_str(&refusal);
+    Ok(said.content.unwrap_or_default())
+}
+
+/// Bytes of what a model said in this form.
+fn length(said: &Value) -> usize {
+    match said {
+        Value::Null => 0,
+        Value::String(text) => text.len(),
+        Value::Array(parts) if parts.is_empty() => 0,
+        Value::Array(_) | Value::Object(_) | Value::Bool(_) | Value::Number(_) => {
+            said.to_string().len()
+        }
+    }
 }

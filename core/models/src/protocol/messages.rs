@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Asked, Odd, Progress, WrittenError};
+use super::{Asked, Odd, Progress, WrittenError, reported};
 use crate::events::Event;
 use crate::model::Stop;
 
@@ -66,10 +66,17 @@ struct Block {
     #[serde(rename = "type")]
     kind: String,
     text: Option<String>,
+    /// Of `thinking` and `thinking_delta`.
+    thinking: Option<String>,
+    /// Of `input_json_delta`.
+    partial_json: Option<String>,
 }
 
 impl Block {
-    fn into_text(self) -> String {
+    fn into_text(self, progress: &mut Progress) -> String {
+        let beside = [&self.thinking, &self.partial_json];
+        progress.beside_bytes += beside.into_iter().flatten().map(String::len).sum::<usize>();
+        progress.calls_tool |= matches!(self.kind.as_str(), "tool_use" | "input_json_delta");
         let is_text = matches!(self.kind.as_str(), "text" | "text_delta");
         self.text.filter(|_| is_text).unwrap_or_default()
     }
@@ -82,19 +89,21 @@ struct End {
 
 #[derive(Deserialize)]
 struct WrittenUsage {
-    input_tokens: Option<u64>,
-    output_tokens: Option<u64>,
-    cache_creation_input_tokens: Option<u64>,
-    cache_read_input_tokens: Option<u64>,
+    input_tokens: Option<Value>,
+    output_tokens: Option<Value>,
+    cache_creation_input_tokens: Option<Value>,
+    cache_read_input_tokens: Option<Value>,
 }
 
 impl Progress {
     fn take_usage(&mut self, usage: Option<WrittenUsage>) {
         let Some(usage) = usage else { return };
         let cached = [usage.cache_creation_input_tokens, usage.cache_read_input_tokens];
-        let cached: u64 = cached.into_iter().flatten().sum();
-        self.input = usage.input_tokens.map(|fresh| fresh + cached).or(self.input);
-        self.output = usage.output_tokens.or(self.output);
+        let cached = cached.iter().filter_map(|count| reported(count.as_ref()));
+        let cached = cached.fold(0, u64::saturating_add);
+        let fresh = reported(usage.input_tokens.as_ref());
+        self.input = fresh.map(|fresh| fresh.saturating_add(cached)).or(self.input);
+        self.output = reported(usage.output_tokens.as_ref()).or(self.output);
     }
 
     fn take_stop(&mut self, reason: Option<String>) {
@@ -115,7 +124,7 @@ pub(super) fn read(event: &Event, progress: &mut Progress) -> Result<String, Odd
             progress.take_usage(message.usage);
         }
         Told::ContentBlockStart { content_block: block }
-        | Told::ContentBlockDelta { delta: block } => return Ok(block.into_text()),
+        | Told::ContentBlockDelta { delta: block } => return Ok(block.into_text(progress)),
         Told::MessageDelta { delta, usage } => {
             progress.take_usage(usage);
             progress.take_stop(delta.stop_reason);
@@ -149,7 +158,7 @@ pub(super) fn read_whole(body: &str, progress: &mut Progress) -> Result<String, 
             progress.take_stop(message.stop_reason);
             progress.is_over = true;
             progress.stop.get_or_insert(Stop::Finished);
-            Ok(message.content.into_iter().map(Block::into_text).collect())
+            Ok(message.content.into_iter().map(|block| block.into_text(progress)).collect())
         }
     }
 }

@@ -40,6 +40,12 @@ pub(crate) struct Progress {
     pub(crate) output: Option<u64>,
     pub(crate) stop: Option<Stop>,
     pub(crate) model: Option<String>,
+    /// Bytes of what was said beside the text: reasoning, calls of tools.
+    pub(crate) beside_bytes: usize,
+    /// A tool was called.
+    pub(crate) calls_tool: bool,
+    /// Why the model declines, in its words.
+    pub(crate) refusal: String,
     /// The server said that nothing more comes.
     pub(crate) is_over: bool,
 }
@@ -105,6 +111,11 @@ impl Protocol {
             Self::Messages => messages::read_whole(body, progress),
         }
     }
+}
+
+/// A number of tokens as a server reports it; what is no count of anything is none.
+fn reported(value: Option<&Value>) -> Option<u64> {
+    value.and_then(Value::as_u64)
 }
 
 /// An error, in the forms in which servers write it.

@@ -114,7 +114,10 @@ fn what_passes_is_tried_again() {
         let event = format!("event: error\ndata: {overloaded}\n\n").into_bytes();
         check_text(vec![Answer::stream([event]), good()], settings, "good", 1);
         check_text(
-            vec![Answer { framing: Framing::Nothing, ..broken() }, good()],
+            vec![
+                Answer { framing: Framing::Nothing, steps: vec![Step::Break], ..broken() },
+                good(),
+            ],
             settings,
             "good",
             1,
@@ -290,6 +293,26 @@ fn a_listener_that_has_heard_enough_ends_it() {
             "what was heard, not what was reported at first"
         );
     }
+}
+
+#[test]
+fn a_server_lists_its_models() {
+    let list = json!({ "object": "list", "data": [{ "id": "small-coder", "object": "model" },
+        { "id": "large-coder" }], "has_more": false });
+    for (protocol, header) in [("chat_completions", "authorization"), ("messages", "x-api-key")] {
+        let server = TestServer::start(vec![Answer::refusal(200, &list)]);
+        let settings = server_settings(&server.endpoint(), &format!("protocol: {protocol}"));
+        let (roster, access) = super::roster_of(settings);
+        let served = roster.served("m", &access, &StopSign::never()).unwrap();
+        assert_eq!(served, ["small-coder", "large-coder"]);
+        let [received] = server.received().try_into().unwrap();
+        assert_eq!(received.line, "GET /v1/models HTTP/1.1");
+        assert!(received.header(header).is_some());
+    }
+    let server = TestServer::start(vec![Answer::refusal(401, &json!({ "error": KEY }))]);
+    let (roster, access) = super::roster_of(server_settings(&server.endpoint(), ""));
+    let error = roster.served("m", &access, &StopSign::never()).unwrap_err().to_string();
+    assert!(error.contains("401") && error.contains("[redacted]"), "{error}");
 }
 
 #[test]

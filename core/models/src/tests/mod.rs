@@ -4,6 +4,7 @@ mod agents;
 mod asking;
 mod budgets;
 mod events;
+mod misbehaving;
 mod protocols;
 mod replies;
 mod secrets;

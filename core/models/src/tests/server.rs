@@ -26,6 +26,10 @@ pub(super) enum Step {
     Wait(Duration),
     /// Says nothing more, until the client goes away.
     Hang,
+    /// Sends this again and again until the client goes away, 1 GiB at most.
+    Endless(Vec<u8>),
+    /// Sends this byte by byte with this pause between them.
+    Trickle(Vec<u8>, Duration),
     /// Closes without ending the body.
     Break,
 }
@@ -139,6 +143,17 @@ fn serve(
             Step::Send(bytes) => stream.write_all(&bytes)?,
             Step::Wait(duration) => sleep(duration),
             Step::Hang => return stream.read(&mut [0]).map(drop),
+            Step::Endless(bytes) => {
+                for _ in 0..(1 << 30) / bytes.len() {
+                    stream.write_all(&bytes)?;
+                }
+            }
+            Step::Trickle(bytes, pause) => {
+                for byte in bytes {
+                    stream.write_all(&[byte])?;
+                    sleep(pause);
+                }
+            }
             Step::Break => return Ok(()),
         }
     }
@@ -165,6 +180,12 @@ fn receive(stream: &TcpStream) -> std::io::Result<Received> {
 }
 
 impl Answer {
+    /// These bytes as they are, and then this.
+    pub(super) fn raw(bytes: impl Into<Vec<u8>>, then: Step) -> Self {
+        let steps = vec![Step::Send(bytes.into()), then];
+        Self { status: 200, headers: Vec::new(), steps, framing: Framing::Nothing }
+    }
+
     /// A status with a JSON body.
     pub(super) fn refusal(status: u16, body: &Value) -> Self {
         let steps = vec![Step::Send(body.to_string().into_bytes())];

@@ -43,6 +43,7 @@ const PATIENCE: Patience = Patience {
     attempts: 5,
     first_wait: Duration::from_millis(4),
     longest_wait: Duration::from_millis(20),
+    question: Duration::from_secs(10),
     seed: 1,
 };
 
@@ -72,7 +73,8 @@ fn a_server_says_how_long() {
 #[test]
 fn a_pause_can_be_cancelled() {
     let wait = Duration::from_secs(30);
-    let patience = Patience { first_wait: wait, longest_wait: wait, ..PATIENCE };
+    let question = Duration::from_mins(2);
+    let patience = Patience { first_wait: wait, longest_wait: wait, question, ..PATIENCE };
     let mut model = Patient::new(Failing(busy(None)), patience, None);
     let began = Instant::now();
     let error = ask(&mut model, &stop_after(Duration::from_millis(30))).result.unwrap_err();
@@ -95,6 +97,8 @@ fn retry_after_in_all_its_forms() {
     check("Sun, 06 Nov 1994 08:40:00 GMT", Some(0.0));
     check("-3", None);
     check("inf", None);
+    check("-1e300", None);
+    assert_eq!(wait_from("1e300", now), Some(Duration::MAX), "longer than any wait");
     check("soon", None);
     check("", None);
 }

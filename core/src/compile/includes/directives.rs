@@ -1,5 +1,7 @@
 //! Finds the include directives of one text, and everything in it that must not be compiled.
 
+use std::collections::BTreeSet;
+
 use super::lexer::{Doubt, Kind, Lexer, Token};
 use super::{Place, Reason, Refusal, name};
 
@@ -19,7 +21,13 @@ pub struct IncludeDirective {
 /// because it could be read in two ways.
 pub fn scan(file: &str, text: &str) -> Result<Vec<IncludeDirective>, Vec<Refusal>> {
     let places = Places::new(file, text);
-    let mut scanner = Scanner { lexer: Lexer::new(text), found: Vec::new(), doubts: Vec::new() };
+    let mut scanner = Scanner {
+        lexer: Lexer::new(text),
+        found: Vec::new(),
+        doubts: Vec::new(),
+        pieces: BTreeSet::new(),
+        pasting: None,
+    };
     let outcome = doubtful_character(text).map_or_else(|| scanner.run(), Err);
     scanner.doubts.extend(outcome.err());
     if scanner.doubts.is_empty() {
@@ -75,6 +83,26 @@ struct Scanner<'text> {
     lexer: Lexer<'text>,
     found: Vec<(usize, &'text str)>,
     doubts: Vec<Doubt>,
+    /// Words that are a part of a macro in [`CLOCKS`].
+    pieces: BTreeSet<String>,
+    /// The first `##`.
+    pasting: Option<usize>,
+}
+
+/// Macros with the time of the compile. NVRTC 13.5 takes no other definition of them, on its command line or in a text.
+const CLOCKS: [&str; 3] = ["__TIME__", "__DATE__", "__TIMESTAMP__"];
+
+/// The most pieces that a macro's name is looked for in: with more, letters that templates are full of would make one.
+const MOST_PIECES: usize = 4;
+
+/// Whether some of the pieces, each as often as it takes, make up a name.
+fn can_be_pasted(name: &str, pieces: &BTreeSet<String>, most: usize) -> bool {
+    name.is_empty()
+        || most > 0
+            && pieces.iter().any(|piece| {
+                name.strip_prefix(piece.as_str())
+                    .is_some_and(|rest| can_be_pasted(rest, pieces, most - 1))
+            })
 }
 
 impl<'text> Scanner<'text> {
@@ -83,7 +111,15 @@ impl<'text> Scanner<'text> {
         loop {
             let token = self.lexer.next()?;
             match &token.kind {
-                Kind::End => return Ok(()),
+                Kind::End => {
+                    let is_pasted = |name: &&str| can_be_pasted(name, &self.pieces, MOST_PIECES);
+                    if let Some(at) = self.pasting
+                        && let Some(name) = CLOCKS.into_iter().find(is_pasted)
+                    {
+                        self.refuse(at, Reason::Clock { name });
+                    }
+                    return Ok(());
+                }
                 Kind::Newline => line_begins = true,
                 // NVRTC takes `x /* a` newline `b */ #include` for a directive; others do not.
                 Kind::Comment => line_begins |= self.spans_lines(&token),
@@ -94,9 +130,13 @@ impl<'text> Scanner<'text> {
                     self.word(word, token.start)?;
                     line_begins = false;
                 }
-                Kind::Hash { .. } | Kind::Number | Kind::Text | Kind::Other(_) => {
+                Kind::Hash { .. } => {
+                    if matches!(self.lexer.upcoming(), Some(b'#' | b'%')) {
+                        self.pasting.get_or_insert(token.start);
+                    }
                     line_begins = false;
                 }
+                Kind::Number | Kind::Text | Kind::Other(_) => line_begins = false,
             }
         }
     }
@@ -184,6 +224,13 @@ impl<'text> Scanner<'text> {
 
     /// Words that reach files wherever they stand.
     fn word(&mut self, word: &str, at: usize) -> Result<(), Doubt> {
+        if let Some(name) = CLOCKS.into_iter().find(|name| *name == word) {
+            self.refuse(at, Reason::Clock { name });
+            return Ok(());
+        }
+        if CLOCKS.iter().any(|name| name.contains(word)) {
+            self.pieces.insert(word.to_owned());
+        }
         let probe = match word {
             "__has_include" => "__has_include",
             "__has_include_next" => "__has_include_next",

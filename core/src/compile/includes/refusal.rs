@@ -102,6 +102,15 @@ pub enum Reason {
         /// What was used.
         operator: &'static str,
     },
+    /// `__TIME__`, `__DATE__`, `__TIMESTAMP__`, or pieces of one that can be pasted with `##`.
+    #[error(
+        "`{name}` makes the compiled code depend on the time of the compile: leave it out, so that every compile of the \
+         same text is the same code"
+    )]
+    Clock {
+        /// The macro.
+        name: &'static str,
+    },
     /// A pragma that names files.
     #[error("`#pragma {word}` names files: leave it out")]
     Pragma {

@@ -22,6 +22,25 @@ fn variant(reason: &Reason) -> String {
 }
 
 #[test]
+fn the_time_of_the_compile_is_refused() {
+    for (text, expected) in [
+        ("const char *t = __TIME__;", "!Clock"),
+        ("const char *t = __DATE__ \" \" __TIMESTAMP__;", "!Clock"),
+        ("#define WHEN __TI\\\nME__\n", "!Clock"),
+        ("#if defined(__DATE__)\n#endif\n", "!Clock"),
+        // NVRTC: pasted tokens are expanded.
+        ("#define P(a, b) a##b\nconst char *t = P(__TI, ME__);", "!Clock"),
+        ("#define P(a) __ ## a ## __\nconst char *t = P(DATE);", "!Clock"),
+        // The names in comments, texts and longer names, and pasting of other names.
+        ("// __TIME__\nconst char *t = \"__DATE__\"; int __TIME__x;", ""),
+        ("#define CAT(a, b) a##_##b\ntemplate <class T, int D, int M, int E> void f(T A);", ""),
+        ("const char *t = __FILE__; int TIME = 1, DATE = 2;", ""),
+    ] {
+        check(text, expected);
+    }
+}
+
+#[test]
 fn plain_directives_are_read_wherever_the_compiler_reads_them() {
     for (text, expected) in [
         ("#include \"t.cuh\"\n", "t.cuh"),

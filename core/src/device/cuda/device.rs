@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use cudarc::driver::sys::{CUdevice_attribute, CUdeviceptr, CUresult};
+use cudarc::driver::sys::{CUdeviceptr, CUresult};
 
 use super::cublas::Cublas;
 use super::driver::{
@@ -19,8 +19,7 @@ use super::staging::Staging;
 use super::stopwatch::{Stopwatch, Trouble};
 use super::stream::Room;
 use super::telemetry::Telemetry;
-use super::{fault, function};
-use crate::device::capability::ComputeCapability;
+use super::{attributes, fault, function};
 use crate::device::error::{DeviceError, OpenError};
 use crate::device::execution::{
     Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Direct, Image,
@@ -114,16 +113,13 @@ impl CudaDevice {
     pub fn open(ordinal: u32) -> Result<Self, OpenError> {
         let driver = Driver::load()?;
         let gpu = driver.gpu(ordinal)?;
-        let major =
-            gpu.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
-        let minor =
-            gpu.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
+        let attributes = Box::new(attributes::read(gpu)?);
         let description = Description {
             name: format!("cuda:{ordinal}"),
-            title: gpu.name()?,
-            capability: ComputeCapability(major, minor),
-            memory_bytes: gpu.memory_bytes()?,
-            kind: DeviceKind::Cuda { uuid: gpu.uuid()?, driver: driver.version },
+            title: attributes.title.clone(),
+            capability: attributes.compute_capability,
+            memory_bytes: attributes.memory_bytes,
+            kind: DeviceKind::Cuda { uuid: gpu.uuid()?, driver: driver.version, attributes },
         };
         let context = Context::new(gpu)?;
         let source = Source::of(gpu)?;

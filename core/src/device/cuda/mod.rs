@@ -6,6 +6,7 @@
 //! and time, which are in `stream.rs`; `cupti.rs` calls the driver's library of time stamps, `cublas.rs` the one that runs as
 //! a baseline; the rest is safe.
 
+mod attributes;
 mod block;
 mod clock_control;
 mod cublas;
@@ -25,6 +26,7 @@ mod stopwatch;
 mod stream;
 mod telemetry;
 
+pub use attributes::local_gpus;
 pub use clock_control::NvmlClocks;
 pub use device::CudaDevice;
 pub use telemetry::driver_release;

@@ -16,6 +16,7 @@ fn every_sheet_in_the_folder_is_embedded_and_sound() {
         .collect();
     let mut embedded: Vec<String> =
         DeviceSheet::all().unwrap().iter().map(|sheet| sheet.name.clone()).collect();
+    files.retain(|stem| stem != "cards");
     files.sort();
     embedded.sort();
     assert_eq!(files, embedded);
@@ -101,8 +102,10 @@ fn an_unknown_name_suggests_the_nearest() {
     fn check(name: &str, expected: &str) {
         let message = DeviceSheet::named(name).unwrap_err().to_string();
         assert!(message.starts_with(expected), "{message}");
-        assert!(message.ends_with("known: t4, a100-40gb, a100-80gb, rtx3090, rtx4090, l4, l40s, h100-sxm, h100-pcie, h200, b200, rtx5090"));
+        let sheets = "known: t4, a100-40gb, a100-80gb, rtx3090, rtx4090, l4, l40s, h100-sxm, h100-pcie, h200, b200, rtx5090, ";
+        assert!(message.contains(sheets) && message.contains(", a6000, "), "{message}");
     }
+    check("rtx4061", "no device sheet is named `rtx4061`, did you mean `rtx4060`?; known");
     check("h20", "no device sheet is named `h20`, did you mean `h200`?; known");
     check("virtual:H200", "no device sheet is named `virtual:H200`, did you mean `h200`?; known");
     check("a100", "no device sheet is named `a100`, did you mean `a100-40gb`?; known");

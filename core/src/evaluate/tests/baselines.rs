@@ -224,6 +224,7 @@ fn beside(library: &str, seconds: f64) -> WorkloadTiming {
         workload: "large".to_owned(),
         timings: vec![measured(Seconds(seconds))],
         withheld: None,
+        check: SizeCheck::Whole,
         profile: Err(Uncounted::NoVirtualDevice),
         energy: None,
         standing: None,

@@ -16,7 +16,7 @@ use crate::speed_of_light::limiter::Bottleneck;
 use crate::toolchain::{Surroundings, discover};
 use crate::verify::inputs::{Draw, Recipe};
 use crate::verify::station::{
-    CountsUse, MemoryOrder, OpeningHead, RunOrder, RunReport, Scrutiny, Side,
+    CountsUse, GridPart, MemoryOrder, OpeningHead, RunOrder, RunReport, Scrutiny, Side,
 };
 use crate::verify::verdict::Uncounted;
 use crate::verify::verification::counting::carried;
@@ -63,6 +63,7 @@ fn counted(subject: &Subject) -> Option<Vec<RunReport>> {
             scrutiny: Scrutiny::Memory,
             counts: CountsUse::Tell,
             outputs: None,
+            part: GridPart::Whole,
         };
         station.run(&order).unwrap()
     });
@@ -78,6 +79,7 @@ fn timed(trial: &Trial, small: Option<&[(&Trial, &RunReport)]>, time: Seconds) -
         workload: trial.case.workload.clone(),
         timings: vec![timing],
         withheld: None,
+        check: SizeCheck::Whole,
         profile: profile.ok_or(Uncounted::NothingSmall),
         energy: None,
         standing: None,

@@ -5,14 +5,14 @@ pub(super) struct Specimen {
     pub(super) name: &'static str,
     /// Threads of a block.
     pub(super) block: u32,
-    grid: Grid,
+    pub(super) grid: Grid,
     /// From `x[i]` in `%value` to what is stored.
-    body: &'static str,
+    pub(super) body: &'static str,
 }
 
 /// How threads share the elements.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Grid {
+pub(super) enum Grid {
     /// One for each thread.
     Each,
     /// So many one behind the other for each thread.

@@ -23,7 +23,7 @@ fn the_newest_that_a_filter_lets_through_come_in_the_order_asked_for() {
         let found: Vec<_> =
             listing.runs.iter().map(|run| run.record.candidate.as_deref().unwrap()).collect();
         assert_eq!(found, expected, "{filter:?} {order:?} {limit}");
-        assert_eq!(listing.unreadable, []);
+        assert_eq!(listing.damaged, []);
     };
     let filter = |kernel: &str, device: &str, verdict: &str| {
         let wanted = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());

@@ -159,12 +159,15 @@ fn failed_on<'a>(
         (_, Some(name)) => {
             record.workloads.iter().filter(|workload| workload.name.as_str() == name).collect()
         }
-        (FailureWord::Compile | FailureWord::Refused, None) => record.workloads.iter().collect(),
+        (FailureWord::Compile | FailureWord::Refused | FailureWord::NotSupported, None) => {
+            record.workloads.iter().collect()
+        }
         (
             FailureWord::Fault
             | FailureWord::Wrong
             | FailureWord::TimedOut
-            | FailureWord::DeviceLost,
+            | FailureWord::DeviceLost
+            | FailureWord::CrashesWorker,
             None,
         ) => Vec::new(),
     }
@@ -176,7 +179,11 @@ const fn status(word: FailureWord) -> Status {
         FailureWord::Wrong => Status::IncorrectNumerical,
         FailureWord::TimedOut => Status::Timeout,
         // The schema's `REWARD_HACK` states an intent; a refusal names evidence.
-        FailureWord::Refused | FailureWord::Fault | FailureWord::DeviceLost => Status::RuntimeError,
+        FailureWord::Refused
+        | FailureWord::Fault
+        | FailureWord::DeviceLost
+        | FailureWord::CrashesWorker
+        | FailureWord::NotSupported => Status::RuntimeError,
     }
 }
 

@@ -4,11 +4,11 @@
 
 use super::{
     Launch, LaunchStep, Step, flags,
-    plan::{PlanError, Selection, combination, combinations, with_parameters},
+    plan::{MAX_OPERATIONS, PlanError, Selection, combination, combinations, with_parameters},
 };
 use crate::project::{
     definition::Definition, environment::Environment, expression::Expression, locate::Located,
-    problem::Findings, workload::Workload,
+    manifest::Purpose, problem::Findings, workload::Workload,
 };
 
 /// The most combinations of parameter values.
@@ -22,28 +22,54 @@ pub(super) fn check(
     definition: &Definition,
     workloads: &[Workload],
 ) {
-    for workload in workloads {
-        let environment = definition.environment(workload);
-        let Some(parameters) = default_parameters(findings, at, launch, (&environment, workload))
-        else {
-            continue;
-        };
-        let environment = with_parameters(&environment, &parameters);
-        flags::check_values(findings, at.field("flags"), &launch.flags, &environment);
-        let parameters =
-            parameters.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
-        let selection = Selection {
-            parameters,
-            constants: Vec::new(),
-            options: Vec::new(),
-            architecture: launch.architecture,
-            name_expressions: Vec::new(),
-        };
-        let checker =
-            Checker { launch, selection: &selection, environment: &environment, workload };
-        checker.objects(findings, at);
-        checker.steps(findings, at.field("steps"), &launch.steps);
+    let is_held_out = |workload: &&Workload| workload.purpose == Purpose::HeldOut;
+    let (held_out, visible): (Vec<_>, Vec<_>) = workloads.iter().partition(is_held_out);
+    for workload in visible {
+        check_workload(findings, at, launch, (definition, workload));
     }
+    // A problem names a size, a place or a number of held-out workloads, each of which tells more about them than that
+    // one of them has no plan.
+    let mut unseen = findings.separate();
+    for workload in held_out {
+        check_workload(&mut unseen, at, launch, (definition, workload));
+    }
+    if unseen.count() > 0 {
+        let (found, expected) = HELD_OUT;
+        findings.add(at, found, expected);
+    }
+}
+
+/// All that is reported about launch blocks without a plan for held-out workloads: what was found, and what was expected.
+pub(in crate::project) const HELD_OUT: (&str, &str) = (
+    "the launch block has no valid plan for a held-out workload",
+    "a plan for every size that the axes permit",
+);
+
+fn check_workload(
+    findings: &mut Findings<'_>,
+    at: &Located,
+    launch: &Launch,
+    (definition, workload): (&Definition, &Workload),
+) {
+    let environment = definition.environment(workload);
+    let Some(parameters) = default_parameters(findings, at, launch, (&environment, workload))
+    else {
+        return;
+    };
+    let environment = with_parameters(&environment, &parameters);
+    flags::check_values(findings, at.field("flags"), &launch.flags, &environment);
+    let parameters = parameters.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+    let selection = Selection {
+        parameters,
+        constants: Vec::new(),
+        options: Vec::new(),
+        architecture: launch.architecture,
+        name_expressions: Vec::new(),
+    };
+    let checker = Checker { launch, selection: &selection, environment: &environment, workload };
+    checker.objects(findings, at);
+    checker.steps(findings, at.field("steps"), &launch.steps);
+    checker.operations(findings, at.field("steps"));
 }
 
 fn default_parameters<'a>(
@@ -67,7 +93,8 @@ fn default_parameters<'a>(
                 PlanError::UnknownParameter { .. }
                 | PlanError::UnknownValue { .. }
                 | PlanError::NotAllowed { .. }
-                | PlanError::OutOfRange { .. },
+                | PlanError::OutOfRange { .. }
+                | PlanError::TooManyOperations { .. },
             ) => return None,
         }
     }
@@ -139,6 +166,23 @@ impl Checker<'_> {
                 Step::Launch(launch) => self.launch(findings, place, launch),
             }
         }
+    }
+
+    /// Repetitions that are each in range may multiply to a run that takes hours.
+    fn operations(&self, findings: &mut Findings<'_>, at: &Located) {
+        let all = Launch { steps: self.launch.steps.clone(), ..self.empty() };
+        let planned = all.plan_in(self.selection, self.environment);
+        let Err(PlanError::TooManyOperations { found }) = planned else { return };
+        let is_repeat = |step: &Step| matches!(step, Step::Repeat { .. });
+        let first = self.launch.steps.iter().position(is_repeat).unwrap_or_default();
+        let found = match self.workload.purpose {
+            Purpose::Verify | Purpose::Measure => {
+                format!("{found} launches and fills in workload `{}`", self.workload.name)
+            }
+            Purpose::HeldOut => "too many launches and fills in a held-out workload".to_owned(),
+        };
+        let expected = format!("at most {MAX_OPERATIONS} in one run, with all repetitions");
+        findings.add(at.item(first).field("count"), found, expected);
     }
 
     fn launch(&self, findings: &mut Findings<'_>, at: &Located, launch: &LaunchStep) {
@@ -216,7 +260,8 @@ impl Checker<'_> {
             }
             PlanError::UnknownParameter { .. }
             | PlanError::UnknownValue { .. }
-            | PlanError::NotAllowed { .. } => {}
+            | PlanError::NotAllowed { .. }
+            | PlanError::TooManyOperations { .. } => {}
         }
     }
 }

@@ -1,7 +1,7 @@
 //! How a kernel file is launched: the block as meant, and the step that makes it from what was written.
 
 mod arguments;
-mod coverage;
+pub(in crate::project) mod coverage;
 pub mod expectation;
 pub mod flags;
 pub mod kernel_name;

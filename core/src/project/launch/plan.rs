@@ -26,6 +26,9 @@ const MAX_CLUSTER: u64 = 16;
 /// The most dynamic shared memory of a block on any device: 227 KiB (same source).
 pub const MAX_SHARED_BYTES: u64 = 227 << 10;
 
+/// The most launches and fills of one run, with all repetitions.
+pub(super) const MAX_OPERATIONS: u64 = 1 << 20;
+
 /// The most turns of one repetition.
 const MAX_TURNS: u64 = 1 << 20;
 
@@ -107,6 +110,12 @@ pub enum PlanError {
         found: String,
         /// The limits.
         expected: String,
+    },
+    /// Repetitions multiply to more than a run may do.
+    #[error("one run has {found} launches and fills; expected at most {MAX_OPERATIONS}")]
+    TooManyOperations {
+        /// How many; the largest integer stands for more.
+        found: u64,
     },
 }
 
@@ -255,7 +264,12 @@ impl Launch {
             .map(|map| tile(&map.tile, environment))
             .collect::<Result<_, _>>()?;
         let planner = Planner { structs: &self.structs, selection, environment };
-        Ok(Plan { scratch: scratch?, tiles, steps: planner.steps(&self.steps)? })
+        let scratch = scratch?;
+        let steps = planner.steps(&self.steps)?;
+        match operations(&steps) {
+            0..=MAX_OPERATIONS => Ok(Plan { scratch, tiles, steps }),
+            found => Err(PlanError::TooManyOperations { found }),
+        }
     }
 }
 
@@ -316,6 +330,15 @@ impl Expression {
     ) -> Result<u64, PlanError> {
         within("count", self, environment, (0, u64::MAX))
     }
+}
+
+/// Launches and fills of one run, with all repetitions.
+fn operations(steps: &[PlannedStep]) -> u64 {
+    let each = steps.iter().map(|step| match step {
+        PlannedStep::Launch(_) | PlannedStep::Fill { .. } => 1,
+        PlannedStep::Repeat { count, steps, .. } => count.saturating_mul(operations(steps)),
+    });
+    each.fold(0, u64::saturating_add)
 }
 
 struct Planner<'a> {

@@ -119,7 +119,7 @@ impl<L: Laboratory> Explorer<'_, L> {
         let origin = self.scribe.story.variants[variant].proposal.origin.clone();
         let verdict = match &run.verdict {
             Ok(passed) => recorded(passed),
-            Err(failure) => Verdict::Failed(Failed::of(failure)),
+            Err(reason) => Verdict::Failed(Failed::of(reason)),
         };
         // A kill between the two has it judged again, which is better than lost.
         (self.keeper)(Kept { kernel: Arc::clone(kernel), run, origin, parent });
@@ -129,9 +129,27 @@ impl<L: Laboratory> Explorer<'_, L> {
             (Verdict::Passed { .. }, None) => {
                 Decision::Accepted { why: "it passes, and nothing else is there yet".to_owned() }
             }
-            (Verdict::Passed { times, .. }, Some(best)) => self.against(best, kernel, times)?,
+            (Verdict::Passed { times, not_checked, .. }, Some(best)) => {
+                match self.newly_unchecked(not_checked) {
+                    Some(workload) => Decision::Kept {
+                        why: format!("its results on `{workload}` were not checked at that size"),
+                    },
+                    None => self.against(best, kernel, times)?,
+                }
+            }
         };
         self.decided(variant, decision)
+    }
+
+    /// A workload of which no result of a variant was judged, although results of the first kernel were: there it may be
+    /// fast because it is wrong.
+    fn newly_unchecked<'n>(&self, not_checked: &'n [String]) -> Option<&'n String> {
+        let first = &self.scribe.story.variants[0].verdict;
+        let known: &[String] = match first {
+            Some(Verdict::Passed { not_checked, .. }) => not_checked,
+            Some(Verdict::Failed(_)) | None => &[],
+        };
+        not_checked.iter().find(|workload| !known.contains(workload))
     }
 
     /// Whether a variant that passed is better than the best.
@@ -220,6 +238,7 @@ fn recorded(passed: &Passed) -> Verdict {
         lines: passed.timings.iter().map(line).collect(),
         bottleneck: bottleneck.map(str::to_owned),
         advised: advised.collect(),
+        not_checked: passed.not_checked_sizes().map(|(workload, _)| workload.to_owned()).collect(),
     }
 }
 

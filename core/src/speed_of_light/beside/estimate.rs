@@ -130,6 +130,7 @@ impl Counts {
             blocks: BlocksRun {
                 run: (self.threads.round() as u64).max(1),
                 all: blocks.saturating_mul(threads),
+                first: None,
             },
             ..Counters::default()
         };

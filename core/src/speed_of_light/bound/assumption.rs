@@ -44,6 +44,11 @@ pub enum Assumption {
     /// A rate that nobody states.
     #[error("the rate of {0} is not known, and left out")]
     UnknownRate(&'static str),
+    /// A stated peak that a calibration refutes.
+    #[error(
+        "{0} is left out: the calibration of this device exceeds the stated peak, which is suspect"
+    )]
+    SuspectPeak(Limit),
     /// A kind of operation from which no bound follows.
     #[error("{} are left out: {why}", name(*kind))]
     LeftOut {

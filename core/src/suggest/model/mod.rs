@@ -11,17 +11,21 @@
 mod answer;
 mod roles;
 mod talk;
+mod trial;
+mod watch;
 
 use std::ops::ControlFlow;
 
 pub use self::roles::{Roles, UnknownRoles};
 use self::talk::{Exchange, Unanswered};
+pub use self::trial::{Trial, TrialProblem};
+use self::watch::Watch;
 use super::prompt::{self, Setting, Task, Voice};
 use crate::device::DeviceSheet;
 use crate::history::record::Origin;
 use crate::models::{Heard, Model, Prices, Redactor, StopSign};
 use crate::search::entry::Cost;
-use crate::search::operators::{Draft, Nothing, Operator, Subjected};
+use crate::search::operators::{Attention, Draft, Nothing, Operator, Subjected};
 use crate::speed_of_light::playbook::{Technique, playbook};
 use crate::strategies::Action;
 
@@ -66,6 +70,7 @@ pub struct ModelOperator {
     name: String,
     asked: Asked,
     listening: Option<Listening>,
+    attention: Option<Attention>,
     /// Questions in a row that got no answer, and the last reason.
     silences: usize,
     last: String,
@@ -76,7 +81,7 @@ impl ModelOperator {
     #[must_use]
     pub fn new(asked: Asked) -> Self {
         let name = format!("{PREFIX}{}", asked.model.name());
-        Self { name, asked, listening: None, silences: 0, last: String::new() }
+        Self { name, asked, listening: None, attention: None, silences: 0, last: String::new() }
     }
 
     /// With somebody who hears the answers as they come.
@@ -123,7 +128,12 @@ impl ModelOperator {
             Some(listening) => listening.as_mut(),
             None => &mut no_one,
         };
-        let mut line = talk::Line { asked: &mut self.asked, hear, exchange };
+        let watch = self.attention.clone().map(|attention| Watch {
+            attention,
+            operator: self.name.clone(),
+            before: subject.story.spent.cost,
+        });
+        let mut line = talk::Line { asked: &mut self.asked, hear, exchange, watch };
         let plan = match line.asked.roles {
             Roles::Proposer => None,
             Roles::CoderAndJudge => {
@@ -151,6 +161,10 @@ const IDEA: usize = 300;
 impl Operator for ModelOperator {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn attend(&mut self, attention: &Attention) {
+        self.attention = Some(attention.clone());
     }
 
     fn actions(&self, subject: &Subjected<'_>) -> Vec<Action> {

@@ -1,8 +1,11 @@
 //! Questions and answers for one proposal: what cannot be used goes back a bounded number of times, and all of it is kept.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Asked;
+use super::watch::Watch;
 use crate::models::{
     Conversation, Heard, Limits, ModelError, Reply, Request, Stop, Trouble, Usage,
 };
@@ -77,6 +80,8 @@ pub(super) struct Line<'a> {
     pub(super) asked: &'a mut Asked,
     pub(super) hear: &'a mut dyn FnMut(Heard<'_>) -> ControlFlow<()>,
     pub(super) exchange: &'a mut Exchange,
+    /// Hears of waits, where a search asks.
+    pub(super) watch: Option<Watch>,
 }
 
 impl Line<'_> {
@@ -110,9 +115,20 @@ impl Line<'_> {
     }
 
     fn answer(&mut self, conversation: &Conversation) -> Result<Reply, Unanswered> {
-        let stop = self.asked.stop.clone();
+        let received = Arc::new(AtomicUsize::new(0));
+        let stop = match &self.watch {
+            Some(watch) => watch.over(self.asked.stop.clone(), &received, self.exchange.cost),
+            None => self.asked.stop.clone(),
+        };
         let request = Request { conversation, limits: Limits::default(), stop: &stop };
-        let answer = self.asked.model.ask(&request, self.hear);
+        let hear = &mut *self.hear;
+        let answer = self.asked.model.ask(&request, &mut |heard| {
+            match heard {
+                Heard::Text(piece) => received.fetch_add(piece.len(), Ordering::Relaxed),
+                Heard::Again { .. } => received.swap(0, Ordering::Relaxed),
+            };
+            hear(heard)
+        });
         let (usage, attempts) = match &answer {
             Ok(Reply { usage, attempts, .. }) | Err(ModelError { usage, attempts, .. }) => {
                 (*usage, attempts)

@@ -26,8 +26,10 @@ use crate::strategies::{StrategyKind, TunerKind};
 use crate::suggest::knowledge::Knowledge;
 use crate::suggest::trajectory;
 use crate::units::Seconds;
+use crate::verify::not_judged::NotPassed;
 use crate::verify::verdict::{
-    Checks, Failure, Glance, Passed, Refused, Screened, ScreenedTiming, Uncounted, WorkloadTiming,
+    Checks, Failure, Glance, Passed, Refused, Screened, ScreenedTiming, SizeCheck, Uncounted,
+    WorkloadTiming,
 };
 
 const REPLIES: &str = include_str!("../../../../tests/data/replies/vector-add.jsonl");
@@ -39,14 +41,14 @@ struct Scripted {
 }
 
 impl Scripted {
-    fn seconds(&self, kernel: &Kernel) -> Result<Seconds, Failure> {
+    fn seconds(&self, kernel: &Kernel) -> Result<Seconds, NotPassed> {
         let source = &kernel.source;
         match source {
             _ if source.contains("times_called") => {
-                Err(Failure::Refused(Refused::Load("it remembers".to_owned())))
+                Err(Failure::Refused(Refused::Load("it remembers".to_owned())).into())
             }
             _ if source.contains("float4") && !source.contains("++index") => {
-                Err(Failure::Refused(Refused::Load("the tail is missing".to_owned())))
+                Err(Failure::Refused(Refused::Load("the tail is missing".to_owned())).into())
             }
             _ if source.contains("float4") => Ok(Seconds(0.5e-3)),
             _ => Ok(Seconds(1e-3)),
@@ -107,6 +109,7 @@ impl Laboratory for Scripted {
                 workload: workload.clone(),
                 timings: vec![timing.clone()],
                 withheld: None,
+                check: SizeCheck::Whole,
                 profile: Err(Uncounted::NoVirtualDevice),
                 energy: None,
                 standing: None,

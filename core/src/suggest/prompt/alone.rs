@@ -28,6 +28,8 @@ pub fn alone(project: &Project, kernel: &Kernel, device: &str, device_title: &st
         contrast: 0,
         budget: Budget::default(),
         seed: 0,
+        program: String::new(),
+        knowledge: None,
     });
     let first = Proposal::first(kernel, "it is what the question is about");
     let first = Entry::Proposed(Box::new(first));

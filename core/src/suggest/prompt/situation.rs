@@ -164,6 +164,7 @@ fn outcome(variant: &Variant) -> String {
         (_, Some(Verdict::Passed { .. }) | None) => None,
     };
     let told = match (failed, &variant.decision) {
+        (Some(failed), _) if !failed.is_judged() => format!("not judged: {}", failed.sentence),
         (Some(failed), _) => format!("failed ({}): {}", failed.kind, failed.sentence),
         (None, Some(Decision::Accepted { why })) => format!("right, and the best then: {why}"),
         (None, Some(Decision::Kept { why })) => format!("right, and no better: {why}"),

@@ -57,6 +57,8 @@ pub(crate) fn story(project: &Project, kernel: &Kernel) -> Story {
         forecast: crate::search::Forecasting::Off,
         budget: Budget::default(),
         seed: 1,
+        program: String::new(),
+        knowledge: None,
     });
     // The last name is one that no journal of ours has: what counts decides about what is told.
     let held_out = project.workloads.iter().find(|each| each.purpose == Purpose::HeldOut);
@@ -97,6 +99,7 @@ pub(crate) fn story(project: &Project, kernel: &Kernel) -> Story {
                 lines: lines.collect(),
                 bottleneck: Some("memory".to_owned()),
                 advised: Vec::new(),
+                not_checked: Vec::new(),
             };
             entries.push(Entry::Judged { variant, verdict });
             entries.push(Entry::Decided { variant, decision: Decision::Accepted { why } });

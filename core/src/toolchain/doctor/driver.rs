@@ -7,6 +7,7 @@ use nvml_wrapper::error::NvmlError;
 
 use super::super::Version;
 use super::{Finding, State, Surroundings, Topic};
+use crate::device::{Described, SheetError, cuda};
 
 /// The first driver branch that runs cubins of a CUDA 13.x compiler
 /// (CUDA Toolkit Release Notes, table "CUDA Toolkit and Minimum Required Driver Versions").
@@ -20,7 +21,7 @@ pub(super) enum Driver {
     /// The library is there and fails.
     Silent { message: String },
     /// The driver answers.
-    Present { version: String, cuda: Version, gpus: Vec<Gpu> },
+    Present { version: String, cuda: Version, gpus: Vec<Gpu>, remarks: Vec<String> },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +60,28 @@ fn present(nvml: &Nvml) -> Result<Driver, NvmlError> {
             memory_bytes: device.memory_info().map_or(0, |memory| memory.total),
         });
     }
-    Ok(Driver::Present { version: nvml.sys_driver_version()?, cuda, gpus })
+    Ok(Driver::Present { version: nvml.sys_driver_version()?, cuda, gpus, remarks: remarks() })
+}
+
+/// What contradicts the descriptions of the GPUs, and what is particular of them. Where CUDA programs cannot start there is
+/// nothing to describe; other topics say so.
+fn remarks() -> Vec<String> {
+    let Ok(all) = cuda::local_gpus() else { return Vec::new() };
+    let of = |(ordinal, (attributes, _)): (usize, (_, String))| {
+        remarks_of(ordinal, Described::of(&attributes))
+    };
+    all.into_iter().enumerate().flat_map(of).collect()
+}
+
+pub(super) fn remarks_of(ordinal: usize, described: Result<Described, SheetError>) -> Vec<String> {
+    let of = |remark: &dyn std::fmt::Display| format!("cuda:{ordinal}: {remark}");
+    match described {
+        Ok(Described { notes, disagreements, .. }) => {
+            let disagreements = disagreements.iter().map(|one| of(one));
+            notes.iter().map(|one| of(one)).chain(disagreements).collect()
+        }
+        Err(error) => vec![of(&error)],
+    }
 }
 
 pub(super) fn findings(
@@ -68,8 +90,9 @@ pub(super) fn findings(
     compiler: Option<Version>,
 ) -> Vec<Finding> {
     let mut findings = vec![version(driver, compiler)];
-    let Driver::Present { gpus, .. } = driver else { return findings };
-    findings.push(gpu(gpus));
+    let Driver::Present { gpus, remarks, .. } = driver else { return findings };
+    let described = remarks.iter().fold(gpu(gpus), |finding, remark| finding.note(remark));
+    findings.push(described);
     if cfg!(target_os = "linux") {
         findings.push(unified_memory_module(surroundings));
         findings.push(counter_permission(surroundings));

@@ -3,8 +3,9 @@
 use std::fs;
 
 use super::super::{Version, tests as trees};
-use super::driver::{Driver, Gpu, findings as driver_findings};
+use super::driver::{Driver, Gpu, findings as driver_findings, remarks_of};
 use super::*;
+use crate::device::{Card, Described};
 
 fn check(findings: &[Finding], topic: Topic, state: State, words: &str) {
     let finding = findings.iter().find(|finding| finding.topic == topic).unwrap();
@@ -58,7 +59,12 @@ fn libraries_of_a_toolkit_are_named_with_their_files() {
 
 fn present(version: &str) -> Driver {
     let gpu = Gpu { name: "GPU".to_owned(), compute_capability: (9, 0), memory_bytes: 1 << 33 };
-    Driver::Present { version: version.to_owned(), cuda: Version::new(13, 0), gpus: vec![gpu] }
+    Driver::Present {
+        version: version.to_owned(),
+        cuda: Version::new(13, 0),
+        gpus: vec![gpu],
+        remarks: Vec::new(),
+    }
 }
 
 #[test]
@@ -71,6 +77,13 @@ fn the_driver_is_matched_to_the_compiler() {
     check(&on(&present("580.95.05")), Topic::Driver, State::Ok, "runs its cubins, not its PTX");
     check(&on(&present("550.54")), Topic::Driver, State::Problem, "580 or newer");
     check(&on(&present("580.95.05")), Topic::Gpu, State::Ok, "compute capability 9.0, 8 GiB");
+    let Driver::Present { version, cuda, gpus, .. } = present("580.95.05") else { unreachable!() };
+    let other = Card::named("gh200").unwrap().unwrap();
+    let remarks = remarks_of(0, Described::of(&other.attributes));
+    let unlike = Driver::Present { version, cuda, gpus, remarks };
+    let words =
+        "cuda:0: memory bus: the driver reports 6144 bit, the sheet `h100-sxm` states 5120 bit";
+    check(&on(&unlike), Topic::Gpu, State::Ok, words);
     let silent = Driver::Silent { message: "version mismatch".to_owned() };
     check(&on(&silent), Topic::Driver, State::Problem, "version mismatch");
 }

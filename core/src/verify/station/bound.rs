@@ -425,6 +425,7 @@ pub(super) fn of_inputs(error: &InputError) -> StationFailure {
 pub(super) fn of_device(error: &DeviceError) -> StationFailure {
     let text = error.to_string();
     match error {
+        error if error.is_unsupported() => StationFailure::NotSupported(text),
         DeviceError::Load(_) => StationFailure::Load(text),
         DeviceError::Launch(_)
         | DeviceError::Variable(_)

@@ -4,11 +4,14 @@
 //! folder from one station to the other, where it is judged.
 
 pub mod accesses;
+mod block_map;
 mod bound;
 mod judging;
 mod known;
 mod measure;
 mod outputs;
+mod sample;
+mod sampler;
 mod sampling;
 mod serve;
 mod steps;
@@ -28,6 +31,7 @@ use crate::device::{LibraryUsed, Placement};
 use crate::speed_of_light::beside::LaunchCounts;
 
 pub use measure::{MeasureOrder, MeasureReport, ModelledProgram, ModelledTime, Quantity, Samples};
+pub use sample::{GridPart, Sampled};
 pub use serve::Station;
 
 /// A device with modules, opened anew.
@@ -85,6 +89,8 @@ pub struct RunOrder {
     pub scrutiny: Scrutiny,
     /// Whether counts are told.
     pub counts: CountsUse,
+    /// Which blocks run.
+    pub part: GridPart,
     /// An existing folder for what the outputs hold, if anybody wants to judge them.
     pub outputs: Option<PathBuf>,
 }
@@ -110,6 +116,11 @@ pub enum Scrutiny {
     /// The same, with threads in an unusual order.
     Shuffled {
         /// Which order.
+        seed: u64,
+    },
+    /// Everything, and strong reads return older values that the memory model permits (`docs/races.md`, "Replay").
+    Replayed {
+        /// Which of them.
         seed: u64,
     },
 }
@@ -140,12 +151,17 @@ pub struct RunReport {
     pub printed: String,
     /// Accesses that the idiom of CUDA accepts and the memory model does not.
     pub accepted: usize,
+    /// Instructions of strong reads to which the memory model permits an older value than the newest, in all launches.
+    #[serde(default)]
+    pub stale_reads: usize,
     /// What nobody looked for.
     pub not_checked: Vec<String>,
     /// How long all launches together took by the host's clock.
     pub elapsed: Duration,
     /// Which library ran, if one did.
     pub library: Option<LibraryUsed>,
+    /// What sampled blocks showed, where those ran.
+    pub sampled: Option<Sampled>,
 }
 
 /// Judging what a candidate left.
@@ -159,6 +175,8 @@ pub struct JudgeOrder {
     pub recipe: Recipe,
     /// The folder where the outputs are.
     pub outputs: PathBuf,
+    /// Which blocks of the candidate ran.
+    pub part: GridPart,
     /// Nothing is judged; asked is whether the inputs are fair to a correct kernel.
     #[serde(default)]
     pub admission: Option<Admission>,
@@ -180,6 +198,8 @@ pub struct JudgeReport {
     pub comparisons: Vec<Comparison>,
     /// For the precision probe: whether the reference's results show that every honest order of operations is exact.
     pub exact: bool,
+    /// Of sampled blocks: how many elements were judged, or why none was.
+    pub sampled: Option<Result<u64, String>>,
     /// Why the inputs are not fair to a correct kernel, where that was asked.
     #[serde(default)]
     pub inadmissible: Option<Inadmissibility>,
@@ -203,6 +223,9 @@ pub enum StationFailure {
     /// The device does not take a module.
     #[error("{0}")]
     Load(String),
+    /// The device lacks an instruction or a feature that a module or a launch needs.
+    #[error("{0}")]
+    NotSupported(String),
     /// The device refuses a launch.
     #[error("{0}")]
     Launch(String),

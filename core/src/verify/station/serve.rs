@@ -10,8 +10,8 @@ use super::known::{self, Exact, Fetched, Held, Known, Results, forget};
 use super::steps::{self, Trace, Walk, Watched};
 use super::trusted::Trusted;
 use super::{
-    Admission, CountsUse, Inadmissibility, JudgeOrder, JudgeReport, Opening, RunOrder, RunReport,
-    Scrutiny, Side, StationFailure, judging, outputs,
+    Admission, CountsUse, GridPart, Inadmissibility, JudgeOrder, JudgeReport, Opening, RunOrder,
+    RunReport, Scrutiny, Side, StationFailure, judging, outputs,
 };
 use crate::device::{BufferId, Content, Description, Device, DeviceName, Image, ModuleId, Watch};
 use crate::project::launch::Buffer;
@@ -76,6 +76,9 @@ impl Station {
     /// The device cannot run it. What the candidate does wrong is in the report.
     pub fn run(&mut self, order: &RunOrder) -> Result<RunReport, StationFailure> {
         self.is(Side::Candidate)?;
+        if let GridPart::Sampled { seed } = order.part {
+            return self.run_sample(order, seed);
+        }
         let before = self.bound.take();
         let sides = (&order.case, &order.program, Side::Candidate);
         let device = self.device.as_mut();
@@ -91,6 +94,7 @@ impl Station {
             counted: trace.counted,
             printed: trace.printed,
             accepted: trace.accepted,
+            stale_reads: trace.stale_reads,
             not_checked: trace.not_checked.into_iter().map(str::to_owned).collect(),
             elapsed: trace.elapsed,
             library: trace.library,
@@ -114,6 +118,9 @@ impl Station {
         if let Some(admission) = &order.admission {
             return self.admits(order, admission);
         }
+        if let GridPart::Sampled { .. } = order.part {
+            return self.judge_sample(order);
+        }
         self.compute(&order.case, &order.program, order.recipe)?;
         let known = self.known.last().ok_or_else(|| order_error("nothing was computed"))?;
         judging::judge(self.device.as_mut(), self.trusted, order, &known.results)
@@ -127,7 +134,7 @@ impl Station {
     ) -> Result<JudgeReport, StationFailure> {
         let inadmissible = |inadmissible| {
             let inadmissible = Some(inadmissible);
-            Ok(JudgeReport { comparisons: Vec::new(), exact: false, inadmissible })
+            Ok(JudgeReport { comparisons: Vec::new(), exact: false, sampled: None, inadmissible })
         };
         let computed = self.compute(&order.case, &order.program, order.recipe);
         if let Err(StationFailure::Reference(reason)) = computed {
@@ -153,7 +160,8 @@ impl Station {
         let other = other.as_deref().map(expected);
         match admits(&order.case, &expected(&reference), other.as_deref()) {
             Ok(Ok(())) => {
-                Ok(JudgeReport { comparisons: Vec::new(), exact: false, inadmissible: None })
+                let comparisons = Vec::new();
+                Ok(JudgeReport { comparisons, exact: false, sampled: None, inadmissible: None })
             }
             Ok(Err(Inadmissible(output))) => inadmissible(Inadmissibility::Output(output)),
             Err(error) => Err(order_error(&error.to_string())),
@@ -343,10 +351,11 @@ impl Station {
     fn watch(&self, scrutiny: Scrutiny) -> Watch {
         let races = match scrutiny {
             Scrutiny::Full => Races::CudaIdiom,
+            Scrutiny::Replayed { seed } => Races::Replayed { seed },
             Scrutiny::Memory | Scrutiny::Shuffled { .. } => Races::Ignored,
         };
         let schedule = match scrutiny {
-            Scrutiny::Full => Schedule::Deterministic,
+            Scrutiny::Full | Scrutiny::Replayed { .. } => Schedule::Deterministic,
             Scrutiny::Memory => independent(),
             Scrutiny::Shuffled { seed } => Schedule::Adversarial { seed },
         };
@@ -366,7 +375,7 @@ impl Station {
 const MOST_THREADS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(15);
 
 /// Blocks on several processors where that changes nothing.
-fn independent() -> Schedule {
+pub(super) fn independent() -> Schedule {
     let processors = available_parallelism().unwrap_or(NonZeroUsize::MIN);
     Schedule::Independent { threads: processors.min(MOST_THREADS) }
 }

@@ -24,6 +24,7 @@ pub(super) struct Trace {
     pub(super) faults: Vec<LaunchFault>,
     pub(super) printed: String,
     pub(super) accepted: usize,
+    pub(super) stale_reads: usize,
     pub(super) not_checked: Vec<&'static str>,
     pub(super) warp_instructions: Option<u64>,
     pub(super) counted: Vec<LaunchCounts>,
@@ -265,6 +266,7 @@ impl Trace {
         let room = PRINTED_BYTES.saturating_sub(self.printed.len());
         self.printed.extend(outcome.printed.chars().take(room));
         self.accepted += outcome.accepted.len();
+        self.stale_reads += outcome.stale_reads;
         for unchecked in outcome.not_checked {
             if !self.not_checked.contains(&unchecked) {
                 self.not_checked.push(unchecked);

@@ -16,7 +16,7 @@ use crate::verify::case::Case;
 use crate::verify::fixture;
 use crate::verify::inputs::{Draw, Recipe};
 use crate::verify::program::{ArgumentCase, LaunchStep, Program, Step};
-use crate::verify::station::{CountsUse, MemoryOrder, Scrutiny, Station};
+use crate::verify::station::{CountsUse, GridPart, MemoryOrder, Scrutiny, Station};
 use crate::worker::server;
 
 const SCRIPT: &str = "LIGHTBENCH_TEST_SCRIPT";
@@ -99,6 +99,7 @@ fn run_order() -> RunOrder {
         scrutiny: Scrutiny::Memory,
         counts: CountsUse::Drop,
         outputs: None,
+        part: GridPart::Whole,
     }
 }
 
@@ -108,6 +109,7 @@ fn judge_order() -> JudgeOrder {
         program: program(),
         recipe: RECIPE,
         outputs: PathBuf::new(),
+        part: GridPart::Whole,
         admission: None,
     }
 }
@@ -168,6 +170,8 @@ fn check_end(act: &Act, limit: Duration, expected: &str) {
     let found = match &error {
         StationError::TimedOut(_) => "timed out",
         StationError::Lost(_) => "lost",
+        StationError::Ended(end) if end.is_crash() => "crashed",
+        StationError::Ended(_) => "killed",
         StationError::Cancelled => "cancelled",
         StationError::Failed(_) => "failed",
         StationError::Environment(_) => "environment",
@@ -182,8 +186,8 @@ fn a_launch_that_never_ends_is_stopped_at_the_limit() {
 }
 
 #[test]
-fn a_process_that_ends_is_a_lost_device() {
-    check_end(&Act::Die, LIMIT, "lost");
+fn a_process_that_ends_by_itself_has_crashed() {
+    check_end(&Act::Die, LIMIT, "crashed");
 }
 
 #[test]
@@ -241,4 +245,63 @@ fn a_process_that_died_while_nobody_needed_it_is_replaced() {
     assert_eq!(stations.take_replaced(), [Death::Signal { number: 9 }]);
     assert_eq!(stations.take_replaced(), []);
     ran(&mut stations, LIMIT).unwrap();
+}
+
+/// Sends a signal to a process in the middle of an order that would take for ever.
+fn ran_while_signalled(stations: &mut Stations, signal: rustix::process::Signal) -> StationError {
+    let process = stations.candidate.worker(&Cancellation::new()).unwrap().id();
+    let number = rustix::process::Pid::from_raw(i32::try_from(process).unwrap()).unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(SHORT);
+            rustix::process::kill_process(number, signal).unwrap();
+        });
+        ran(stations, LIMIT).unwrap_err()
+    })
+}
+
+#[test]
+fn a_process_that_somebody_kills_or_stops_has_not_crashed() {
+    use rustix::process::Signal;
+    let check = |signal: Signal, is_crash: bool, expected: Option<Death>| {
+        let mut command = command(&[Act::Hang], &[]);
+        command.stopped_limit = SHORT;
+        let device = DeviceName::parse("virtual:h200").unwrap();
+        let mut stations = Stations::new(&command, &device, None).unwrap();
+        reopen(&mut stations);
+        let began = Instant::now();
+        let error = ran_while_signalled(&mut stations, signal);
+        let StationError::Ended(end) = &error else { panic!("{error:?}") };
+        assert_eq!(end.is_crash(), is_crash, "{end}");
+        assert_eq!(Some(end.death), expected, "{end:?}");
+        assert!(began.elapsed() < LIMIT, "{end}");
+        reopen(&mut stations);
+    };
+    let killed = |signal: Signal| Some(Death::Signal { number: signal.as_raw() });
+    check(Signal::KILL, false, killed(Signal::KILL));
+    check(Signal::TERM, false, killed(Signal::TERM));
+    check(Signal::STOP, false, Some(Death::Stopped { after: SHORT }));
+    // The one of its own signals that Rust's runtime does not handle first.
+    check(Signal::ILL, true, killed(Signal::ILL));
+}
+
+#[test]
+fn the_reference_that_is_killed_is_named_so() {
+    let mut stations = stations(&[writes([1; 4])], &[Act::Die]);
+    ran(&mut stations, LIMIT).unwrap();
+    let error = stations.judge(judge_order(), LIMIT, &Cancellation::new()).unwrap_err();
+    let StationError::Ended(end) = &error else { panic!("{error:?}") };
+    assert_eq!(end.role, WorkerRole::Reference, "{end}");
+}
+
+#[test]
+fn a_process_that_died_between_two_orders_is_an_end_and_not_a_wrong_order() {
+    let mut stations = stations(&[writes([1; 4])], &[]);
+    let process = stations.candidate.worker(&Cancellation::new()).unwrap().id();
+    let number = rustix::process::Pid::from_raw(i32::try_from(process).unwrap()).unwrap();
+    rustix::process::kill_process(number, rustix::process::Signal::KILL).unwrap();
+    std::thread::sleep(SHORT);
+    let error = ran(&mut stations, LIMIT).unwrap_err();
+    let StationError::Ended(end) = &error else { panic!("{error:?}") };
+    assert_eq!(end.death, Death::Signal { number: 9 });
 }

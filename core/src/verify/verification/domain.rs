@@ -6,14 +6,15 @@
 
 use std::collections::BTreeSet;
 
-use super::{Attempt, REFERENCE_LIMIT, Stop, Verification, of_judge};
+use super::stop::of_judge;
+use super::{Attempt, REFERENCE_LIMIT, Stop, Verification};
 use crate::device::Placement;
 use crate::project::compare::Comparator;
 use crate::project::manifest::Distribution;
 use crate::project::tensor::Role;
 use crate::verify::case::Case;
 use crate::verify::inputs::{Along, Class, DomainDraw, Draw, Recipe, varies};
-use crate::verify::station::{Admission, JudgeOrder, MemoryOrder, Scrutiny};
+use crate::verify::station::{Admission, GridPart, JudgeOrder, MemoryOrder, Scrutiny};
 use crate::verify::subject::{Trial, VariedTrial};
 use crate::verify::verdict::{Failure, Step, Wrong};
 
@@ -132,10 +133,12 @@ impl Verification<'_> {
             program: trial.reference.clone(),
             recipe,
             outputs: std::path::PathBuf::new(),
+            part: GridPart::Whole,
             admission: Some(admission.clone()),
         };
         let report = self.stations.judge(order, REFERENCE_LIMIT, self.cancellation);
-        let report = report.map_err(|error| of_judge(error, &trial.case.workload))?;
+        let report =
+            report.map_err(|error| of_judge(error, Step::Distributions, &trial.case.workload))?;
         Ok(report.inadmissible.is_none())
     }
 
@@ -210,6 +213,10 @@ fn with_scalar(stop: Stop, what: &str) -> Stop {
             }
             Stop::Failure(Failure::Wrong(wrong))
         }
-        stop @ (Stop::Failure(_) | Stop::Request(_) | Stop::Broken(_)) => stop,
+        stop @ (Stop::Failure(_)
+        | Stop::NotJudged(_)
+        | Stop::WorkerEnded(_)
+        | Stop::Request(_)
+        | Stop::Broken(_)) => stop,
     }
 }

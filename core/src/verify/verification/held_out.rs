@@ -6,6 +6,7 @@ use super::{Attempt, Stop, Verification};
 use crate::device::Placement;
 use crate::project::manifest::Distribution;
 use crate::verify::inputs::Draw;
+use crate::verify::not_judged::NotJudged;
 use crate::verify::station::{CountsUse, MemoryOrder, RunReport, Scrutiny};
 use crate::verify::stations::StationError;
 use crate::verify::subject::Trial;
@@ -63,13 +64,26 @@ impl Verification<'_> {
                 self.checks.held_out += 1;
                 Ok(())
             }
-            Err(Stop::Failure(Failure::Cancelled)) => Err(Failure::Cancelled.into()),
+            Err(Stop::NotJudged(reason)) => Err(anonymous(reason).into()),
+            Err(Stop::WorkerEnded(loss)) => Err(Stop::WorkerEnded(loss)),
             Err(Stop::Failure(_)) => Err(Failure::Wrong(Box::new(Wrong::HeldOut)).into()),
             // A broken reference says something about the workload too; that it is broken, not where.
             Err(Stop::Broken(_) | Stop::Request(_)) => {
                 Err(Stop::Broken("a held-out workload could not be judged".to_owned()))
             }
         }
+    }
+}
+
+/// A reason without the texts that could tell of a held-out workload.
+fn anonymous(reason: NotJudged) -> NotJudged {
+    let nothing_more = || "in a held-out workload, of which nothing more is told".to_owned();
+    match reason {
+        NotJudged::DeviceLost { step, reason: _ } => {
+            NotJudged::DeviceLost { step, reason: nothing_more() }
+        }
+        NotJudged::NotSupported { reason: _ } => NotJudged::NotSupported { reason: nothing_more() },
+        reason @ (NotJudged::CrashesWorker { .. } | NotJudged::Cancelled) => reason,
     }
 }
 

@@ -16,7 +16,7 @@ use crate::verify::station::{
     MeasureOrder, MeasureReport, ModelledProgram, ModelledTime, Quantity, Samples,
 };
 use crate::verify::subject::Trial;
-use crate::verify::verdict::{Glance, ScreenedTiming, Step, WorkloadTiming};
+use crate::verify::verdict::{Glance, ScreenedTiming, SizeCheck, Step, WorkloadTiming};
 
 /// How long measuring energy may take; it takes four seconds.
 const ENERGY_LIMIT: Duration = Duration::from_secs(30);
@@ -44,7 +44,8 @@ impl Verification<'_> {
         seen: &[RunReport],
     ) -> Result<WorkloadTiming, Stop> {
         if self.stations.models_time() {
-            return self.modelled(trial, protocol);
+            let check = self.sampled_at_size(trial)?;
+            return self.modelled(trial, protocol, check);
         }
         let name = trial.case.workload.as_str();
         self.right_there(trial, Extras::Probes)?;
@@ -58,6 +59,7 @@ impl Verification<'_> {
             workload,
             timings,
             withheld: None,
+            check: SizeCheck::Whole,
             profile,
             energy,
             standing: None,
@@ -113,7 +115,8 @@ impl Verification<'_> {
     pub(super) fn glanced(&mut self, trial: &Trial, hurry: Hurry) -> Result<ScreenedTiming, Stop> {
         let workload = trial.case.workload.clone();
         if self.stations.models_time() {
-            let modelled = self.modelled(trial, hurry.protocol)?;
+            let check = SizeCheck::NotChecked("a screening models its time only".to_owned());
+            let modelled = self.modelled(trial, hurry.protocol, check)?;
             let between = modelled.profile.ok().and_then(|profile| profile.between);
             let glance = match (modelled.timings.into_iter().next(), modelled.withheld) {
                 (Some(time), _) => Glance::Taken(time),
@@ -132,7 +135,12 @@ impl Verification<'_> {
         Ok(ScreenedTiming { workload, glance })
     }
 
-    fn modelled(&mut self, trial: &Trial, protocol: Protocol) -> Result<WorkloadTiming, Stop> {
+    fn modelled(
+        &mut self,
+        trial: &Trial,
+        protocol: Protocol,
+        check: SizeCheck,
+    ) -> Result<WorkloadTiming, Stop> {
         let name = trial.case.workload.as_str();
         self.timed(Step::Measure, Some(name), |this| {
             let (report, _) = this.sampled(trial, Mode::Cold, Hurry::none(protocol))?;
@@ -152,6 +160,7 @@ impl Verification<'_> {
                         workload,
                         timings,
                         withheld,
+                        check,
                         profile: Ok(profile),
                         energy: match protocol.energy {
                             EnergyUse::Skip => None,

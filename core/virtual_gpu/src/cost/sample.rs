@@ -15,6 +15,13 @@ pub enum Blocks {
         /// How many.
         most: NonZeroU64,
     },
+    /// A contiguous range of blocks; the others never run. Refused for kernels in which blocks may wait for each other.
+    Range {
+        /// The linear index of the first block.
+        first: u64,
+        /// How many blocks, cut at the end of the grid.
+        count: NonZeroU64,
+    },
 }
 
 /// How many blocks ran, and how many the grid has.
@@ -24,17 +31,22 @@ pub struct BlocksRun {
     pub run: u64,
     /// Those of the grid.
     pub all: u64,
+    /// The linear index of the first block where a contiguous range runs; none where blocks are spread evenly.
+    pub first: Option<u64>,
 }
 
 impl Blocks {
     /// How many of a grid's blocks run.
     #[must_use]
     pub fn of(self, all: u64) -> BlocksRun {
-        let run = match self {
-            Self::All => all,
-            Self::Sampled { most } => most.get().max(2).min(all),
+        let (run, first) = match self {
+            Self::All => (all, None),
+            Self::Sampled { most } => (most.get().max(2).min(all), None),
+            Self::Range { first, count } => {
+                (count.get().min(all.saturating_sub(first)), Some(first))
+            }
         };
-        BlocksRun { run, all }
+        BlocksRun { run, all, first }
     }
 }
 
@@ -54,6 +66,9 @@ impl BlocksRun {
     /// The number in the grid of the n-th block that runs.
     #[must_use]
     pub fn nth(self, n: u64) -> u64 {
+        if let Some(first) = self.first {
+            return first + n;
+        }
         if !self.is_sample() || self.run < 2 {
             return n;
         }

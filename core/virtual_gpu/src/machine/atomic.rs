@@ -163,7 +163,7 @@ impl Worker<'_, '_> {
             let compares = matches!(atomic.update, Update::CompareAndSwap(_));
             let failed = compares && value != b[lane];
             let outcome = if failed { WriteOutcome::Read } else { WriteOutcome::Wrote };
-            self.race_atomic(pc, (lane, element), &spot, atomic, outcome);
+            self.race_atomic(pc, (lane, element), &spot, atomic, (outcome, value));
             old[lane] = value;
             let memory = if shared { s::Memory::Shared } else { s::Memory::Global };
             changes |= updated(atomic.update, value, b[lane], c[lane], memory) != value;

@@ -97,7 +97,8 @@ impl Worker<'_, '_> {
         for (index, (old, value)) in old.iter_mut().zip(values).enumerate() {
             let at = spot.behind(index * size);
             let (before, was_known) = self.swap(&at, atomic, value[lane], 0, size);
-            self.race_atomic(pc, (lane, size as u32), &at, atomic, WriteOutcome::Wrote);
+            let outcome = (WriteOutcome::Wrote, before);
+            self.race_atomic(pc, (lane, size as u32), &at, atomic, outcome);
             old[lane] = before;
             known &= was_known;
         }
@@ -149,7 +150,7 @@ impl Worker<'_, '_> {
                 }
             }
         }
-        self.race_atomic(pc, (lane, 16), spot, atomic, outcome);
+        self.race_atomic(pc, (lane, 16), spot, atomic, (outcome, before[0]));
         for (old, before) in old.iter_mut().zip(before) {
             old[lane] = before;
         }

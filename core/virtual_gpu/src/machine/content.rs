@@ -4,6 +4,7 @@
 //! Loads and stores are relaxed: they are plain moves of the host, and what a racing kernel sees is what some order of
 //! its accesses gives, never undefined behaviour of ours.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -226,6 +227,28 @@ impl Content {
         }
     }
 
+    /// Calls `visit` with every written part of a range, ascending; words of the mask without written bytes cost nothing.
+    pub(super) fn for_each_written(
+        &self,
+        range: Range<usize>,
+        mut visit: impl FnMut(Range<usize>),
+    ) {
+        if range.is_empty() {
+            return;
+        }
+        let Some(written) = &self.written else { return visit(range) };
+        for (word, wanted) in mask_words(range.start, range.end) {
+            let mut bits = written[word].load(Relaxed) & wanted;
+            while bits != 0 {
+                let start = bits.trailing_zeros() as usize;
+                let length = (bits >> start).trailing_ones() as usize;
+                visit(word * MASKED + start..word * MASKED + start + length);
+                // Shifting by 64 is no shift: a run to the end of the word leaves nothing.
+                bits = u64::MAX.checked_shl((start + length) as u32).map_or(0, |rest| bits & rest);
+            }
+        }
+    }
+
     /// The first byte that nothing wrote.
     pub(super) fn first_unwritten(&self) -> Option<usize> {
         let written = self.written.as_ref()?;
@@ -250,6 +273,22 @@ mod tests {
         assert_eq!(content.update(2, 2, |old| old + 1), 0x0403);
         assert_eq!(content.read(2, 2), 0x0404);
         assert_eq!(content.len(), 9);
+    }
+
+    #[test]
+    fn written_parts_are_visited() {
+        let content = Content::unwritten(200);
+        for (offset, bytes) in [(0, 4), (60, 4), (64, 8), (100, 1), (192, 8)] {
+            content.mark_written(offset, bytes);
+        }
+        let check = |range: std::ops::Range<usize>, expected: &[std::ops::Range<usize>]| {
+            let mut seen = Vec::new();
+            content.for_each_written(range, |part| seen.push(part));
+            assert_eq!(seen, expected);
+        };
+        check(0..200, &[0..4, 60..64, 64..72, 100..101, 192..200]);
+        check(2..66, &[2..4, 60..64, 64..66]);
+        check(5..5, &[]);
     }
 
     #[test]

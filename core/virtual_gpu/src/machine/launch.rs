@@ -56,6 +56,11 @@ pub enum Races {
     CudaIdiom,
     /// The happens-before of the PTX memory model, with scopes.
     Strict,
+    /// As [`Races::CudaIdiom`], and strong reads of global memory return older values that the memory model permits.
+    Replayed {
+        /// Zero returns the oldest permitted value; any other number decides at random.
+        seed: u64,
+    },
 }
 
 /// In which order blocks, warps and diverged lanes go.
@@ -160,6 +165,9 @@ pub struct Report {
     pub faults: Vec<Fault>,
     /// What [`Races::CudaIdiom`] accepted that [`Races::Strict`] would not, by rule and instruction.
     pub accepted: Vec<Accepted>,
+    /// Instructions whose strong reads met a write that nothing orders before them, so that the memory model permits
+    /// an older value: where there are any, a launch with [`Races::Replayed`] may have another result.
+    pub stale_reads: usize,
     /// What was done, if it was counted.
     pub counters: Option<Counters>,
     /// What the kernel printed.
@@ -270,6 +278,21 @@ impl Machine {
         config: &LaunchConfig,
     ) -> Result<Report, LaunchError> {
         self.watched_launch(module, kernel, config, None).map(|done| done.report)
+    }
+
+    /// How what a block writes may depend on other blocks of the same launch: atomics, fences, strong accesses, clocks.
+    /// None where it cannot, unless plain accesses race.
+    ///
+    /// # Errors
+    ///
+    /// The module has no such kernel, or the kernel has instructions that are not supported.
+    pub fn block_coupling(
+        module: &Module,
+        kernel: &str,
+    ) -> Result<Option<&'static str>, LaunchError> {
+        let (id, _) = find_kernel(module, kernel)?;
+        let program = lower::program(module, id).map_err(LaunchError::Unsupported)?;
+        Ok(parallel::has_meeting_blocks(&program))
     }
 
     /// Runs a kernel until it ends or what is watched for happens.
@@ -393,7 +416,7 @@ impl Machine {
             launch.trace = wanted.map(|wanted| Box::new(Tracing::new(wanted, blocks)));
             launch.run();
             traced = launch.trace.take().map_or_else(Vec::new, |trace| trace.blocks());
-            report.accepted = launch.finish_races();
+            (report.accepted, report.stale_reads) = launch.finish_races();
             watched = launch.watch.take();
             caches = launch.caches.take().map(|caches| caches.traffic());
             (report.steps, report.stopped) = (launch.steps, launch.stopped);
@@ -578,9 +601,11 @@ fn check_counting(
     }
     match config.blocks {
         Blocks::All => Ok(()),
-        Blocks::Sampled { .. } => match super::traffic::first_poll(program) {
-            Some(pc) => Err(LaunchError::Sample(program.place(module, pc).0)),
-            None => Ok(()),
-        },
+        Blocks::Sampled { .. } | Blocks::Range { .. } => {
+            match super::traffic::first_poll(program) {
+                Some(pc) => Err(LaunchError::Sample(program.place(module, pc).0)),
+                None => Ok(()),
+            }
+        }
     }
 }

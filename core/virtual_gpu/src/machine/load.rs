@@ -7,6 +7,7 @@ use super::super::lower::code::{Code, Op};
 use super::access::{Moved, Part, Spaces};
 use super::local::Known;
 use super::partial::Unknown;
+use super::race;
 use super::run::Worker;
 use super::warp::{Frame, LANES};
 
@@ -35,8 +36,13 @@ impl Worker<'_, '_> {
         let count = usize::from(op.list.1);
         let part = |mask| Part { pc, addresses: &addresses, mask, element, count };
         let mut moved = Moved::nothing();
-        self.race_load(&part(mask), access.ordering, &spaces);
+        let stale = match polls(access.ordering) {
+            true => self.stale_values(&part(mask), access.ordering, &spaces),
+            false => Vec::new(),
+        };
+        self.race_load(&part(mask & !race::stale_lanes(&stale)), access.ordering, &spaces);
         self.bring(&part(mask), &spaces, frame, &mut moved);
+        race::replace(&mut moved, &stale);
         if spaces.global != 0 && access.ordering != Ordering::Weak {
             self.launch.order_memory();
         }

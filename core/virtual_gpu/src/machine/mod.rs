@@ -282,6 +282,31 @@ impl Machine {
         ranges
     }
 
+    /// The bytes of a range of a buffer; those that nothing wrote are zero. None where the buffer is smaller.
+    #[must_use]
+    pub fn read_range(&self, buffer: BufferId, range: std::ops::Range<usize>) -> Option<Vec<u8>> {
+        let region = self.memory.regions.get(buffer.0)?;
+        let range = range.start.checked_add(region.start)?..range.end.checked_add(region.start)?;
+        (range.end <= region.content.len())
+            .then(|| range.map(|offset| region.content.read(offset, 1) as u8).collect())
+    }
+
+    /// The ranges of bytes of a buffer that were written, ascending.
+    #[must_use]
+    pub fn written(&self, buffer: BufferId) -> Vec<std::ops::Range<usize>> {
+        let Some(region) = self.memory.regions.get(buffer.0) else { return Vec::new() };
+        let whole = region.start..region.content.len();
+        let mut ranges: Vec<std::ops::Range<usize>> = Vec::new();
+        region.content.for_each_written(whole, |part| {
+            let part = part.start - region.start..part.end - region.start;
+            match ranges.last_mut() {
+                Some(last) if last.end == part.start => last.end = part.end,
+                Some(_) | None => ranges.push(part),
+            }
+        });
+        ranges
+    }
+
     /// The address of a buffer as kernels see it.
     #[must_use]
     pub fn address(&self, buffer: BufferId) -> u64 {

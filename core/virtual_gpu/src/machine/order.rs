@@ -89,7 +89,7 @@ impl Random {
     }
 
     /// A number below a limit that is small beside 2^64.
-    fn below(&mut self, limit: u64) -> u64 {
+    pub(super) fn below(&mut self, limit: u64) -> u64 {
         self.next() % limit
     }
 }

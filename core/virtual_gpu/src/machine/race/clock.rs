@@ -111,6 +111,11 @@ impl Clock {
         self.0.retain(|entry| entry.0.of_block() != block);
     }
 
+    /// How many blocks, warps and threads it tells of.
+    pub(super) const fn len(&self) -> usize {
+        self.0.len()
+    }
+
     pub(super) const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -70,11 +70,13 @@ impl Visit {
 
 /// Which rules hold.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rules {
+pub(super) struct Rules<'a> {
     /// Rules 20 to 24 do.
     pub(super) lenient: bool,
-    /// Whether anything in the program can order blocks.
-    pub(super) orders_blocks: bool,
+    /// Whether readers of two blocks do not stand for all: something may order blocks, or a read may be an attempt.
+    pub(super) keeps_readers: bool,
+    /// Loads through the read-only cache, in the order of the program (rule 25).
+    pub(super) non_coherent: &'a [u32],
 }
 
 /// What came of an access.
@@ -84,13 +86,15 @@ pub(super) struct Outcome {
     pub(super) verdicts: Vec<(Entry, Verdict)>,
     /// Rules of the idiom that it needed.
     pub(super) accepted: Vec<u8>,
+    /// It read strongly what an unordered strong write left: the memory model permits the value before that too.
+    pub(super) may_be_stale: bool,
 }
 
 /// Judges an access and remembers it.
 pub(super) fn access(
     order: &mut BlockOrder,
     shadow: &mut Shadow,
-    rules: Rules,
+    rules: Rules<'_>,
     mut visit: Visit,
     element: &Element,
     mut is_same: impl FnMut() -> bool,
@@ -118,7 +122,8 @@ pub(super) fn access(
         order,
         lenient: rules.lenient,
         memory: if element.region.is_some() { MemoryKind::Global } else { MemoryKind::Shared },
-        orders_blocks: rules.orders_blocks,
+        keeps_readers: rules.keeps_readers,
+        non_coherent: rules.non_coherent,
     };
     for (word, bytes) in element.words() {
         let what = What::new(visit.pc, bytes, visit.strength, element.wide());
@@ -127,6 +132,7 @@ pub(super) fn access(
         let entry =
             Entry { record, lanes, writes: visit.role.writes(), sees: visit.role == Role::Read };
         let verdict = judge.access(shadow, word, entry, &mut is_same);
+        outcome.may_be_stale |= verdict.may_be_stale;
         if flag && verdict.strong_together {
             outcome.accepted.push(22);
         }

@@ -1,8 +1,7 @@
 //! What the machine calls: every access of shared and global memory, every fence and barrier.
 
 use super::super::super::isa::atomic::{Atomic, AtomicOrder};
-use super::super::super::isa::barrier::FenceOrder;
-use super::super::super::isa::memory::{Ordering, Scope};
+use super::super::super::isa::memory::Ordering;
 use super::super::access::{Moved, Part, Spaces, Spot};
 use super::super::lanes::Doubles;
 use super::super::memory::Memory;
@@ -18,6 +17,11 @@ use super::shadow::{Record, Shadow, Strength, WORD, What};
 use super::{BlockRaces, LaunchRaces, reach};
 
 impl LaunchRaces {
+    /// Whether an instruction loads through the read-only cache (rule 25).
+    pub(super) fn reads_non_coherently(&self, pc: u32) -> bool {
+        !self.non_coherent.is_empty() && self.non_coherent.binary_search(&pc).is_ok()
+    }
+
     /// When a warp accesses memory now.
     pub(super) fn times(&self, block: &BlockRaces, warp: u32, memory: MemoryKind) -> Times {
         let [shared, global] = self.means;
@@ -32,7 +36,7 @@ impl LaunchRaces {
             merges: means != Means::Atomics,
             beyond: match means {
                 Means::WholeBlock => Beyond::Nothing,
-                Means::Partial | Means::Atomics if self.orders_blocks => Beyond::Blocks,
+                Means::Partial | Means::Atomics if self.keeps_readers => Beyond::Blocks,
                 Means::Partial | Means::Atomics => Beyond::Warps,
             },
         }
@@ -95,14 +99,14 @@ impl Worker<'_, '_> {
         });
     }
 
-    /// A read-modify-write of one lane and so many bytes.
+    /// A read-modify-write of one lane and so many bytes, which found an old value.
     pub(in super::super) fn race_atomic(
         &mut self,
         pc: u32,
         (lane, bytes): (usize, u32),
         spot: &Spot,
         atomic: Atomic,
-        outcome: WriteOutcome,
+        (outcome, old): (WriteOutcome, u64),
     ) {
         let (region, offset) = match *spot {
             Spot::Region(place) => (Some(place.region), place.offset),
@@ -112,6 +116,12 @@ impl Worker<'_, '_> {
             WriteOutcome::Wrote => Role::Update,
             WriteOutcome::Read => Role::Read,
         };
+        if let Some(region) = region
+            && self.launch.races.as_ref().is_some_and(|races| races.replay.is_some())
+        {
+            let wrote = role.writes().then_some(old);
+            self.replay_atomic((self.warp.index, lane as u32), (region, offset), bytes, wrote);
+        }
         let strength = Strength::Atomic(reach(atomic.scope));
         let visit = Visit { pc, strength, role, order: atomic.order, count: 1 };
         self.race_one((self.warp.index, lane as u32), visit, (region, offset), bytes);
@@ -193,13 +203,6 @@ impl Worker<'_, '_> {
         });
     }
 
-    /// A fence of these lanes.
-    pub(in super::super) fn race_fence(&mut self, mask: u32, order: FenceOrder, scope: Scope) {
-        if let Some(block) = &mut self.block.races {
-            block.order.fence(self.warp.index, mask, order, reach(scope));
-        }
-    }
-
     /// These lanes pass a barrier of the warp.
     pub(in super::super) fn race_warp_barrier(&mut self, mask: u32) {
         if let Some(block) = &mut self.block.races {
@@ -214,7 +217,10 @@ impl Worker<'_, '_> {
         }
     }
 
-    fn with_races(&mut self, act: impl FnOnce(&mut Self, &mut LaunchRaces, &mut BlockRaces)) {
+    pub(super) fn with_races(
+        &mut self,
+        act: impl FnOnce(&mut Self, &mut LaunchRaces, &mut BlockRaces),
+    ) {
         let Some(mut block) = self.block.races.take() else { return };
         if let Some(mut races) = self.launch.races.take() {
             act(self, &mut races, &mut block);
@@ -237,10 +243,12 @@ impl Worker<'_, '_> {
         let time = block.order.now(self.warp.index);
         // A store that may be the first behind a fence needs looking at (rule 22).
         let quick = visit.strength == Strength::Weak
+            && races.replay.is_none()
             && part.element >= 4
             && !(visit.role.writes() && races.lenient && block.order.learned);
         let wide = (part.element / 4).max(1).trailing_zeros();
         let what = What::new(visit.pc, WORD, Strength::Weak, wide);
+        let through_cache = races.reads_non_coherently(visit.pc);
         for lane in lanes_of(part.mask & (spaces.global | spaces.shared)) {
             let address = part.addresses[lane as usize];
             let is_shared = spaces.shared >> lane & 1 == 1;
@@ -254,14 +262,23 @@ impl Worker<'_, '_> {
                 let distance = index * bytes as usize;
                 let offset = offset + distance;
                 let words = offset / 4..(offset + bytes as usize) / 4;
-                if quick {
-                    let shadow = shadow_of(&mut races.global, &mut block.shared, region);
+                let shadow = shadow_of(&mut races.global, &mut block.shared, region);
+                shadow.read_non_coherently |= through_cache;
+                let cached = through_cache || visit.role.writes() && shadow.read_non_coherently;
+                if quick && !cached {
                     if times.all(shadow, words, &record, visit.role) {
                         continue;
                     }
                 }
                 let address = address + distance as u64;
                 let element = Element { thread: record.thread, address, bytes, region, offset };
+                if visit.role.writes()
+                    && let Some(replay) = &mut races.replay
+                {
+                    let shadow = shadow_of(&mut races.global, &mut block.shared, region);
+                    let published = shadow.locations.get(&offset);
+                    self.replay_store((replay, &block.order), visit, &element, published);
+                }
                 self.judge(races, block, visit, &element, &|worker| {
                     is_same(worker, &element, index)
                 });
@@ -279,10 +296,17 @@ impl Worker<'_, '_> {
         is_same: &dyn Fn(&Self) -> bool,
     ) {
         let BlockRaces { order, shared } = block;
-        let rules = Rules { lenient: races.lenient, orders_blocks: races.orders_blocks };
+        let rules = Rules {
+            lenient: races.lenient,
+            keeps_readers: races.keeps_readers,
+            non_coherent: &races.non_coherent,
+        };
         let shadow = shadow_of(&mut races.global, shared, element.region);
         let outcome = access(order, shadow, rules, visit, element, || is_same(self));
         races.accepted.extend(outcome.accepted.iter().map(|rule| (*rule, visit.pc)));
+        if outcome.may_be_stale {
+            races.stale_reads.insert(visit.pc);
+        }
         for (entry, verdict) in outcome.verdicts {
             let judged = Judged { pc: visit.pc, element: *element, entry };
             self.report_race(races, &judged, &verdict);
@@ -290,7 +314,12 @@ impl Worker<'_, '_> {
     }
 
     /// Where an access is, if it is possible and others may write there.
-    fn placed(&self, address: u64, bytes: u32, in_shared: bool) -> Option<(Option<usize>, usize)> {
+    pub(super) fn placed(
+        &self,
+        address: u64,
+        bytes: u32,
+        in_shared: bool,
+    ) -> Option<(Option<usize>, usize)> {
         if !address.is_multiple_of(u64::from(bytes)) {
             return None;
         }

@@ -10,8 +10,10 @@ pub(super) struct Judge<'a> {
     /// Whether rules 20 and 23 hold.
     pub(super) lenient: bool,
     pub(super) memory: MemoryKind,
-    /// Whether anything in the program can order blocks.
-    pub(super) orders_blocks: bool,
+    /// Whether readers of two blocks do not stand for all: something may order blocks, or a read may be an attempt.
+    pub(super) keeps_readers: bool,
+    /// Loads through the read-only cache, in the order of the program (rule 25).
+    pub(super) non_coherent: &'a [u32],
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,10 +29,16 @@ pub(super) struct Verdict {
     pub(super) race: Option<(Entry, Thread)>,
     /// The same, if the read turns out to be no attempt (rule 23).
     pub(super) doubt: Option<(Entry, Thread)>,
+    /// A write of the same launch that is before a read through the read-only cache (rule 25).
+    pub(super) behind_write: Option<(Entry, Thread)>,
+    /// Reads through the read-only cache that this write is behind (rule 25).
+    pub(super) read_before: Vec<u32>,
     /// A write of the same value (rule 20).
     pub(super) same_value: bool,
     /// It met a strong access, as a strong one.
     pub(super) strong_together: bool,
+    /// A strong read of what an unordered strong write left, which no read before it has observed.
+    pub(super) may_be_stale: bool,
     /// Reads that an atomic of the same thread follows (rule 23).
     pub(super) attempts: Vec<u32>,
 }
@@ -38,7 +46,12 @@ pub(super) struct Verdict {
 impl Verdict {
     /// Whether there is anything to report.
     pub(super) const fn matters(&self) -> bool {
-        self.race.is_some() || self.doubt.is_some() || self.same_value || !self.attempts.is_empty()
+        self.race.is_some()
+            || self.doubt.is_some()
+            || self.behind_write.is_some()
+            || self.same_value
+            || !self.attempts.is_empty()
+            || !self.read_before.is_empty()
     }
 }
 
@@ -57,10 +70,14 @@ impl Judge<'_> {
         let mut verdict = Verdict::default();
         let forgetful = shadow.flags(word) & FORGETFUL;
         let mut entries = shadow.take(word);
+        if !self.non_coherent.is_empty() {
+            self.judge_non_coherent(&entries, &new, &mut verdict);
+        }
         for entry in &entries {
             let Some(other) = self.unordered(entry, &new) else { continue };
             if self.strong_together(entry, other, &new) {
                 verdict.strong_together = true;
+                verdict.may_be_stale |= self.permits_older(&entries, entry, &new);
                 continue;
             }
             // Who observed it may be among what was forgotten.
@@ -68,17 +85,23 @@ impl Judge<'_> {
             if self.was_observed(&entries, entry, me) || forgetful != 0 && strong {
                 continue;
             }
-            let weak = |entry: &Entry| entry.record.what.strength().reach().is_none();
-            if self.lenient && entry.writes && new.writes && weak(&new) && is_same() {
+            let plain = |entry: &Entry| match entry.record.what.strength() {
+                Strength::Flag => true,
+                strength => strength.reach().is_none(),
+            };
+            if self.lenient && entry.writes && new.writes && plain(&new) && is_same() {
                 verdict.same_value = true;
                 continue;
             }
             let atomic = |entry: &Entry| entry.record.what.strength().is_atomic();
             let attempt = |read: &Entry, write: &Entry| {
-                weak(read) && !read.writes && atomic(write) && same_bytes(read, write)
+                plain(read) && !read.writes && atomic(write) && same_bytes(read, write)
             };
             if self.lenient && (attempt(entry, &new) || attempt(&new, entry)) {
-                verdict.doubt.get_or_insert((*entry, other));
+                // The thread's own read may be among the forgotten accesses: nothing is known of its attempt.
+                if forgetful == 0 {
+                    verdict.doubt.get_or_insert((*entry, other));
+                }
             } else {
                 verdict.race.get_or_insert((*entry, other));
             }
@@ -86,7 +109,7 @@ impl Judge<'_> {
         if self.lenient && new.record.what.strength().is_atomic() {
             follow_attempts(&mut entries, &new, &mut verdict.attempts);
         }
-        let settled = !self.orders_blocks && !new.writes && self.readers_settle(&entries);
+        let settled = !self.keeps_readers && !new.writes && self.readers_settle(&entries);
         let observed: Vec<bool> =
             entries.iter().map(|entry| self.was_observed(&entries, entry, me)).collect();
         let mut index = 0;
@@ -109,6 +132,33 @@ impl Judge<'_> {
         let warps = if new.writes || !self.two_warps_read(&entries, me) { 0 } else { WARPS };
         shadow.put(word, entries, forgetful | settled | warps);
         verdict
+    }
+
+    /// Whether a strong read that an unordered strong write precedes may return the value before that: the write is the
+    /// last one, and neither the thread nor anything before the read has observed it.
+    fn permits_older(&self, entries: &[Entry], write: &Entry, read: &Entry) -> bool {
+        let last = entries.iter().rfind(|entry| entry.writes);
+        self.memory == MemoryKind::Global
+            && read.sees
+            && !read.record.what.strength().is_atomic()
+            && last.is_some_and(|last| last.record == write.record)
+            && !self.was_observed(entries, write, read.record.thread)
+    }
+
+    /// Rule 25.
+    fn judge_non_coherent(&self, entries: &[Entry], new: &Entry, verdict: &mut Verdict) {
+        let through_cache = |read: &Entry| {
+            !read.writes && self.non_coherent.binary_search(&read.record.what.pc()).is_ok()
+        };
+        let overlaps = |entry: &Entry| entry.record.what.bytes() & new.record.what.bytes() != 0;
+        let mut others = entries.iter().filter(|entry| overlaps(entry));
+        if through_cache(new) {
+            let write = others.rfind(|entry| entry.writes);
+            verdict.behind_write = write.map(|write| (*write, write.record.thread));
+        } else if new.writes {
+            let before = others.filter(|read| through_cache(read));
+            verdict.read_before.extend(before.map(|read| read.record.what.pc()));
+        }
     }
 
     /// A thread whose conflicting access is not before this one (rules 1, 2).
@@ -142,6 +192,8 @@ impl Judge<'_> {
         let (a, b) = (entry.record.what.strength(), new.record.what.strength());
         // A store that is none of the atomics may be lost between their read and their write.
         let lost = a == Strength::Flag && b.is_atomic() || a.is_atomic() && b == Strength::Flag;
+        // Two plain stores stay plain for each other: rule 22 is for those who load the flag.
+        let stores = a == Strength::Flag && b == Strength::Flag;
         let (Some(a_reach), Some(b_reach)) = (a.reach(), b.reach()) else { return false };
         let reaches = match self.memory {
             MemoryKind::Shared => true,
@@ -153,7 +205,7 @@ impl Judge<'_> {
             && a == Strength::Volatile
             && b == Strength::Volatile
             && other.same_warp(me);
-        reaches && !by_lockstep && !lost && same_bytes(entry, new)
+        reaches && !by_lockstep && !lost && !stores && same_bytes(entry, new)
     }
 
     /// Rule 16.

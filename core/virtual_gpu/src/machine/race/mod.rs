@@ -13,6 +13,7 @@ mod order;
 mod page;
 mod places;
 mod quick;
+mod replay;
 mod report;
 mod row;
 mod shadow;
@@ -33,9 +34,10 @@ use super::run::Recorded;
 use judge::MemoryKind;
 use means::Means;
 use order::{BlockOrder, Reach};
+use replay::Replay;
 use shadow::Shadow;
 
-/// Something that the CUDA idiom accepts and the memory model does not.
+/// Something that the CUDA idiom accepts and the memory model does not, or that rule 25 notes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Accepted {
     /// The rule of `docs/races.md` by which it is accepted.
@@ -51,16 +53,23 @@ pub struct Accepted {
 pub(super) struct LaunchRaces {
     /// Whether rules 20 to 24 hold.
     lenient: bool,
-    /// Whether anything in the program can order blocks.
-    orders_blocks: bool,
+    /// Whether readers of two blocks do not stand for all others: something in the program may order blocks, or a read
+    /// may be an attempt, which only the thread's own atomic shows (rule 23).
+    keeps_readers: bool,
     /// What in the program orders the threads of a block, as far as it concerns shared and global memory.
     means: [Means; 2],
+    /// Loads through the read-only cache, in the order of the program (rule 25).
+    non_coherent: Vec<u32>,
     /// By the number of their region.
     global: Vec<Option<Shadow>>,
     /// Races of plain reads with atomics, until it is known whether they were attempts (rule 23).
     doubts: Vec<Doubt>,
-    /// Reads that were.
+    /// Instructions whose reads were attempts.
     attempts: BTreeSet<u32>,
+    /// Instructions of strong reads to which the memory model permits an older value.
+    stale_reads: BTreeSet<u32>,
+    /// The older values, if reads may return them.
+    replay: Option<Replay>,
     /// Rules of the idiom and the instructions that needed them.
     accepted: BTreeSet<(u8, u32)>,
 }
@@ -84,6 +93,7 @@ pub(super) struct BlockRaces {
 pub(super) use element::Role;
 pub(super) use hooks::WriteOutcome;
 pub(super) use order::Waits;
+pub(super) use replay::{replace, stale_lanes};
 
 /// Refuses launches whose races cannot be looked for.
 pub(super) fn refuse(config: &LaunchConfig, program: &Program) -> Result<(), LaunchError> {
@@ -112,17 +122,25 @@ impl LaunchRaces {
     pub(super) fn new(races: Races, program: &Program) -> Option<Box<Self>> {
         let lenient = match races {
             Races::Ignored => return None,
-            Races::CudaIdiom => true,
+            Races::CudaIdiom | Races::Replayed { .. } => true,
             Races::Strict => false,
         };
+        let means =
+            [MemoryKind::Shared, MemoryKind::Global].map(|memory| Means::of(program, memory));
+        let orders_blocks = program.ops.iter().any(releases_beyond_the_block);
         Some(Box::new(Self {
             lenient,
-            orders_blocks: program.ops.iter().any(releases_beyond_the_block),
-            means: [MemoryKind::Shared, MemoryKind::Global]
-                .map(|memory| Means::of(program, memory)),
+            keeps_readers: orders_blocks || lenient && means[1] == Means::Atomics,
+            means,
+            non_coherent: non_coherent_loads(program),
             global: Vec::new(),
             doubts: Vec::new(),
             attempts: BTreeSet::new(),
+            stale_reads: BTreeSet::new(),
+            replay: match races {
+                Races::Replayed { seed } => Some(Replay::new(seed)),
+                Races::Ignored | Races::CudaIdiom | Races::Strict => None,
+            },
             accepted: BTreeSet::new(),
         }))
     }
@@ -162,6 +180,13 @@ fn releases_beyond_the_block(op: &Op) -> bool {
         None
     };
     scope.is_some_and(|scope| reach(scope) == Reach::Device)
+}
+
+/// The instructions `ld.global.nc` of a program.
+fn non_coherent_loads(program: &Program) -> Vec<u32> {
+    let reads = |op: &Op| matches!(op.code, Code::Load { read_only: true, .. });
+    let ops = (0..).zip(&program.ops);
+    ops.filter(|(_, op)| reads(op)).map(|(pc, _)| pc).collect()
 }
 
 const fn releases(order: AtomicOrder) -> bool {

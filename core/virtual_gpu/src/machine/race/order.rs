@@ -238,6 +238,28 @@ impl BlockOrder {
         self.lane(me).fences.as_mut()?.fresh.take()
     }
 
+    /// Whether a thread stored nothing behind its last fence, which is of the device.
+    pub(super) fn has_fresh_fence(&self, me: Thread) -> bool {
+        let order = &self.warps[me.warp() as usize].orders[me.lane() as usize];
+        order.fences.as_ref().is_some_and(|fences| fences.fresh == Some(Reach::Device))
+    }
+
+    /// What a thread knows beyond the barriers of its block and warp.
+    pub(super) fn known(&self, me: Thread) -> &Known {
+        &self.warps[me.warp() as usize].orders[me.lane() as usize].known
+    }
+
+    /// Adds all that is before what a thread does now, and what it did.
+    pub(super) fn tell(&self, me: Thread, all: &mut Known) {
+        learn(all, &Some(self.snapshot(me)));
+    }
+
+    /// Everything of a clock is before what a thread does from now on.
+    pub(super) fn learn(&mut self, me: Thread, all: &Known) {
+        self.learned = true;
+        learn(&mut self.lane(me).known, all);
+    }
+
     /// A strong read observes a location (rules 12, 13 and 21); whether it acquired without saying so.
     pub(super) fn observe(
         &mut self,

@@ -10,7 +10,7 @@ use super::element::Role;
 use super::hooks::shadow_of;
 use super::judge::MemoryKind;
 use super::order::lanes_of;
-use super::page::ROW;
+use super::page::{PAGE, ROW};
 use super::quick::Times;
 use super::row::NewRow;
 use super::shadow::{Record, Shadow, Strength, WORD, What};
@@ -54,6 +54,7 @@ impl Worker<'_, '_> {
             return false;
         }
         let memory = if region.is_some() { MemoryKind::Global } else { MemoryKind::Shared };
+        let through_cache = races.reads_non_coherently(pc);
         let times = races.times(block, self.warp.index, memory);
         let wide = (element as u32 / 4).max(1).trailing_zeros();
         let accesses = Accesses {
@@ -65,7 +66,17 @@ impl Worker<'_, '_> {
             what: What::new(pc, WORD, Strength::Weak, wide),
             role,
         };
-        remember(&times, shadow_of(&mut races.global, &mut block.shared, region), &accesses)
+        if region.is_some() && role.writes() && races.replay.is_some() {
+            return false;
+        }
+        let shadow = shadow_of(&mut races.global, &mut block.shared, region);
+        if through_cache && accesses.any_written(shadow)
+            || role.writes() && shadow.read_non_coherently
+        {
+            return false;
+        }
+        shadow.read_non_coherently |= through_cache;
+        remember(&times, shadow, &accesses)
     }
 
     /// Whether others may write to a region of global memory.
@@ -111,6 +122,15 @@ impl Accesses<'_> {
 
     fn first_word(&self, lane: u32) -> usize {
         self.places.offsets[lane as usize] as usize / 4
+    }
+
+    /// Whether the launch wrote to any of the words.
+    fn any_written(&self, shadow: &mut Shadow) -> bool {
+        lanes_of(self.mask).any(|lane| {
+            let first = self.first_word(lane);
+            let mut words = first..first + self.words;
+            words.any(|word| shadow.page(word).cell(word % PAGE).write.time != 0)
+        })
     }
 
     /// One lane after the other.

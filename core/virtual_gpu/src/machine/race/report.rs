@@ -1,6 +1,9 @@
 //! Races as faults, with both sides.
 
+use std::collections::BTreeSet;
+
 use super::super::super::lower::Program;
+use super::super::super::module::SourceLine;
 use super::super::fault::{FaultKind, Finding, OtherSide};
 use super::super::run::{Launch, MOST_FAULTS, Worker};
 use super::clock::Thread;
@@ -50,11 +53,17 @@ impl Launch<'_> {
         (block, [number % x, number / x % y, number / (x * y)])
     }
 
-    /// Reports what was in doubt, and lists what was accepted.
-    pub(in super::super) fn finish_races(&mut self) -> Vec<Accepted> {
-        let Some(mut races) = self.races.take() else { return Vec::new() };
+    /// Reports what was in doubt; lists what was accepted, and counts the instructions whose strong reads may return an
+    /// older value.
+    pub(in super::super) fn finish_races(&mut self) -> (Vec<Accepted>, usize) {
+        let Some(mut races) = self.races.take() else { return (Vec::new(), 0) };
+        // A compiler that unrolls a loop makes several instructions of one expression: it is an attempt if one of them is.
+        let line = |pc: u32| self.program.place(self.module, pc).1;
+        let lines: BTreeSet<SourceLine> =
+            races.attempts.iter().filter_map(|pc| line(*pc)).collect();
         for doubt in std::mem::take(&mut races.doubts) {
-            if races.attempts.contains(&doubt.read) {
+            let same_line = line(doubt.read).is_some_and(|line| lines.contains(&line));
+            if same_line || races.attempts.contains(&doubt.read) {
                 races.accepted.insert((23, doubt.read));
             } else if self.faults.len() < MOST_FAULTS
                 && !self.seen.contains_key(&(FaultKind::DataRace, doubt.pc))
@@ -67,7 +76,7 @@ impl Launch<'_> {
             let (place, source_line) = self.program.place(self.module, *pc);
             Accepted { rule: *rule, place, source_line }
         });
-        accepted.collect()
+        (accepted.collect(), races.stale_reads.len())
     }
 }
 
@@ -80,6 +89,13 @@ impl Worker<'_, '_> {
         verdict: &Verdict,
     ) {
         races.attempts.extend(&verdict.attempts);
+        races.accepted.extend(verdict.read_before.iter().map(|read| (25, *read)));
+        if let Some((other, thread)) = &verdict.behind_write {
+            let finding = self.finding(judged, other, *thread);
+            let details = self.behind_write(judged, *thread);
+            let (_, thread) = self.launch.coordinates(judged.element.thread);
+            self.report_of(judged.pc, thread, Finding { details, ..finding });
+        }
         if verdict.same_value {
             races.accepted.insert((20, judged.pc));
         }
@@ -126,6 +142,18 @@ impl Worker<'_, '_> {
             other: Some(OtherSide { block, thread, place, source_line, access }),
             details,
         }
+    }
+
+    /// A read through the read-only cache of what the launch wrote (rule 25).
+    fn behind_write(&self, judged: &Judged, writer: Thread) -> String {
+        let ([bx, by, bz], [x, y, z]) = self.launch.coordinates(writer);
+        let (name, offset) = self.name_of(judged);
+        let (bytes, name) = (judged.element.bytes, name.as_deref().unwrap_or("memory"));
+        format!(
+            "a read of {bytes} bytes at offset {offset} of `{name}` through the read-only cache (ld.global.nc), of which \
+             block ({bx}, {by}, {bz}), thread ({x}, {y}, {z}) writes in the same launch: the cache may hold the old value; \
+             read it without `__ldg` and without `const __restrict__`"
+        )
     }
 
     fn name_of(&self, judged: &Judged) -> (Option<String>, usize) {

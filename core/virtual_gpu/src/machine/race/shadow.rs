@@ -207,6 +207,8 @@ pub(super) struct Shadow {
     pages: Vec<Option<Box<Page>>>,
     lists: HashMap<usize, Vec<Entry>>,
     listed: usize,
+    /// Whether any of it was read through the read-only cache (rule 25).
+    pub(super) read_non_coherently: bool,
     /// By the offset of their first byte.
     pub(super) locations: HashMap<usize, Location>,
 }

@@ -178,7 +178,7 @@ fn a_sample_says_what_it_is() {
         launch.blocks = sample;
     });
     let report = report.unwrap();
-    assert_eq!(report.blocks, BlocksRun { run: 5, all: 1024 });
+    assert_eq!(report.blocks, BlocksRun { run: 5, all: 1024, first: None });
     let counters = report.counters.unwrap();
     assert_eq!(counters.blocks, report.blocks);
     assert_eq!(counters.total.global_load_requests, 5 * 8);

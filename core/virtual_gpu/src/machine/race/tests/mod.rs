@@ -193,7 +193,7 @@ fn races(order: &mut BlockOrder, shadow: &mut Shadow, step: &Step, plain: bool) 
             return false;
         }
     }
-    let rules = Rules { lenient: false, orders_blocks: true };
+    let rules = Rules { lenient: false, keeps_readers: true, non_coherent: &[] };
     let visit =
         Visit { pc: 0, strength: step.strength, role: step.role, order: step.order, count: 1 };
     let region = (step.shared == Place::Global).then_some(0);

@@ -41,7 +41,7 @@ fn places(shape: u8, start: usize) -> (Places, u32, u32) {
 fn judge(
     order: &mut BlockOrder,
     shadow: &mut Shadow,
-    orders_blocks: bool,
+    keeps_readers: bool,
     accesses: &Accesses<'_>,
 ) {
     for lane in lanes_of(accesses.mask) {
@@ -51,7 +51,7 @@ fn judge(
             let (role, count) = (accesses.role, accesses.words);
             let visit = Visit::new(accesses.what.pc(), super::Ordering::Weak, role, count);
             let element = Element { thread, address: 0, bytes: 4, region: Some(0), offset };
-            let rules = Rules { lenient: false, orders_blocks };
+            let rules = Rules { lenient: false, keeps_readers, non_coherent: &[] };
             access(order, shadow, rules, visit, &element, || false);
         }
     }
@@ -104,10 +104,10 @@ proptest! {
             let quick = remember(&times, &mut together, &accesses);
             prop_assert_eq!(quick, accesses.each(&times, &mut single, mask));
             if !quick {
-                let orders_blocks = beyond == Beyond::Blocks;
+                let keeps_readers = beyond == Beyond::Blocks;
                 let mut again = order.clone();
-                judge(order, &mut together, orders_blocks, &accesses);
-                judge(&mut again, &mut single, orders_blocks, &accesses);
+                judge(order, &mut together, keeps_readers, &accesses);
+                judge(&mut again, &mut single, keeps_readers, &accesses);
             }
             prop_assert_eq!(cells(&mut together), cells(&mut single));
         }

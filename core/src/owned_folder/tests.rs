@@ -1,6 +1,8 @@
-//! What owners of handover folders leave, and what they keep.
+//! What owners of folders leave, and what they keep.
 
 use super::*;
+
+const PREFIX: &str = "lightbench-outputs-";
 
 fn lock_of(folder: &Path) -> PathBuf {
     PathBuf::from(format!("{}{LOCK}", folder.display()))
@@ -16,17 +18,17 @@ fn names(place: &Path) -> Vec<String> {
 #[test]
 fn a_folder_goes_with_its_owner() {
     let place = tempfile::tempdir().unwrap();
-    let handover = Handover::within(place.path()).unwrap();
-    fs::write(handover.path().join("0"), "outputs").unwrap();
+    let owned = OwnedFolder::within(place.path(), PREFIX).unwrap();
+    fs::write(owned.path().join("0"), "outputs").unwrap();
     assert_eq!(names(place.path()).len(), 2);
-    drop(handover);
+    drop(owned);
     assert_eq!(names(place.path()), [""; 0]);
 }
 
 #[test]
 fn what_a_dead_owner_left_is_removed_and_what_a_living_one_has_is_not() {
     let place = tempfile::tempdir().unwrap();
-    let living = Handover::within(place.path()).unwrap();
+    let living = OwnedFolder::within(place.path(), PREFIX).unwrap();
     fs::write(living.path().join("0"), "outputs").unwrap();
     // As after a kill: the system has let go of the lock, and nothing was removed.
     let dead = place.path().join(format!("{PREFIX}1-dead"));
@@ -38,7 +40,7 @@ fn what_a_dead_owner_left_is_removed_and_what_a_living_one_has_is_not() {
     // Not known to be anybody's: there is no lock that could be free.
     fs::create_dir(place.path().join(format!("{PREFIX}3-unlocked"))).unwrap();
     fs::create_dir(place.path().join("lightbench-worker-x")).unwrap();
-    let other = Handover::within(place.path()).unwrap();
+    let other = OwnedFolder::within(place.path(), PREFIX).unwrap();
     assert!(!dead.exists() && !lock_of(&dead).exists());
     assert!(living.path().join("0").exists());
     assert_eq!(names(place.path()).len(), 6, "{:?}", names(place.path()));
@@ -65,12 +67,24 @@ fn owners_that_come_and_go_at_once_keep_what_is_theirs() {
         for _ in 0..4 {
             scope.spawn(|| {
                 for _ in 0..100 {
-                    let handover = Handover::within(place.path()).unwrap();
-                    fs::write(handover.path().join("0"), "outputs").unwrap();
-                    assert!(handover.path().join("0").exists());
+                    let owned = OwnedFolder::within(place.path(), PREFIX).unwrap();
+                    fs::write(owned.path().join("0"), "outputs").unwrap();
+                    assert!(owned.path().join("0").exists());
                 }
             });
         }
     });
     assert_eq!(names(place.path()), [""; 0]);
+}
+
+#[test]
+fn what_a_worker_left_without_its_parent_is_removed_with_its_lock() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join(format!("{PREFIX}1-orphan"));
+    fs::create_dir(&folder).unwrap();
+    fs::write(lock_of(&folder), "").unwrap();
+    remove_orphan(&folder);
+    assert_eq!(names(place.path()), [""; 0]);
+    // One that is gone already.
+    remove_orphan(&folder);
 }

@@ -1,0 +1,65 @@
+//! Whether a model answers as searches need it: a small kernel with a random name, in a fenced block.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use lightbench_core::display_text::visible;
+use lightbench_core::models::{
+    Access, Budget, Ledger, Limits, OpenError, Reply, Request, Roster, Trouble,
+};
+use lightbench_core::suggest::model::Trial;
+
+use crate::commands::bench::fresh_seed;
+use crate::outcome::{Outcome, Status};
+use crate::session::Session;
+
+/// How long one attempt may take.
+const LONGEST: Duration = Duration::from_mins(2);
+/// Enough for models that think before they write.
+const MOST_TOKENS: u64 = 4096;
+/// How much of a wrong answer is shown.
+const EXCERPT: usize = 200;
+
+/// Asks once.
+pub(super) fn checked(
+    session: &Session,
+    roster: &Roster,
+    access: &Access,
+    name: &str,
+) -> Result<Reply, Outcome> {
+    let failed = |message: String| Outcome::failed(Status::Environment, message);
+    let ledger = Ledger::new(Budget::default());
+    let mut model = roster.open(name, access, &ledger, 0).map_err(|error| {
+        let status = match &error {
+            OpenError::Unknown { .. } | OpenError::Proxy(_) => Status::BadRequest,
+            OpenError::NoKey { .. } | OpenError::UnreadableKey { .. } => Status::Environment,
+        };
+        Outcome::failed(status, visible(&error.to_string()))
+    })?;
+    let trial = Trial::new(fresh_seed().map_err(|error| failed(error.to_string()))?);
+    let question = trial.question();
+    let limits = Limits { output_tokens: Some(MOST_TOKENS), time: Some(LONGEST) };
+    let stop = session.stop_sign();
+    let request = Request { conversation: &question, limits, stop: &stop };
+    let shown = visible(name);
+    let answer = model.ask(&request, &mut |_| ControlFlow::Continue(()));
+    let reply = answer.map_err(|error| {
+        let is_cancelled = error.trouble == Trouble::Cancelled;
+        let status = if is_cancelled { Status::Interrupted } else { Status::Environment };
+        let message = error.to_string();
+        Outcome::failed(status, format!("{shown} does not answer: {}", visible(&message)))
+    })?;
+    trial.check(&reply).map_err(|problem| {
+        let problem = problem.to_string();
+        failed(format!("{shown}: {}; it said: {}", visible(&problem), excerpt(&reply.text)))
+    })?;
+    Ok(reply)
+}
+
+/// The beginning of an answer, in one line.
+fn excerpt(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let short: String = line.chars().take(EXCERPT).collect();
+    let rest = if short.len() < line.len() { "…" } else { "" };
+    format!("{}{rest}", visible(&short))
+}

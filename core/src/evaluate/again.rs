@@ -1,0 +1,83 @@
+//! A second attempt in fresh processes, where a worker ended by no act of the evaluation.
+//!
+//! Everything is done again, not the one order: what a run finds may depend on what the run before left in memory.
+
+use super::Bench;
+use crate::verify::not_judged::NotJudged;
+use crate::verify::verification::{Stop, WorkerLoss};
+use crate::worker::end::WorkerRole;
+
+/// Carries out `attempt`, and once more in fresh processes if a worker ended in the middle of it.
+pub(super) fn in_fresh_workers<T>(
+    bench: &mut Bench,
+    mut attempt: impl FnMut(&mut Bench) -> Result<T, Stop>,
+) -> Result<T, Stop> {
+    let first = match attempt(bench) {
+        Err(Stop::WorkerEnded(first)) => first,
+        done => return done,
+    };
+    bench.stations.replace_all(first.end.death);
+    match attempt(bench) {
+        Err(Stop::WorkerEnded(second)) => {
+            bench.stations.replace_all(second.end.death);
+            Err(after_two(&first, *second))
+        }
+        done => done,
+    }
+}
+
+/// What two workers show that ended one after the other. Only a crash of the candidate's worker in the same place is laid to
+/// what the candidate asks of the device; everything else is the machine's.
+fn after_two(first: &WorkerLoss, second: WorkerLoss) -> Stop {
+    let crashes = [first, &second]
+        .iter()
+        .all(|loss| loss.end.is_crash() && loss.end.role == WorkerRole::Candidate);
+    let same_place = (first.step, &first.workload) == (second.step, &second.workload);
+    if !(crashes && same_place) {
+        return Stop::Broken(second.in_two_processes());
+    }
+    let WorkerLoss { end, step, workload } = second;
+    Stop::NotJudged(NotJudged::CrashesWorker { step, workload, death: end.death })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verify::verdict::Step;
+    use crate::worker::end::WorkerEnd;
+    use crate::worker::error::{Death, Stage};
+
+    fn loss(role: WorkerRole, number: i32, workload: &str) -> WorkerLoss {
+        let death = Death::Signal { number };
+        let during = Stage::Call;
+        let end = WorkerEnd { role, during, death, last_words: Vec::new(), oom_kills: 0 };
+        WorkerLoss { end, step: Step::Results, workload: Some(workload.to_owned()) }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn only_two_crashes_of_the_candidates_worker_in_one_place_are_its_own_outcome() {
+        use WorkerRole::{Candidate, Reference};
+        let check = |first: WorkerLoss, second: WorkerLoss, expected| {
+            let text = format!("{first:?}, {second:?}");
+            let stop = after_two(&first, second);
+            let found = match &stop {
+                Stop::NotJudged(NotJudged::CrashesWorker { .. }) => "crashes the worker",
+                Stop::Broken(message) => {
+                    assert!(message.contains("two processes"), "{message}");
+                    "environment"
+                }
+                Stop::NotJudged(_) | Stop::Failure(_) | Stop::WorkerEnded(_) | Stop::Request(_) => {
+                    "something else"
+                }
+            };
+            assert_eq!(found, expected, "{text}");
+        };
+        let [segv, abort, kill, term] = [11, 6, 9, 15];
+        check(loss(Candidate, segv, "a"), loss(Candidate, abort, "a"), "crashes the worker");
+        check(loss(Candidate, segv, "a"), loss(Candidate, segv, "b"), "environment");
+        check(loss(Candidate, kill, "a"), loss(Candidate, kill, "a"), "environment");
+        check(loss(Candidate, term, "a"), loss(Candidate, segv, "a"), "environment");
+        check(loss(Reference, segv, "a"), loss(Reference, segv, "a"), "environment");
+    }
+}

@@ -1,0 +1,140 @@
+//! Projects that cannot be written: file systems that are read-only or full. They need the right to mount one, which
+//! tests have as a superuser; without it they say that they were skipped.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::Path;
+use std::process::Command;
+
+use crate::history::fixture::{failed, machine, opened};
+use crate::history::machine::Machine;
+use crate::history::open_and_read;
+use crate::history::place::{Place, Use};
+use crate::history::query::{Filter, Order};
+use crate::history::{HistoryError, RunNumber, Store, Suspicion, open};
+use crate::no_links;
+use crate::search::Journal;
+
+/// A file system of its own, in memory.
+struct Mounted(tempfile::TempDir);
+
+impl Mounted {
+    fn new(kibibytes: u32) -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let size = format!("size={kibibytes}k");
+        let mounted = mount(&["-t", "tmpfs", "-o", &size, "tmpfs"], folder.path());
+        if !mounted {
+            println!("skipped: this process may not mount a file system");
+        }
+        mounted.then_some(Self(folder))
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn make_read_only(&self) {
+        assert!(mount(&["-o", "remount,ro"], self.path()));
+    }
+
+    /// Leaves no room for a single page.
+    fn fill(&self) {
+        let mut filler = File::create(self.path().join("filler")).unwrap();
+        while filler.write_all(&[1; 4096]).is_ok() {}
+        while filler.write_all(&[1]).is_ok() {}
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        Command::new("umount").arg("-l").arg(self.path()).status().ok();
+    }
+}
+
+fn mount(options: &[&str], at: &Path) -> bool {
+    let mut command = Command::new("mount");
+    command.args(options).arg(at).stderr(std::process::Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// A project with that many runs, all of which lie in the write-ahead log alone.
+fn with_runs_in_the_log(root: &Path, machine: &Machine, runs: usize) {
+    let source = tempfile::tempdir().unwrap();
+    let (mut store, _) = opened(source.path(), machine);
+    // What stands in the database is an empty history.
+    store.connection().execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+    store.connection().pragma_update(None, "wal_autocheckpoint", 0).unwrap();
+    for number in 0..runs {
+        let (record, texts) = failed("naive", &number.to_string());
+        store.append(&record, &texts).unwrap();
+    }
+    let folder = root.join(".lightbench");
+    fs::create_dir_all(&folder).unwrap();
+    for name in [".gitignore", "history.db", "history.db-wal"] {
+        fs::copy(source.path().join(".lightbench").join(name), folder.join(name)).unwrap();
+    }
+}
+
+fn runs(store: &Store) -> Result<Vec<RunNumber>, HistoryError> {
+    let listing = store.newest(&Filter::default(), Order::Newest, 100)?;
+    Ok(listing.runs.iter().map(|run| run.number).collect())
+}
+
+#[test]
+fn a_read_only_project_is_read_and_its_history_goes_on_in_the_state_folder() {
+    let Some(project) = Mounted::new(4096) else { return };
+    let ((_key, machine), state) = (machine(), tempfile::tempdir().unwrap());
+    let state = Some(state.path());
+    with_runs_in_the_log(project.path(), &machine, 3);
+    project.make_read_only();
+    // Without a state folder and with one, before anything was written there.
+    for state in [None, state] {
+        let place = Place::for_reading(project.path(), state).unwrap().unwrap();
+        assert!(matches!(place.use_of, Use::ReadCopy { .. }), "{place:?}");
+        let (mut read, found) = open_and_read(&place, &machine, runs).unwrap();
+        assert_eq!(found, [3, 2, 1].map(RunNumber));
+        let told = read.notices.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert!(told[0].contains("cannot be written") && told[0].contains("copy"), "{told:?}");
+        let (record, texts) = failed("naive", "new");
+        let refused = read.store.append(&record, &texts).unwrap_err();
+        assert!(matches!(refused, HistoryError::ReadOnly { .. }), "{refused}");
+        assert!(refused.to_string().contains(project.path().to_str().unwrap()), "{refused}");
+    }
+    assert!(Place::for_writing(project.path(), None).is_err());
+    let place = Place::for_writing(project.path(), state).unwrap();
+    assert!(place.notice.as_ref().unwrap().contains("is kept in"), "{place:?}");
+    let mut store = open(&place, &machine, Suspicion::None).unwrap().store;
+    let (record, texts) = failed("naive", "new");
+    assert_eq!(store.append(&record, &texts).unwrap(), RunNumber(4));
+    drop(store);
+    let place = Place::for_reading(project.path(), state).unwrap().unwrap();
+    let (_, found) = open_and_read(&place, &machine, runs).unwrap();
+    assert_eq!(found, [4, 3, 2, 1].map(RunNumber));
+}
+
+#[test]
+fn on_a_full_disk_runs_are_read_and_nothing_is_left_behind() {
+    let Some(project) = Mounted::new(2048) else { return };
+    let (_key, machine) = machine();
+    with_runs_in_the_log(project.path(), &machine, 3);
+    let before = no_links::names(&project.path().join(".lightbench")).unwrap();
+    project.fill();
+    let place = Place::for_reading(project.path(), None).unwrap().unwrap();
+    let (_, found) = open_and_read(&place, &machine, runs).unwrap();
+    assert_eq!(found, [3, 2, 1].map(RunNumber));
+    let refused = Place::for_writing(project.path(), None).unwrap_err();
+    assert!(matches!(refused, HistoryError::Full { .. }), "{refused}");
+    assert_eq!(no_links::names(&project.path().join(".lightbench")).unwrap(), before);
+    // A search that got past this point leaves no journal without a header.
+    let searches = project.path().join(".lightbench/searches");
+    fs::create_dir(&searches).unwrap();
+    let mut journal = Journal::create(&searches.join("2026.jsonl"), machine).unwrap();
+    let entry = crate::search::Entry::TurnedDown { variant: 0, why: "x".repeat(9000) };
+    let refused = journal.append(0.0, &entry).unwrap_err().to_string();
+    assert!(refused.contains("2026.jsonl") && refused.contains("space"), "{refused}");
+    assert!(no_links::names(&searches).unwrap().is_empty());
+    // When there is room again, the same journal can be begun.
+    fs::remove_file(project.path().join("filler")).unwrap();
+    journal.append(0.0, &entry).unwrap();
+    assert_eq!(no_links::names(&searches).unwrap(), ["2026.jsonl"]);
+}

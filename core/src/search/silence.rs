@@ -1,0 +1,112 @@
+//! Whether the models of a search ever answered: a search in which none did is not what its user asked for.
+
+use super::story::{Attempt, Came, Story};
+use crate::suggest::model::PREFIX;
+
+/// A model that was asked in a search and never answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Silence {
+    /// What the settings call it.
+    pub model: String,
+    /// How many proposals it was asked for.
+    pub asked: usize,
+    /// Why the last one came to nothing, in a sentence.
+    pub why: String,
+}
+
+impl Story {
+    /// The models that were asked and never answered. An answer that could not be used is an answer.
+    #[must_use]
+    pub fn silences(&self) -> Vec<Silence> {
+        let models = self.models();
+        models.filter_map(|model| self.silence(model)).collect()
+    }
+
+    /// Whether models were asked, and none of them ever answered.
+    #[must_use]
+    pub fn no_model_answered(&self) -> bool {
+        let silent = self.silences();
+        let asked = self.models().filter(|model| self.questions(model).next().is_some());
+        !silent.is_empty() && asked.count() == silent.len()
+    }
+
+    fn models(&self) -> impl Iterator<Item = &str> {
+        self.header.operators.iter().filter_map(|operator| operator.strip_prefix(PREFIX))
+    }
+
+    /// All attempts that asked this model.
+    fn questions(&self, model: &str) -> impl Iterator<Item = &Attempt> {
+        let is_of = move |attempt: &&Attempt| {
+            let rest = attempt.action.strip_prefix(PREFIX);
+            rest.and_then(|rest| rest.strip_prefix(model)).is_some_and(|rest| rest.starts_with(':'))
+        };
+        self.attempts.iter().filter(is_of)
+    }
+
+    fn silence(&self, model: &str) -> Option<Silence> {
+        let (mut asked, mut last) = (0, None);
+        for attempt in self.questions(model) {
+            asked += 1;
+            match &attempt.came {
+                Came::Variant(_) => return None,
+                Came::Nothing { talk: Some(talk), .. } if !talk.reply.is_empty() => return None,
+                Came::Nothing { why, .. } => last = Some(why),
+            }
+        }
+        last.map(|why| Silence { model: model.to_owned(), asked, why: why.clone() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::project::Project;
+    use crate::search::entry::{Cost, Entry, Talk};
+    use crate::suggest::prompt;
+
+    /// A search by these operators in which these attempts came to nothing: the action, and the reply if one came.
+    fn story(operators: &[&str], nothings: &[(&str, Option<&str>)]) -> Story {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../sample-projects/vector-add");
+        let project = Project::load(folder.as_ref()).unwrap();
+        let kernel = project.kernel("naive").unwrap();
+        let mut story = prompt::alone(&project, kernel, "virtual:h200", "H200");
+        story.header.operators = operators.iter().map(|&name| name.to_owned()).collect();
+        for (action, reply) in nothings {
+            let talk = reply.map(|reply| {
+                let (model, prompt, reply) = ("a".to_owned(), "?".to_owned(), reply.to_owned());
+                Box::new(Talk { model, prompt, reply })
+            });
+            let (action, why) = ((*action).to_owned(), "no answer: busy".to_owned());
+            let cost = Cost::default();
+            story.add(&Entry::Nothing { parent: 0, action, why, cost, talk }).unwrap();
+        }
+        story
+    }
+
+    #[test]
+    fn a_model_that_never_answered_is_named() {
+        let check = |operators: &[&str], nothings: &[_], silent: &[&str], none_answered: bool| {
+            let story = story(operators, nothings);
+            let found: Vec<String> = story.silences().into_iter().map(|each| each.model).collect();
+            assert_eq!(found, silent, "{operators:?} {nothings:?}");
+            assert_eq!(story.no_model_answered(), none_answered, "{operators:?} {nothings:?}");
+        };
+        let (one, other) = ("model:a", "model:ab");
+        check(&["rules"], &[("rule:x#0", None)], &[], false);
+        check(&[one], &[], &[], false);
+        check(&[one], &[("model:a:free", None)], &["a"], true);
+        // An empty reply is what is kept of a question without an answer.
+        check(&[one], &[("model:a:free", Some(""))], &["a"], true);
+        check(&[one], &[("model:a:free", Some("I cannot"))], &[], false);
+        check(&[one], &[("model:a:free", None), ("model:a:pad-shared", Some("x"))], &[], false);
+        check(&["rules", one], &[("rule:x#0", None), ("model:a:free", None)], &["a"], true);
+        check(&[one, other], &[("model:a:free", None)], &["a"], true);
+        check(
+            &[one, other],
+            &[("model:a:free", None), ("model:ab:free", Some("x"))],
+            &["a"],
+            false,
+        );
+        check(&[one, other], &[("model:ab:free", None)], &["ab"], true);
+    }
+}

@@ -1,0 +1,79 @@
+//! The wait for one answer: who ends it, and who hears that it goes on.
+//!
+//! A model is asked on the search's own thread, and its stop sign is looked at in every wait, some fifty times a second:
+//! that is where a search tells that it waits, without a thread for it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Instant;
+
+use crate::models::StopSign;
+use crate::search::entry::Cost;
+use crate::search::operators::{Attention, Waiting};
+
+/// What is told of the waits for one proposal.
+pub(super) struct Watch {
+    pub(super) attention: Attention,
+    /// The name of the operator that waits.
+    pub(super) operator: String,
+    /// What the search had spent before this proposal.
+    pub(super) before: Cost,
+}
+
+impl Watch {
+    /// A stop sign that is also up when the search is to stop, and tells about once a second that the wait goes on.
+    /// `received` counts the bytes of the answer, `more` is what this proposal has cost so far.
+    pub(super) fn over(&self, stop: StopSign, received: &Arc<AtomicUsize>, more: Cost) -> StopSign {
+        let Attention { cancellation, hear } = self.attention.clone();
+        let (operator, received) = (self.operator.clone(), Arc::clone(received));
+        let cost = Cost {
+            tokens: self.before.tokens.saturating_add(more.tokens),
+            money: self.before.money + more.money,
+        };
+        let (began, told) = (Instant::now(), AtomicU64::new(0));
+        StopSign::when(move || {
+            let waited = began.elapsed();
+            if told.swap(waited.as_secs(), Ordering::Relaxed) != waited.as_secs() {
+                let (operator, received) = (operator.clone(), received.load(Ordering::Relaxed));
+                hear(&Waiting { operator, waited, received, cost });
+            }
+            stop.is_up() || cancellation.is_cancelled()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::cancellation::Cancellation;
+
+    #[test]
+    fn a_wait_is_told_once_a_second_and_ends_with_its_search() {
+        let heard: Arc<Mutex<Vec<Waiting>>> = Arc::default();
+        let (told, cancellation) = (Arc::clone(&heard), Cancellation::new());
+        let attention = Attention {
+            cancellation: cancellation.clone(),
+            hear: Arc::new(move |waiting| told.lock().unwrap().push(waiting.clone())),
+        };
+        let before = Cost { tokens: 100, money: 0.5 };
+        let watch = Watch { attention, operator: "model:a".to_owned(), before };
+        let received = Arc::new(AtomicUsize::new(70));
+        let more = Cost { tokens: 11, money: 0.25 };
+        let stop = watch.over(StopSign::never(), &received, more);
+        let began = Instant::now();
+        while began.elapsed() < Duration::from_millis(1200) {
+            assert!(!stop.is_up());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let heard = heard.lock().unwrap();
+        let [waiting] = heard.as_slice() else { panic!("{heard:?}") };
+        assert_eq!((waiting.operator.as_str(), waiting.received), ("model:a", 70));
+        assert_eq!(waiting.cost, Cost { tokens: 111, money: 0.75 });
+        assert!(waiting.waited >= Duration::from_secs(1), "{waiting:?}");
+        cancellation.cancel();
+        assert!(stop.is_up());
+    }
+}

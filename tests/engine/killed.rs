@@ -1,0 +1,185 @@
+//! Every worker killed and stopped at several points of every step of a verdict: a correct kernel still passes.
+
+use std::path::PathBuf;
+
+use lightbench_core::engine::{Ending, Event};
+use lightbench_core::evaluate::EvaluateError;
+use lightbench_core::verify::verdict::Step;
+use rustix::process::Signal;
+
+use super::meddler::{children, signal};
+use super::*;
+
+/// Points of each step at which a worker is harmed.
+const POINTS: u32 = 6;
+
+/// How long a worker may be stopped here; 10 s elsewhere.
+const STOPPED_LIMIT: Duration = Duration::from_millis(400);
+
+/// Long enough for a machine on which much else is built meanwhile.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Which workers are harmed at a point.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Victims {
+    /// One, another one at each point.
+    InTurn,
+    /// Each of them.
+    Each,
+}
+
+#[test]
+fn a_worker_that_is_killed_at_any_point_costs_no_verdict() {
+    check("kill in turn");
+}
+
+#[test]
+fn a_worker_that_is_stopped_in_any_step_costs_no_verdict() {
+    check("stop in turn");
+}
+
+/// `cargo test -p lightbench --test it -- --ignored --nocapture every_worker_that_is`
+#[test]
+#[ignore = "takes minutes"]
+fn every_worker_that_is_killed_or_stopped_at_any_point_costs_no_verdict() {
+    check("kill each");
+    check("stop each");
+}
+
+/// In a process of its own, all of whose children are workers.
+fn check(harm: &str) {
+    if compiler::required().is_none() {
+        return;
+    }
+    let bench = Bench::with_own_cache();
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["engine::killed::process_whose_workers_are_harmed", "--exact", "--ignored"])
+        .arg("--nocapture")
+        .env("LIGHTBENCH_TEST_HARM", harm)
+        .env("LIGHTBENCH_TEST_PROJECT", bench.project())
+        .env("LIGHTBENCH_TEST_CACHE", bench.cache())
+        .env("TMPDIR", bench.temporary())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    println!("{said}");
+    assert!(output.status.success(), "{said}\n{errors}");
+    assert!(said.contains("all passed"), "{said}\n{errors}");
+}
+
+#[test]
+#[ignore = "the process of the tests above"]
+fn process_whose_workers_are_harmed() {
+    let Ok(harm) = std::env::var("LIGHTBENCH_TEST_HARM") else { return };
+    let Some(found) = compiler::required() else { return };
+    let folder = |name: &str| PathBuf::from(std::env::var_os(name).unwrap());
+    let project = Arc::new(Project::load(&folder("LIGHTBENCH_TEST_PROJECT")).unwrap());
+    let command = WorkerCommand { stopped_limit: STOPPED_LIMIT, ..command() };
+    let engine = engine_with(command, &found.toolchain, &folder("LIGHTBENCH_TEST_CACHE"));
+    let (harm, points) = match harm.split_once(' ').unwrap() {
+        ("kill", victims) => ((Signal::KILL, victims), POINTS),
+        // A worker that is stopped is waited for: fewer points take as long.
+        (_, victims) => ((Signal::STOP, victims), 1),
+    };
+    let victims = if harm.1 == "each" { Victims::Each } else { Victims::InTurn };
+    let mut trial = Trial { engine, project, evaluations: 0, signal: harm.0 };
+    let (_, steps) = trial.evaluated(None);
+    let (_, warm) = trial.evaluated(None);
+    assert!(steps.len() >= 6, "{steps:?}");
+    let mut ends = BTreeMap::new();
+    for (step, took) in &warm {
+        for point in 0..points {
+            let after = took.mul_f64((f64::from(point) + 0.5) / f64::from(points));
+            let count = children().len().max(1);
+            let all: Vec<usize> = match victims {
+                Victims::InTurn => vec![trial.evaluations % count],
+                Victims::Each => (0..count).collect(),
+            };
+            for victim in all {
+                let (end, _) = trial.evaluated(Some(Harm { step: *step, after, victim }));
+                *ends.entry((format!("{step}"), end)).or_insert(0) += 1;
+            }
+        }
+    }
+    println!("{ends:#?}");
+    assert!(ends.keys().all(|(_, end)| *end == "passed"), "{ends:#?}");
+    println!("{} evaluations, all passed", trial.evaluations);
+}
+
+/// What is done to a worker.
+#[derive(Clone, Copy)]
+struct Harm {
+    step: Step,
+    /// How long after the step began.
+    after: Duration,
+    /// Which of the processes, in the order of their numbers.
+    victim: usize,
+}
+
+struct Trial {
+    engine: Engine,
+    project: Arc<Project>,
+    evaluations: usize,
+    signal: Signal,
+}
+
+impl Trial {
+    /// One evaluation of a text that nobody compiled before: how it ended, and how long each step took at its first time.
+    fn evaluated(&mut self, harm: Option<Harm>) -> (&'static str, Vec<(Step, Duration)>) {
+        self.evaluations += 1;
+        let naive = self.project.kernel("naive").unwrap();
+        let source = format!("{}\n// {}\n", naive.source, self.evaluations);
+        let kernel = self.project.draft("naive", source).unwrap();
+        let request = evaluate(work(&self.project, &kernel), DEVICES[0], self.evaluations as u64);
+        let id = self.engine.ask(request).unwrap();
+        let (mut steps, mut harm): (Vec<(Step, Duration)>, _) = (Vec::new(), harm);
+        let mut began: Option<(Step, Instant)> = None;
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            assert!(Instant::now() < deadline, "an evaluation does not end");
+            let Some(event) = self.engine.next_event(PATIENCE) else { continue };
+            match event {
+                Event::Began { request, step, .. } if request == id => {
+                    close(&mut steps, began.replace((step, Instant::now())));
+                    if let Some(Harm { after, victim, .. }) = harm.take_if(|harm| harm.step == step)
+                    {
+                        std::thread::sleep(after);
+                        let mut processes = children();
+                        processes.sort_unstable();
+                        if let Some(process) = processes.get(victim % processes.len().max(1)) {
+                            signal(*process, self.signal);
+                        }
+                    }
+                }
+                Event::Finished { request, ending } if request == id => {
+                    close(&mut steps, began);
+                    return (word(&ending), steps);
+                }
+                Event::Began { .. }
+                | Event::Finished { .. }
+                | Event::Queued { .. }
+                | Event::Noticed(_) => {}
+            }
+        }
+    }
+}
+
+/// Notes how long a step took, at its first time.
+fn close(steps: &mut Vec<(Step, Duration)>, began: Option<(Step, Instant)>) {
+    let Some((step, began)) = began else { return };
+    if steps.iter().all(|(known, _)| *known != step) {
+        steps.push((step, began.elapsed()));
+    }
+}
+
+fn word(ending: &Ending) -> &'static str {
+    match ending {
+        Ending::Evaluated(run) if run.verdict.is_ok() => "passed",
+        Ending::Impossible(EvaluateError::Environment(message)) => {
+            println!("{message}");
+            "environment"
+        }
+        other => panic!("harm to a worker is no fault of the kernel: {other:?}"),
+    }
+}
