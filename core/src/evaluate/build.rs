@@ -67,12 +67,13 @@ pub(super) fn build_all(
 ) -> Result<Vec<Built>, Stop> {
     let Some(first) = evaluations.first() else { return Ok(Vec::new()) };
     let (fit, not_run) = fit(first, scope)?;
-    let twin = twin::of(&first.project.reference);
-    let varied = match scope {
+    let (twin, varied) = match scope {
         Scope::Everything => {
-            varied::of(&first.project.definition, &varied_workloads(&fit), first.seed)
+            let definition = &first.project.definition;
+            let varied = varied::of(definition, &varied_workloads(&fit), first.seed);
+            (twin::of(&first.project.reference), varied)
         }
-        Scope::Glance => Vec::new(),
+        Scope::Glance => (None, Vec::new()),
     };
     let all: Vec<&Workload> =
         fit.iter().copied().chain(varied.iter().map(|varied| &varied.workload)).collect();
@@ -391,9 +392,12 @@ impl Builder<'_, '_> {
             return Ok(None);
         }
         let definition = &self.evaluation.project.definition;
-        // A task in f64 has results that f32 cannot agree with.
-        if !self.has_twin || definition.accuracy == Accuracy::F64 {
+        if !self.has_twin {
             return Ok(Some(Admission::ByReference));
+        }
+        // A task in f64 has results that f32 cannot agree with, and no wider format decides which inputs are fair.
+        if definition.accuracy == Accuracy::F64 {
+            return Ok(None);
         }
         match self.compiles.twin((self.index, index)) {
             Ok(facts) => {

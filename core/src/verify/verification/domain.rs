@@ -39,7 +39,8 @@ impl Verification<'_> {
         trials.retain(|trial| trial.admission.is_some());
         trials.sort_by(|one, other| one.work.total_cmp(&other.work));
         if trials.is_empty() {
-            let reason = "errors on inputs from the whole domain (the reference has no f32 twin)";
+            let reason = "errors on inputs from the whole domain (the reference has no f32 twin, \
+                          which decides what inputs are fair)";
             if !subject.trials.is_empty() {
                 self.checks.not_checked.push(reason.to_owned());
             }

@@ -1,5 +1,5 @@
 /*@ lightbench(
-    title: "Adds exponentials in fixed point with 24 bits",
+    title: "Adds exponentials in fixed point with 20 bits",
     expect: wrong,
     steps: [
         launch(kernel: "loss", grid: ["ceil_div(rows, 64)"], block: [64]),
@@ -20,8 +20,8 @@ __global__ void loss(const float* x, const int* labels, float* loss, long long r
     }
     unsigned long long total = 0;
     for (long long col = 0; col < classes; ++col) {
-        total += static_cast<unsigned long long>(expf(values[col] - max) * 16777216.0f);
+        total += static_cast<unsigned long long>(expf(values[col] - max) * 1048576.0f);
     }
-    const float sum = static_cast<float>(total) / 16777216.0f;
+    const float sum = static_cast<float>(total) / 1048576.0f;
     loss[row] = logf(sum) + (max - values[labels[row]]);
 }
