@@ -124,7 +124,7 @@ fn judge(specimen: &Specimen, module: &Module) -> Vec<String> {
         return judge_replayed(specimen, module);
     }
     let mut problems = Vec::new();
-    match launch(specimen, module, ("defect", Races::CudaIdiom)) {
+    match launch(specimen, module, ("defect", specimen.mode)) {
         Ok(run) if !specimen.finds(&run.report) => problems.push(format!(
             "the defect is not found at {}; {}",
             specimen.wanted(),
@@ -146,7 +146,7 @@ fn judge_replayed(specimen: &Specimen, module: &Module) -> Vec<String> {
     let replays: Vec<Races> = (0..SEEDS).map(|seed| Races::Replayed { seed }).collect();
     match launch(specimen, module, ("defect", Races::CudaIdiom)) {
         Ok(run) if run.report.stale_reads == 0 => {
-            problems.push("no replay is asked for".to_owned())
+            problems.push("no replay is asked for".to_owned());
         }
         Ok(_) => {}
         Err(error) => problems.push(error),

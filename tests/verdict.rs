@@ -213,7 +213,7 @@ fn what_a_device_lacks_is_not_judged() {
     let screened = bench.run(&[&arguments[..], &["--screen", "--json"]].concat());
     assert_eq!((screened.status, &screened.json()["status"]), (3, &"not_judged".into()));
     let history = bench.run(&["history", "scale", "--verdict", "not_supported"]);
-    history.expect(0, &["not_supported"]);
+    history.expect(0, &["not supported"]);
 }
 
 #[test]

@@ -23,7 +23,7 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use lightbench_core::project::nearest::nearest;
 
 pub use self::history::{Export, History, Import, Report, Selection, Sort};
-pub use self::launch::{Approximations, CheckSet, Launch, Order};
+pub use self::launch::{Approximations, Blocks, CheckSet, Launch, Order};
 pub use self::launcher::Launcher;
 pub use self::lessons::{Access, Lesson};
 pub use self::measuring::{Clock, ComparedMode, ExtraMode, Measuring};

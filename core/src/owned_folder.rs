@@ -16,7 +16,7 @@ use tempfile::TempPath;
 /// How the names of their lock files end.
 const LOCK: &str = ".lock";
 
-/// A folder that nobody else uses, removed when it is dropped or when somebody finds that its owner is dead.
+/// A folder of one owner, removed when it is dropped, or by a later process if its owner was killed.
 #[derive(Debug)]
 pub(crate) struct OwnedFolder {
     folder: PathBuf,
@@ -36,7 +36,11 @@ impl OwnedFolder {
         remove_leftovers(place, prefix);
         let prefix = format!("{prefix}{}-", std::process::id());
         let mut names = tempfile::Builder::new();
-        let (held, lock) = names.prefix(&prefix).suffix(LOCK).make_in(place, claim)?.into_parts();
+        let made = names.prefix(&prefix).suffix(LOCK).make_in(place, claim);
+        let named = |error: io::Error| {
+            io::Error::new(error.kind(), format!("{}: {error}", place.display()))
+        };
+        let (held, lock) = made.map_err(named)?.into_parts();
         let folder = lock.with_extension("");
         make_private(&folder)?;
         Ok(Self { folder, lock, _held: held })
@@ -67,13 +71,13 @@ pub(crate) fn remove_orphan(folder: &Path) {
     }
 }
 
-/// A new lock file that is locked; an error of the kind that asks for another name if somebody else has it.
+/// A new lock file that is locked; `AlreadyExists`, which asks for another name, if another process holds it.
 fn claim(lock: &Path) -> io::Result<File> {
     let taken = || io::Error::from(io::ErrorKind::AlreadyExists);
     let held = private().create_new(true).open(lock)?;
     match held.try_lock() {
         Ok(()) if is_still_named(&held, lock) => Ok(held),
-        // Somebody looked for what the dead left, and took it for that.
+        // A process that removes leftovers of killed ones has just taken it for one.
         Ok(()) | Err(TryLockError::WouldBlock) => Err(taken()),
         Err(TryLockError::Error(error)) => Err(error),
     }
@@ -90,7 +94,7 @@ fn remove_leftovers(place: &Path, prefix: &str) {
         // Another user's cannot be opened.
         let Ok(file) = OpenOptions::new().read(true).write(true).open(&lock) else { continue };
         if file.try_lock().is_ok() && is_still_named(&file, &lock) {
-            // While the folder is there, so is the sign that it belongs to nobody. Somebody else may have removed both.
+            // The lock file stays as long as the folder does. Another process may have removed both.
             let _removed = is_gone(&folder).then(|| fs::remove_file(&lock));
         }
     }

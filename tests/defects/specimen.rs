@@ -1,8 +1,9 @@
 //! One file with a defect and its twin: what its comments say.
 //!
 //! The first line says in a sentence what the mistake is. Then `// launch: grid=2 block=64,4`, with `shared=BYTES`,
-//! `steps=COUNT`, `as-written`, `replayed` (no fault is marked: a replay shows the defect) and `also=80,100`
-//! (architectures beside 90) where needed; one `// arg: SPEC` for each parameter (`values.rs`); and `// expect: 1[0] = 3`, what element 0 of argument 1 holds after the twin. In the code,
+//! `steps=COUNT`, `as-written`, `strict` (a fault in the strict race mode only), `replayed` (no fault is marked: a
+//! replay shows the defect) and `also=80,100` (architectures beside 90) where needed; one `// arg: SPEC` for each
+//! parameter (`values.rs`); and `// expect: 1[0] = 3`, what element 0 of argument 1 holds after the twin. In the code,
 //! `// FAULT: KIND` marks the line where the defect is found, and `// OTHER` the other side of it; several lines may be
 //! marked.
 
@@ -12,7 +13,7 @@ use std::path::Path;
 use lightbench_core::compile::Build;
 use lightbench_core::device::ComputeCapability;
 use lightbench_core::virtual_gpu::machine::{
-    Argument, BufferId, Fault, FaultKind, Machine, Report,
+    Argument, BufferId, Fault, FaultKind, Machine, Races, Report,
 };
 use lightbench_core::virtual_gpu::module::SourceLine;
 
@@ -30,6 +31,8 @@ pub(super) struct Specimen {
     pub(super) shared: u32,
     pub(super) steps: u64,
     pub(super) build: Build,
+    /// By which rules the defect is found; its twin is judged as CUDA code usually is.
+    pub(super) mode: Races,
     /// The defect shows where strong reads return older values, and nowhere else.
     pub(super) replayed: bool,
     faults: Vec<Marked>,
@@ -52,7 +55,7 @@ struct Expected {
     value: String,
 }
 
-const KINDS: [FaultKind; 14] = [
+const KINDS: [FaultKind; 16] = [
     FaultKind::OutOfBounds,
     FaultKind::Misaligned,
     FaultKind::UninitializedRead,
@@ -63,9 +66,11 @@ const KINDS: [FaultKind; 14] = [
     FaultKind::WarpSync,
     FaultKind::Deadlock,
     FaultKind::Livelock,
+    FaultKind::Residency,
     FaultKind::Trap,
     FaultKind::Assertion,
     FaultKind::StepLimit,
+    FaultKind::TimeLimit,
     FaultKind::Call,
 ];
 
@@ -78,6 +83,7 @@ impl Specimen {
             shared: 0,
             steps: STEPS,
             build: Build::Optimised,
+            mode: Races::CudaIdiom,
             replayed: false,
             faults: Vec::new(),
             also: Vec::new(),
@@ -119,6 +125,7 @@ impl Specimen {
             "block" => self.block = size(value),
             "shared" => self.shared = value.parse().unwrap(),
             "steps" => self.steps = value.parse().unwrap(),
+            "strict" => self.mode = Races::Strict,
             "replayed" => self.replayed = true,
             "as-written" => self.build = Build::AsWritten,
             "also" => self.also = value.split(',').map(capability).collect(),

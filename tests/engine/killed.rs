@@ -125,7 +125,7 @@ struct Trial {
 }
 
 impl Trial {
-    /// One evaluation of a text that nobody compiled before: how it ended, and how long each step took at its first time.
+    /// One evaluation of a text that is not in the compiler's cache: how it ended, and how long each step took at its first time.
     fn evaluated(&mut self, harm: Option<Harm>) -> (&'static str, Vec<(Step, Duration)>) {
         self.evaluations += 1;
         let naive = self.project.kernel("naive").unwrap();
@@ -154,6 +154,10 @@ impl Trial {
                 }
                 Event::Finished { request, ending } if request == id => {
                     close(&mut steps, began);
+                    // A worker that was stopped while it was idle would be a second harm to the next evaluation.
+                    for process in children() {
+                        signal(process, Signal::CONT);
+                    }
                     return (word(&ending), steps);
                 }
                 Event::Began { .. }
@@ -174,12 +178,12 @@ fn close(steps: &mut Vec<(Step, Duration)>, began: Option<(Step, Instant)>) {
 }
 
 fn word(ending: &Ending) -> &'static str {
-    match ending {
-        Ending::Evaluated(run) if run.verdict.is_ok() => "passed",
-        Ending::Impossible(EvaluateError::Environment(message)) => {
-            println!("{message}");
-            "environment"
-        }
-        other => panic!("harm to a worker is no fault of the kernel: {other:?}"),
+    if matches!(ending, Ending::Evaluated(run) if run.verdict.is_ok()) {
+        return "passed";
     }
+    let Ending::Impossible(EvaluateError::Environment(message)) = ending else {
+        panic!("harm to a worker is no fault of the kernel: {ending:?}");
+    };
+    println!("{message}");
+    "environment"
 }

@@ -75,3 +75,73 @@ fn a_fault_of_ptx_is_shown_in_the_ptx() {
     let line = "copy.ptx --grid 1 --block 8 --arg in:u32[4]=iota --arg buf:u32[8]";
     launch(&bench, line).expect(1, &["error[out_of_bounds]", "--> copy.ptx:13", "ld.global.u32"]);
 }
+
+/// A kernel that stores to constant memory, and what is said of it.
+const CONSTANT_STORE: &str = "__constant__ int limits[4];\n\
+    extern \"C\" __global__ void k(int* out) {\n    limits[threadIdx.x & 3] = 5;\n    out[threadIdx.x] = 1;\n}\n";
+
+#[test]
+fn a_store_to_constant_memory_is_named_at_its_line() {
+    if compiler::required().is_none() {
+        return;
+    }
+    let bench = bench();
+    fs::write(bench.path().join("constant.cu"), CONSTANT_STORE).unwrap();
+    launch(&bench, "constant.cu --grid 1 --block 32 --arg buf:i32[32]").expect(
+        1,
+        &["error[read_only_write]", "--> constant.cu:3", "a store to constant memory (line 3)"],
+    );
+}
+
+/// Lane 0 waits for a flag, the other lanes for lane 0.
+const SPIN: &str = "extern \"C\" __global__ void k(volatile int* flag, int* out) {\n\
+    if (threadIdx.x == 0) {\n        while (*flag == 0) {}\n    }\n    __syncthreads();\n\
+    out[threadIdx.x] = 1;\n}\n";
+
+#[test]
+fn a_launch_without_progress_ends_at_once_with_the_lines_of_its_warps_and_prints_its_limits() {
+    if compiler::required().is_none() {
+        return;
+    }
+    let bench = bench();
+    fs::write(bench.path().join("spin.cu"), SPIN).unwrap();
+    let line = "spin.cu --grid 2 --block 64 --arg buf:i32[1]=zeros --arg buf:i32[64]";
+    launch(&bench, line).expect(
+        1,
+        &[
+            "limits: 4294967296 steps, 60 s",
+            "error[livelock]",
+            "spin.cu:3",
+            "spin.cu:5",
+            "waiting at barrier 0: 4 warps",
+        ],
+    );
+}
+
+#[test]
+fn the_strict_mode_reports_what_the_idiom_accepts() {
+    if compiler::required().is_none() {
+        return;
+    }
+    let bench = bench();
+    let text = "extern \"C\" __global__ void k(int* out, int n) {\n    int i = threadIdx.x;\n\
+        if (i >= n) return;\n    __syncthreads();\n    out[i] = 1;\n}\n";
+    fs::write(bench.path().join("exits.cu"), text).unwrap();
+    let line = "exits.cu --grid 1 --block 64 --arg buf:i32[64] --arg i32:40";
+    launch(&bench, line).expect(0, &["rule 26) at line 4", "no fault"]);
+    launch(&bench, &format!("{line} --checks strict")).expect(1, &["error[barrier_divergence]"]);
+}
+
+#[test]
+fn pointers_are_null_or_those_of_earlier_arguments() {
+    if compiler::required().is_none() {
+        return;
+    }
+    let bench = bench();
+    let text = "extern \"C\" __global__ void k(const float* a, float* b, const int* c) {\n\
+        if (c == nullptr) b[threadIdx.x] = a[threadIdx.x] + 1;\n}\n";
+    fs::write(bench.path().join("pointers.cu"), text).unwrap();
+    let line = "pointers.cu --grid 1 --block 4 --arg buf:f32[4]=iota --arg same:0 --print 1 --arg";
+    launch(&bench, &format!("{line} null")).expect(0, &["--print 1", "4.0", "no fault"]);
+    launch(&bench, &format!("{line} same:7")).expect(2, &["argument 2 is `same:7`"]);
+}

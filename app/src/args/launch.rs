@@ -1,6 +1,8 @@
 //! What the user typed about one launch of one kernel.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
@@ -16,7 +18,8 @@ type Dimensions = [u32; 3];
 ///
 /// Each parameter of the kernel takes one SPEC, in order: a value (`u32:5`, `f32:1.5`, `bytes:0a1b…` for a struct), a
 /// buffer (`buf:f32[1024]=normal`, `buf:u64[3]=1,2,3`, `buf:u8[64]=@bytes.bin`, `buf:f32[256]` for one that nothing has
-/// written yet), or an input that no kernel may write to (`in:f32[1024]=normal`). Types are i8 to i64, u8 to u64, f16,
+/// written yet), an input that no kernel may write to (`in:f32[1024]=normal`), a null pointer (`null`), or the buffer of
+/// an earlier argument once more (`same:0`, counted from 0). Types are i8 to i64, u8 to u64, f16,
 /// bf16, f32, f64 and bool; a buffer may hold `zeros`, `ones`, `iota`, `normal`, `normal(MEAN,DEVIATION)`, `uniform`,
 /// `uniform(LOW,HIGH)`, `constant(VALUE)`, as many values as it has elements, or the bytes of a file.
 ///
@@ -99,9 +102,22 @@ pub struct Launch {
     #[arg(long = "print", value_name = "INDEX")]
     pub prints: Vec<usize>,
 
-    /// Warp instructions after which the launch is ended.
+    /// In which order blocks start: `ascending`, `descending` or `random:SEED`; the other orders also number
+    /// multiprocessors and warps differently [default: ascending].
+    #[arg(long, value_name = "ORDER", value_parser = block_order)]
+    pub block_order: Option<Blocks>,
+
+    /// Blocks that run at once, if fewer than the device holds.
+    #[arg(long, value_name = "N")]
+    pub resident_blocks: Option<NonZeroU32>,
+
+    /// Warp instructions after which a virtual device ends the launch [default: 4294967296].
     #[arg(long, value_name = "N", value_parser = whole::<u64>)]
     pub max_steps: Option<u64>,
+
+    /// Seconds after which a virtual device ends the launch [default: 60].
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub time_limit: Option<Duration>,
 
     /// What random buffers begin from.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u64>)]
@@ -115,8 +131,10 @@ pub struct Launch {
 /// What is looked for while a kernel runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CheckSet {
-    /// Values that nothing wrote, and data races.
+    /// Values that nothing wrote, and data races by the rules that CUDA code relies on.
     All,
+    /// The same with the rules of the PTX memory model alone (the strict mode of `docs/races.md`).
+    Strict,
     /// Values that nothing wrote.
     Memory,
     /// Nothing more.
@@ -145,6 +163,17 @@ pub enum Order {
     Adversarial(u64),
 }
 
+/// In which order blocks start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blocks {
+    /// By their number.
+    Ascending,
+    /// The highest number first.
+    Descending,
+    /// As a seed decides.
+    Random(u64),
+}
+
 /// What sizes are.
 const EXPECTED: &str =
     "expected one to three whole numbers of at most 4294967295, such as 128 or 16,16";
@@ -170,6 +199,21 @@ fn schedule(text: &str) -> Result<Order, String> {
     }
 }
 
+fn block_order(text: &str) -> Result<Blocks, String> {
+    match text.split_once(':') {
+        None if text == "ascending" => Ok(Blocks::Ascending),
+        None if text == "descending" => Ok(Blocks::Descending),
+        Some(("random", seed)) => whole(seed).map(Blocks::Random),
+        None | Some(_) => Err("expected ascending, descending or random:SEED".to_owned()),
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: Option<f64> = text.parse().ok().filter(|seconds| *seconds > 0.0);
+    let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    duration.ok_or_else(|| "expected a number of seconds above 0".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -184,6 +228,30 @@ mod tests {
         check("1,", None);
         check("-1", None);
         check("4294967296", None);
+    }
+
+    #[test]
+    fn a_limit_of_time_is_positive() {
+        let check = |text, expected: Option<u64>| {
+            assert_eq!(seconds(text).ok(), expected.map(Duration::from_millis), "{text}");
+        };
+        check("60", Some(60_000));
+        check("0.5", Some(500));
+        check("0", None);
+        check("-1", None);
+        check("nan", None);
+        check("inf", None);
+        check("1e300", None);
+    }
+
+    #[test]
+    fn an_order_of_blocks_is_a_word_and_perhaps_a_seed() {
+        let check = |text, expected| assert_eq!(block_order(text).ok(), expected, "{text}");
+        check("ascending", Some(Blocks::Ascending));
+        check("descending", Some(Blocks::Descending));
+        check("random:7", Some(Blocks::Random(7)));
+        check("random", None);
+        check("descending:1", None);
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub(crate) struct Server {
 const LIST_BYTES: usize = 4 << 20;
 /// How much of a refusal is read.
 const REFUSAL_BYTES: usize = 64 << 10;
-/// Tokens that a provider may add to what is said: its own instructions and forms.
+/// Tokens that a provider may add to a question: its own instructions and templates.
 const HIDDEN_TOKENS: u64 = 20_000;
 /// How much may surround the text of one token in a stream: an event of its own with identifiers and counts.
 const EVENT_BYTES: usize = 1 << 10;
@@ -252,7 +252,7 @@ struct Answer<'a> {
     text: String,
     /// The tokens that were asked for.
     most_tokens: u64,
-    /// What they hold at most: of text, and of what is said beside it.
+    /// The most bytes of text, and of reasoning and tool calls beside it.
     most_bytes: usize,
 }
 

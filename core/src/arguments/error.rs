@@ -80,7 +80,10 @@ impl std::error::Error for SpecError {}
 
 fn types() -> String {
     let names: Vec<&str> = CType::ALL.map(CType::name).into();
-    format!("{}, `buf:` or `in:` and a type, or `bytes:`", names.join(", "))
+    format!(
+        "{}, `buf:` or `in:` and a type, `bytes:`, `null`, or `same:` and an index",
+        names.join(", ")
+    )
 }
 
 fn values(name: &str) -> String {

@@ -1,9 +1,10 @@
 //! Whether the compiled kernel takes the arguments that somebody wrote, said in the words of the specs.
 
-use super::{Spec, SpecKind};
+use super::{Spec, SpecKind, buffer_of};
 use crate::compile::KernelFacts;
 use crate::compile::promised::element;
 use crate::compile::signature::{self, Mismatch, Promised, PromisedKind};
+use crate::project::dtype::CType;
 
 /// An argument that the kernel does not take.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -17,6 +18,16 @@ pub enum ArgumentError {
         found: usize,
         /// The parameters, as specs would begin.
         list: String,
+    },
+    /// `same:` with an index at which no earlier argument is a buffer.
+    #[error(
+        "argument {index} is `{spec}`; expected the index of an earlier argument that is a buffer (counted from 0)"
+    )]
+    NoBuffer {
+        /// From 0.
+        index: usize,
+        /// The spec.
+        spec: String,
     },
     /// One that does not fit.
     #[error("argument {index} is `{spec}`; the kernel takes {declared} there (counted from 0)")]
@@ -49,10 +60,25 @@ pub fn match_specs(specs: &[Spec], kernel: &KernelFacts) -> Vec<ArgumentError> {
         let list = if declared.is_empty() { "none".to_owned() } else { declared.join(", ") };
         return vec![ArgumentError::Count { expected, found, list }];
     }
+    let dangling = specs.iter().enumerate().filter_map(|(index, spec)| match &spec.kind {
+        SpecKind::Same(_) if buffer_of(specs, index).is_none() => {
+            Some(ArgumentError::NoBuffer { index, spec: spec.text.clone() })
+        }
+        SpecKind::Same(_)
+        | SpecKind::Null
+        | SpecKind::Buffer(_)
+        | SpecKind::Value { .. }
+        | SpecKind::Bytes(_) => None,
+    });
+    let dangling: Vec<ArgumentError> = dangling.collect();
+    if !dangling.is_empty() {
+        return dangling;
+    }
     let promised: Vec<Promised> = specs
         .iter()
         .zip(&kernel.parameters)
-        .map(|(spec, parameter)| Promised {
+        .enumerate()
+        .map(|(index, (spec, parameter))| Promised {
             name: spec.text.clone(),
             kind: match &spec.kind {
                 SpecKind::Value { c_type, .. } => PromisedKind::Scalar(element(c_type.dtype())),
@@ -60,7 +86,11 @@ pub fn match_specs(specs: &[Spec], kernel: &KernelFacts) -> Vec<ArgumentError> {
                 SpecKind::Bytes(bytes) => {
                     PromisedKind::Bytes { size: bytes.len() as u64, align: parameter.alignment }
                 }
-                SpecKind::Buffer(buffer) => PromisedKind::Buffer(element(buffer.c_type.dtype())),
+                SpecKind::Buffer(_) | SpecKind::Same(_) | SpecKind::Null => {
+                    // A null pointer points to nothing: its type is not compared.
+                    let c_type = buffer_of(specs, index).map_or(CType::U8, |buffer| buffer.c_type);
+                    PromisedKind::Buffer(element(c_type.dtype()))
+                }
             },
         })
         .collect();
@@ -69,6 +99,9 @@ pub fn match_specs(specs: &[Spec], kernel: &KernelFacts) -> Vec<ArgumentError> {
         let index = position(mismatch)?.checked_sub(1)?;
         let parameter = kernel.parameters.get(index)?;
         let (spec, declared) = (specs.get(index)?, declared.get(index)?);
+        if let (SpecKind::Null, Mismatch::Pointee { .. }) = (&spec.kind, mismatch) {
+            return None;
+        }
         let declared = match mismatch {
             Mismatch::Pointee { .. } | Mismatch::PointerExpected { .. } => declared.clone(),
             Mismatch::Count { .. }

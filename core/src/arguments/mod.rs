@@ -7,6 +7,7 @@
 //!  CONTENT "zeros" | "ones" | "iota" | "normal" ( "(" mean "," deviation ")" )?
 //!          | "uniform" ( "(" low "," high ")" )? | "constant(" number ")"
 //!          | number ("," number)* | "@" file
+//!  POINTER "null" | "same:" index                same:0   (the buffer of argument 0, counted from 0)
 //!  TYPE    i8 u8 i16 u16 i32 u32 i64 u64 f16 bf16 f32 f64 bool
 //! ```
 //!
@@ -52,6 +53,20 @@ pub enum SpecKind {
     Bytes(Vec<u8>),
     /// The address of a buffer.
     Buffer(Buffer),
+    /// A null pointer.
+    Null,
+    /// The address of the buffer that an earlier argument made, by its index from 0.
+    Same(usize),
+}
+
+/// The buffer that the argument at an index is about: its own, or the one that it shares with an earlier argument.
+#[must_use]
+pub fn buffer_of(specs: &[Spec], index: usize) -> Option<&Buffer> {
+    match &specs.get(index)?.kind {
+        SpecKind::Buffer(buffer) => Some(buffer),
+        SpecKind::Same(earlier) if *earlier < index => buffer_of(specs, *earlier),
+        SpecKind::Same(_) | SpecKind::Value { .. } | SpecKind::Bytes(_) | SpecKind::Null => None,
+    }
 }
 
 /// A buffer before it is made.

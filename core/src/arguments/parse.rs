@@ -79,6 +79,15 @@ fn spec(reader: &mut Reader<'_>) -> Result<SpecKind, Wrong> {
     if reader.take("bytes:").is_some() {
         return bytes(reader).map(SpecKind::Bytes);
     }
+    if reader.rest == "null" {
+        return Ok(SpecKind::Null);
+    }
+    if reader.take("same:").is_some() {
+        let index = Some(reader.rest).filter(|text| text.bytes().all(|c| c.is_ascii_digit()));
+        let index = index.and_then(|text| text.parse().ok());
+        let expected = "the index of an earlier argument that is a buffer, counted from 0";
+        return index.map(SpecKind::Same).ok_or_else(|| reader.expected(expected));
+    }
     let c_type = c_type(reader, &[':'])?;
     reader.must(":", "`:` and a value")?;
     let bytes = number(reader, c_type, &[])?;

@@ -34,7 +34,9 @@ fn values_have_the_bits_of_their_type() {
         SpecKind::Value { bytes, .. } | SpecKind::Bytes(bytes) => {
             assert_eq!(bytes, expected, "{spec}");
         }
-        SpecKind::Buffer(_) => panic!("{spec} is a value"),
+        SpecKind::Buffer(_) | SpecKind::Null | SpecKind::Same(_) => {
+            panic!("{spec} is a value")
+        }
     };
     check("u32:5", &[5, 0, 0, 0]);
     check("i8:-1", &[0xff]);
@@ -48,6 +50,20 @@ fn values_have_the_bits_of_their_type() {
     check("f64:0.1", &0.1_f64.to_le_bytes());
     check("bool:true", &[1]);
     check("bytes:00ff10", &[0, 0xff, 0x10]);
+}
+
+#[test]
+fn a_pointer_is_null_or_that_of_an_earlier_buffer() {
+    let specs: Vec<Spec> = ["null", "buf:f32[4]", "same:1", "same:2", "same:0", "same:5"]
+        .map(|text| Spec::parse(text).unwrap())
+        .into();
+    assert_eq!(specs[0].kind, SpecKind::Null);
+    let sizes = (0..specs.len()).map(|index| buffer_of(&specs, index).map(Buffer::size));
+    let sizes: Vec<Option<u64>> = sizes.collect();
+    assert_eq!(sizes, [None, Some(16), Some(16), Some(16), None, None]);
+    for wrong in ["same:", "same:x", "same:-1", "null:1", "nul"] {
+        assert!(Spec::parse(wrong).is_err(), "{wrong}");
+    }
 }
 
 #[test]

@@ -33,7 +33,7 @@ pub struct Card {
 pub enum CardOrigin {
     /// A program printed them on such a card: which, and where the text is.
     Recorded(String),
-    /// The vendor's specification; nobody read them on a card.
+    /// The vendor's specification, not a reading of a card.
     Specified(String),
 }
 

@@ -1,6 +1,8 @@
 //! A device that is played on the host: the virtual GPU with the numbers of a device sheet.
 
+use std::num::NonZeroU32;
 use std::ops::Range;
+use std::time::Duration;
 
 use super::error::{DeviceError, OpenError};
 use super::execution::{
@@ -13,7 +15,9 @@ use super::sheet::DeviceSheet;
 use super::timing::{ModelledOperation, Operation, Residence, Sampling, Timed, Work};
 use crate::units::Bytes;
 use crate::virtual_gpu::cost::time::Begins;
-use crate::virtual_gpu::machine::{self, Accesses, Approximation, OnFault, TensorModel, WarpId};
+use crate::virtual_gpu::machine::{
+    self, Accesses, Approximation, BlockOrder, OnFault, TensorModel, WarpId,
+};
 use crate::virtual_gpu::{
     Blocks, Checks, DeviceShape, Initial, LaunchConfig, LaunchError, Machine, Module, Races,
     Schedule, TraceUse,
@@ -39,13 +43,19 @@ pub struct Watch {
     pub trace: bool,
     /// Where approximate functions lie in the interval that the ISA documents.
     pub approximation: Approximation,
+    /// In which order blocks start.
+    pub block_order: BlockOrder,
+    /// Blocks that run at once, where they shall be fewer than the device holds.
+    pub most_resident: Option<NonZeroU32>,
     /// Warp instructions after which a launch is ended.
     pub max_steps: u64,
+    /// Time on the host's clock after which a launch is ended.
+    pub time_limit: Option<Duration>,
 }
 
 impl Watch {
-    /// Warp instructions that nobody waits for: hours.
-    pub const MOST_STEPS: u64 = 1 << 36;
+    /// Warp instructions of a launch unless it asks for another limit.
+    pub const MOST_STEPS: u64 = LaunchConfig::MAX_STEPS;
 
     /// Every check, and counters.
     pub const ALL: Self = Self {
@@ -54,7 +64,10 @@ impl Watch {
         counters: true,
         trace: false,
         approximation: Approximation::Nearest,
+        block_order: BlockOrder::Ascending,
+        most_resident: None,
         max_steps: Self::MOST_STEPS,
+        time_limit: None,
     };
 }
 
@@ -151,7 +164,10 @@ impl VirtualDevice {
             caches: None,
             trace: self.watch.trace.then(|| self.trace(launch)),
             blocks: Blocks::All,
+            block_order: self.watch.block_order,
+            most_resident: self.watch.most_resident,
             max_steps: self.watch.max_steps,
+            time_limit: self.watch.time_limit,
         })
     }
 

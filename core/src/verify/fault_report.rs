@@ -134,8 +134,10 @@ fn kind(kind: FaultKind) -> expectation::FaultKind {
         FaultKind::WarpSync => Named::WarpSync,
         FaultKind::Deadlock => Named::Deadlock,
         FaultKind::Livelock => Named::Livelock,
+        FaultKind::Residency => Named::Residency,
         FaultKind::Assertion => Named::Assertion,
         FaultKind::StepLimit => Named::StepLimit,
+        FaultKind::TimeLimit => Named::TimeLimit,
         // A GPU that calls what is no function stops as at a trap.
         FaultKind::Trap | FaultKind::Call => Named::Trap,
     }

@@ -90,9 +90,10 @@ impl Verification<'_> {
                 let echoes = this.echoes(index, &trial.case);
                 this.state(trial, first, &echoes)?;
             }
-            this.domain()?;
-            this.replays(seen)
+            this.domain()
         })?;
+        // Not before: until then the virtual devices beside a GPU are lent to the looks ahead.
+        self.replays(&seen)?;
         let costs = trials.iter().zip(&seen).map(|(trial, report)| Cost::of(trial, report));
         let slowest = costs.fold(Cost::default(), Cost::worse);
         let mut timings = Vec::new();

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-/// The most that one look adds: where the parent itself did not run, nobody saw what the worker did.
+/// The most that one look adds: while the parent itself does not run, it cannot see the worker's state.
 const MOST_AT_ONCE: Duration = Duration::from_secs(1);
 
 /// What a process does, as far as it matters to a limit.

@@ -1,5 +1,5 @@
 // A thread that has converged leaves the loop, and the others wait for it at the barrier.
-// launch: grid=1 block=64
+// launch: grid=1 block=64 strict
 // arg: in:i32[64]=iota%5
 // arg: buf:i32[64]
 // expect: 1[4] = 4

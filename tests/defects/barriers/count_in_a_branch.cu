@@ -1,5 +1,5 @@
 // A counting barrier stands behind a condition of the thread.
-// launch: grid=1 block=64 also=80,100
+// launch: grid=1 block=64 also=80,100 strict
 // arg: in:i32[64]=iota%3
 // arg: buf:i32[1]=0
 // expect: 1[0] = 22

@@ -1,5 +1,5 @@
 // Threads behind the end return before the barrier that the others wait at.
-// launch: grid=2 block=64 also=80,100
+// launch: grid=2 block=64 also=80,100 strict
 // arg: in:f32[100]=1
 // arg: buf:f32[2]
 // arg: i32:100

@@ -1,5 +1,5 @@
 // A thread block group is synchronised by its first half only.
-// launch: grid=1 block=64
+// launch: grid=1 block=64 strict
 // arg: in:i32[64]=iota
 // arg: buf:i32[64]
 // expect: 1[10] = 53

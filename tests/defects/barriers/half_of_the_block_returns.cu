@@ -1,5 +1,5 @@
 // The upper half of the block has nothing to do and leaves before the barrier.
-// launch: grid=1 block=64
+// launch: grid=1 block=64 strict
 // arg: in:i32[64]=iota
 // arg: buf:i32[32]
 // expect: 1[3] = 3

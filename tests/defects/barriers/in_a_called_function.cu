@@ -1,5 +1,5 @@
 // A device function that contains a barrier is called by the threads below a limit only.
-// launch: grid=1 block=64 also=80,100
+// launch: grid=1 block=64 also=80,100 strict
 // arg: in:f32[64]=1
 // arg: buf:f32[2]=0
 // arg: i32:40

@@ -1,5 +1,5 @@
 // Only the first sixteen threads reach the barrier.
-// launch: grid=1 block=64 also=80,100
+// launch: grid=1 block=64 also=80,100 strict
 // arg: in:i32[64]=iota
 // arg: buf:i32[64]
 // expect: 1[0] = 1

@@ -1,5 +1,5 @@
 // The first warp waits for the block at a barrier that the other warps skip.
-// launch: grid=1 block=128
+// launch: grid=1 block=128 strict
 // arg: in:f32[128]=1
 // arg: buf:f32[1]=0
 // arg: buf:f32[128]

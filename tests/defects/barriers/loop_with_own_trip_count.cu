@@ -1,5 +1,5 @@
 // A strided loop with a barrier runs once more for some threads than for others.
-// launch: grid=1 block=64 also=80,100
+// launch: grid=1 block=64 also=80,100 strict
 // arg: in:f32[100]=1
 // arg: buf:f32[100]
 // arg: i32:100

@@ -1,5 +1,5 @@
 // A barrier stands behind `&&`, so only threads whose own value is large reach it.
-// launch: grid=1 block=32
+// launch: grid=1 block=32 strict
 // arg: in:i32[32]=iota
 // arg: buf:i32[32]
 // expect: 1[31] = 1

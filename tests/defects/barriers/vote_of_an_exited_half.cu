@@ -1,5 +1,5 @@
 // Half of each warp has left when the rest votes at a barrier for all.
-// launch: grid=1 block=64
+// launch: grid=1 block=64 strict
 // arg: in:i32[64]=1
 // arg: buf:i32[1]
 // expect: 1[0] = 1

@@ -1,5 +1,5 @@
 // Each warp takes rows from its own list and passes a barrier for each.
-// launch: grid=1 block=64
+// launch: grid=1 block=64 strict
 // arg: in:i32[2]=3,5
 // arg: buf:i32[64]=0
 // expect: 1[63] = 5

@@ -6,7 +6,7 @@ extern "C" __global__ void defect(volatile int* ready) {
     if (threadIdx.x != 0) return;
     int b = blockIdx.x;
     if (b + 1 < gridDim.x) {
-        while (ready[b + 1] == 0) { } // FAULT: livelock
+        while (ready[b + 1] == 0) { } // FAULT: residency
     }
     ready[b] = 1;
 }

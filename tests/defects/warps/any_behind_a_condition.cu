@@ -1,5 +1,5 @@
 // Lanes with work ask whether any lane of the warp has an error, and those without do not take part.
-// launch: grid=1 block=64 also=80,100
+// launch: grid=1 block=64 also=80,100 strict
 // arg: in:f32[64]=iota
 // arg: buf:i32[64]
 // expect: 1[63] = 1

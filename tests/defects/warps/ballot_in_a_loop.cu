@@ -1,5 +1,5 @@
 // Lanes leave a loop one after the other, and those that stay vote for all.
-// launch: grid=1 block=32 also=80,100
+// launch: grid=1 block=32 also=80,100 strict
 // arg: in:i32[32]=iota%7
 // arg: buf:i32[32]
 // expect: 1[6] = 6

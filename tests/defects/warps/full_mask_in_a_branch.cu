@@ -1,5 +1,5 @@
 // Odd lanes exchange with a mask that names all lanes, and the even lanes are not there.
-// launch: grid=1 block=32 also=80,100
+// launch: grid=1 block=32 also=80,100 strict
 // arg: in:i32[32]=iota
 // arg: buf:i32[32]
 // expect: 1[1] = 3

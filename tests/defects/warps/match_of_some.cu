@@ -1,5 +1,5 @@
 // Lanes that hold a key look for equal keys among all lanes.
-// launch: grid=1 block=32
+// launch: grid=1 block=32 strict
 // arg: in:i32[32]=iota%4
 // arg: buf:u32[32]=0
 // expect: 1[1] = 572662306

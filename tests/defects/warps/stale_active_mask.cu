@@ -1,5 +1,5 @@
 // The mask of active lanes is taken before the branch and used within.
-// launch: grid=1 block=64
+// launch: grid=1 block=64 strict
 // arg: in:i32[64]=iota
 // arg: buf:i32[64]=0
 // expect: 1[63] = 64

@@ -1,5 +1,5 @@
 // Half of a warp waits for the whole warp inside a branch.
-// launch: grid=1 block=32 also=80,100
+// launch: grid=1 block=32 also=80,100 strict
 // arg: in:i32[32]=iota
 // arg: buf:i32[32]
 // expect: 1[2] = 13

@@ -1,7 +1,10 @@
 //! Faults of a launch: with the names of the launched file, and those that say the same together.
 
+use std::collections::BTreeSet;
+
 use lightbench_core::device::LaunchFault;
 use lightbench_core::project::Language;
+use lightbench_core::project::launch::expectation::FaultKind;
 use lightbench_core::verify::fault_report::{CodePlace, FaultReport};
 use lightbench_core::virtual_gpu::module::SourceLine;
 
@@ -13,7 +16,39 @@ use crate::diagnostics;
 pub(super) fn settled(fault: &LaunchFault, code: &Code) -> FaultReport {
     let mut fault = FaultReport::from(fault.clone());
     fault.settle(&code.origins);
+    name_constant_store(&mut fault, &code.origins.file, &constant_stores(&code.warnings()));
     fault
+}
+
+/// What NVRTC warns of where it replaces a store to constant memory by a trap.
+const CONSTANT_STORE: &str = "Cannot store to pointer that points to constant memory space";
+
+/// The lines of the stores to constant memory that the compiler warned of.
+fn constant_stores(warnings: &str) -> BTreeSet<u32> {
+    let line = |text: &str| {
+        let (before, _) = text.split_once(CONSTANT_STORE)?;
+        let (_, number) = before.rsplit_once('(')?;
+        number.split_once(')')?.0.parse().ok()
+    };
+    warnings.lines().filter_map(line).collect()
+}
+
+/// A trap that no line of the source has is the compiler's own: the store that it replaced is what went wrong.
+fn name_constant_store(fault: &mut FaultReport, file: &str, lines: &BTreeSet<u32>) {
+    let Some(seen) = &mut fault.seen else { return };
+    if fault.kind != FaultKind::Trap || seen.place.source.is_some() || lines.is_empty() {
+        return;
+    }
+    if let (1, Some(line)) = (lines.len(), lines.first()) {
+        seen.place.source = Some((file.to_owned(), *line, 0));
+    }
+    let numbers: Vec<String> = lines.iter().map(u32::to_string).collect();
+    fault.kind = FaultKind::ReadOnlyWrite;
+    fault.details = format!(
+        "a store to constant memory (line {}), which a kernel cannot write; the compiler put a \
+         trap in its place: declare the variable `__device__` instead of `__constant__`",
+        numbers.join(", ")
+    );
 }
 
 /// What stands beside a fault of this file.
@@ -62,4 +97,20 @@ pub(super) fn at_ptx(
     let notes: Vec<String> = quoted.instruction(line).into_iter().collect();
     let place = quoted.place(&place);
     diagnostics::of_fault(("load", message), place.as_ref(), &notes, &quoted.sources)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_stores_to_constant_memory_are_read_from_the_warnings() {
+        let warnings = format!(
+            "warning: /lightbench/k.cu(16): Warning: {CONSTANT_STORE}\n\
+             warning: /lightbench/k.cu(16): Warning: {CONSTANT_STORE}\n\
+             warning: k.cu(3): unused variable\n"
+        );
+        assert_eq!(constant_stores(&warnings), BTreeSet::from([16]));
+        assert!(constant_stores("warning: k.cu(3): unused variable").is_empty());
+    }
 }

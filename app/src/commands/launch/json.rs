@@ -6,7 +6,7 @@ use lightbench_core::device::DeviceKind;
 use lightbench_core::project::scalar::ScalarValue;
 use lightbench_core::verify::fault_report::{CodePlace, FaultReport, OtherReport};
 use lightbench_core::virtual_gpu::cost::{Counters, Counts, metrics};
-use lightbench_core::virtual_gpu::machine::{Accepted, Approximation};
+use lightbench_core::virtual_gpu::machine::{Accepted, Approximation, BlockOrder};
 use lightbench_core::virtual_gpu::{Races, Schedule};
 use serde_json::{Value, json};
 
@@ -80,13 +80,21 @@ fn watch(request: &super::request::Request) -> Value {
         Approximation::Lowest => "low",
         Approximation::Highest => "high",
     };
+    let block_order = match watch.block_order {
+        BlockOrder::Ascending => json!("ascending"),
+        BlockOrder::Descending => json!("descending"),
+        BlockOrder::Random { seed } => json!({ "random": seed }),
+    };
     json!({
         "approximations": approximations,
         "uninitialized": watch.checks.uninitialized,
         "races": races,
         "schedule": schedule,
         "counters": watch.counters,
+        "block_order": block_order,
+        "resident_blocks": watch.most_resident,
         "max_steps": watch.max_steps,
+        "time_limit_seconds": watch.time_limit.map(|limit| limit.as_secs_f64()),
     })
 }
 

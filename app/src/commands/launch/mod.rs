@@ -33,6 +33,9 @@ pub fn run(session: &Session, arguments: &Launch) -> Outcome {
     launch(session, arguments).unwrap_or_else(|failed| failed)
 }
 
+/// Bytes of a pointer: all devices have addresses of 64 bits.
+const POINTER_BYTES: usize = 8;
+
 /// Everything that came of a launch.
 struct Done<'a> {
     arguments: &'a Launch,
@@ -130,6 +133,14 @@ fn make(
         let (value, buffer) = match &spec.kind {
             SpecKind::Value { bytes, .. } | SpecKind::Bytes(bytes) => {
                 (Argument::Bytes(bytes.clone()), None)
+            }
+            SpecKind::Null => (Argument::Bytes(vec![0; POINTER_BYTES]), None),
+            SpecKind::Same(earlier) => {
+                // `match_specs` has refused what is no buffer.
+                let buffer = buffers.get(*earlier).copied().flatten();
+                let missing = || unlaunched(&DeviceError::Unknown("buffer"), arguments);
+                let buffer = buffer.ok_or_else(missing)?;
+                (Argument::Buffer(buffer), Some(buffer))
             }
             SpecKind::Buffer(buffer) => {
                 let position = u32::try_from(index).unwrap_or(u32::MAX);

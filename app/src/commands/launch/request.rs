@@ -4,16 +4,20 @@ use std::fs::File;
 use std::io::Read as _;
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
+use std::time::Duration;
 
-use lightbench_core::arguments::{Spec, SpecKind};
+use lightbench_core::arguments::{Spec, SpecKind, buffer_of};
 use lightbench_core::device::{Content, Device, DeviceError, DeviceName, Watch};
-use lightbench_core::virtual_gpu::machine::Approximation;
+use lightbench_core::virtual_gpu::machine::{Approximation, BlockOrder};
 use lightbench_core::virtual_gpu::{Checks, Races, Schedule};
 
 use super::{Printed, refused};
-use crate::args::{Approximations, CheckSet, Launch, Order};
+use crate::args::{Approximations, Blocks, CheckSet, Launch, Order};
 use crate::outcome::Outcome;
 use crate::report;
+
+/// Time of a launch on a virtual device unless another limit is given: a person waits for it at a prompt.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// What was asked for.
 pub(super) struct Request {
@@ -62,8 +66,11 @@ impl Request {
 
     /// Bytes of all buffers together.
     pub(super) fn buffer_bytes(&self) -> u64 {
-        let sizes = (0..self.specs.len()).filter_map(|index| self.buffer(index));
-        sizes.fold(0, |sum, buffer| sum.saturating_add(buffer.size()))
+        let size = |spec: &Spec| match &spec.kind {
+            SpecKind::Buffer(buffer) => buffer.size(),
+            SpecKind::Same(_) | SpecKind::Null | SpecKind::Value { .. } | SpecKind::Bytes(_) => 0,
+        };
+        self.specs.iter().fold(0, |sum, spec| sum.saturating_add(size(spec)))
     }
 
     /// The buffers that are to be printed, with what they hold.
@@ -81,10 +88,7 @@ impl Request {
     }
 
     fn buffer(&self, index: usize) -> Option<&lightbench_core::arguments::Buffer> {
-        match &self.specs.get(index)?.kind {
-            SpecKind::Buffer(buffer) => Some(buffer),
-            SpecKind::Value { .. } | SpecKind::Bytes(_) => None,
-        }
+        buffer_of(&self.specs, index)
     }
 
     fn no_buffer(&self, index: usize) -> String {
@@ -109,7 +113,10 @@ impl Request {
             ("--counters", arguments.counters),
             ("--assumptions", arguments.assumptions),
             ("--approximations", arguments.approximations.is_some()),
+            ("--block-order", arguments.block_order.is_some()),
+            ("--resident-blocks", arguments.resident_blocks.is_some()),
             ("--max-steps", arguments.max_steps.is_some()),
+            ("--time-limit", arguments.time_limit.is_some()),
         ];
         match given.iter().find(|(_, given)| *given) {
             None => Ok(()),
@@ -124,6 +131,7 @@ impl Request {
 fn watch(arguments: &Launch) -> Watch {
     let (uninitialized, races) = match arguments.checks.unwrap_or(CheckSet::All) {
         CheckSet::All => (true, Races::CudaIdiom),
+        CheckSet::Strict => (true, Races::Strict),
         CheckSet::Memory => (true, Races::Ignored),
         CheckSet::None => (false, Races::Ignored),
     };
@@ -144,7 +152,14 @@ fn watch(arguments: &Launch) -> Watch {
             Approximations::Low => Approximation::Lowest,
             Approximations::High => Approximation::Highest,
         },
+        block_order: match arguments.block_order.unwrap_or(Blocks::Ascending) {
+            Blocks::Ascending => BlockOrder::Ascending,
+            Blocks::Descending => BlockOrder::Descending,
+            Blocks::Random(seed) => BlockOrder::Random { seed },
+        },
+        most_resident: arguments.resident_blocks,
         max_steps: arguments.max_steps.unwrap_or(Watch::MOST_STEPS),
+        time_limit: Some(arguments.time_limit.unwrap_or(TIME_LIMIT)),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use lightbench_core::device::DeviceKind;
 use lightbench_core::display_text::{visible, visible_lines};
 
 use super::{Done, counters, faults, modelled, print};
@@ -69,8 +70,21 @@ fn head(done: &Done<'_>) -> String {
             text.push_str(" · as written (-G)");
         }
     }
+    text.push_str(&limits(done));
     writeln!(text, "{DIM:#}\n").ok();
     text
+}
+
+/// The limits of a launch on a virtual device; on a GPU there are none.
+fn limits(done: &Done<'_>) -> String {
+    match done.description.kind {
+        DeviceKind::Cuda { .. } => String::new(),
+        DeviceKind::Virtual => {
+            let watch = &done.request.watch;
+            let time = watch.time_limit.map(|limit| format!(", {} s", limit.as_secs_f64()));
+            format!(" · limits: {} steps{}", watch.max_steps, time.unwrap_or_default())
+        }
+    }
 }
 
 fn verdict(done: &Done<'_>) -> String {

@@ -142,7 +142,7 @@ fn status(story: &Story) -> Status {
         Some(End::Stopped) => Status::Interrupted,
         Some(End::Impossible(_)) if passed => Status::Environment,
         Some(End::Impossible(_)) => Status::KernelFailed,
-        // The user named the models: a search without them is not what was asked for, whoever else proposed.
+        // The user named the models: a search without them is not the one that was requested, even if other operators proposed.
         Some(End::NothingLeft | End::Budget(_)) | None if story.no_model_answered() => {
             Status::Environment
         }

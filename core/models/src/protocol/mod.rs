@@ -40,7 +40,7 @@ pub(crate) struct Progress {
     pub(crate) output: Option<u64>,
     pub(crate) stop: Option<Stop>,
     pub(crate) model: Option<String>,
-    /// Bytes of what was said beside the text: reasoning, calls of tools.
+    /// Bytes of the answer beside its text: reasoning, calls of tools.
     pub(crate) beside_bytes: usize,
     /// A tool was called.
     pub(crate) calls_tool: bool,

@@ -56,9 +56,9 @@ mod tests {
             let warnings = warnings("kernels/k.cu", text);
             let places: Vec<_> = warnings
                 .iter()
-                .map(|each| match &each.place {
-                    Place::Source(place) => (place.line, place.column.unwrap()),
-                    other => panic!("{other:?}"),
+                .map(|each| {
+                    let Place::Source(place) = &each.place else { panic!("{each:?}") };
+                    (place.line, place.column.unwrap())
                 })
                 .collect();
             assert_eq!(places, expected, "{text:?}");

@@ -218,7 +218,7 @@ fn attributes_confirm_peaks_that_are_as_high_as_the_highest_clock_allows() {
     // Boards of GeForce exceed the clock at which their peaks are quoted.
     let rtx = at("rtx4090", 0x2684, 3105);
     assert!(rtx.confirms_bandwidth() && !rtx.confirms_peak(Pipe::Fp32));
-    // Without NVML nobody knows the highest clock.
+    // Without NVML the highest clock is unknown.
     assert!(!Described::of(&card("h100-sxm")).unwrap().sheet.confirms_peak(Pipe::Fp32));
 }
 

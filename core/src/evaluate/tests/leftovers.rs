@@ -33,6 +33,18 @@ fn nor_at_the_size_that_is_timed_alone() {
     check("leaves-large-results", "large");
 }
 
+#[test]
+fn a_kernel_whose_strong_reads_are_replayed_beside_a_gpu_passes() {
+    let specimen = SPECIMENS.iter().find(|specimen| specimen.name == "strong-reads").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let project = project(folder.path());
+    let readings = Readings::of(Seconds(1e-6), Seconds(1e-9));
+    let beside = DeviceName::parse("virtual:h200").unwrap();
+    let subject = subject(&project, specimen);
+    let verdict = verified(&subject, readings, Some(&beside), Protocol::QUICK);
+    assert!(verdict.is_ok(), "{verdict:?}");
+}
+
 /// The first element of the inputs that come from this.
 fn first_element(project: &Project, workload: &str, which: &str) -> u32 {
     let case = Case::of(&project.definition, project.workload(workload).unwrap()).unwrap();

@@ -39,6 +39,21 @@ pub(super) const SPECIMENS: &[Specimen] = &[
         grid: Grid::Each,
         body: LEAVES_LARGE_RESULTS,
     },
+    Specimen {
+        name: "strong-reads",
+        block: 256,
+        grid: Grid::Each,
+        // All blocks write one value to one element, and read it, by strong accesses.
+        body: "
+    ld.global.u32 %lane, [%x];
+    add.u32 %lane, %lane, 1;
+    st.volatile.global.u32 [%y], %lane;
+    ld.volatile.global.u32 %turn, [%y];
+    setp.eq.u32 %more, %i, 0;
+    @%more bra DONE;
+    and.b32 %turn, %turn, 0;
+    add.u32 %value, %value, %turn;",
+    },
     Specimen { name: "races-rarely", block: 256, grid: Grid::Each, body: RACES_RARELY },
     Specimen {
         name: "banks",

@@ -48,9 +48,11 @@ pub enum FaultKind {
     MissingWait,
     Deadlock,
     Livelock,
+    Residency,
     Trap,
     Assertion,
     StepLimit,
+    TimeLimit,
 }
 
 /// What is wrong with results.

@@ -22,7 +22,11 @@ const FAILURES: &[(&str, &str)] = &[
     ("shape: [\"rows\", \"4\"]", "shape: [\"104729 - rows\", \"4\"]"),
     (
         "\"4 * BLOCK / 32\"),",
-        "\"4 * BLOCK / 32\"), repeat(count: \"1 - 2 * (rows // 104729)\", steps: []),",
+        "\"4 * BLOCK / 32\"), repeat(count: \"1 - 2 * (rows // 104729)\", steps: [fill(buffer: \"y\", value: 0)]),",
+    ),
+    (
+        "\"4 * BLOCK / 32\"),",
+        "\"4 * BLOCK / 32\"), repeat(count: \"1 + 2000000 * (rows // 104729)\", steps: [fill(buffer: \"y\", value: 0)]),",
     ),
     // Every reason for an expression to have no value that depends on sizes.
     ("grid: [\"rows\"]", "grid: [\"max(1, rows // (rows - 104729))\"]"),

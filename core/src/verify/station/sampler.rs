@@ -176,7 +176,7 @@ impl<'a> Sampler<'a> {
         Ok(is_among(&self.written(output)?, element))
     }
 
-    /// Runs the first and the last blocks and those that write the last and random elements of every output.
+    /// Runs the first and the last blocks, and the blocks that write the last element and random elements of every output.
     pub(super) fn explore(&mut self, seed: u64) -> Result<(), StationFailure> {
         self.learn(false)?;
         if self.blocks > 2 && self.faults.is_empty() {
@@ -240,7 +240,7 @@ impl<'a> Sampler<'a> {
         Ok(Sampled::Ran { blocks: self.blocks, of: self.blocks })
     }
 
-    /// Leaves the elements around those that were followed where the reference's side finds them.
+    /// Writes the elements around the chosen ones to the folder from which the reference's device reads them.
     pub(super) fn hand_over(&mut self, folder: &Path) -> Result<(), StationFailure> {
         let mut all = Vec::new();
         for output in 0..self.outputs.len() {

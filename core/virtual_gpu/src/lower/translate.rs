@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 use super::super::isa::Operation;
 use super::super::isa::system::System;
-use super::super::module::{FunctionId, Instruction, Module};
+use super::super::module::{CallTarget, FunctionId, Instruction, Module, Operand};
 use super::code::{Code, LoweredFunction, Op, PoolValue, Slot};
 use super::operands::{NoPlace, Translator, op};
 use super::{Program, Unsupported, flow, frame, limits, liveness, slots};
@@ -135,10 +135,27 @@ impl Translator<'_> {
             self.program.origins.truncate(before);
             let line = instruction.location.and_then(|line| self.module.source_line(line));
             errors.push(Unsupported {
-                operation: format!("{:?}", instruction.operation),
+                operation: self.unsupported(instruction),
                 place: instruction.place,
                 source_line: line,
             });
+        }
+    }
+
+    /// What of an instruction this machine does not execute.
+    fn unsupported(&self, instruction: &Instruction) -> String {
+        let callee = instruction.operands.iter().find_map(|operand| {
+            let Operand::Call(call) = operand else { return None };
+            let CallTarget::Function(id) = call.target else { return None };
+            self.module.functions.get(id.0 as usize)
+        });
+        match callee {
+            Some(function) => format!(
+                "a call to `{}`, which has no body in this module; define the function in the \
+                 same file",
+                function.name
+            ),
+            None => format!("{:?}", instruction.operation),
         }
     }
 

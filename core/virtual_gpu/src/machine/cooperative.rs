@@ -52,9 +52,14 @@ impl DeviceShape {
         let by_shared = self.shared_per_multiprocessor / shared.max(1);
         let each = by_warps.min(by_shared).clamp(1, self.blocks_per_multiprocessor.max(1));
         let on_device = u64::from(each) * u64::from(self.multiprocessors);
-        let by_memory = MOST_RESIDENT_BYTES / (u64::from(warps) * warp_bytes(program)).max(1);
-        on_device.min(by_memory).max(1) as usize
+        on_device.min(blocks_in_memory(program, threads) as u64).max(1) as usize
     }
+}
+
+/// How many blocks of so many threads the host has memory for at once, whatever the device holds.
+pub(super) fn blocks_in_memory(program: &Program, threads: u32) -> usize {
+    let warps = threads.div_ceil(LANES as u32).max(1);
+    (MOST_RESIDENT_BYTES / (u64::from(warps) * warp_bytes(program)).max(1)).max(1) as usize
 }
 
 /// Bytes that a warp takes before it calls anything.

@@ -28,12 +28,16 @@ pub enum FaultKind {
     Deadlock,
     /// Threads go on for ever without getting anywhere.
     Livelock,
+    /// Blocks wait for blocks that cannot start, because the device holds no more blocks at once.
+    Residency,
     /// The kernel ended itself.
     Trap,
     /// An assertion of the kernel does not hold.
     Assertion,
     /// The launch took more steps than it may.
     StepLimit,
+    /// The launch took more time on the host than it may.
+    TimeLimit,
     /// A call to something that is no function, or more frames than a thread has memory for.
     Call,
 }
@@ -53,9 +57,11 @@ impl FaultKind {
             Self::WarpSync => "warp_sync",
             Self::Deadlock => "deadlock",
             Self::Livelock => "livelock",
+            Self::Residency => "residency",
             Self::Trap => "trap",
             Self::Assertion => "assertion",
             Self::StepLimit => "step_limit",
+            Self::TimeLimit => "time_limit",
             Self::Call => "call",
         }
     }
@@ -73,9 +79,11 @@ impl FaultKind {
             Self::BarrierDivergence
             | Self::Deadlock
             | Self::Livelock
+            | Self::Residency
             | Self::Trap
             | Self::Assertion
             | Self::StepLimit
+            | Self::TimeLimit
             | Self::Call => true,
         }
     }

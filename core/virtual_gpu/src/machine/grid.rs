@@ -4,14 +4,18 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use super::barrier::{self, BARRIERS, BlockBarrier};
+use super::block_order::Starts;
 use super::copies::Copies;
 use super::fault::{FaultKind, Finding};
+use super::launch::Races;
+use super::limit::Limit;
 use super::local::LocalMemory;
 use super::order::Order;
 use super::parallel::Common;
-use super::run::{BlockState, Launch, Worker};
+use super::run::{BlockState, Launch, Recorded, Worker};
 use super::shared::SharedMemory;
 use super::stall::{Circle, Stall};
+use super::standing::standing_places;
 use super::step::Turn;
 use super::warp::{LANES, Registers, Split, SplitState, Warp};
 
@@ -22,27 +26,19 @@ const BLOCK_TURNS: i64 = 1 << 12;
 /// Turns of a block in which it only waited for others.
 const WAITING_TURNS: u32 = 16;
 
-/// A warp that looked so often at what others write, and wrote nothing itself, waits for them.
-const IDLE_POLLS: u32 = 8;
-
 /// A block with its warps.
-struct Block {
-    state: BlockState,
-    warps: Vec<Warp>,
-    polled: bool,
-}
-
-/// Blocks that are still to begin.
-struct Starts {
-    next: u64,
-    total: u64,
-    shuffled: Option<Vec<usize>>,
+pub(super) struct Block {
+    pub(super) state: BlockState,
+    pub(super) warps: Vec<Warp>,
+    pub(super) polled: bool,
 }
 
 enum BlockStop {
     Ended,
     /// Others have their turn.
     Suspended,
+    /// The launch reached a limit, in a turn of the warp at this position.
+    Limited(Limit, usize),
 }
 
 impl Launch<'_> {
@@ -54,12 +50,18 @@ impl Launch<'_> {
             || self.shape.resident_blocks(self.program, threads, self.shared.bytes),
             |common| common.resident,
         );
-        let mut starts = Starts { next: 0, total, shuffled: self.shuffled(total, most) };
+        let most = self.most_resident.map_or(most, |limit| most.min(limit.get() as usize));
+        let shuffled = self.shuffled(total, most);
+        self.run_blocks(&mut Starts::new(total, self.block_order, shuffled, most));
+        self.end_beyond_residency();
+    }
+
+    fn run_blocks(&mut self, starts: &mut Starts) {
         let mut resident: VecDeque<Block> = VecDeque::new();
         while !self.stopped {
             // A new block goes first, as long as there is room: most end in their first turn.
-            let fresh = resident.len() < most && self.order.pick(0, 2) == 0;
-            let started = if fresh || resident.is_empty() { self.start(&mut starts) } else { None };
+            let fresh = resident.len() < starts.most && self.order.pick(0, 2) == 0;
+            let started = if fresh || resident.is_empty() { self.start(starts) } else { None };
             let chosen = self.order.pick(0, resident.len());
             let mut block = match started {
                 Some(number) => self.create(self.blocks.nth(number)),
@@ -71,6 +73,13 @@ impl Launch<'_> {
             };
             let linear = block.state.linear;
             let stop = self.run_block(&mut block);
+            let stop = match stop {
+                BlockStop::Limited(limit, index) => {
+                    self.end_at_limit(limit, (&mut block, index), &resident);
+                    BlockStop::Ended
+                }
+                BlockStop::Ended | BlockStop::Suspended => stop,
+            };
             if let Some(common) = self.common
                 && self.stopped
             {
@@ -78,15 +87,12 @@ impl Launch<'_> {
                 common.end_with(linear);
                 self.stopped = false;
             }
-            match stop {
-                BlockStop::Ended => {}
-                BlockStop::Suspended => {
-                    let stalls = self.circle(&block).is_some();
-                    resident.push_back(block);
-                    let none_begins = resident.len() >= most || starts.next >= starts.total;
-                    if stalls && none_begins && !self.stopped {
-                        self.end_if_stalled(&mut resident);
-                    }
+            if let BlockStop::Suspended = stop {
+                let stalls = self.circle(&block).is_some();
+                resident.push_back(block);
+                let none_begins = resident.len() >= starts.most || starts.left() == 0;
+                if stalls && none_begins && !self.stopped {
+                    self.end_if_stalled(&mut resident, starts);
                 }
             }
         }
@@ -102,14 +108,9 @@ impl Launch<'_> {
     }
 
     fn start(&self, starts: &mut Starts) -> Option<u64> {
-        if let Some(common) = self.common {
-            return common.take(starts.total);
-        }
-        let next = (starts.next < starts.total).then_some(starts.next)?;
-        starts.next += 1;
-        match &starts.shuffled {
-            Some(shuffled) => shuffled.get(next as usize).map(|block| *block as u64),
-            None => Some(next),
+        match self.common {
+            Some(common) => common.take(starts.total),
+            None => starts.take(),
         }
     }
 
@@ -185,9 +186,8 @@ impl Launch<'_> {
                 if self.stopped {
                     return BlockStop::Ended;
                 }
-                if self.is_out_of_steps() {
-                    self.out_of_steps(block, index);
-                    return BlockStop::Ended;
+                if let Some(limit) = self.reached_limit() {
+                    return BlockStop::Limited(limit, index);
                 }
             }
             let released = self.release(block);
@@ -212,20 +212,12 @@ impl Launch<'_> {
     /// One turn of a warp; whether it looked at what others write.
     fn turn(&mut self, block: &mut Block, index: usize, forced: bool) -> bool {
         let budget = self.order.turn_length(WARP_TURN);
-        let warp = &mut block.warps[index];
         let number = block.state.linear;
         let is_traced = self.trace.as_mut().is_some_and(|trace| trace.enter(number));
         let is_given = self.watch.is_some() || is_traced;
         let (budget, withheld) = if is_given { (0, budget) } else { (budget, 0) };
-        let mut worker = Worker {
-            launch: self,
-            block: &mut block.state,
-            warp,
-            forced,
-            budget,
-            withheld,
-            polled: false,
-        };
+        let mut worker = self.worker(block, index, forced);
+        (worker.budget, worker.withheld) = (budget, withheld);
         let turn = worker.turn();
         let polled = worker.polled && turn == Turn::Ready;
         // Threads of the host do not know of each other's changes, and where chance decides which lanes go on, those that
@@ -238,7 +230,7 @@ impl Launch<'_> {
     }
 
     /// How the warps of a block go on that can: none if one of them may still do something else.
-    fn circle(&self, block: &Block) -> Option<Circle> {
+    pub(super) fn circle(&self, block: &Block) -> Option<Circle> {
         let mut all = Some(Circle::Spins);
         for warp in block.warps.iter().filter(|warp| can_run(warp)) {
             match warp.circle(self.changes) {
@@ -250,55 +242,18 @@ impl Launch<'_> {
         all
     }
 
-    /// Ends a launch in which all that can go on do so in circles, and nobody else can begin.
-    fn end_if_stalled(&mut self, resident: &mut VecDeque<Block>) {
-        let circles: Option<Vec<Circle>> =
-            resident.iter().map(|block| self.circle(block)).collect();
-        let Some(circles) = circles else { return };
-        let waits = circles.contains(&Circle::Waits);
-        let places: Vec<String> = resident.front().map_or(Vec::new(), |block| self.places(block));
-        let runs = |warp: &Warp| {
-            let polls = warp.circle(self.changes) == Some(Circle::Waits);
-            can_run(warp) && polls == waits
-        };
-        let mut all = resident.iter_mut();
-        let found = all.find_map(|block| Some((block.warps.iter().position(runs)?, block)));
-        let Some((index, block)) = found else { return };
-        let warp = &block.warps[index];
-        let ready = warp.splits.iter().find(|split| split.state == SplitState::Ready);
-        let (pc, lane) = ready.map_or((0, 0), |split| (split.pc, split.mask.trailing_zeros()));
-        let (kind, pc, what) = if waits {
-            (FaultKind::Livelock, warp.last_poll.unwrap_or(pc), "wait for what nobody writes")
-        } else {
-            (FaultKind::StepLimit, pc, "repeat the same steps for ever")
-        };
-        let text = format!(
-            "threads {what}: no value changes any more; threads of the block are at {}",
-            places.join(", ")
-        );
-        self.report_for(block, index, pc, Finding::new(kind, lane, text));
-        self.stopped = true;
-    }
-
-    /// Where the threads of a block are.
-    fn places(&self, block: &Block) -> Vec<String> {
-        let splits = block.warps.iter().flat_map(|warp| &warp.splits);
-        let place = |split: &Split| match split.state {
-            SplitState::Barrier(_) => split.pc.saturating_sub(1),
-            SplitState::Ready | SplitState::WarpSync(_) => split.pc,
-        };
-        let pcs: BTreeSet<u32> = splits.map(place).collect();
-        let name = |pc: &u32| format!("PTX {}", self.program.place(self.module, *pc).0);
-        pcs.iter().take(8).map(name).collect()
-    }
-
     fn release(&mut self, block: &mut Block) -> bool {
         let (released, missed) = barrier::release(&mut block.state, &mut block.warps);
         if let Some(missed) = missed
             && let Some(index) = block.warps.iter().position(|warp| warp.index == missed.warp)
         {
+            if self.checks.races != Races::Strict {
+                self.accept_exited(missed.pc);
+                return released;
+            }
             let text = format!(
-                "threads wait at a barrier for the whole block, of which {} have ended without it",
+                "{} threads of the block have exited before a barrier for the whole block; let \
+                 all threads reach it, or give the barrier the number of threads that do",
                 missed.exited
             );
             let finding = Finding::new(FaultKind::BarrierDivergence, missed.lane, text);
@@ -307,19 +262,26 @@ impl Launch<'_> {
         released
     }
 
-    fn report_for(&mut self, block: &mut Block, index: usize, pc: u32, finding: Finding) {
-        let warp = &mut block.warps[index];
-        let state = &mut block.state;
-        let mut worker = Worker {
-            launch: self,
-            block: state,
-            warp,
-            forced: false,
-            budget: 0,
-            withheld: 0,
-            polled: false,
-        };
-        worker.report(pc, finding);
+    pub(super) fn report_for(
+        &mut self,
+        block: &mut Block,
+        index: usize,
+        pc: u32,
+        finding: Finding,
+    ) {
+        self.worker(block, index, false).report(pc, finding);
+    }
+
+    /// A finding at a warp of a block, which is not reported yet.
+    pub(super) fn recorded_for(
+        &mut self,
+        block: &mut Block,
+        index: usize,
+        pc: u32,
+        finding: Finding,
+    ) -> Recorded {
+        let worker = self.worker(block, index, false);
+        worker.recorded(pc, worker.thread(finding.lane), finding)
     }
 
     /// No thread of the block can go on: says why, and goes on if that is possible.
@@ -341,36 +303,37 @@ impl Launch<'_> {
         }
         let Some((index, pc, mask, number)) = found else { return false };
         let counted = block.state.barriers[usize::from(number)].arrivals.len();
-        let places = self.places(block);
-        let whole_block = places.len() > 1;
+        let whole_block = standing_places(block) > 1;
         let kind = if whole_block { FaultKind::BarrierDivergence } else { FaultKind::Deadlock };
         let text = format!(
-            "no thread of the block can go on: {counted} warps wait at barrier {number}; threads wait at {}",
-            places.join(", ")
+            "no thread of the block can go on: {counted} warps wait at barrier {number}; {}",
+            self.standing([&*block])
         );
         self.report_for(block, index, pc, Finding::new(kind, mask.trailing_zeros(), text));
         false
     }
+}
 
-    fn out_of_steps(&mut self, block: &mut Block, index: usize) {
-        let split = block.warps[index].splits.first();
-        let (pc, lane) = split.map_or((0, 0), |split| (split.pc, split.mask.trailing_zeros()));
-        let steps = self.max_steps;
-        let waits = block.polled && block.warps[index].idle_polls >= IDLE_POLLS;
-        let poll = block.warps[index].last_poll.filter(|_| waits);
-        let pc = poll.unwrap_or(pc);
-        let (kind, text) = if poll.is_some() {
-            (
-                FaultKind::Livelock,
-                format!("after {steps} steps threads still wait for what nobody writes"),
-            )
-        } else {
-            (FaultKind::StepLimit, format!("the launch took the {steps} steps that it may take"))
-        };
-        self.report_for(block, index, pc, Finding::new(kind, lane, text));
+impl<'m> Launch<'m> {
+    /// A warp of a block at work, without steps to take.
+    fn worker<'w>(
+        &'w mut self,
+        block: &'w mut Block,
+        index: usize,
+        forced: bool,
+    ) -> Worker<'w, 'm> {
+        Worker {
+            launch: self,
+            block: &mut block.state,
+            warp: &mut block.warps[index],
+            forced,
+            budget: 0,
+            withheld: 0,
+            polled: false,
+        }
     }
 }
 
-fn can_run(warp: &Warp) -> bool {
+pub(super) fn can_run(warp: &Warp) -> bool {
     warp.splits.iter().any(|split| split.state == SplitState::Ready)
 }

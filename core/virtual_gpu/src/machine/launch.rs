@@ -1,8 +1,9 @@
 //! One launch: what is asked for, what is refused, what comes of it.
 
-use std::collections::{BTreeMap, HashMap};
-use std::num::NonZeroUsize;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::num::NonZeroU32;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::super::cost::{
     Blocks, BlocksRun, CacheSizes, Caches, Counters, Counts, Trace, TraceUse,
@@ -12,17 +13,20 @@ use super::super::lower::Unsupported;
 use super::super::lower::{self, Program};
 use super::super::module::{Function, FunctionId, FunctionKind, Module};
 use super::super::semantics::approximate::Approximation;
+use super::block_order::BlockOrder;
 use super::cluster::Clusters;
 use super::cooperative;
 use super::fault::Fault;
 use super::lanes::Pool;
 use super::layout::{place_objects, place_parameters, pool};
+use super::limit::Deadline;
 use super::memory::Addresses;
-use super::order::{Order, Random};
 use super::parallel::{self, Common};
 use super::race::{self, Accepted, LaunchRaces};
 use super::recording::Recording;
 use super::run::Launch;
+pub(super) use super::schedule::Schedule;
+use super::schedule::{is_parallel, numbering, order, threads};
 use super::shared::SharedLayout;
 use super::tensor::TensorModel;
 use super::trace::Tracing;
@@ -59,30 +63,6 @@ pub enum Races {
     /// As [`Races::CudaIdiom`], and strong reads of global memory return older values that the memory model permits.
     Replayed {
         /// Zero returns the oldest permitted value; any other number decides at random.
-        seed: u64,
-    },
-}
-
-/// In which order blocks, warps and diverged lanes go.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Schedule {
-    /// Always the same: blocks in their order.
-    #[default]
-    Deterministic,
-    /// Blocks on several threads of the host; results are the same unless the kernel can observe the order.
-    Parallel {
-        /// How many.
-        threads: std::num::NonZeroUsize,
-    },
-    /// The same where no block can see what another one does, so that nothing can depend on their order; else the
-    /// deterministic one.
-    Independent {
-        /// How many.
-        threads: std::num::NonZeroUsize,
-    },
-    /// An order that a seed decides, to bring out what another order hides.
-    Adversarial {
-        /// Any number.
         seed: u64,
     },
 }
@@ -129,11 +109,21 @@ pub struct LaunchConfig {
     pub trace: Option<TraceUse>,
     /// Which blocks run.
     pub blocks: Blocks,
+    /// In which order blocks start; on several threads of the host they start by their number.
+    pub block_order: BlockOrder,
+    /// Blocks that run at once, where they shall be fewer than the device holds; not on several threads of the host.
+    pub most_resident: Option<NonZeroU32>,
     /// Warp instructions after which the launch is ended.
     pub max_steps: u64,
+    /// Time on the host's clock after which the launch is ended.
+    pub time_limit: Option<Duration>,
 }
 
 impl LaunchConfig {
+    /// Warp instructions of a launch unless it asks for another limit: more than a kernel of a test takes, and minutes
+    /// at the 20 to 100 million steps that a processor takes in a second. A limit of time ends a launch earlier.
+    pub const MAX_STEPS: u64 = 1 << 32;
+
     /// A launch with all checks and counters.
     #[must_use]
     pub const fn new(grid: [u32; 3], block: [u32; 3], arguments: Vec<Argument>) -> Self {
@@ -153,7 +143,10 @@ impl LaunchConfig {
             caches: None,
             trace: None,
             blocks: Blocks::All,
-            max_steps: 1 << 36,
+            block_order: BlockOrder::Ascending,
+            most_resident: None,
+            max_steps: Self::MAX_STEPS,
+            time_limit: None,
         }
     }
 }
@@ -251,12 +244,6 @@ pub enum LaunchError {
         limit: u64,
     },
 }
-
-/// Threads of the host that a launch starts at most, whatever it asks for.
-const MOST_HOST_THREADS: NonZeroUsize = match NonZeroUsize::new(256) {
-    Some(threads) => threads,
-    None => NonZeroUsize::MIN,
-};
 
 /// Limits of all devices since compute capability 3.0 (CUDA C++ Programming Guide, "Technical Specifications per
 /// Compute Capability").
@@ -386,6 +373,12 @@ impl Machine {
             seen: BTreeMap::new(),
             steps: 0,
             max_steps: config.max_steps,
+            deadline: config.time_limit.map(Deadline::new),
+            block_order: config.block_order,
+            most_resident: config.most_resident,
+            beyond_residency: None,
+            numbering: numbering(config),
+            accepted: BTreeSet::new(),
             changes: 0,
             stopped: false,
             printed: String::new(),
@@ -399,16 +392,14 @@ impl Machine {
         };
         let mut report = Report { schedule: config.schedule, blocks, ..Report::default() };
         let (mut caches, mut watched, mut traced) = (None, None, Vec::new());
-        let counts;
-        let threads = threads(config.schedule, program, &mut report);
-        if let Some(threads) = threads {
+        let counts = if let Some(threads) = threads(config.schedule, program, &mut report) {
             let common = Common::new(resident.div_ceil(threads.get()));
             let mut memories: Vec<_> = (0..threads.get()).map(|_| self.memory.share()).collect();
             let outcome = parallel::run(new, &common, &mut memories);
             memories.iter().for_each(|memory| self.memory.add_touched(memory));
             (report.steps, report.stopped) = (outcome.steps, outcome.stopped);
             report.faults = outcome.faults.into_iter().map(|recorded| recorded.fault).collect();
-            counts = outcome.counts;
+            outcome.counts
         } else {
             let mut launch = new(&mut self.memory, None);
             launch.watch = watch;
@@ -417,13 +408,14 @@ impl Machine {
             launch.run();
             traced = launch.trace.take().map_or_else(Vec::new, |trace| trace.blocks());
             (report.accepted, report.stale_reads) = launch.finish_races();
+            report.accepted.extend(launch.accepted_places());
             watched = launch.watch.take();
             caches = launch.caches.take().map(|caches| caches.traffic());
             (report.steps, report.stopped) = (launch.steps, launch.stopped);
             report.faults = launch.faults.into_iter().map(|recorded| recorded.fault).collect();
             report.printed = launch.printed;
-            counts = launch.counts;
-        }
+            launch.counts
+        };
         report.counters = config.counters.then(|| {
             let counters = self.counters(module, program, &counts);
             let trace = (!traced.is_empty())
@@ -483,41 +475,6 @@ impl Machine {
         }
         Ok(bytes)
     }
-}
-
-/// Whose turn it is, by the schedule.
-fn order(schedule: Schedule) -> Order {
-    match schedule {
-        Schedule::Deterministic | Schedule::Parallel { .. } | Schedule::Independent { .. } => {
-            Order::Fixed
-        }
-        Schedule::Adversarial { seed } => Order::Seeded(Random::new(seed)),
-    }
-}
-
-fn is_parallel(schedule: Schedule) -> bool {
-    match schedule {
-        Schedule::Parallel { .. } | Schedule::Independent { .. } => true,
-        Schedule::Deterministic | Schedule::Adversarial { .. } => false,
-    }
-}
-
-/// Threads of a launch that runs on several; where that is asked for and cannot be, the report says so.
-fn threads(schedule: Schedule, program: &Program, report: &mut Report) -> Option<NonZeroUsize> {
-    let (threads, note) = match schedule {
-        Schedule::Deterministic | Schedule::Adversarial { .. } => return None,
-        Schedule::Parallel { threads } => (threads, parallel::needs_one_thread(program)),
-        Schedule::Independent { threads } => {
-            let note = parallel::needs_one_thread(program);
-            (threads, note.or_else(|| parallel::has_meeting_blocks(program)))
-        }
-    };
-    report.schedule_note = note;
-    if report.schedule_note.is_some() {
-        report.schedule = Schedule::Deterministic;
-        return None;
-    }
-    Some(threads.min(MOST_HOST_THREADS))
 }
 
 /// What is made from the arguments before the launch.
@@ -598,6 +555,9 @@ fn check_counting(
 ) -> Result<(), LaunchError> {
     if config.caches.is_some() && is_parallel(config.schedule) {
         return Err(LaunchError::Unavailable("a cache model on a parallel schedule"));
+    }
+    if config.block_order != BlockOrder::Ascending && is_parallel(config.schedule) {
+        return Err(LaunchError::Unavailable("another order of blocks on a parallel schedule"));
     }
     match config.blocks {
         Blocks::All => Ok(()),

@@ -92,14 +92,6 @@ impl Launch<'_> {
     pub(super) fn hold(&self, place: RegionPlace) -> Option<MutexGuard<'_, ()>> {
         self.common.map(|common| common.hold(place.region, place.offset))
     }
-
-    /// Whether the launch took all the steps that it may take, by all its threads.
-    pub(super) fn is_out_of_steps(&mut self) -> bool {
-        let Some(common) = self.common else { return self.steps >= self.max_steps };
-        let more = self.steps - self.counted_steps;
-        self.counted_steps = self.steps;
-        common.count_steps(more) >= self.max_steps
-    }
 }
 
 /// What one thread leaves behind.

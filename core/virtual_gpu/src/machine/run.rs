@@ -1,6 +1,7 @@
 //! What all blocks of a launch share while it runs, and what a block and a warp are.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::num::NonZeroU32;
 
 use super::super::cost::{BlocksRun, Caches, Counts};
 use super::super::isa::warp::Warp as Operation;
@@ -9,14 +10,17 @@ use super::super::lower::code::Code;
 use super::super::module::Module;
 use super::super::semantics::approximate::Approximation;
 use super::super::semantics::matrix::Accumulation;
+use super::block_order::BlockOrder;
 use super::cluster::Clusters;
 use super::fault::{Fault, FaultKind, Finding};
 use super::lanes::{Lanes, Pool};
+use super::limit::Deadline;
 use super::memory::Memory;
 use super::order::Order;
 use super::parallel::Common;
-use super::race::{BlockRaces, LaunchRaces};
+use super::race::{Accepted, BlockRaces, LaunchRaces};
 use super::shared::{SharedLayout, SharedMemory};
+use super::standing::BeyondResidency;
 use super::trace::Tracing;
 use super::warp::{Frame, LANES, Warp};
 use super::watch::Watch;
@@ -54,6 +58,18 @@ pub(super) struct Launch<'m> {
     /// Warp instructions so far, which are also the clock.
     pub(super) steps: u64,
     pub(super) max_steps: u64,
+    /// When it must be over, if it has a limit of time.
+    pub(super) deadline: Option<Deadline>,
+    /// In which order its blocks start.
+    pub(super) block_order: BlockOrder,
+    /// Blocks that run at once, if they are fewer than the device holds.
+    pub(super) most_resident: Option<NonZeroU32>,
+    /// Whether it goes on with more blocks than the device holds.
+    pub(super) beyond_residency: Option<BeyondResidency>,
+    /// Which numbers multiprocessors and warps have, zero for their own.
+    pub(super) numbering: u64,
+    /// What is accepted although the ISA promises less: rules of `docs/races.md`, with their instructions.
+    pub(super) accepted: BTreeSet<(u8, u32)>,
     /// How often something changed that any warp can find out, besides its own registers and memory.
     pub(super) changes: u64,
     pub(super) stopped: bool,
@@ -120,6 +136,21 @@ pub(super) struct Worker<'w, 'm> {
 }
 
 impl Launch<'_> {
+    /// Threads that have exited do not take part in what the others do together: PTX waits for the threads that have not
+    /// exited (rule 26 of `docs/races.md`).
+    pub(super) fn accept_exited(&mut self, pc: u32) {
+        self.accepted.insert((26, pc));
+    }
+
+    /// What was accepted besides races, with its places.
+    pub(super) fn accepted_places(&self) -> Vec<Accepted> {
+        let accepted = self.accepted.iter().map(|(rule, pc)| {
+            let (place, source_line) = self.program.place(self.module, *pc);
+            Accepted { rule: *rule, place, source_line }
+        });
+        accepted.collect()
+    }
+
     pub(super) fn count(&mut self, pc: u32) -> Option<&mut Counts> {
         self.counts.get_mut(pc as usize)
     }

@@ -68,13 +68,20 @@ fn one(worker: &Worker<'_, '_>, single: Single, lane: u32) -> u64 {
     // A warp instruction is a tick of the clock, at one for each nanosecond.
     let clock = worker.launch.steps;
     let multiprocessors = u64::from(worker.launch.shape.multiprocessors.max(1));
+    let warps = u64::from(worker.launch.shape.warps_per_multiprocessor);
+    let numbering = worker.launch.numbering % multiprocessors.max(warps);
     let clusters = worker.launch.clusters;
     match single {
         Single::Lane => u64::from(lane),
-        Single::Warp => u64::from(worker.warp.index),
-        Single::WarpCount => u64::from(worker.launch.shape.warps_per_multiprocessor),
-        Single::Multiprocessor => worker.block.linear % multiprocessors,
-        Single::MultiprocessorCount => multiprocessors,
+        Single::Warp => (u64::from(worker.warp.index) + numbering) % warps.max(1),
+        Single::WarpCount => warps,
+        Single::Multiprocessor => {
+            let number = (worker.block.linear % multiprocessors + numbering) % multiprocessors;
+            // Numbers need not be contiguous: PTX ISA, "Special Registers: %nsmid".
+            if numbering == 0 { number } else { 2 * number + 1 }
+        }
+        Single::MultiprocessorCount if numbering == 0 => multiprocessors,
+        Single::MultiprocessorCount => 2 * multiprocessors,
         Single::Grid => 1,
         Single::MaskEqual => u64::from(bit),
         Single::MaskLess => u64::from(bit - 1),

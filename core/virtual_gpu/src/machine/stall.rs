@@ -7,7 +7,7 @@
 //! of lanes that chance decides, and on several threads, nothing follows from a state: there the limit of steps remains.
 
 use super::local::LocalMemory;
-use super::warp::{Registers, Split, Warp};
+use super::warp::{Registers, Split, SplitState, Warp};
 
 /// Turns without a change after which a warp's state is kept for the first time.
 const PATIENCE: u32 = 4;
@@ -84,15 +84,18 @@ impl Warp {
     }
 }
 
-/// Whether lanes are at the same places, and have used up as many rounds more than the others.
+/// Whether lanes are at the same places, and those that can run have used up as many rounds more than each other. Lanes
+/// that wait use up none, however often the others have their turn.
 fn same_places(before: &[Split], now: &[Split]) -> bool {
-    let least = |splits: &[Split]| splits.iter().map(|split| split.rounds).min().unwrap_or(0);
+    let runs = |split: &&Split| split.state == SplitState::Ready;
+    let least =
+        |splits: &[Split]| splits.iter().filter(runs).map(|split| split.rounds).min().unwrap_or(0);
     let (least_before, least_now) = (least(before), least(now));
     before.len() == now.len()
         && before.iter().zip(now).all(|(a, b)| {
             (a.pc, a.mask, a.frame, a.state) == (b.pc, b.mask, b.frame, b.state)
                 && a.callers == b.callers
-                && a.rounds - least_before == b.rounds - least_now
+                && (!runs(&a) || a.rounds - least_before == b.rounds - least_now)
         })
 }
 

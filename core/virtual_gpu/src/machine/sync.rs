@@ -8,6 +8,7 @@ use super::super::lower::code::{Code, Op};
 use super::super::semantics::{self, float, shuffle as s};
 use super::compute::modes;
 use super::fault::{FaultKind, Finding};
+use super::launch::Races;
 use super::run::Worker;
 use super::warp::{Frame, LANES, Split, SplitState};
 
@@ -43,6 +44,9 @@ impl Worker<'_, '_> {
         if outside != 0 {
             let text = format!("a lane that the mask {members:#010x} does not name");
             self.report(pc, Finding::new(FaultKind::WarpSync, outside.trailing_zeros(), text));
+        }
+        if members & !self.warp.live != 0 {
+            self.name_exited(pc, members);
         }
         let missing = members & self.warp.live & !split.mask;
         if missing != 0 && !self.forced {
@@ -137,6 +141,16 @@ impl Worker<'_, '_> {
         self.warp.splits.iter().filter(ends).fold(0, |mask, split| mask | split.mask)
     }
 
+    /// The mask of an operation names lanes that may have exited. Lanes that the block does not have never count.
+    #[cold]
+    fn name_exited(&mut self, pc: u32, members: u32) {
+        let lanes = (self.block.threads - self.warp.index * LANES as u32).min(LANES as u32);
+        let exited = members & !self.warp.live & u32::MAX >> (LANES as u32 - lanes);
+        if exited != 0 && self.launch.checks.races != Races::Strict {
+            self.launch.accept_exited(pc);
+        }
+    }
+
     /// Lanes end; others that wait for them need not any more.
     pub(super) fn stop_waiting_for(&mut self, ending: u32) {
         let absent = self.warp.awaited & ending;
@@ -152,8 +166,13 @@ impl Worker<'_, '_> {
             }
         }
         let Some((pc, waiting, members)) = named else { return };
-        let text =
-            format!("the mask {members:#010x} names lanes {absent:#010x}, which end elsewhere");
+        if self.launch.checks.races != Races::Strict {
+            return self.launch.accept_exited(pc);
+        }
+        let text = format!(
+            "the mask {members:#010x} names lanes {absent:#010x}, which exit elsewhere while the \
+             others wait for them; name only the lanes that reach this instruction"
+        );
         self.report(pc, Finding::new(FaultKind::WarpSync, waiting.trailing_zeros(), text));
     }
 

@@ -24,6 +24,7 @@ __global__ void row_sums(const float* __restrict__ x, float* __restrict__ sums, 
             __syncthreads();
         }
     }
+    __syncthreads();
     if (t == 0) {
         sums[blockIdx.x] = part[0];
     }

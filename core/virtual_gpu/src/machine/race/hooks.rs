@@ -265,10 +265,8 @@ impl Worker<'_, '_> {
                 let shadow = shadow_of(&mut races.global, &mut block.shared, region);
                 shadow.read_non_coherently |= through_cache;
                 let cached = through_cache || visit.role.writes() && shadow.read_non_coherently;
-                if quick && !cached {
-                    if times.all(shadow, words, &record, visit.role) {
-                        continue;
-                    }
+                if quick && !cached && times.all(shadow, words, &record, visit.role) {
+                    continue;
                 }
                 let address = address + distance as u64;
                 let element = Element { thread: record.thread, address, bytes, region, offset };

@@ -85,9 +85,9 @@ impl Judge<'_> {
             if self.was_observed(&entries, entry, me) || forgetful != 0 && strong {
                 continue;
             }
-            let plain = |entry: &Entry| match entry.record.what.strength() {
-                Strength::Flag => true,
-                strength => strength.reach().is_none(),
+            let plain = |entry: &Entry| {
+                let strength = entry.record.what.strength();
+                strength == Strength::Flag || strength.reach().is_none()
             };
             if self.lenient && entry.writes && new.writes && plain(&new) && is_same() {
                 verdict.same_value = true;

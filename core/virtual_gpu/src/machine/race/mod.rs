@@ -37,7 +37,7 @@ use order::{BlockOrder, Reach};
 use replay::Replay;
 use shadow::Shadow;
 
-/// Something that the CUDA idiom accepts and the memory model does not, or that rule 25 notes.
+/// Something that the CUDA idiom accepts and the memory model does not, or that rule 25 or 26 notes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Accepted {
     /// The rule of `docs/races.md` by which it is accepted.

@@ -302,7 +302,7 @@ impl Worker<'_, '_> {
         spaces: &Spaces,
     ) -> Vec<Stale> {
         let mut found = Vec::new();
-        if !self.launch.races.as_ref().is_some_and(|races| races.replay.is_some()) {
+        if self.launch.races.as_ref().is_none_or(|races| races.replay.is_none()) {
             return found;
         }
         let visit = Visit::new(part.pc, ordering, Role::Read, part.count);

@@ -1,11 +1,13 @@
 //! What cannot be launched is refused, with the reason.
 
 use super::harness::module;
-use crate::machine::{Argument, DeviceShape, LaunchConfig, Machine};
+use crate::machine::{Argument, BlockOrder, DeviceShape, LaunchConfig, Machine, Schedule};
 
 const TEXT: &str = ".version 8.5\n.target sm_90\n.address_size 64\n.shared .b8 big[200000];\n\
     .visible .entry k(.param .u32 n) { .reg .b32 %r<3>; mov.u32 %r1, big; ret; }\n\
     .visible .entry m() { .reg .b64 %d<2>; .reg .b32 %r<4>; cvta.shared.u32 %r1, %r2; ret; }\n\
+    .extern .func absent();\n\
+    .visible .entry caller() { { call.uni absent; } ret; }\n\
     .visible .entry small() .reqntid 32 { ret; }\n";
 
 #[track_caller]
@@ -39,6 +41,12 @@ fn impossible_launches_are_refused() {
         },
         "bytes of shared memory",
     );
+    check("caller", |_| {}, "a call to `absent`, which has no body in this module");
+    let parallel = Schedule::Parallel { threads: std::num::NonZeroUsize::MIN };
+    let descending = |c: &mut LaunchConfig| {
+        (c.schedule, c.block_order) = (parallel, BlockOrder::Descending);
+    };
+    check("small", descending, "another order of blocks on a parallel schedule");
     check("m", |_| {}, "1 instructions are not supported, the first at line 6");
     check("small", |c| c.block = [64, 1, 1], "requires [32, 1, 1]");
 }

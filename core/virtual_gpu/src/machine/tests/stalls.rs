@@ -1,9 +1,13 @@
 //! Launches in which nothing changes any more end long before their limit; those that make progress, however slowly, do
 //! not.
 
+use std::num::NonZeroU32;
+use std::time::Duration;
+
 use super::harness::module;
 use crate::machine::{
-    Access, Argument, DeviceShape, Initial, LaunchConfig, Machine, Races, Report, Schedule,
+    Access, Argument, BlockOrder, DeviceShape, Initial, LaunchConfig, Machine, Races, Report,
+    Schedule,
 };
 
 /// Steps that none of these launches may need.
@@ -12,6 +16,15 @@ const LIMIT: u64 = 1 << 34;
 const SOON: u64 = 1 << 22;
 
 fn launch(body: &str, grid: u32, block: u32, schedule: Schedule) -> Report {
+    launch_with(body, grid, block, |config| config.schedule = schedule)
+}
+
+fn launch_with(
+    body: &str,
+    grid: u32,
+    block: u32,
+    change: impl FnOnce(&mut LaunchConfig),
+) -> Report {
     let text = format!(
         ".version 8.5\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{{\n\
          .reg .b32 %r<8>;\n.reg .b64 %d<8>;\n.reg .pred %q<4>;\n\
@@ -27,7 +40,8 @@ fn launch(body: &str, grid: u32, block: u32, schedule: Schedule) -> Report {
     let arguments = vec![Argument::Buffer(buffer)];
     let mut config = LaunchConfig::new([grid, 1, 1], [block, 1, 1], arguments);
     config.checks.races = Races::Ignored;
-    (config.max_steps, config.schedule) = (LIMIT, schedule);
+    config.max_steps = LIMIT;
+    change(&mut config);
     machine.launch(&module(&text), "k", &config).unwrap()
 }
 
@@ -54,19 +68,19 @@ const SPIN: &str = "W: ld.volatile.global.u32 %r2, [%d0];\nsetp.eq.u32 %q0, %r2,
 
 #[test]
 fn who_waits_for_what_nobody_writes_waits_for_ever() {
-    ends(SPIN, (1, 32), "livelock", "wait for what nobody writes");
+    ends(SPIN, (1, 32), "livelock", "wait for a value that no thread writes");
     ends(SPIN, (2, 64), "livelock", "no value changes any more");
     let nap = SPIN.replace("setp", "nanosleep.u32 100;\nsetp");
-    ends(&nap, (1, 32), "livelock", "wait for what nobody writes");
+    ends(&nap, (1, 32), "livelock", "wait for a value that no thread writes");
     let lock =
         "W: atom.global.cas.b32 %r2, [%d0+4], 1, 1;\nsetp.ne.u32 %q0, %r2, 7;\n@%q0 bra W;\n";
-    ends(lock, (1, 32), "livelock", "wait for what nobody writes");
+    ends(lock, (1, 32), "livelock", "wait for a value that no thread writes");
 }
 
 #[test]
 fn who_waits_at_a_barrier_for_such_a_thread_is_named_too() {
     let body = format!("setp.ge.u32 %q1, %r0, 32;\n@%q1 bra B;\n{SPIN}B: bar.sync 0;\n");
-    ends(&body, (1, 64), "livelock", "at PTX 1");
+    ends(&body, (1, 64), "livelock", "waiting at barrier 0: warp 1 of block (0, 0, 0)");
 }
 
 #[test]
@@ -74,8 +88,67 @@ fn blocks_that_find_no_room_change_nothing() {
     let body = format!(
         "setp.eq.u32 %q1, %r1, 2;\n@%q1 bra S;\n{SPIN}ret;\nS: st.volatile.global.u32 [%d0], 1;\n"
     );
-    ends(&body, (3, 1), "livelock", "wait for what nobody writes");
+    ends(&body, (3, 1), "residency", "2 blocks of this kernel are resident at once");
+    ends(&body, (3, 1), "residency", "1 of 3 have not started");
     goes_on(&body.replace("%r1, 2", "%r1, 1"), (2, 1));
+}
+
+#[test]
+fn blocks_that_have_not_started_are_blamed_only_if_they_would_help() {
+    // Nobody sets the flag: that blocks have not started explains nothing.
+    ends(SPIN, (3, 1), "livelock", "wait for a value that no thread writes");
+    // Each block counts itself and waits for all three: a barrier of the grid among more blocks than fit.
+    let barrier = "atom.global.add.u32 %r2, [%d0], 1;\n\
+                   W: ld.volatile.global.u32 %r2, [%d0];\nsetp.lt.u32 %q0, %r2, 3;\n@%q0 bra W;\n";
+    ends(barrier, (3, 1), "residency", "where the warps stand: PTX");
+    goes_on(&barrier.replace("%r2, 3", "%r2, 2"), (2, 1));
+}
+
+#[test]
+fn a_block_order_shows_who_waits_for_lower_blocks() {
+    // Block n waits until n blocks have counted themselves, as a look-back does.
+    let look_back = "W: ld.volatile.global.u32 %r2, [%d0];\nsetp.lt.u32 %q0, %r2, %r1;\n@%q0 bra W;\n\
+                     red.global.add.u32 [%d0], 1;\n";
+    // The same by a ticket, which does not depend on the order.
+    let ticket = look_back.replace("W: ld", "atom.global.add.u32 %r1, [%d0+4], 1;\nW: ld");
+    let orders = [BlockOrder::Descending, BlockOrder::Random { seed: 1 }];
+    for (body, is_ordered) in [(look_back, true), (ticket.as_str(), false)] {
+        for order in orders {
+            let report = launch_with(body, 16, 1, |config| {
+                config.block_order = order;
+                config.most_resident = NonZeroU32::new(1);
+            });
+            let kinds: Vec<&str> = report.faults.iter().map(|fault| fault.kind.word()).collect();
+            let expected: &[&str] = if is_ordered { &["residency"] } else { &[] };
+            assert_eq!(kinds, expected, "{order:?}: {body}");
+        }
+        let one = launch_with(body, 16, 1, |config| config.most_resident = NonZeroU32::new(1));
+        assert!(one.faults.is_empty(), "{:?}", one.faults);
+    }
+}
+
+#[test]
+fn a_lane_that_spins_while_others_of_its_warp_wait_is_found() {
+    let lane =
+        |operation: &str| format!("setp.ne.u32 %q1, %r0, 0;\n@%q1 bra B;\n{SPIN}B: {operation}\n");
+    for operation in ["bar.sync 0;", "barrier.sync 0;", "bar.warp.sync -1;"] {
+        ends(&lane(operation), (1, 64), "livelock", "wait for a value that no thread writes");
+    }
+    ends(&lane("barrier.sync 0;"), (1, 32), "livelock", "waiting at barrier 0: warp 0 of block");
+    goes_on(
+        &lane("bar.warp.sync -1;").replace("setp.eq.u32 %q0, %r2, 0", "setp.ne.u32 %q0, %r2, 0"),
+        (1, 32),
+    );
+}
+
+#[test]
+fn a_limit_of_time_ends_a_launch_that_changes_values_for_ever() {
+    let counts = "L: red.global.add.u32 [%d0], 1;\nbra L;\n";
+    let report =
+        launch_with(counts, 1, 32, |config| config.time_limit = Some(Duration::from_millis(50)));
+    let [fault] = &report.faults[..] else { panic!("{:?}", report.faults) };
+    assert_eq!(fault.kind.word(), "time_limit", "{fault}");
+    assert!(fault.details.contains("its limit of 0.05 s; where the warps stand: PTX"), "{fault}");
 }
 
 #[test]
