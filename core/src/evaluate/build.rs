@@ -1,5 +1,7 @@
 //! From a kernel to a subject: compiled for every workload that will run, beside the reference.
 
+mod whole_domain;
+
 use std::time::Duration;
 
 use crate::cancellation::Cancellation;
@@ -12,7 +14,7 @@ use crate::compile::occupancy::Occupancy;
 use crate::device::DeviceName;
 use crate::project::Purpose;
 use crate::project::candidate::CandidateHash;
-use crate::project::manifest::{Accuracy, OperationKind};
+use crate::project::manifest::OperationKind;
 use crate::project::workload::Workload;
 use crate::speed_of_light::code_mix::CodeMix;
 use crate::units::Bytes;
@@ -20,15 +22,16 @@ use crate::verify::case::Case;
 use crate::verify::evidence::{self, Found, Provenance};
 use crate::verify::not_judged::NotJudged;
 use crate::verify::program::{Program, ProgramError};
-use crate::verify::station::{Admission, ModuleImage, Side};
-use crate::verify::subject::{Extent, Origins, Subject, Trial, VariedTrial};
+use crate::verify::station::{ModuleImage, Side};
+use crate::verify::subject::{Extent, Origins, Subject, Trial};
 use crate::verify::verdict::{Failure, NotRun, Refused, Step, TimingUse, Wrong};
 use crate::verify::verification::Stop;
 
 use super::compiles::{Compiles, Missing};
-use super::twin;
 use super::varied::{self, Varied};
-use super::{Evaluation, PolicyUse};
+use super::{Evaluation, PolicyUse, lengthened, twin};
+
+use whole_domain::{small_workloads, varied_workloads};
 
 /// What a virtual device runs of one workload, in operations and words moved: seconds, not minutes.
 const VIRTUAL_WORK: f64 = 33_554_432.0;
@@ -70,8 +73,10 @@ pub(super) fn build_all(
     let (twin, varied) = match scope {
         Scope::Everything => {
             let definition = &first.project.definition;
-            let varied = varied::of(definition, &varied_workloads(&fit), first.seed);
-            (twin::of(&first.project.reference), varied)
+            let small = small_workloads(&fit);
+            let mut varied = varied::of(definition, &varied_workloads(&small), first.seed);
+            varied.extend(lengthened::of(definition, &small, least_work));
+            (twin::of(&first.project.reference, definition.subnormals), varied)
         }
         Scope::Glance => (None, Vec::new()),
     };
@@ -100,6 +105,7 @@ pub(super) fn build_all(
             trusted: trusted.clone(),
             trials: Vec::new(),
             varied: Vec::new(),
+            not_varied: Vec::new(),
             measured: Vec::new(),
             held_out: Vec::new(),
             not_run: not_run.clone(),
@@ -220,18 +226,6 @@ fn too_large(needed: u64, allowed: u64, room: Option<Bytes>) -> Option<String> {
     (needed > room).then(|| format!("{needed} bytes of device memory; the device has {room}"))
 }
 
-/// The workloads on which scalars vary: small ones of little work, because a scalar is the same for all elements.
-fn varied_workloads<'a>(fit: &[&'a Workload]) -> Vec<&'a Workload> {
-    let small = |workload: &&&Workload| {
-        workload.purpose == Purpose::Verify && extent(workload) == Extent::Small
-    };
-    let mut small: Vec<&Workload> = fit.iter().filter(small).copied().collect();
-    small.sort_by(|one, other| least_work(one).total_cmp(&least_work(other)));
-    // The least work may be a single element.
-    let skipped = usize::from(small.len() > 1);
-    small.into_iter().skip(skipped).take(2).collect()
-}
-
 /// Operations and words moved.
 fn least_work(workload: &Workload) -> f64 {
     let operations: f64 = workload.work.operations.iter().map(|(_, count)| count).sum();
@@ -281,6 +275,7 @@ impl Builder<'_, '_> {
         varied: &[Varied],
         mut subject: Subject,
     ) -> Result<Subject, Stop> {
+        self.keeps_subnormals()?;
         for (index, workload) in fit.iter().enumerate() {
             let trial = self.trial(index, workload);
             match (workload.purpose, trial) {
@@ -296,10 +291,7 @@ impl Builder<'_, '_> {
             }
         }
         for (index, varied) in (fit.len()..).zip(varied) {
-            let trial = self.trial(index, &varied.workload)?;
-            if trial.admission.is_some() {
-                subject.varied.push(VariedTrial { trial, what: varied.what.clone() });
-            }
+            self.vary(index, varied, &mut subject)?;
         }
         let measured_in_earnest = matches!(self.evaluation.device, DeviceName::Cuda(_));
         if subject.trials.is_empty() && (subject.measured.is_empty() || !measured_in_earnest) {
@@ -382,35 +374,6 @@ impl Builder<'_, '_> {
                 let message = format!("workload `{}`: {reason}", workload.name);
                 Err(Failure::Refused(Refused::Memory(message)).into())
             }
-        }
-    }
-
-    /// How inputs from the whole domain of a workload are found to be fair, where they are made.
-    fn admission(&mut self, index: usize, workload: &Workload) -> Result<Option<Admission>, Stop> {
-        let small = workload.purpose == Purpose::Verify && extent(workload) == Extent::Small;
-        if !small {
-            return Ok(None);
-        }
-        let definition = &self.evaluation.project.definition;
-        if !self.has_twin {
-            return Ok(Some(Admission::ByReference));
-        }
-        // A task in f64 has results that f32 cannot agree with, and no wider format decides which inputs are fair.
-        if definition.accuracy == Accuracy::F64 {
-            return Ok(None);
-        }
-        match self.compiles.twin((self.index, index)) {
-            Ok(facts) => {
-                let (module, _) = self.reference.index(&facts);
-                let reference = &self.evaluation.project.reference;
-                let program = Program::of(module, definition, reference, &facts);
-                Ok(program.ok().map(Admission::ByTwin))
-            }
-            Err(Missing::Because(FactsError::Compile(CompileError::Cancelled))) => {
-                Err(NotJudged::Cancelled.into())
-            }
-            // The reference itself compiles, so that its source has no form in f32.
-            Err(Missing::Because(_) | Missing::AsBefore) => Ok(None),
         }
     }
 

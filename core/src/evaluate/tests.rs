@@ -204,6 +204,7 @@ fn subject(project: &Project, specimen: &Specimen) -> Subject {
         trusted: None,
         trials: trials(&["small", "middle"]),
         varied: Vec::new(),
+        not_varied: Vec::new(),
         measured: trials(&["large"]),
         held_out: Vec::new(),
         not_run: Vec::new(),

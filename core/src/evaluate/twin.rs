@@ -2,16 +2,25 @@
 //!
 //! Pointers keep `double`, so that the twin takes the same buffers as the reference and writes its results in the same
 //! format. Comments, strings and the headers of a project stay as they are.
+//!
+//! Where kernels may replace subnormal numbers by zeros, the twin does so, too: inputs on which that changes results
+//! beyond the tolerance are then not admissible.
 
+use crate::project::definition::Subnormals;
 use crate::project::{Kernel, Language};
 
 /// The twin of a reference; none where the reference computes nothing in f64.
-pub(super) fn of(reference: &Kernel) -> Option<Kernel> {
+pub(super) fn of(reference: &Kernel, subnormals: Subnormals) -> Option<Kernel> {
     if reference.language != Language::Cuda {
         return None;
     }
     let source = narrowed(&reference.source)?;
-    Some(Kernel { source, ..reference.clone() })
+    let mut twin = Kernel { source, ..reference.clone() };
+    match subnormals {
+        Subnormals::MayFlush => twin.launch.flags = twin.launch.flags.with_flushed_subnormals(),
+        Subnormals::Keep => {}
+    }
+    Some(twin)
 }
 
 /// The source with every `double` that is no pointer's, and every literal of that type, as `float`; none where the

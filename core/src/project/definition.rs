@@ -1,11 +1,13 @@
 //! What must be computed: the definition as meant, and the step that makes it from what was written.
 
+use serde::{Deserialize, Serialize};
+
 use super::{
     argument::{ValueArgument, parse_value},
     environment::Environment,
     expression::Scope,
     locate::Located,
-    manifest::{Accuracy, LARGEST_AXIS, Manifest, Purpose, SummationWritten},
+    manifest::{Accuracy, LARGEST_AXIS, Manifest, Purpose, SubnormalsWritten, SummationWritten},
     policy::{self, Baseline, Limits, Policy},
     problem::Findings,
     scalar::{self, Axis, Scalar},
@@ -36,8 +38,10 @@ pub struct Definition {
     pub arguments: Vec<Argument>,
     /// The precision in which the task may be computed.
     pub accuracy: Accuracy,
-    /// In which order an honest kernel may add.
+    /// In which order a correct kernel may add.
     pub summation: Summation,
+    /// Whether kernels must keep subnormal numbers of f32 and bf16.
+    pub subnormals: Subnormals,
     /// The least that any correct kernel does.
     pub work: Work,
     /// What a user would otherwise run.
@@ -48,7 +52,17 @@ pub struct Definition {
     pub limits: Limits,
 }
 
-/// In which order an honest kernel may add, which decides what rounding may cost where terms are equal or monotone.
+/// Whether kernels must keep subnormal numbers of f32 and bf16. Those of f16 and of 8-bit floats are always kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Subnormals {
+    /// A kernel may replace them by zeros, as `ftz` and `fast_math` do.
+    #[default]
+    MayFlush,
+    /// Inputs have them, and kernels that flush them are refused.
+    Keep,
+}
+
+/// In which order a correct kernel may add, which decides what rounding may cost where terms are equal or monotone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Summation {
     /// In any order: one chain of additions, too.
@@ -182,6 +196,10 @@ pub(super) fn check(
         arguments,
         accuracy: manifest.accuracy,
         summation,
+        subnormals: match manifest.subnormals {
+            SubnormalsWritten::MayFlush => Subnormals::MayFlush,
+            SubnormalsWritten::Keep => Subnormals::Keep,
+        },
         work,
         baselines,
         policy: policy::check_policy(findings, root.field("policy"), &manifest.policy),

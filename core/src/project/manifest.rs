@@ -26,6 +26,8 @@ pub struct Manifest {
     pub accuracy: Accuracy,
     #[serde(default)]
     pub summation: SummationWritten,
+    #[serde(default)]
+    pub subnormals: SubnormalsWritten,
     pub work: WorkWritten,
     pub workloads: Vec<WorkloadWritten>,
     #[serde(default)]
@@ -94,7 +96,7 @@ pub enum ScalarDomainWritten {
     },
 }
 
-/// In which order an honest kernel may add.
+/// In which order a correct kernel may add.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the format's page documents each choice")]
@@ -102,6 +104,16 @@ pub enum SummationWritten {
     #[default]
     Any,
     Blocked(i64),
+}
+
+/// Whether kernels must keep subnormal numbers of f32 and bf16.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the format's page documents each choice")]
+pub enum SubnormalsWritten {
+    #[default]
+    MayFlush,
+    Keep,
 }
 
 /// One tensor.
@@ -187,6 +199,10 @@ pub enum DomainWritten {
     NonNegative,
     UnitInterval,
     Probability,
+    Between {
+        low: f64,
+        high: f64,
+    },
     IndexBelow(ExpressionWritten),
 }
 

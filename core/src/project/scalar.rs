@@ -42,20 +42,20 @@ pub struct Scalar {
     pub note: String,
 }
 
-/// The values that a floating-point scalar may have beside those that workloads give it.
+/// The values that a scalar may have beside those that workloads give it. Booleans have no others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ScalarDomain {
-    /// Every finite one for which the reference gives finite results.
+    /// Every value for which the reference gives finite results.
     Any,
-    /// None.
+    /// No other value.
     Fixed,
-    /// Every one but 0.
+    /// Every value but 0.
     NonZero,
-    /// Those above 0.
+    /// Values above 0.
     Positive,
-    /// 0 and those above.
+    /// 0 and values above it.
     NonNegative,
-    /// Those from the first to the second.
+    /// Values from the first to the second, both included.
     Between(f64, f64),
 }
 
@@ -202,11 +202,12 @@ fn check_scalar_domain(
     at: &Located,
     written: &ScalarWritten,
 ) -> ScalarDomain {
-    let is_real = written.dtype.family() == Family::Float;
-    if !is_real && !matches!(written.domain, ScalarDomainWritten::Any | ScalarDomainWritten::Fixed)
-    {
+    let is_number = written.dtype.family() != Family::Boolean;
+    let is_narrow =
+        !matches!(written.domain, ScalarDomainWritten::Any | ScalarDomainWritten::Fixed);
+    if !is_number && is_narrow {
         let found = format!("a domain of {}", written.dtype.name());
-        findings.add(at, found, "a floating-point scalar: others keep their value");
+        findings.add(at, found, "the domain of a number: booleans keep their value");
     }
     match written.domain {
         ScalarDomainWritten::Any => ScalarDomain::Any,

@@ -151,7 +151,17 @@ fn of_refusal(refused: &Refused) -> String {
         }
         Refused::Load(reason) => reason.lines().next().unwrap_or_default().to_owned(),
         Refused::Memory(reason) => reason.clone(),
+        Refused::Subnormals(flag) => of_flushing(flag),
     }
+}
+
+/// Why a flag is refused, and what to do.
+#[must_use]
+pub fn of_flushing(flag: &str) -> String {
+    format!(
+        "the flag `{flag}` replaces subnormal numbers by zeros, and the definition says `subnormals: keep`; remove the flag, \
+         or write `ftz(false)` after it"
+    )
 }
 
 fn of_wrong(kernel: &str, wrong: &Wrong) -> String {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::case::Case;
 use super::evidence::Found;
 use super::fault_report::CodePlace;
+use super::inputs::Draw;
 use super::program::Program;
 use super::station::{Admission, ModuleImage};
 use super::verdict::{Checks, NotRun, Step};
@@ -31,8 +32,10 @@ pub struct Subject {
     pub trusted: Option<ModuleImage>,
     /// The workloads that everybody sees.
     pub trials: Vec<Trial>,
-    /// Some of them with other scalars than those declared.
+    /// Some of them with other scalars or sizes than those declared.
     pub varied: Vec<VariedTrial>,
+    /// Scalars and sizes that the candidate cannot be launched with, and why.
+    pub not_varied: Vec<String>,
     /// The workloads that are for measuring.
     pub measured: Vec<Trial>,
     /// The workloads that nobody sees: none where the candidate does not even compile for one, or is refused.
@@ -45,13 +48,15 @@ pub struct Subject {
     pub limits: Limits,
 }
 
-/// A workload with another scalar than the declared one.
+/// A workload with another scalar or another size than the declared one.
 #[derive(Clone, Debug)]
 pub struct VariedTrial {
     /// The workload.
     pub trial: Trial,
-    /// The scalar and its value, for reports.
+    /// The scalar or the sizes with their values, for reports.
     pub what: String,
+    /// The inputs.
+    pub draw: Draw,
 }
 
 /// One workload with both programs.
@@ -69,10 +74,10 @@ pub struct Trial {
     pub adds_and_multiplies: bool,
     /// Whether it is small enough for a virtual device.
     pub extent: Extent,
-    /// How inputs from the whole domain are found to be fair; none where they are not made, which is the case for
-    /// workloads that are not small, and for a reference that has no f32 twin.
+    /// How the verifier decides which inputs from the whole domain are fair; none where it draws no such inputs:
+    /// workloads that are not small, tasks in f64, and references whose f32 twin does not compile.
     pub admission: Option<Admission>,
-    /// What honest sums may lose on equal and on monotone terms.
+    /// What sums of a correct kernel may lose on equal and on monotone terms.
     pub summation: Summation,
     /// The candidate's launches, as compiled.
     pub launches: Vec<LaunchFacts>,
@@ -161,6 +166,13 @@ impl Subject {
     #[must_use]
     pub fn checks(&self, compiling: Duration) -> Checks {
         let (not_run, evidence) = (self.not_run.clone(), self.evidence.clone());
-        Checks { not_run, evidence, costs: vec![(Step::Compile, compiling)], ..Checks::default() }
+        let not_checked = self.not_varied.clone();
+        Checks {
+            not_run,
+            evidence,
+            not_checked,
+            costs: vec![(Step::Compile, compiling)],
+            ..Checks::default()
+        }
     }
 }

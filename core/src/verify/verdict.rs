@@ -353,6 +353,8 @@ pub enum Refused {
     Load(String),
     /// It needs more memory than the device has, or than the project allows.
     Memory(String),
+    /// This flag replaces subnormal numbers by zeros, and the definition keeps them.
+    Subnormals(&'static str),
 }
 
 /// A fault, with what led to it.

@@ -183,9 +183,9 @@ fn evidence_of(report: &Report<'_>, kernel: &Kernel, failure: &Failure) -> Strin
         }
         Failure::Fault(fault) => faults(fault, kernel, report),
         Failure::Wrong(wrong) => wrongness(wrong),
-        Failure::Refused(Refused::Launch { .. } | Refused::Load(_) | Refused::Memory(_)) => {
-            String::new()
-        }
+        Failure::Refused(
+            Refused::Launch { .. } | Refused::Load(_) | Refused::Memory(_) | Refused::Subnormals(_),
+        ) => String::new(),
         Failure::TimedOut { at, .. } => {
             at.iter().map(|at| fault::text(at, &quoted_places(kernel, report))).collect()
         }

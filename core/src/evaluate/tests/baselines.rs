@@ -185,6 +185,7 @@ impl Scene {
             trusted: None,
             trials: vec![trial(&project, "small")],
             varied: Vec::new(),
+            not_varied: Vec::new(),
             measured: vec![trial(&project, "large")],
             held_out: Vec::new(),
             not_run: Vec::new(),

@@ -1,5 +1,5 @@
-//! Whether inputs from the whole domain are fair: the reference and its f32 twin, which is the same source with `float`
-//! in the place of `double`, agree within half of the tolerance.
+//! Whether inputs from the whole domain are fair to a correct kernel: the reference and its f32 twin, which is the same
+//! source with `float` in the place of `double`, agree within half of the tolerance.
 //!
 //! Where they do not, an intermediate result overflows, vanishes or cancels in f32, and a correct kernel may be as far
 //! off. The twin is compared before its results are rounded to the dtype of an output, because that rounding costs every

@@ -33,10 +33,13 @@ pub enum Class {
     Alternating,
     /// Four different values.
     Duplicates,
+    /// Subnormal numbers of f32 and bf16, where the definition keeps them.
+    Subnormal,
 }
 
 impl Class {
-    /// Every class, in the order of rounds.
+    /// Every class that each tensor has, in the order of rounds. [`Class::Subnormal`] comes after them, where the
+    /// definition keeps subnormal numbers.
     pub const ALL: [Self; 15] = [
         Self::Signs,
         Self::Zeros,
@@ -73,7 +76,8 @@ impl Class {
             | Self::Equal
             | Self::FarBelow
             | Self::FarAbove
-            | Self::Duplicates => false,
+            | Self::Duplicates
+            | Self::Subnormal => false,
         }
     }
 
@@ -90,7 +94,8 @@ impl Class {
             | Self::Small
             | Self::Wide
             | Self::LineScales
-            | Self::Alternating => false,
+            | Self::Alternating
+            | Self::Subnormal => false,
         }
     }
 
@@ -113,6 +118,7 @@ impl Class {
             Self::Sorted => "sorted lines",
             Self::Alternating => "alternating signs",
             Self::Duplicates => "four different values",
+            Self::Subnormal => "subnormal numbers",
         }
     }
 }

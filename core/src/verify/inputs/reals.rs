@@ -118,6 +118,7 @@ impl Reals {
             | Domain::Positive
             | Domain::NonNegative
             | Domain::UnitInterval
+            | Domain::Between { .. }
             | Domain::Probability
             | Domain::IndexBelow(_) => None,
         };

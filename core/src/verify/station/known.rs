@@ -9,7 +9,7 @@ use crate::verify::compare::Expected;
 use crate::verify::inputs::Recipe;
 
 /// Results that are kept, and their bytes on the host.
-const MOST_KEPT: usize = 32;
+const MOST_KEPT: usize = 256;
 const MOST_KEPT_BYTES: u64 = 512 << 20;
 
 /// Of the memory of a device, what results may have.

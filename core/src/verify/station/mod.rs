@@ -4,6 +4,7 @@
 //! folder from one station to the other, where it is judged.
 
 pub mod accesses;
+mod admitted;
 mod block_map;
 mod bound;
 mod judging;
@@ -177,17 +178,17 @@ pub struct JudgeOrder {
     pub outputs: PathBuf,
     /// Which blocks of the candidate ran.
     pub part: GridPart,
-    /// Nothing is judged; asked is whether the inputs are fair to a correct kernel.
+    /// Where set, the worker judges no outputs, and reports only whether the inputs are fair to a correct kernel.
     #[serde(default)]
     pub admission: Option<Admission>,
 }
 
-/// How it is found out whether inputs are fair to a correct kernel.
+/// How the verifier decides whether inputs are fair to a correct kernel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Admission {
     /// The reference runs on them without a fault, and its results are finite.
     ByReference,
-    /// And its f32 twin, this program, agrees with it.
+    /// The same, and the reference's f32 twin, this program, agrees with it.
     ByTwin(Program),
 }
 
@@ -200,7 +201,7 @@ pub struct JudgeReport {
     pub exact: bool,
     /// Of sampled blocks: how many elements were judged, or why none was.
     pub sampled: Option<Result<u64, String>>,
-    /// Why the inputs are not fair to a correct kernel, where that was asked.
+    /// Why the inputs are not fair to a correct kernel; only where the order has an admission.
     #[serde(default)]
     pub inadmissible: Option<Inadmissibility>,
 }
@@ -208,9 +209,9 @@ pub struct JudgeReport {
 /// Why inputs are not used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Inadmissibility {
-    /// A result of this output is not finite, or its twin in f32 is too far off.
+    /// A result of this output is not finite, or the f32 twin's differs by more than its share of the tolerance.
     Output(String),
-    /// The reference did something wrong on them. A GPU's context is lost.
+    /// The reference or its twin faulted on them. A GPU's context is lost.
     Fault(String),
 }
 

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::thread::available_parallelism;
 
+use super::admitted::Admitted;
 use super::bound::{Bound, of_device};
 use super::known::{self, Exact, Fetched, Held, Known, Results, forget};
 use super::steps::{self, Trace, Walk, Watched};
@@ -32,6 +33,7 @@ pub struct Station {
     trusted: Option<Trusted>,
     bound: Option<Bound>,
     known: Vec<Known>,
+    admitted: Admitted,
 }
 
 impl Station {
@@ -61,7 +63,8 @@ impl Station {
             None => None,
         };
         let (side, max_steps) = (opening.head.side, opening.head.max_steps);
-        Ok(Self { side, device, max_steps, modules, trusted, bound: None, known: Vec::new() })
+        let (known, admitted) = (Vec::new(), Admitted::default());
+        Ok(Self { side, device, max_steps, modules, trusted, bound: None, known, admitted })
     }
 
     /// What the device is.
@@ -126,26 +129,40 @@ impl Station {
         judging::judge(self.device.as_mut(), self.trusted, order, &known.results)
     }
 
-    /// Whether the inputs of an order are fair to a correct kernel.
+    /// Whether the inputs of an order are fair to a correct kernel. The answer is the same for every candidate.
     fn admits(
         &mut self,
         order: &JudgeOrder,
         admission: &Admission,
     ) -> Result<JudgeReport, StationFailure> {
-        let inadmissible = |inadmissible| {
-            let inadmissible = Some(inadmissible);
-            Ok(JudgeReport { comparisons: Vec::new(), exact: false, sampled: None, inadmissible })
+        let inadmissible = match self.admitted.find(order, admission) {
+            Some(known) => known.clone(),
+            None => {
+                let inadmissible = self.inadmissible(order, admission)?;
+                self.admitted.keep(order, admission, inadmissible.clone());
+                inadmissible
+            }
         };
-        let computed = self.compute(&order.case, &order.program, order.recipe);
-        if let Err(StationFailure::Reference(reason)) = computed {
-            return inadmissible(Inadmissibility::Fault(reason));
+        Ok(JudgeReport { comparisons: Vec::new(), exact: false, sampled: None, inadmissible })
+    }
+
+    /// Why the inputs of an order are not fair; none where they are.
+    fn inadmissible(
+        &mut self,
+        order: &JudgeOrder,
+        admission: &Admission,
+    ) -> Result<Option<Inadmissibility>, StationFailure> {
+        match self.compute(&order.case, &order.program, order.recipe) {
+            Err(StationFailure::Reference(reason)) => {
+                return Ok(Some(Inadmissibility::Fault(reason)));
+            }
+            computed => computed?,
         }
-        computed?;
         let twin = match admission {
             Admission::ByReference => None,
             Admission::ByTwin(twin) => match self.computed(&order.case, twin, order.recipe) {
                 Err(StationFailure::Reference(reason)) => {
-                    return inadmissible(Inadmissibility::Fault(reason));
+                    return Ok(Some(Inadmissibility::Fault(reason)));
                 }
                 results => Some(results?),
             },
@@ -159,11 +176,8 @@ impl Station {
         }
         let other = other.as_deref().map(expected);
         match admits(&order.case, &expected(&reference), other.as_deref()) {
-            Ok(Ok(())) => {
-                let comparisons = Vec::new();
-                Ok(JudgeReport { comparisons, exact: false, sampled: None, inadmissible: None })
-            }
-            Ok(Err(Inadmissible(output))) => inadmissible(Inadmissibility::Output(output)),
+            Ok(Ok(())) => Ok(None),
+            Ok(Err(Inadmissible(output))) => Ok(Some(Inadmissibility::Output(output))),
             Err(error) => Err(order_error(&error.to_string())),
         }
     }

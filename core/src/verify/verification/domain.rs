@@ -2,7 +2,7 @@
 //!
 //! Every input tensor has every class of values once. Where a combination is not fair to a correct kernel, each tensor
 //! has its class alone. The reference decides before the candidate runs, because a candidate may fault on inputs for
-//! which the task has no result.
+//! which the task has no result. Races are not looked for again.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use super::stop::of_judge;
 use super::{Attempt, REFERENCE_LIMIT, Stop, Verification};
 use crate::device::Placement;
 use crate::project::compare::Comparator;
-use crate::project::manifest::Distribution;
+use crate::project::definition::Summation;
 use crate::project::tensor::Role;
 use crate::verify::case::Case;
 use crate::verify::inputs::{Along, Class, DomainDraw, Draw, Recipe, varies};
@@ -18,18 +18,32 @@ use crate::verify::station::{Admission, GridPart, JudgeOrder, MemoryOrder, Scrut
 use crate::verify::subject::{Trial, VariedTrial};
 use crate::verify::verdict::{Failure, Step, Wrong};
 
-/// What a class of values of a tensor is known by.
-type Asked = BTreeSet<(usize, Class)>;
-
-/// The tensors and classes that were asked for, and those that a candidate was judged on.
+/// Tensors with their classes: all that were drawn, and those on which a candidate was judged.
 #[derive(Default)]
 struct Coverage {
-    asked: Asked,
-    used: Asked,
+    drawn: BTreeSet<(usize, Class)>,
+    judged: BTreeSet<(usize, Class)>,
+}
+
+/// One round: the inputs, and which kernels they must be fair to.
+#[derive(Clone, Copy)]
+struct Round<'a> {
+    trial: &'a Trial,
+    draw: DomainDraw,
+    fair_to: FairTo,
+}
+
+/// Which order of additions the tolerance of the admission permits, where rounding errors have one sign.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FairTo {
+    /// Every order that the definition permits.
+    Permitted,
+    /// One chain of additions: the twin adds so, whatever the definition demands of kernels.
+    Chains,
 }
 
 impl Verification<'_> {
-    /// Values of every class, then other scalars.
+    /// Values of every class, then other scalars and sizes.
     ///
     /// # Errors
     /// The candidate is wrong on some of them.
@@ -47,76 +61,81 @@ impl Verification<'_> {
             return Ok(());
         }
         let mut coverage = Coverage::default();
-        for (trial, draw) in dealt(&trials, self.seed) {
-            self.timed(Step::Distributions, Some(&trial.case.workload), |this| {
-                this.on_classes(trial, draw, &mut coverage)
+        for round in dealt(&trials, self.seed) {
+            self.timed(Step::Distributions, Some(&round.trial.case.workload), |this| {
+                this.on_classes(round, &mut coverage)
             })?;
         }
         self.report(&trials[0].case, &coverage);
         for varied in &subject.varied {
             self.timed(Step::Distributions, Some(&varied.trial.case.workload), |this| {
-                this.on_scalar(varied)
+                this.on_varied(varied)
             })?;
         }
         Ok(())
     }
 
     /// One round; each tensor alone where the round is not fair.
-    fn on_classes(
-        &mut self,
-        trial: &Trial,
-        draw: DomainDraw,
-        coverage: &mut Coverage,
-    ) -> Result<(), Stop> {
-        coverage.asked.extend(draw.classes(&trial.case));
-        if self.on_domain(trial, draw)? {
-            coverage.used.extend(draw.classes(&trial.case));
+    fn on_classes(&mut self, round: Round<'_>, coverage: &mut Coverage) -> Result<(), Stop> {
+        let classes: Vec<(usize, Class)> = round.draw.classes(&round.trial.case).collect();
+        coverage.drawn.extend(&classes);
+        if self.on_domain(round)? {
+            coverage.judged.extend(classes);
             return Ok(());
         }
-        let classes: Vec<(usize, Class)> = draw.classes(&trial.case).collect();
         if classes.len() < 2 {
             return Ok(());
         }
         for (tensor, class) in classes {
-            let alone = DomainDraw { alone: u8::try_from(tensor).ok(), ..draw };
-            if self.on_domain(trial, alone)? {
-                coverage.used.insert((tensor, class));
+            let draw = DomainDraw { alone: u8::try_from(tensor).ok(), ..round.draw };
+            if self.on_domain(Round { draw, ..round })? {
+                coverage.judged.insert((tensor, class));
             }
         }
         Ok(())
     }
 
     /// Whether a candidate was judged on such inputs.
-    fn on_domain(&mut self, trial: &Trial, draw: DomainDraw) -> Result<bool, Stop> {
-        let biased = draw.classes(&trial.case).any(|(_, class)| class.has_biased_rounding());
-        let chained;
-        let trial = if biased {
-            chained = Trial { case: chained_case(trial), ..trial.clone() };
-            &chained
-        } else {
-            trial
-        };
+    fn on_domain(&mut self, round: Round<'_>) -> Result<bool, Stop> {
+        let Round { trial, draw, fair_to } = round;
         let which = format!("domain-{}-{:?}-{:?}", draw.round, draw.alone, draw.along);
         let recipe = self.recipe(&trial.case, Draw::Domain(draw), &which);
-        self.right_where_fair(trial, recipe)
+        self.right_where_fair(trial, recipe, fair_to)
     }
 
-    fn on_scalar(&mut self, varied: &VariedTrial) -> Result<(), Stop> {
-        let draw = Draw::Distribution(Distribution::AsDeclared);
-        let recipe = self.recipe(&varied.trial.case, draw, &varied.what);
-        let judged = self.right_where_fair(&varied.trial, recipe);
-        judged.map(drop).map_err(|stop| with_scalar(stop, &varied.what))
+    /// A scalar for which the reference has no result that f32 arithmetic can compute is passed over: a definition need not
+    /// exclude it. A long reduction is named.
+    fn on_varied(&mut self, varied: &VariedTrial) -> Result<(), Stop> {
+        let VariedTrial { trial, what, draw } = varied;
+        let recipe = self.recipe(&trial.case, *draw, what);
+        let judged = self.right_where_fair(trial, recipe, FairTo::Chains);
+        if !judged.map_err(|stop| with_change(stop, what))? && matches!(draw, Draw::Domain(_)) {
+            let line = format!("errors with {what} (beyond f32 arithmetic)");
+            self.checks.not_checked.push(line);
+        }
+        Ok(())
     }
 
     /// Runs and judges where the inputs are fair to a correct kernel.
-    fn right_where_fair(&mut self, trial: &Trial, recipe: Recipe) -> Result<bool, Stop> {
+    fn right_where_fair(
+        &mut self,
+        trial: &Trial,
+        recipe: Recipe,
+        fair_to: FairTo,
+    ) -> Result<bool, Stop> {
         let Some(admission) = &trial.admission else { return Ok(false) };
-        if !self.is_fair(trial, recipe, admission)? {
+        let case = |summation| tolerant_case(trial, recipe, summation);
+        let admitted = match fair_to {
+            FairTo::Permitted => case(trial.summation),
+            FairTo::Chains => case(Summation::Any),
+        };
+        if !self.is_fair(trial, &admitted, recipe, admission)? {
             self.checks.domain_inputs.inadmissible += 1;
             return Ok(false);
         }
+        let judged = Trial { case: case(trial.summation), ..trial.clone() };
         let memory = MemoryOrder::Fresh(Placement::Right);
-        let attempt = Attempt { trial, recipe, step: Step::Distributions, memory };
+        let attempt = Attempt { trial: &judged, recipe, step: Step::Distributions, memory };
         self.right(&attempt, Scrutiny::Memory)?;
         self.checks.domain_inputs.passed += 1;
         self.count_run(trial);
@@ -126,11 +145,12 @@ impl Verification<'_> {
     fn is_fair(
         &mut self,
         trial: &Trial,
+        case: &Case,
         recipe: Recipe,
         admission: &Admission,
     ) -> Result<bool, Stop> {
         let order = JudgeOrder {
-            case: trial.case.clone(),
+            case: case.clone(),
             program: trial.reference.clone(),
             recipe,
             outputs: std::path::PathBuf::new(),
@@ -145,7 +165,7 @@ impl Verification<'_> {
 
     /// Names the classes of which no inputs were fair.
     fn report(&mut self, case: &Case, coverage: &Coverage) {
-        for (tensor, class) in coverage.asked.difference(&coverage.used) {
+        for (tensor, class) in coverage.drawn.difference(&coverage.judged) {
             let name = case.tensors.get(*tensor).map_or("", |tensor| tensor.name.as_str());
             let class = class.name();
             let line = format!("errors on `{name}` with {class} (beyond f32 arithmetic)");
@@ -156,17 +176,17 @@ impl Verification<'_> {
 
 /// The rounds, each with the workload that it runs on: one maximum comes on the most terms, too, and equal integers on
 /// every workload; everything else on workloads of little work.
-fn dealt<'a>(trials: &[&'a Trial], seed: u64) -> Vec<(&'a Trial, DomainDraw)> {
-    let middle = trials.len() / 2;
-    let (one, other) = (trials[middle.saturating_sub(1)], trials[middle]);
+fn dealt<'a>(trials: &[&'a Trial], seed: u64) -> Vec<Round<'a>> {
+    let (one, other) = cheapest(trials);
     let largest = trials[trials.len() - 1];
     let mut dealt = Vec::new();
+    let mut deal = |trial: &'a Trial, draw, fair_to| dealt.push(Round { trial, draw, fair_to });
     let first_is_other = (seed & 1) as usize;
     for (round, class) in Class::ALL.into_iter().enumerate() {
         let draw = |along| DomainDraw { round: round as u8, alone: None, along };
         let pair =
             if (round + first_is_other).is_multiple_of(2) { [one, other] } else { [other, one] };
-        dealt.push((pair[0], draw(Along::Last)));
+        deal(pair[0], draw(Along::Last), FairTo::Permitted);
         // With the step from one input to the next, other inputs have classes with lines in other rounds.
         let lines = draw(Along::First).classes(&pair[1].case);
         let crosses = |(tensor, class): (usize, Class)| {
@@ -174,7 +194,7 @@ fn dealt<'a>(trials: &[&'a Trial], seed: u64) -> Vec<(&'a Trial, DomainDraw)> {
             class.has_lines() && dims.len() > 1 && dims[0] > 1
         };
         if lines.into_iter().any(crosses) {
-            dealt.push((pair[1], draw(Along::First)));
+            deal(pair[1], draw(Along::First), FairTo::Permitted);
         }
         // What counts overflows only at some size.
         let one_bin = draw(Along::Last).classes(&largest.case).any(|(tensor, class)| {
@@ -184,29 +204,65 @@ fn dealt<'a>(trials: &[&'a Trial], seed: u64) -> Vec<(&'a Trial, DomainDraw)> {
         let on_others = others.filter(|trial| {
             one_bin || (class == Class::OneMaximum && std::ptr::eq(**trial, largest))
         });
-        dealt.extend(on_others.map(|trial| (*trial, draw(Along::Last))));
+        for trial in on_others {
+            deal(trial, draw(Along::Last), FairTo::Permitted);
+        }
     }
-    dealt.retain(|(trial, _)| trial.case.tensors.iter().any(varies));
+    for tensor in 0..one.case.tensors.len() {
+        if let Some(draw) = DomainDraw::alone(&one.case, tensor, Class::Subnormal) {
+            deal(one, draw, FairTo::Permitted);
+        }
+    }
+    let equal = DomainDraw::equal_terms(&largest.case);
+    if let (Summation::Blocked(_), Some((_, draw))) = (largest.summation, equal) {
+        deal(largest, draw, FairTo::Chains);
+    }
+    dealt.retain(|round| round.trial.case.tensors.iter().any(varies));
     dealt
 }
 
-/// The case with the tolerance of a chain of additions whose rounding errors have one sign.
-fn chained_case(trial: &Trial) -> Case {
+/// The two workloads of least work in which an input has lines, or enough elements to be more than a remainder; `trials`
+/// are in the order of their work.
+fn cheapest<'a>(trials: &[&'a Trial]) -> (&'a Trial, &'a Trial) {
+    let has_structure = |trial: &&Trial| {
+        let mut inputs = trial.case.tensors.iter().filter(|tensor| varies(tensor));
+        inputs.any(|tensor| match tensor.dims.as_slice() {
+            [] => false,
+            [elements] => *elements >= LINE,
+            [lines @ .., length] => lines.iter().product::<u64>() >= 2 && *length >= LINE,
+        })
+    };
+    let mut structured = trials.iter().copied().filter(has_structure);
+    let middle = trials.len() / 2;
+    let one = structured.next().unwrap_or(trials[middle.saturating_sub(1)]);
+    let other = structured.next().unwrap_or(trials[middle]);
+    (one, other)
+}
+
+/// Elements of a line that is longer than a warp.
+const LINE: u64 = 33;
+
+/// The case with the tolerance of chains of additions, where these inputs give their rounding errors one sign.
+fn tolerant_case(trial: &Trial, recipe: Recipe, summation: Summation) -> Case {
     let mut case = trial.case.clone();
+    let Draw::Domain(draw) = recipe.draw else { return case };
+    if !draw.classes(&trial.case).any(|(_, class)| class.has_biased_rounding()) {
+        return case;
+    }
     for tensor in &mut case.tensors {
         let compare = match &mut tensor.role {
             Role::Output { compare, .. } | Role::Inout { compare, .. } => compare,
             Role::Input { .. } => continue,
         };
         if let Comparator::Elementwise { terms, .. } = compare {
-            *terms = trial.summation.chain_terms(*terms);
+            *terms = summation.chain_terms(*terms);
         }
     }
     case
 }
 
-/// A wrong result with the scalar that led to it.
-fn with_scalar(stop: Stop, what: &str) -> Stop {
+/// A wrong result with the scalar or the size that led to it.
+fn with_change(stop: Stop, what: &str) -> Stop {
     match stop {
         Stop::Failure(Failure::Wrong(mut wrong)) => {
             if let Wrong::Seen { details, .. } = wrong.as_mut() {

@@ -1,6 +1,7 @@
 //! Inputs from the whole domain: every class for every tensor, inside the domain, with the structure that it names.
 
 use super::*;
+use crate::project::definition::Subnormals;
 use crate::verify::fixture::{input, within};
 
 const NORMAL: Fill<u64> = Fill::Normal { mean: 0.0, std: 1.0 };
@@ -54,6 +55,7 @@ fn every_class_stays_inside_every_domain() {
         Domain::Positive,
         Domain::NonNegative,
         Domain::UnitInterval,
+        Domain::Between { low: -0.75, high: 0.5 },
     ];
     let dtypes = [Dtype::F64, Dtype::F32, Dtype::F16, Dtype::Bf16, Dtype::F8E4M3, Dtype::F8E5M2];
     for (domain, dtype) in domains.iter().flat_map(|domain| dtypes.map(|dtype| (domain, dtype))) {
@@ -67,6 +69,7 @@ fn every_class_stays_inside_every_domain() {
                     Domain::Positive => value > 0.0,
                     Domain::NonNegative => value >= 0.0,
                     Domain::UnitInterval => (0.0..=1.0).contains(&value),
+                    Domain::Between { low, high } => (*low..=*high).contains(&value),
                     Domain::Probability | Domain::IndexBelow(_) => false,
                 };
                 let what = format!("{value} of {} in {domain:?}, {class:?}", dtype.name());
@@ -162,4 +165,39 @@ fn one_row_of_a_sparse_matrix_has_what_fits_into_it() {
     assert_eq!((ends[0], ends[100]), (0, 5000));
     assert!(lengths.iter().all(|length| *length <= below), "{lengths:?}");
     assert!(lengths.contains(&below) && lengths.iter().filter(|one| **one == 0).count() > 90);
+}
+
+#[test]
+fn limits_of_integers_are_reached_and_never_left() {
+    let fill = Fill::Integers { low: 1, high: 5 };
+    let limits = Domain::Between { low: -3.5, high: 9.0 };
+    let tensor = within(input("x", Dtype::I16, &[8, 100], fill), limits);
+    for class in Class::ALL {
+        let made = elements(&tensor, &bytes(&tensor, classed(class, Along::Last)));
+        let inside = made.iter().all(|value| (-3..=9).contains(&(*value as i16)));
+        assert!(inside, "{class:?}: {made:?}");
+    }
+    let far = elements(&tensor, &bytes(&tensor, classed(Class::FarAbove, Along::Last)));
+    assert!(far.contains(&9), "{far:?}");
+}
+
+#[test]
+fn subnormal_numbers_come_where_the_definition_keeps_them() {
+    let check = |dtype, subnormals, expected: bool| {
+        let x = input("x", dtype, &[40], NORMAL);
+        let case = Case { subnormals, ..case(Accuracy::F32, vec![x.clone()]) };
+        let draw = DomainDraw::alone(&case, 0, Class::Subnormal);
+        assert_eq!(draw.is_some(), expected, "{dtype:?}, {subnormals:?}");
+        let Some(draw) = draw else { return };
+        let made = generate(&case, Recipe { seed: 5, draw: Draw::Domain(draw) }).unwrap();
+        let mut values = vec![0.0; 40];
+        load_reals(dtype, made[0].as_ref().unwrap(), &mut values);
+        let subnormal = |value: &f64| *value != 0.0 && value.abs() < 2.0_f64.powi(-126);
+        assert!(values.iter().all(subnormal), "{values:?}");
+    };
+    check(Dtype::F32, Subnormals::Keep, true);
+    check(Dtype::Bf16, Subnormals::Keep, true);
+    check(Dtype::F32, Subnormals::MayFlush, false);
+    check(Dtype::F16, Subnormals::Keep, false);
+    check(Dtype::I32, Subnormals::Keep, false);
 }
