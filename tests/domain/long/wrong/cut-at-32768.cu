@@ -1,5 +1,5 @@
 /*@ lightbench(
-    title: "At most 65,536 columns",
+    title: "At most 32,768 columns",
     expect: wrong,
     steps: [
         launch(kernel: "row_sums", grid: ["rows"], block: [64]),
@@ -9,7 +9,7 @@
 __global__ void row_sums(const float* x, float* y, long long rows, long long cols) {
     __shared__ float sums[64];
     const float* row = x + blockIdx.x * cols;
-    const long long length = cols < 65536 ? cols : 65536;
+    const long long length = cols < 32768 ? cols : 32768;
     float sum = 0;
     float block = 0;
     int count = 0;
