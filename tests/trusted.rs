@@ -9,6 +9,7 @@ use lightbench_core::device::{
     VirtualDevice, Watch,
 };
 use lightbench_core::project::compare::Comparator;
+use lightbench_core::project::definition::Subnormals;
 use lightbench_core::project::dtype::Dtype;
 use lightbench_core::project::fill::Fill;
 use lightbench_core::project::manifest::{Accuracy, Distribution, Init};
@@ -109,7 +110,8 @@ impl Machine {
 }
 
 fn case(accuracy: Accuracy, tensors: Vec<TensorCase>) -> Case {
-    Case { workload: "test".to_owned(), purpose: Purpose::Verify, accuracy, tensors }
+    let subnormals = Subnormals::default();
+    Case { workload: "test".to_owned(), purpose: Purpose::Verify, accuracy, subnormals, tensors }
 }
 
 fn input(dtype: Dtype, dims: &[u64], fill: Fill<u64>) -> TensorCase {

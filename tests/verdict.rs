@@ -84,6 +84,59 @@ fn those_who_keep_something_are_caught_while_they_run() {
 }
 
 #[test]
+fn kernels_that_rely_on_the_fill_of_a_norm_are_caught() {
+    check_audit(&domain("norm"));
+}
+
+#[test]
+fn kernels_that_rely_on_the_fill_of_a_loss_are_caught() {
+    check_audit(&domain("loss"));
+}
+
+#[test]
+fn kernels_that_rely_on_the_fill_of_counts_are_caught() {
+    check_audit(&domain("counts"));
+}
+
+#[test]
+fn kernels_that_rely_on_the_fill_of_sparse_rows_are_caught() {
+    check_audit(&domain("rows"));
+}
+
+#[test]
+fn kernels_that_lose_long_sums_are_caught() {
+    check_audit(&domain("long"));
+}
+
+#[test]
+fn kernels_that_rely_on_declared_scalars_are_caught() {
+    check_audit(&domain("scalars"));
+}
+
+#[test]
+fn kernels_that_flush_subnormal_numbers_are_caught() {
+    check_audit(&domain("subnormal"));
+}
+
+/// A flag is refused by its name, and only where the definition keeps subnormal numbers.
+#[test]
+fn flags_that_flush_subnormal_numbers_are_refused_by_name() {
+    let project = domain("subnormal");
+    let Some(said) = run(&["run", &project, "--kernel", "fast-math", "--seed", "1", "--json"])
+    else {
+        return;
+    };
+    let document = said.json();
+    assert_eq!(document["refused"]["kind"], "subnormals", "{document:#}");
+    assert_eq!(document["refused"]["flag"], "fast_math", "{document:#}");
+    assert_eq!(said.status, 1);
+}
+
+fn domain(project: &str) -> String {
+    repository().join("tests/domain").join(project).to_str().unwrap().to_owned()
+}
+
+#[test]
 fn an_audit_of_sums_finds_no_hole() {
     check_audit(&sample("vector-add"));
 }

@@ -18,11 +18,14 @@ mod build;
 pub mod compare;
 mod compiles;
 mod examine;
+mod lengthened;
 pub mod profiled;
 mod screening;
 mod stand;
 #[cfg(test)]
 mod tests;
+mod twin;
+mod varied;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

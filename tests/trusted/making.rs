@@ -140,6 +140,7 @@ fn every_domain_of_every_dtype_is_the_hosts() {
         Domain::NonNegative,
         Domain::UnitInterval,
         Domain::Probability,
+        Domain::Between { low: -0.75, high: 0.5 },
     ];
     let fills = [
         Fill::Normal { mean: 0.0, std: 1.0 },

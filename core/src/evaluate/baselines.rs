@@ -195,6 +195,8 @@ impl Order<'_, '_> {
             reference: of.reference.clone(),
             trusted: of.trusted.clone(),
             trials: all(&of.trials)?,
+            varied: Vec::new(),
+            not_varied: Vec::new(),
             measured: all(&of.measured)?,
             held_out: Vec::new(),
             not_run: Vec::new(),

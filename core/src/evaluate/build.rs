@@ -1,5 +1,7 @@
 //! From a kernel to a subject: compiled for every workload that will run, beside the reference.
 
+mod whole_domain;
+
 use std::time::Duration;
 
 use crate::cancellation::Cancellation;
@@ -26,7 +28,10 @@ use crate::verify::verdict::{Failure, NotRun, Refused, Step, TimingUse, Wrong};
 use crate::verify::verification::Stop;
 
 use super::compiles::{Compiles, Missing};
-use super::{Evaluation, PolicyUse};
+use super::varied::{self, Varied};
+use super::{Evaluation, PolicyUse, lengthened, twin};
+
+use whole_domain::{small_workloads, varied_workloads};
 
 /// What a virtual device runs of one workload, in operations and words moved: seconds, not minutes.
 const VIRTUAL_WORK: f64 = 33_554_432.0;
@@ -65,16 +70,29 @@ pub(super) fn build_all(
 ) -> Result<Vec<Built>, Stop> {
     let Some(first) = evaluations.first() else { return Ok(Vec::new()) };
     let (fit, not_run) = fit(first, scope)?;
+    let (twin, varied) = match scope {
+        Scope::Everything => {
+            let definition = &first.project.definition;
+            let small = small_workloads(&fit);
+            let mut varied = varied::of(definition, &varied_workloads(&small), first.seed);
+            varied.extend(lengthened::of(definition, &small, least_work));
+            (twin::of(&first.project.reference, definition.subnormals), varied)
+        }
+        Scope::Glance => (None, Vec::new()),
+    };
+    let all: Vec<&Workload> =
+        fit.iter().copied().chain(varied.iter().map(|varied| &varied.workload)).collect();
     let trusted = match first.device {
         DeviceName::Cuda(_) => Some(trusted(first, compiler, cancellation)?),
         DeviceName::Virtual(_) => None,
     };
-    let mut compiles = Compiles::of(evaluations, &fit, compiler, cancellation);
+    let mut compiles = Compiles::of(evaluations, (&all, twin.as_ref()), compiler, cancellation);
     let each = evaluations.iter().enumerate().map(|(index, evaluation)| {
         let mut builder = Builder {
             evaluation,
             index,
             compiles: &mut compiles,
+            has_twin: twin.is_some(),
             candidate: Modules::default(),
             reference: Modules::default(),
             evidence: Vec::new(),
@@ -86,6 +104,8 @@ pub(super) fn build_all(
             reference: Vec::new(),
             trusted: trusted.clone(),
             trials: Vec::new(),
+            varied: Vec::new(),
+            not_varied: Vec::new(),
             measured: Vec::new(),
             held_out: Vec::new(),
             not_run: not_run.clone(),
@@ -93,7 +113,7 @@ pub(super) fn build_all(
             limits: evaluation.project.definition.limits,
             block_order: evaluation.project.definition.block_order,
         };
-        let subject = builder.subject(&fit, empty);
+        let subject = builder.subject(&fit, &varied, empty);
         (builder.candidate.hashes.first().copied(), subject)
     });
     Ok(each.collect())
@@ -244,11 +264,19 @@ struct Builder<'a, 'b> {
     candidate: Modules,
     reference: Modules,
     evidence: Vec<Found>,
+    /// Whether the reference has a twin that computes in f32.
+    has_twin: bool,
 }
 
 impl Builder<'_, '_> {
     /// Fills a subject.
-    fn subject(&mut self, fit: &[&Workload], mut subject: Subject) -> Result<Subject, Stop> {
+    fn subject(
+        &mut self,
+        fit: &[&Workload],
+        varied: &[Varied],
+        mut subject: Subject,
+    ) -> Result<Subject, Stop> {
+        self.keeps_subnormals()?;
         for (index, workload) in fit.iter().enumerate() {
             let trial = self.trial(index, workload);
             match (workload.purpose, trial) {
@@ -262,6 +290,9 @@ impl Builder<'_, '_> {
                     return Err(Stop::Broken(message.to_owned()));
                 }
             }
+        }
+        for (index, varied) in (fit.len()..).zip(varied) {
+            self.vary(index, varied, &mut subject)?;
         }
         let measured_in_earnest = matches!(self.evaluation.device, DeviceName::Cuda(_));
         if subject.trials.is_empty() && (subject.measured.is_empty() || !measured_in_earnest) {
@@ -316,6 +347,7 @@ impl Builder<'_, '_> {
             .map_err(|error| broken(&error))?;
         let case =
             Case::of(definition, workload).map_err(|error| Stop::Broken(error.to_string()))?;
+        let admission = self.admission(index, workload)?;
         let kinds = workload.work.operations.iter().map(|(kind, _)| *kind);
         let symbols: Vec<&str> =
             candidate.launches.iter().map(|launch| launch.kernel.symbol.as_str()).collect();
@@ -326,6 +358,8 @@ impl Builder<'_, '_> {
             reference: exact,
             work: least_work(workload),
             extent: extent(workload),
+            admission,
+            summation: definition.summation,
             code,
             launches: candidate.launches,
             adds_and_multiplies: kinds.clone().count() > 0 && kinds.into_iter().all(is_exact),

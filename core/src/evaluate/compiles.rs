@@ -20,7 +20,8 @@ static NOTHING_CHOSEN: BTreeMap<String, i64> = BTreeMap::new();
 /// What both sides of some workloads need compiled, and what came of it.
 #[derive(Debug)]
 pub(super) struct Compiles<'a> {
-    /// For each candidate, its side and the reference's of each workload in turn; none once its facts were asked for.
+    /// For each candidate, its side, the reference's and its twin's of each workload in turn; none once its facts were
+    /// asked for.
     sides: Vec<Option<Result<Prepared<'a>, FactsError>>>,
     /// The compile of each side, where there is one.
     jobs: Vec<Option<usize>>,
@@ -52,7 +53,7 @@ impl<'a> Compiles<'a> {
     /// Compiles everything; of one candidate until a visible workload's compile fails.
     pub(super) fn of(
         evaluations: &[Evaluation<'a>],
-        workloads: &[&'a Workload],
+        (workloads, twin): (&[&'a Workload], Option<&'a Kernel>),
         compiler: &mut Compiler,
         cancellation: &Cancellation,
     ) -> Self {
@@ -61,14 +62,20 @@ impl<'a> Compiles<'a> {
         let mut sides = Vec::new();
         for evaluation in evaluations {
             for workload in workloads {
+                let purpose = workload.purpose;
                 for kernel in [evaluation.kernel, &evaluation.project.reference] {
-                    sides.push((workload.purpose, prepare(evaluation, kernel, workload)));
+                    let if_it_fails = if alone { afterwards(purpose) } else { Afterwards::GoOn };
+                    sides.push((if_it_fails, prepare(evaluation, kernel, workload)));
                 }
+                // A reference without a twin is no reason to end anything.
+                let reference = &evaluation.project.reference;
+                let twin = twin.filter(|_| purpose == Purpose::Verify).unwrap_or(reference);
+                sides.push((Afterwards::GoOn, prepare(evaluation, twin, workload)));
             }
         }
         let mut orders: Vec<Ordered<'_>> = Vec::new();
         let mut jobs = Vec::new();
-        for (purpose, prepared) in &sides {
+        for (if_it_fails, prepared) in &sides {
             let Ok(prepared) = prepared else {
                 jobs.push(None);
                 continue;
@@ -79,7 +86,7 @@ impl<'a> Compiles<'a> {
                 orders.push(Ordered {
                     job: prepared.job(),
                     limit: prepared.limit(),
-                    if_it_fails: if alone { afterwards(*purpose) } else { Afterwards::GoOn },
+                    if_it_fails: *if_it_fails,
                 });
             }
         }
@@ -102,9 +109,18 @@ impl<'a> Compiles<'a> {
     ) -> Result<Facts, Missing> {
         let pair = candidate * self.workloads + workload;
         let index = match side {
-            Side::Candidate => 2 * pair,
-            Side::Reference => 2 * pair + 1,
+            Side::Candidate => 3 * pair,
+            Side::Reference => 3 * pair + 1,
         };
+        self.of_index(index)
+    }
+
+    /// The facts of the reference's twin.
+    pub(super) fn twin(&mut self, (candidate, workload): (usize, usize)) -> Result<Facts, Missing> {
+        self.of_index(3 * (candidate * self.workloads + workload) + 2)
+    }
+
+    fn of_index(&mut self, index: usize) -> Result<Facts, Missing> {
         let prepared = self.sides.get_mut(index).and_then(Option::take).ok_or(Missing::AsBefore)?;
         let prepared = prepared.map_err(Missing::Because)?;
         let job = self.jobs.get(index).copied().flatten().ok_or(Missing::AsBefore)?;

@@ -24,6 +24,7 @@ use crate::device::pretended::{PretendedGpu, Readings};
 use crate::measure::protocol::Protocol;
 use crate::measure::timing::{Reading, Taint};
 use crate::project::Language;
+use crate::project::definition::Summation;
 use crate::project::launch::Buffer;
 use crate::project::launch::plan::PlannedLaunch;
 use crate::speed_of_light::code_mix::CodeMix;
@@ -178,6 +179,8 @@ fn trial(project: &Project, specimen: &Specimen, name: &str) -> Trial {
         work: f64::from(2 * n),
         adds_and_multiplies: false,
         extent: Extent::Small,
+        admission: None,
+        summation: Summation::Any,
         candidate: program(specimen, n),
         reference: program(&SPECIMENS[0], n),
         launches: vec![launch(specimen, n)],
@@ -200,6 +203,8 @@ fn subject(project: &Project, specimen: &Specimen) -> Subject {
         reference: vec![image(SPECIMENS[0].ptx())],
         trusted: None,
         trials: trials(&["small", "middle"]),
+        varied: Vec::new(),
+        not_varied: Vec::new(),
         measured: trials(&["large"]),
         held_out: Vec::new(),
         not_run: Vec::new(),

@@ -88,6 +88,7 @@ pub(crate) fn passed(kernel: &str, candidate: &str, seconds: Option<f64>) -> (Ru
         deterministic: true,
         accepted_races: 0,
         precision_probed: 1,
+        domain_inputs: Default::default(),
         worst_error: Some(0.125),
     };
     let samples = texts.add(b"[1e-5]".to_vec());

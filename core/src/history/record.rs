@@ -18,7 +18,7 @@ use crate::project::{IncludeFile, Project, Purpose};
 use crate::speed_of_light::score::aggregate;
 use crate::units::{Hertz, Seconds};
 use crate::verify::not_judged::{NotJudged, NotPassed};
-use crate::verify::verdict::{Checks, Failure};
+use crate::verify::verdict::{Checks, DomainInputs, Failure};
 
 /// One candidate on one device: what came of it, and everything needed to ask again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -391,6 +391,9 @@ pub struct ChecksSummary {
     pub accepted_races: usize,
     /// Workloads on which the precision probe was exact and passed.
     pub precision_probed: usize,
+    /// Inputs from the whole domain of tensors and scalars.
+    #[serde(default)]
+    pub domain_inputs: DomainInputs,
     /// The largest error of any output, as a fraction of what is accepted; none where it is no finite number.
     pub worst_error: Option<f64>,
 }
@@ -416,6 +419,7 @@ impl ChecksSummary {
             deterministic: checks.deterministic,
             accepted_races: checks.accepted_races,
             precision_probed: checks.precision_probed,
+            domain_inputs: checks.domain_inputs,
             worst_error: Some(checks.worst_error).filter(|error| error.is_finite()),
         }
     }

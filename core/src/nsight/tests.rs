@@ -11,6 +11,7 @@ use crate::cancellation::Cancellation;
 use crate::device::Placement;
 use crate::nsight::complaint::Complaint;
 use crate::project::Purpose;
+use crate::project::definition::Subnormals;
 use crate::project::manifest::{Accuracy, Distribution};
 use crate::toolchain::ProgramError;
 use crate::verify::case::Case;
@@ -86,7 +87,13 @@ fn order(ptx: &str, launches: u64) -> Order {
     let (workload, tensors) = ("test".to_owned(), Vec::new());
     let draw = Draw::Distribution(Distribution::AsDeclared);
     let run = RunOrder {
-        case: Case { workload, purpose: Purpose::Verify, accuracy: Accuracy::F32, tensors },
+        case: Case {
+            workload,
+            purpose: Purpose::Verify,
+            accuracy: Accuracy::F32,
+            subnormals: Subnormals::default(),
+            tensors,
+        },
         program: Program { module: 0, scratch, constants, steps },
         recipe: Recipe { seed: 1, draw },
         memory: MemoryOrder::Fresh(Placement::Left),

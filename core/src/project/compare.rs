@@ -52,6 +52,18 @@ pub enum Comparator<Count = Expression> {
 }
 
 impl<Count> Comparator<Count> {
+    /// The count that it has, where it has one.
+    pub const fn count(&self) -> Option<&Count> {
+        match self {
+            Self::Elementwise { terms, .. } => Some(terms),
+            Self::Sampling { draws, .. } => Some(draws),
+            Self::IntegerExact
+            | Self::IndexByValue { .. }
+            | Self::Permutation { .. }
+            | Self::Set => None,
+        }
+    }
+
     /// The other tensor that it looks at, by its index in the definition.
     pub const fn reads(&self) -> Option<usize> {
         match self {

@@ -1,11 +1,15 @@
 //! What must be computed: the definition as meant, and the step that makes it from what was written.
 
+use serde::{Deserialize, Serialize};
+
 use super::{
     argument::{ValueArgument, parse_value},
     environment::Environment,
     expression::Scope,
     locate::Located,
-    manifest::{Accuracy, BlockOrder, Manifest, Purpose},
+    manifest::{
+        Accuracy, BlockOrder, LARGEST_AXIS, Manifest, Purpose, SubnormalsWritten, SummationWritten,
+    },
     policy::{self, Baseline, Limits, Policy},
     problem::Findings,
     scalar::{self, Axis, Scalar},
@@ -38,6 +42,10 @@ pub struct Definition {
     pub accuracy: Accuracy,
     /// The orders in which the blocks of a kernel may start.
     pub block_order: BlockOrder,
+    /// In which order a correct kernel may add.
+    pub summation: Summation,
+    /// Whether kernels must keep subnormal numbers of f32 and bf16.
+    pub subnormals: Subnormals,
     /// The least that any correct kernel does.
     pub work: Work,
     /// What a user would otherwise run.
@@ -46,6 +54,45 @@ pub struct Definition {
     pub policy: Policy,
     /// Time, memory and steps.
     pub limits: Limits,
+}
+
+/// Whether kernels must keep subnormal numbers of f32 and bf16. Those of f16 and of 8-bit floats are always kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Subnormals {
+    /// A kernel may replace them by zeros, as `ftz` and `fast_math` do.
+    #[default]
+    MayFlush,
+    /// Inputs have them, and kernels that flush them are refused.
+    Keep,
+}
+
+/// In which order a correct kernel may add, which decides what rounding may cost where terms are equal or monotone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Summation {
+    /// In any order: one chain of additions, too.
+    Any,
+    /// In blocks of at most this many terms, whose sums are added as a tree.
+    Blocked(u64),
+}
+
+impl Summation {
+    /// The number of terms whose square root is the bound of a chain of additions: each of `n` additions may lose the
+    /// same half ulp of the sum (N. Higham, 'Accuracy and Stability of Numerical Algorithms', 2002, section 4.2), where
+    /// random errors cost the square root of that.
+    #[must_use]
+    pub const fn chain_terms(self, terms: u64) -> u64 {
+        let longest = match self {
+            Self::Any => terms,
+            Self::Blocked(block) => {
+                let blocks = terms.div_ceil(block);
+                let levels = (u64::BITS - blocks.leading_zeros()) as u64;
+                let chain = block + levels;
+                if chain < terms { chain } else { terms }
+            }
+        };
+        let squared = longest.saturating_mul(longest);
+        if squared > terms { squared } else { terms }
+    }
 }
 
 /// One argument of every kernel, unless its launch says otherwise.
@@ -134,6 +181,15 @@ pub(super) fn check(
         &manifest.workloads,
         (kernels, &tensors),
     );
+    let summation = match manifest.summation {
+        SummationWritten::Any => Summation::Any,
+        SummationWritten::Blocked(terms) => Summation::Blocked(findings.within(
+            root.field("summation").item(0),
+            terms,
+            1,
+            LARGEST_AXIS,
+        )),
+    };
     let definition = Definition {
         name: manifest.name.clone(),
         title: manifest.title.clone(),
@@ -144,6 +200,11 @@ pub(super) fn check(
         arguments,
         accuracy: manifest.accuracy,
         block_order: manifest.block_order,
+        summation,
+        subnormals: match manifest.subnormals {
+            SubnormalsWritten::MayFlush => Subnormals::MayFlush,
+            SubnormalsWritten::Keep => Subnormals::Keep,
+        },
         work,
         baselines,
         policy: policy::check_policy(findings, root.field("policy"), &manifest.policy),

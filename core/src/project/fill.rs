@@ -107,10 +107,36 @@ impl Fill {
         })
     }
 
+    /// The formula that it has, where it has one.
+    pub(super) fn count(&self) -> Option<&Expression> {
+        match self {
+            Self::SortedOffsets { total } => Some(total),
+            Self::SortedIndices { below, .. } | Self::Labels { below } => Some(below),
+            Self::Normal { .. }
+            | Self::Uniform { .. }
+            | Self::Integers { .. }
+            | Self::Ones
+            | Self::Zeros
+            | Self::Constant(_)
+            | Self::Permutation
+            | Self::Mask { .. }
+            | Self::CausalMask
+            | Self::HeavyTail { .. }
+            | Self::PackedWeights => None,
+        }
+    }
+
     /// What is used when nothing is written: what the format's page says for each dtype and domain.
     pub(super) fn default_for(dtype: Dtype, domain: &Domain) -> Self {
         if let Domain::IndexBelow(below) = domain {
             return Self::Labels { below: below.clone() };
+        }
+        if let Domain::Between { low, high } = domain {
+            return match dtype.is_float() {
+                true => Self::Uniform { low: *low, high: *high },
+                // Beyond 64 bits the nearest integer is as good as any other.
+                false => Self::Integers { low: low.ceil() as i64, high: high.floor() as i64 },
+            };
         }
         let positive = matches!(domain, Domain::Positive | Domain::NonZero);
         match dtype.family() {
@@ -121,9 +147,11 @@ impl Fill {
                 Domain::NonNegative | Domain::UnitInterval | Domain::Probability => {
                     Self::Uniform { low: 0.0, high: 1.0 }
                 }
-                Domain::Any | Domain::Finite | Domain::NonZero | Domain::IndexBelow(_) => {
-                    Self::Normal { mean: 0.0, std: 1.0 }
-                }
+                Domain::Any
+                | Domain::Finite
+                | Domain::NonZero
+                | Domain::Between { .. }
+                | Domain::IndexBelow(_) => Self::Normal { mean: 0.0, std: 1.0 },
             },
             Family::Signed if matches!(domain, Domain::Any | Domain::Finite) => {
                 Self::Integers { low: -100, high: 100 }
@@ -363,6 +391,9 @@ fn check_domain(findings: &mut Findings<'_>, at: &Located, fill: &Fill, target: 
         Domain::NonNegative => (low >= 0.0, "write `uniform(low: 0, high: 1)`"),
         Domain::UnitInterval | Domain::Probability => {
             (low >= 0.0 && high <= 1.0, "write `uniform(low: 0, high: 1)`")
+        }
+        Domain::Between { low: least, high: most } => {
+            (low >= *least && high <= *most, "write limits inside those of the domain")
         }
         Domain::IndexBelow(_) => (low >= 0.0 && fill.is_integral(), "write `labels(below: …)`"),
     };

@@ -26,6 +26,10 @@ pub struct Manifest {
     pub accuracy: Accuracy,
     #[serde(default)]
     pub block_order: BlockOrder,
+    #[serde(default)]
+    pub summation: SummationWritten,
+    #[serde(default)]
+    pub subnormals: SubnormalsWritten,
     pub work: WorkWritten,
     pub workloads: Vec<WorkloadWritten>,
     #[serde(default)]
@@ -72,7 +76,46 @@ pub struct ScalarWritten {
     pub dtype: Dtype,
     pub value: NumberWritten,
     #[serde(default)]
+    pub domain: ScalarDomainWritten,
+    #[serde(default)]
     pub note: String,
+}
+
+/// The values that a scalar may have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the format's page documents each choice")]
+pub enum ScalarDomainWritten {
+    #[default]
+    Any,
+    Fixed,
+    NonZero,
+    Positive,
+    NonNegative,
+    Between {
+        low: f64,
+        high: f64,
+    },
+}
+
+/// In which order a correct kernel may add.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the format's page documents each choice")]
+pub enum SummationWritten {
+    #[default]
+    Any,
+    Blocked(i64),
+}
+
+/// Whether kernels must keep subnormal numbers of f32 and bf16.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the format's page documents each choice")]
+pub enum SubnormalsWritten {
+    #[default]
+    MayFlush,
+    Keep,
 }
 
 /// One tensor.
@@ -158,6 +201,10 @@ pub enum DomainWritten {
     NonNegative,
     UnitInterval,
     Probability,
+    Between {
+        low: f64,
+        high: f64,
+    },
     IndexBelow(ExpressionWritten),
 }
 

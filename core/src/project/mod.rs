@@ -26,6 +26,7 @@ pub mod nearest;
 pub mod policy;
 pub mod problem;
 pub mod read;
+mod resized;
 pub(crate) mod ron_text;
 pub mod scaffold;
 pub mod scalar;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     dtype::{CType, Dtype, Family},
     locate::Located,
-    manifest::{AxisWritten, LARGEST_AXIS, ScalarWritten},
+    manifest::{AxisWritten, LARGEST_AXIS, ScalarDomainWritten, ScalarWritten},
     problem::Findings,
     written::NumberWritten,
 };
@@ -36,8 +36,27 @@ pub struct Scalar {
     pub dtype: Dtype,
     /// Its value, unless a workload overrides it.
     pub value: ScalarValue,
+    /// The values that it may have.
+    pub domain: ScalarDomain,
     /// Free text.
     pub note: String,
+}
+
+/// The values that a scalar may have beside those that workloads give it. Booleans have no others.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ScalarDomain {
+    /// Every value for which the reference gives finite results.
+    Any,
+    /// No other value.
+    Fixed,
+    /// Every value but 0.
+    NonZero,
+    /// Values above 0.
+    Positive,
+    /// 0 and values above it.
+    NonNegative,
+    /// Values from the first to the second, both included.
+    Between(f64, f64),
 }
 
 /// A number or a boolean that fits the type it is given to.
@@ -174,7 +193,41 @@ pub(super) fn check_scalar(
         findings.add(at.field("dtype"), found, format!("one of {known}"));
     }
     let value = scalar_value(findings, at.field("value"), written.value, dtype);
-    Scalar { name: written.name.clone(), dtype, value, note: written.note.clone() }
+    let domain = check_scalar_domain(findings, at.field("domain"), written);
+    Scalar { name: written.name.clone(), dtype, value, domain, note: written.note.clone() }
+}
+
+fn check_scalar_domain(
+    findings: &mut Findings<'_>,
+    at: &Located,
+    written: &ScalarWritten,
+) -> ScalarDomain {
+    let is_number = written.dtype.family() != Family::Boolean;
+    let is_narrow =
+        !matches!(written.domain, ScalarDomainWritten::Any | ScalarDomainWritten::Fixed);
+    if !is_number && is_narrow {
+        let found = format!("a domain of {}", written.dtype.name());
+        findings.add(at, found, "the domain of a number: booleans keep their value");
+    }
+    match written.domain {
+        ScalarDomainWritten::Any => ScalarDomain::Any,
+        ScalarDomainWritten::Fixed => ScalarDomain::Fixed,
+        ScalarDomainWritten::NonZero => ScalarDomain::NonZero,
+        ScalarDomainWritten::Positive => ScalarDomain::Positive,
+        ScalarDomainWritten::NonNegative => ScalarDomain::NonNegative,
+        ScalarDomainWritten::Between { low, high } => {
+            if low.is_finite() && high.is_finite() && low <= high {
+                ScalarDomain::Between(low, high)
+            } else {
+                findings.add(
+                    at,
+                    "limits that describe no values",
+                    "finite limits, low at most high",
+                );
+                ScalarDomain::Fixed
+            }
+        }
+    }
 }
 
 pub(super) fn scalar_value(

@@ -112,6 +112,11 @@ pub enum Domain<Count = Expression> {
     NonNegative,
     UnitInterval,
     Probability,
+    /// Both limits are included.
+    Between {
+        low: f64,
+        high: f64,
+    },
     IndexBelow(Count),
 }
 
@@ -129,6 +134,7 @@ impl Domain {
             Self::NonNegative => Domain::NonNegative,
             Self::UnitInterval => Domain::UnitInterval,
             Self::Probability => Domain::Probability,
+            Self::Between { low, high } => Domain::Between { low: *low, high: *high },
             Self::IndexBelow(below) => Domain::IndexBelow(below.count(environment)?),
         })
     }
@@ -142,8 +148,39 @@ impl Domain {
             Self::NonNegative => "non_negative",
             Self::UnitInterval => "unit_interval",
             Self::Probability => "probability",
+            Self::Between { .. } => "between",
             Self::IndexBelow(_) => "index_below",
         }
+    }
+}
+
+impl Tensor {
+    /// Whether its sizes, its fill, its domain or its comparator depend on an axis or a scalar.
+    #[must_use]
+    pub fn depends_on(&self, name: &str) -> bool {
+        let strides: &[Expression] = match &self.layout {
+            Layout::RowMajor => &[],
+            Layout::Strides(strides) => strides,
+            Layout::LeadingDimension(elements) => std::slice::from_ref(elements),
+        };
+        let below = match &self.domain {
+            Domain::IndexBelow(below) => Some(below),
+            Domain::Any
+            | Domain::Finite
+            | Domain::NonZero
+            | Domain::Positive
+            | Domain::NonNegative
+            | Domain::UnitInterval
+            | Domain::Probability
+            | Domain::Between { .. } => None,
+        };
+        let counts = [
+            below,
+            self.role.fill().and_then(Fill::count),
+            self.role.compare().and_then(Comparator::count),
+        ];
+        let all = self.shape.iter().chain(strides).chain(counts.into_iter().flatten());
+        all.into_iter().any(|expression| expression.names().contains(name))
     }
 }
 
@@ -265,6 +302,10 @@ fn check_domain(
         DomainWritten::Probability => {
             (Domain::Probability, dtype.is_float() && !dtype.is_packed(), "a float")
         }
+        DomainWritten::Between { low, high } => {
+            let (low, high) = check_limits(findings, at, dtype, (*low, *high));
+            (Domain::Between { low, high }, !dtype.is_packed(), "a dtype of at least 8 bits")
+        }
         DomainWritten::IndexBelow(below) => {
             let below = findings.formula(at.item(0), &below.0, scope, Kind::Integer);
             (
@@ -278,6 +319,23 @@ fn check_domain(
         findings.add(at, format!("the domain `{}` of {}", domain.name(), dtype.name()), expected);
     }
     domain
+}
+
+/// The limits of a domain, with an element between them.
+fn check_limits(
+    findings: &mut Findings<'_>,
+    at: &Located,
+    dtype: Dtype,
+    (low, high): (f64, f64),
+) -> (f64, f64) {
+    let has_one = if dtype.is_float() { low <= high } else { low.ceil() <= high.floor() };
+    if low.is_finite() && high.is_finite() && has_one {
+        return (low, high);
+    }
+    let found = format!("no {} between {low} and {high}", dtype.name());
+    findings.add(at, found, "finite limits with a value between them");
+    // One mistake is one problem: the fill is checked against everything.
+    (f64::MIN, f64::MAX)
 }
 
 fn check_role(
@@ -390,7 +448,10 @@ fn check_distributions(
         _ if !written.dtype.is_float() || written.dtype.is_packed() => &all[..1],
         Domain::Any | Domain::Finite => &all[..],
         Domain::NonZero | Domain::Positive | Domain::NonNegative => &all[..2],
-        Domain::UnitInterval | Domain::Probability | Domain::IndexBelow(_) => &all[..1],
+        Domain::UnitInterval
+        | Domain::Probability
+        | Domain::Between { .. }
+        | Domain::IndexBelow(_) => &all[..1],
     };
     let Some(chosen) = &written.distributions else { return permitted.to_vec() };
     if chosen.is_empty() {

@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::project::compare::Comparator;
+use crate::project::definition::Subnormals;
 use crate::project::dtype::Dtype;
 use crate::project::manifest::{Accuracy, Distribution};
 use crate::project::tensor::{Domain, Role, Scales};
@@ -19,6 +20,9 @@ pub struct Case {
     pub purpose: Purpose,
     /// The precision in which the task may be computed.
     pub accuracy: Accuracy,
+    /// Whether kernels must keep subnormal numbers of f32 and bf16.
+    #[serde(default)]
+    pub subnormals: Subnormals,
     /// In the order of the definition.
     pub tensors: Vec<TensorCase>,
 }
@@ -91,6 +95,7 @@ impl Case {
             workload: workload.name.clone(),
             purpose: workload.purpose,
             accuracy: definition.accuracy,
+            subnormals: definition.subnormals,
             tensors,
         })
     }

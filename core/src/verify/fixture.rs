@@ -3,6 +3,7 @@
 use super::case::{Case, TensorCase};
 use crate::project::Purpose;
 use crate::project::compare::Comparator;
+use crate::project::definition::Subnormals;
 use crate::project::dtype::Dtype;
 use crate::project::fill::Fill;
 use crate::project::manifest::{Accuracy, Distribution, Init};
@@ -17,7 +18,8 @@ pub(super) const ALL_DISTRIBUTIONS: [Distribution; 5] = [
 ];
 
 pub(super) fn case(accuracy: Accuracy, tensors: Vec<TensorCase>) -> Case {
-    Case { workload: "test".to_owned(), purpose: Purpose::Verify, accuracy, tensors }
+    let subnormals = Subnormals::default();
+    Case { workload: "test".to_owned(), purpose: Purpose::Verify, accuracy, subnormals, tensors }
 }
 
 pub(super) fn input(name: &str, dtype: Dtype, dims: &[u64], fill: Fill<u64>) -> TensorCase {

@@ -100,6 +100,7 @@ fn compute(dtype: Dtype, accuracy: Accuracy) -> Compute {
 mod tests {
     use super::*;
     use crate::project::compare::Comparator;
+    use crate::project::definition::Subnormals;
     use crate::project::library::Operand;
     use crate::project::manifest::{Distribution, Init, Purpose};
     use crate::project::tensor::{Domain, Role};
@@ -126,6 +127,7 @@ mod tests {
             workload: "w".to_owned(),
             purpose: Purpose::Measure,
             accuracy: Accuracy::F32,
+            subnormals: Subnormals::default(),
             tensors: tensors.to_vec(),
         }
     }

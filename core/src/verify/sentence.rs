@@ -151,7 +151,17 @@ fn of_refusal(refused: &Refused) -> String {
         }
         Refused::Load(reason) => reason.lines().next().unwrap_or_default().to_owned(),
         Refused::Memory(reason) => reason.clone(),
+        Refused::Subnormals(flag) => of_flushing(flag),
     }
+}
+
+/// Why a flag is refused, and what to do.
+#[must_use]
+pub fn of_flushing(flag: &str) -> String {
+    format!(
+        "the flag `{flag}` replaces subnormal numbers by zeros, and the definition says `subnormals: keep`; remove the flag, \
+         or write `ftz(false)` after it"
+    )
 }
 
 fn of_wrong(kernel: &str, wrong: &Wrong) -> String {
@@ -167,7 +177,10 @@ fn of_wrong(kernel: &str, wrong: &Wrong) -> String {
         WrongKind::Nan => "wrong: it computes NaN or infinity where the reference does not",
     };
     let what = match (outputs.first(), details) {
-        (Some((name, wrongness)), _) => format!("; {}", of_output(name, wrongness)),
+        (Some((name, wrongness)), None) => format!("; {}", of_output(name, wrongness)),
+        (Some((name, wrongness)), Some(details)) => {
+            format!(" {details}; {}", of_output(name, wrongness))
+        }
         (None, Some(details)) => format!("; {details}"),
         (None, None) => String::new(),
     };
@@ -179,7 +192,9 @@ fn of_wrong(kernel: &str, wrong: &Wrong) -> String {
 pub fn of_output(name: &str, wrong: &Wrongness) -> String {
     if let (0, Some((found, accepted))) = (wrong.count, wrong.root_mean_square) {
         return format!(
-            "the root mean square of the errors of `{name}` is {found:.3}, accepted is {accepted:.3}"
+            "the root mean square of the errors of `{name}` is {found:.2e}, {:.0} % of the \
+             tolerance of {accepted:.2e}",
+            100.0 * found / accepted
         );
     }
     let all: u64 = wrong.map.sizes.iter().sum();

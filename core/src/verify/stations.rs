@@ -11,8 +11,8 @@ use super::fault_report::FaultReport;
 use super::handover::Handover;
 use super::inputs::Draw;
 use super::station::{
-    JudgeOrder, JudgeReport, MeasureOrder, MeasureReport, ModuleImage, Opening, OpeningHead,
-    RunOrder, RunReport, Side, StationFailure,
+    Inadmissibility, JudgeOrder, JudgeReport, MeasureOrder, MeasureReport, ModuleImage, Opening,
+    OpeningHead, RunOrder, RunReport, Side, StationFailure,
 };
 use crate::cancellation::Cancellation;
 use crate::device::{Description, DeviceName, DeviceSheet};
@@ -383,6 +383,17 @@ impl Stations {
         let judged = self.reference.judge(order, limit, cancellation);
         if judged.is_err() {
             self.reference_has = None;
+        }
+        let faulted = matches!(
+            &judged,
+            Ok(JudgeReport { inadmissible: Some(Inadmissibility::Fault(_)), .. })
+        );
+        if faulted && !self.models_time() {
+            // A GPU's driver takes no further calls from a process whose kernel faulted.
+            self.reference.stop();
+            if let Some(opening) = self.reference_has.take() {
+                self.open_reference(opening, cancellation)?;
+            }
         }
         self.unless_cancelled(judged).map_err(StationError::of_reference)
     }

@@ -5,13 +5,15 @@ use std::time::Duration;
 use super::case::Case;
 use super::evidence::Found;
 use super::fault_report::CodePlace;
+use super::inputs::Draw;
 use super::program::Program;
-use super::station::ModuleImage;
+use super::station::{Admission, ModuleImage};
 use super::verdict::{Checks, NotRun, Step};
 use crate::compile::facts::{Facts, LaunchFacts};
 use crate::compile::ptx::LineMap;
 use crate::compile::source_names::SourceNames;
 use crate::project::Language;
+use crate::project::definition::Summation;
 use crate::project::manifest::BlockOrder;
 use crate::project::policy::Limits;
 use crate::speed_of_light::code_mix::CodeMix;
@@ -31,6 +33,10 @@ pub struct Subject {
     pub trusted: Option<ModuleImage>,
     /// The workloads that everybody sees.
     pub trials: Vec<Trial>,
+    /// Some of them with other scalars or sizes than those declared.
+    pub varied: Vec<VariedTrial>,
+    /// Scalars and sizes that the candidate cannot be launched with, and why.
+    pub not_varied: Vec<String>,
     /// The workloads that are for measuring.
     pub measured: Vec<Trial>,
     /// The workloads that nobody sees: none where the candidate does not even compile for one, or is refused.
@@ -43,6 +49,17 @@ pub struct Subject {
     pub limits: Limits,
     /// The orders of block starts in which the candidate must work.
     pub block_order: BlockOrder,
+}
+
+/// A workload with another scalar or another size than the declared one.
+#[derive(Clone, Debug)]
+pub struct VariedTrial {
+    /// The workload.
+    pub trial: Trial,
+    /// The scalar or the sizes with their values, for reports.
+    pub what: String,
+    /// The inputs.
+    pub draw: Draw,
 }
 
 /// One workload with both programs.
@@ -60,6 +77,11 @@ pub struct Trial {
     pub adds_and_multiplies: bool,
     /// Whether it is small enough for a virtual device.
     pub extent: Extent,
+    /// How the verifier decides which inputs from the whole domain are fair; none where it draws no such inputs:
+    /// workloads that are not small, tasks in f64, and references whose f32 twin does not compile.
+    pub admission: Option<Admission>,
+    /// What sums of a correct kernel may lose on equal and on monotone terms.
+    pub summation: Summation,
     /// The candidate's launches, as compiled.
     pub launches: Vec<LaunchFacts>,
     /// What the candidate's code consists of.
@@ -130,7 +152,8 @@ impl Subject {
     /// Its modules are loaded behind this many of others, so that programs count them from there.
     pub fn stand_behind(&mut self, others: usize) {
         let trials = self.trials.iter_mut().chain(&mut self.measured);
-        for trial in trials.chain(self.held_out.iter_mut().flatten()) {
+        let varied = self.varied.iter_mut().map(|varied| &mut varied.trial);
+        for trial in trials.chain(self.held_out.iter_mut().flatten()).chain(varied) {
             trial.candidate.module = trial.candidate.module - self.behind + others;
         }
         self.behind = others;
@@ -146,6 +169,13 @@ impl Subject {
     #[must_use]
     pub fn checks(&self, compiling: Duration) -> Checks {
         let (not_run, evidence) = (self.not_run.clone(), self.evidence.clone());
-        Checks { not_run, evidence, costs: vec![(Step::Compile, compiling)], ..Checks::default() }
+        let not_checked = self.not_varied.clone();
+        Checks {
+            not_run,
+            evidence,
+            not_checked,
+            costs: vec![(Step::Compile, compiling)],
+            ..Checks::default()
+        }
     }
 }

@@ -196,6 +196,8 @@ pub struct Checks {
     pub accepted_races: usize,
     /// Workloads on which the precision probe was exact and passed.
     pub precision_probed: usize,
+    /// Inputs from the whole domain of tensors and scalars.
+    pub domain_inputs: DomainInputs,
     /// The largest error of any output, as a fraction of what is accepted.
     pub worst_error: f64,
     /// A hash of the outputs of each run, in order: two candidates that agree in all of them are the same to anybody.
@@ -216,6 +218,7 @@ impl Default for Checks {
             deterministic: true,
             accepted_races: 0,
             precision_probed: 0,
+            domain_inputs: DomainInputs::default(),
             worst_error: 0.0,
             digests: Vec::new(),
             costs: Vec::new(),
@@ -231,6 +234,16 @@ impl Checks {
             None => self.costs.push((step, took)),
         }
     }
+}
+
+/// How many inputs from the whole domain of tensors and scalars were used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DomainInputs {
+    /// Those that the candidate was right on.
+    pub passed: usize,
+    /// Those that were not used, because the reference and its f32 twin differ by more than half of the tolerance, or
+    /// because a result is not finite.
+    pub inadmissible: usize,
 }
 
 /// One workload that ran.
@@ -343,6 +356,8 @@ pub enum Refused {
     Load(String),
     /// It needs more memory than the device has, or than the project allows.
     Memory(String),
+    /// This flag replaces subnormal numbers by zeros, and the definition keeps them.
+    Subnormals(&'static str),
 }
 
 /// A fault, with what led to it.

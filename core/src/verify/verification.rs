@@ -2,6 +2,7 @@
 
 mod ahead;
 pub(crate) mod counting;
+mod domain;
 mod held_out;
 pub mod library;
 mod measuring;
@@ -17,8 +18,8 @@ use std::time::{Duration, Instant};
 
 use self::held_out::Cost;
 use self::measuring::Hurry;
-use self::stop::stop;
 pub use self::stop::{Stop, WorkerLoss};
+use self::stop::{of_judge, stop};
 use super::case::Case;
 use super::fault_report::FaultReport;
 use super::inputs::{self, Draw, Echo, Recipe};
@@ -90,7 +91,7 @@ impl Verification<'_> {
                 let echoes = this.echoes(index, &trial.case);
                 this.state(trial, first, &echoes)?;
             }
-            Ok(())
+            this.domain()
         })?;
         // Not before: until then the virtual devices beside a GPU are lent to the looks ahead.
         self.replays(&seen)?;
@@ -399,31 +400,10 @@ impl Verification<'_> {
             recipe: attempt.recipe,
             outputs: std::path::PathBuf::new(),
             part,
+            admission: None,
         };
-        match self.stations.judge(order, REFERENCE_LIMIT, self.cancellation) {
-            Ok(report) => Ok(report),
-            Err(StationError::Cancelled) => Err(NotJudged::Cancelled.into()),
-            Err(StationError::Ended(end)) => {
-                let held_out = attempt.step == Step::HeldOut;
-                let workload = Some(trial.case.workload.clone()).filter(|_| !held_out);
-                let loss = WorkerLoss { end: *end, step: attempt.step, workload };
-                Err(Stop::WorkerEnded(Box::new(loss)))
-            }
-            Err(error) => {
-                let failed = match &error {
-                    StationError::Failed(StationFailure::Reference(reason)) => Some(reason),
-                    StationError::Failed(_)
-                    | StationError::Cancelled
-                    | StationError::TimedOut(_)
-                    | StationError::Lost(_)
-                    | StationError::Ended(_)
-                    | StationError::Environment(_) => None,
-                };
-                let reason = failed.cloned().unwrap_or_else(|| error.to_string());
-                let workload = &trial.case.workload;
-                Err(Stop::Broken(format!("the reference, workload `{workload}`: {reason}")))
-            }
-        }
+        let judged = self.stations.judge(order, REFERENCE_LIMIT, self.cancellation);
+        judged.map_err(|error| of_judge(error, attempt.step, &trial.case.workload))
     }
 
     /// What the outputs are found to be; `instead` is the kind of a wrong result whose cause is known.

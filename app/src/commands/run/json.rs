@@ -101,6 +101,7 @@ pub(super) fn checks(checks: &Checks) -> Value {
         "deterministic": checks.deterministic,
         "accepted_races": checks.accepted_races,
         "precision_probed": checks.precision_probed,
+        "domain_inputs": checks.domain_inputs,
         "worst_error": real(checks.worst_error),
         "costs": costs.collect::<Vec<_>>(),
     })
@@ -171,6 +172,9 @@ fn refusal(refused: &Refused) -> Value {
         }
         Refused::Load(reason) => json!({ "kind": "load", "message": reason }),
         Refused::Memory(reason) => json!({ "kind": "memory", "message": reason }),
+        Refused::Subnormals(flag) => {
+            json!({ "kind": "subnormals", "flag": flag, "message": sentence::of_flushing(flag) })
+        }
     }
 }
 

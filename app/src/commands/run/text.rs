@@ -11,10 +11,10 @@ use lightbench_core::project::{BrokenFile, Kernel};
 use lightbench_core::units::counted;
 use lightbench_core::verify::compare::{ErrorMap, Wrongness};
 use lightbench_core::verify::evidence;
-use lightbench_core::verify::inputs::{Draw, Recipe};
+use lightbench_core::verify::inputs::{Along, Class, DomainDraw, Draw, Recipe};
 use lightbench_core::verify::not_judged::NotPassed;
 use lightbench_core::verify::sentence;
-use lightbench_core::verify::verdict::{Checks, Failure, Fault, Refused, Wrong};
+use lightbench_core::verify::verdict::{Checks, DomainInputs, Failure, Fault, Refused, Wrong};
 
 use super::{Report, quoted, times};
 use crate::commands::check::failure;
@@ -116,6 +116,15 @@ fn checks(checks: &Checks) -> Vec<String> {
         let workloads = counted(checks.precision_probed as u64, "workload", "workloads");
         lines.push(format!("exact on the precision probe of {workloads}"));
     }
+    let DomainInputs { passed, inadmissible } = checks.domain_inputs;
+    if passed > 0 {
+        let inputs = counted(passed as u64, "input set", "input sets");
+        let skipped = match inadmissible {
+            0 => String::new(),
+            count => format!("; {count} skipped, which f32 arithmetic cannot compute"),
+        };
+        lines.push(format!("right on {inputs} from the whole domain{skipped}"));
+    }
     if checks.accepted_races > 0 {
         let count = checks.accepted_races;
         lines.push(format!(
@@ -186,9 +195,9 @@ fn evidence_of(report: &Report<'_>, kernel: &Kernel, failure: &Failure) -> Strin
         }
         Failure::Fault(fault) => faults(fault, kernel, report),
         Failure::Wrong(wrong) => wrongness(wrong),
-        Failure::Refused(Refused::Launch { .. } | Refused::Load(_) | Refused::Memory(_)) => {
-            String::new()
-        }
+        Failure::Refused(
+            Refused::Launch { .. } | Refused::Load(_) | Refused::Memory(_) | Refused::Subnormals(_),
+        ) => String::new(),
         Failure::TimedOut { at, .. } => {
             at.iter().map(|at| fault::text(at, &quoted_places(kernel, report))).collect()
         }
@@ -276,12 +285,30 @@ fn map(map: &ErrorMap) -> String {
     rows.collect()
 }
 
+/// The class of values that the first input has, which names the round.
+fn domain_draw(draw: DomainDraw) -> String {
+    let class = Class::ALL.get(usize::from(draw.round)).map_or("values", |class| class.name());
+    let along = match draw.along {
+        Along::First => "first",
+        Along::Last => "last",
+    };
+    match draw.alone {
+        None => format!("from the whole domain, round of {class}, lines along the {along} axis"),
+        Some(tensor) => {
+            format!(
+                "from the whole domain, round of {class}, input {tensor} alone, lines along the {along} axis"
+            )
+        }
+    }
+}
+
 /// How to have the same inputs again.
 fn inputs(workload: &str, recipe: Recipe) -> String {
     let draw = serde_json::to_value(recipe.draw).unwrap_or_default();
     let draw = match recipe.draw {
         Draw::Distribution(_) => draw["distribution"].as_str().unwrap_or_default().to_owned(),
         Draw::Repeating | Draw::PrecisionProbe => draw.as_str().unwrap_or_default().to_owned(),
+        Draw::Domain(draw) => domain_draw(draw),
         Draw::Echo(_) => "as before, but for a few elements".to_owned(),
     };
     let draw = draw.replace('_', " ");

@@ -7,6 +7,7 @@ use crate::compile::Compiler;
 use crate::evaluate::compare::{Compared, ComparedWorkload, Loaded, Outcome};
 use crate::measure::timing::{Basis, Clock, Mode, Timing};
 use crate::measure::{Conclusion, Stopped};
+use crate::project::definition::Summation;
 use crate::project::library::Library;
 use crate::project::policy::Baseline;
 use crate::toolchain::{Headers, Libraries, Nvrtc, Source, Toolchain, Version};
@@ -123,6 +124,8 @@ fn trial(project: &Project, name: &str) -> Trial {
         work: 1.0,
         adds_and_multiplies: true,
         extent: Extent::Small,
+        admission: None,
+        summation: Summation::Any,
         // Nobody runs it here.
         candidate: reference.clone(),
         reference,
@@ -181,6 +184,8 @@ impl Scene {
             reference: vec![image(REFERENCE.to_owned())],
             trusted: None,
             trials: vec![trial(&project, "small")],
+            varied: Vec::new(),
+            not_varied: Vec::new(),
             measured: vec![trial(&project, "large")],
             held_out: Vec::new(),
             not_run: Vec::new(),

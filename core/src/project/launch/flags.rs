@@ -49,6 +49,34 @@ impl Flags {
     }
 }
 
+impl Flags {
+    /// The flag by which the compiled code replaces subnormal numbers of f32 by zeros, where one does; of several flags
+    /// the last decides.
+    pub fn flushes_subnormals(&self) -> Option<&'static str> {
+        self.flags.iter().fold(None, |before, flag| match flag {
+            Flag::FastMath => Some("fast_math"),
+            Flag::Ftz(true) => Some("ftz(true)"),
+            Flag::Ftz(false) => None,
+            Flag::PrecDiv(_)
+            | Flag::PrecSqrt(_)
+            | Flag::Fmad(_)
+            | Flag::MaxRegisters(_)
+            | Flag::Dialect(_)
+            | Flag::OptLevel(_)
+            | Flag::ExtraDeviceVectorization
+            | Flag::LoadCache(_)
+            | Flag::StoreCache(_) => before,
+        })
+    }
+
+    /// The same flags and one that replaces subnormal numbers of f32 by zeros.
+    #[must_use]
+    pub fn with_flushed_subnormals(mut self) -> Self {
+        self.flags.push(Flag::Ftz(true));
+        self
+    }
+}
+
 impl Flag {
     fn option(&self, values: &dyn Values) -> Result<String, ExpressionError> {
         Ok(match self {
@@ -150,5 +178,24 @@ pub(super) fn check_values(
             }
             Err(error) => findings.expression(at.item(index).item(0), 0, &error),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_flag_decides_whether_subnormal_numbers_are_flushed() {
+        let check = |flags: &[Flag], expected| {
+            let flags = Flags { flags: flags.to_vec() };
+            assert_eq!(flags.flushes_subnormals(), expected, "{flags:?}");
+        };
+        check(&[], None);
+        check(&[Flag::FastMath], Some("fast_math"));
+        check(&[Flag::Ftz(true), Flag::Fmad(false)], Some("ftz(true)"));
+        check(&[Flag::FastMath, Flag::Ftz(false)], None);
+        check(&[Flag::Ftz(false), Flag::FastMath], Some("fast_math"));
+        check(&[Flag::PrecDiv(false)], None);
     }
 }

@@ -324,10 +324,10 @@ pub(super) fn with_parameters<'a>(
 
 impl Expression {
     /// Its value as a count.
-    pub(in crate::project) fn count(
-        &self,
-        environment: &Environment<'_>,
-    ) -> Result<u64, PlanError> {
+    ///
+    /// # Errors
+    /// It has no value from 0 to 2^64.
+    pub fn count(&self, environment: &Environment<'_>) -> Result<u64, PlanError> {
         within("count", self, environment, (0, u64::MAX))
     }
 }

@@ -52,6 +52,8 @@ const RULES: &[(&str, &str, &str, &str)] = &[
     ),
     ("uniform(low: 0.5, high: 1.5)", "uniform(low: 0.5, hihg: 1.5)", "hihg", "write `high`"),
     ("high: 1.5)", "high: 1.5), domain: unit_interval", "", "leaves the domain"),
+    ("high: 1.5)", "high: 1.5), domain: between(low: 0, high: 1)", "", "leaves the domain"),
+    ("high: 1.5)", "high: 1.5), domain: between(low: 2, high: 1)", "", "no bf16 between 2 and 1"),
     ("role: output,", "role: output, align: 3,", "3", "a power of two from 2"),
     ("role: output,", "role: output, init: zero", "zero", "unknown choice `zero`"),
     ("role: output,", "role: output, fill: ones,", "ones", "`fill` is for inputs"),

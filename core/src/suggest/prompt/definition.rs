@@ -89,6 +89,7 @@ fn domain(domain: &Domain) -> String {
         Domain::NonNegative => "not negative",
         Domain::UnitInterval => "from 0 to 1",
         Domain::Probability => "probabilities",
+        Domain::Between { low, high } => return format!(", values from {low} to {high}"),
         Domain::IndexBelow(below) => return format!(", indices below {}", below.text()),
     };
     format!(", values {values}")

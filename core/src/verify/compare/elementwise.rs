@@ -128,7 +128,7 @@ impl Bound {
 
     /// What arithmetic may cost, and that with rounding.
     #[inline(always)]
-    fn accepted(&self, expected: f64, target: f64, magnitude: f64) -> (f64, f64) {
+    pub(super) fn accepted(&self, expected: f64, target: f64, magnitude: f64) -> (f64, f64) {
         // What lies beyond saturation hides as much of the error.
         let shown = self.arithmetic * magnitude - (expected.abs() - target.abs());
         let arithmetic = if shown > 0.0 { shown } else { 0.0 };

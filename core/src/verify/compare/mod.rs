@@ -4,6 +4,7 @@
 //!  Case, Found, Expected, inputs ──► Output (sizes fit) ──► one file per comparator ──► Tally ──► Comparison
 //! ```
 
+mod admission;
 mod elementwise;
 mod error;
 mod index;
@@ -26,6 +27,7 @@ use crate::project::compare::Comparator;
 use crate::project::launch::expectation::WrongKind;
 use crate::project::scalar::ScalarValue;
 
+pub use admission::{Inadmissible, admits};
 pub use error::CompareError;
 pub use on_device::OnDevice;
 

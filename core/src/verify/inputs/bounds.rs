@@ -34,6 +34,17 @@ impl Bounds {
         }
     }
 
+    /// From a number to another, both included. Where the dtype has none between them, the nearest to the first.
+    fn within(dtype: Dtype, low: f64, high: f64) -> Self {
+        let finite = Self::finite(dtype);
+        let rounded = |value: f64| real(dtype, nearest(dtype, finite.clamp(value)));
+        let (first, last) = (rounded(low), rounded(high));
+        let least = if first < low { neighbour(dtype, first, 1) } else { first };
+        let most = if last > high { neighbour(dtype, last, -1) } else { last };
+        let (low, high) = if least <= most { (least, most) } else { (first, first) };
+        Self { low, high }
+    }
+
     /// The finite numbers of a domain, 0 included.
     pub(super) fn of_domain(dtype: Dtype, domain: &Domain<u64>) -> Self {
         let finite = Self::finite(dtype);
@@ -42,6 +53,7 @@ impl Bounds {
             Domain::Positive => Self { low: smallest_positive(dtype), ..finite },
             Domain::NonNegative => Self { low: 0.0, ..finite },
             Domain::UnitInterval | Domain::Probability => Self { low: 0.0, high: 1.0 },
+            Domain::Between { low, high } => Self::within(dtype, *low, *high),
         }
     }
 

@@ -168,6 +168,6 @@ pub(super) fn stretch(
 }
 
 /// The exponent of the power of two at or below a positive number.
-fn exponent_of(value: f64) -> i32 {
+pub(super) fn exponent_of(value: f64) -> i32 {
     ((value.to_bits() >> 52) & 0x7ff) as i32 - 1023
 }

@@ -100,6 +100,7 @@ fn admitted(tensor: &TensorCase) -> &'static [Change] {
             | Domain::Positive
             | Domain::NonNegative
             | Domain::UnitInterval
+            | Domain::Between { .. }
             | Domain::IndexBelow(_) => &[Change::Replaced, Change::Moved],
         },
         Fill::Permutation => &[Change::Moved],
@@ -224,6 +225,7 @@ impl Picker {
             | Domain::Positive
             | Domain::NonNegative
             | Domain::UnitInterval
+            | Domain::Between { .. }
             | Domain::IndexBelow(_) => elements,
         };
         Self { stream, next: 0, elements, row, taken: BTreeSet::new() }

@@ -13,7 +13,9 @@
 //! the first to the last is filled, and what depends on neighbours (masks, probabilities, sorted indices) is refused.
 
 mod bounds;
+mod class;
 mod distribution;
+mod domain;
 mod echo;
 mod on_device;
 mod place;
@@ -36,6 +38,8 @@ use crate::project::manifest::Distribution;
 use crate::project::tensor::Domain;
 use crate::random::Stream;
 
+pub use class::Class;
+pub use domain::{Along, DomainDraw, varies};
 pub use echo::{Change, Echo, Patch, changes, single_change};
 pub use on_device::{Made, Wanted, make, make_on_host};
 pub use probe::{exact_limit, probe_applies, probed_tensor};
@@ -67,6 +71,8 @@ pub enum Draw {
     PrecisionProbe,
     /// As declared, after a number of small changes.
     Echo(Echo),
+    /// From the whole domain of each tensor: extreme values, and structure that random numbers do not have.
+    Domain(DomainDraw),
 }
 
 /// Why a case has no inputs. None of them can happen with a case of a checked project that fits the machine, but for
@@ -140,6 +146,12 @@ pub fn generate_tensor(
         return echoed(case, tensor, recipe.seed, echo);
     }
     let plan = Plan::of(case, tensor, fill, recipe)?;
+    if let Draw::Domain(_) = recipe.draw {
+        return match domain::class_of(&plan) {
+            Some(class) => domain::bytes(&plan, class).map(Some),
+            None => generate_tensor(case, tensor, domain::without_class(recipe)),
+        };
+    }
     plan.bytes().map(Some)
 }
 

@@ -51,6 +51,10 @@ pub fn make(
         Draw::Echo(echo) if echo.touches(case, tensor) => {
             return make_on_host(case, tensor, recipe, wanted).map(|bytes| bytes.map(Made::OnHost));
         }
+        // Made on the host on every device: these inputs are small.
+        Draw::Domain(_) => {
+            return make_on_host(case, tensor, recipe, wanted).map(|bytes| bytes.map(Made::OnHost));
+        }
         Draw::Echo(_) => Recipe { draw: Draw::Distribution(Distribution::AsDeclared), ..recipe },
         Draw::Distribution(_) | Draw::Repeating | Draw::PrecisionProbe => recipe,
     };

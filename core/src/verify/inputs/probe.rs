@@ -113,7 +113,10 @@ fn holds_large_numbers(tensor: &TensorCase) -> bool {
         Domain::Any | Domain::Finite | Domain::NonZero | Domain::Positive | Domain::NonNegative => {
             true
         }
-        Domain::UnitInterval | Domain::Probability | Domain::IndexBelow(_) => false,
+        Domain::UnitInterval
+        | Domain::Probability
+        | Domain::Between { .. }
+        | Domain::IndexBelow(_) => false,
     }
 }
 

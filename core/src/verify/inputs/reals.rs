@@ -90,7 +90,8 @@ impl Reals {
                 }
             }
             // The changes of an echo come later.
-            Draw::Echo(_) | Draw::Repeating => {}
+            // Classes of the domain change what is declared later, too.
+            Draw::Echo(_) | Draw::Repeating | Draw::Domain(_) => {}
             Draw::PrecisionProbe => {
                 if let Some(base) = probe::base(plan) {
                     (made.base, made.within) = (base, None);
@@ -117,6 +118,7 @@ impl Reals {
             | Domain::Positive
             | Domain::NonNegative
             | Domain::UnitInterval
+            | Domain::Between { .. }
             | Domain::Probability
             | Domain::IndexBelow(_) => None,
         };

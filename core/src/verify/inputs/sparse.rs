@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::case::{Case, TensorCase};
 use super::super::layout::LayoutError;
-use super::{InputError, Plan};
+use super::{InputError, Plan, Recipe, domain};
 use crate::project::fill::Fill;
 use crate::random::Stream;
 use crate::trusted::making;
@@ -63,7 +63,7 @@ pub(super) fn offsets(
     case: &Case,
     tensor: usize,
     total: u64,
-    seed: u64,
+    recipe: Recipe,
 ) -> Result<Vec<u64>, InputError> {
     let made = &case.tensors[tensor];
     let rows = made.elements - 1;
@@ -78,10 +78,13 @@ pub(super) fn offsets(
         return Err(too_large(made));
     }
     // The weight of each row behind its offset, then the share of the total that the rows before have.
-    let stream = Stream::new(seed, tensor as u32);
+    let stream = Stream::new(recipe.seed, tensor as u32);
     offsets.resize(made.elements as usize, 0);
     stream.all_bits(0, &mut offsets[1..]);
     offsets[1..].iter_mut().for_each(|bits| *bits = weight(*bits));
+    if domain::is_lopsided(case, tensor, recipe) {
+        keep_one_row(&mut offsets[1..], stream.bits(rows + 1));
+    }
     let weights = offsets[1..].iter().sum::<u64>().max(1);
     let (mut share, mut rest) = (0, 0);
     for offset in &mut offsets[1..] {
@@ -93,6 +96,14 @@ pub(super) fn offsets(
     }
     shorten(&mut offsets, longest, stream.bits(rows));
     Ok(offsets)
+}
+
+/// Takes the weight of all rows but one, so that it has every element that fits into it, and the others few or none.
+fn keep_one_row(weights: &mut [u64], bits: u64) {
+    let chosen = ((u128::from(bits) * weights.len() as u128) >> 64) as usize;
+    for (row, weight) in weights.iter_mut().enumerate() {
+        *weight = u64::from(row == chosen);
+    }
 }
 
 /// Quotient and remainder, the first of which has no more than 64 bits; dividing 64 bits is several times as fast.
@@ -170,7 +181,7 @@ impl Indices {
         let Some(Fill::SortedOffsets { total }) = fill else {
             return Err(InputError::NotOffsets { tensor: plan.made.name.clone() });
         };
-        let offsets = self::offsets(plan.case, offsets, *total, plan.recipe.seed)?;
+        let offsets = self::offsets(plan.case, offsets, *total, plan.recipe)?;
         Ok(Self { offsets, below, row: 0 })
     }
 

@@ -1,5 +1,6 @@
 //! What inputs hold: the same bytes for ever, values inside their domains, structure as the format's page says.
 
+mod domain;
 mod echoes;
 mod golden;
 mod probes;

@@ -60,7 +60,7 @@ impl Wholes {
             }
             Fill::SortedOffsets { total } => {
                 plan.require_apart()?;
-                Base::Offsets(sparse::offsets(plan.case, plan.tensor, *total, plan.recipe.seed)?)
+                Base::Offsets(sparse::offsets(plan.case, plan.tensor, *total, plan.recipe)?)
             }
             Fill::SortedIndices { offsets, below } => {
                 plan.require_apart()?;

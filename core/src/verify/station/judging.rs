@@ -49,7 +49,7 @@ pub(super) fn judge(
             device.free(found).map_err(|error| of_device(&error))?;
         }
     }
-    Ok(JudgeReport { comparisons, exact, sampled: None })
+    Ok(JudgeReport { comparisons, exact, sampled: None, inadmissible: None })
 }
 
 struct Judge<'a> {

@@ -9,7 +9,7 @@ use crate::verify::compare::Expected;
 use crate::verify::inputs::Recipe;
 
 /// Results that are kept, and their bytes on the host.
-const MOST_KEPT: usize = 32;
+const MOST_KEPT: usize = 256;
 const MOST_KEPT_BYTES: u64 = 512 << 20;
 
 /// Of the memory of a device, what results may have.
@@ -62,13 +62,20 @@ impl Known {
     }
 
     fn free(self, device: &mut dyn Device) -> Result<(), StationFailure> {
-        for held in self.held() {
+        free(self.results, device)
+    }
+}
+
+/// Gives back what lies on the device.
+pub(super) fn free(results: Results, device: &mut dyn Device) -> Result<(), StationFailure> {
+    for exact in results.into_iter().flatten() {
+        for held in [Some(exact.values), exact.magnitudes].into_iter().flatten() {
             if let Held::OnDevice { buffer, .. } = held {
-                device.free(*buffer).map_err(|error| of_device(&error))?;
+                device.free(buffer).map_err(|error| of_device(&error))?;
             }
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// Keeps memory bounded; the newest result stays.

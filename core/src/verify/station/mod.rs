@@ -4,6 +4,7 @@
 //! folder from one station to the other, where it is judged.
 
 pub mod accesses;
+mod admitted;
 mod block_map;
 mod bound;
 mod judging;
@@ -193,6 +194,18 @@ pub struct JudgeOrder {
     pub outputs: PathBuf,
     /// Which blocks of the candidate ran.
     pub part: GridPart,
+    /// Where set, the worker judges no outputs, and reports only whether the inputs are fair to a correct kernel.
+    #[serde(default)]
+    pub admission: Option<Admission>,
+}
+
+/// How the verifier decides whether inputs are fair to a correct kernel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Admission {
+    /// The reference runs on them without a fault, and its results are finite.
+    ByReference,
+    /// The same, and the reference's f32 twin, this program, agrees with it.
+    ByTwin(Program),
 }
 
 /// How outputs compare with the reference's.
@@ -204,6 +217,18 @@ pub struct JudgeReport {
     pub exact: bool,
     /// Of sampled blocks: how many elements were judged, or why none was.
     pub sampled: Option<Result<u64, String>>,
+    /// Why the inputs are not fair to a correct kernel; only where the order has an admission.
+    #[serde(default)]
+    pub inadmissible: Option<Inadmissibility>,
+}
+
+/// Why inputs are not used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Inadmissibility {
+    /// A result of this output is not finite, or the f32 twin's differs by more than its share of the tolerance.
+    Output(String),
+    /// The reference or its twin faulted on them. A GPU's context is lost.
+    Fault(String),
 }
 
 /// Why a station cannot do what it is ordered.

@@ -129,6 +129,7 @@ impl Station {
             comparisons: Vec::new(),
             exact: false,
             sampled: Some(Err(reason)),
+            inadmissible: None,
         };
         let prepared = self.prepare_sample((case, program, Side::Reference), *recipe)?;
         let (bound, launch) = match prepared {
@@ -157,7 +158,8 @@ impl Station {
             let reason = "no block of the reference was found for the sampled elements";
             return Ok(not_judged(reason.to_owned()));
         }
-        Ok(JudgeReport { comparisons, exact: false, sampled: Some(Ok(judged)) })
+        let sampled = Some(Ok(judged));
+        Ok(JudgeReport { comparisons, exact: false, sampled, inadmissible: None })
     }
 
     /// The buffers and the launch of a program that can be sampled, or why it cannot.

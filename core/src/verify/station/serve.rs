@@ -5,18 +5,19 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::Path;
 use std::thread::available_parallelism;
 
+use super::admitted::Admitted;
 use super::bound::{Bound, of_device};
-use super::known::{Exact, Held, Known, forget};
+use super::known::{self, Exact, Fetched, Held, Known, Results, forget};
 use super::steps::{self, Trace, Walk, Watched};
 use super::trusted::Trusted;
 use super::{
-    CountsUse, GridPart, JudgeOrder, JudgeReport, Opening, RunOrder, RunReport, Scrutiny, Side,
-    StartOrder, StationFailure, judging, outputs,
+    Admission, CountsUse, GridPart, Inadmissibility, JudgeOrder, JudgeReport, Opening, RunOrder,
+    RunReport, Scrutiny, Side, StartOrder, StationFailure, judging, outputs,
 };
 use crate::device::{BufferId, Content, Description, Device, DeviceName, Image, ModuleId, Watch};
 use crate::project::launch::Buffer;
 use crate::verify::case::{Case, TensorCase};
-use crate::verify::compare::OnDevice;
+use crate::verify::compare::{Expected, Inadmissible, OnDevice, admits};
 use crate::verify::inputs::Recipe;
 use crate::verify::layout::{Layout, Run};
 use crate::verify::program::Program;
@@ -33,6 +34,7 @@ pub struct Station {
     trusted: Option<Trusted>,
     bound: Option<Bound>,
     known: Vec<Known>,
+    admitted: Admitted,
 }
 
 impl Station {
@@ -62,7 +64,8 @@ impl Station {
             None => None,
         };
         let (side, max_steps) = (opening.head.side, opening.head.max_steps);
-        Ok(Self { side, device, max_steps, modules, trusted, bound: None, known: Vec::new() })
+        let (known, admitted) = (Vec::new(), Admitted::default());
+        Ok(Self { side, device, max_steps, modules, trusted, bound: None, known, admitted })
     }
 
     /// What the device is.
@@ -116,12 +119,68 @@ impl Station {
     /// The reference cannot be run, or the outputs are not there.
     pub fn judge(&mut self, order: &JudgeOrder) -> Result<JudgeReport, StationFailure> {
         self.is(Side::Reference)?;
+        if let Some(admission) = &order.admission {
+            return self.admits(order, admission);
+        }
         if let GridPart::Sampled { .. } = order.part {
             return self.judge_sample(order);
         }
         self.compute(&order.case, &order.program, order.recipe)?;
         let known = self.known.last().ok_or_else(|| order_error("nothing was computed"))?;
         judging::judge(self.device.as_mut(), self.trusted, order, &known.results)
+    }
+
+    /// Whether the inputs of an order are fair to a correct kernel. The answer is the same for every candidate.
+    fn admits(
+        &mut self,
+        order: &JudgeOrder,
+        admission: &Admission,
+    ) -> Result<JudgeReport, StationFailure> {
+        let inadmissible = match self.admitted.find(order, admission) {
+            Some(known) => known.clone(),
+            None => {
+                let inadmissible = self.inadmissible(order, admission)?;
+                self.admitted.keep(order, admission, inadmissible.clone());
+                inadmissible
+            }
+        };
+        Ok(JudgeReport { comparisons: Vec::new(), exact: false, sampled: None, inadmissible })
+    }
+
+    /// Why the inputs of an order are not fair; none where they are.
+    fn inadmissible(
+        &mut self,
+        order: &JudgeOrder,
+        admission: &Admission,
+    ) -> Result<Option<Inadmissibility>, StationFailure> {
+        match self.compute(&order.case, &order.program, order.recipe) {
+            Err(StationFailure::Reference(reason)) => {
+                return Ok(Some(Inadmissibility::Fault(reason)));
+            }
+            computed => computed?,
+        }
+        let twin = match admission {
+            Admission::ByReference => None,
+            Admission::ByTwin(twin) => match self.computed(&order.case, twin, order.recipe) {
+                Err(StationFailure::Reference(reason)) => {
+                    return Ok(Some(Inadmissibility::Fault(reason)));
+                }
+                results => Some(results?),
+            },
+        };
+        let device = self.device.as_mut();
+        let known = self.known.last().ok_or_else(|| order_error("nothing was computed"))?;
+        let reference = fetched(device, &known.results)?;
+        let other = twin.as_ref().map(|twin| fetched(device, twin)).transpose()?;
+        if let Some(twin) = twin {
+            known::free(twin, device)?;
+        }
+        let other = other.as_deref().map(expected);
+        match admits(&order.case, &expected(&reference), other.as_deref()) {
+            Ok(Ok(())) => Ok(None),
+            Ok(Err(Inadmissible(output))) => Ok(Some(Inadmissibility::Output(output))),
+            Err(error) => Err(order_error(&error.to_string())),
+        }
     }
 
     pub(super) fn is(&self, side: Side) -> Result<(), StationFailure> {
@@ -142,6 +201,18 @@ impl Station {
             self.known[position..].rotate_left(1);
             return Ok(());
         }
+        let results = self.computed(case, program, recipe)?;
+        self.known.push(Known { case: case.clone(), recipe, results });
+        forget(&mut self.known, self.device.as_mut())
+    }
+
+    /// What a reference, or its twin, computes for these inputs.
+    fn computed(
+        &mut self,
+        case: &Case,
+        program: &Program,
+        recipe: Recipe,
+    ) -> Result<Results, StationFailure> {
         let before = self.bound.take();
         let memory = super::MemoryOrder::Fresh(crate::device::Placement::Left);
         let sides = (case, program, Side::Reference);
@@ -151,6 +222,10 @@ impl Station {
         let trace = self.steps(&bound, (program, case, Side::Reference), CountsUse::Drop)?;
         if let Some(fault) = trace.faults.into_iter().next() {
             let fault = super::FaultReport::from(fault);
+            // A GPU that faulted has lost its context with all buffers.
+            if self.trusted.is_none() {
+                bound.free(self.device.as_mut())?;
+            }
             return Err(StationFailure::Reference(fault.details));
         }
         let mut results = Vec::new();
@@ -161,8 +236,7 @@ impl Station {
             });
         }
         bound.free(self.device.as_mut())?;
-        self.known.push(Known { case: case.clone(), recipe, results });
-        forget(&mut self.known, self.device.as_mut())
+        Ok(results)
     }
 
     /// Results that the device compares stay where they are.
@@ -347,6 +421,20 @@ const MOST_THREADS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(15);
 pub(super) fn independent() -> Schedule {
     let processors = available_parallelism().unwrap_or(NonZeroUsize::MIN);
     Schedule::Independent { threads: processors.min(MOST_THREADS) }
+}
+
+fn fetched(
+    device: &mut dyn Device,
+    results: &Results,
+) -> Result<Vec<Option<Fetched>>, StationFailure> {
+    results
+        .iter()
+        .map(|exact| exact.as_ref().map(|exact| exact.fetch(device)).transpose())
+        .collect()
+}
+
+fn expected(results: &[Option<Fetched>]) -> Vec<Option<Expected<'_>>> {
+    results.iter().map(|one| one.as_ref().map(Fetched::expected)).collect()
 }
 
 fn order_error(message: &str) -> StationFailure {

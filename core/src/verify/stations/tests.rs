@@ -110,6 +110,7 @@ fn judge_order() -> JudgeOrder {
         recipe: RECIPE,
         outputs: PathBuf::new(),
         part: GridPart::Whole,
+        admission: None,
     }
 }
 

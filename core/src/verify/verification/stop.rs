@@ -66,6 +66,23 @@ impl WorkerLoss {
     }
 }
 
+/// Why the reference's worker gave no report.
+pub(super) fn of_judge(error: StationError, step: Step, workload: &str) -> Stop {
+    let reason = match error {
+        StationError::Cancelled => return NotJudged::Cancelled.into(),
+        StationError::Ended(end) => {
+            let workload = Some(workload.to_owned()).filter(|_| step != Step::HeldOut);
+            return Stop::WorkerEnded(Box::new(WorkerLoss { end: *end, step, workload }));
+        }
+        StationError::Failed(StationFailure::Reference(reason)) => reason,
+        error @ (StationError::Failed(_)
+        | StationError::TimedOut(_)
+        | StationError::Lost(_)
+        | StationError::Environment(_)) => error.to_string(),
+    };
+    Stop::Broken(format!("the reference, workload `{workload}`: {reason}"))
+}
+
 /// What a station's silence says about the candidate.
 pub(super) fn stop(error: StationError, step: Step, workload: Option<&str>) -> Stop {
     let workload = || workload.unwrap_or_default().to_owned();

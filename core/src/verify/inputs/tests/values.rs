@@ -130,6 +130,7 @@ fn domain() -> impl Strategy<Value = Domain<u64>> {
         Domain::NonNegative,
         Domain::UnitInterval,
         Domain::Probability,
+        Domain::Between { low: -0.75, high: 0.5 },
     ])
 }
 
@@ -141,6 +142,7 @@ fn inside(domain: &Domain<u64>, value: f64) -> bool {
             Domain::Positive => value > 0.0,
             Domain::NonNegative => value >= 0.0,
             Domain::UnitInterval | Domain::Probability => (0.0..=1.0).contains(&value),
+            Domain::Between { low, high } => (*low..=*high).contains(&value),
         }
 }
 

@@ -1,0 +1,123 @@
+//! Workloads and programs for inputs from the whole domain of tensors, scalars and sizes.
+
+use super::super::compiles::Missing;
+use super::super::varied::{Launchable, Varied};
+use super::{Builder, extent, least_work};
+use crate::compile::error::CompileError;
+use crate::compile::facts::FactsError;
+use crate::project::Purpose;
+use crate::project::definition::Subnormals;
+use crate::project::manifest::Accuracy;
+use crate::project::workload::Workload;
+use crate::verify::not_judged::NotJudged;
+use crate::verify::program::Program;
+use crate::verify::sentence;
+use crate::verify::station::Admission;
+use crate::verify::subject::{Extent, Subject, VariedTrial};
+use crate::verify::verdict::{Failure, Refused};
+use crate::verify::verification::Stop;
+
+/// The workloads to verify that are small, in the order of their work.
+pub(super) fn small_workloads<'a>(fit: &[&'a Workload]) -> Vec<&'a Workload> {
+    let small = |workload: &&&Workload| {
+        workload.purpose == Purpose::Verify && extent(workload) == Extent::Small
+    };
+    let mut small: Vec<&Workload> = fit.iter().filter(small).copied().collect();
+    small.sort_by(|one, other| least_work(one).total_cmp(&least_work(other)));
+    small
+}
+
+/// The workloads on which scalars vary: two of little work, because a scalar is the same for all elements.
+pub(super) fn varied_workloads<'a>(small: &[&'a Workload]) -> Vec<&'a Workload> {
+    // The least work may be a single element.
+    let skipped = usize::from(small.len() > 1);
+    small.iter().copied().skip(skipped).take(2).collect()
+}
+
+impl Builder<'_, '_> {
+    /// Refuses flags that replace subnormal numbers by zeros, where the definition keeps them.
+    pub(super) fn keeps_subnormals(&self) -> Result<(), Stop> {
+        let flag = self.evaluation.kernel.launch.flags.flushes_subnormals();
+        match (self.evaluation.project.definition.subnormals, flag) {
+            (Subnormals::Keep, Some(flag)) => {
+                Err(Failure::Refused(Refused::Subnormals(flag)).into())
+            }
+            (Subnormals::Keep, None) | (Subnormals::MayFlush, _) => Ok(()),
+        }
+    }
+
+    /// A workload with another scalar or another size. Where the candidate cannot be launched with it, the verdict
+    /// names it as not checked.
+    pub(super) fn vary(
+        &mut self,
+        index: usize,
+        varied: &Varied,
+        subject: &mut Subject,
+    ) -> Result<(), Stop> {
+        let Varied { workload, what, draw, launch } = varied;
+        match self.trial(index, workload) {
+            Ok(trial) => {
+                if trial.admission.is_some() {
+                    subject.varied.push(VariedTrial { trial, what: what.clone(), draw: *draw });
+                }
+                Ok(())
+            }
+            Err(stop) => match (launch, unlaunchable(&stop)) {
+                (Launchable::WherePermitted, Some(reason)) => {
+                    subject.not_varied.push(format!("errors with {what} ({reason})"));
+                    Ok(())
+                }
+                (Launchable::WherePermitted, None) | (Launchable::Always, _) => Err(stop),
+            },
+        }
+    }
+
+    /// How the verifier decides whether inputs from the whole domain of a workload are fair; none where it makes no such
+    /// inputs.
+    pub(super) fn admission(
+        &mut self,
+        index: usize,
+        workload: &Workload,
+    ) -> Result<Option<Admission>, Stop> {
+        let small = workload.purpose == Purpose::Verify && extent(workload) == Extent::Small;
+        if !small {
+            return Ok(None);
+        }
+        let definition = &self.evaluation.project.definition;
+        if !self.has_twin {
+            return Ok(Some(Admission::ByReference));
+        }
+        // A task in f64 has results that f32 cannot agree with, and no wider format decides which inputs are fair.
+        if definition.accuracy == Accuracy::F64 {
+            return Ok(None);
+        }
+        match self.compiles.twin((self.index, index)) {
+            Ok(facts) => {
+                let (module, _) = self.reference.index(&facts);
+                let reference = &self.evaluation.project.reference;
+                let program = Program::of(module, definition, reference, &facts);
+                Ok(program.ok().map(Admission::ByTwin))
+            }
+            Err(Missing::Because(FactsError::Compile(CompileError::Cancelled))) => {
+                Err(NotJudged::Cancelled.into())
+            }
+            // The reference itself compiles, so that its source has no form in f32.
+            Err(Missing::Because(_) | Missing::AsBefore) => Ok(None),
+        }
+    }
+}
+
+/// Why a candidate has no launch for some sizes or scalars, in one line; none where it stops for another reason.
+fn unlaunchable(stop: &Stop) -> Option<String> {
+    let line = |text: &str| text.lines().next().unwrap_or_default().to_owned();
+    match stop {
+        Stop::Request(reason) => Some(line(reason)),
+        Stop::Failure(failure @ (Failure::Refused(_) | Failure::Compile(_))) => {
+            Some(line(&sentence::of_failure("the kernel", failure)))
+        }
+        Stop::Failure(Failure::Wrong(_) | Failure::Fault(_) | Failure::TimedOut { .. })
+        | Stop::NotJudged(_)
+        | Stop::WorkerEnded(_)
+        | Stop::Broken(_) => None,
+    }
+}

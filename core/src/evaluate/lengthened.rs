@@ -1,0 +1,73 @@
+//! A workload with a reduction of more than 65,536 terms, where the definition permits one: counters of 16 bits overflow
+//! there, and a chain of additions in f32 loses most.
+
+use crate::project::compare::Comparator;
+use crate::project::workload::Workload;
+use crate::project::{Definition, Purpose};
+use crate::verify::case::Case;
+use crate::verify::inputs::{DomainDraw, Draw, Recipe, generate};
+
+use super::varied::{Launchable, Varied};
+
+/// More terms than 16 bits count.
+const TERMS: u64 = 65_537;
+
+/// Operations and words moved, at most: a virtual device takes a second.
+const MOST_WORK: f64 = 4_194_304.0;
+
+/// The cheapest workload of so many terms; none where there is none, or where a small workload has as many already.
+pub(super) fn of(
+    definition: &Definition,
+    small: &[&Workload],
+    work: impl Fn(&Workload) -> f64,
+) -> Option<Varied> {
+    if small.iter().any(|workload| terms(definition, workload) >= TERMS) {
+        return None;
+    }
+    let mut long = Vec::new();
+    for (workload, axis) in
+        small.iter().flat_map(|each| (0..definition.axes.len()).map(move |axis| (each, axis)))
+    {
+        let length = TERMS.next_multiple_of(definition.axes[axis].multiple_of);
+        let least = |index: usize| {
+            let axis = &definition.axes[index];
+            axis.min.next_multiple_of(axis.multiple_of)
+        };
+        let with = |other: &dyn Fn(usize) -> u64| {
+            let value = |index| if index == axis { length } else { other(index) };
+            workload.with_axes(definition, (0..definition.axes.len()).map(value).collect())
+        };
+        long.extend([with(&least), with(&|index| workload.axes[index])].into_iter().flatten());
+    }
+    long.retain(|long| terms(definition, long) >= TERMS && work(long) <= MOST_WORK);
+    long.sort_by(|one, other| work(one).total_cmp(&work(other)));
+    long.into_iter().find_map(|workload| with_equal_terms(definition, workload))
+}
+
+/// The workload with equal values in its largest floating-point input; none where its inputs cannot be made.
+fn with_equal_terms(definition: &Definition, workload: Workload) -> Option<Varied> {
+    let case = Case::of(definition, &workload).ok()?;
+    let (tensor, draw) = DomainDraw::equal_terms(&case)?;
+    let draw = Draw::Domain(draw);
+    generate(&case, Recipe { seed: 0, draw }).ok()?;
+    let axes = definition.axes.iter().zip(&workload.axes);
+    let sizes: Vec<String> = axes.map(|(axis, size)| format!("{} = {size}", axis.name)).collect();
+    let what = format!("{} and equal values in `{}`", sizes.join(", "), case.tensors[tensor].name);
+    Some(Varied { workload, what, draw, launch: Launchable::WherePermitted })
+}
+
+/// The most terms of an output's sums.
+fn terms(definition: &Definition, workload: &Workload) -> u64 {
+    debug_assert_ne!(workload.purpose, Purpose::HeldOut, "reports name what is lengthened");
+    let environment = definition.environment(workload);
+    let outputs = definition.tensors.iter().filter_map(|tensor| tensor.role.compare());
+    let terms = outputs.filter_map(|compare| match compare {
+        Comparator::Elementwise { terms, .. } => terms.count(&environment).ok(),
+        Comparator::IntegerExact
+        | Comparator::IndexByValue { .. }
+        | Comparator::Permutation { .. }
+        | Comparator::Set
+        | Comparator::Sampling { .. } => None,
+    });
+    terms.max().unwrap_or(0)
+}

@@ -1,0 +1,156 @@
+//! Workloads with other scalars than those declared: a kernel must take a scalar from its argument.
+
+use crate::project::Definition;
+use crate::project::dtype::Family;
+use crate::project::manifest::Distribution;
+use crate::project::scalar::{Scalar, ScalarDomain, ScalarValue};
+use crate::project::workload::Workload;
+use crate::random::Stream;
+use crate::verify::inputs::Draw;
+
+/// A copy of a workload with one scalar or one size changed.
+#[derive(Clone, Debug)]
+pub(super) struct Varied {
+    pub(super) workload: Workload,
+    /// The scalar or the axis with its value, for reports.
+    pub(super) what: String,
+    /// The inputs.
+    pub(super) draw: Draw,
+    pub(super) launch: Launchable,
+}
+
+/// Whether a launch must be possible with what was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Launchable {
+    /// No launch depends on it.
+    Always,
+    /// A launch block may have conditions about it, and shared memory may not suffice.
+    WherePermitted,
+}
+
+/// Values of a scalar relative to the declared one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    MuchLarger,
+    MuchSmaller,
+    Near,
+    OtherSign,
+}
+
+const WAYS: [Way; 4] = [Way::MuchLarger, Way::MuchSmaller, Way::Near, Way::OtherSign];
+
+/// Every floating-point scalar, and every integer that no size depends on, in every way, dealt to the workloads that were
+/// chosen for it. Booleans stay.
+pub(super) fn of(definition: &Definition, workloads: &[&Workload], seed: u64) -> Vec<Varied> {
+    let mut all = Vec::new();
+    for (index, scalar) in definition.scalars.iter().enumerate() {
+        let launch = match scalar.dtype.family() {
+            Family::Float => Launchable::Always,
+            Family::Signed | Family::Unsigned if !decides_sizes(definition, scalar) => {
+                Launchable::WherePermitted
+            }
+            Family::Signed | Family::Unsigned | Family::Boolean => continue,
+        };
+        let stream = Stream::new(seed, u32::MAX - index as u32);
+        for (turn, way) in WAYS.into_iter().enumerate() {
+            let Some(workload) = workloads.get(turn % workloads.len().max(1)) else { continue };
+            let Some(declared) = workload.scalars.get(index).copied() else { continue };
+            let Some(value) = value(scalar, declared, way, stream.unit(turn as u64)) else {
+                continue;
+            };
+            let mut workload = (*workload).clone();
+            workload.scalars[index] = value;
+            let what = format!("{} = {value} in the place of {declared}", scalar.name);
+            let draw = Draw::Distribution(Distribution::AsDeclared);
+            all.push(Varied { workload, what, draw, launch });
+        }
+    }
+    all
+}
+
+/// Whether the sizes of tensors, their fills or how they are compared depend on a scalar.
+fn decides_sizes(definition: &Definition, scalar: &Scalar) -> bool {
+    definition.tensors.iter().any(|tensor| tensor.depends_on(&scalar.name))
+}
+
+/// Another value of a scalar; none where its domain or its type has none of this sort.
+fn value(scalar: &Scalar, declared: ScalarValue, way: Way, random: f64) -> Option<ScalarValue> {
+    match declared {
+        ScalarValue::Real(declared) => {
+            let value = scalar.domain.admit(way.value(declared, random))?;
+            let most = scalar.dtype.largest_finite().unwrap_or(f64::MAX);
+            (value.abs() <= most).then_some(ScalarValue::Real(value))
+        }
+        ScalarValue::Integer(declared) => {
+            // Integers of tasks are small, so that an f64 holds them.
+            let value = scalar.domain.admit(way.integer(declared, random) as f64)? as i128;
+            let differs = value != declared && scalar.dtype.holds(value);
+            differs.then_some(ScalarValue::Integer(value))
+        }
+        ScalarValue::Boolean(_) => None,
+    }
+}
+
+impl Way {
+    /// `random` is in [0, 1).
+    fn value(self, declared: f64, random: f64) -> f64 {
+        // What is 0 has no factor.
+        let base = if declared == 0.0 { 1.0 } else { declared };
+        match self {
+            Self::MuchLarger => base * (2.0_f64).powi(10 + (random * 8.0) as i32) * (1.0 + random),
+            Self::MuchSmaller => base * (2.0_f64).powi(-6 - (random * 8.0) as i32) * (1.0 + random),
+            Self::Near => base * (1.5 + random),
+            Self::OtherSign => -base * (0.5 + random),
+        }
+    }
+
+    /// Integers often count elements or steps of a loop, so that they grow by a small factor only.
+    fn integer(self, declared: i128, random: f64) -> i128 {
+        match self {
+            Self::MuchLarger => 3 * declared + 2 + (random * 8.0) as i128,
+            Self::MuchSmaller => declared / 2,
+            Self::Near => declared + 1 + (random * 2.0) as i128,
+            Self::OtherSign => -declared,
+        }
+    }
+}
+
+impl ScalarDomain {
+    /// A value as the domain has it; none where it has none like it.
+    fn admit(self, value: f64) -> Option<f64> {
+        match self {
+            Self::Any => Some(value),
+            Self::Fixed => None,
+            Self::NonZero => Some(value).filter(|value| *value != 0.0),
+            Self::Positive => Some(value).filter(|value| *value > 0.0),
+            Self::NonNegative => Some(value).filter(|value| *value >= 0.0),
+            Self::Between(low, high) => Some(value.clamp(low, high)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::project::dtype::Dtype;
+
+    #[test]
+    fn other_values_stay_in_the_domain_and_in_the_type() {
+        let check = |dtype, domain, declared, expected: [Option<i128>; 4]| {
+            let declared = ScalarValue::Integer(declared);
+            let (name, note) = ("k".to_owned(), String::new());
+            let scalar = Scalar { name, dtype, value: declared, domain, note };
+            let found = WAYS.map(|way| value(&scalar, declared, way, 0.0));
+            assert_eq!(found, expected.map(|value| value.map(ScalarValue::Integer)), "{dtype:?}");
+        };
+        let any = ScalarDomain::Any;
+        check(Dtype::I32, any, 6, [Some(20), Some(3), Some(7), Some(-6)]);
+        check(Dtype::U32, any, 6, [Some(20), Some(3), Some(7), None]);
+        check(Dtype::I32, any, 0, [Some(2), None, Some(1), None]);
+        check(Dtype::I8, any, 100, [None, Some(50), Some(101), Some(-100)]);
+        check(Dtype::I32, ScalarDomain::Fixed, 6, [None; 4]);
+        check(Dtype::I32, ScalarDomain::Positive, 1, [Some(5), None, Some(2), None]);
+        let limits = ScalarDomain::Between(2.0, 8.0);
+        check(Dtype::I32, limits, 6, [Some(8), Some(3), Some(7), Some(2)]);
+    }
+}

@@ -1,0 +1,29 @@
+/*@ lightbench(
+    title: "Counts labels from the last to the first",
+    steps: [
+        launch(kernel: "totals", grid: ["ceil_div(max(rows, 16), 64)"], block: [64]),
+    ],
+) @*/
+
+__global__ void totals(const int* x, const int* labels, long long* sums, int* largest, int* counts, long long rows,
+                       long long cols, long long n) {
+    const long long row = blockIdx.x * 64LL + threadIdx.x;
+    if (row < 16) {
+        int count = 0;
+        for (long long index = n; index > 0; --index) {
+            count += labels[index - 1] == static_cast<int>(row);
+        }
+        counts[row] = count;
+    }
+    if (row >= rows) {
+        return;
+    }
+    long long sum = 0;
+    int most = x[row * cols];
+    for (long long col = 0; col < cols; ++col) {
+        sum += x[row * cols + col];
+        most = max(most, x[row * cols + col]);
+    }
+    sums[row] = static_cast<long long>(sum);
+    largest[row] = most;
+}

@@ -1,0 +1,34 @@
+/*@ lightbench(
+    title: "At most 32,768 columns",
+    expect: wrong,
+    steps: [
+        launch(kernel: "row_sums", grid: ["rows"], block: [64]),
+    ],
+) @*/
+
+__global__ void row_sums(const float* x, float* y, long long rows, long long cols) {
+    __shared__ float sums[64];
+    const float* row = x + blockIdx.x * cols;
+    const long long length = cols < 32768 ? cols : 32768;
+    float sum = 0;
+    float block = 0;
+    int count = 0;
+    for (long long col = threadIdx.x; col < length; col += 64) {
+        block += row[col];
+        if (++count % 32 == 0) {
+            sum += block;
+            block = 0;
+        }
+    }
+    sums[threadIdx.x] = sum + block;
+    __syncthreads();
+    for (int half = 32; half > 0; half /= 2) {
+        if (threadIdx.x < half) {
+            sums[threadIdx.x] += sums[threadIdx.x + half];
+        }
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) {
+        y[blockIdx.x] = sums[0];
+    }
+}

@@ -1,0 +1,26 @@
+/*@ lightbench(
+    title: "Caps the loss at 100",
+    expect: wrong,
+    steps: [
+        launch(kernel: "loss", grid: ["ceil_div(rows, 64)"], block: [64]),
+    ],
+) @*/
+
+#include <cmath>
+
+__global__ void loss(const float* x, const int* labels, float* loss, long long rows, long long classes) {
+    const long long row = blockIdx.x * 64LL + threadIdx.x;
+    if (row >= rows) {
+        return;
+    }
+    const float* values = x + row * classes;
+    float max = values[0];
+    for (long long col = 0; col < classes; ++col) {
+        max = fmaxf(max, values[col]);
+    }
+    float sum = 0.0f;
+    for (long long col = 0; col < classes; ++col) {
+        sum += expf(values[col] - max);
+    }
+    loss[row] = fminf(logf(sum) + (max - values[labels[row]]), 100.0f);
+}

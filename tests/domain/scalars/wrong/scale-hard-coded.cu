@@ -1,0 +1,16 @@
+/*@ lightbench(
+    title: "Takes the scale for 1.5",
+    expect: wrong,
+    steps: [
+        launch(kernel: "rotate", grid: ["ceil_div(n, 64)"], block: [64]),
+    ],
+) @*/
+
+__global__ void rotate(const float* x, float* y, long long n, int offset, float scale) {
+    const long long index = blockIdx.x * 64LL + threadIdx.x;
+    if (index >= n) {
+        return;
+    }
+    const long long from = ((index + offset) % n + n) % n;
+    y[index] = 1.5f * x[from];
+}

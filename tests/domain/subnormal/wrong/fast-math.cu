@@ -1,0 +1,16 @@
+/*@ lightbench(
+    title: "Compiled with fast math",
+    expect: refused,
+    flags: [fast_math],
+    steps: [
+        launch(kernel: "multiply", grid: ["ceil_div(n, 64)"], block: [64]),
+    ],
+) @*/
+
+__global__ void multiply(const float* x, const float* w, float* y, long long n) {
+    const long long index = blockIdx.x * 64LL + threadIdx.x;
+    if (index >= n) {
+        return;
+    }
+    y[index] = x[index] * w[index];
+}
