@@ -14,6 +14,7 @@ use super::ptx::{self, PtxEntry, PtxModule, PtxParameter};
 use super::ptxas_log::{self, KernelUsage};
 use super::signature::function_name;
 use super::source_names::SourceNames;
+use crate::device::ComputeCapability;
 use crate::units::Bytes;
 use crate::worker::protocol::AssembleReply;
 
@@ -109,6 +110,18 @@ pub fn from_compiler(
             Ok(assemble(Parts { ptx: into_text(ptx), cubin, log, asked, names }))
         }
     }
+}
+
+/// Refuses PTX whose version or target the device does not run, before anything reads the rest of it.
+///
+/// # Errors
+/// The reason.
+pub fn check_header(ptx: &str, device: ComputeCapability) -> Result<(), Rejection> {
+    let checked = ptx::header::check(&ptx::read(ptx), device);
+    checked.map_err(|problem| Rejection {
+        diagnostics: vec![error(problem.to_string())],
+        other: String::new(),
+    })
 }
 
 /// Reads PTX with what the assembler answered, if there is one.
