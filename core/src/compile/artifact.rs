@@ -6,7 +6,8 @@
 use serde::Serialize;
 
 use super::cubin::{self, Cubin, CubinKernel};
-use super::diagnostics::{self, Diagnostic, Log, Place, Severity};
+use super::diagnostics::{self, Diagnostic, Log, Place, Severity, SourcePlace};
+use super::line_directives::Written;
 use super::name_errors;
 use super::nvrtc::{NvrtcOutcome, NvrtcOutput};
 use super::prelude;
@@ -221,6 +222,16 @@ fn into_text(bytes: Vec<u8>) -> String {
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
+/// The name that people know, and the line of the text where `#line` counts otherwise under the same name.
+fn known_place(place: &mut SourcePlace, names: &SourceNames) {
+    if names.is_main(&place.file)
+        && let Written::Line(line) = names.written(&place.file, place.line)
+    {
+        place.line = line;
+    }
+    place.file = names.known(&place.file).to_owned();
+}
+
 /// The log with the names that people know, and without warnings about texts of ours.
 fn read_log(log: &[u8], names: &SourceNames) -> Log {
     let spelled = names.spelled();
@@ -230,10 +241,10 @@ fn read_log(log: &[u8], names: &SourceNames) -> Log {
     log.diagnostics = name_errors::explain(log.diagnostics);
     for diagnostic in &mut log.diagnostics {
         if let Place::Source(place) = &mut diagnostic.place {
-            place.file = names.known(&place.file).to_owned();
+            known_place(place, names);
         }
         for place in diagnostic.notes.iter_mut().filter_map(|note| note.place.as_mut()) {
-            place.file = names.known(&place.file).to_owned();
+            known_place(place, names);
         }
     }
     log

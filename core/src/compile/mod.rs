@@ -6,6 +6,7 @@ pub mod facts;
 pub mod artifact;
 pub mod error;
 pub mod job;
+pub mod line_directives;
 pub mod source_names;
 pub mod target;
 
