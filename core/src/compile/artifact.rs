@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::cubin::{self, Cubin, CubinKernel};
 use super::diagnostics::{self, Diagnostic, Log, Place, Severity, SourcePlace};
+use super::header_advice;
 use super::line_directives::Written;
 use super::name_errors;
 use super::nvrtc::{NvrtcOutcome, NvrtcOutput};
@@ -239,6 +240,7 @@ fn read_log(log: &[u8], names: &SourceNames) -> Log {
     let mut log = diagnostics::read(&String::from_utf8_lossy(log), &spelled);
     log.diagnostics.retain(|diagnostic| !is_about_the_prelude(diagnostic));
     log.diagnostics = name_errors::explain(log.diagnostics);
+    header_advice::explain(&mut log.diagnostics);
     for diagnostic in &mut log.diagnostics {
         if let Place::Source(place) = &mut diagnostic.place {
             known_place(place, names);

@@ -10,6 +10,7 @@ pub mod line_directives;
 pub mod source_names;
 pub mod target;
 
+pub mod header_advice;
 pub mod includes;
 pub mod prelude;
 
