@@ -76,6 +76,35 @@ fn a_fault_of_ptx_is_shown_in_the_ptx() {
     launch(&bench, line).expect(1, &["error[out_of_bounds]", "--> copy.ptx:13", "ld.global.u32"]);
 }
 
+/// Texts whose `#line` directives count otherwise than they stand, and how the fault in their last line is shown.
+const COUNTED: &[(&str, &[&str])] = &[
+    (
+        "#line 100 \"other.cu\"\nextern \"C\" __global__ void k(int* out) {\n    out[threadIdx.x] = 1;\n}\n",
+        &["--> counted.cu:3:", "out[threadIdx.x] = 1;"],
+    ),
+    (
+        "#line 2\nextern \"C\" __global__ void k(int* out) {\n    int filler = 1;\n    out[threadIdx.x] = filler;\n}\n",
+        &["--> counted.cu:4:", "out[threadIdx.x] = filler;"],
+    ),
+    (
+        "#line 1 \"x.cu\"\n#line 1 \"x.cu\"\nextern \"C\" __global__ void k(int* out) {\n#line 1 \"x.cu\"\n\n    out[threadIdx.x] = 1;\n}\n",
+        &["x.cu (as `#line` counts):2"],
+    ),
+];
+
+#[test]
+fn a_fault_is_shown_where_it_stands_however_lines_are_counted() {
+    if compiler::required().is_none() {
+        return;
+    }
+    let bench = bench();
+    for (text, says) in COUNTED {
+        fs::write(bench.path().join("counted.cu"), text).unwrap();
+        let expected: Vec<&str> = ["error[out_of_bounds]"].iter().chain(*says).copied().collect();
+        launch(&bench, "counted.cu --grid 1 --block 32 --arg buf:i32[4]").expect(1, &expected);
+    }
+}
+
 /// A kernel that stores to constant memory, and what is said of it.
 const CONSTANT_STORE: &str = "__constant__ int limits[4];\n\
     extern \"C\" __global__ void k(int* out) {\n    limits[threadIdx.x & 3] = 5;\n    out[threadIdx.x] = 1;\n}\n";

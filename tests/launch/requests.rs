@@ -202,3 +202,44 @@ fn approximate_results_move_to_the_ends_of_their_interval() {
         assert!((low[index] - x.sin()).abs() <= bound && (high[index] - x.sin()).abs() <= bound);
     }
 }
+
+/// First lines of a PTX file, the device, and the sentence that refuses it; none where it runs.
+const HEADERS: &[(&str, &str, Option<&str>)] = &[
+    (".version 9.0\n.target sm_75", "virtual:h200", None),
+    (".version 8.8\n.target sm_90a", "virtual:h200", None),
+    (
+        ".version 9.0\n.target sm_120",
+        "virtual:h200",
+        Some("`.target sm_120` needs compute capability 12.0 or greater; the device has 9.0"),
+    ),
+    (
+        ".version 9.0\n.target sm_90a",
+        "virtual:a100-40gb",
+        Some(
+            "`.target sm_90a` runs on compute capability 9.0 only; the device has compute capability 8.0",
+        ),
+    ),
+    (
+        ".version 12.3\n.target sm_90",
+        "virtual:h200",
+        Some("`.version 12.3` is no version of the PTX ISA up to 9.5"),
+    ),
+];
+
+#[test]
+fn the_header_of_a_ptx_file_is_held_against_the_device() {
+    let bench = bench();
+    for (header, device, refusal) in HEADERS {
+        let text = COPY_PTX.replace(".version 9.0\n.target sm_90", header);
+        assert!(text.contains(header), "{text}");
+        fs::write(bench.path().join("header.ptx"), text).unwrap();
+        let line = format!(
+            "header.ptx --grid 1 --block 4 --arg in:u32[4]=iota --arg buf:u32[4] --device {device}"
+        );
+        let said = launch(&bench, &line);
+        match refusal {
+            None => said.expect(0, &["no fault"]),
+            Some(sentence) => said.expect(2, &[sentence]),
+        };
+    }
+}

@@ -40,6 +40,34 @@ fn vector_addition_adds() {
     assert_eq!(numbers(&document), expected);
 }
 
+/// A kernel that reads a constant and a table of the module.
+const VARIABLES: &str = "__constant__ float scale = 1;\n__device__ int table[4] = {1, 1, 1, 1};\n\
+    extern \"C\" __global__ void k(float* out) {\n    out[threadIdx.x] = scale * table[threadIdx.x];\n}\n";
+
+#[test]
+fn variables_of_the_module_hold_what_is_asked_for() {
+    if compiler::required().is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    fs::write(bench.path().join("variables.cu"), VARIABLES).unwrap();
+    let line = "variables.cu --grid 1 --block 4 --arg buf:f32[4] --print 0";
+    assert_eq!(numbers(&clean(&bench, line)), [1.0, 1.0, 1.0, 1.0]);
+    let filled = format!("{line} --var scale=f32:0.5 --var table=buf:i32[4]=2,4,6,8");
+    assert_eq!(numbers(&clean(&bench, &filled)), [1.0, 2.0, 3.0, 4.0]);
+    // What is not given stays as the module says.
+    let part = format!("{line} --var table=buf:i32[2]=iota");
+    assert_eq!(numbers(&clean(&bench, &part)), [0.0, 1.0, 1.0, 1.0]);
+    let refused = |variable: &str, message: &str| {
+        launch(&bench, &format!("{line} --var {variable}")).expect(2, &[message]);
+    };
+    refused("nothing=i32:1", "no global or constant variable `nothing`");
+    refused("table=buf:i32[5]=ones", "`table` has 16 bytes; 20 were given");
+    refused("table=buf:i32[4]", "says no content");
+    refused("table", "expected NAME=SPEC");
+    refused("table=same:0", "cannot hold the address of a buffer");
+}
+
 #[test]
 fn softmax_is_what_its_definition_says_and_coalescing_is_counted() {
     if compiler::required().is_none() {

@@ -67,6 +67,11 @@ pub struct Launch {
     #[arg(long = "arg", value_name = "SPEC", allow_hyphen_values = true)]
     pub arguments: Vec<String>,
 
+    /// What a `__constant__` or `__device__` variable of the module holds when the kernel begins: the variable's name in
+    /// the PTX and a SPEC with a value (`scale=f32:2.5`, `limits=buf:i32[4]=1,2,3,4`); may be repeated.
+    #[arg(long = "var", value_name = "NAME=SPEC", allow_hyphen_values = true)]
+    pub variables: Vec<String>,
+
     /// `cuda`, `cuda:1`, or `virtual:` and a device sheet (see `lightbench devices`).
     #[arg(long, default_value = "virtual:h200", value_name = "DEVICE")]
     pub device: String,

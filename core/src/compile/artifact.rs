@@ -6,7 +6,9 @@
 use serde::Serialize;
 
 use super::cubin::{self, Cubin, CubinKernel};
-use super::diagnostics::{self, Diagnostic, Log, Place, Severity};
+use super::diagnostics::{self, Diagnostic, Log, Place, Severity, SourcePlace};
+use super::header_advice;
+use super::line_directives::Written;
 use super::name_errors;
 use super::nvrtc::{NvrtcOutcome, NvrtcOutput};
 use super::prelude;
@@ -14,6 +16,7 @@ use super::ptx::{self, PtxEntry, PtxModule, PtxParameter};
 use super::ptxas_log::{self, KernelUsage};
 use super::signature::function_name;
 use super::source_names::SourceNames;
+use crate::device::ComputeCapability;
 use crate::units::Bytes;
 use crate::worker::protocol::AssembleReply;
 
@@ -109,6 +112,18 @@ pub fn from_compiler(
             Ok(assemble(Parts { ptx: into_text(ptx), cubin, log, asked, names }))
         }
     }
+}
+
+/// Refuses PTX whose version or target the device does not run, before anything reads the rest of it.
+///
+/// # Errors
+/// The reason.
+pub fn check_header(ptx: &str, device: ComputeCapability) -> Result<(), Rejection> {
+    let checked = ptx::header::check(&ptx::read(ptx), device);
+    checked.map_err(|problem| Rejection {
+        diagnostics: vec![error(problem.to_string())],
+        other: String::new(),
+    })
 }
 
 /// Reads PTX with what the assembler answered, if there is one.
@@ -208,6 +223,16 @@ fn into_text(bytes: Vec<u8>) -> String {
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
+/// The name that people know, and the line of the text where `#line` counts otherwise under the same name.
+fn known_place(place: &mut SourcePlace, names: &SourceNames) {
+    if names.is_main(&place.file)
+        && let Written::Line(line) = names.written(&place.file, place.line)
+    {
+        place.line = line;
+    }
+    place.file = names.known(&place.file).to_owned();
+}
+
 /// The log with the names that people know, and without warnings about texts of ours.
 fn read_log(log: &[u8], names: &SourceNames) -> Log {
     let spelled = names.spelled();
@@ -215,12 +240,13 @@ fn read_log(log: &[u8], names: &SourceNames) -> Log {
     let mut log = diagnostics::read(&String::from_utf8_lossy(log), &spelled);
     log.diagnostics.retain(|diagnostic| !is_about_the_prelude(diagnostic));
     log.diagnostics = name_errors::explain(log.diagnostics);
+    header_advice::explain(&mut log.diagnostics);
     for diagnostic in &mut log.diagnostics {
         if let Place::Source(place) = &mut diagnostic.place {
-            place.file = names.known(&place.file).to_owned();
+            known_place(place, names);
         }
         for place in diagnostic.notes.iter_mut().filter_map(|note| note.place.as_mut()) {
-            place.file = names.known(&place.file).to_owned();
+            known_place(place, names);
         }
     }
     log

@@ -197,6 +197,7 @@ impl Compiler {
         text: &str,
         cancellation: &Cancellation,
     ) -> Result<Compiled, CompileError> {
+        artifact::check_header(text, job.target.capability).map_err(CompileError::Rejected)?;
         let names = SourceNames::new(name, []);
         let Some(ptxas) = self.toolchain.ptxas.clone() else {
             self.say_once(Notice::NotAssembled);

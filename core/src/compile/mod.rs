@@ -6,9 +6,11 @@ pub mod facts;
 pub mod artifact;
 pub mod error;
 pub mod job;
+pub mod line_directives;
 pub mod source_names;
 pub mod target;
 
+pub mod header_advice;
 pub mod includes;
 pub mod prelude;
 

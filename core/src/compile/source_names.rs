@@ -7,6 +7,7 @@
 
 use std::path::Path;
 
+use super::line_directives::{LineDirectives, Written};
 use crate::worker::SCRATCH_PREFIX;
 
 /// The folder of main files, as the compiler is told.
@@ -23,13 +24,40 @@ pub fn told(name: &str) -> String {
 pub struct SourceNames {
     main: String,
     headers: Vec<String>,
+    lines: LineDirectives,
 }
 
 impl SourceNames {
     /// The main file's name, and the headers as directives name them.
     #[must_use]
     pub fn new(main: &str, headers: impl IntoIterator<Item = String>) -> Self {
-        Self { main: main.to_owned(), headers: headers.into_iter().collect() }
+        let (main, headers) = (main.to_owned(), headers.into_iter().collect());
+        Self { main, headers, lines: LineDirectives::default() }
+    }
+
+    /// The same, where the main text counts its lines as it says in `#line`.
+    #[must_use]
+    pub fn with_lines_of(self, text: &str) -> Self {
+        Self { lines: LineDirectives::of(text), ..self }
+    }
+
+    /// Whether a path in messages or line tables is the name of the main text.
+    #[must_use]
+    pub fn is_main(&self, path: &str) -> bool {
+        self.known(path) == self.main
+    }
+
+    /// Where a line of a message or line table stands in the main text.
+    #[must_use]
+    pub fn written(&self, path: &str, line: u32) -> Written {
+        let known = self.known(path);
+        self.lines.written(known, self.is_main(path), line)
+    }
+
+    /// A name for a place that is no line of the main text, although it is counted as one.
+    #[must_use]
+    pub fn counted(&self, path: &str) -> String {
+        format!("{} (as `#line` counts)", self.known(path))
     }
 
     /// As the compiler spells the texts in its messages.

@@ -28,6 +28,20 @@ pub enum DeviceError {
     /// The CUDA driver refuses a launch for what it asks of the device.
     #[error("the device does not give what the launch asks for: {0}")]
     Demand(DriverError),
+    /// The driver would have to compile PTX that is newer than it.
+    #[error(
+        "the PTX says `.version {}.{}`; the driver (CUDA {}.{}) compiles PTX up to {}.{}: `lightbench doctor --fetch \
+         assembler` fetches an assembler, which makes machine code of it, or lower `.version`",
+        written.0, written.1, driver.0, driver.1, newest.0, newest.1
+    )]
+    NewerPtx {
+        /// The version that the text names.
+        written: (u32, u32),
+        /// The newest version that the driver compiles.
+        newest: (u32, u32),
+        /// The newest CUDA version that the driver knows.
+        driver: (u32, u32),
+    },
     /// The CUDA driver refuses a call.
     #[error(transparent)]
     Driver(#[from] DriverError),
@@ -55,6 +69,7 @@ impl DeviceError {
             | Self::Unknown(_)
             | Self::Demand(_)
             | Self::Driver(_)
+            | Self::NewerPtx { .. }
             | Self::Library(_)
             | Self::Passing(_) => false,
         }

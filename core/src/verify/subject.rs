@@ -10,6 +10,7 @@ use super::program::Program;
 use super::station::{Admission, ModuleImage};
 use super::verdict::{Checks, NotRun, Step};
 use crate::compile::facts::{Facts, LaunchFacts};
+use crate::compile::line_directives::Written;
 use crate::compile::ptx::LineMap;
 use crate::compile::source_names::SourceNames;
 use crate::project::Language;
@@ -130,11 +131,17 @@ impl Origins {
             return;
         }
         let chain = self.lines.at(place.ptx.0);
-        let own = chain.iter().find(|at| self.names.known(&at.file) == self.file);
-        if let Some(own) = own {
-            place.source = Some((self.file.clone(), own.line, own.column));
-        } else if let Some((file, ..)) = &mut place.source {
-            *file = self.names.known(file).to_owned();
+        let own = chain.iter().find_map(|at| match self.names.written(&at.file, at.line) {
+            Written::Line(line) => Some((line, at.column)),
+            Written::Unknown | Written::Elsewhere => None,
+        });
+        if let Some((line, column)) = own {
+            place.source = Some((self.file.clone(), line, column));
+        } else if let Some((file, line, _)) = &mut place.source {
+            *file = match self.names.written(file, *line) {
+                Written::Unknown => self.names.counted(file),
+                Written::Line(_) | Written::Elsewhere => self.names.known(file).to_owned(),
+            };
         }
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use lightbench_core::compile::facts::{FactsError, Setting, selection};
+use lightbench_core::compile::ptx::header;
 use lightbench_core::compile::{
     Artifact, Build, CompileError, CompileJob, Compiler, KernelFacts, SourceNames, artifact,
 };
@@ -81,7 +82,7 @@ impl File {
         }
     }
 
-    /// Compiles CUDA; PTX is what a device reads.
+    /// Compiles CUDA; PTX is what a device reads, unless it is too new for the driver of a GPU.
     pub(super) fn compile(
         self,
         session: &Session,
@@ -89,12 +90,24 @@ impl File {
         device: &Description,
     ) -> Result<Code, Outcome> {
         match self.kernel.language {
-            Language::Cuda => self.compile_cuda(session, arguments, device),
-            Language::Ptx => self.take_ptx(arguments),
+            Language::Ptx if !self.is_too_new_for_the_driver(device) => {
+                self.take_ptx(arguments, device)
+            }
+            Language::Cuda | Language::Ptx => self.compile_text(session, arguments, device),
         }
     }
 
-    fn compile_cuda(
+    /// Whether the assembler must make machine code of the PTX, because the driver of the device does not.
+    fn is_too_new_for_the_driver(&self, device: &Description) -> bool {
+        match &device.kind {
+            DeviceKind::Virtual => false,
+            DeviceKind::Cuda { driver, .. } => {
+                header::newer_than_driver(&self.kernel.source, *driver).is_some()
+            }
+        }
+    }
+
+    fn compile_text(
         self,
         session: &Session,
         arguments: &Launch,
@@ -111,7 +124,9 @@ impl File {
         Ok(self.code(file, artifact, compiler, notices))
     }
 
-    fn take_ptx(self, arguments: &Launch) -> Result<Code, Outcome> {
+    fn take_ptx(self, arguments: &Launch, device: &Description) -> Result<Code, Outcome> {
+        artifact::check_header(&self.kernel.source, device.capability)
+            .map_err(|said| self.rejected(&CompileError::Rejected(said).into(), arguments))?;
         let name = kernel_file::shown_name(&self.kernel);
         let names = SourceNames::new(&name, []);
         let artifact = artifact::from_assembler(self.kernel.source.clone(), None, names)

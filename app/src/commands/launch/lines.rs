@@ -1,5 +1,6 @@
 //! From a line of PTX to the line of the launched file that it came from.
 
+use lightbench_core::compile::line_directives::Written;
 use lightbench_core::project::Language;
 
 use super::code::Code;
@@ -20,10 +21,10 @@ impl Code {
             Language::Ptx => Some(OwnLine { line: ptx_line, column: 0 }),
             Language::Cuda => {
                 let chain = self.artifact.module.line_map.at(ptx_line);
-                let own = chain
-                    .iter()
-                    .find(|at| self.artifact.names.known(&at.file) == self.origins.file)?;
-                Some(OwnLine { line: own.line, column: own.column })
+                chain.iter().find_map(|at| match self.artifact.names.written(&at.file, at.line) {
+                    Written::Line(line) => Some(OwnLine { line, column: at.column }),
+                    Written::Unknown | Written::Elsewhere => None,
+                })
             }
         }
     }

@@ -9,6 +9,7 @@ mod modelled;
 mod print;
 mod request;
 mod text;
+mod variables;
 
 use lightbench_core::arguments::{Buffer, SpecKind, match_specs};
 use lightbench_core::compile::KernelFacts;
@@ -78,6 +79,7 @@ fn launch(session: &Session, arguments: &Launch) -> Result<Outcome, Outcome> {
     let names = code.parameter_names(kernel);
     let image = Image { ptx: &code.artifact.ptx, cubin: code.artifact.cubin.as_deref() };
     let module = device.load(image).map_err(|error| unloaded(&error, &code, arguments))?;
+    variables::fill(device.as_mut(), module, &request.variables, arguments)?;
     let (values, buffers) = make(device.as_mut(), &request, &names, arguments)?;
     let launch = execution::Launch {
         module,

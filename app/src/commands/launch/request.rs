@@ -11,6 +11,7 @@ use lightbench_core::device::{Content, Device, DeviceError, DeviceName, Watch};
 use lightbench_core::virtual_gpu::machine::{Approximation, BlockOrder};
 use lightbench_core::virtual_gpu::{Checks, Races, Schedule};
 
+use super::variables::Variable;
 use super::{Printed, refused};
 use crate::args::{Approximations, Blocks, CheckSet, Launch, Order};
 use crate::outcome::Outcome;
@@ -22,6 +23,7 @@ const TIME_LIMIT: Duration = Duration::from_secs(60);
 /// What was asked for.
 pub(super) struct Request {
     pub(super) specs: Vec<Spec>,
+    pub(super) variables: Vec<Variable>,
     pub(super) device: DeviceName,
     pub(super) watch: Watch,
 }
@@ -39,10 +41,17 @@ impl Request {
                 Err(error) => wrong.push(error.to_string()),
             }
         }
+        let mut variables = Vec::new();
+        for text in &arguments.variables {
+            match Variable::parse(text) {
+                Ok(variable) => variables.push(variable),
+                Err(error) => wrong.push(error),
+            }
+        }
         if !wrong.is_empty() {
             return Err(refused("arguments", &wrong.join("\n"), arguments));
         }
-        let request = Self { specs, device, watch: watch(arguments) };
+        let request = Self { specs, variables, device, watch: watch(arguments) };
         for index in &arguments.prints {
             if request.buffer(*index).is_none() {
                 let message = request.no_buffer(*index);

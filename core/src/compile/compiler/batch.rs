@@ -177,7 +177,7 @@ impl Asked<'_> {
 fn read(answer: NvrtcOutput, cuda: &CudaSource, origin: Origin) -> Result<Compiled, CompileError> {
     let own = cuda.headers.iter().map(|(name, _)| name.clone());
     let own = own.filter(|name| *name != prelude::PRELUDE_NAME);
-    let names = SourceNames::new(&cuda.name, own);
+    let names = SourceNames::new(&cuda.name, own).with_lines_of(&cuda.text);
     let artifact = artifact::from_compiler(answer, &cuda.name_expressions, names)
         .map_err(CompileError::Rejected)?;
     Ok(Compiled { artifact, origin })

@@ -9,6 +9,7 @@
 mod directives;
 mod forgery;
 mod lexer;
+mod line_directives;
 mod name;
 mod refusal;
 
@@ -17,6 +18,7 @@ mod tests;
 
 pub use directives::{IncludeDirective, scan};
 pub use forgery::{Forgery, HeadersBehind, forgery};
+pub use line_directives::{LineDirective, line_directives};
 pub use refusal::{Place, Reason, Refusal};
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

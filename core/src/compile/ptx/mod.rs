@@ -3,6 +3,7 @@
 //! It reads what NVRTC, Triton and people write, in one pass over the text; it checks nothing
 //! and executes nothing. Source: PTX ISA 9.0, chapters 4, 5 and 11.
 
+pub mod header;
 mod line_map;
 mod reader;
 mod tokens;

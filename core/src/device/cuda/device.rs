@@ -20,6 +20,7 @@ use super::stopwatch::{Stopwatch, Trouble};
 use super::stream::Room;
 use super::telemetry::Telemetry;
 use super::{attributes, fault, function};
+use crate::compile::ptx::header;
 use crate::device::error::{DeviceError, OpenError};
 use crate::device::execution::{
     Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Direct, Image,
@@ -291,6 +292,19 @@ impl CudaDevice {
     }
 }
 
+impl CudaDevice {
+    /// The PTX, if its version is one that the driver compiles.
+    fn compiled_by_driver<'p>(&self, ptx: &'p str) -> Result<&'p str, DeviceError> {
+        let DeviceKind::Cuda { driver, .. } = &self.description.kind else { return Ok(ptx) };
+        match header::newer_than_driver(ptx, *driver) {
+            Some((written, newest)) => {
+                Err(DeviceError::NewerPtx { written, newest, driver: *driver })
+            }
+            None => Ok(ptx),
+        }
+    }
+}
+
 impl Device for CudaDevice {
     fn description(&self) -> &Description {
         &self.description
@@ -300,7 +314,7 @@ impl Device for CudaDevice {
         self.context.enter()?;
         self.modules.push(match image.cubin {
             Some(cubin) => LoadedModule::of_cubin(cubin)?,
-            None => LoadedModule::of_ptx(image.ptx)?,
+            None => LoadedModule::of_ptx(self.compiled_by_driver(image.ptx)?)?,
         });
         Ok(ModuleId(self.modules.len() - 1))
     }

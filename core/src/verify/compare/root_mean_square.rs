@@ -16,6 +16,11 @@
 //! Of few elements the root mean square scatters; the limit grows by `1 + 2/√elements`, so that a single one may be
 //! three times as large. Rounding to the output's dtype is not counted: from each error half an ulp is taken off.
 //!
+//! Tensor cores cut their f32 accumulator towards zero after each instruction. That error has one sign: it grows with the
+//! number of instructions, 0.16 · terms · u · |reference| for three products of TF32 parts, eight terms at a time. A weight
+//! of terms/6 instead of √terms would accept it, and with it one plain TF32 product of 1,000 positive terms. So the weight
+//! stays, and a split product passes where accumulators are added in f32 every 256 terms (docs/verification.md).
+//!
 //! Sums are kept with a common power of two, so that squares of no f64 overflow or vanish.
 
 use super::super::element::power_of_two;

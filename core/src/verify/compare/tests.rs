@@ -3,6 +3,7 @@
 mod elements;
 mod others;
 mod precision;
+mod splits;
 
 use super::*;
 use crate::project::manifest::Accuracy;

@@ -205,15 +205,15 @@ impl<'t> Names<'_, 't> {
     /// The values of an operand that is no address.
     fn values(&self, operand: &Operand<'t>) -> Vec<Value<'t>> {
         match operand {
-            Operand::Name { name, .. } => self.value(name).into_iter().collect(),
+            // A component stands for the whole vector register, which errs towards finding too much.
+            Operand::Name { name, .. }
+            | Operand::Component { name, .. }
+            | Operand::Negative { name, .. } => self.value(name).into_iter().collect(),
             Operand::Vector(elements) | Operand::Group(elements) => {
                 elements.iter().flat_map(|element| self.values(element)).collect()
             }
             Operand::Pair(first, _) => self.value(first).into_iter().collect(),
-            Operand::Address(_)
-            | Operand::Component { .. }
-            | Operand::Literal(_)
-            | Operand::Not(_) => Vec::new(),
+            Operand::Address(_) | Operand::Literal(_) | Operand::Not(_) => Vec::new(),
         }
     }
 
@@ -322,6 +322,7 @@ struct Judge<'a, 't> {
 impl<'t> Judge<'_, 't> {
     fn instruction(&mut self, instruction: &Instruction<'t>) {
         let operands = &instruction.operands;
+        self.lose_what_is_returned(instruction);
         match does(instruction.opcode) {
             Does::Moves | Does::Loads | Does::Looks => {}
             Does::Calls => {
@@ -355,6 +356,16 @@ impl<'t> Judge<'_, 't> {
                         self.lose(operand);
                     }
                 }
+            }
+        }
+    }
+
+    /// A result that is declared in `.reg` goes to the caller as it is.
+    fn lose_what_is_returned(&mut self, instruction: &Instruction<'t>) {
+        let Some((first, _)) = instruction.operands.first() else { return };
+        for local in self.names.locals(first) {
+            if local.kind == Kind::Return {
+                self.lost.extend(self.flow.addresses(Value::Local(local)));
             }
         }
     }

@@ -123,9 +123,10 @@ fn mentions<'t>(body: &Body<'t>, found: &mut impl FnMut(&'t str)) {
 /// Every name in an operand. Vectors and groups hold plain operands only.
 pub(super) fn each_name<'t>(operand: &Operand<'t>, found: &mut impl FnMut(&'t str)) {
     match operand {
-        Operand::Name { name, .. } | Operand::Component { name, .. } | Operand::Not(name) => {
-            found(name);
-        }
+        Operand::Name { name, .. }
+        | Operand::Component { name, .. }
+        | Operand::Negative { name, .. }
+        | Operand::Not(name) => found(name),
         Operand::Pair(first, second) => {
             found(first);
             found(second);

@@ -52,7 +52,9 @@ impl<'t> Scopes<'t> {
     pub(super) fn of(function: &Function<'t>) -> Self {
         let mut scopes = Self { open: vec![Scope::default()], next: 1 };
         for parameter in &function.signature.parameters {
-            scopes.add(parameter, Kind::Parameter);
+            // Old-ABI parameters are registers: what is stored behind them is no preparation of a call.
+            let is_register = parameter.space == "reg";
+            scopes.add(parameter, if is_register { Kind::Register } else { Kind::Parameter });
         }
         for result in &function.signature.returns {
             scopes.add(result, Kind::Return);

@@ -87,6 +87,7 @@ pub(super) fn callee<'t>(instruction: &Instruction<'t>) -> Option<&'t str> {
         | Operand::Vector(_)
         | Operand::Pair(..)
         | Operand::Not(_)
+        | Operand::Negative { .. }
         | Operand::Group(_) => None,
     })
 }

@@ -426,6 +426,7 @@ pub(super) fn of_device(error: &DeviceError) -> StationFailure {
     let text = error.to_string();
     match error {
         error if error.is_unsupported() => StationFailure::NotSupported(text),
+        DeviceError::NewerPtx { .. } => StationFailure::NotSupported(text),
         DeviceError::Load(_) => StationFailure::Load(text),
         DeviceError::Launch(_)
         | DeviceError::Variable(_)

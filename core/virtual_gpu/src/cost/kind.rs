@@ -10,6 +10,7 @@ use super::super::isa::logic::Logic;
 use super::super::isa::matrix::Matrix;
 use super::super::isa::memory::Space;
 use super::super::isa::scalar::ScalarType;
+use super::super::isa::video::Video;
 use super::super::lower::code::Code;
 
 macro_rules! kinds {
@@ -195,7 +196,9 @@ fn integer(what: Integer) -> Kind {
             by_width(ty.into(), Kind::Integer32, Kind::Integer64)
         }
         // Several machine instructions since Volta; as one of them it stays a bound.
-        Integer::AddPacked(_) | Integer::AbsoluteDifferences(_) => Kind::Integer32,
+        Integer::AddPacked(_) => Kind::Integer32,
+        Integer::Video(Video::Product(_)) => Kind::Multiply32,
+        Integer::Video(Video::Scalar(_) | Video::Packed(_)) => Kind::Integer32,
         Integer::Multiply(_, ty) | Integer::MultiplyAdd(_, ty, _) => {
             by_width(ty.into(), Kind::Multiply32, Kind::Multiply64)
         }

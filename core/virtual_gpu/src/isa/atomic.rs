@@ -2,7 +2,7 @@
 //! Instructions".
 
 use super::keyword::{keywords, scalar_subset};
-use super::memory::{Scope, Space, VectorWord, space};
+use super::memory::{Scope, Space, lanes, space};
 use super::scalar::{Fit, ScalarType};
 use super::signature::{Role, Signature};
 use super::{Decoded, Modifiers, Operation, Refusal, Row};
@@ -109,12 +109,7 @@ fn atomic(m: &mut Modifiers<'_>, old_value: OldValue) -> Decoded {
         return Err(m.combination("atomics take .global, .shared or generic addresses"));
     }
     let (update, ty) = update(m)?;
-    let lanes = match m.optional() {
-        None => 1,
-        Some(VectorWord::Two) => 2,
-        Some(VectorWord::Four) => 4,
-        Some(VectorWord::Eight) => 8,
-    };
+    let lanes = lanes(m);
     let swaps = matches!(update, Update::CompareAndSwap(_));
     if swaps && old_value == OldValue::Dropped {
         return Err(m.combination("`red` does not compare and swap"));

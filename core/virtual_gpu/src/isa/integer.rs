@@ -1,9 +1,9 @@
-//! Integer arithmetic. PTX ISA, section "Integer Arithmetic Instructions"; of section "SIMD Video Instructions" what
-//! NVRTC still writes.
+//! Integer arithmetic. PTX ISA, section "Integer Arithmetic Instructions".
 
 use super::keyword::{keywords, scalar_subset};
 use super::scalar::ScalarType;
 use super::signature::{mixed, uniform};
+use super::video::Video;
 use super::{Decoded, Modifiers, Operation, Row};
 
 scalar_subset! {
@@ -92,30 +92,8 @@ pub enum Integer {
     DotProduct4(WordType, WordType),
     /// Two products of a 16-bit number and a byte (from which half of `b`), added to `c`.
     DotProduct2(Part, WordType, WordType),
-    /// `|a - b|` of each of four bytes, side by side or added to `c`.
-    AbsoluteDifferences(BytePairs),
-}
-
-/// How `vabsdiff4` reads and joins bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BytePairs {
-    /// The type of the result, by which `.sat` limits each byte.
-    pub result: WordType,
-    /// How the bytes of `a` and `b` are extended.
-    pub sources: [WordType; 2],
-    /// `.sat`.
-    pub overflow: Overflow,
-    /// `.add`.
-    pub join: Join,
-}
-
-/// What becomes of four results.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Join {
-    /// They stand side by side.
-    Bytes,
-    /// They are added to the last operand.
-    Sum,
+    /// Arithmetic on bytes and halves of words.
+    Video(Video),
 }
 
 const TYPES: &[ScalarType] = IntegerType::SCALARS;
@@ -153,13 +131,6 @@ pub(crate) const TABLE: &[Row] = &[
     Row::any("dp2a", |m| {
         let (part, a, b) = (m.required()?, m.required()?, m.required()?);
         done(Integer::DotProduct2(part, a, b), dot_product(a, b))
-    }),
-    Row::any("vabsdiff4", |m| {
-        let (result, a, b) = (m.required()?, m.required()?, m.required()?);
-        let overflow = if m.flag("sat") { Overflow::Saturate } else { Overflow::Wrap };
-        let join = if m.flag("add") { Join::Sum } else { Join::Bytes };
-        let pairs = BytePairs { result, sources: [a, b], overflow, join };
-        done(Integer::AbsoluteDifferences(pairs), uniform(ScalarType::B32, 3))
     }),
 ];
 

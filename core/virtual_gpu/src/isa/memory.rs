@@ -1,5 +1,5 @@
 //! Loads, stores and hints. PTX ISA, section "Data Movement and Conversion Instructions": `ld`, `ld.global.nc`,
-//! `ldu`, `st`, `prefetch`, `prefetchu`, `applypriority`, `discard`; section "Memory Consistency Model".
+//! `ldu`, `st`, `prefetch`, `prefetchu`, `applypriority`, `discard`, `createpolicy`; section "Memory Consistency Model".
 
 use super::keyword::{keywords, scalar_subset};
 use super::scalar::{Fit, ScalarType};
@@ -66,6 +66,25 @@ keywords! {
 keywords! {
     /// A level of cache.
     CacheLevel: "a level of cache" { L1 = "L1", L2 = "L2" }
+}
+keywords! {
+    /// How long lines under a policy should stay.
+    PolicyPriority: "an eviction priority of the second level" {
+        Last = "L2::evict_last", Normal = "L2::evict_normal", First = "L2::evict_first",
+        Unchanged = "L2::evict_unchanged",
+    }
+}
+keywords! {
+    /// How long the other lines should stay.
+    OtherPriority: "a second eviction priority" {
+        First = "L2::evict_first", Unchanged = "L2::evict_unchanged",
+    }
+}
+keywords! {
+    /// From what a cache policy is made.
+    PolicySource: "`.fractional`, `.range` or `.cvt`" {
+        Fraction = "fractional", Range = "range", Property = "cvt",
+    }
 }
 scalar_subset! {
     /// What can be loaded and stored.
@@ -134,6 +153,8 @@ pub enum Memory {
     Prioritise(Space),
     /// Say that a line's content does not matter any more.
     Discard(Space),
+    /// Make a policy that `.L2::cache_hint` takes. Its 64 bits are opaque.
+    CreatePolicy(PolicySource),
 }
 
 pub(crate) const TABLE: &[Row] = &[
@@ -165,10 +186,44 @@ pub(crate) const TABLE: &[Row] = &[
         m.require_flag("L2", "`.L2`")?;
         line_hint(m, Memory::Discard)
     }),
+    Row::any("createpolicy", create_policy),
 ];
 
 fn done(operation: Memory, signature: Signature) -> Decoded {
     Ok((Operation::Memory(operation), signature))
+}
+
+fn create_policy(m: &mut Modifiers<'_>) -> Decoded {
+    let policy = Role::Write(ScalarType::B64, Fit::Exact);
+    let read = |ty| Role::Read(ty, Fit::Exact);
+    let source: PolicySource = m.required()?;
+    let signature = match source {
+        PolicySource::Property => {
+            m.require_flag("L2", "`.L2`")?;
+            Signature::new(&[policy, read(ScalarType::B64)])
+        }
+        PolicySource::Fraction => {
+            priorities(m)?;
+            Signature::new(&[policy, read(ScalarType::F32)]).optional(1)
+        }
+        PolicySource::Range => {
+            let space = space(m);
+            if !matches!(space, Space::Generic | Space::Global) {
+                return Err(m.combination("a policy covers .global or generic addresses"));
+            }
+            priorities(m)?;
+            let size = read(ScalarType::B32);
+            Signature::new(&[policy, Role::Address(space), size, size])
+        }
+    };
+    m.require_flag("b64", ".b64")?;
+    done(Memory::CreatePolicy(source), signature)
+}
+
+fn priorities(m: &mut Modifiers<'_>) -> Result<(), Refusal> {
+    let _: PolicyPriority = m.required()?;
+    let _: Option<OtherPriority> = m.optional();
+    Ok(())
 }
 
 fn line_hint(m: &mut Modifiers<'_>, operation: fn(Space) -> Memory) -> Decoded {
@@ -208,6 +263,16 @@ fn ordering(m: &mut Modifiers<'_>) -> Result<Ordering, Refusal> {
     Ok(Ordering::Weak)
 }
 
+/// How many elements are named: one where there is no width.
+pub(crate) fn lanes(m: &mut Modifiers<'_>) -> u8 {
+    match m.optional() {
+        None => 1,
+        Some(VectorWord::Two) => 2,
+        Some(VectorWord::Four) => 4,
+        Some(VectorWord::Eight) => 8,
+    }
+}
+
 fn access(m: &mut Modifiers<'_>, ordering: Ordering) -> Result<Access, Refusal> {
     let space = space(m);
     let hints = CacheHints {
@@ -216,12 +281,7 @@ fn access(m: &mut Modifiers<'_>, ordering: Ordering) -> Result<Access, Refusal> 
         second_eviction: m.optional(),
         prefetch: m.optional(),
     };
-    let lanes = match m.optional() {
-        None => 1,
-        Some(VectorWord::Two) => 2,
-        Some(VectorWord::Four) => 4,
-        Some(VectorWord::Eight) => 8,
-    };
+    let lanes = lanes(m);
     let element = m.required()?;
     let bits = ScalarType::from(element).bits() * u32::from(lanes);
     if bits > 256 || (bits == 256 && !matches!(space, Space::Global | Space::Generic)) {

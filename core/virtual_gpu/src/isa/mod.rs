@@ -29,13 +29,14 @@ pub mod system;
 #[cfg(test)]
 mod tests;
 pub mod unsupported;
+pub mod video;
 pub mod warp;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 pub use keyword::Keyword;
-pub(crate) use modifiers::{Modifiers, spelling};
+pub(crate) use modifiers::{Modifiers, OperandForms, SELECTED, spelling};
 use refusal::Refusal;
 use scalar::ScalarType;
 use signature::Signature;
@@ -137,6 +138,7 @@ impl Row {
 const FAMILIES: &[&[Row]] = &[
     extended::TABLE,
     integer::TABLE,
+    video::TABLE,
     approximate::TABLE,
     float::TABLE,
     half::TABLE,
@@ -171,8 +173,12 @@ pub fn opcodes() -> Vec<&'static str> {
     names
 }
 
-/// Decodes an opcode and its modifiers; `operands` is how many operands are written behind them.
-pub(crate) fn decode(opcode: &str, words: &[&str], operands: usize) -> Decoded {
+/// Decodes an opcode and its modifiers; `operands` is how the operands behind them are written.
+pub(crate) fn decode<'m>(
+    opcode: &'m str,
+    words: &'m [&'m str],
+    operands: impl Into<OperandForms<'m>>,
+) -> Decoded {
     if let Some(reason) = unsupported::reason(opcode, words) {
         let instruction = spelling(opcode, words);
         return Err(Refusal::Unsupported { instruction, reason });
@@ -180,7 +186,7 @@ pub(crate) fn decode(opcode: &str, words: &[&str], operands: usize) -> Decoded {
     let Some(rows) = ROWS.get(opcode) else {
         return Err(Refusal::Unknown { instruction: spelling(opcode, words) });
     };
-    let mut modifiers = Modifiers::new(opcode, words, operands)?;
+    let mut modifiers = Modifiers::new(opcode, words, operands.into())?;
     let row = rows
         .iter()
         .find(|row| row.takes(&modifiers))

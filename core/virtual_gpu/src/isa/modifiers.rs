@@ -4,23 +4,42 @@ use super::keyword::Keyword;
 use super::refusal::Refusal;
 use super::scalar::ScalarType;
 
+/// How operands are written, as far as it says what the instruction is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct OperandForms<'m> {
+    /// How many there are: some instructions mean another thing with one more.
+    pub(crate) count: usize,
+    /// The selectors of a video instruction: `h1` of `%r2.h1`.
+    pub(crate) selectors: [Option<&'m str>; SELECTED],
+    /// Whether a minus sign stands before a register.
+    pub(crate) negated: [bool; SELECTED],
+}
+
+/// Operands that may have a selector or a sign: a result and three sources.
+pub(crate) const SELECTED: usize = 4;
+
+impl From<usize> for OperandForms<'_> {
+    fn from(count: usize) -> Self {
+        Self { count, ..Self::default() }
+    }
+}
+
 /// What is written behind an opcode, and what of it has been understood.
 pub(crate) struct Modifiers<'m> {
     opcode: &'m str,
     words: &'m [&'m str],
     taken: u64,
-    operands: usize,
+    operands: OperandForms<'m>,
 }
 
 impl<'m> Modifiers<'m> {
     /// More modifiers than any instruction has.
     const MOST: usize = 32;
 
-    /// `operands` is how many operands are written: some instructions mean another thing with one more.
     pub(crate) fn new(
         opcode: &'m str,
         words: &'m [&'m str],
-        operands: usize,
+        operands: OperandForms<'m>,
     ) -> Result<Self, Refusal> {
         let modifiers = Self { opcode, words, taken: 0, operands };
         match words.get(Self::MOST) {
@@ -31,7 +50,17 @@ impl<'m> Modifiers<'m> {
 
     /// How many operands the instruction has.
     pub(crate) fn operands(&self) -> usize {
-        self.operands
+        self.operands.count
+    }
+
+    /// The selector of an operand, counted from the result.
+    pub(crate) fn selector(&self, operand: usize) -> Option<&'m str> {
+        self.operands.selectors.get(operand).copied().flatten()
+    }
+
+    /// Whether a minus sign stands before the register of an operand, counted from the result.
+    pub(crate) fn is_negated(&self, operand: usize) -> bool {
+        self.operands.negated.get(operand).is_some_and(|negated| *negated)
     }
 
     /// The first type among the modifiers: it tells families of the same opcode apart.

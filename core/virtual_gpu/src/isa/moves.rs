@@ -2,7 +2,7 @@
 //! `mov`, `cvta`, `isspacep`.
 
 use super::keyword::{keywords, scalar_subset};
-use super::memory::Space;
+use super::memory::{Space, lanes};
 use super::scalar::{Fit, ScalarType};
 use super::signature::{Role, Signature};
 use super::{Decoded, Modifiers, Operation, Row};
@@ -28,6 +28,8 @@ keywords! {
 /// Moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Move {
+    /// `d = a` for each element of two vectors, or of the coordinates of a special register.
+    CopyVector(MoveType),
     /// `d = a`; a vector on either side packs or unpacks, a symbol gives its address.
     Copy(MoveType),
     /// An address of a space becomes a generic one.
@@ -40,7 +42,11 @@ pub enum Move {
 
 pub(crate) const TABLE: &[Row] = &[
     Row::any("mov", |m| {
+        let count = lanes(m);
         let ty: MoveType = m.required()?;
+        if count > 1 {
+            return vector(m, count, ty);
+        }
         let roles = [Role::MoveDestination(ty.into()), Role::MoveSource(ty.into())];
         Ok((Operation::Move(Move::Copy(ty)), Signature::new(&roles)))
     }),
@@ -59,6 +65,17 @@ pub(crate) const TABLE: &[Row] = &[
         Ok((Operation::Move(Move::IsInSpace(space)), Signature::new(&roles)))
     }),
 ];
+
+/// PTX ISA, "Vectors as Operands", and the examples of `%tid` and `%clusterid`.
+fn vector(m: &Modifiers<'_>, count: u8, element: MoveType) -> Decoded {
+    let ty = ScalarType::from(element);
+    if ty == ScalarType::Pred || ty.bits() > 64 {
+        return Err(m.combination("the elements of a vector have 8 to 64 bits"));
+    }
+    let destination = Role::WriteVector { count, ty, fit: Fit::Exact };
+    let roles = [destination, Role::VectorSource { count, ty }];
+    Ok((Operation::Move(Move::CopyVector(element)), Signature::new(&roles)))
+}
 
 impl Window {
     /// The space behind the window.

@@ -24,6 +24,8 @@ pub(crate) enum Role {
     ReadPredicate,
     /// Any of what `mov` takes: a register, a constant, a special register, an address, a vector.
     MoveSource(ScalarType),
+    /// A vector that is read, or a special register with coordinates.
+    VectorSource { count: u8, ty: ScalarType },
     /// The other side: a register, or a vector that takes the pieces.
     MoveDestination(ScalarType),
     /// `[base+offset]`.
@@ -45,6 +47,7 @@ impl Role {
             | Self::ReadOrPredicate(_)
             | Self::ReadPredicate
             | Self::MoveSource(_)
+            | Self::VectorSource { .. }
             | Self::Address(_)
             | Self::Constant { .. } => false,
         }

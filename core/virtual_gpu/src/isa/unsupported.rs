@@ -9,16 +9,12 @@ pub enum Reason {
     HopperAsynchronous,
     /// Textures and surfaces.
     Texture,
-    /// SIMD video instructions.
-    Video,
     /// Tensor memory and tensor cores of Blackwell.
     BlackwellTensor,
     /// `mma` on sparse matrices.
     Sparse,
     /// Memory shared by several GPUs.
     MultiGpu,
-    /// Cache residency policies.
-    CachePolicy,
     /// Stack that grows at run time.
     DynamicStack,
     /// Shuffles and votes without `.sync`, gone from every target since sm_70.
@@ -30,11 +26,9 @@ impl fmt::Display for Reason {
         formatter.write_str(match self {
             Self::HopperAsynchronous => "asynchronous Hopper instructions are planned",
             Self::Texture => "textures and surfaces are not modelled",
-            Self::Video => "video instructions are not modelled",
             Self::BlackwellTensor => "tensor memory of Blackwell is not modelled",
             Self::Sparse => "sparse matrices are not modelled",
             Self::MultiGpu => "only one GPU is modelled",
-            Self::CachePolicy => "cache policies are not modelled",
             Self::DynamicStack => "a stack that grows at run time is not modelled",
             Self::RemovedWarpOperation => "without `.sync` it left PTX with sm_70; name the lanes",
         })
@@ -49,35 +43,7 @@ const OPCODES: &[(Reason, &[&str])] = &[
     ),
     (Reason::BlackwellTensor, &["tcgen05", "clusterlaunchcontrol"]),
     (Reason::Texture, &["tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep"]),
-    (
-        Reason::Video,
-        &[
-            "vadd",
-            "vsub",
-            "vabsdiff",
-            "vmin",
-            "vmax",
-            "vshl",
-            "vshr",
-            "vmad",
-            "vset",
-            "vadd2",
-            "vsub2",
-            "vavrg2",
-            "vabsdiff2",
-            "vmin2",
-            "vmax2",
-            "vset2",
-            "vadd4",
-            "vsub4",
-            "vavrg4",
-            "vmin4",
-            "vmax4",
-            "vset4",
-        ],
-    ),
     (Reason::MultiGpu, &["multimem"]),
-    (Reason::CachePolicy, &["createpolicy"]),
     (Reason::DynamicStack, &["alloca", "stacksave", "stackrestore"]),
 ];
 

@@ -226,6 +226,12 @@ impl Translator<'_> {
                 };
                 Ok((kind, self.register(register), address.offset))
             }
+            Base::Generic(symbol, space) => {
+                let (a, _) = self.symbol(symbol, address.offset)?;
+                let d = self.temporary(Bank::Doubles);
+                self.emit(Op { d, a, ..op(Code::ToGeneric(space)) });
+                Ok((BaseKind::Wide, d, 0))
+            }
             Base::Symbol(symbol) => {
                 if let Some(object) = super::object(self.module, self.id, symbol) {
                     let slot = self.pool(PoolValue::Address(object, address.offset));

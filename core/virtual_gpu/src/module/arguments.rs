@@ -4,11 +4,13 @@
 use super::super::error::Problem;
 use super::super::isa::memory::Space;
 use super::super::isa::scalar::{Fit, ScalarType};
+use super::super::isa::signature::Role;
 use super::super::ptx::token::excerpt;
 use super::super::ptx::tree;
+use super::declared::Declared;
 use super::layout::Parameter;
 use super::names::Binding;
-use super::operand::Symbol;
+use super::operand::{Operand, Symbol};
 use super::operands::{OperandError, Operands, describe, undeclared};
 use super::{CalleesId, FunctionId, Prototype, PrototypeId, RegisterId};
 
@@ -36,6 +38,29 @@ pub enum CallTarget {
 
 type Resolved<T> = Result<T, OperandError>;
 
+/// What stands for one parameter or result of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Passed {
+    /// A `.param` variable.
+    Slot(Symbol),
+    /// A register, a constant or the sink, of so many bytes.
+    Value(Operand, u64),
+}
+
+/// A call before its registers are given memory.
+pub(super) struct WrittenCall {
+    pub(super) target: CallTarget,
+    pub(super) arguments: Vec<Passed>,
+    pub(super) returns: Vec<Passed>,
+}
+
+/// Which way a value goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Argument,
+    Result,
+}
+
 /// The shape that a callee has.
 struct Shape<'s> {
     name: String,
@@ -43,17 +68,17 @@ struct Shape<'s> {
     returns: &'s [Parameter],
 }
 
-impl<'a> Operands<'_, 'a> {
+impl<'r, 'a> Operands<'r, 'a> {
     /// `(ret), callee, (args), prototype` in all the forms that PTX has.
     pub(super) fn call(
         &mut self,
         written: &[(tree::Operand<'a>, super::super::error::Place)],
         prototypes: &[Prototype],
-    ) -> Resolved<Call> {
+    ) -> Resolved<WrittenCall> {
         let mut rest = written.iter().map(|(operand, _)| operand).peekable();
-        let mut returns = Vec::new();
+        let mut returns: &[tree::Operand<'a>] = &[];
         if let Some(tree::Operand::Group(group)) = rest.peek() {
-            returns = self.slots(group)?;
+            returns = group;
             rest.next();
         }
         let callee = match rest.next() {
@@ -61,9 +86,9 @@ impl<'a> Operands<'_, 'a> {
             Some(other) => return Err(misplaced(&describe(other), "the name of a function")),
             None => return Err(misplaced("nothing", "the name of a function")),
         };
-        let mut arguments = Vec::new();
+        let mut arguments: &[tree::Operand<'a>] = &[];
         if let Some(tree::Operand::Group(group)) = rest.peek() {
-            arguments = self.slots(group)?;
+            arguments = group;
             rest.next();
         }
         let list = match rest.next() {
@@ -75,9 +100,15 @@ impl<'a> Operands<'_, 'a> {
             return Err(misplaced(&describe(extra), "the end of the call"));
         }
         let target = self.call_target(callee, list)?;
-        let call = Call { target, arguments, returns };
-        self.check_call(&call, callee, prototypes)?;
-        Ok(call)
+        let shape = self.shape(target, callee, prototypes);
+        let arguments = self.passed(arguments, shape.parameters, Direction::Argument)?;
+        let returns = self.passed(returns, shape.returns, Direction::Result)?;
+        // Which function of a list it is shows when it is called.
+        if !matches!(target, CallTarget::List(..)) {
+            check_sizes(&shape.name, "arguments", &self.sizes(&arguments), shape.parameters)?;
+            check_sizes(&shape.name, "results", &self.sizes(&returns), shape.returns)?;
+        }
+        Ok(WrittenCall { target, arguments, returns })
     }
 
     fn call_target(&mut self, callee: &'a str, list: Option<&'a str>) -> Resolved<CallTarget> {
@@ -98,20 +129,52 @@ impl<'a> Operands<'_, 'a> {
         }
     }
 
-    /// The `.param` variables of one pair of parentheses.
-    fn slots(&mut self, group: &[tree::Operand<'a>]) -> Resolved<Vec<Symbol>> {
-        group.iter().map(|operand| self.slot(operand)).collect()
+    /// What stands in one pair of parentheses. Where it is no `.param` variable, the callee gives the type of constants.
+    fn passed(
+        &mut self,
+        group: &[tree::Operand<'a>],
+        parameters: &[Parameter],
+        direction: Direction,
+    ) -> Resolved<Vec<Passed>> {
+        let mut all = Vec::with_capacity(group.len());
+        for (index, operand) in group.iter().enumerate() {
+            all.push(self.passed_one(operand, parameters.get(index), direction)?);
+        }
+        Ok(all)
     }
 
-    fn slot(&mut self, operand: &tree::Operand<'a>) -> Resolved<Symbol> {
-        let tree::Operand::Name { name, offset: 0 } = operand else {
-            return Err(misplaced(&describe(operand), "a `.param` variable"));
-        };
-        match self.symbol(name) {
-            Some(symbol) if self.slot_bytes(symbol).is_some() => Ok(symbol),
-            Some(_) => Err(misplaced(&describe(operand), "a `.param` variable")),
-            None => Err(OperandError::Problem(undeclared("`.param` variable", name))),
+    fn passed_one(
+        &mut self,
+        operand: &tree::Operand<'a>,
+        parameter: Option<&Parameter>,
+        direction: Direction,
+    ) -> Resolved<Passed> {
+        if let tree::Operand::Name { name, offset: 0 } = operand
+            && let Some(symbol) = self.symbol(name)
+        {
+            return match self.slot_bytes(symbol) {
+                Some(_) => Ok(Passed::Slot(symbol)),
+                None => Err(misplaced(&describe(operand), "a `.param` variable or a register")),
+            };
         }
+        let Some(parameter) = parameter else {
+            return Err(misplaced(&describe(operand), "no further value: the callee has fewer"));
+        };
+        let fit = Fit::Exact;
+        let role = match direction {
+            Direction::Argument => Role::Read(parameter.element, fit),
+            Direction::Result => Role::Write(parameter.element, fit),
+        };
+        let value = self.check(role, operand)?;
+        Ok(Passed::Value(value, u64::from(parameter.element.bytes())))
+    }
+
+    fn sizes(&self, passed: &[Passed]) -> Vec<u64> {
+        let size = |passed: &Passed| match passed {
+            Passed::Slot(symbol) => self.slot_bytes(*symbol).unwrap_or(0),
+            Passed::Value(_, bytes) => *bytes,
+        };
+        passed.iter().map(size).collect()
     }
 
     /// The size of a `.param` variable; none for anything else.
@@ -131,48 +194,44 @@ impl<'a> Operands<'_, 'a> {
         }
     }
 
-    fn check_call(&self, call: &Call, callee: &str, prototypes: &[Prototype]) -> Resolved<()> {
+    /// What the callee takes and returns; of a list of functions, what its first one does.
+    fn shape<'s>(&self, target: CallTarget, callee: &str, prototypes: &'s [Prototype]) -> Shape<'s>
+    where
+        'r: 's,
+    {
         let name = excerpt(callee).to_owned();
-        let shape = match call.target {
-            CallTarget::Function(id) => {
-                let function = &self.declared.function_list[id.0 as usize];
-                let (parameters, returns) = (&function.parameters[..], &function.returns[..]);
-                Shape { name, parameters, returns }
-            }
+        let declared: &'r Declared<'a> = self.declared;
+        let of_function = |id: FunctionId, name| {
+            let function = &declared.function_list[id.0 as usize];
+            Shape { name, parameters: &function.parameters, returns: &function.returns }
+        };
+        match target {
+            CallTarget::Function(id) => of_function(id, name),
             CallTarget::Prototype(_, id) => {
                 let prototype = &prototypes[id.0 as usize];
-                let (parameters, returns) = (&prototype.parameters[..], &prototype.returns[..]);
-                Shape { name, parameters, returns }
+                Shape { name, parameters: &prototype.parameters, returns: &prototype.returns }
             }
-            // Which of them it is shows when it is called.
-            CallTarget::List(..) => return Ok(()),
-        };
-        self.check_slots(&shape.name, "arguments", &call.arguments, shape.parameters)?;
-        self.check_slots(&shape.name, "results", &call.returns, shape.returns)
-    }
-
-    fn check_slots(
-        &self,
-        callee: &str,
-        what: &str,
-        slots: &[Symbol],
-        parameters: &[Parameter],
-    ) -> Resolved<()> {
-        let found: Vec<u64> =
-            slots.iter().map(|slot| self.slot_bytes(*slot).unwrap_or(0)).collect();
-        let expected: Vec<u64> = parameters.iter().map(|parameter| parameter.bytes).collect();
-        // `name[]` takes whatever is passed: variadic functions declare it.
-        let fits = found.len() == expected.len()
-            && found.iter().zip(&expected).all(|(found, size)| found == size || *size == 0);
-        if fits {
-            return Ok(());
+            CallTarget::List(_, id) => match self.callees[id.0 as usize].first() {
+                Some(first) => of_function(*first, name),
+                None => Shape { name, parameters: &[], returns: &[] },
+            },
         }
-        Err(OperandError::Problem(Problem::Call {
-            callee: callee.to_owned(),
-            found: sizes(what, &found),
-            expected: sizes(what, &expected),
-        }))
     }
+}
+
+fn check_sizes(callee: &str, what: &str, found: &[u64], parameters: &[Parameter]) -> Resolved<()> {
+    let expected: Vec<u64> = parameters.iter().map(|parameter| parameter.bytes).collect();
+    // `name[]` takes whatever is passed: variadic functions declare it.
+    let fits = found.len() == expected.len()
+        && found.iter().zip(&expected).all(|(found, size)| found == size || *size == 0);
+    if fits {
+        return Ok(());
+    }
+    Err(OperandError::Problem(Problem::Call {
+        callee: callee.to_owned(),
+        found: sizes(what, found),
+        expected: sizes(what, &expected),
+    }))
 }
 
 fn sizes(what: &str, bytes: &[u64]) -> String {

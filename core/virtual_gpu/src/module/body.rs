@@ -10,11 +10,12 @@ use super::super::ptx::parse::MAX_ERRORS;
 use super::super::ptx::token::excerpt;
 use super::super::ptx::tree::{self, Declaration, Statement};
 use super::declared::{self, Declared};
-use super::layout;
+use super::layout::{self, Taker};
 use super::locations::{LocationId, Locations, SourceLine, source_line};
 use super::names::{Binding, Names, Taken};
 use super::operand::Operand;
 use super::operands::{OperandError, Operands, undeclared};
+use super::selectors;
 use super::{Body, CalleesId, Function, LocalId, Prototype, PrototypeId, RegisterId, TargetsId};
 
 /// An instruction that can be executed.
@@ -57,19 +58,25 @@ pub struct Guard {
     pub negated: bool,
 }
 
-/// Labels by scope and name: positions among the instructions.
+/// Labels by scope and name: positions among the instructions of the text.
 type Labels<'a> = HashMap<(u32, &'a str), u32>;
 
 /// Reads one body.
 pub(super) struct Reader<'r, 'a> {
     declared: &'r Declared<'a>,
-    function: &'r Function,
+    pub(super) function: &'r Function,
     files: &'r [(u32, String)],
     locations: &'r mut Locations<'a>,
     pub(super) names: Names<'a>,
     labels: Labels<'a>,
-    location: Option<LocationId>,
+    pub(super) location: Option<LocationId>,
     pub(super) body: Body,
+    /// Results that an old-ABI function returns in registers, by their place among its results.
+    pub(super) result_registers: Vec<(u32, RegisterId)>,
+    /// What the instruction at hand does behind itself: a call that takes results in registers.
+    pub(super) behind: Vec<Instruction>,
+    /// For each instruction of the text, the position of the first one that it became; at last, the end.
+    pub(super) starts: Vec<u32>,
     pub(super) errors: Vec<LoadError>,
 }
 
@@ -82,8 +89,20 @@ impl<'r, 'a> Reader<'r, 'a> {
     ) -> Self {
         let (names, labels) = (Names::new(), Labels::new());
         let (body, errors) = (Body::default(), Vec::new());
-        let location = None;
-        Self { declared, function, files, locations, names, labels, location, body, errors }
+        Self {
+            declared,
+            function,
+            files,
+            locations,
+            names,
+            labels,
+            location: None,
+            body,
+            result_registers: Vec::new(),
+            behind: Vec::new(),
+            starts: Vec::new(),
+            errors,
+        }
     }
 
     pub(super) fn read(
@@ -91,12 +110,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         written: &tree::Body<'a>,
         signature: &tree::Signature<'a>,
     ) -> Body {
-        for (index, parameter) in signature.parameters.iter().enumerate() {
-            self.bind(parameter.name, parameter.place, Binding::Parameter(index as u32));
-        }
-        for (index, parameter) in signature.returns.iter().enumerate() {
-            self.bind(parameter.name, parameter.place, Binding::Return(index as u32));
-        }
+        self.bind_parameters(signature);
         self.find_labels(&written.statements);
         let mut words = Vec::new();
         for statement in &written.statements {
@@ -104,6 +118,9 @@ impl<'r, 'a> Reader<'r, 'a> {
                 break;
             }
         }
+        self.starts.push(self.body.instructions.len() as u32);
+        self.store_results(None, written.statements.last().map_or(Place::default(), place_of));
+        self.resolve_labels();
         self.body.registers = std::mem::take(&mut self.names.registers);
         std::mem::take(&mut self.body)
     }
@@ -172,8 +189,9 @@ impl<'r, 'a> Reader<'r, 'a> {
                 words.clear();
                 let (first, last) = instruction.modifiers;
                 words.extend(&body.modifiers[first as usize..last as usize]);
+                self.starts.push(self.body.instructions.len() as u32);
                 match self.instruction(instruction, words) {
-                    Ok(decoded) => self.body.instructions.push(decoded),
+                    Ok(decoded) => self.emit(decoded),
                     Err((place, problem)) => self.report(place, problem),
                 }
             }
@@ -204,7 +222,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
     }
 
-    fn register_declaration(&mut self, written: &Declaration<'a>) {
+    pub(super) fn register_declaration(&mut self, written: &Declaration<'a>) {
         let ty = match layout::element(written, "register") {
             Ok(ty) => ty,
             Err(problem) => return self.report(written.place, problem),
@@ -221,8 +239,8 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     fn prototype(&mut self, name: &'a str, place: Place, signature: &tree::Signature<'a>) {
-        let parameters = layout::parameters(&signature.parameters);
-        let returns = layout::parameters(&signature.returns);
+        let parameters = layout::parameters(&signature.parameters, Taker::Function);
+        let returns = layout::parameters(&signature.returns, Taker::Function);
         match (parameters, returns) {
             (Ok(parameters), Ok(returns)) => {
                 let id = PrototypeId(self.body.prototypes.len() as u32);
@@ -260,7 +278,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.bind(name, place, Binding::Callees(id));
     }
 
-    fn bind(&mut self, name: &'a str, place: Place, binding: Binding) {
+    pub(super) fn bind(&mut self, name: &'a str, place: Place, binding: Binding) {
         if let Err(Taken) = self.names.bind(name, binding) {
             let name = excerpt(name).to_owned();
             self.report(place, Problem::Twice { name });
@@ -273,12 +291,14 @@ impl<'r, 'a> Reader<'r, 'a> {
         words: &[&'a str],
     ) -> Result<Instruction, (Place, Problem)> {
         let place = written.place;
-        let decoded = isa::decode(written.opcode, words, written.operands.len());
+        let (forms, plain) = selectors::split(written);
+        let decoded = isa::decode(written.opcode, words, forms);
         let (operation, signature) =
             decoded.map_err(|refusal| (place, Problem::Instruction(refusal)))?;
+        let written = plain.as_ref().unwrap_or(written);
         let guard = self.guard(written)?;
         let operands = match signature.control {
-            Some(kind) => self.control_operands(kind, written, words)?,
+            Some(kind) => self.control_operands(kind, written, words, guard)?,
             None => self.plain_operands(&signature, written, words)?,
         };
         let results = signature.destinations() as u8;
@@ -334,6 +354,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             names: &mut self.names,
             declared: self.declared,
             locals: &self.body.locals,
+            callees: &self.body.callees,
             function: self.function,
         }
     }
@@ -346,6 +367,20 @@ impl<'r, 'a> Reader<'r, 'a> {
     fn source_line(&self) -> Option<SourceLine> {
         let location = self.locations.get(self.location?)?;
         Some(source_line(self.files, location))
+    }
+}
+
+/// Where a statement stands, as far as it says so.
+fn place_of(statement: &Statement<'_>) -> Place {
+    match statement {
+        Statement::Open(place)
+        | Statement::Label(_, place)
+        | Statement::Prototype { place, .. }
+        | Statement::BranchTargets { place, .. }
+        | Statement::CallTargets { place, .. } => *place,
+        Statement::Instruction(instruction) => instruction.place,
+        Statement::Declaration(declaration) => declaration.place,
+        Statement::Close | Statement::Location(_) => Place::default(),
     }
 }
 

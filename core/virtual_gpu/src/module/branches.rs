@@ -5,7 +5,7 @@ use super::super::isa;
 use super::super::isa::scalar::{Fit, ScalarType};
 use super::super::isa::signature::{ControlOperands, Role};
 use super::super::ptx::tree;
-use super::body::{Reader, problem};
+use super::body::{Guard, Reader, problem};
 use super::names::Binding;
 use super::operand::Operand;
 use super::operands::undeclared;
@@ -18,6 +18,7 @@ impl<'a> Reader<'_, 'a> {
         kind: ControlOperands,
         written: &tree::Instruction<'a>,
         words: &[&'a str],
+        guard: Option<Guard>,
     ) -> Resolved {
         match kind {
             ControlOperands::Label => self.branch(written, words),
@@ -28,6 +29,7 @@ impl<'a> Reader<'_, 'a> {
                 self.body.prototypes = prototypes;
                 let call = call
                     .map_err(|error| (written.place, problem(error, 1, written.opcode, words)))?;
+                let call = self.pass_registers(call, guard, written.place);
                 Ok([Operand::Call(Box::new(call))].into())
             }
         }

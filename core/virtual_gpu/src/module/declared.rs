@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::super::error::{Place, Problem};
 use super::super::ptx::parse::MAX_ERRORS;
 use super::super::ptx::tree::{self, Declaration, FunctionKind, Linkage, Tree};
-use super::layout::{self, Parameter};
+use super::layout::{self, Parameter, Taker};
 use super::{Function, FunctionId, Initial, LaunchBounds, Variable, VariableId};
 
 /// What module scope declares.
@@ -162,7 +162,11 @@ pub(super) fn variable(written: &Declaration<'_>) -> Result<Variable, Problem> {
 const MAX_PARAMETER_BYTES: u64 = 32_764;
 
 fn function(written: &tree::Function<'_>) -> Result<Function, (Place, Problem)> {
-    let parameters = layout::parameters(&written.signature.parameters)?;
+    let taker = match written.kind {
+        FunctionKind::Entry => Taker::Kernel,
+        FunctionKind::Device => Taker::Function,
+    };
+    let parameters = layout::parameters(&written.signature.parameters, taker)?;
     let bytes = parameters.last().map_or(0, |last| last.offset + last.bytes);
     if written.kind == FunctionKind::Entry && bytes > MAX_PARAMETER_BYTES {
         let name = super::super::ptx::token::excerpt(written.name).to_owned();
@@ -175,7 +179,7 @@ fn function(written: &tree::Function<'_>) -> Result<Function, (Place, Problem)> 
         kind: written.kind,
         linkage: written.linkage,
         parameters,
-        returns: layout::parameters(&written.signature.returns)?,
+        returns: layout::parameters(&written.signature.returns, taker)?,
         never_returns: written.signature.never_returns,
         bounds: bounds(written).map_err(|problem| (written.place, problem))?,
         body: None,

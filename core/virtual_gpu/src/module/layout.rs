@@ -98,16 +98,37 @@ pub(super) fn bytes_from_initial(
         .ok_or_else(|| problem(declaration, "variable", "is larger than any memory"))
 }
 
-/// Parameters, one behind the other, each at a multiple of its alignment.
+/// What takes parameters.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Taker {
+    /// A kernel: in `.param` only.
+    Kernel,
+    /// A function, or the prototype of one: in `.param`, and scalars in `.reg`.
+    Function,
+}
+
+/// Parameters, one behind the other, each at a multiple of its alignment. Those in `.reg` lie there as well: the values
+/// of a call are always passed through memory.
 pub(super) fn parameters(
     declarations: &[Declaration<'_>],
+    taker: Taker,
 ) -> Result<Vec<Parameter>, (super::super::error::Place, Problem)> {
     let mut offset = 0_u64;
     let mut parameters = Vec::with_capacity(declarations.len());
     for declaration in declarations {
         let place = declaration.place;
-        if declaration.space != "param" {
-            let reason = format!("lies in `.{}`; only `.param` is passed", declaration.space);
+        let reason = match (declaration.space, taker) {
+            ("param", _) => None,
+            ("reg", Taker::Function) => {
+                let is_scalar = declaration.vector == 1 && declaration.dimensions.is_empty();
+                (!is_scalar).then(|| "is no scalar; only scalars are passed in `.reg`".to_owned())
+            }
+            (space, Taker::Kernel) => Some(format!("lies in `.{space}`; a kernel takes `.param`")),
+            (space, Taker::Function) => {
+                Some(format!("lies in `.{space}`; a function takes `.param` and `.reg`"))
+            }
+        };
+        if let Some(reason) = reason {
             return Err((place, problem(declaration, "parameter", reason)));
         }
         let extent = extent(declaration, "parameter").map_err(|problem| (place, problem))?;

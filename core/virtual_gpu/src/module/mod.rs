@@ -12,6 +12,8 @@ mod locations;
 mod names;
 mod operand;
 mod operands;
+mod registers_passed;
+mod selectors;
 
 pub use arguments::{Call, CallTarget};
 pub use body::{Guard, Instruction};

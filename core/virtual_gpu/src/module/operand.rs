@@ -1,5 +1,6 @@
 //! Operands as they are meant. PTX ISA, section "Instruction Operands".
 
+use super::super::isa::memory::Space;
 use super::super::isa::special_register::SpecialRegister;
 use super::arguments::Call;
 use super::{FunctionId, LocalId, RegisterId, TargetsId, VariableId};
@@ -86,6 +87,8 @@ pub enum Base {
     Absolute,
     /// From what a register holds.
     Register(RegisterId),
-    /// From something with a name.
+    /// From something with a name, in its own space.
     Symbol(Symbol),
+    /// From the generic address of something with a name, which lies in this space.
+    Generic(Symbol, Space),
 }

@@ -16,7 +16,7 @@ use super::constants::immediate;
 use super::declared::Declared;
 use super::names::{Binding, Names};
 use super::operand::{Address, Base, Immediate, Operand, Symbol};
-use super::{Function, RegisterId, Variable};
+use super::{Function, FunctionId, RegisterId, Variable};
 
 /// What is there and what should be: for the message.
 pub(super) struct Mismatch {
@@ -45,6 +45,7 @@ pub(super) struct Operands<'r, 'a> {
     pub(super) names: &'r mut Names<'a>,
     pub(super) declared: &'r Declared<'a>,
     pub(super) locals: &'r [Variable],
+    pub(super) callees: &'r [Vec<FunctionId>],
     pub(super) function: &'r Function,
 }
 
@@ -62,14 +63,15 @@ impl<'a> Operands<'_, 'a> {
         match role {
             Role::Write(ty, fit) => self.write(written, ty, fit),
             Role::WriteVector { count, ty, fit } => {
-                self.vector(written, count, |this, element| this.write(element, ty, fit))
+                self.vector(written, count, (ty, fit), |this, element| this.write(element, ty, fit))
             }
             Role::WriteWithPredicate(ty) => self.write_with_predicate(written, ty),
             Role::WritePredicates => self.write_with_predicate(written, ScalarType::Pred),
             Role::Read(ty, fit) => self.read(written, ty, fit),
             Role::ReadVector { count, ty, fit } => {
-                self.vector(written, count, |this, element| this.read(element, ty, fit))
+                self.vector(written, count, (ty, fit), |this, element| this.read(element, ty, fit))
             }
+            Role::VectorSource { count, ty } => self.vector_source(written, count, ty),
             Role::ReadOrPredicate(ty) => match self.read(written, ty, Fit::Exact) {
                 Err(OperandError::Mismatch(_)) => self.check(Role::ReadPredicate, written),
                 other => other,
@@ -81,14 +83,14 @@ impl<'a> Operands<'_, 'a> {
                 other => self.read(other, ScalarType::Pred, Fit::Exact),
             },
             Role::MoveSource(ty) => self.move_source(written, ty),
-            Role::MoveDestination(ty) => match written {
-                tree::Operand::Vector(elements) => {
-                    let element = piece(ty, elements.len())?;
-                    self.vector(written, elements.len() as u8, |this, written| {
-                        this.write(written, element, Fit::Exact)
+            Role::MoveDestination(ty) => match self.pieces(written) {
+                Some(count) => {
+                    let fit = (piece(ty, count)?, Fit::Exact);
+                    self.vector(written, count as u8, fit, |this, written| {
+                        this.write(written, fit.0, fit.1)
                     })
                 }
-                other => self.write(other, ty, Fit::Exact),
+                None => self.write(written, ty, Fit::Exact),
             },
             Role::Address(space) => self.address(written, space),
             Role::Constant { largest } => match written {
@@ -143,6 +145,7 @@ impl<'a> Operands<'_, 'a> {
         &mut self,
         written: &tree::Operand<'a>,
         count: u8,
+        (ty, fit): (ScalarType, Fit),
         mut element: impl FnMut(&mut Self, &tree::Operand<'a>) -> Checked,
     ) -> Checked {
         let count = usize::from(count);
@@ -158,6 +161,10 @@ impl<'a> Operands<'_, 'a> {
             tree::Operand::Name { name, offset: 0 } if count > 1 => match self.named(name)? {
                 // A register that was declared as a vector stands for all of its components.
                 Named::Registers(first, declared) if declared as usize == count => {
+                    let found = self.names.register_type(first);
+                    if !found.fits(ty, fit) {
+                        return Err(unfit(found, ty, fit));
+                    }
                     let all =
                         (0..declared).map(|lane| Operand::Register(RegisterId(first.0 + lane)));
                     Ok(Operand::Vector(all.collect()))
@@ -184,13 +191,13 @@ impl<'a> Operands<'_, 'a> {
     }
 
     fn move_source(&mut self, written: &tree::Operand<'a>, ty: ScalarType) -> Checked {
+        if let Some(count) = self.pieces(written) {
+            let fit = (piece(ty, count)?, Fit::Exact);
+            return self.vector(written, count as u8, fit, |this, written| {
+                this.read(written, fit.0, fit.1)
+            });
+        }
         match written {
-            tree::Operand::Vector(elements) => {
-                let element = piece(ty, elements.len())?;
-                self.vector(written, elements.len() as u8, |this, written| {
-                    this.read(written, element, Fit::Exact)
-                })
-            }
             tree::Operand::Name { name, offset } => match self.named(name) {
                 Ok(Named::Symbol(symbol)) if matches!(ty.bits(), 32 | 64) => {
                     Ok(Operand::Symbol(symbol, *offset))
@@ -199,6 +206,36 @@ impl<'a> Operands<'_, 'a> {
             },
             other => self.read(other, ty, Fit::Exact),
         }
+    }
+
+    /// How many elements a vector in braces or a vector register has; none for anything else.
+    fn pieces(&mut self, written: &tree::Operand<'a>) -> Option<usize> {
+        match written {
+            tree::Operand::Vector(elements) => Some(elements.len()),
+            tree::Operand::Name { name, offset: 0 } => match self.names.find(name) {
+                Some(Binding::Register { count, .. }) if count > 1 => Some(count as usize),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// A vector, or all coordinates of a special register: the fourth is zero.
+    fn vector_source(&mut self, written: &tree::Operand<'a>, count: u8, ty: ScalarType) -> Checked {
+        if let (tree::Operand::Name { name, offset: 0 }, 4) = (written, count)
+            && let Some(x) = SpecialRegister::from_name(name, Some("x"))
+        {
+            if !x.scalar().fits(ty, Fit::Exact) {
+                return Err(unfit(x.scalar(), ty, Fit::Exact));
+            }
+            let axes = ["x", "y", "z"].map(|axis| SpecialRegister::from_name(name, Some(axis)));
+            let axes = axes.into_iter().flatten().map(Operand::Special);
+            let zero = Operand::Immediate(Immediate::Integer(0));
+            return Ok(Operand::Vector(axes.chain([zero]).collect()));
+        }
+        self.vector(written, count, (ty, Fit::Exact), |this, element| {
+            this.read(element, ty, Fit::Exact)
+        })
     }
 
     fn address(&mut self, written: &tree::Operand<'a>, space: Space) -> Checked {
@@ -218,10 +255,7 @@ impl<'a> Operands<'_, 'a> {
                         "one of .b64",
                     ));
                 }
-                Named::Symbol(symbol) => {
-                    self.check_space(symbol, space)?;
-                    Base::Symbol(symbol)
-                }
+                Named::Symbol(symbol) => self.named_base(symbol, space)?,
                 Named::Special(_) | Named::Registers(..) => {
                     return Err(mismatch(describe(written), "an address in brackets"));
                 }
@@ -237,21 +271,25 @@ impl<'a> Operands<'_, 'a> {
         integer && (ty.bits() == 64 || (small && ty.bits() == 32))
     }
 
-    /// Where something lies must be where the instruction looks. Global symbols are generic addresses too.
-    fn check_space(&self, symbol: Symbol, wanted: Space) -> Result<(), OperandError> {
+    /// Where something lies must be where the instruction looks. Generic accesses look at global, shared and local
+    /// memory (`ptxas` refuses the name of a constant), and global symbols are generic addresses as they are.
+    fn named_base(&self, symbol: Symbol, wanted: Space) -> Result<Base, OperandError> {
         let lies = match symbol {
             Symbol::Variable(id) => self.declared.variable_list[id.0 as usize].space,
             Symbol::Local(id) => self.locals[id.0 as usize].space,
             Symbol::Parameter(_) | Symbol::Return(_) => Space::Param,
             Symbol::Function(_) => return Err(mismatch("a function", "a variable")),
         };
-        if lies == wanted || (wanted == Space::Generic && lies == Space::Global) {
-            return Ok(());
+        let elsewhere = || {
+            let wanted = format!("memory in {}", space_name(wanted));
+            mismatch(format!("in {}", space_name(lies)), wanted)
+        };
+        match (wanted, lies) {
+            (Space::Generic, Space::Global) => Ok(Base::Symbol(symbol)),
+            (Space::Generic, Space::Shared | Space::Local) => Ok(Base::Generic(symbol, lies)),
+            _ if lies == wanted => Ok(Base::Symbol(symbol)),
+            _ => Err(elsewhere()),
         }
-        Err(mismatch(
-            format!("in {}", space_name(lies)),
-            format!("memory in {}", space_name(wanted)),
-        ))
     }
 
     pub(super) fn register(
@@ -386,6 +424,7 @@ pub(super) fn describe(operand: &tree::Operand<'_>) -> String {
         tree::Operand::Vector(elements) => format!("a vector of {}", elements.len()),
         tree::Operand::Pair(..) => "a pair".to_owned(),
         tree::Operand::Not(_) => "a negated predicate".to_owned(),
+        tree::Operand::Negative { name, .. } => format!("`-{}`", excerpt(name)),
         tree::Operand::Group(_) => "a list of arguments".to_owned(),
     }
 }

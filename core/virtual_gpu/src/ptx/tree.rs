@@ -303,6 +303,13 @@ pub enum Operand<'a> {
     Pair(&'a str, &'a str),
     /// `!p`.
     Not(&'a str),
+    /// `-%r3` or `-%r3.h1`: only `vmad` has it.
+    Negative {
+        /// As it is written.
+        name: &'a str,
+        /// What stands behind the dot.
+        component: Option<&'a str>,
+    },
     /// `(a, b)` of a call.
     Group(Vec<Self>),
 }

@@ -1,19 +1,22 @@
 //! Integer arithmetic. PTX ISA 9.7.1 "Integer Arithmetic Instructions" and 9.7.2 "Extended-Precision Integer
 //! Arithmetic Instructions".
 
-mod bytes;
 mod carry;
 mod dot;
 mod packed;
 #[cfg(test)]
 mod tests;
+mod video;
 
-pub use bytes::{BytePairs, Join, absolute_differences};
 pub use carry::{
     Carried, Limb, ProductPart, add_with_carry, multiply_add_with_carry, subtract_with_borrow,
 };
 pub use dot::{DotPart, Signedness, dot_product_2, dot_product_4};
 pub use packed::{PackedType, add_packed, extreme_packed};
+pub use video::{
+    Elements, Join, PackedVideo, Part as VideoPart, ProductSign, ScalarVideo, Secondary,
+    VideoFunction, VideoProduct, packed_video, scalar_video, video_product,
+};
 
 use super::{Extreme, Negative, Overflow};
 

@@ -89,7 +89,7 @@ fn dot(a: &[f32], b: &[f32], (inputs, order): (Inputs, Order)) -> f32 {
 
 /// How the terms lie.
 #[derive(Clone, Copy, Debug)]
-enum Terms {
+pub(super) enum Terms {
     /// Products of normal numbers: of either sign.
     EitherSign,
     /// Products of numbers from 0 to 1.
@@ -109,14 +109,14 @@ fn vector(seed: u64, stream: u32, length: usize, terms: Terms) -> Vec<f32> {
 }
 
 /// Pairs of vectors and their dot products.
-struct Rows {
+pub(super) struct Rows {
     pairs: Vec<[Vec<f32>; 2]>,
     expected: Vec<f64>,
     magnitudes: Vec<f64>,
 }
 
 impl Rows {
-    fn new(seed: u64, (length, outputs): (usize, u32), terms: Terms) -> Self {
+    pub(super) fn new(seed: u64, (length, outputs): (usize, u32), terms: Terms) -> Self {
         let pairs: Vec<[Vec<f32>; 2]> = (0..outputs)
             .map(|row| [2 * row, 2 * row + 1].map(|stream| vector(seed, stream, length, terms)))
             .collect();
@@ -131,8 +131,16 @@ impl Rows {
 
     /// Judges what a kernel makes of them.
     fn judge(&self, kernel: (Inputs, Order), dtype: Dtype) -> Comparison {
-        let found: Vec<f64> =
-            self.pairs.iter().map(|[a, b]| f64::from(dot(a, b, kernel))).collect();
+        self.judge_with(dtype, |a, b| dot(a, b, kernel))
+    }
+
+    /// Judges what a function makes of each pair.
+    pub(super) fn judge_with(
+        &self,
+        dtype: Dtype,
+        kernel: impl Fn(&[f32], &[f32]) -> f32,
+    ) -> Comparison {
+        let found: Vec<f64> = self.pairs.iter().map(|[a, b]| f64::from(kernel(a, b))).collect();
         let mut bytes = vec![0; found.len() * dtype.address_bytes() as usize];
         store_reals(dtype, &found, &mut bytes);
         let length = self.pairs[0][0].len() as u64;

@@ -87,6 +87,14 @@ fn a_function_may_not_return_an_address() {
     );
     let expected = [(DeviceGlobals, "hands on the address of `counter`")];
     check(&items, "call (%rd1), find, ();", &expected);
+    // The same where the old ABI returns it in a register, whole or as an element of a vector.
+    for body in [
+        "mov.u64 where, counter;",
+        ".reg .v2 .b64 %v;\nmov.u64 %v.x, counter;\nmov.b64 where, %v.x;",
+    ] {
+        let items = format!("{ITEMS}\n.func (.reg .b64 where) find () {{ {body}\nret; }}");
+        check(&items, "call (%rd1), find, ();", &expected);
+    }
 }
 
 #[test]

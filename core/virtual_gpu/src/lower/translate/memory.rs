@@ -23,6 +23,13 @@ impl Translator<'_> {
                 self.emit(op(Code::Hint));
                 Ok(())
             }
+            Memory::CreatePolicy(_) => {
+                let Some(policy) = instruction.operands.first() else { return Err(NoPlace) };
+                let (d, _) = self.destination(policy, Bank::Doubles)?;
+                let a = self.pool(PoolValue::Bits(0));
+                self.emit(Op { d, a, ..op(Code::Copy64) });
+                Ok(())
+            }
         }
     }
 

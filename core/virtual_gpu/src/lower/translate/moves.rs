@@ -11,6 +11,7 @@ impl Translator<'_> {
         let [destination, source] = &instruction.operands[..] else { return Err(NoPlace) };
         match what {
             Move::Copy(ty) => self.copy(destination, source, ScalarType::from(ty)),
+            Move::CopyVector(_) => self.copy_vector(destination, source),
             Move::ToGeneric(space, _) => {
                 self.address_move(destination, source, Code::ToGeneric(space))
             }
@@ -33,6 +34,30 @@ impl Translator<'_> {
             return Err(NoPlace);
         }
         self.emit(Op { d, a, ..op(code) });
+        Ok(())
+    }
+
+    /// Elements that are results and sources at once are read before any is written.
+    fn copy_vector(&mut self, to: &Operand, from: &Operand) -> Result<(), NoPlace> {
+        let (to, from) = (Self::elements(to), Self::elements(from));
+        let overlap = from.iter().any(|source| to.contains(source));
+        let mut sources = Vec::with_capacity(from.len());
+        for element in from {
+            let (mut a, bank) = self.source(element)?;
+            if let (true, Some(bank)) = (overlap, bank) {
+                let d = self.temporary(bank);
+                self.emit(Op { d, a, ..op(copy_code(bank)) });
+                a = d;
+            }
+            sources.push((a, bank));
+        }
+        for (element, (a, from_bank)) in to.iter().zip(sources) {
+            let (d, bank) = self.destination(element, from_bank.unwrap_or(Bank::Words))?;
+            if from_bank.is_some_and(|from| from != bank) {
+                return Err(NoPlace);
+            }
+            self.emit(Op { d, a, ..op(copy_code(bank)) });
+        }
         Ok(())
     }
 

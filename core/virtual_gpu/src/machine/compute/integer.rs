@@ -3,6 +3,7 @@
 use super::super::super::isa::integer::{
     ExtremeType, Integer, IntegerType, Negative, Overflow, PackedType, Part, SignedType, WideType,
 };
+use super::super::super::isa::video::Video;
 use super::super::super::lower::code::Op;
 use super::super::super::semantics::Extreme;
 use super::super::super::semantics::integer as s;
@@ -101,7 +102,7 @@ pub(super) fn execute(lanes: &mut Lanes<'_>, op: &Op, what: Integer) {
         | Integer::SumOfAbsoluteDifferences(_)
         | Integer::DotProduct4(..)
         | Integer::DotProduct2(..)
-        | Integer::AbsoluteDifferences(_) => rare(lanes, op, what),
+        | Integer::Video(_) => rare(lanes, op, what),
     }
 }
 
@@ -178,9 +179,17 @@ fn rare(lanes: &mut Lanes<'_>, op: &Op, what: Integer) {
             };
             lanes.words_3(op, |a, b, c| s::dot_product_2([a, b, c], part, a_type, b_type));
         }
-        Integer::AbsoluteDifferences(pairs) => {
-            let pairs = modes::byte_pairs(pairs);
-            lanes.words_3(op, |a, b, c| s::absolute_differences(a, b, c, pairs));
+        Integer::Video(Video::Scalar(video)) if video.secondary == s::Secondary::None => {
+            lanes.words_2(op, |a, b| s::scalar_video(a, b, 0, video));
+        }
+        Integer::Video(Video::Scalar(video)) => {
+            lanes.words_3(op, |a, b, c| s::scalar_video(a, b, c, video));
+        }
+        Integer::Video(Video::Product(video)) => {
+            lanes.words_3(op, |a, b, c| s::video_product(a, b, c, video));
+        }
+        Integer::Video(Video::Packed(video)) => {
+            lanes.words_3(op, |a, b, c| s::packed_video(a, b, c, video));
         }
         Integer::Add(..)
         | Integer::Subtract(..)

@@ -54,18 +54,6 @@ pub(crate) fn signedness(ty: isa::integer::WordType) -> s::integer::Signedness {
     }
 }
 
-pub(crate) fn byte_pairs(pairs: isa::integer::BytePairs) -> s::integer::BytePairs {
-    s::integer::BytePairs {
-        result: signedness(pairs.result),
-        sources: pairs.sources.map(signedness),
-        overflow: overflow(pairs.overflow),
-        join: match pairs.join {
-            isa::integer::Join::Bytes => s::integer::Join::Bytes,
-            isa::integer::Join::Sum => s::integer::Join::Sum,
-        },
-    }
-}
-
 pub(crate) fn choice(extreme: s::Extreme, choice: isa::float::Choice) -> s::float::Choice {
     let nan = nan(choice.nan);
     let sign = match choice.sign {

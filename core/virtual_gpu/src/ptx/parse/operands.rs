@@ -47,6 +47,16 @@ impl<'a> Parser<'a> {
                 self.advance();
                 self.word("a predicate").map(Operand::Not)
             }
+            Token::Mark('-') if matches!(self.ahead.0, Token::Word(_)) => {
+                self.advance();
+                let name = self.word("a register")?;
+                let mut component = None;
+                if let Token::Dotted(word) = self.token() {
+                    self.advance();
+                    component = Some(word);
+                }
+                Ok(Operand::Negative { name, component })
+            }
             Token::Mark('~') => {
                 self.advance();
                 match self.literal()? {

@@ -85,3 +85,45 @@ fn extremes_of_range_wrap_or_saturate() {
     assert_eq!(extreme(-3, -5, Extreme::Maximum, Negative::Zero), 0);
     assert_eq!(add_packed(0xffff_ffff, 0x0001_0001), 0);
 }
+
+#[test]
+fn video_results_are_exact_until_they_are_limited_or_cut() {
+    let unsigned = [Signedness::Unsigned; 2];
+    let product = |sign, overflow, shift, parts| VideoProduct {
+        sources: unsigned,
+        parts,
+        sign,
+        shift,
+        overflow,
+    };
+    let check = |sign, overflow, shift, part, expected| {
+        let what = product(sign, overflow, shift, [part; 2]);
+        assert_eq!(video_product(u32::MAX, u32::MAX, 100, what), expected, "{what:?}");
+    };
+    let word = VideoPart::Word;
+    // (2^32 - 1)^2 + 100 = 2^64 - 2^33 + 101.
+    check(ProductSign::Plain, Overflow::Saturate, 0, word, u32::MAX);
+    check(ProductSign::NegatedProduct, Overflow::Saturate, 0, word, 0x8000_0000);
+    check(ProductSign::NegatedSum, Overflow::Saturate, 0, word, 0x7fff_ffff);
+    check(ProductSign::Plain, Overflow::Wrap, 0, word, 101);
+    // (65535 * 65535 + 100) >> 7 = (2^32 - 2^17 + 101) >> 7.
+    check(ProductSign::Plain, Overflow::Wrap, 7, VideoPart::Half(0), 0x01ff_fc00);
+}
+
+#[test]
+fn video_merges_replace_one_part() {
+    let check = |part, expected| {
+        let secondary = Secondary::Merge(part);
+        let function = VideoFunction::Add;
+        let result = Signedness::Unsigned;
+        let (sources, parts) = ([result; 2], [VideoPart::Half(0), VideoPart::Half(1)]);
+        let overflow = Overflow::Wrap;
+        let what = ScalarVideo { function, result, sources, parts, overflow, secondary };
+        // 0x7f01 + 0x0102 = 0x8003.
+        assert_eq!(scalar_video(0x7f01, 0x0102_0000, 0x1122_3344, what), expected, "{part:?}");
+    };
+    check(VideoPart::Half(0), 0x1122_8003);
+    check(VideoPart::Half(1), 0x8003_3344);
+    check(VideoPart::Byte(0), 0x1122_3303);
+    check(VideoPart::Byte(3), 0x0322_3344);
+}

@@ -7,6 +7,7 @@
 mod arithmetic;
 mod program;
 mod reference;
+mod video;
 mod whole;
 
 pub(crate) use program::text;

@@ -161,7 +161,7 @@ impl Thread<'_> {
                 let ty = ScalarType::from(access.element);
                 let bits = match from.base {
                     Base::Symbol(Symbol::Parameter(index)) => self.parameters[index as usize],
-                    Base::Absolute | Base::Register(_) | Base::Symbol(_) => {
+                    Base::Absolute | Base::Register(_) | Base::Symbol(_) | Base::Generic(..) => {
                         let bytes = memory.at(self.address(*from)?, ty.bytes() as usize)?;
                         bytes.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte))
                     }
@@ -185,7 +185,9 @@ impl Thread<'_> {
             Base::Register(register) => {
                 Ok(self.registers[register.0 as usize].wrapping_add(address.offset as u64))
             }
-            Base::Absolute | Base::Symbol(_) => Err("an address without a register".to_owned()),
+            Base::Absolute | Base::Symbol(_) | Base::Generic(..) => {
+                Err("an address without a register".to_owned())
+            }
         }
     }
 

@@ -2,12 +2,13 @@
 
 use super::super::virtual_gpu::isa::extended::{CarryIn, CarryOut, Extended, ExtendedOperator};
 use super::super::virtual_gpu::isa::integer::{
-    ExtremeType, Integer, Join, Negative, Overflow, Part, WideType, WordType,
+    ExtremeType, Integer, Negative, Overflow, Part, WideType, WordType,
 };
 use super::super::virtual_gpu::isa::logic::{
     Direction, Excess, FoundBit, Logic, LogicType, PermuteMode,
 };
 use super::super::virtual_gpu::isa::scalar::ScalarType;
+use super::video;
 
 pub(super) fn is_signed(ty: ScalarType) -> bool {
     matches!(ty, ScalarType::S8 | ScalarType::S16 | ScalarType::S32 | ScalarType::S64)
@@ -62,7 +63,7 @@ fn product_24(a: u64, b: u64, ty: WordType, part: Part) -> i128 {
     }
 }
 
-fn piece(bits: u64, index: u32, width: u32, signed: bool) -> i128 {
+pub(super) fn piece(bits: u64, index: u32, width: u32, signed: bool) -> i128 {
     let raw = i128::from(bits >> (index * width) & ((1 << width) - 1));
     if signed && raw >> (width - 1) == 1 { raw - (1 << width) } else { raw }
 }
@@ -152,19 +153,7 @@ pub(super) fn integer(what: Integer, s: &[u64]) -> Option<u64> {
             let one = |i| piece(s[0], i, 16, signed(a)) * piece(s[1], first + i, 8, signed(b));
             wrap(i128::from(s[2]) + one(0) + one(1), 32)
         }
-        Integer::AbsoluteDifferences(pairs) => {
-            let [a, b] = pairs.sources.map(signed);
-            let most = match (pairs.overflow, signed(pairs.result)) {
-                (Overflow::Wrap, _) => i128::MAX,
-                (Overflow::Saturate, true) => 127,
-                (Overflow::Saturate, false) => 255,
-            };
-            let one = |i| (piece(s[0], i, 8, a) - piece(s[1], i, 8, b)).abs().min(most);
-            match pairs.join {
-                Join::Sum => wrap(i128::from(s[2]) + (0..4).map(one).sum::<i128>(), 32),
-                Join::Bytes => (0..4).fold(0, |all, i| all | wrap(one(i), 8) << (8 * i)),
-            }
-        }
+        Integer::Video(what) => video::value(what, s),
     })
 }
 

@@ -1,0 +1,70 @@
+//! Finds the `#line` directives of one text.
+
+use super::lexer::{Kind, Lexer};
+
+/// `#line 100 "other.cu"`, or `# 100 "other.cu"`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineDirective {
+    /// The line of the text at whose end it ends, from 1.
+    pub line: u32,
+    /// What the next line is counted as; none where a macro stands for it.
+    pub number: Option<u32>,
+    /// What the text is called from there on, if a name is written.
+    pub file: Option<String>,
+}
+
+/// What stood before a token.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Before {
+    LineBegins,
+    Hash,
+    /// `#line`, or `#` and a number: what follows is read.
+    Line,
+    Other,
+}
+
+/// All of them in the order of the text; none behind a place that cannot be split into tokens with certainty.
+#[must_use]
+pub fn line_directives(text: &str) -> Vec<LineDirective> {
+    let mut lexer = Lexer::new(text);
+    let mut found = Vec::new();
+    let mut before = Before::LineBegins;
+    let mut directive = LineDirective { line: 0, number: None, file: None };
+    // A text that cannot be read is not compiled either.
+    while let Ok(token) = lexer.next() {
+        let is_end = token.kind == Kind::End;
+        let written = &text[token.start..token.end];
+        before = match (before, token.kind) {
+            (Before::Line, Kind::Newline | Kind::End) => {
+                directive.line = line_at(text, token.start);
+                found.push(std::mem::replace(
+                    &mut directive,
+                    LineDirective { line: 0, number: None, file: None },
+                ));
+                Before::LineBegins
+            }
+            (_, Kind::Newline) => Before::LineBegins,
+            (before, Kind::Comment) => before,
+            (Before::LineBegins, Kind::Hash { .. }) => Before::Hash,
+            (Before::Hash, Kind::Identifier(word)) if word == "line" => Before::Line,
+            (Before::Hash | Before::Line, Kind::Number) if directive.number.is_none() => {
+                directive.number = written.parse().ok();
+                Before::Line
+            }
+            (Before::Line, Kind::Text) => {
+                directive.file = Some(written.trim_matches('"').to_owned());
+                Before::Line
+            }
+            (Before::Line, _) => Before::Line,
+            (Before::LineBegins | Before::Hash | Before::Other, _) => Before::Other,
+        };
+        if is_end {
+            break;
+        }
+    }
+    found
+}
+
+fn line_at(text: &str, at: usize) -> u32 {
+    text[..at].matches('\n').count() as u32 + 1
+}

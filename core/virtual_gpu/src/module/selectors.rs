@@ -1,0 +1,40 @@
+//! Selectors and signs of the operands of video instructions. PTX ISA, section "Video Instructions".
+//!
+//! `vadd.s32.u32.s32 %r1, %r2.b0, -%r3` has plain registers as operands; what stands around them says what is computed.
+
+use super::super::isa::{OperandForms, SELECTED, video};
+use super::super::ptx::tree::{Instruction, Operand};
+
+/// How the operands of an instruction are written, and the instruction with plain ones where that makes a difference.
+pub(super) fn split<'a>(written: &Instruction<'a>) -> (OperandForms<'a>, Option<Instruction<'a>>) {
+    let mut forms = OperandForms::from(written.operands.len());
+    if !video::has_selectors(written.opcode) {
+        return (forms, None);
+    }
+    let mut operands = written.operands.clone();
+    for (index, (operand, _)) in operands.iter_mut().enumerate().take(SELECTED) {
+        let (name, selector) = if let Operand::Negative { name, component } = *operand {
+            forms.negated[index] = true;
+            (name, component)
+        } else if let Operand::Component { name, component } = *operand
+            && is_selector(component)
+        {
+            // Other words behind the point name a component of a vector register.
+            (name, Some(component))
+        } else {
+            continue;
+        };
+        forms.selectors[index] = selector;
+        *operand = Operand::Name { name, offset: 0 };
+    }
+    let Instruction { place, guard, opcode, modifiers, .. } = *written;
+    (forms, Some(Instruction { place, guard, opcode, modifiers, operands }))
+}
+
+/// `b0`, `h32`, `b3210`.
+fn is_selector(component: &str) -> bool {
+    let digits = component.strip_prefix(['b', 'h']);
+    digits.is_some_and(|digits| {
+        !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit())
+    })
+}
