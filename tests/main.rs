@@ -29,6 +29,10 @@ mod engine;
 /// What kernels do that a policy may refuse.
 #[cfg(test)]
 mod evidence;
+/// Commands that are killed, and that lack room, memory or descriptors.
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod exhaust;
 /// Machine instructions that PTX stands for.
 #[cfg(test)]
 mod expansion;

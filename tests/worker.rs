@@ -127,4 +127,6 @@ fn wait_until(what: &str, limit: Duration, condition: impl Fn() -> bool) {
 mod compiling;
 mod ending;
 mod misbehaving;
+#[cfg(target_os = "linux")]
+mod pausing;
 mod starting;

@@ -74,6 +74,8 @@ impl Session {
         let cache = place(places.cache.as_ref(), "LIGHTBENCH_CACHE");
         surroundings.cache = cache.or(surroundings.cache);
         let state = place(places.state.as_ref(), "LIGHTBENCH_STATE").or_else(user_state);
+        #[cfg(unix)]
+        have_long_files_refused();
         Self { surroundings, cancellation: interruption(), state }
     }
 
@@ -175,6 +177,15 @@ fn interruption() -> Cancellation {
         }
     }
     Cancellation::from(flag)
+}
+
+/// A write beyond the limit of file sizes (`ulimit -f`) fails like one to a full disk, instead of ending the process by SIGXFSZ.
+#[cfg(unix)]
+fn have_long_files_refused() {
+    let unread = Arc::new(AtomicBool::new(false));
+    if let Err(error) = register(signal_hook::consts::SIGXFSZ, unread) {
+        say_line(&format!("a file beyond the limit of file sizes will end the program: {error}"));
+    }
 }
 
 /// From now on the first Ctrl-C ends the program: for what cannot be stopped halfway and leaves nothing behind.

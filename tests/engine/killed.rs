@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
-use lightbench_core::engine::{Ending, Event};
+use lightbench_core::engine::{Contest, Ending, Event, RequestId};
 use lightbench_core::evaluate::EvaluateError;
+use lightbench_core::evaluate::compare::Pair;
+use lightbench_core::measure::{Mode, Protocol};
 use lightbench_core::verify::verdict::Step;
 use rustix::process::Signal;
 
@@ -102,6 +104,12 @@ fn process_whose_workers_are_harmed() {
             }
         }
     }
+    let took = trial.compared(None);
+    for point in 0..points {
+        let after = took.mul_f64((f64::from(point) + 0.5) / f64::from(points));
+        trial.compared(Some((after, point as usize)));
+        *ends.entry(("comparison".to_owned(), "passed")).or_insert(0) += 1;
+    }
     println!("{ends:#?}");
     assert!(ends.keys().all(|(_, end)| *end == "passed"), "{ends:#?}");
     println!("{} evaluations, all passed", trial.evaluations);
@@ -125,6 +133,54 @@ struct Trial {
 }
 
 impl Trial {
+    /// Harms a worker after so long.
+    fn harm(&self, after: Duration, victim: usize) {
+        std::thread::sleep(after);
+        let mut processes = children();
+        processes.sort_unstable();
+        if let Some(process) = processes.get(victim % processes.len().max(1)) {
+            signal(*process, self.signal);
+        }
+    }
+
+    /// One comparison of two kernels, which must end with times; how long it took.
+    fn compared(&mut self, harm: Option<(Duration, usize)>) -> Duration {
+        let kernel = |name: &str| work(&self.project, self.project.kernel(name).unwrap());
+        let pair = Pair::Kernels([kernel("naive"), kernel("tuned")]);
+        let Request::Evaluate(_, conditions) = evaluate(kernel("naive"), DEVICES[0], 1) else {
+            unreachable!("it was made a line before")
+        };
+        let timing = TimingUse::Measure(Protocol::PAIRED);
+        let conditions = Conditions { timing, ..conditions };
+        let contest = Box::new(Contest { pair, mode: Mode::Cold });
+        let began = Instant::now();
+        let id = self.engine.ask(Request::Compare(contest, conditions)).unwrap();
+        if let Some((after, victim)) = harm {
+            self.harm(after, victim);
+        }
+        let ending = self.ending(id);
+        go_on();
+        assert!(matches!(ending, Ending::Compared(_)), "{ending:?}");
+        began.elapsed()
+    }
+
+    fn ending(&mut self, id: RequestId) -> Ending {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            assert!(Instant::now() < deadline, "a comparison does not end");
+            match self.engine.next_event(PATIENCE) {
+                Some(Event::Finished { request, ending }) if request == id => return ending,
+                Some(
+                    Event::Finished { .. }
+                    | Event::Began { .. }
+                    | Event::Queued { .. }
+                    | Event::Noticed(_),
+                )
+                | None => {}
+            }
+        }
+    }
+
     /// One evaluation of a text that is not in the compiler's cache: how it ended, and how long each step took at its first time.
     fn evaluated(&mut self, harm: Option<Harm>) -> (&'static str, Vec<(Step, Duration)>) {
         self.evaluations += 1;
@@ -144,20 +200,12 @@ impl Trial {
                     close(&mut steps, began.replace((step, Instant::now())));
                     if let Some(Harm { after, victim, .. }) = harm.take_if(|harm| harm.step == step)
                     {
-                        std::thread::sleep(after);
-                        let mut processes = children();
-                        processes.sort_unstable();
-                        if let Some(process) = processes.get(victim % processes.len().max(1)) {
-                            signal(*process, self.signal);
-                        }
+                        self.harm(after, victim);
                     }
                 }
                 Event::Finished { request, ending } if request == id => {
                     close(&mut steps, began);
-                    // A worker that was stopped while it was idle would be a second harm to the next evaluation.
-                    for process in children() {
-                        signal(process, Signal::CONT);
-                    }
+                    go_on();
                     return (word(&ending), steps);
                 }
                 Event::Began { .. }
@@ -166,6 +214,13 @@ impl Trial {
                 | Event::Noticed(_) => {}
             }
         }
+    }
+}
+
+/// A worker that was stopped while it was idle would be a second harm to the next evaluation.
+fn go_on() {
+    for process in children() {
+        signal(process, Signal::CONT);
     }
 }
 

@@ -69,7 +69,8 @@ pub(super) fn line(
         | Standing::WasBest
         | Standing::Kept
         | Standing::Rejected
-        | Standing::Skipped => what.clone(),
+        | Standing::Skipped
+        | Standing::NotJudged => what.clone(),
     };
     draw(ui, &tokens, (standing, &outcome), (place, left), (number, &title));
     let next = keys(ui, &response, &near);
@@ -122,6 +123,7 @@ fn outcome(story: &Story, number: usize, standing: Standing<'_>, marked: &Marked
         Standing::Kept => "kept to go on from".to_owned(),
         Standing::Rejected => "not used".to_owned(),
         Standing::Skipped => "not looked at".to_owned(),
+        Standing::NotJudged => "not judged".to_owned(),
         Standing::Failed(failed) => failed.sentence.clone(),
     };
     let word = match marked.rejection {
@@ -129,7 +131,7 @@ fn outcome(story: &Story, number: usize, standing: Standing<'_>, marked: &Marked
         None => word,
     };
     let factor = match standing {
-        Standing::Failed(_) | Standing::Skipped => None,
+        Standing::Failed(_) | Standing::Skipped | Standing::NotJudged => None,
         Standing::Waiting
         | Standing::Looked
         | Standing::Best
@@ -152,6 +154,9 @@ fn outcome(story: &Story, number: usize, standing: Standing<'_>, marked: &Marked
             Outcome { short: failed.kind.replace('_', " "), told: word, basis }
         }
         (None, Standing::Skipped) => predicted(story, number, word),
+        (None, Standing::NotJudged) => {
+            Outcome { short: "not judged".to_owned(), told: word, basis }
+        }
         (
             None,
             Standing::Waiting
@@ -183,6 +188,7 @@ const fn mark(standing: Standing<'_>, tokens: &Tokens) -> (Icon, Color32) {
         Standing::Kept => (Icon::Check, tokens.status.good.0),
         Standing::Rejected => (Icon::Down, tokens.text.weak.0),
         Standing::Skipped => (Icon::Diamond, tokens.origin.predicted.0),
+        Standing::NotJudged => (Icon::Warning, tokens.status.warning.0),
         Standing::Failed(_) => (Icon::Cross, tokens.status.bad.0),
     }
 }

@@ -215,6 +215,7 @@ fn orders(
 fn stages(ui: &mut Ui, tokens: &Tokens, variant: &Variant) {
     let good = (Icon::Check, tokens.status.good.0);
     let bad = (Icon::Cross, tokens.status.bad.0);
+    let warning = (Icon::Warning, tokens.status.warning.0);
     if let Some(foresight) = &variant.foreseen {
         let icon = (Icon::Diamond, tokens.origin.predicted.0);
         row(ui, icon, "Forecast", &foreseen(foresight));
@@ -230,6 +231,7 @@ fn stages(ui: &mut Ui, tokens: &Tokens, variant: &Variant) {
             row(ui, (Icon::Down, tokens.text.weak.0), "Quick look", &text);
         }
         Some(Look::Failed(Failed { sentence, .. })) => row(ui, bad, "Quick look", sentence),
+        Some(Look::NotJudged(Failed { sentence, .. })) => row(ui, warning, "Quick look", sentence),
     }
     if !variant.tried.is_empty() {
         let text = format!("{} configurations were tried", variant.tried.len());
@@ -241,6 +243,9 @@ fn stages(ui: &mut Ui, tokens: &Tokens, variant: &Variant) {
             row(ui, good, "Every check", &lines.join("\n"));
         }
         Some(Verdict::Failed(Failed { sentence, .. })) => row(ui, bad, "Every check", sentence),
+        Some(Verdict::NotJudged(Failed { sentence, .. })) => {
+            row(ui, warning, "Every check", sentence);
+        }
     }
     match &variant.decision {
         None => {}
@@ -252,6 +257,7 @@ fn stages(ui: &mut Ui, tokens: &Tokens, variant: &Variant) {
         Some(Decision::Skipped { why }) => {
             row(ui, (Icon::Down, tokens.text.weak.0), "Skipped", why);
         }
+        Some(Decision::NotJudged { why }) => row(ui, warning, "Not judged", why),
     }
 }
 

@@ -369,6 +369,8 @@ pub enum Standing<'a> {
     Skipped,
     /// It is wrong.
     Failed(&'a Failed),
+    /// The device or the machine ended its evaluation.
+    NotJudged,
 }
 
 /// What is to be said of a variant before anything else.
@@ -384,6 +386,7 @@ pub fn standing(story: &Story, number: usize) -> Option<Standing<'_>> {
         (Some(Decision::Kept { .. }), _) => Standing::Kept,
         (Some(Decision::Rejected { .. }), _) => Standing::Rejected,
         (Some(Decision::Skipped { .. }), _) => Standing::Skipped,
+        (Some(Decision::NotJudged { .. }), _) => Standing::NotJudged,
         (None, Some(_)) => Standing::Looked,
         (None, None) => Standing::Waiting,
     })
@@ -394,8 +397,8 @@ pub fn standing(story: &Story, number: usize) -> Option<Standing<'_>> {
 pub fn failed(variant: &Variant) -> Option<&Failed> {
     match (&variant.verdict, &variant.look) {
         (Some(Verdict::Failed(failed)), _) | (None, Some(Look::Failed(failed))) => Some(failed),
-        (Some(Verdict::Passed { .. }), _)
-        | (None, Some(Look::Right { .. } | Look::Slow { .. }) | None) => None,
+        (Some(Verdict::Passed { .. } | Verdict::NotJudged(_)), _)
+        | (None, Some(Look::Right { .. } | Look::Slow { .. } | Look::NotJudged(_)) | None) => None,
     }
 }
 

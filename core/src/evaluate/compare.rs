@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use super::build::Scope;
-use super::{Bench, EvaluateError, Evaluation, Unfit, Watcher, baselines, build, settled, stand};
+use super::{
+    Bench, EvaluateError, Evaluation, Unfit, Watcher, again, baselines, build, settled, stand,
+};
 use crate::cancellation::Cancellation;
 use crate::measure::comparison::Comparison;
 use crate::measure::protocol::Protocol;
@@ -14,14 +16,17 @@ use crate::speed_of_light::standing::{Bounds, NoStanding, Standing, standing};
 use crate::units::Fraction;
 use crate::verify::case::Case;
 use crate::verify::inputs::Recipe;
+use crate::verify::not_judged::NotJudged;
 use crate::verify::program::Program;
+use crate::verify::sentence;
 use crate::verify::station::{
     MeasureOrder, MeasureReport, ModelledProgram, ModelledTime, Quantity, Samples,
 };
+use crate::verify::stations::StationError;
 use crate::verify::subject::{Subject, Trial};
 use crate::verify::verdict::{Step, TimingUse};
-use crate::verify::verification::Stop;
 use crate::verify::verification::library::LibraryTimes;
+use crate::verify::verification::{Stop, WorkerLoss};
 
 /// What a comparison may take beside its samples: making inputs, copying.
 const BESIDE: Duration = Duration::from_secs(120);
@@ -132,13 +137,15 @@ pub fn side_by_side(
     let timing = TimingUse::Measure(protocol);
     // All workloads: one alone says of no library, and on a virtual device of no kernel, that it is right.
     let pair = pair.map(|each| Evaluation { timing, workload: None, ..*each });
-    let loaded = settled(Loaded::of(&pair, bench, cancellation, watcher))?;
-    let mut loaded = loaded.map_err(|failure| {
-        // It passed a moment ago.
-        EvaluateError::Environment(format!("the second build failed: {}", failure.word()))
-    })?;
-    loaded.contests.retain(|contest| only.is_none_or(|only| only == contest.case.workload));
-    loaded.timed(pair.kernel(), (mode, protocol, seed), bench, (cancellation, watcher))
+    let compared = settled(again::in_fresh_workers(bench, |bench| {
+        let mut loaded = Loaded::of(&pair, bench, cancellation, &mut *watcher)?;
+        loaded.contests.retain(|contest| only.is_none_or(|only| only == contest.case.workload));
+        loaded.timed(pair.kernel(), (mode, protocol, seed), bench, (cancellation, &mut *watcher))
+    }))?;
+    compared.map_err(|reason| {
+        // Both passed before.
+        EvaluateError::Environment(sentence::not_passed("the comparison", &reason))
+    })
 }
 
 /// Both, loaded into one device.
@@ -210,7 +217,7 @@ impl Loaded {
         conditions: (Mode, Protocol, u64),
         bench: &mut Bench,
         (cancellation, watcher): (&Cancellation, Watcher<'_>),
-    ) -> Result<Compared, EvaluateError> {
+    ) -> Result<Compared, Stop> {
         let mut workloads = Vec::new();
         for contest in self.contests {
             let workload = contest.case.workload.clone();
@@ -233,7 +240,22 @@ fn open<const COUNT: usize>(
     let Some(Subject { reference, trusted, limits, .. }) = subjects.first() else { return Ok(()) };
     let (trusted, steps) = (trusted.as_ref(), limits.virtual_steps);
     let opened = bench.stations.open(&modules, reference, trusted, steps, cancellation);
-    opened.map_err(|error| Stop::Broken(error.to_string()))
+    opened.map_err(|error| stop(error, Step::Load, None))
+}
+
+/// Why a comparison ends early: a worker that ended is replaced once, and all else is the machine's, because both kernels
+/// passed before.
+fn stop(error: StationError, step: Step, workload: Option<String>) -> Stop {
+    match error {
+        StationError::Ended(end) => {
+            Stop::WorkerEnded(Box::new(WorkerLoss { end: *end, step, workload }))
+        }
+        StationError::Cancelled => NotJudged::Cancelled.into(),
+        error @ (StationError::TimedOut(_)
+        | StationError::Lost(_)
+        | StationError::Failed(_)
+        | StationError::Environment(_)) => Stop::Broken(error.to_string()),
+    }
 }
 
 fn of_kernels(a: &Subject, b: &Subject) -> Vec<Contest> {
@@ -261,12 +283,13 @@ impl Contest {
         (mode, protocol, seed): (Mode, Protocol, u64),
         bench: &mut Bench,
         cancellation: &Cancellation,
-    ) -> Result<Outcome, EvaluateError> {
+    ) -> Result<Outcome, Stop> {
         if mode == Mode::Graph && self.programs.iter().any(Program::is_cooperative) {
             let reason = "launches whose blocks wait for each other go into no graph";
             return Ok(Outcome::Withheld(reason.to_owned()));
         }
         let protocol = protocol.under(mode);
+        let workload = self.case.workload.clone();
         let draw = bench.stations.timed_draw();
         let order = MeasureOrder {
             case: self.case,
@@ -283,7 +306,7 @@ impl Contest {
         };
         let limit = BESIDE.saturating_add(protocol.longest * 4);
         let report = bench.stations.measure(order, limit, cancellation);
-        let report = report.map_err(|error| EvaluateError::Environment(error.to_string()))?;
+        let report = report.map_err(|error| stop(error, Step::Measure, Some(workload)))?;
         Ok(of_report(report, mode))
     }
 }

@@ -371,6 +371,9 @@ fn look(
     if application != schema::APPLICATION {
         return unreadable("it is a database of another program");
     }
+    if let Some(reason) = schema::implausible(version, &objects)? {
+        return unreadable(&reason);
+    }
     if version > schema::known() {
         return Ok(Found::Newer(version));
     }

@@ -7,7 +7,10 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 /// What `PRAGMA application_id` says of a history: `LbHi`.
 pub(super) const APPLICATION: i64 = 0x4c62_4869;
 
-/// The steps. Rows are appended and never changed, which triggers keep.
+/// No history has a higher version.
+const MOST_VERSIONS: i64 = 1000;
+
+/// The steps, each of which changes a declaration: a file with a higher number and no other tables is a damaged one. Rows are appended and never changed, which triggers keep.
 pub(super) const STEPS: &[&str] = &[RUNS, BASELINES, LABELS, SEALED_BASELINES];
 
 /// Runs, their documents, and the texts that they refer to.
@@ -101,6 +104,27 @@ pub(super) fn expected(version: i64) -> rusqlite::Result<Option<Vec<Object>>> {
         connection.execute_batch(step)?;
     }
     objects(&connection).map(Some)
+}
+
+/// Why the version that a file states cannot be that of the program that wrote it, where it cannot.
+///
+/// A newer program is recognised by tables that no step here makes. A higher number beside the tables of a known version is a
+/// damaged number, and so is one that this program will not reach.
+pub(super) fn implausible(version: i64, objects: &[Object]) -> rusqlite::Result<Option<String>> {
+    if (0..=known()).contains(&version) {
+        return Ok(None);
+    }
+    if !(0..=MOST_VERSIONS).contains(&version) {
+        return Ok(Some(format!("it states schema {version}, which no version has")));
+    }
+    for known in 1..=known() {
+        if expected(known)?.is_some_and(|expected| expected == objects) {
+            let reason =
+                format!("it states schema {version}, and its tables are those of schema {known}");
+            return Ok(Some(reason));
+        }
+    }
+    Ok(None)
 }
 
 /// Makes the tables in an empty database, all of them or none.

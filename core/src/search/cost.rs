@@ -42,7 +42,8 @@ impl Look {
     pub fn of(verdict: &Result<Screened, NotPassed>) -> Self {
         let screened = match verdict {
             Ok(screened) => screened,
-            Err(reason) => return Self::Failed(Failed::of(reason)),
+            Err(reason @ NotPassed::Failed(_)) => return Self::Failed(Failed::of(reason)),
+            Err(reason @ NotPassed::NotJudged(_)) => return Self::NotJudged(Failed::of(reason)),
         };
         let mut slow = false;
         let mut times = Vec::new();
@@ -68,7 +69,7 @@ impl Look {
     pub fn times(&self) -> &[WorkloadTime] {
         match self {
             Self::Right { times } => times,
-            Self::Slow { .. } | Self::Failed(_) => &[],
+            Self::Slow { .. } | Self::Failed(_) | Self::NotJudged(_) => &[],
         }
     }
 }
@@ -81,7 +82,14 @@ impl Failed {
         Self { kind: reason.word().to_owned(), sentence }
     }
 
-    /// Whether it says something of the candidate. An evaluation that the device or the machine ended does not.
+    /// Whether the candidate needs a feature that the device does not have.
+    #[must_use]
+    pub fn is_not_supported(&self) -> bool {
+        self.kind == NotJudged::NOT_SUPPORTED
+    }
+
+    /// Whether it says something of the candidate. An evaluation that the device or the machine ended does not; journals of
+    /// earlier versions recorded it as a failure of this kind.
     #[must_use]
     pub fn is_judged(&self) -> bool {
         !NotJudged::WORDS.contains(&self.kind.as_str())

@@ -220,9 +220,11 @@ pub enum Look {
     },
     /// Something is wrong.
     Failed(Failed),
+    /// The device or the machine ended the quick look: it shows nothing of the candidate.
+    NotJudged(Failed),
 }
 
-/// What is wrong.
+/// What is wrong, or why nothing was found out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Failed {
     /// The kind of failure, as in every document.
@@ -272,6 +274,8 @@ pub enum Verdict {
     },
     /// It is not.
     Failed(Failed),
+    /// The device or the machine ended the evaluation: it shows nothing of the candidate.
+    NotJudged(Failed),
 }
 
 /// What becomes of a variant.
@@ -298,6 +302,11 @@ pub enum Decision {
         /// Why.
         why: String,
     },
+    /// The device or the machine ended its evaluation. It is evaluated once more later in the search.
+    NotJudged {
+        /// Why.
+        why: String,
+    },
 }
 
 impl Decision {
@@ -308,7 +317,8 @@ impl Decision {
             Self::Accepted { why }
             | Self::Kept { why }
             | Self::Rejected { why }
-            | Self::Skipped { why } => why,
+            | Self::Skipped { why }
+            | Self::NotJudged { why } => why,
         }
     }
 }

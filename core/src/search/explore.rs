@@ -4,6 +4,7 @@ mod decide;
 mod foresee;
 mod grow;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::budget::{Budget, Spent};
@@ -154,6 +155,8 @@ pub struct Explorer<'a, L> {
     places: Vec<Option<usize>>,
     /// The variant of each place.
     variants: Vec<usize>,
+    /// Variants that were not judged, each with the attempt that made it.
+    not_judged: BTreeMap<usize, Option<Attempt>>,
 }
 
 /// Hears of everything, and keeps what is worth it.
@@ -214,6 +217,7 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
             learnt: Knowledge::default(),
             places: Vec::new(),
             variants: Vec::new(),
+            not_judged: BTreeMap::new(),
         }
     }
 
@@ -246,7 +250,14 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
             return Ok(End::Impossible("the journal ends before its first variant".to_owned()));
         }
         self.catch_up()?;
-        if !matches!(self.scribe.story.variants[0].verdict, Some(Verdict::Passed { .. })) {
+        if self.scribe.story.variants[0].is_due_again() {
+            self.settle(&[(0, None)])?;
+        }
+        let first = &self.scribe.story.variants[0];
+        if let Some(Decision::NotJudged { why }) = &first.decision {
+            return Ok(End::Impossible(format!("the kernel to begin with was not judged: {why}")));
+        }
+        if !matches!(first.verdict, Some(Verdict::Passed { .. })) {
             let why = "the kernel to begin with does not pass, so that nothing can be better";
             return Ok(End::Impossible(why.to_owned()));
         }
@@ -259,10 +270,15 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
             if let Some(part) = self.order.budget.used_up(&spent) {
                 return Ok(End::Budget(part.to_string()));
             }
-            let Some(batch) = self.batch(strategy.as_mut())? else {
-                return Ok(End::NothingLeft);
-            };
-            self.settle(&batch)?;
+            // What ended the first evaluation of a variant has passed by then, if it passes at all.
+            if self.evaluate_again(1)? {
+                continue;
+            }
+            match self.batch(strategy.as_mut())? {
+                Some(batch) => self.settle(&batch)?,
+                None if self.evaluate_again(0)? => {}
+                None => return Ok(End::NothingLeft),
+            }
         }
     }
 
@@ -298,6 +314,7 @@ impl<'a, L: Laboratory> Explorer<'a, L> {
             self.tuned(0, &choice, None, &mut batch)?;
             self.settle(&batch)?;
         }
+        while self.evaluate_again(0)? {}
         let spent = self.spent();
         Ok(match self.order.budget.used_up(&spent) {
             Some(part) => End::Budget(part.to_string()),

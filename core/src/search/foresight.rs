@@ -206,7 +206,7 @@ pub fn seen(story: &Story, variant: usize) -> Option<f64> {
     let times = match story.variants.get(variant)?.look.as_ref()? {
         Look::Right { times } if cost(times, counting).is_some() => times,
         Look::Slow { times } => times,
-        Look::Right { .. } | Look::Failed(_) => return None,
+        Look::Right { .. } | Look::Failed(_) | Look::NotJudged(_) => return None,
     };
     let counts = |(name, _): &(&str, f64)| counting.iter().any(|known| known == name);
     let each: Vec<f64> = ratios(times, first).filter(counts).map(|(_, ratio)| ratio.ln()).collect();

@@ -16,7 +16,7 @@ use crate::strategies::replay::{Recorded, RecordedSpace};
 use crate::strategies::{Archive, Dimension, Told};
 use crate::units::Seconds;
 
-/// The configurations of the first variant that were tried, and what came of each; the first time counts.
+/// The configurations of the first variant that were tried, and what came of each; the first result counts.
 #[must_use]
 pub fn space(story: &Story, parameters: &[Parameter]) -> RecordedSpace {
     let dimensions = parameters.iter().map(|parameter| Dimension {
@@ -27,8 +27,9 @@ pub fn space(story: &Story, parameters: &[Parameter]) -> RecordedSpace {
     for (chosen, look) in story.variants.first().into_iter().flat_map(|first| &first.tried) {
         let values = parameters.iter().map(|parameter| chosen.get(&parameter.name).copied());
         let Some(values) = values.collect::<Option<Vec<i64>>>() else { continue };
-        if results.iter().all(|known| known.values != values) {
-            results.push(Recorded { values, told: told(look, &story.header.workloads) });
+        let told = told(look, &story.header.workloads);
+        if told != Told::NotJudged && results.iter().all(|known| known.values != values) {
+            results.push(Recorded { values, told });
         }
     }
     RecordedSpace { dimensions: dimensions.collect(), results }
@@ -44,6 +45,7 @@ pub(super) fn told(look: &Look, counting: &[String]) -> Told {
             Told::Abandoned { at_least }
         }
         Look::Failed(_) => Told::Failed,
+        Look::NotJudged(_) => Told::NotJudged,
     }
 }
 

@@ -51,6 +51,10 @@ pub struct Variant {
     pub tried: Vec<(BTreeMap<String, i64>, Look)>,
     /// How many evaluations there were before it was proposed.
     pub after: usize,
+    /// How many of its evaluations the device or the machine ended.
+    pub not_judged: usize,
+    /// How many actions the search had carried out when it was decided about for the last time.
+    pub decided_after: usize,
 }
 
 /// An action that was carried out.
@@ -155,6 +159,8 @@ impl Story {
             Entry::Looked { variant, look, descriptor } => {
                 self.spent.evaluations += 1;
                 let variant = self.variant(*variant)?;
+                // A second look begins the evaluation again.
+                (variant.verdict, variant.decision) = (None, None);
                 variant.look = Some(look.clone());
                 variant.descriptor.clone_from(descriptor);
             }
@@ -162,7 +168,13 @@ impl Story {
                 self.variant(*variant)?.verdict = Some(verdict.clone());
             }
             Entry::Decided { variant, decision } => {
-                self.variant(*variant)?.decision = Some(decision.clone());
+                let attempts = self.attempts.len();
+                let variant_decided = self.variant(*variant)?;
+                variant_decided.decided_after = attempts;
+                if let Decision::NotJudged { .. } = decision {
+                    variant_decided.not_judged += 1;
+                }
+                variant_decided.decision = Some(decision.clone());
                 if let Decision::Accepted { .. } = decision {
                     self.accept(*variant);
                 }
@@ -199,6 +211,8 @@ impl Story {
             turned_down: None,
             tried: Vec::new(),
             after: self.spent.evaluations,
+            not_judged: 0,
+            decided_after: 0,
         });
         Ok(())
     }
@@ -266,6 +280,29 @@ impl Variant {
         self.decision.is_some()
     }
 
+    /// Whether nothing is known of it because the device or the machine ended its evaluation.
+    #[must_use]
+    pub fn is_not_judged(&self) -> bool {
+        matches!(self.decision, Some(Decision::NotJudged { .. }))
+    }
+
+    /// Whether it is to be evaluated once more: the device or the machine ended its only evaluation. What the device does not
+    /// support is the same the second time.
+    #[must_use]
+    pub fn is_due_again(&self) -> bool {
+        let reason = match (&self.verdict, &self.look) {
+            (Some(Verdict::NotJudged(reason)), _) | (None, Some(Look::NotJudged(reason))) => reason,
+            (Some(Verdict::Passed { .. } | Verdict::Failed(_)), _)
+            | (None, Some(Look::Right { .. } | Look::Slow { .. } | Look::Failed(_)) | None) => {
+                return false;
+            }
+        };
+        self.is_not_judged()
+            && self.not_judged == 1
+            && self.turned_down.is_none()
+            && !reason.is_not_supported()
+    }
+
     /// Whether it was the best when it was decided about, and nobody turned it down since.
     #[must_use]
     pub fn is_accepted(&self) -> bool {
@@ -285,7 +322,7 @@ impl Variant {
     pub fn bottleneck(&self) -> Option<&str> {
         match &self.verdict {
             Some(Verdict::Passed { bottleneck, .. }) => bottleneck.as_deref(),
-            Some(Verdict::Failed(_)) | None => None,
+            Some(Verdict::Failed(_) | Verdict::NotJudged(_)) | None => None,
         }
     }
 }

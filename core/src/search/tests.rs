@@ -2,6 +2,7 @@
 
 mod foresight;
 mod journals;
+mod not_judged;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,9 +23,9 @@ use crate::strategies::{StrategyKind, TunerKind};
 use crate::suggest::knowledge::Knowledge;
 use crate::suggest::model::Roles;
 use crate::units::Seconds;
-use crate::verify::not_judged::NotPassed;
+use crate::verify::not_judged::{NotJudged, NotPassed};
 use crate::verify::verdict::{
-    Checks, Failure, Glance, Passed, Refused, Screened, ScreenedTiming, SizeCheck, Uncounted,
+    Checks, Failure, Glance, Passed, Refused, Screened, ScreenedTiming, SizeCheck, Step, Uncounted,
     WorkloadTiming,
 };
 
@@ -41,7 +42,20 @@ struct Scripted {
     /// The names of all kernels that it looked at.
     seen: Arc<Mutex<Vec<String>>>,
     batch: usize,
+    interrupts: Interrupts,
+    /// How many evaluations of each text the machine has ended.
+    interrupted: Arc<Mutex<BTreeMap<String, usize>>>,
 }
+
+/// Which part of an evaluation the machine ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Look,
+    Checks,
+}
+
+/// How many evaluations of a kernel the machine ends in this part.
+type Interrupts = fn(&Kernel, Part) -> usize;
 
 /// What a person turns down once this much patience is left.
 #[derive(Clone, Default)]
@@ -63,11 +77,25 @@ impl Scripted {
         Timing::measured(clock, Mode::Cold, rounds, (1, Stopped::Precise), &[])
     }
 
+    /// Whether the machine ends this evaluation.
+    fn interrupts(&self, kernel: &Kernel, part: Part) -> bool {
+        let mut interrupted = self.interrupted.lock().unwrap();
+        let so_far = interrupted.entry(kernel.source.clone()).or_default();
+        let ends = *so_far < (self.interrupts)(kernel, part);
+        *so_far += usize::from(ends);
+        ends
+    }
+
     fn wait(&self) -> Result<(), Interrupted> {
         let mut patience = self.patience.lock().unwrap();
         *patience = patience.checked_sub(1).ok_or(Interrupted::Stopped)?;
         Ok(())
     }
+}
+
+fn lost() -> NotPassed {
+    let reason = "as the script has it".to_owned();
+    NotJudged::DeviceLost { step: Step::Results, reason }.into()
 }
 
 fn wrong() -> NotPassed {
@@ -93,7 +121,10 @@ impl Laboratory for Scripted {
                 timings,
                 code: CodeMix::default(),
             });
-            let verdict = screened.ok_or_else(wrong);
+            let verdict = match self.interrupts(kernel, Part::Look) {
+                true => Err(lost()),
+                false => screened.ok_or_else(wrong),
+            };
             Screening { candidate: None, seed: 0, verdict, elapsed: std::time::Duration::ZERO }
         };
         Ok(kernels.iter().map(look).collect())
@@ -136,6 +167,7 @@ impl Laboratory for Scripted {
         // What hides from a quick look is found by every check.
         let timings = timings.filter(|_| !kernel.source.contains("__ldcs"));
         let verdict = match timings {
+            Some(_) | None if self.interrupts(kernel, Part::Checks) => Err(lost()),
             Some(timings) => Ok(Passed { checks: Checks::default(), timings }),
             None => Err(wrong()),
         };
@@ -240,6 +272,7 @@ struct Setting {
     evaluations: usize,
     forecast: Forecasting,
     batch: usize,
+    interrupts: Interrupts,
 }
 
 const USUAL: Setting = Setting {
@@ -249,6 +282,7 @@ const USUAL: Setting = Setting {
     evaluations: 40,
     forecast: Forecasting::Off,
     batch: 4,
+    interrupts: |_, _| 0,
 };
 
 impl Setting {
@@ -276,8 +310,16 @@ impl Setting {
     fn laboratory(&self, project: &Arc<Project>, patience: usize) -> Scripted {
         let patience = Arc::new(Mutex::new(patience));
         let (project, unwanted) = (Arc::clone(project), Unwanted::default());
-        let (seen, batch) = (Arc::default(), self.batch);
-        Scripted { project, script: self.script, patience, unwanted, seen, batch }
+        Scripted {
+            project,
+            script: self.script,
+            patience,
+            unwanted,
+            seen: Arc::default(),
+            batch: self.batch,
+            interrupts: self.interrupts,
+            interrupted: Arc::default(),
+        }
     }
 
     fn run(&self) -> Story {

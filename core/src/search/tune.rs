@@ -12,7 +12,7 @@ use super::recording::told;
 use super::space::{index_of, named, preferring, space};
 use crate::history::record::Origin;
 use crate::project::Kernel;
-use crate::strategies::Space;
+use crate::strategies::{Space, Tuner};
 use crate::suggest::tuned;
 use crate::units::Seconds;
 
@@ -108,17 +108,42 @@ impl<L: Laboratory> Explorer<'_, L> {
                 .iter()
                 .map(|index| Arc::new(preferring(kernel, &named(&space, *index))))
                 .collect();
-            let screenings = self.laboratory.screen(&kernels, &best.abandon())?;
-            for (index, screening) in asked.iter().zip(&screenings) {
-                let look = Look::of(&screening.verdict);
-                best.see(*index, &look, &self.order.counting());
-                tuner.tell(*index, told(&look, &self.order.counting()));
-                let parameters = named(&space, *index);
-                self.scribe.record(&Entry::Tried { variant, parameters, look })?;
-            }
+            let asked: Vec<_> = asked.into_iter().zip(kernels).collect();
+            let mut not_judged = self.look_at(variant, &space, asked, (&mut best, &mut *tuner))?;
+            // Once more, after the others of the batch.
+            not_judged.truncate(self.evaluations_left());
+            self.look_at(variant, &space, not_judged, (&mut best, &mut *tuner))?;
         }
         let finalists = best.finalists(first).into_iter().map(|index| named(&space, index));
         Ok(Ok(Tuned { finalists: finalists.collect(), tried: best.seen, all: space.len() }))
+    }
+
+    /// Takes a quick look at configurations, writes each down and tells the tuner; gives those that the device or the machine
+    /// ended, unless the device does not support them.
+    fn look_at(
+        &mut self,
+        variant: usize,
+        space: &Space,
+        asked: Vec<(usize, Arc<Kernel>)>,
+        (best, tuner): (&mut Best, &mut dyn Tuner),
+    ) -> Result<Vec<(usize, Arc<Kernel>)>, Interrupted> {
+        let kernels: Vec<_> = asked.iter().map(|(_, kernel)| Arc::clone(kernel)).collect();
+        if kernels.is_empty() {
+            return Ok(Vec::new());
+        }
+        let screenings = self.laboratory.screen(&kernels, &best.abandon())?;
+        let mut not_judged = Vec::new();
+        for ((index, kernel), screening) in asked.into_iter().zip(&screenings) {
+            let look = Look::of(&screening.verdict);
+            best.see(index, &look, &self.order.counting());
+            tuner.tell(index, told(&look, &self.order.counting()));
+            if matches!(&look, Look::NotJudged(reason) if !reason.is_not_supported()) {
+                not_judged.push((index, kernel));
+            }
+            let parameters = named(space, index);
+            self.scribe.record(&Entry::Tried { variant, parameters, look })?;
+        }
+        Ok(not_judged)
     }
 }
 
@@ -144,6 +169,9 @@ struct Best {
 
 impl Best {
     fn see(&mut self, index: usize, look: &Look, counting: &[String]) {
+        if matches!(look, Look::NotJudged(_)) {
+            return;
+        }
         self.seen += 1;
         let Some(cost) = cost(look.times(), counting) else { return };
         if self.costs.iter().all(|(_, other)| cost < *other) {

@@ -79,9 +79,12 @@ impl NotPassed {
 }
 
 impl NotJudged {
+    /// The word for a feature that the device does not have.
+    pub const NOT_SUPPORTED: &'static str = "not_supported";
+
     /// The words of all reasons.
     pub const WORDS: [&'static str; 4] =
-        ["device_lost", "crashes_worker", "not_supported", "cancelled"];
+        ["device_lost", "crashes_worker", Self::NOT_SUPPORTED, "cancelled"];
 
     /// The word for the reason in reports for programs.
     #[must_use]
@@ -89,7 +92,7 @@ impl NotJudged {
         match self {
             Self::DeviceLost { .. } => "device_lost",
             Self::CrashesWorker { .. } => "crashes_worker",
-            Self::NotSupported { .. } => "not_supported",
+            Self::NotSupported { .. } => Self::NOT_SUPPORTED,
             Self::Cancelled => "cancelled",
         }
     }

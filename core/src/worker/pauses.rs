@@ -1,11 +1,13 @@
 //! Time in which a worker could not work although nothing is wrong with it: stopped, held by a debugger, or waiting for a
-//! disk.
+//! disk; and time in which its parent did not run, so that it could not see the worker.
 //!
-//! A machine that is suspended needs no care: `Instant` is `CLOCK_MONOTONIC` on Linux, which stands still meanwhile.
+//! A machine that is suspended needs no care: `Instant` is `CLOCK_MONOTONIC` on Linux, which stands still meanwhile. It goes
+//! on while the parent is stopped in its terminal, while a container is paused and while a virtual machine is halted.
 
 use std::time::{Duration, Instant};
 
-/// The most that one look adds: while the parent itself does not run, it cannot see the worker's state.
+/// The most that one look adds. The parent looks every 20 ms: between looks that are further apart it did not run, it could
+/// not take the reply that may have come meanwhile, and the worker may have been paused with it.
 const MOST_AT_ONCE: Duration = Duration::from_secs(1);
 
 /// What a process does, as far as it matters to a limit.
@@ -26,7 +28,7 @@ enum State {
 pub(super) struct Pauses {
     last: Instant,
     stopped: Duration,
-    /// Stopped or held by a debugger: no time of the worker's.
+    /// Stopped, held by a debugger, or not seen: no time of the worker's.
     not_counted: Duration,
     uninterruptible: Duration,
 }
@@ -50,7 +52,9 @@ impl Pauses {
     }
 
     fn add(&mut self, state: State, passed: Duration) {
-        let passed = passed.min(MOST_AT_ONCE);
+        let seen = passed.min(MOST_AT_ONCE);
+        self.not_counted += passed.saturating_sub(seen);
+        let passed = seen;
         match state {
             State::Working => self.stopped = Duration::ZERO,
             State::Stopped => {
@@ -140,5 +144,8 @@ mod tests {
         // The parent was away for an hour: what the worker did then is not known.
         pauses.add(State::Stopped, Duration::from_secs(3600));
         assert_eq!(pauses.stopped(), MOST_AT_ONCE);
+        let before = pauses.not_counted();
+        pauses.add(State::Working, Duration::from_secs(3600));
+        assert_eq!(pauses.not_counted(), before + Duration::from_secs(3599));
     }
 }

@@ -68,6 +68,7 @@ impl RecordedSpace {
                 {
                     Told::Failed
                 }
+                Told::NotJudged => return None,
                 told @ (Told::Time(_) | Told::Abandoned { .. } | Told::Failed) => told,
             };
             Some(Recorded { values: space.values(index), told })
@@ -220,7 +221,7 @@ impl Spread {
 fn time(told: &Told) -> Option<f64> {
     match *told {
         Told::Time(time) if time.is_finite() && time > 0.0 => Some(time),
-        Told::Time(_) | Told::Abandoned { .. } | Told::Failed => None,
+        Told::Time(_) | Told::Abandoned { .. } | Told::Failed | Told::NotJudged => None,
     }
 }
 

@@ -43,6 +43,9 @@ pub enum Told {
     },
     /// It did not compile, did not run or was wrong.
     Failed,
+    /// The device or the machine ended the trial: nothing is known of it. It is not asked for again, and a result that is
+    /// told later counts.
+    NotJudged,
 }
 
 /// Decides what to try next in one space.

@@ -1,5 +1,7 @@
 //! Settings as people write them, and what the command says about them.
 
+use std::path::Path;
+
 use lightbench_core::toolchain::Surroundings;
 
 use super::*;
@@ -81,26 +83,45 @@ fn one_is_asked() {
 
 /// What `models add` says with these settings and arguments, and the settings afterwards.
 fn added(settings: Option<&str>, arguments: &[&str]) -> (Status, String, Option<String>) {
-    #[derive(clap::Parser)]
-    struct Line {
-        #[command(flatten)]
-        models: Models,
-    }
     let state = tempfile::tempdir().unwrap();
     let path = state.path().join(SETTINGS);
     if let Some(text) = settings {
         fs::write(&path, text).unwrap();
     }
+    let (status, text) = added_to(state.path(), arguments);
+    let before = fs::read_to_string(path.with_extension("ron.before")).ok();
+    assert_eq!(before.is_some(), settings.is_some() && text.contains("is written to"), "{text}");
+    assert!(before.is_none_or(|before| settings == Some(&before)), "the text before is kept");
+    (status, text, fs::read_to_string(path).ok())
+}
+
+#[cfg(unix)]
+#[test]
+fn a_linked_file_of_settings_stays_linked() {
+    let (state, dotfiles) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (link, file) = (state.path().join(SETTINGS), dotfiles.path().join(SETTINGS));
+    fs::write(&file, "()").unwrap();
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    let (status, said) = added_to(state.path(), &["vllm", "--model", "coder", "--no-check"]);
+    assert_eq!(status, Status::Passed, "{said}");
+    assert!(link.is_symlink());
+    assert!(fs::read_to_string(&file).unwrap().contains("coder"));
+}
+
+/// What `models add` says in a state folder.
+fn added_to(state: &Path, arguments: &[&str]) -> (Status, String) {
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        models: Models,
+    }
     let session =
-        Session { state: Some(state.path().to_owned()), ..Session::new(Surroundings::default()) };
+        Session { state: Some(state.to_owned()), ..Session::new(Surroundings::default()) };
     let line = [&["models", "add"], arguments].concat();
     let Line { models } = clap::Parser::try_parse_from(line).unwrap();
     let outcome = run(&session, &models);
     let text = anstream::adapter::strip_str(&(outcome.output + &outcome.errors)).to_string();
-    let before = fs::read_to_string(path.with_extension("ron.before")).ok();
-    assert_eq!(before.is_some(), settings.is_some() && text.contains("is written to"), "{text}");
-    assert!(before.is_none_or(|before| settings == Some(&before)), "the text before is kept");
-    (outcome.status, text, fs::read_to_string(path).ok())
+    (outcome.status, text)
 }
 
 #[test]

@@ -15,7 +15,7 @@ use std::io::{self, Write as _};
 use lightbench_core::search::entry::End;
 use lightbench_core::search::operators::Attention;
 use lightbench_core::search::{
-    Audience, Control, EngineLaboratory, Entry, Explorer, Kept, Story, Verdict,
+    Audience, Control, Decision, EngineLaboratory, Entry, Explorer, Kept, Story,
 };
 
 use self::ordered::{Begun, Ordered};
@@ -134,14 +134,15 @@ fn say(text: &str) {
 }
 
 fn status(story: &Story) -> Status {
-    let passed = matches!(
-        story.variants.first().and_then(|first| first.verdict.as_ref()),
-        Some(Verdict::Passed { .. })
+    // Only then is it the kernel: a machine that lacks something ends a search before its first verdict too.
+    let is_wrong = matches!(
+        story.variants.first().and_then(|first| first.decision.as_ref()),
+        Some(Decision::Rejected { .. })
     );
     match &story.ended {
         Some(End::Stopped) => Status::Interrupted,
-        Some(End::Impossible(_)) if passed => Status::Environment,
-        Some(End::Impossible(_)) => Status::KernelFailed,
+        Some(End::Impossible(_)) if is_wrong => Status::KernelFailed,
+        Some(End::Impossible(_)) => Status::Environment,
         // The user named the models: a search without them is not the one that was requested, even if other operators proposed.
         Some(End::NothingLeft | End::Budget(_)) | None if story.no_model_answered() => {
             Status::Environment

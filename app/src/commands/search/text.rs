@@ -8,7 +8,7 @@ use lightbench_core::search::{
 use lightbench_core::units::{Seconds, counted};
 
 use crate::commands::bench::Chosen;
-use crate::style::{DIM, ERROR, GOOD};
+use crate::style::{DIM, ERROR, GOOD, NOTE};
 
 /// What is about to be searched.
 pub(super) fn heading(order: &Order, chosen: &Chosen) -> String {
@@ -68,7 +68,7 @@ pub(super) fn line(entry: &Entry, story: &Story) -> Option<String> {
             Verdict::Passed { lines, .. } => {
                 lines.iter().map(|line| format!("      {line}\n")).collect()
             }
-            Verdict::Failed(_) => return None,
+            Verdict::Failed(_) | Verdict::NotJudged(_) => return None,
         },
         Entry::Decided { variant, decision } => decided(*variant, decision, story),
         Entry::TurnedDown { variant, why } => {
@@ -89,7 +89,7 @@ fn seen(look: &Look) -> String {
     match look {
         Look::Right { times: all } => times(all),
         Look::Slow { times: all } => format!("slow: {}", times(all)),
-        Look::Failed(failed) => failed.sentence.clone(),
+        Look::Failed(reason) | Look::NotJudged(reason) => reason.sentence.clone(),
     }
 }
 
@@ -101,6 +101,7 @@ fn decided(variant: usize, decision: &Decision, story: &Story) -> String {
         }
         Decision::Kept { why } => format!("      {DIM}·{DIM:#} {faster} {why}\n"),
         Decision::Rejected { why } => format!("      {ERROR}✗{ERROR:#} {why}\n"),
+        Decision::NotJudged { why } => format!("      {NOTE}?{NOTE:#} {why}\n"),
         Decision::Skipped { why } => {
             let predicted = story.variants.get(variant).and_then(Variant::predicted);
             let predicted = predicted.map(|factor| format!("{factor:.2} × predicted, "));

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::server::{Answer, Framing, Received, Step, TestServer, events};
-use super::{KEY, ask, ask_until, model_at, server_settings, stop_after, variables};
+use super::{KEY, PROMPT, ask, ask_until, model_at, server_settings, stop_after, variables};
 use crate::{
     Count, Ledger, ModelSettings, NoKeyring, Protocol, Roster, Stop, StopSign, Trouble, Wait,
 };
@@ -233,7 +233,7 @@ fn silence_has_an_end() {
         let trouble = asked.result.unwrap_err().trouble;
         let Trouble::TimedOut { waited_for, .. } = trouble else { panic!("{limit}: {trouble:?}") };
         assert_eq!(waited_for, expected, "{limit}");
-        assert!(began.elapsed() < Duration::from_secs(2), "{limit}: {:?}", began.elapsed());
+        assert!(began.elapsed() < PROMPT, "{limit}: {:?}", began.elapsed());
     };
     let silent = Answer { framing: Framing::Nothing, ..Answer::stream([]) };
     check(Answer { steps: vec![Step::Hang], ..silent }, "beginning_secs", Wait::Beginning);
@@ -256,7 +256,7 @@ fn slow_answers_are_heard_to_their_end() {
         .into_iter()
         .flat_map(|step| [step, Step::Wait(Duration::from_millis(60))])
         .collect();
-    check_text(vec![answer], "attempts: 1, time: (piece_secs: 0.5)", "slow but steady", 0);
+    check_text(vec![answer], "attempts: 1, time: (piece_secs: 5)", "slow but steady", 0);
 }
 
 #[test]
@@ -268,7 +268,7 @@ fn a_cancelled_question_ends_at_once() {
         let asked = ask(model.as_mut(), &stop_after(Duration::from_millis(80)));
         let took = began.elapsed();
         assert_eq!(asked.result.unwrap_err().trouble, Trouble::Cancelled);
-        assert!(took < Duration::from_millis(80 + 150), "{took:?}");
+        assert!(took < PROMPT, "{took:?}");
     };
     let silent = Answer { framing: Framing::Nothing, ..Answer::stream([]) };
     check(Answer { steps: vec![Step::Hang], ..silent });
@@ -343,7 +343,7 @@ fn encryption_is_not_waited_for_without_end() {
         let trouble = ask(model.as_mut(), stop).result.unwrap_err().trouble;
         // A machine without any certificates does not get as far as waiting.
         assert!(is_it(&trouble) || matches!(trouble, Trouble::Connection { .. }), "{trouble:?}");
-        assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+        assert!(began.elapsed() < PROMPT, "{:?}", began.elapsed());
     };
     check("attempts: 1, time: (beginning_secs: 0.2)", &StopSign::never(), |trouble| {
         matches!(trouble, Trouble::TimedOut { waited_for: Wait::Beginning, .. })

@@ -90,6 +90,10 @@ pub(super) fn model_at(endpoint: &str, more: &str) -> Box<dyn Model> {
     roster.open_with("m", &access, &Ledger::default(), patience).unwrap()
 }
 
+/// What ends at once does so within this, also on a machine on which much else is built meanwhile; what does not end goes on
+/// for longer.
+pub(super) const PROMPT: Duration = Duration::from_secs(10);
+
 /// A stop sign that goes up after a while.
 pub(super) fn stop_after(duration: Duration) -> StopSign {
     let flag = Arc::new(AtomicBool::new(false));

@@ -74,6 +74,15 @@ fn what_is_no_history_is_kept_aside_and_a_new_one_begins() {
     check("in disguise", (0, 0), "tables", &disguised);
     check("with a trigger more", (3, 3), "tables", &with_a_trigger);
     check("a header that is gone", (3, 3), "not a database", &overwritten(0));
+    let stating = |version: i64| {
+        move |path: &Path| {
+            let file = Connection::open(path).unwrap();
+            file.pragma_update(None, "user_version", version).unwrap();
+        }
+    };
+    for version in [schema::known() + 1, 0x0400, 0x0400_0000, -1, i64::from(i32::MIN)] {
+        check("a version that is damaged", (3, 3), "it states schema", &stating(version));
+    }
     check("a schema that is gone", (3, 3), "malformed", &overwritten(100));
     check("a file cut short", (40, 0), "malformed", &|path: &Path| {
         OpenOptions::new().write(true).open(path).unwrap().set_len(4096 * 3).unwrap();

@@ -15,6 +15,7 @@ use crate::speed_of_light::playbook::relief;
 use crate::strategies::archive::Attempt;
 use crate::suggest::knowledge::word;
 use crate::units::Seconds;
+use crate::verify::not_judged::NotPassed;
 use crate::verify::verdict::{Passed, WorkloadTiming};
 
 /// A new best is at least this much faster.
@@ -73,6 +74,9 @@ impl<L: Laboratory> Explorer<'_, L> {
             (Some(Look::Failed(failed)), _) => {
                 Some(Decision::Rejected { why: failed.sentence.clone() })
             }
+            (Some(Look::NotJudged(reason)), _) => {
+                Some(Decision::NotJudged { why: reason.sentence.clone() })
+            }
             (Some(Look::Slow { .. }), _) => {
                 let why = format!("its first execution took {ABANDON} times as long as the best");
                 Some(Decision::Rejected { why })
@@ -119,13 +123,15 @@ impl<L: Laboratory> Explorer<'_, L> {
         let origin = self.scribe.story.variants[variant].proposal.origin.clone();
         let verdict = match &run.verdict {
             Ok(passed) => recorded(passed),
-            Err(reason) => Verdict::Failed(Failed::of(reason)),
+            Err(reason @ NotPassed::Failed(_)) => Verdict::Failed(Failed::of(reason)),
+            Err(reason @ NotPassed::NotJudged(_)) => Verdict::NotJudged(Failed::of(reason)),
         };
         // A kill between the two has it judged again, which is better than lost.
         (self.keeper)(Kept { kernel: Arc::clone(kernel), run, origin, parent });
         self.scribe.record(&Entry::Judged { variant, verdict: verdict.clone() })?;
         let decision = match (&verdict, self.scribe.story.best) {
             (Verdict::Failed(failed), _) => Decision::Rejected { why: failed.sentence.clone() },
+            (Verdict::NotJudged(reason), _) => Decision::NotJudged { why: reason.sentence.clone() },
             (Verdict::Passed { .. }, None) => {
                 Decision::Accepted { why: "it passes, and nothing else is there yet".to_owned() }
             }
@@ -147,7 +153,7 @@ impl<L: Laboratory> Explorer<'_, L> {
         let first = &self.scribe.story.variants[0].verdict;
         let known: &[String] = match first {
             Some(Verdict::Passed { not_checked, .. }) => not_checked,
-            Some(Verdict::Failed(_)) | None => &[],
+            Some(Verdict::Failed(_) | Verdict::NotJudged(_)) | None => &[],
         };
         not_checked.iter().find(|workload| !known.contains(workload))
     }
@@ -199,13 +205,15 @@ impl<L: Laboratory> Explorer<'_, L> {
         let story = &self.scribe.story;
         let proposal = &story.variants[variant].proposal;
         let (technique, parent) = (proposal.technique.clone()?, proposal.parent?);
-        if let Some(Decision::Skipped { .. }) = &story.variants[variant].decision {
-            // Nobody knows.
+        if let Some(Decision::Skipped { .. } | Decision::NotJudged { .. }) =
+            &story.variants[variant].decision
+        {
+            // Nothing is known of it.
             return None;
         }
         let gain = match &story.variants[variant].look {
             Some(Look::Right { .. }) => Some(story.cost(parent)? / story.cost(variant)?),
-            Some(Look::Slow { .. }) => return None,
+            Some(Look::Slow { .. } | Look::NotJudged(_)) => return None,
             Some(Look::Failed(_)) | None => None,
         };
         Some((technique, self.held_back(parent).0, gain))

@@ -23,15 +23,27 @@ impl<L: Laboratory> Explorer<'_, L> {
         self.candidates = vec![None; count];
         self.finish(0, None)?;
         let mut last: Option<Attempt> = None;
-        for tried in self.scribe.story.attempts.clone() {
+        for (index, tried) in self.scribe.story.attempts.clone().into_iter().enumerate() {
+            self.grow_evaluated_again(index);
             let Some(origin) = self.origin(tried.parent, &tried.action) else { continue };
             // One attempt may have made several.
             let again = last.filter(|last| last.origin == origin && !self.is_open(origin));
             let attempt = again.unwrap_or_else(|| self.archive.mark_tried(origin));
             last = Some(attempt);
             match tried.came {
+                Came::Variant(child) if self.scribe.story.variants[child].not_judged > 0 => {
+                    self.not_judged.insert(child, Some(attempt));
+                }
                 Came::Variant(child) => self.finish(child, Some(attempt))?,
                 Came::Nothing { .. } => self.archive.use_up(origin),
+            }
+        }
+        self.grow_evaluated_again(usize::MAX);
+        // Of these a second evaluation was begun and not decided about.
+        for (variant, attempt) in self.not_judged.clone() {
+            if !self.scribe.story.variants[variant].is_settled() {
+                self.not_judged.remove(&variant);
+                self.finish(variant, attempt)?;
             }
         }
         for variant in 0..count {
@@ -40,6 +52,44 @@ impl<L: Laboratory> Explorer<'_, L> {
             }
         }
         Ok(())
+    }
+
+    /// Puts variants whose second evaluation was decided after so many actions into the archive: where they came in the first
+    /// time, because places in the archive are numbered.
+    fn grow_evaluated_again(&mut self, actions: usize) {
+        let story = &self.scribe.story;
+        let is_next = |(variant, _): &(&usize, &Option<Attempt>)| {
+            let known = &story.variants[**variant];
+            known.is_settled() && !known.is_not_judged() && known.decided_after <= actions
+        };
+        let mut next: Vec<(usize, Option<Attempt>)> =
+            self.not_judged.iter().filter(is_next).map(|(key, value)| (*key, *value)).collect();
+        next.sort_by_key(|(variant, _)| (story.variants[*variant].decided_after, *variant));
+        for (variant, attempt) in next {
+            self.not_judged.remove(&variant);
+            self.recall(variant);
+            self.grow(variant, attempt);
+        }
+    }
+
+    /// Evaluates variants once more whose only evaluation the device or the machine ended, where at least so many actions
+    /// were carried out since. Whether there were any.
+    pub(super) fn evaluate_again(&mut self, actions: usize) -> Result<bool, Interrupted> {
+        let story = &self.scribe.story;
+        let carried_out = story.attempts.len();
+        let is_due = |(variant, _): &(&usize, &Option<Attempt>)| {
+            let known = &story.variants[**variant];
+            known.is_due_again() && carried_out >= known.decided_after.saturating_add(actions)
+        };
+        let due = self.not_judged.iter().filter(is_due).map(|(key, value)| (*key, *value));
+        let due: Vec<(usize, Option<Attempt>)> = due.take(self.laboratory.batch()).collect();
+        let left = self.evaluations_left().min(due.len());
+        let Some(next) = due.get(..left).filter(|next| !next.is_empty()) else { return Ok(false) };
+        if !self.may_go_on() {
+            return Ok(false);
+        }
+        self.settle(next)?;
+        Ok(true)
     }
 
     /// Goes on with a variant where a restart left it.
@@ -90,7 +140,15 @@ impl<L: Laboratory> Explorer<'_, L> {
     }
 
     /// Puts a settled variant into the archive, with all that can be done with it.
+    ///
+    /// One that was not judged stays outside, and waits for a second evaluation: strategies would learn from it what is not
+    /// known.
     pub(super) fn grow(&mut self, variant: usize, attempt: Option<Attempt>) {
+        if self.scribe.story.variants[variant].is_not_judged() {
+            self.not_judged.insert(variant, attempt);
+            return;
+        }
+        self.not_judged.remove(&variant);
         while self.places.len() <= variant {
             self.places.push(None);
         }

@@ -161,7 +161,7 @@ fn attempts(setting: &Setting<'_>) -> Vec<String> {
 fn outcome(variant: &Variant) -> String {
     let failed = match (&variant.look, &variant.verdict) {
         (_, Some(Verdict::Failed(failed))) | (Some(Look::Failed(failed)), _) => Some(failed),
-        (_, Some(Verdict::Passed { .. }) | None) => None,
+        (_, Some(Verdict::Passed { .. } | Verdict::NotJudged(_)) | None) => None,
     };
     let told = match (failed, &variant.decision) {
         (Some(failed), _) if !failed.is_judged() => format!("not judged: {}", failed.sentence),
@@ -170,6 +170,7 @@ fn outcome(variant: &Variant) -> String {
         (None, Some(Decision::Kept { why })) => format!("right, and no better: {why}"),
         (None, Some(Decision::Rejected { why })) => format!("rejected: {why}"),
         (None, Some(Decision::Skipped { why })) => format!("never ran: {why}"),
+        (None, Some(Decision::NotJudged { why })) => format!("not judged: {why}"),
         (None, None) => "not known yet".to_owned(),
     };
     one_line(&told, OUTCOME)
@@ -202,9 +203,13 @@ fn contrast(setting: &Setting<'_>) -> Vec<Other> {
 fn is_right(variant: &Variant) -> bool {
     match (&variant.decision, &variant.look) {
         (Some(Decision::Accepted { .. } | Decision::Kept { .. }), look) => {
-            !matches!(look, Some(Look::Failed(_)))
+            !matches!(look, Some(Look::Failed(_) | Look::NotJudged(_)))
         }
-        (Some(Decision::Rejected { .. } | Decision::Skipped { .. }) | None, _) => false,
+        (
+            Some(Decision::Rejected { .. } | Decision::Skipped { .. } | Decision::NotJudged { .. })
+            | None,
+            _,
+        ) => false,
     }
 }
 
@@ -224,6 +229,7 @@ fn history(story: &Story) -> Option<String> {
             Some(Decision::Kept { .. }) => "kept",
             Some(Decision::Rejected { .. }) => "rejected",
             Some(Decision::Skipped { .. }) => "predicted to be slow",
+            Some(Decision::NotJudged { .. }) => "not judged",
             None => "open",
         };
         let done = one_line(&variant.proposal.what, DONE);

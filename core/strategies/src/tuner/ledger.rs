@@ -103,6 +103,10 @@ impl<'s> Ledger<'s> {
             Standing::Open => self.close(configuration),
             Standing::Asked => {}
         }
+        if told == Told::NotJudged {
+            self.standing[configuration] = Standing::Asked;
+            return None;
+        }
         let score = score(told);
         self.standing[configuration] = Standing::Known(score);
         let is_time = matches!(told, Told::Time(_)) && score.is_finite();
@@ -125,6 +129,6 @@ impl<'s> Ledger<'s> {
 fn score(told: Told) -> f64 {
     match told {
         Told::Time(time) | Told::Abandoned { at_least: time } if time > 0.0 => pxfm::f_log(time),
-        Told::Time(_) | Told::Abandoned { .. } | Told::Failed => f64::INFINITY,
+        Told::Time(_) | Told::Abandoned { .. } | Told::Failed | Told::NotJudged => f64::INFINITY,
     }
 }

@@ -8,6 +8,10 @@ use super::run::Launch;
 /// Steps between two looks at the clock: tens of milliseconds, so that looking costs nothing.
 const STEPS_BETWEEN_LOOKS: u64 = 1 << 16;
 
+/// The most that one look at the clock adds to the time that a launch took. Looks that are further apart show that the process
+/// did not run: it was stopped, or its machine was paused, and that is no time of the kernel's.
+const MOST_BETWEEN_LOOKS: Duration = Duration::from_secs(1);
+
 /// Which limit a launch reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Limit {
@@ -21,13 +25,15 @@ pub(super) enum Limit {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Deadline {
     pub(super) limit: Duration,
-    begin: Instant,
+    taken: Duration,
+    last_look: Instant,
     next_look: u64,
 }
 
 impl Deadline {
     pub(super) fn new(limit: Duration) -> Self {
-        Self { limit, begin: Instant::now(), next_look: STEPS_BETWEEN_LOOKS }
+        let (taken, last_look) = (Duration::ZERO, Instant::now());
+        Self { limit, taken, last_look, next_look: STEPS_BETWEEN_LOOKS }
     }
 
     fn is_over(&mut self, steps: u64) -> bool {
@@ -35,7 +41,16 @@ impl Deadline {
             return false;
         }
         self.next_look = steps + STEPS_BETWEEN_LOOKS;
-        self.begin.elapsed() >= self.limit
+        let now = Instant::now();
+        let passed = now.duration_since(self.last_look);
+        self.last_look = now;
+        self.add(passed)
+    }
+
+    /// Whether the limit is reached so much time after the last look.
+    fn add(&mut self, passed: Duration) -> bool {
+        self.taken = self.taken.saturating_add(passed.min(MOST_BETWEEN_LOOKS));
+        self.taken >= self.limit
     }
 }
 
@@ -55,5 +70,21 @@ impl Launch<'_> {
         }
         let own = self.steps;
         self.deadline.as_mut()?.is_over(own).then_some(Limit::Time)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_of_the_process_is_no_time_of_the_launch() {
+        let mut deadline = Deadline::new(Duration::from_secs(3));
+        for passed in [100, 3_600_000, 900] {
+            assert!(!deadline.add(Duration::from_millis(passed)), "{deadline:?}");
+        }
+        assert!(deadline.add(Duration::from_secs(1)), "{deadline:?}");
+        let mut short = Deadline::new(Duration::from_millis(20));
+        assert!(!short.add(Duration::from_millis(19)) && short.add(Duration::from_millis(1)));
     }
 }

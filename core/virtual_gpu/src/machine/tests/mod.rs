@@ -6,6 +6,7 @@ mod files;
 mod harness;
 mod limits;
 mod modelled;
+mod mutants;
 mod opcodes;
 mod real;
 mod schedules;
