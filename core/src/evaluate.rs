@@ -18,6 +18,7 @@ mod build;
 pub mod compare;
 mod compiles;
 mod examine;
+mod far;
 mod lengthened;
 pub mod profiled;
 mod screening;

@@ -197,6 +197,7 @@ impl Order<'_, '_> {
             trials: all(&of.trials)?,
             varied: Vec::new(),
             not_varied: Vec::new(),
+            far: None,
             measured: all(&of.measured)?,
             held_out: Vec::new(),
             not_run: Vec::new(),

@@ -28,6 +28,7 @@ use crate::verify::verdict::{Failure, NotRun, Refused, Step, TimingUse, Wrong};
 use crate::verify::verification::Stop;
 
 use super::compiles::{Compiles, Missing};
+use super::far::Far;
 use super::varied::{self, Varied};
 use super::{Evaluation, PolicyUse, lengthened, twin};
 
@@ -70,18 +71,19 @@ pub(super) fn build_all(
 ) -> Result<Vec<Built>, Stop> {
     let Some(first) = evaluations.first() else { return Ok(Vec::new()) };
     let (fit, not_run) = fit(first, scope)?;
-    let (twin, varied) = match scope {
+    let (twin, varied, far) = match scope {
         Scope::Everything => {
             let definition = &first.project.definition;
             let small = small_workloads(&fit);
             let mut varied = varied::of(definition, &varied_workloads(&small), first.seed);
             varied.extend(lengthened::of(definition, &small, least_work));
-            (twin::of(&first.project.reference, definition.subnormals), varied)
+            let twin = twin::of(&first.project.reference, definition.subnormals);
+            (twin, varied, Far::of(first, &small))
         }
-        Scope::Glance => (None, Vec::new()),
+        Scope::Glance => (None, Vec::new(), Far::NotPermitted),
     };
-    let all: Vec<&Workload> =
-        fit.iter().copied().chain(varied.iter().map(|varied| &varied.workload)).collect();
+    let others = varied.iter().map(|varied| &varied.workload).chain(far.workload());
+    let all: Vec<&Workload> = fit.iter().copied().chain(others).collect();
     let trusted = match first.device {
         DeviceName::Cuda(_) => Some(trusted(first, compiler, cancellation)?),
         DeviceName::Virtual(_) => None,
@@ -106,6 +108,7 @@ pub(super) fn build_all(
             trials: Vec::new(),
             varied: Vec::new(),
             not_varied: Vec::new(),
+            far: None,
             measured: Vec::new(),
             held_out: Vec::new(),
             not_run: not_run.clone(),
@@ -113,7 +116,7 @@ pub(super) fn build_all(
             limits: evaluation.project.definition.limits,
             block_order: evaluation.project.definition.block_order,
         };
-        let subject = builder.subject(&fit, &varied, empty);
+        let subject = builder.subject(&fit, (&varied, &far), empty);
         (builder.candidate.hashes.first().copied(), subject)
     });
     Ok(each.collect())
@@ -273,7 +276,7 @@ impl Builder<'_, '_> {
     fn subject(
         &mut self,
         fit: &[&Workload],
-        varied: &[Varied],
+        (varied, far): (&[Varied], &Far),
         mut subject: Subject,
     ) -> Result<Subject, Stop> {
         self.keeps_subnormals()?;
@@ -294,6 +297,7 @@ impl Builder<'_, '_> {
         for (index, varied) in (fit.len()..).zip(varied) {
             self.vary(index, varied, &mut subject)?;
         }
+        self.reach(fit.len() + varied.len(), far, &mut subject)?;
         let measured_in_earnest = matches!(self.evaluation.device, DeviceName::Cuda(_));
         if subject.trials.is_empty() && (subject.measured.is_empty() || !measured_in_earnest) {
             return Err(Stop::Request(self.nothing_to_verify()));

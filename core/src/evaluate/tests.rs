@@ -205,6 +205,7 @@ fn subject(project: &Project, specimen: &Specimen) -> Subject {
         trials: trials(&["small", "middle"]),
         varied: Vec::new(),
         not_varied: Vec::new(),
+        far: None,
         measured: trials(&["large"]),
         held_out: Vec::new(),
         not_run: Vec::new(),

@@ -38,6 +38,8 @@ pub struct Subject {
     pub varied: Vec<VariedTrial>,
     /// Scalars and sizes that the candidate cannot be launched with, and why.
     pub not_varied: Vec<String>,
+    /// A workload whose indices do not fit 32 bits, where the device has the memory.
+    pub far: Option<VariedTrial>,
     /// The workloads that are for measuring.
     pub measured: Vec<Trial>,
     /// The workloads that nobody sees: none where the candidate does not even compile for one, or is refused.
@@ -159,7 +161,7 @@ impl Subject {
     /// Its modules are loaded behind this many of others, so that programs count them from there.
     pub fn stand_behind(&mut self, others: usize) {
         let trials = self.trials.iter_mut().chain(&mut self.measured);
-        let varied = self.varied.iter_mut().map(|varied| &mut varied.trial);
+        let varied = self.varied.iter_mut().chain(&mut self.far).map(|varied| &mut varied.trial);
         for trial in trials.chain(self.held_out.iter_mut().flatten()).chain(varied) {
             trial.candidate.module = trial.candidate.module - self.behind + others;
         }

@@ -3,6 +3,7 @@
 mod ahead;
 pub(crate) mod counting;
 mod domain;
+mod far;
 mod held_out;
 pub mod library;
 mod measuring;
@@ -104,6 +105,7 @@ impl Verification<'_> {
                 timings.push(self.measured(trial, protocol, &seen)?);
             }
         }
+        self.far()?;
         self.all_held_out(slowest)?;
         Ok(Passed { checks: self.checks, timings })
     }
@@ -393,17 +395,9 @@ impl Verification<'_> {
     }
 
     fn judge_part(&mut self, attempt: &Attempt<'_>, part: GridPart) -> Result<JudgeReport, Stop> {
-        let trial = attempt.trial;
-        let order = JudgeOrder {
-            case: trial.case.clone(),
-            program: trial.reference.clone(),
-            recipe: attempt.recipe,
-            outputs: std::path::PathBuf::new(),
-            part,
-            admission: None,
-        };
+        let order = attempt.judge_order(part);
         let judged = self.stations.judge(order, REFERENCE_LIMIT, self.cancellation);
-        judged.map_err(|error| of_judge(error, attempt.step, &trial.case.workload))
+        judged.map_err(|error| of_judge(error, attempt.step, &attempt.trial.case.workload))
     }
 
     /// What the outputs are found to be; `instead` is the kind of a wrong result whose cause is known.
@@ -540,6 +534,17 @@ impl Attempt<'_> {
             counts,
             outputs: None,
             part: GridPart::Whole,
+        }
+    }
+
+    fn judge_order(&self, part: GridPart) -> JudgeOrder {
+        JudgeOrder {
+            case: self.trial.case.clone(),
+            program: self.trial.reference.clone(),
+            recipe: self.recipe,
+            outputs: std::path::PathBuf::new(),
+            part,
+            admission: None,
         }
     }
 }

@@ -1,14 +1,16 @@
 //! Workloads and programs for inputs from the whole domain of tensors, scalars and sizes.
 
 use super::super::compiles::Missing;
+use super::super::far::Far;
 use super::super::varied::{Launchable, Varied};
 use super::{Builder, extent, least_work};
 use crate::compile::error::CompileError;
 use crate::compile::facts::FactsError;
 use crate::project::Purpose;
 use crate::project::definition::Subnormals;
-use crate::project::manifest::Accuracy;
+use crate::project::manifest::{Accuracy, Distribution};
 use crate::project::workload::Workload;
+use crate::verify::inputs::Draw;
 use crate::verify::not_judged::NotJudged;
 use crate::verify::program::Program;
 use crate::verify::sentence;
@@ -70,6 +72,29 @@ impl Builder<'_, '_> {
                 (Launchable::WherePermitted, None) | (Launchable::Always, _) => Err(stop),
             },
         }
+    }
+
+    /// The workload whose indices do not fit 32 bits; where it cannot run, the verdict names that as not checked.
+    pub(super) fn reach(
+        &mut self,
+        index: usize,
+        far: &Far,
+        subject: &mut Subject,
+    ) -> Result<(), Stop> {
+        let reason = match far {
+            Far::NotPermitted => return Ok(()),
+            Far::NoRoom(reason) => reason.clone(),
+            Far::Fits(workload, what) => match self.trial(index, workload) {
+                Ok(trial) => {
+                    let draw = Draw::Distribution(Distribution::AsDeclared);
+                    subject.far = Some(VariedTrial { trial, what: what.clone(), draw });
+                    return Ok(());
+                }
+                Err(stop) => unlaunchable(&stop).ok_or(stop)?,
+            },
+        };
+        subject.not_varied.push(format!("indices beyond 32 bits ({reason})"));
+        Ok(())
     }
 
     /// How the verifier decides whether inputs from the whole domain of a workload are fair; none where it makes no such

@@ -186,6 +186,7 @@ impl Scene {
             trials: vec![trial(&project, "small")],
             varied: Vec::new(),
             not_varied: Vec::new(),
+            far: None,
             measured: vec![trial(&project, "large")],
             held_out: Vec::new(),
             not_run: Vec::new(),

@@ -262,7 +262,7 @@ fn tolerant_case(trial: &Trial, recipe: Recipe, summation: Summation) -> Case {
 }
 
 /// A wrong result with the scalar or the size that led to it.
-fn with_change(stop: Stop, what: &str) -> Stop {
+pub(super) fn with_change(stop: Stop, what: &str) -> Stop {
     match stop {
         Stop::Failure(Failure::Wrong(mut wrong)) => {
             if let Wrong::Seen { details, .. } = wrong.as_mut() {

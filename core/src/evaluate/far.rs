@@ -1,0 +1,108 @@
+//! A workload whose indices do not fit 32 bits, where the definition permits one.
+//!
+//! It differs from a small workload in one axis, and runs once, on a GPU that has the memory.
+
+use crate::device::DeviceName;
+use crate::project::Definition;
+use crate::project::workload::Workload;
+use crate::units::Bytes;
+
+use super::Evaluation;
+
+/// What the largest tensor must have, in the order of preference: more elements than an `int` counts, or more bytes than
+/// an `unsigned` counts.
+const GOALS: [(fn(&Workload) -> u64, u64); 2] = [(elements, (1 << 31) + 1), (bytes, (1 << 32) + 1)];
+
+/// Bytes beside the tensors for each element of an output: the f64 result of the reference and its magnitude.
+const REFERENCE_BYTES: u64 = 16;
+
+/// Whether there is such a workload.
+#[derive(Clone, Debug)]
+pub(super) enum Far {
+    /// The definition does not permit one.
+    NotPermitted,
+    /// The device cannot run it, for this reason.
+    NoRoom(String),
+    /// This one, and its sizes in words.
+    Fits(Box<Workload>, String),
+}
+
+impl Far {
+    /// The one of the least memory, made of one of these workloads.
+    pub(super) fn of(evaluation: &Evaluation<'_>, small: &[&Workload]) -> Self {
+        let definition = &evaluation.project.definition;
+        let room = match evaluation.device {
+            // Modules, stacks and the driver take a tenth.
+            DeviceName::Cuda(_) => evaluation.sheet.dram.get().map_or(0, |Bytes(all)| all / 10 * 9),
+            DeviceName::Virtual(_) => 0,
+        };
+        let mut least = None;
+        for goal in GOALS {
+            let axes = 0..definition.axes.len();
+            let each = small.iter().flat_map(|base| axes.clone().map(move |axis| (*base, axis)));
+            let all = each.filter_map(|(base, axis)| grown(definition, base, axis, goal));
+            let Some(workload) = all.min_by_key(|workload| memory(definition, workload)) else {
+                continue;
+            };
+            let needed = memory(definition, &workload);
+            if needed <= room {
+                let sizes = definition.axes.iter().zip(&workload.axes);
+                let sizes: Vec<String> =
+                    sizes.map(|(axis, size)| format!("{} = {size}", axis.name)).collect();
+                return Self::Fits(Box::new(workload), sizes.join(", "));
+            }
+            least = Some(least.map_or(needed, |known: u64| known.min(needed)));
+        }
+        match least {
+            None => Self::NotPermitted,
+            Some(_) if room == 0 => Self::NoRoom("only a GPU has the memory".to_owned()),
+            Some(needed) => Self::NoRoom(format!("{needed} bytes of memory; {room} can be used")),
+        }
+    }
+}
+
+impl Far {
+    pub(super) fn workload(&self) -> Option<&Workload> {
+        match self {
+            Self::Fits(workload, _) => Some(workload),
+            Self::NotPermitted | Self::NoRoom(_) => None,
+        }
+    }
+}
+
+/// The workload with the smallest size of this axis that reaches the goal.
+fn grown(
+    definition: &Definition,
+    base: &Workload,
+    axis: usize,
+    (measure, goal): (fn(&Workload) -> u64, u64),
+) -> Option<Workload> {
+    let size = base.axes[axis].div_ceil(definition.axes[axis].multiple_of);
+    let factor = u128::from(goal).div_ceil(u128::from(measure(base).max(1)));
+    // Other dimensions may not grow with the axis, so that its size in proportion is not enough.
+    (0..3).find_map(|doubled| {
+        let size = u64::try_from((u128::from(size) * factor) << doubled).ok()?;
+        let mut axes = base.axes.clone();
+        axes[axis] = size.checked_mul(definition.axes[axis].multiple_of)?;
+        base.with_axes(definition, axes).filter(|workload| measure(workload) >= goal)
+    })
+}
+
+fn elements(workload: &Workload) -> u64 {
+    workload.extents.iter().map(|extent| extent.elements).max().unwrap_or(0)
+}
+
+fn bytes(workload: &Workload) -> u64 {
+    workload.extents.iter().map(|extent| extent.bytes).max().unwrap_or(0)
+}
+
+/// Bytes of device memory in both processes: the reference has the inputs, too.
+fn memory(definition: &Definition, workload: &Workload) -> u64 {
+    let each = definition.tensors.iter().zip(&workload.extents).map(|(tensor, extent)| {
+        let is_output = tensor.role.compare().is_some();
+        let beside =
+            if is_output { extent.elements.saturating_mul(REFERENCE_BYTES) } else { extent.bytes };
+        extent.bytes.saturating_add(beside)
+    });
+    each.fold(0, u64::saturating_add)
+}
