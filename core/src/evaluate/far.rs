@@ -11,7 +11,10 @@ use super::Evaluation;
 
 /// What the largest tensor must have, in the order of preference: more elements than an `int` counts, or more bytes than
 /// an `unsigned` counts.
-const GOALS: [(fn(&Workload) -> u64, u64); 2] = [(elements, (1 << 31) + 1), (bytes, (1 << 32) + 1)];
+const GOALS: [Goal; 2] = [(elements, (1 << 31) + 1), (bytes, (1 << 32) + 1)];
+
+/// What is counted of the largest tensor, and how much there must be of it.
+type Goal = (fn(&Workload) -> u64, u64);
 
 /// Bytes beside the tensors for each element of an output: the f64 result of the reference and its magnitude.
 const REFERENCE_BYTES: u64 = 16;
@@ -75,7 +78,7 @@ fn grown(
     definition: &Definition,
     base: &Workload,
     axis: usize,
-    (measure, goal): (fn(&Workload) -> u64, u64),
+    (measure, goal): Goal,
 ) -> Option<Workload> {
     let size = base.axes[axis].div_ceil(definition.axes[axis].multiple_of);
     let factor = u128::from(goal).div_ceil(u128::from(measure(base).max(1)));

@@ -86,7 +86,7 @@ fn a_kernel_to_begin_with_that_is_not_judged_is_not_called_wrong() {
         let story = Setting { interrupts, ..USUAL }.run();
         match (&story.ended, expected) {
             (Some(End::Impossible(why)), Some(expected)) => {
-                assert!(why.contains(expected), "{why}")
+                assert!(why.contains(expected), "{why}");
             }
             (ended, None) => assert!(!matches!(ended, Some(End::Impossible(_))), "{ended:?}"),
             (ended, Some(_)) => panic!("{ended:?}"),

@@ -28,13 +28,13 @@ impl Verification<'_> {
             let order = attempt.order(Scrutiny::Memory, CountsUse::Drop);
             let report = this.stations.run(order, LIMIT, this.cancellation);
             let report = match report {
-                Err(error) => return this.not_reached(error),
+                Err(error) => return this.not_reached(&error),
                 Ok(report) => this.looked(&attempt, Ok(report), Seer::Device),
             };
             let report = report.map_err(|stop| with_change(stop, what))?;
             let order = attempt.judge_order(GridPart::Whole);
             let judged = match this.stations.judge(order, JUDGE_LIMIT, this.cancellation) {
-                Err(error) => return this.not_reached(error),
+                Err(error) => return this.not_reached(&error),
                 Ok(judged) => judged,
             };
             this.accept(&attempt, judged, None).map_err(|stop| with_change(stop, what))?;
@@ -49,7 +49,7 @@ impl Verification<'_> {
         })
     }
 
-    fn not_reached(&mut self, error: StationError) -> Result<(), Stop> {
+    fn not_reached(&mut self, error: &StationError) -> Result<(), Stop> {
         if matches!(error, StationError::Cancelled) {
             return Err(NotJudged::Cancelled.into());
         }

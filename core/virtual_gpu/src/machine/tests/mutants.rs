@@ -114,17 +114,20 @@ impl Sites {
             let is_branch = instruction.opcode == "bra";
             for (operand, place) in &instruction.operands {
                 let at = lines[place.line as usize - 1] + place.column as usize - 1;
-                match operand {
-                    Operand::Name { name, .. } if is_branch => {
-                        sites.targets.push(range(text, name))
-                    }
-                    operand => operands.push((operand, at)),
+                if let (true, Operand::Name { name, .. }) = (is_branch, operand) {
+                    sites.targets.push(range(text, name));
+                } else {
+                    operands.push((operand, at));
                 }
             }
         }
         while let Some((operand, at)) = operands.pop() {
             match operand {
-                Operand::Name { name, .. } | Operand::Not(name) => sites.name(text, name),
+                Operand::Name { name, .. }
+                | Operand::Negative { name, .. }
+                | Operand::Not(name) => {
+                    sites.name(text, name);
+                }
                 Operand::Component { .. } => {}
                 Operand::Literal(_) => {
                     let ends = |letter: char| !(letter.is_ascii_alphanumeric() || letter == '-');
