@@ -44,7 +44,7 @@ fn waiting_for_a_lower_block_is_a_note_or_a_fault() {
             }
             Err(kind) => {
                 assert_eq!(run["fault"]["kind"], kind, "{sentence}");
-                let details = run["fault"]["details"].as_str().unwrap();
+                let details = run["fault"]["faults"][0]["details"].as_str().unwrap();
                 assert!(details.starts_with(NOTE_OF_ORDER), "{details}");
             }
         }

@@ -122,10 +122,12 @@ fn a_history_that_is_none_is_set_aside_by_the_next_run() {
 fn a_newer_history_is_refused_and_does_not_stop_a_run() {
     let bench = filled(1);
     let path = bench.project().join(".lightbench/history.db");
-    let mut bytes = fs::read(&path).unwrap();
-    // The version of the schema, as SQLite's file format says (section 1.3.12).
-    bytes[60..64].copy_from_slice(&9_u32.to_be_bytes());
-    fs::write(&path, &bytes).unwrap();
+    let file = rusqlite::Connection::open(&path).unwrap();
+    // A higher number alone would be a damaged one.
+    file.execute_batch("CREATE TABLE later (id INTEGER PRIMARY KEY); PRAGMA user_version = 9;")
+        .unwrap();
+    file.close().unwrap();
+    let bytes = fs::read(&path).unwrap();
     bench.run(&["history", "scale"]).expect(3, &["schema 9", "newer version"]);
     if compiler::required().is_some() {
         bench.run(RUN).expect(0, &["is correct", "not in the history", "newer version"]);

@@ -4,6 +4,9 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::project::fill::Fill;
+use crate::project::tensor::{Role, Tensor};
+
 /// One way to fill the outputs, given what the reference computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -75,6 +78,28 @@ pub(super) enum Change {
     Tf32,
     /// In the opposite order; floating-point numbers halved and one added, besides.
     Other,
+}
+
+/// Whether other content of an input is no violation of its structure, such as that of offsets or indices.
+pub(super) fn is_replaceable(tensor: &Tensor) -> bool {
+    let Role::Input { fill } = &tensor.role else { return false };
+    !tensor.dtype.is_packed()
+        && match fill {
+            Fill::Normal { .. }
+            | Fill::Uniform { .. }
+            | Fill::Integers { .. }
+            | Fill::Ones
+            | Fill::Zeros
+            | Fill::HeavyTail { .. }
+            | Fill::Labels { .. }
+            | Fill::Constant(_) => true,
+            Fill::Permutation
+            | Fill::SortedOffsets { .. }
+            | Fill::SortedIndices { .. }
+            | Fill::Mask { .. }
+            | Fill::CausalMask
+            | Fill::PackedWeights => false,
+        }
 }
 
 impl Cheat {

@@ -7,7 +7,6 @@ use std::fmt::Write as _;
 use super::cheat::{Change, Cheat};
 use crate::project::dtype::Dtype;
 use crate::project::expression::Expression;
-use crate::project::fill::Fill;
 use crate::project::launch::{Argument, Buffer, LaunchStep, Step};
 use crate::project::tensor::{Layout, Role, Tensor};
 use crate::project::{Project, Purpose};
@@ -431,28 +430,6 @@ fn magnitude(index: usize) -> String {
 
 fn replacement(index: usize) -> String {
     format!("cheat_input_{index}")
-}
-
-/// Whether other content of an input is no violation of its structure, such as that of offsets or indices.
-pub(super) fn is_replaceable(tensor: &Tensor) -> bool {
-    let Role::Input { fill } = &tensor.role else { return false };
-    !tensor.dtype.is_packed()
-        && match fill {
-            Fill::Normal { .. }
-            | Fill::Uniform { .. }
-            | Fill::Integers { .. }
-            | Fill::Ones
-            | Fill::Zeros
-            | Fill::HeavyTail { .. }
-            | Fill::Labels { .. }
-            | Fill::Constant(_) => true,
-            Fill::Permutation
-            | Fill::SortedOffsets { .. }
-            | Fill::SortedIndices { .. }
-            | Fill::Mask { .. }
-            | Fill::CausalMask
-            | Fill::PackedWeights => false,
-        }
 }
 
 /// What the reference writes for an output.

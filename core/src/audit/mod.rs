@@ -184,7 +184,7 @@ pub fn audit(project: &Project, court: &mut dyn Court) -> Result<Matrix, AuditEr
     }
     matrix.gaps = gap::of_definition(project);
     for (index, tensor) in project.definition.tensors.iter().enumerate() {
-        if generate::is_replaceable(tensor)
+        if cheat::is_replaceable(tensor)
             && !auditor.is_caught(Cheat::IgnoresInput { tensor: index })?
         {
             matrix.gaps.push(gap::ignored(&tensor.name));

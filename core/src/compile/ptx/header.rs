@@ -9,8 +9,8 @@ use crate::device::ComputeCapability;
 /// A version of the PTX ISA.
 pub type Version = (u32, u32);
 
-/// Versions of the PTX ISA and the CUDA release that each came with, oldest first. PTX ISA, "Release History"; the last
-/// three rows are what the NVRTC of those releases writes.
+/// Versions of the PTX ISA and the CUDA release that each came with, oldest first. PTX ISA, "Release History"; the rows
+/// from 9.2 on follow its numbering.
 const RELEASES: &[(Version, (u32, u32))] = &[
     ((1, 0), (1, 0)),
     ((1, 1), (1, 1)),

@@ -261,7 +261,7 @@ fn tolerant_case(trial: &Trial, recipe: Recipe, summation: Summation) -> Case {
     case
 }
 
-/// A wrong result with the scalar or the size that led to it.
+/// A wrong result or a fault with the scalar or the size that led to it.
 pub(super) fn with_change(stop: Stop, what: &str) -> Stop {
     match stop {
         Stop::Failure(Failure::Wrong(mut wrong)) => {
@@ -269,6 +269,12 @@ pub(super) fn with_change(stop: Stop, what: &str) -> Stop {
                 *details = Some(format!("with {what}"));
             }
             Stop::Failure(Failure::Wrong(wrong))
+        }
+        Stop::Failure(Failure::Fault(mut fault)) => {
+            for fault in &mut fault.faults {
+                fault.details = format!("with {what}: {}", fault.details);
+            }
+            Stop::Failure(Failure::Fault(fault))
         }
         stop @ (Stop::Failure(_)
         | Stop::NotJudged(_)

@@ -17,6 +17,9 @@ use crate::verify::verdict::{Failure, Fault, Step};
 /// A workload of more warp instructions does not run again for this.
 const MOST_REPEATED: u64 = 1 << 20;
 
+/// How the list of warps begins in the details of such a fault.
+const STANDING: &str = "where the warps stand";
+
 impl Verification<'_> {
     /// Runs the smallest workload of at least two blocks with one block at a time.
     pub(super) fn start_orders(&mut self, seen: &[RunReport]) -> Result<(), Stop> {
@@ -78,9 +81,12 @@ impl Verification<'_> {
             }
             BlockOrder::Any => {
                 for fault in &mut fault.faults {
+                    // What the virtual GPU advises is about the residency of this run.
+                    let places = fault.details.find(STANDING).map(|at| &fault.details[at..]);
                     fault.details = format!(
-                        "blocks wait for blocks of lower index, and the project declares `block_order: any`; {}",
-                        fault.details
+                        "blocks wait for blocks of lower index, and the project declares `block_order: any`: in another \
+                         order, with one resident block, the launch does not end; {}",
+                        places.unwrap_or_default()
                     );
                 }
                 Err(Failure::Fault(fault).into())
