@@ -155,7 +155,7 @@ impl Translator<'_> {
                  same file",
                 function.name
             ),
-            None => format!("{:?}", instruction.operation),
+            None => "these operands, sizes or constants of the instruction".to_owned(),
         }
     }
 

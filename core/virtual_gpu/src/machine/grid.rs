@@ -88,6 +88,10 @@ impl Launch<'_> {
                 self.stopped = false;
             }
             if let BlockStop::Suspended = stop {
+                if self.common.is_some() {
+                    // What the block waits for may be the work of a thread that has no processor.
+                    std::thread::yield_now();
+                }
                 let stalls = self.circle(&block).is_some();
                 resident.push_back(block);
                 let none_begins = resident.len() >= starts.most || starts.left() == 0;
