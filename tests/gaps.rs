@@ -8,15 +8,15 @@ use lightbench_core::project::Project;
 use crate::compiler;
 use crate::program::Bench;
 
-use GapKind::{FixedScalar, LargestNotRun, NoHeldOut, SharedFactor, SmallestNotRun};
+use GapKind::{FixedScalar, LargestNotRun, NarrowDomain, NoHeldOut, SharedFactor, SmallestNotRun};
 
 /// `y = s · x + 0 · w`: one axis, one scalar, and one input on which no result depends.
-fn definition(axis: &str, factor: &str, workloads: &str) -> String {
+fn definition((axis, domain): (&str, &str), factor: &str, workloads: &str) -> String {
     format!(
         r#"(
     schema: 1, name: "sloppy", title: "Scaled",
     axes: [(name: "n", {axis})],
-    scalars: [(name: "s", dtype: f32, value: 3)],
+    scalars: [(name: "s", dtype: f32, value: 3, domain: {domain})],
     tensors: [
         (name: "x", dtype: f32, shape: ["n"], role: input, fill: normal(mean: 0, std: 1)),
         (name: "w", dtype: f32, shape: ["n"], role: input, fill: normal(mean: 0, std: 1)),
@@ -60,7 +60,7 @@ const ONE: &str = r#"(name: "one", purpose: verify, axes: {"n": 1}, scalars: {"s
 fn a_definition_shows_its_gaps() {
     let bench = Bench::new();
     let check = |axis: &str, workloads: &[&str], expected: &[GapKind]| {
-        let text = definition(axis, "4", &workloads.concat());
+        let text = definition((axis, "fixed"), "4", &workloads.concat());
         let gaps = gaps_of_definition(&Project::load(&project(&bench, &text)).unwrap());
         let kinds: Vec<GapKind> = gaps.iter().map(|gap| gap.kind).collect();
         assert_eq!(kinds, expected, "{axis}, {workloads:?}: {gaps:#?}");
@@ -77,13 +77,26 @@ fn a_definition_shows_its_gaps() {
 }
 
 #[test]
+fn a_scalar_that_varies_is_no_gap_and_a_narrow_domain_is_one() {
+    let bench = Bench::new();
+    let axis = "min: 4096, max: 8192, multiple_of: 4096";
+    let text = definition((axis, "positive"), "4", &[SEEN, HIDDEN].concat());
+    let narrow = "fill: uniform(low: 0, high: 1), domain: non_negative)";
+    let text = text.replace("fill: normal(mean: 0, std: 1))", narrow);
+    let gaps = gaps_of_definition(&Project::load(&project(&bench, &text)).unwrap());
+    let kinds: Vec<GapKind> = gaps.iter().map(|gap| gap.kind).collect();
+    assert_eq!(kinds, [NarrowDomain, NarrowDomain], "{gaps:#?}");
+}
+
+#[test]
 fn an_audit_names_inputs_without_effect_and_loose_tolerances() {
     if compiler::required().is_none() {
         return;
     }
     let bench = Bench::new();
     let check = |factor: &str, expected: &[&str]| {
-        let text = definition("min: 1, max: 4096", factor, &[SEEN, ODD, ONE].concat());
+        let axis = "min: 1, max: 4096";
+        let text = definition((axis, "any"), factor, &[SEEN, ODD, ONE].concat());
         let folder = project(&bench, &text);
         let path = folder.to_str().unwrap();
         let audit = |more: &[&str]| {

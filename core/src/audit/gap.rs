@@ -8,9 +8,11 @@ use serde::Serialize;
 
 use super::Sensitivity;
 use crate::element;
+use crate::project::dtype::Family;
 use crate::project::manifest::Accuracy;
-use crate::project::scalar::{Axis, Scalar, ScalarValue};
-use crate::project::{Project, Purpose, Workload};
+use crate::project::scalar::{Axis, Scalar, ScalarDomain, ScalarValue};
+use crate::project::tensor::{Domain, Tensor};
+use crate::project::{Definition, Project, Purpose, Workload};
 
 /// Something that a wrong kernel can rely on, because no workload contradicts it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -37,6 +39,8 @@ pub enum GapKind {
     LargestNotRun,
     /// A scalar has the same value in every run.
     FixedScalar,
+    /// The domain of an input excludes numbers that its dtype has.
+    NarrowDomain,
     /// The outputs do not depend on an input.
     IgnoredInput,
     /// A large relative error of every element of an output is accepted.
@@ -59,11 +63,12 @@ pub fn of_definition(project: &Project) -> Vec<Gap> {
         );
     }
     for (index, scalar) in project.definition.scalars.iter().enumerate() {
-        gaps.extend(fixed(
-            scalar,
-            project.workloads.iter().map(|workload| workload.scalars[index]),
-        ));
+        if !varies(&project.definition, scalar) {
+            let values = project.workloads.iter().map(|workload| workload.scalars[index]);
+            gaps.extend(fixed(scalar, values));
+        }
     }
+    gaps.extend(project.definition.tensors.iter().filter_map(narrowed));
     gaps
 }
 
@@ -175,6 +180,17 @@ impl Sizes<'_> {
     }
 }
 
+/// Whether verification runs a scalar with values besides those of the workloads.
+fn varies(definition: &Definition, scalar: &Scalar) -> bool {
+    let decides_sizes = || definition.tensors.iter().any(|tensor| tensor.depends_on(&scalar.name));
+    scalar.domain != ScalarDomain::Fixed
+        && match scalar.dtype.family() {
+            Family::Float => true,
+            Family::Signed | Family::Unsigned => !decides_sizes(),
+            Family::Boolean => false,
+        }
+}
+
 fn fixed(scalar: &Scalar, values: impl Iterator<Item = ScalarValue>) -> Option<Gap> {
     let name = &scalar.name;
     let different: BTreeSet<u64> = values.map(|value| value.as_real().to_bits()).collect();
@@ -186,6 +202,26 @@ fn fixed(scalar: &Scalar, values: impl Iterator<Item = ScalarValue>) -> Option<G
             scalar.value.as_real()
         ),
         write: format!("`scalars: {{\"{name}\": …}}` with another value in a workload"),
+    })
+}
+
+/// What kernels may rely on because the domain of an input is narrow.
+fn narrowed(tensor: &Tensor) -> Option<Gap> {
+    tensor.role.fill()?;
+    let range = match tensor.domain {
+        Domain::NonZero => "other than 0".to_owned(),
+        Domain::Positive => "above 0".to_owned(),
+        Domain::NonNegative => "0 or above".to_owned(),
+        Domain::UnitInterval => "from 0 to 1".to_owned(),
+        Domain::Between { low, high } => format!("from {low} to {high}"),
+        // Indices and probabilities are what the task is about.
+        Domain::Any | Domain::Finite | Domain::Probability | Domain::IndexBelow(_) => return None,
+    };
+    let name = &tensor.name;
+    Some(Gap {
+        kind: GapKind::NarrowDomain,
+        sentence: format!("every element of `{name}` is {range}: a kernel may rely on it"),
+        write: format!("`domain: any` in `{name}`, if a kernel must take every number"),
     })
 }
 
