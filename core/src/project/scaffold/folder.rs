@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::ScaffoldError;
 use super::plan::PlannedFile;
+use crate::owned_folder::OwnedFolder;
 
 /// How many entries of an occupied folder a message names.
 const MOST_NAMED: usize = 5;
@@ -22,9 +23,8 @@ pub(super) fn write(folder: &Path, files: &[PlannedFile]) -> Result<PathBuf, Sca
         return Err(ScaffoldError::NoParent { path: parent.to_owned() });
     }
     check_free(folder)?;
-    let temporary = tempfile::Builder::new()
-        .prefix(".lightbench-new-")
-        .tempdir_in(parent)
+    // A later call removes what a killed one left here.
+    let temporary = OwnedFolder::within(parent, ".lightbench-new-")
         .map_err(failed("create a folder in", parent))?;
     // A folder inside the temporary one, made as the user's own settings say: a temporary
     // folder is readable by its owner only, and a project need not be.
