@@ -182,11 +182,10 @@ impl Sizes<'_> {
 
 /// Whether verification runs a scalar with values besides those of the workloads.
 fn varies(definition: &Definition, scalar: &Scalar) -> bool {
-    let decides_sizes = || definition.tensors.iter().any(|tensor| tensor.depends_on(&scalar.name));
     scalar.domain != ScalarDomain::Fixed
         && match scalar.dtype.family() {
             Family::Float => true,
-            Family::Signed | Family::Unsigned => !decides_sizes(),
+            Family::Signed | Family::Unsigned => !definition.decides_sizes(scalar),
             Family::Boolean => false,
         }
 }

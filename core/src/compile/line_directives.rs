@@ -1,7 +1,7 @@
 //! Lines as `#line` counts them, back to lines of the text.
 //!
 //! The compiler's line tables and messages count as the text says (C++ standard, [cpp.line]): behind `#line 100 "other.cu"`
-//! comes line 100 of a file that nobody has. A reader wants the line that stands in the text.
+//! line 100 of `other.cu` follows, which is not a file of the project. Reports name the line of the text instead.
 
 use super::includes::{LineDirective, line_directives};
 

@@ -15,7 +15,7 @@ const TERMS: u64 = 65_537;
 /// Operations and words moved, at most: a virtual device takes a second.
 const MOST_WORK: f64 = 4_194_304.0;
 
-/// The cheapest workload of so many terms; none where there is none, or where a small workload has as many already.
+/// The cheapest permitted workload of at least [`TERMS`] terms; none where a small workload has as many.
 pub(super) fn of(
     definition: &Definition,
     small: &[&Workload],

@@ -46,7 +46,7 @@ pub(super) fn of(definition: &Definition, workloads: &[&Workload], seed: u64) ->
     for (index, scalar) in definition.scalars.iter().enumerate() {
         let launch = match scalar.dtype.family() {
             Family::Float => Launchable::Always,
-            Family::Signed | Family::Unsigned if !decides_sizes(definition, scalar) => {
+            Family::Signed | Family::Unsigned if !definition.decides_sizes(scalar) => {
                 Launchable::WherePermitted
             }
             Family::Signed | Family::Unsigned | Family::Boolean => continue,
@@ -66,11 +66,6 @@ pub(super) fn of(definition: &Definition, workloads: &[&Workload], seed: u64) ->
         }
     }
     all
-}
-
-/// Whether the sizes of tensors, their fills or how they are compared depend on a scalar.
-fn decides_sizes(definition: &Definition, scalar: &Scalar) -> bool {
-    definition.tensors.iter().any(|tensor| tensor.depends_on(&scalar.name))
 }
 
 /// Another value of a scalar; none where its domain or its type has none of this sort.

@@ -142,6 +142,11 @@ impl Definition {
         self.tensors.iter().position(|tensor| tensor.name == name)
     }
 
+    /// Whether the sizes of tensors, their fills, their domains or how they are compared depend on a scalar.
+    pub fn decides_sizes(&self, scalar: &Scalar) -> bool {
+        self.tensors.iter().any(|tensor| tensor.depends_on(&scalar.name))
+    }
+
     pub(super) fn inputs(&self) -> Inputs<'_> {
         Inputs { axes: &self.axes, scalars: &self.scalars }
     }

@@ -24,7 +24,7 @@ impl Workload {
         }
         let (extents, work) = (Vec::new(), WorkAmount::default());
         let mut resized = Self { axes, extents, work, ..self.clone() };
-        // Nobody reads the problems: whether there are any is the answer.
+        // Only the number of problems counts.
         let nowhere = Source { file: PathBuf::new(), text: "", tree: Located::plain(0..0) };
         let mut findings = Findings::new(&nowhere);
         let written = WorkloadWritten {

@@ -39,25 +39,13 @@ impl WholeShape {
             }
             Domain::Any | Domain::Finite => ((low, high), false),
         };
-        let limits = match plan.fill {
+        let (limits, declared) = match plan.fill {
             Fill::Labels { below: 0 } => return Err(plan.no_value()),
-            Fill::Labels { below } => (limits.0.max(0), limits.1.min(i128::from(*below) - 1)),
-            Fill::Normal { .. }
-            | Fill::Uniform { .. }
-            | Fill::Integers { .. }
-            | Fill::Ones
-            | Fill::Zeros
-            | Fill::Constant(_)
-            | Fill::Permutation
-            | Fill::SortedOffsets { .. }
-            | Fill::SortedIndices { .. }
-            | Fill::Mask { .. }
-            | Fill::CausalMask
-            | Fill::HeavyTail { .. }
-            | Fill::PackedWeights => limits,
-        };
-        let declared = match plan.fill {
-            Fill::Integers { low, high } => (i128::from(*low), i128::from(*high)),
+            Fill::Labels { below } => {
+                let limits = (limits.0.max(0), limits.1.min(i128::from(*below) - 1));
+                (limits, limits)
+            }
+            Fill::Integers { low, high } => (limits, (i128::from(*low), i128::from(*high))),
             Fill::Normal { .. }
             | Fill::Uniform { .. }
             | Fill::Ones
@@ -69,8 +57,7 @@ impl WholeShape {
             | Fill::Mask { .. }
             | Fill::CausalMask
             | Fill::HeavyTail { .. }
-            | Fill::Labels { .. }
-            | Fill::PackedWeights => limits,
+            | Fill::PackedWeights => (limits, limits),
         };
         let [low, high, ..] = plan.stream.words(1, WHOLE_TENSOR_PART);
         let whole = u64::from(high) << 32 | u64::from(low);
