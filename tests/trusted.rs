@@ -8,9 +8,9 @@ use lightbench_core::device::{
     BufferId, BufferRequest, ComputeCapability, Device, DeviceSheet, Image, Launch, ModuleId,
     VirtualDevice, Watch,
 };
+use lightbench_core::dtype::Dtype;
 use lightbench_core::project::compare::Comparator;
 use lightbench_core::project::definition::Subnormals;
-use lightbench_core::project::dtype::Dtype;
 use lightbench_core::project::fill::Fill;
 use lightbench_core::project::manifest::{Accuracy, Distribution, Init};
 use lightbench_core::project::tensor::{Domain, Role};

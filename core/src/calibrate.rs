@@ -10,7 +10,9 @@ mod retained;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::cancellation::Cancellation;
+use lightbench_primitives::cancellation::Cancellation;
+
+use self::retained::{Times, retained};
 use crate::device::{Description, DeviceName, DeviceSheet, Identity, Pipe};
 use crate::evaluate::{Bench, EvaluateError, Evaluation, PolicyUse, Run, evaluate};
 use crate::measure::timing::{Basis, Clock, Mode, Timing};
@@ -24,8 +26,6 @@ use crate::units::{Bytes, BytesPerSecond, FlopsPerSecond, Hertz, Seconds};
 use crate::verify::not_judged::NotPassed;
 use crate::verify::sentence;
 use crate::verify::verdict::{TimingUse, WorkloadTiming};
-
-use self::retained::{Times, retained};
 pub use benchmark::{BENCHMARKS, Benchmark, Quantity};
 pub use folder::{Calibrations, Kept};
 

@@ -35,7 +35,8 @@ pub use self::baselines::{Known, Unfit};
 use self::build::Scope;
 pub use self::examine::{Examined, ExaminedWorkload, examine};
 pub use self::screening::{Glances, screen};
-use crate::cancellation::Cancellation;
+use lightbench_primitives::cancellation::Cancellation;
+
 use crate::compile::Compiler;
 use crate::device::{DeviceName, DeviceSheet};
 use crate::measure::{ClockUse, Protocol};

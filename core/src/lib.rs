@@ -49,10 +49,6 @@ pub mod calibrate;
 
 pub mod nsight;
 
-mod owned_folder;
-
-pub mod no_links;
-
 pub mod history;
 
 pub mod explain;
@@ -69,9 +65,7 @@ pub mod search;
 
 pub mod engine;
 
+pub use lightbench_primitives::{
+    cancellation, display_text, dtype, element, no_links, scalar_value,
+};
 pub use lightbench_units as units;
-
-pub mod cancellation;
-pub mod display_text;
-mod element;
-mod random;

@@ -1,7 +1,7 @@
 //! Inputs made by a device are those made by the host.
 
 use lightbench_core::device::Device as _;
-use lightbench_core::project::scalar::ScalarValue;
+use lightbench_core::scalar_value::ScalarValue;
 use lightbench_core::trusted::launches;
 use lightbench_core::trusted::making::Making;
 use lightbench_core::verify::inputs::{self, Draw, Made, Recipe, Wanted};

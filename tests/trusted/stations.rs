@@ -6,8 +6,9 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use lightbench_core::device::{
-    Content, Description, DeviceError, Direct, Outcome, POISON, Placement, Sampling, Timed, Work,
+    Content, Description, DeviceError, Direct, Outcome, Placement, Sampling, Timed, Work,
 };
+use lightbench_core::element::POISON;
 use lightbench_core::project::launch::Buffer;
 use lightbench_core::project::launch::expectation::{FaultKind, WrongKind};
 use lightbench_core::verify::inputs::{Draw, Recipe};

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::cancellation::Cancellation;
+use lightbench_primitives::cancellation::Cancellation;
+
+use super::picture::title;
 use crate::compile::facts::{FactsError, Setting, facts};
 use crate::compile::{Build, Compiler};
 use crate::device::DeviceSheet;
@@ -16,8 +18,6 @@ use crate::verify::station::accesses::{AccessOrder, LaunchAccesses, accesses};
 use crate::verify::station::{ModuleImage, StationFailure};
 use crate::verify::subject::Origins;
 use crate::virtual_gpu::machine::{AccessedMemory, WarpAccess, WarpId};
-
-use super::picture::title;
 
 /// Accesses that are kept of one launch: more than anybody goes through.
 const MOST_ACCESSES: usize = 4096;

@@ -1,9 +1,10 @@
 //! The bytes that a buffer begins with: the same for the same seed on every machine and device.
 
+use lightbench_primitives::dtype::{CType, Family};
+use lightbench_primitives::element::nearest;
+use lightbench_primitives::random::{Stream, whole};
+
 use super::{Buffer, Content};
-use crate::element::nearest;
-use crate::project::dtype::{CType, Family};
-use crate::random::{Stream, whole};
 use crate::virtual_gpu::Initial;
 
 /// Why a buffer has no bytes.

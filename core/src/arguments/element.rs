@@ -1,9 +1,9 @@
 //! One element: from text to bits, and from bits to the shortest text that means them.
 
-use crate::element::{element_at, element_bits, element_value, nearest, real};
-use crate::project::dtype::{CType, Family};
-use crate::project::scalar::ScalarValue;
-use crate::virtual_gpu::semantics::half::HalfFormat;
+use lightbench_primitives::dtype::{CType, Family};
+use lightbench_primitives::element::{element_at, element_bits, element_value, nearest, real};
+use lightbench_primitives::half::HalfFormat;
+use lightbench_primitives::scalar_value::ScalarValue;
 
 /// The element that bits stand for; none where there are too few.
 #[must_use]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::project::dtype::CType;
+use lightbench_primitives::dtype::CType;
 
 /// A spec that says nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]

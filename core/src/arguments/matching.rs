@@ -1,10 +1,11 @@
 //! Whether the compiled kernel takes the arguments that somebody wrote, said in the words of the specs.
 
+use lightbench_primitives::dtype::CType;
+
 use super::{Spec, SpecKind, buffer_of};
 use crate::compile::KernelFacts;
 use crate::compile::promised::element;
 use crate::compile::signature::{self, Mismatch, Promised, PromisedKind};
-use crate::project::dtype::CType;
 
 /// An argument that the kernel does not take.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

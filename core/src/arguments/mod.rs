@@ -27,7 +27,8 @@ pub use element::{element, element_bytes, element_text};
 pub use error::{Reason, SpecError};
 pub use matching::{ArgumentError, match_specs};
 
-use crate::project::dtype::CType;
+use lightbench_primitives::dtype::CType;
+
 use crate::virtual_gpu::Access;
 
 /// One argument as somebody wrote it.

@@ -1,9 +1,10 @@
 //! Reads a spec, one part after the other, each with its column.
 
+use lightbench_primitives::dtype::{CType, Family};
+
 use super::element::encode;
 use super::error::{Reason, SpecError};
 use super::{Buffer, Content, Spec, SpecKind};
-use crate::project::dtype::{CType, Family};
 use crate::virtual_gpu::Access;
 
 /// More than any device has; what there is of memory is known when the device is.

@@ -1,10 +1,10 @@
 //! What specs mean, what is wrong with others, and that nothing makes the reader panic.
 
+use lightbench_primitives::random::Stream;
+use lightbench_primitives::scalar_value::ScalarValue;
 use proptest::prelude::*;
 
 use super::*;
-use crate::project::scalar::ScalarValue;
-use crate::random::Stream;
 use crate::virtual_gpu::Initial;
 
 fn initial(spec: &str, seed: u64) -> Vec<u8> {

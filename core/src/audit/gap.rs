@@ -4,13 +4,14 @@
 
 use std::collections::BTreeSet;
 
+use lightbench_primitives::dtype::Family;
+use lightbench_primitives::element;
+use lightbench_primitives::scalar_value::ScalarValue;
 use serde::Serialize;
 
 use super::Sensitivity;
-use crate::element;
-use crate::project::dtype::Family;
 use crate::project::manifest::Accuracy;
-use crate::project::scalar::{Axis, Scalar, ScalarDomain, ScalarValue};
+use crate::project::scalar::{Axis, Scalar, ScalarDomain};
 use crate::project::tensor::{Domain, Tensor};
 use crate::project::{Definition, Project, Purpose, Workload};
 

@@ -4,8 +4,9 @@
 
 use std::fmt::Write as _;
 
+use lightbench_primitives::dtype::Dtype;
+
 use super::cheat::{Change, Cheat};
-use crate::project::dtype::Dtype;
 use crate::project::expression::Expression;
 use crate::project::launch::{Argument, Buffer, LaunchStep, Step};
 use crate::project::tensor::{Layout, Role, Tensor};

@@ -83,7 +83,7 @@ pub struct Sensitivity {
     /// The output.
     pub output: String,
     /// Its dtype.
-    pub dtype: crate::project::dtype::Dtype,
+    pub dtype: lightbench_primitives::dtype::Dtype,
     /// Every element too large by one part in two to this power is caught, by the next power it is not; none if nothing is.
     pub exponent: Option<u32>,
 }

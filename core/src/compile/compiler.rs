@@ -9,6 +9,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use lightbench_primitives::cancellation::Cancellation;
 use tempfile::TempDir;
 
 use super::artifact::{self, Artifact};
@@ -18,7 +19,6 @@ use super::job::CompileJob;
 use super::nvrtc::NvrtcPaths;
 use super::sass::{self, SassFunction};
 use super::source_names::SourceNames;
-use crate::cancellation::Cancellation;
 use crate::toolchain::doctor::FETCH_COMMAND;
 use crate::toolchain::{HeaderError, HeaderFolder, HeaderState, HeaderTurn, Headers, Toolchain};
 use crate::worker::command::WorkerCommand;

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use lightbench_primitives::cancellation::Cancellation;
+
 use super::compiler::{Compiled, Compiler};
 use super::diagnostics::{Diagnostic, direction};
 use super::error::CompileError;
@@ -12,7 +14,6 @@ use super::occupancy::{BlockDemand, Carveout, Occupancy, occupancy};
 use super::promised::Buffers;
 use super::signature::{self, Mismatch};
 use super::{Artifact, KernelFacts, Origin};
-use crate::cancellation::Cancellation;
 use crate::device::{ComputeCapability, DeviceSheet, SmLimits, Sourced};
 use crate::project::candidate::Candidate;
 use crate::project::launch::plan::{

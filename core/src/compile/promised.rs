@@ -1,8 +1,9 @@
 //! The arguments of a launch, in the words in which a compiled kernel's parameters are checked.
 
+use lightbench_primitives::dtype::{Dtype, Family};
+
 use super::signature::{Class, Element, Promised, PromisedKind};
 use crate::project::PlannedArgument;
-use crate::project::dtype::{Dtype, Family};
 use crate::project::launch::{Buffer, Launch};
 use crate::project::tensor::{Role, Tensor};
 use crate::project::{Definition, KernelRole};

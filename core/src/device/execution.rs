@@ -224,10 +224,6 @@ pub trait Direct {
     fn take(&mut self, buffer: BufferId, offered: &[u8]) -> Result<(), DeviceError>;
 }
 
-/// What never-written bytes hold on a device that cannot tell them apart: as f32, f16 and bf16 a NaN, as an address none
-/// that is valid.
-pub const POISON: u8 = 0xff;
-
 /// What a device is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Description {

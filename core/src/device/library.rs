@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
+use lightbench_primitives::dtype::Dtype;
 use serde::{Deserialize, Serialize};
 
 use super::execution::{BufferId, LaunchFault};
-use crate::project::dtype::Dtype;
 
 /// A call of a library on buffers of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -43,7 +43,7 @@ pub use described::{Described, Disagreement};
 pub use error::{DeviceError, DriverError, OpenError};
 pub use execution::{
     Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Direct, Image,
-    Instruments, Launch, LaunchFault, ModuleId, Outcome, POISON, PartialLaunch, Placement,
+    Instruments, Launch, LaunchFault, ModuleId, Outcome, PartialLaunch, Placement,
 };
 pub use facts::{Evidence, Fact};
 pub use identity::Identity;

@@ -5,6 +5,8 @@ mod memory;
 mod spellings;
 mod variables;
 
+use lightbench_primitives::element::POISON;
+
 use super::scripted::{Act, ScriptedDevice};
 use super::*;
 use crate::virtual_gpu::{Access, Initial};

@@ -2,9 +2,10 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use lightbench_primitives::cancellation::Cancellation;
+
 use super::queue::{Afterwards, Ended, Job, Met, NoRoom, Queue, Ran, Taken};
 use super::request::RequestId;
-use crate::cancellation::Cancellation;
 
 /// The queue of one thread. Nobody holds its lock for longer than a look takes.
 #[derive(Debug)]

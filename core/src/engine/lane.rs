@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 use std::time::Instant;
 
+use lightbench_primitives::cancellation::Cancellation;
+
 use super::event::{Because, Ending, Event};
 use super::expected::Expected;
 use super::inbox::Inbox;
@@ -14,7 +16,6 @@ use super::outbox::Outbox;
 use super::performer::{Performer, Task};
 use super::queue::{Afterwards, Job, Ran};
 use super::request::{RequestId, Topic};
-use crate::cancellation::Cancellation;
 use crate::units::Seconds;
 use crate::verify::verdict::Step;
 

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use lightbench_primitives::cancellation::Cancellation;
+
 use super::event::{Because, Ending, Notice, Role};
 use super::request::{CompileFor, Conditions, Contest, Screens, Work, Works};
 use super::settings::{DeviceSetting, Settings};
-use crate::cancellation::Cancellation;
 use crate::compile::Compiler;
 use crate::compile::error::CompileError;
 use crate::compile::facts::{FactsError, Setting, facts};

@@ -6,9 +6,10 @@
 
 use std::collections::VecDeque;
 
+use lightbench_primitives::cancellation::Cancellation;
+
 use super::event::Because;
 use super::request::{AskedBy, RequestId, Topic};
-use crate::cancellation::Cancellation;
 
 /// Requests that may wait at a time.
 pub(super) const MOST_WAITING: usize = 256;

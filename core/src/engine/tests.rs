@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
+use lightbench_primitives::cancellation::Cancellation;
+
 use super::performer::Performer;
 use super::*;
-use crate::cancellation::Cancellation;
 use crate::compile::Build;
 use crate::device::{DeviceName, DeviceSheet};
 use crate::evaluate::{EvaluateError, PolicyUse, Watcher};

@@ -1,8 +1,9 @@
 //! What others take for the same work: libraries that the project names run in the candidate's place, once for as long as
 //! the program runs, and numbers from elsewhere are quoted.
 
+use lightbench_primitives::cancellation::Cancellation;
+
 use super::{Bench, Evaluation, Watcher};
-use crate::cancellation::Cancellation;
 use crate::device::DeviceName;
 use crate::project::library::{Gemm, Library};
 use crate::project::policy::Baseline;

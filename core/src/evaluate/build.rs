@@ -4,7 +4,12 @@ mod whole_domain;
 
 use std::time::Duration;
 
-use crate::cancellation::Cancellation;
+use lightbench_primitives::cancellation::Cancellation;
+
+use super::compiles::{Compiles, Missing};
+use super::far::Far;
+use super::varied::{self, Varied};
+use super::{Evaluation, PolicyUse, lengthened, twin};
 use crate::compile::Compiler;
 use crate::compile::artifact::Rejection;
 use crate::compile::diagnostics::{Place, Severity};
@@ -26,12 +31,6 @@ use crate::verify::station::{ModuleImage, Side};
 use crate::verify::subject::{Extent, Origins, Subject, Trial};
 use crate::verify::verdict::{Failure, NotRun, Refused, Step, TimingUse, Wrong};
 use crate::verify::verification::Stop;
-
-use super::compiles::{Compiles, Missing};
-use super::far::Far;
-use super::varied::{self, Varied};
-use super::{Evaluation, PolicyUse, lengthened, twin};
-
 use whole_domain::{small_workloads, varied_workloads};
 
 /// What a virtual device runs of one workload, in operations and words moved: seconds, not minutes.

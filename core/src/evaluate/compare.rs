@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use lightbench_primitives::cancellation::Cancellation;
+
 use super::build::Scope;
 use super::{
     Bench, EvaluateError, Evaluation, Unfit, Watcher, again, baselines, build, settled, stand,
 };
-use crate::cancellation::Cancellation;
 use crate::measure::comparison::Comparison;
 use crate::measure::protocol::Protocol;
 use crate::measure::timing::{Mode, Timing};

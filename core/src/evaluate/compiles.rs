@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::cancellation::Cancellation;
+use lightbench_primitives::cancellation::Cancellation;
+
+use super::Evaluation;
 use crate::compile::compiler::Ordered;
 use crate::compile::error::CompileError;
 use crate::compile::facts::{Facts, FactsError, Prepared, Setting};
@@ -12,8 +14,6 @@ use crate::project::workload::Workload;
 use crate::project::{Kernel, Purpose};
 use crate::verify::station::Side;
 use crate::worker::pool::Afterwards;
-
-use super::Evaluation;
 
 static NOTHING_CHOSEN: BTreeMap<String, i64> = BTreeMap::new();
 

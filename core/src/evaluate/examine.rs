@@ -1,8 +1,9 @@
 //! What is known of candidates before anything runs: built, and held against the device sheet.
 
+use lightbench_primitives::cancellation::Cancellation;
+
 use super::build::{self, Scope};
 use super::{Bench, EvaluateError, Evaluation, settled};
-use crate::cancellation::Cancellation;
 use crate::compile::facts::LaunchFacts;
 use crate::speed_of_light::code_mix::CodeMix;
 

@@ -1,8 +1,9 @@
 //! What a profiler runs: one run of a kernel that passed every check.
 
+use lightbench_primitives::cancellation::Cancellation;
+
 use super::build::{self, Scope};
 use super::{Bench, EvaluateError, Evaluation, Run, Watcher, evaluate, settled};
-use crate::cancellation::Cancellation;
 use crate::device::Placement;
 use crate::measure::Protocol;
 use crate::nsight::metric::everything;

@@ -6,9 +6,10 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use lightbench_primitives::cancellation::Cancellation;
+
 use super::build::{self, Built, Scope};
 use super::{Bench, EvaluateError, Evaluation, Screening, Watcher, again, settled};
-use crate::cancellation::Cancellation;
 use crate::units::Seconds;
 use crate::verify::not_judged::{NotJudged, NotPassed};
 use crate::verify::station::ModuleImage;

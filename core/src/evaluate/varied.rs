@@ -1,11 +1,13 @@
 //! Workloads with other scalars than those declared: a kernel must take a scalar from its argument.
 
+use lightbench_primitives::dtype::Family;
+use lightbench_primitives::random::Stream;
+use lightbench_primitives::scalar_value::ScalarValue;
+
 use crate::project::Definition;
-use crate::project::dtype::Family;
 use crate::project::manifest::Distribution;
-use crate::project::scalar::{Scalar, ScalarDomain, ScalarValue};
+use crate::project::scalar::{Scalar, ScalarDomain};
 use crate::project::workload::Workload;
-use crate::random::Stream;
 use crate::verify::inputs::Draw;
 
 /// A copy of a workload with one scalar or one size changed.
@@ -126,8 +128,9 @@ impl ScalarDomain {
 
 #[cfg(test)]
 mod tests {
+    use lightbench_primitives::dtype::Dtype;
+
     use super::*;
-    use crate::project::dtype::Dtype;
 
     #[test]
     fn other_values_stay_in_the_domain_and_in_the_type() {

@@ -334,7 +334,7 @@ fn number(coordinate: f64) -> f64 {
 
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for character in crate::display_text::visible_lines(text).chars() {
+    for character in lightbench_primitives::display_text::visible_lines(text).chars() {
         match character {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),

@@ -1,8 +1,9 @@
 //! A figure for people and programs that read: a card for one value, a table for all of them.
 
+use lightbench_primitives::display_text::in_spreadsheet;
+
 use super::content::{Bar, Mark, Meaning, Reading};
 use super::{Axis, Figure, Item, Unit, Vertical};
-use crate::display_text::in_spreadsheet;
 
 /// What is known of one value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
+use lightbench_primitives::display_text::visible;
 use rusqlite::params;
 use serde::Serialize;
 
 use super::error::HistoryError;
 use super::store::{RunNumber, Store};
-use crate::display_text::visible;
 
 /// The longest label, in characters: it stands in one cell of a table.
 pub const MOST_CHARACTERS: usize = 60;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use lightbench_primitives::no_links;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
@@ -15,7 +16,6 @@ use super::salvage::{HIGHEST_NUMBER, Salvaged, salvage};
 use super::schema;
 use super::sidecar::{self, Held, Hold};
 use super::store::Store;
-use crate::no_links;
 
 /// The largest document or text that is read or written, in bytes.
 const MOST_BYTES: i32 = 64 << 20;

@@ -9,11 +9,12 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
+use lightbench_primitives::no_links;
+use lightbench_primitives::no_links::{Access, FOLDER};
 
 use super::error::HistoryError;
 use super::file_system::{self, FileSystem};
 use super::sidecar;
-use crate::no_links::{self, Access, FOLDER};
 
 /// Git keeps nothing of the folder, whatever the project's own settings say.
 const IGNORE: &str = "*\n";

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use jiff::Timestamp;
+use lightbench_primitives::scalar_value::ScalarValue;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -12,7 +13,6 @@ use super::numbers::RecordedNumbers;
 use super::text::TextHash;
 use super::timing::{Clock, Mode, RecordedTiming};
 use crate::measure::Energy;
-use crate::project::scalar::ScalarValue;
 use crate::project::workload::Workload;
 use crate::project::{IncludeFile, Project, Purpose};
 use crate::speed_of_light::score::aggregate;

@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use lightbench_primitives::no_links;
+use lightbench_primitives::no_links::Access;
+
 use super::error::HistoryError;
-use crate::no_links::{self, Access};
 
 /// The database.
 pub(super) const DATABASE: &str = "history.db";

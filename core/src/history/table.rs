@@ -1,10 +1,11 @@
 //! Runs as a table for spreadsheets.
 
+use lightbench_primitives::display_text::in_spreadsheet;
+
 use super::label::Label;
 use super::record::{Outcome, RunRecord};
 use super::store::{Provenance, StoredRun};
 use super::timing::{Clock, Mode};
-use crate::display_text::in_spreadsheet;
 
 const HEADINGS: [&str; 18] = [
     "run",

@@ -10,12 +10,12 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
+use lightbench_primitives::display_text::visible;
 use thiserror::Error;
 
 use self::function::Function;
 use self::single_file::SingleFile;
 use crate::compile::prelude;
-use crate::display_text::visible;
 use crate::project::definition::Definition;
 use crate::project::launch::Architecture;
 use crate::project::{Candidate, Language, Launch};

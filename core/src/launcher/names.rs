@@ -1,9 +1,10 @@
 //! What things of a project are called in a launcher.
 
+use lightbench_primitives::dtype::{CType, Dtype};
+
 use super::function::factor;
 use super::steps::launches;
 use crate::project::definition::Definition;
-use crate::project::dtype::{CType, Dtype};
 use crate::project::expression::{DEVICE_PREFIX, Spelling};
 use crate::project::launch::{Buffer, LaunchStep};
 use crate::project::{Launch, names::is_identifier};

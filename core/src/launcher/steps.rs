@@ -1,8 +1,9 @@
 //! The steps of a launch block as statements of C++.
 
+use lightbench_primitives::element::pattern;
+
 use super::NoLauncher;
 use super::names::{Names, value_type};
-use crate::element::pattern;
 use crate::project::argument::{ValueArgument, ValueSource};
 use crate::project::expression::Expression;
 use crate::project::launch::{Argument, Buffer, LaunchStep, Step, StructArgument};

@@ -90,7 +90,8 @@ fn middle(round: &[Seconds]) -> Option<f64> {
 pub(super) mod simulated {
     //! Noise like that of a GPU: a tick of the clock, a slow drift, a skewed tail, now and then an outlier.
 
-    use crate::random::Stream;
+    use lightbench_primitives::random::Stream;
+
     use crate::units::Seconds;
 
     /// One round's noise.

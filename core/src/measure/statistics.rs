@@ -4,9 +4,9 @@
 //! are no independent witnesses: the bootstrap draws whole rounds (a block bootstrap with the rounds as blocks; H. R.
 //! Künsch, "The jackknife and the bootstrap for general stationary observations", Annals of Statistics 17, 1989).
 
+use lightbench_primitives::random::Stream;
 use serde::{Deserialize, Serialize};
 
-use crate::random::Stream;
 use crate::units::Seconds;
 
 /// Resamples of a bootstrap: the ends of a 95 % interval are then the 50th from either end.

@@ -1,10 +1,11 @@
 //! Everything that the profiler says of one run: numbers of each launch, and the lines at which warps waited.
 
+use lightbench_primitives::cancellation::Cancellation;
+
 use super::metric::MetricSet;
 use super::order::Order;
 use super::profile::{Profile, ProfileError, Profiler, profile, sampled};
 use super::stalls::Stalls;
-use crate::cancellation::Cancellation;
 use crate::toolchain::ProgramError;
 
 /// What the hardware counted.

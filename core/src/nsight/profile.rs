@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use lightbench_primitives::cancellation::Cancellation;
+use lightbench_primitives::owned_folder::OwnedFolder;
+
 use super::command::{Task, arguments, source_page};
 use super::complaint::{Complaint, complaint};
 use super::metric::{Metric, MetricSet};
@@ -15,8 +18,6 @@ use super::order::{Order, done};
 use super::quantity::Quantity;
 use super::stalls::{self, Stalls, StallsError};
 use super::table::{self, Row, TableError};
-use crate::cancellation::Cancellation;
-use crate::owned_folder::OwnedFolder;
 use crate::toolchain::ProgramError;
 use crate::toolchain::program::{self, Limits};
 use crate::worker::command::WorkerCommand;

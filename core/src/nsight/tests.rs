@@ -5,9 +5,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use lightbench_primitives::cancellation::Cancellation;
+
 use super::metric::set;
 use super::*;
-use crate::cancellation::Cancellation;
 use crate::device::Placement;
 use crate::nsight::complaint::Complaint;
 use crate::project::Purpose;

@@ -1,14 +1,13 @@
 //! Arguments that are passed by value: `name: type` in argument lists, launches and structs.
 
-use super::{
-    definition::Inputs,
-    dtype::{CType, Dtype, Family},
-    environment::Environment,
-    expression::{Expression, Kind, Reason, Scope},
-    locate::Located,
-    problem::Findings,
-    scalar::ScalarValue,
-};
+use lightbench_primitives::dtype::{CType, Dtype, Family};
+use lightbench_primitives::scalar_value::ScalarValue;
+
+use super::definition::Inputs;
+use super::environment::Environment;
+use super::expression::{Expression, Kind, Reason, Scope};
+use super::locate::Located;
+use super::problem::Findings;
 
 /// A value with the C type that the kernel receives.
 #[derive(Clone, Debug, PartialEq)]

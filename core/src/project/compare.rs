@@ -1,17 +1,15 @@
 //! How outputs are judged, checked against what the tensor holds.
 
+use lightbench_primitives::dtype::Family;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    PlanError,
-    dtype::Family,
-    environment::Environment,
-    expression::{Expression, Kind},
-    locate::Located,
-    manifest::{ComparatorWritten, RoleWritten, TensorWritten},
-    problem::Findings,
-    tensor::Surroundings,
-};
+use super::PlanError;
+use super::environment::Environment;
+use super::expression::{Expression, Kind};
+use super::locate::Located;
+use super::manifest::{ComparatorWritten, RoleWritten, TensorWritten};
+use super::problem::Findings;
+use super::tensor::Surroundings;
 
 /// How an output is judged: as written, or with the counts of one workload as numbers. Tensors are named by their index
 /// in the definition.

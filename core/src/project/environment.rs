@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{expression::Values, scalar::ScalarValue};
+use lightbench_primitives::scalar_value::ScalarValue;
+
+use super::expression::Values;
 
 /// The names of the device facts, as expressions spell them.
 pub const DEVICE_FACTS: [&str; 6] = [

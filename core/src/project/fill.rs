@@ -1,19 +1,18 @@
 //! How inputs are made, checked against the dtype and the domain that they must respect.
 
+use lightbench_primitives::dtype::{Dtype, Family};
+use lightbench_primitives::scalar_value::ScalarValue;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    PlanError,
-    dtype::{Dtype, Family},
-    environment::Environment,
-    expression::{Expression, Kind, Scope},
-    extent::Extent,
-    locate::Located,
-    manifest::{FillWritten, TensorWritten},
-    problem::Findings,
-    scalar::{ScalarValue, scalar_value},
-    tensor::Domain,
-};
+use super::PlanError;
+use super::environment::Environment;
+use super::expression::{Expression, Kind, Scope};
+use super::extent::Extent;
+use super::locate::Located;
+use super::manifest::{FillWritten, TensorWritten};
+use super::problem::Findings;
+use super::scalar::scalar_value;
+use super::tensor::Domain;
 
 /// How the elements of an input are made: as written, or with the counts of one workload as numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,12 +1,11 @@
 //! What a vendor's library computes of a project's tensors, as a baseline.
 
-use super::{
-    dtype::Dtype,
-    locate::Located,
-    manifest::LibraryWritten,
-    problem::Findings,
-    tensor::{Role, Tensor},
-};
+use lightbench_primitives::dtype::Dtype;
+
+use super::locate::Located;
+use super::manifest::LibraryWritten;
+use super::problem::Findings;
+use super::tensor::{Role, Tensor};
 
 /// A vendor's library with what it is to compute.
 #[derive(Clone, Debug, PartialEq, Eq)]

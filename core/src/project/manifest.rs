@@ -1,11 +1,9 @@
 //! `project.ron` as written: what the file says, before anything is checked.
 
+use lightbench_primitives::dtype::Dtype;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    dtype::Dtype,
-    written::{Entries, ExpressionWritten, NumberWritten},
-};
+use super::written::{Entries, ExpressionWritten, NumberWritten};
 
 /// The whole file.
 #[derive(Debug, Deserialize)]

@@ -9,7 +9,6 @@ mod broken;
 pub mod candidate;
 pub mod compare;
 pub mod definition;
-pub mod dtype;
 pub mod environment;
 pub mod expression;
 pub mod extent;
@@ -86,7 +85,7 @@ pub struct IncludeFile {
 
 /// A name that the project does not have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown {what} `{}`; expected one of {}{}", crate::display_text::visible(name), known.join(", "), nearest.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
+#[error("unknown {what} `{}`; expected one of {}{}", lightbench_primitives::display_text::visible(name), known.join(", "), nearest.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
 pub struct UnknownName {
     /// What was looked for.
     pub what: &'static str,

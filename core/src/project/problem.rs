@@ -2,10 +2,10 @@
 
 use std::{io, ops::Range, path::PathBuf};
 
+use lightbench_primitives::display_text::visible;
 use thiserror::Error;
 
 use super::{expression::ExpressionError, locate::Located};
-use crate::display_text::visible;
 
 /// One thing that is wrong in one place. All texts are safe to show.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]

@@ -1,11 +1,9 @@
 //! Axes and scalars: what a task is given by value.
 
-use std::fmt;
-
-use serde::{Deserialize, Serialize};
+use lightbench_primitives::dtype::{CType, Dtype, Family};
+use lightbench_primitives::scalar_value::ScalarValue;
 
 use super::{
-    dtype::{CType, Dtype, Family},
     locate::Located,
     manifest::{AxisWritten, LARGEST_AXIS, ScalarDomainWritten, ScalarWritten},
     problem::Findings,
@@ -57,107 +55,6 @@ pub enum ScalarDomain {
     NonNegative,
     /// Values from the first to the second, both included.
     Between(f64, f64),
-}
-
-/// A number or a boolean that fits the type it is given to.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ScalarValue {
-    /// True or false.
-    Boolean(bool),
-    /// An integer.
-    Integer(i128),
-    /// A floating-point number, not yet rounded to its type.
-    Real(#[serde(with = "as_bits")] f64),
-}
-
-/// JSON has no infinities: a real travels as its bits.
-mod as_bits {
-    use serde::{Deserialize as _, Deserializer, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_u64(value.to_bits())
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-        u64::deserialize(deserializer).map(f64::from_bits)
-    }
-}
-
-impl ScalarValue {
-    /// The value as a floating-point number; true is 1.
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "work formulas are floating point by definition"
-    )]
-    pub fn as_real(self) -> f64 {
-        match self {
-            Self::Boolean(value) => f64::from(u8::from(value)),
-            Self::Integer(value) => value as f64,
-            Self::Real(value) => value,
-        }
-    }
-
-    /// The written number as a value of the dtype; otherwise what would have been right.
-    pub(super) fn fit(written: NumberWritten, dtype: Dtype) -> Result<Self, String> {
-        let fits = match (dtype.family(), written) {
-            (Family::Boolean, NumberWritten::Boolean(value)) => Some(Self::Boolean(value)),
-            (Family::Signed | Family::Unsigned, NumberWritten::Integer(value))
-                if dtype.holds(value) =>
-            {
-                Some(Self::Integer(value))
-            }
-            #[expect(
-                clippy::cast_precision_loss,
-                reason = "the value is rounded to its type in the end"
-            )]
-            (Family::Float, NumberWritten::Integer(value)) if dtype.holds(value) => {
-                Some(Self::Real(value as f64))
-            }
-            (Family::Float, NumberWritten::Real(value)) => {
-                let largest = dtype.largest_finite().unwrap_or_default();
-                (value.is_infinite() || value.abs() <= largest).then_some(Self::Real(value))
-            }
-            (_, NumberWritten::Boolean(_) | NumberWritten::Integer(_) | NumberWritten::Real(_)) => {
-                None
-            }
-        };
-        fits.ok_or_else(|| match dtype.family() {
-            Family::Boolean => "true or false".to_owned(),
-            Family::Signed | Family::Unsigned => format!("an integer that fits {}", dtype.name()),
-            Family::Float => format!("a number that fits {}", dtype.name()),
-        })
-    }
-
-    /// The value converted to a C type without changing it; otherwise what would have been right.
-    pub(super) fn convert(self, c_type: CType) -> Result<Self, String> {
-        let target = c_type.dtype();
-        let fits = match (self, target.family()) {
-            (Self::Boolean(_), Family::Boolean) => true,
-            (Self::Integer(value), Family::Signed | Family::Unsigned) => target.holds(value),
-            (Self::Integer(value), Family::Float) => c_type
-                .exact_integers()
-                .is_some_and(|exact| value.unsigned_abs() <= exact.unsigned_abs()),
-            (Self::Real(_), Family::Float) => true,
-            (Self::Boolean(_) | Self::Integer(_) | Self::Real(_), _) => false,
-        };
-        match (fits, self) {
-            (true, _) => Ok(self),
-            (false, Self::Boolean(_)) => Err("the type bool".to_owned()),
-            (false, Self::Integer(_)) => Err(format!("a value that fits {}", c_type.name())),
-            (false, Self::Real(_)) => Err("a floating-point type".to_owned()),
-        }
-    }
-}
-
-impl fmt::Display for ScalarValue {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Boolean(value) => write!(formatter, "{value}"),
-            Self::Integer(value) => write!(formatter, "{value}"),
-            Self::Real(value) => write!(formatter, "{value:?}"),
-        }
-    }
 }
 
 pub(super) fn check_axis(findings: &mut Findings<'_>, at: &Located, written: &AxisWritten) -> Axis {
@@ -236,8 +133,37 @@ pub(super) fn scalar_value(
     written: NumberWritten,
     dtype: Dtype,
 ) -> ScalarValue {
-    ScalarValue::fit(written, dtype).unwrap_or_else(|expected| {
+    fit(written, dtype).unwrap_or_else(|expected| {
         findings.add(at, format!("{written}"), expected);
         ScalarValue::Integer(1)
+    })
+}
+
+/// The written number as a value of the dtype; otherwise what would have been right.
+fn fit(written: NumberWritten, dtype: Dtype) -> Result<ScalarValue, String> {
+    let fits = match (dtype.family(), written) {
+        (Family::Boolean, NumberWritten::Boolean(value)) => Some(ScalarValue::Boolean(value)),
+        (Family::Signed | Family::Unsigned, NumberWritten::Integer(value))
+            if dtype.holds(value) =>
+        {
+            Some(ScalarValue::Integer(value))
+        }
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "the value is rounded to its type in the end"
+        )]
+        (Family::Float, NumberWritten::Integer(value)) if dtype.holds(value) => {
+            Some(ScalarValue::Real(value as f64))
+        }
+        (Family::Float, NumberWritten::Real(value)) => {
+            let largest = dtype.largest_finite().unwrap_or_default();
+            (value.is_infinite() || value.abs() <= largest).then_some(ScalarValue::Real(value))
+        }
+        (_, NumberWritten::Boolean(_) | NumberWritten::Integer(_) | NumberWritten::Real(_)) => None,
+    };
+    fits.ok_or_else(|| match dtype.family() {
+        Family::Boolean => "true or false".to_owned(),
+        Family::Signed | Family::Unsigned => format!("an integer that fits {}", dtype.name()),
+        Family::Float => format!("a number that fits {}", dtype.name()),
     })
 }

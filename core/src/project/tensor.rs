@@ -1,21 +1,19 @@
 //! What is read and written: dtype, shape, layout and contract of each tensor.
 
+use lightbench_primitives::dtype::Dtype;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    PlanError,
-    compare::{self, Comparator},
-    dtype::Dtype,
-    environment::Environment,
-    expression::{Expression, Kind, Scope},
-    fill::{self, Fill},
-    locate::Located,
-    manifest::{
-        Distribution, DomainWritten, Init, LARGEST_AXIS, LayoutWritten, RoleWritten, ScalesWritten,
-        TensorWritten,
-    },
-    problem::Findings,
+use super::compare::Comparator;
+use super::environment::Environment;
+use super::expression::{Expression, Kind, Scope};
+use super::fill::Fill;
+use super::locate::Located;
+use super::manifest::{
+    Distribution, DomainWritten, Init, LARGEST_AXIS, LayoutWritten, RoleWritten, ScalesWritten,
+    TensorWritten,
 };
+use super::problem::Findings;
+use super::{PlanError, compare, fill};
 
 /// The most dimensions of a tensor.
 pub const MAX_RANK: usize = 8;

@@ -1,16 +1,17 @@
 //! One workload: a value for every axis, and with them every size, fill and amount of work as a number.
 
-use super::{
-    definition::Definition,
-    environment::Environment,
-    extent::{self, Extent},
-    fill::{self, Fill, Target},
-    locate::Located,
-    manifest::{Manifest, Purpose, RoleWritten, WorkloadWritten},
-    problem::Findings,
-    scalar::{ScalarValue, scalar_value},
-    work::{self, WorkAmount},
-};
+use lightbench_primitives::scalar_value::ScalarValue;
+
+use super::definition::Definition;
+use super::environment::Environment;
+use super::extent::Extent;
+use super::fill::{Fill, Target};
+use super::locate::Located;
+use super::manifest::{Manifest, Purpose, RoleWritten, WorkloadWritten};
+use super::problem::Findings;
+use super::scalar::scalar_value;
+use super::work::WorkAmount;
+use super::{extent, fill, work};
 use crate::project::{compare::Comparator, expression::Scope};
 
 /// One workload of a project. Lists are in the order of the definition.

@@ -1,10 +1,10 @@
 //! The page as one HTML file: no script, nothing fetched, light and dark, fit for paper.
 
+use lightbench_primitives::display_text::visible_lines;
 use minijinja::value::{Serde, Value};
 use minijinja::{Environment, Output, State, escape_formatter};
 
 use super::Page;
-use crate::display_text::visible_lines;
 
 /// The text of the page. Everything that is put into it is escaped, as the name's ending says to the engine.
 const TEMPLATE: (&str, &str) = ("page.html", include_str!("../../../assets/report/page.html"));

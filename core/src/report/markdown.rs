@@ -1,7 +1,8 @@
 //! The page as Markdown, for a pull request: the kernels, the times and what they were made with.
 
+use lightbench_primitives::display_text::visible;
+
 use super::Page;
-use crate::display_text::visible;
 
 /// The page as tables.
 #[must_use]

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use lightbench_primitives::display_text::visible;
 use serde::Serialize;
 
 use super::figures::{Picture, rooflines, times as picture_of_times};
-use crate::display_text::visible;
 use crate::figure::Origin;
 use crate::history::record::{Outcome, RunRecord, WorkloadName};
 use crate::history::timing::{Clock, Mode, RecordedBaseline, RecordedTiming, Taken};

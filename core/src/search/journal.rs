@@ -11,12 +11,13 @@ use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
+use lightbench_primitives::no_links;
+use lightbench_primitives::no_links::Access;
 use serde::{Deserialize, Serialize};
 
 use super::entry::{Entry, SCHEMA};
 use super::story::{Story, Unconnected};
 use crate::history::machine::Machine;
-use crate::no_links::{self, Access};
 
 /// A journal of more bytes is not read.
 const MOST_BYTES: u64 = 1 << 30;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use lightbench_primitives::cancellation::Cancellation;
 use serde::{Deserialize, Serialize};
 
-use crate::cancellation::Cancellation;
 use crate::engine::{
     AskedBy, Because, Client, Conditions, Contest, Ending, Event, NotTaken, Request, Screens, Work,
     Works,

@@ -4,9 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use lightbench_primitives::cancellation::Cancellation;
+
 use super::entry::{Cost, Talk};
 use super::story::Story;
-use crate::cancellation::Cancellation;
 use crate::history::record::Origin;
 use crate::project::{Kernel, Project};
 use crate::strategies::Action;

@@ -1,6 +1,7 @@
 //! The least that any correct kernel does in one workload: bytes in either direction, operations by kind.
 
-use crate::project::dtype::Dtype;
+use lightbench_primitives::dtype::Dtype;
+
 use crate::project::extent::Extent;
 use crate::project::manifest::{Accuracy, OperationKind};
 use crate::project::tensor::{Role, Tensor};

@@ -1,7 +1,8 @@
 //! How the device code is told what elements are made of.
 
+use lightbench_primitives::dtype::Dtype;
+
 use super::words::Words;
-use crate::project::dtype::Dtype;
 
 /// What elements are made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,11 +2,11 @@
 //!
 //! It is what crosses to the processes that run kernels, which therefore need no project.
 
+use lightbench_primitives::dtype::Dtype;
 use serde::{Deserialize, Serialize};
 
 use crate::project::compare::Comparator;
 use crate::project::definition::Subnormals;
-use crate::project::dtype::Dtype;
 use crate::project::manifest::{Accuracy, Distribution};
 use crate::project::tensor::{Domain, Role, Scales};
 use crate::project::{Definition, PlanError, Purpose, Workload};

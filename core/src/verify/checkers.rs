@@ -8,9 +8,10 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, available_parallelism};
 use std::time::Duration;
 
+use lightbench_primitives::cancellation::Cancellation;
+
 use super::station::{Opening, RunOrder, RunReport, StationFailure};
 use super::stations::{OPEN_LIMIT, StationError};
-use crate::cancellation::Cancellation;
 use crate::worker::error::Death;
 use crate::worker::handle::WorkerHandle;
 

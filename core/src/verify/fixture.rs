@@ -1,10 +1,11 @@
 //! Cases for tests, without a project around them.
 
+use lightbench_primitives::dtype::Dtype;
+
 use super::case::{Case, TensorCase};
 use crate::project::Purpose;
 use crate::project::compare::Comparator;
 use crate::project::definition::Subnormals;
-use crate::project::dtype::Dtype;
 use crate::project::fill::Fill;
 use crate::project::manifest::{Accuracy, Distribution, Init};
 use crate::project::tensor::{Domain, Role};

@@ -6,7 +6,7 @@
 use std::io;
 use std::path::Path;
 
-use crate::owned_folder::OwnedFolder;
+use lightbench_primitives::owned_folder::OwnedFolder;
 
 /// Memory where files are never written to a disk, on Linux.
 const SHARED_MEMORY: &str = "/dev/shm";

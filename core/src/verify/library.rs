@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use lightbench_primitives::dtype::Dtype;
+
 use super::case::{Case, TensorCase};
 use super::program::{LibraryStep, Program, Step};
 use crate::device::library::{Compute, Matrix, Order, Product};
-use crate::project::dtype::Dtype;
 use crate::project::launch::Buffer;
 use crate::project::library::{Gemm, Taken};
 use crate::project::manifest::Accuracy;

@@ -35,7 +35,7 @@ mod fixture;
 mod handover;
 mod layout;
 
-use crate::element;
+use lightbench_primitives::element;
 
 pub use case::{Case, TensorCase};
 pub use layout::LayoutError;

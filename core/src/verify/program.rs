@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use lightbench_primitives::dtype::Dtype;
+use lightbench_primitives::element::pattern;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::element_bytes;
@@ -9,8 +11,6 @@ use crate::compile::facts::{Facts, LaunchFacts};
 use crate::compile::occupancy::Occupancy;
 use crate::device::Residence;
 use crate::device::library::Product;
-use crate::element::pattern;
-use crate::project::dtype::Dtype;
 use crate::project::launch::plan::{PlannedArgument, PlannedLaunch, PlannedStep};
 use crate::project::launch::{Buffer, KernelRole};
 use crate::project::manifest::Init;

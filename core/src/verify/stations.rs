@@ -6,6 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use lightbench_primitives::cancellation::Cancellation;
+
 use super::checkers::Checkers;
 use super::fault_report::FaultReport;
 use super::handover::Handover;
@@ -14,7 +16,6 @@ use super::station::{
     Inadmissibility, JudgeOrder, JudgeReport, MeasureOrder, MeasureReport, ModuleImage, Opening,
     OpeningHead, RunOrder, RunReport, Side, StationFailure,
 };
-use crate::cancellation::Cancellation;
 use crate::device::{Description, DeviceName, DeviceSheet};
 use crate::project::launch::expectation::FaultKind;
 use crate::project::manifest::Distribution;

@@ -20,6 +20,8 @@ use std::time::{Duration, Instant};
 use self::held_out::Cost;
 use self::measuring::Hurry;
 pub use self::stop::{Stop, WorkerLoss};
+use lightbench_primitives::cancellation::Cancellation;
+
 use self::stop::{of_judge, stop};
 use super::case::Case;
 use super::fault_report::FaultReport;
@@ -34,7 +36,6 @@ use super::subject::{Subject, Trial};
 use super::verdict::{
     Checks, Failure, Fault, Passed, Screened, Step, TimingUse, WorkloadRun, Wrong,
 };
-use crate::cancellation::Cancellation;
 use crate::device::Placement;
 use crate::project::launch::expectation::WrongKind;
 use crate::project::manifest::Distribution;

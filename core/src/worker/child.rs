@@ -3,12 +3,13 @@
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use lightbench_primitives::owned_folder::OwnedFolder;
+
 use super::SCRATCH_PREFIX;
 use super::command::WorkerCommand;
 use super::error::{Death, WorkerError};
 use super::memory;
 use super::stderr_tail::StderrTail;
-use crate::owned_folder::OwnedFolder;
 
 /// How long a worker that closed its output may take to end by itself, so that its own exit status
 /// is what gets reported.

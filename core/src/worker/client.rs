@@ -4,6 +4,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
+use lightbench_primitives::cancellation::Cancellation;
+
 use super::busy::{kept_waiting, left};
 use super::child::{Child, Pipes};
 use super::command::WorkerCommand;
@@ -12,7 +14,6 @@ use super::frame::{Frame, FrameError};
 use super::pauses::Pauses;
 use super::protocol::{Configuration, Hello, Readiness, Ready, Reply, Request, Setup};
 use super::stderr_tail::printable;
-use crate::cancellation::Cancellation;
 
 /// How often a waiting call looks whether it was cancelled.
 const CANCELLATION_INTERVAL: Duration = Duration::from_millis(20);

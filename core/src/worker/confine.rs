@@ -41,7 +41,7 @@ pub(super) fn inherited_descriptors() -> Vec<String> {
 /// The end of standard input is what tells: unlike Linux's parent-death signal, which is sent when
 /// the *thread* that started the worker ends, it means that the process is gone, on every system.
 pub(super) fn end_with_parent(scratch: &Path) -> ! {
-    crate::owned_folder::remove_orphan(scratch);
+    lightbench_primitives::owned_folder::remove_orphan(scratch);
     #[cfg(unix)]
     unix::kill_own_group();
     std::process::abort()
@@ -49,8 +49,9 @@ pub(super) fn end_with_parent(scratch: &Path) -> ! {
 
 #[cfg(unix)]
 mod unix {
-    use super::{File, Limits, SetupFailure, Streams};
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+    use super::{File, Limits, SetupFailure, Streams};
 
     /// Moves standard input and output to close-on-exec descriptors, and points descriptor 0 to
     /// nothing and descriptor 1 to standard error: what a library prints cannot forge a reply, and

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use lightbench_primitives::cancellation::Cancellation;
+
 use super::client::Worker;
 use super::command::WorkerCommand;
 use super::error::{Death, WorkerError};
@@ -10,7 +12,6 @@ use super::protocol::{
     AssembleReply, AssembleRequest, CompileReply, CompileRequest, Configuration,
     DisassembleRequest, Reply, Request,
 };
-use crate::cancellation::Cancellation;
 use crate::device::Description;
 use crate::verify::station::{
     JudgeOrder, JudgeReport, MeasureOrder, MeasureReport, Opening, RunOrder, RunReport,

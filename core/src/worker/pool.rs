@@ -4,11 +4,12 @@ use std::num::NonZeroUsize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 
+use lightbench_primitives::cancellation::Cancellation;
+
 use super::command::WorkerCommand;
 use super::error::Death;
 use super::handle::WorkerHandle;
 use super::protocol::Configuration;
-use crate::cancellation::Cancellation;
 
 /// Workers that start when there is that much to do at once, and stay warm.
 #[derive(Debug)]
@@ -140,8 +141,9 @@ impl<Value> Queue<Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::time::{Duration, Instant};
+
+    use super::*;
 
     const PATIENCE: Duration = Duration::from_secs(10);
 

@@ -3,7 +3,7 @@
 use lightbench_core::arguments::element;
 use lightbench_core::compile::signature::with_readable_names;
 use lightbench_core::device::DeviceKind;
-use lightbench_core::project::scalar::ScalarValue;
+use lightbench_core::scalar_value::ScalarValue;
 use lightbench_core::verify::fault_report::{CodePlace, FaultReport, OtherReport};
 use lightbench_core::virtual_gpu::cost::{Counters, Counts, metrics};
 use lightbench_core::virtual_gpu::machine::{Accepted, Approximation, BlockOrder};

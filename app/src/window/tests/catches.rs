@@ -1,7 +1,7 @@
 //! The catch matrix: asked for, stopped, shown.
 
 use lightbench_core::audit::{Cell, Cheat, Matrix, Outcome, Sensitivity};
-use lightbench_core::project::dtype::Dtype;
+use lightbench_core::dtype::Dtype;
 
 use super::*;
 

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use lightbench_primitives::cancellation::Cancellation;
+
 use super::{Compiled, Compiler, Origin, from_worker, identity};
-use crate::cancellation::Cancellation;
 use crate::compile::artifact;
 use crate::compile::cache::Key;
 use crate::compile::error::CompileError;

@@ -3,8 +3,9 @@
 //! Directional formatting characters in comments and literals reorder what an editor shows of a line
 //! (<https://trojansource.codes>). The compiler says nothing of them.
 
+use lightbench_primitives::display_text::{turns_direction, visible};
+
 use super::{Diagnostic, Place, Severity, SourcePlace};
-use crate::display_text::{turns_direction, visible};
 
 /// The most warnings about one file.
 const MOST: usize = 20;

@@ -12,11 +12,11 @@ use std::ptr;
 
 use cudarc::driver::sys::{CUdeviceptr, CUstream};
 use libloading::Library;
+use lightbench_primitives::dtype::Dtype;
 
 use super::block::Allocation;
 use crate::device::error::DeviceError;
 use crate::device::library::{Compute, LibraryError, LibraryUsed, Product, Reading};
-use crate::project::dtype::Dtype;
 
 /// What the vendor recommends for Hopper, and more than it does for others (cuBLAS, `cublasSetWorkspace`).
 const WORKSPACE_BYTES: usize = 32 << 20;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use cudarc::driver::sys::{CUdeviceptr, CUresult};
+use lightbench_primitives::element::POISON;
 
 use super::cublas::Cublas;
 use super::driver::{
@@ -24,7 +25,7 @@ use crate::compile::ptx::header;
 use crate::device::error::{DeviceError, OpenError};
 use crate::device::execution::{
     Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Direct, Image,
-    Instruments, Launch, LaunchFault, ModuleId, Outcome, POISON,
+    Instruments, Launch, LaunchFault, ModuleId, Outcome,
 };
 use crate::device::library::{LibraryOutcome, LibraryRun};
 use crate::device::timing::{Operation, Sampling, Timed, Timekeeping, Work};

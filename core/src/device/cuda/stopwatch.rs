@@ -12,20 +12,20 @@ mod stamped;
 use std::time::Duration;
 
 use cudarc::driver::sys::{CUdevice_attribute, CUresult, CUstream};
+use lightbench_primitives::element::POISON;
 
+use self::stamped::Keeper;
 use super::block::Allocation;
 use super::driver::{Gpu, Kernel, LoadedModule, error};
 use super::prepared::{Action, Prepared};
 use super::stream::{Event, Graph, Stream, reset_persisting_l2};
 use crate::device::error::{DeviceError, DriverError};
-use crate::device::execution::{Launch, ModuleId, POISON};
+use crate::device::execution::{Launch, ModuleId};
 use crate::device::library::LibraryError;
 use crate::device::timing::Sampling;
 use crate::measure::statistics::median;
 use crate::measure::{Clock, Mode, NoStamps};
 use crate::units::Seconds;
-
-use self::stamped::Keeper;
 
 const PTX: &str = include_str!("flush.ptx");
 

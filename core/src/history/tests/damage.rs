@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use lightbench_primitives::random::Stream;
 use rusqlite::Connection;
 
 use crate::history::fixture::{failed, machine, opened, passed};
@@ -15,7 +16,6 @@ use crate::history::{
     DamagedRow, HistoryError, Notice, Provenance, RunNumber, RunRecord, Store, Suspicion, open,
     open_and_read, schema,
 };
-use crate::random::Stream;
 
 /// Runs, by their numbers from 1.
 fn filled(root: &Path, machine: &Machine, runs: usize) -> Vec<RunRecord> {

@@ -6,13 +6,14 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 
+use lightbench_primitives::no_links;
+
 use crate::history::fixture::{failed, machine, opened};
 use crate::history::machine::Machine;
 use crate::history::open_and_read;
 use crate::history::place::{Place, Use};
 use crate::history::query::{Filter, Order};
 use crate::history::{HistoryError, RunNumber, Store, Suspicion, open};
-use crate::no_links;
 use crate::search::Journal;
 
 /// A file system of its own, in memory.

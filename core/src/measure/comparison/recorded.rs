@@ -1,8 +1,9 @@
 //! The same trials on noise that a GPU made: cold samples of an NVIDIA H200 (`recorded.txt`), of which pairs of neighbouring
 //! rounds are drawn anew for each trial, one of both as A and the other as B.
 
+use lightbench_primitives::random::Stream;
+
 use super::*;
-use crate::random::Stream;
 
 const SAMPLES: &str = include_str!("recorded.txt");
 

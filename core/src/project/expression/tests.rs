@@ -1,12 +1,10 @@
 //! What expressions mean, by table and against an independent oracle.
 
+use lightbench_primitives::scalar_value::ScalarValue;
 use proptest::prelude::*;
 
 use super::*;
-use crate::project::{
-    environment::{DeviceFacts, Environment},
-    scalar::ScalarValue,
-};
+use crate::project::environment::{DeviceFacts, Environment};
 
 fn environment() -> Environment<'static> {
     let mut environment = Environment::default();

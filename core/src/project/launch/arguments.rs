@@ -1,19 +1,18 @@
 //! What the names in a step's argument list stand for.
 
+use lightbench_primitives::dtype::Dtype;
 use serde::{Deserialize, Serialize};
 
 use super::{KernelRole, Scratch, written::LaunchBlockWritten};
-use crate::project::{
-    argument::{ValueArgument, parse_value},
-    compare::Comparator,
-    definition::{self, Definition, Inputs},
-    dtype::Dtype,
-    expression::Scope,
-    locate::Located,
-    names::is_identifier,
-    problem::Findings,
-    tensor::Role,
-};
+use crate::project::argument::{ValueArgument, parse_value};
+use crate::project::compare::Comparator;
+use crate::project::definition;
+use crate::project::definition::{Definition, Inputs};
+use crate::project::expression::Scope;
+use crate::project::locate::Located;
+use crate::project::names::is_identifier;
+use crate::project::problem::Findings;
+use crate::project::tensor::Role;
 
 /// Device memory with an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

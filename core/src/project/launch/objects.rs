@@ -1,5 +1,7 @@
 //! What a launch brings along beside tensors: scratch, TMA descriptors, structs, textures, constant memory.
 
+use lightbench_primitives::dtype::{Dtype, Family};
+
 use super::{
     Buffer,
     arguments::Names,
@@ -8,17 +10,14 @@ use super::{
         TextureFilter,
     },
 };
-use crate::project::{
-    argument::{ValueArgument, parse_value},
-    definition::{Definition, Inputs},
-    dtype::{Dtype, Family},
-    expression::{Expression, Scope},
-    locate::Located,
-    manifest::Init,
-    names::is_identifier,
-    problem::Findings,
-    tensor::{MAX_RANK, formulas},
-};
+use crate::project::argument::{ValueArgument, parse_value};
+use crate::project::definition::{Definition, Inputs};
+use crate::project::expression::{Expression, Scope};
+use crate::project::locate::Located;
+use crate::project::manifest::Init;
+use crate::project::names::is_identifier;
+use crate::project::problem::Findings;
+use crate::project::tensor::{MAX_RANK, formulas};
 
 /// Device memory that a kernel needs beside the tensors.
 #[derive(Clone, Debug, PartialEq)]

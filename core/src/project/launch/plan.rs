@@ -5,15 +5,14 @@ use std::collections::BTreeMap;
 use thiserror::Error;
 
 pub use super::planned::{Plan, PlannedArgument, PlannedLaunch, PlannedScratch, PlannedStep};
+use lightbench_primitives::scalar_value::ScalarValue;
+
 use super::{Architecture, Argument, Launch, LaunchStep, Parameter, Step, StructArgument, steps};
-use crate::project::{
-    argument::ValueError,
-    environment::{DeviceFacts, Environment},
-    expression::{Expression, ExpressionError, Reason},
-    extent::MAX_TENSOR_BYTES,
-    manifest::LARGEST_AXIS,
-    scalar::ScalarValue,
-};
+use crate::project::argument::ValueError;
+use crate::project::environment::{DeviceFacts, Environment};
+use crate::project::expression::{Expression, ExpressionError, Reason};
+use crate::project::extent::MAX_TENSOR_BYTES;
+use crate::project::manifest::LARGEST_AXIS;
 
 /// The most threads of a block, and along its third dimension (CUDA C++ programming guide, technical specifications).
 const MAX_THREADS: u64 = 1024;

@@ -1,7 +1,9 @@
 //! What a plan holds: steps, arguments and scratch with every number known.
 
+use lightbench_primitives::dtype::CType;
+use lightbench_primitives::scalar_value::ScalarValue;
+
 use super::Buffer;
-use crate::project::{dtype::CType, scalar::ScalarValue};
 
 /// A launch with numbers.
 #[derive(Clone, Debug, PartialEq)]

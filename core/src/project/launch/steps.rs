@@ -1,18 +1,18 @@
 //! What runs, in order: launches, fills, and repetitions of both.
 
+use lightbench_primitives::scalar_value::ScalarValue;
+
 use super::{
     Argument, Buffer, KernelName,
     arguments::Names,
     written::{FillStepWritten, LaunchWritten, RepeatWritten, StepWritten},
 };
-use crate::project::{
-    expression::{Expression, Kind, Scope},
-    locate::Located,
-    problem::Findings,
-    scalar::{ScalarValue, scalar_value},
-    tensor::formulas,
-    written::ExpressionWritten,
-};
+use crate::project::expression::{Expression, Kind, Scope};
+use crate::project::locate::Located;
+use crate::project::problem::Findings;
+use crate::project::scalar::scalar_value;
+use crate::project::tensor::formulas;
+use crate::project::written::ExpressionWritten;
 
 /// The most steps, nested ones included.
 const MAX_STEPS: usize = 256;

@@ -1,13 +1,11 @@
 //! The launch block as written: what the comment says, before anything is checked.
 
+use lightbench_primitives::dtype::Dtype;
 use ron::value::RawValue;
 use serde::{Deserialize, Serialize};
 
-use crate::project::{
-    dtype::Dtype,
-    manifest::Init,
-    written::{Entries, ExpressionWritten, NumberWritten},
-};
+use crate::project::manifest::Init;
+use crate::project::written::{Entries, ExpressionWritten, NumberWritten};
 
 /// The whole block.
 #[derive(Debug, Deserialize)]

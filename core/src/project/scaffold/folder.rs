@@ -4,9 +4,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use lightbench_primitives::owned_folder::OwnedFolder;
+
 use super::error::ScaffoldError;
 use super::plan::PlannedFile;
-use crate::owned_folder::OwnedFolder;
 
 /// How many entries of an occupied folder a message names.
 const MOST_NAMED: usize = 5;

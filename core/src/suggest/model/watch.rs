@@ -47,8 +47,9 @@ mod tests {
     use std::sync::Mutex;
     use std::time::Duration;
 
+    use lightbench_primitives::cancellation::Cancellation;
+
     use super::*;
-    use crate::cancellation::Cancellation;
 
     #[test]
     fn a_wait_is_told_once_a_second_and_ends_with_its_search() {

@@ -5,6 +5,8 @@
 //! off. The twin is compared before its results are rounded to the dtype of an output, because that rounding costs every
 //! kernel another half ulp.
 
+use lightbench_primitives::dtype::Dtype;
+
 use super::super::case::{Case, TensorCase};
 use super::super::element::load_reals;
 use super::super::layout::{Layout, Run};
@@ -13,7 +15,6 @@ use super::elementwise::{Bound, CHUNK, Tolerance};
 use super::error::CompareError;
 use super::root_mean_square::SquareSums;
 use crate::project::compare::Comparator;
-use crate::project::dtype::Dtype;
 
 /// The share of the tolerance that the twin may use.
 const SHARE: f64 = 0.5;

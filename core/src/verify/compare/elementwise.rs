@@ -6,6 +6,8 @@
 //! comes within `t` of where rounding makes it one. The 8-bit and 4-bit formats saturate, so that the reference is cut
 //! to their largest number first.
 
+use lightbench_primitives::dtype::Dtype;
+use lightbench_primitives::scalar_value::ScalarValue;
 use multiversion::multiversion;
 
 use super::super::element::{HalfUlp, load_reals, nearest, real};
@@ -15,10 +17,8 @@ use super::output::Output;
 use super::root_mean_square::SquareSums;
 use super::tally::{Fault, Rejected, Tally};
 use super::{Comparison, ErrorMap, Strictness, Wrongness};
-use crate::project::dtype::Dtype;
 use crate::project::launch::expectation::WrongKind;
 use crate::project::manifest::Accuracy;
-use crate::project::scalar::ScalarValue;
 use crate::trusted::comparing;
 
 /// Errors up to this share of a result look like arithmetic in a lower precision: four times the unit roundoff of bf16,

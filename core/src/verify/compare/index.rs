@@ -3,15 +3,16 @@
 //! The output has the shape of the input without that dimension (argmax), or with another length there (top k). Of
 //! several indices along it, no two may be the same. Values tie when they are equal: -0 with 0, NaN with NaN.
 
+use lightbench_primitives::dtype::{Dtype, Family};
+use lightbench_primitives::scalar_value::ScalarValue;
+
 use super::super::element::{element_at, element_value, real};
 use super::super::layout::Layout;
 use super::Comparison;
 use super::error::CompareError;
 use super::output::Output;
 use super::tally::{Fault, Rejected, Tally};
-use crate::project::dtype::{Dtype, Family};
 use crate::project::launch::expectation::WrongKind;
-use crate::project::scalar::ScalarValue;
 
 /// The input that is pointed into, and how.
 struct Target<'a> {

@@ -20,12 +20,12 @@ mod tests;
 
 use std::ops::Range;
 
+use lightbench_primitives::scalar_value::ScalarValue;
 use serde::{Deserialize, Serialize};
 
 use super::case::Case;
 use crate::project::compare::Comparator;
 use crate::project::launch::expectation::WrongKind;
-use crate::project::scalar::ScalarValue;
 
 pub use admission::{Inadmissible, admits};
 pub use error::CompareError;

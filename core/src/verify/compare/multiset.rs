@@ -3,6 +3,8 @@
 //! A permutation moves elements, so that they are compared bit for bit. A set is computed: -0 is 0, and every NaN is
 //! the same. Where an element occurs too often, the last ones in the order of indices are wrong.
 
+use lightbench_primitives::dtype::Dtype;
+
 use super::super::case::TensorCase;
 use super::super::element::{element_at, element_value, nearest, real};
 use super::super::layout::{Layout, LayoutError};
@@ -10,7 +12,6 @@ use super::Comparison;
 use super::error::CompareError;
 use super::output::Output;
 use super::tally::{Fault, Rejected, Tally};
-use crate::project::dtype::Dtype;
 use crate::project::launch::expectation::WrongKind;
 
 /// Compares an output with the elements of the tensor `of`.

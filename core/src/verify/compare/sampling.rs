@@ -13,16 +13,17 @@
 //!
 //! Each has a third of the chance, shared evenly among its rows and indices.
 
+use lightbench_primitives::dtype::Dtype;
+use lightbench_primitives::random::Stream;
+use lightbench_primitives::scalar_value::ScalarValue;
+
 use super::super::element::{element_at, element_value, real};
 use super::super::layout::{Layout, LayoutError};
 use super::error::CompareError;
 use super::output::Output;
 use super::tally::{Fault, Rejected, Tally};
 use super::{Comparison, ErrorMap, Wrongness};
-use crate::project::dtype::Dtype;
 use crate::project::launch::expectation::WrongKind;
-use crate::project::scalar::ScalarValue;
-use crate::random::Stream;
 
 /// The chance that honest draws are rejected.
 const FALSE_REJECTION: f64 = 1e-9;

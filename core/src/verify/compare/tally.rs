@@ -1,8 +1,9 @@
 //! Counts wrong elements and remembers the first, the worst and where they are.
 
+use lightbench_primitives::scalar_value::ScalarValue;
+
 use super::{Comparison, ErrorMap, Mismatch, Wrongness};
 use crate::project::launch::expectation::WrongKind;
-use crate::project::scalar::ScalarValue;
 
 /// The most cells of an [`ErrorMap`] across and down.
 const CELLS: (u64, u64) = (64, 16);

@@ -1,7 +1,8 @@
 //! The elements that a fill or a domain allows, as the smallest and the largest: rounding must not leave them.
 
+use lightbench_primitives::dtype::Dtype;
+
 use super::super::element::{nearest, real, smallest_positive};
-use crate::project::dtype::Dtype;
 use crate::project::tensor::Domain;
 
 /// The smallest and the largest number of a dtype that are allowed.

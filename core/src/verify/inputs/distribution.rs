@@ -11,12 +11,12 @@
 //!   fit), up to 2 in f16 and 1 in bf16 and 8-bit formats, of either sign, so that sums grow with the root of their
 //!   length.
 
-use crate::project::dtype::Dtype;
-use crate::project::fill::Fill;
-use crate::project::manifest::{Accuracy, Distribution};
-use crate::random::Stream;
+use lightbench_primitives::dtype::Dtype;
+use lightbench_primitives::random::Stream;
 
 use super::super::element::power_of_two;
+use crate::project::fill::Fill;
+use crate::project::manifest::{Accuracy, Distribution};
 
 /// One in how many values is far away.
 const TAIL_ONE_IN: u32 = 64;

@@ -13,6 +13,7 @@
 mod real_shape;
 mod whole_shape;
 
+use lightbench_primitives::dtype::{Dtype, Family};
 use serde::{Deserialize, Serialize};
 
 use super::super::case::{Case, TensorCase};
@@ -23,11 +24,9 @@ use super::reals::Reals;
 use super::wholes::Wholes;
 use super::{Draw, InputError, Plan, Recipe};
 use crate::project::definition::Subnormals;
-use crate::project::dtype::{Dtype, Family};
 use crate::project::fill::Fill;
 use crate::project::manifest::Distribution;
 use crate::project::tensor::Domain;
-
 use real_shape::RealShape;
 use whole_shape::WholeShape;
 

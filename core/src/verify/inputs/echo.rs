@@ -9,6 +9,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use lightbench_primitives::dtype::Family;
+use lightbench_primitives::random::Stream;
 use serde::{Deserialize, Serialize};
 
 use super::super::case::{Case, TensorCase};
@@ -16,11 +18,9 @@ use super::probability::Probabilities;
 use super::reals::{Reals, random_bytes};
 use super::wholes::Wholes;
 use super::{Draw, InputError, Plan, Recipe};
-use crate::project::dtype::Family;
 use crate::project::fill::Fill;
 use crate::project::manifest::Distribution;
 use crate::project::tensor::Domain;
-use crate::random::Stream;
 
 /// Draws of an element before the next one is tried: values that can be told apart are often the same.
 const MOST_TRIES: u64 = 64;

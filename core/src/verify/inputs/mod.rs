@@ -27,16 +27,16 @@ mod sparse;
 mod tests;
 mod wholes;
 
+use lightbench_primitives::dtype::Family;
+use lightbench_primitives::random::Stream;
 use serde::{Deserialize, Serialize};
 
 use super::case::{Case, TensorCase};
 use super::element::load_reals;
 use super::layout::{Layout, LayoutError};
-use crate::project::dtype::Family;
 use crate::project::fill::Fill;
 use crate::project::manifest::Distribution;
 use crate::project::tensor::Domain;
-use crate::random::Stream;
 
 pub use class::Class;
 pub use domain::{Along, DomainDraw, varies};

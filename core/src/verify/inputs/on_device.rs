@@ -3,12 +3,13 @@
 //! Row offsets, rows of probabilities and what an echo changes are made on the host; indices between offsets are looked up
 //! in a table of those.
 
+use lightbench_primitives::dtype::{Dtype, Family};
+
 use super::distribution::Change;
 use super::probe::{Sparse, SparseValue};
 use super::reals::{self, Reals};
 use super::wholes::{self, Wholes};
 use super::{Draw, InputError, Plan, Recipe};
-use crate::project::dtype::{Dtype, Family};
 use crate::project::fill::Fill;
 use crate::project::manifest::Distribution;
 use crate::project::tensor::Domain;

@@ -1,8 +1,9 @@
 //! Puts elements where they belong: chunk by chunk, through a staging buffer where memory has gaps.
 
+use lightbench_primitives::dtype::Dtype;
+
 use super::super::element::POISON;
 use super::super::layout::{Layout, LayoutError, Run};
-use crate::project::dtype::Dtype;
 
 /// Elements that are made at once: few enough for the nearest cache.
 pub(super) const CHUNK: usize = 1024;

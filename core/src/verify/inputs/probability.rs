@@ -1,10 +1,11 @@
 //! Rows of probabilities: what the fill makes are weights, divided by the sum of their row.
 
+use lightbench_primitives::dtype::Dtype;
+
 use super::super::element::{power_of_two, store_reals};
 use super::place::CHUNK;
 use super::reals::Reals;
 use super::{InputError, Plan};
-use crate::project::dtype::Dtype;
 
 /// A tensor of probabilities about to be made.
 pub(super) struct Probabilities {

@@ -11,6 +11,8 @@
 //! shortest about one, but at most 512, so that sums of sums are exact too. Where the odd integers have no partner
 //! (sums, scans), all but 1,025 of them are 0.
 
+use lightbench_primitives::random::Stream;
+
 use super::super::case::{Case, TensorCase};
 use super::super::compare::Expected;
 use super::super::element::digits;
@@ -20,7 +22,6 @@ use super::reals::Base;
 use crate::project::compare::Comparator;
 use crate::project::manifest::Accuracy;
 use crate::project::tensor::{Domain, Role};
-use crate::random::Stream;
 
 /// Odd integers that are not 0 where nothing else limits a sum: 2^10 · 2^13 is below 2^24.
 const WITHOUT_PARTNER: u64 = 1025;

@@ -1,5 +1,7 @@
 //! Floating-point inputs, element by element.
 
+use lightbench_primitives::dtype::Dtype;
+use lightbench_primitives::random::{Stream, whole};
 use multiversion::multiversion;
 
 use super::super::element::{element_bits, power_of_two, real, smallest_positive, store_reals};
@@ -8,11 +10,9 @@ use super::distribution::{self, Change, Headroom};
 use super::place::CHUNK;
 use super::probe::{self, Sparse};
 use super::{Draw, InputError, Plan};
-use crate::project::dtype::Dtype;
 use crate::project::fill::Fill;
 use crate::project::manifest::Distribution;
 use crate::project::tensor::Domain;
-use crate::random::{Stream, whole};
 
 /// Where values come from, before a distribution changes them.
 #[derive(Clone, Copy, Debug)]

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use lightbench_primitives::random::Stream;
+
 use super::super::case::{Case, TensorCase};
 use super::super::layout::LayoutError;
 use super::{InputError, Plan, Recipe, domain};
 use crate::project::fill::Fill;
-use crate::random::Stream;
 use crate::trusted::making;
 
 /// A permutation of 0..n that needs no memory: a Feistel network on the smallest square power of two that holds n,

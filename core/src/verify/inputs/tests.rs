@@ -7,10 +7,11 @@ mod probes;
 mod structure;
 mod values;
 
+use lightbench_primitives::dtype::Dtype;
+
 use super::super::element::{element_at, real};
 use super::super::layout::Layout;
 use super::*;
-use crate::project::dtype::Dtype;
 use crate::project::manifest::Accuracy;
 use crate::verify::fixture::case;
 

@@ -1,12 +1,13 @@
 //! Integer and boolean inputs, element by element.
 
+use lightbench_primitives::random::{Stream, whole};
+
 use super::super::element::element_bits;
 use super::place::CHUNK;
 use super::reals::{on_or_below_diagonal, unit};
 use super::sparse::{self, Indices, Shuffle};
 use super::{InputError, Plan};
 use crate::project::fill::Fill;
-use crate::random::{Stream, whole};
 
 /// Where values come from.
 pub(super) enum Base {

@@ -1,10 +1,10 @@
 //! Where elements lie, against the sum of index times stride.
 
+use lightbench_primitives::dtype::Dtype;
 use proptest::prelude::*;
 
 use super::super::fixture::{input, strided};
 use super::*;
-use crate::project::dtype::Dtype;
 use crate::project::fill::Fill;
 
 fn layout(dims: &[u64], strides: &[u64]) -> Layout {

@@ -7,6 +7,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::rc::Rc;
 
+use lightbench_primitives::random::{Stream, whole};
+
 use super::block_map::BlockMap;
 use super::bound::{Bound, of_device};
 use super::sample::{FILE, Handed, MOST_GRID_STEPS, Sample, Sampled, failure, index_of, partial};
@@ -14,7 +16,6 @@ use super::serve::independent;
 use super::{Side, StationFailure};
 use crate::device::{BufferId, Device, Launch, LaunchFault, PartialLaunch, Watch};
 use crate::project::launch::Buffer;
-use crate::random::{Stream, whole};
 use crate::verify::case::{Case, TensorCase};
 use crate::virtual_gpu::{Blocks, Checks, Races};
 

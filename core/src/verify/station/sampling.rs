@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use lightbench_primitives::random::Stream;
+
 use super::StationFailure;
 use super::bound::of_device;
 use super::measure::{Contender, MeasureOrder, Samples, Stop};
@@ -10,7 +12,6 @@ use crate::measure::comparison::LEAST_ROUNDS;
 use crate::measure::energy::{Energy, NoEnergy};
 use crate::measure::protocol::Progress;
 use crate::measure::timing::{Clock, Mode, NoStamps, Reading, Stopped};
-use crate::random::Stream;
 use crate::units::Seconds;
 
 /// A warm sample is of as many executions as take this long.

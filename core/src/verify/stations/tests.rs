@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::time::Instant;
 
+use lightbench_primitives::dtype::Dtype;
+
 use super::*;
 use crate::device::scripted::{Act, ScriptedDevice};
 use crate::project::compare::Comparator;
-use crate::project::dtype::Dtype;
 use crate::project::launch::Buffer;
 use crate::project::launch::expectation::WrongKind;
 use crate::project::manifest::{Accuracy, Distribution};

@@ -3,20 +3,15 @@
 //! Halves are exact in f64, and so are their products; sums are held rounded to odd (see [`super::float`]),
 //! so that one rounding to the half is right. NaN results are the canonical 0x7fff of both formats.
 
+pub use lightbench_primitives::half::{CANONICAL_NAN, HalfFormat};
+
 use super::float::{Choice, odd_sum, ordered_key};
 use super::{Extreme, HalfClamp, NanRule, SignRule, Subnormals};
 
 #[cfg(test)]
 mod tests;
 
-/// Which numbers 16 bits hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum HalfFormat {
-    /// Five bits of exponent, ten of fraction.
-    F16,
-    /// Eight bits of exponent, seven of fraction.
-    Bf16,
-}
+const SIGN: u16 = 0x8000;
 
 /// The modifiers of half-precision arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,94 +22,6 @@ pub struct HalfMode {
     pub subnormals: Subnormals,
     /// `.sat`, `.relu`.
     pub clamp: HalfClamp,
-}
-
-/// The NaN of f16 and bf16 results.
-pub const CANONICAL_NAN: u16 = 0x7fff;
-
-const SIGN: u16 = 0x8000;
-
-impl HalfFormat {
-    /// The number one.
-    #[must_use]
-    pub const fn one(self) -> u16 {
-        match self {
-            Self::F16 => 0x3c00,
-            Self::Bf16 => 0x3f80,
-        }
-    }
-
-    /// Infinity.
-    #[must_use]
-    pub const fn infinity(self) -> u16 {
-        match self {
-            Self::F16 => 0x7c00,
-            Self::Bf16 => 0x7f80,
-        }
-    }
-
-    const fn fraction_bits(self) -> i32 {
-        match self {
-            Self::F16 => 10,
-            Self::Bf16 => 7,
-        }
-    }
-
-    const fn smallest_exponent(self) -> i32 {
-        match self {
-            Self::F16 => -14,
-            Self::Bf16 => -126,
-        }
-    }
-
-    /// Whether a bit pattern is NaN.
-    #[inline]
-    #[must_use]
-    pub const fn is_nan(self, bits: u16) -> bool {
-        bits & !SIGN > self.infinity()
-    }
-
-    /// The f32 of the same value; a bf16 NaN keeps its payload, as `cvt.f32.bf16` does.
-    #[inline]
-    #[must_use]
-    pub fn to_f32(self, bits: u16) -> f32 {
-        let sign = u32::from(bits & SIGN) << 16;
-        match self {
-            Self::Bf16 => f32::from_bits(u32::from(bits) << 16),
-            Self::F16 => {
-                // Put the fields in place, then let a product correct the bias, of subnormals too.
-                let rebias = f32::from_bits(0x7780_0000); // 2^112
-                let magnitude = f32::from_bits(u32::from(bits & !SIGN) << 13) * rebias;
-                let special = if bits & !SIGN >= 0x7c00 { 0x7f80_0000 } else { 0 };
-                f32::from_bits(magnitude.to_bits() | special | sign)
-            }
-        }
-    }
-
-    /// The half nearest to a value that is exact or rounded to odd; NaN becomes the canonical one.
-    #[inline]
-    #[must_use]
-    pub fn nearest(self, value: f64) -> u16 {
-        if value.is_nan() {
-            return CANONICAL_NAN;
-        }
-        let bits = value.to_bits();
-        let exponent = ((bits >> 52) & 0x7ff) as i32 - 1023;
-        let digits = (bits & 0x000f_ffff_ffff_ffff) | 0x0010_0000_0000_0000;
-        let smallest = self.smallest_exponent();
-        let shift = (52 - self.fraction_bits() + (smallest - exponent).max(0)).min(63) as u32;
-        let (kept, cut) = (digits >> shift, digits & ((1 << shift) - 1));
-        let half = 1_u64 << (shift - 1);
-        let up = u64::from(cut > half) | (u64::from(cut == half) & kept);
-        let biased = (exponent.max(smallest) - smallest) as u64;
-        let magnitude = (biased << self.fraction_bits()) + kept + (up & 1);
-        magnitude.min(u64::from(self.infinity())) as u16 | ((bits >> 48) as u16 & SIGN)
-    }
-
-    #[inline]
-    fn flush(self, bits: u16) -> u16 {
-        if bits & self.infinity() == 0 { bits & SIGN } else { bits }
-    }
 }
 
 /// `a + b`. PTX ISA 9.7.4.1 "add".

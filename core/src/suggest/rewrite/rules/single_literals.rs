@@ -1,12 +1,13 @@
 //! Numbers that are `double` because they lack an `f`.
 
+use lightbench_primitives::dtype::Dtype;
+
 use super::super::Rule;
 use super::super::edit::{Edit, Rewrite};
 use super::super::number::{Number, number};
 use super::super::refusal::{Findings, Missing, NotApplicable};
 use super::super::subject::Subject;
 use super::super::syntax::{all, part};
-use crate::project::dtype::Dtype;
 
 pub(in super::super) const RULE: Rule = Rule {
     id: "single-literals",

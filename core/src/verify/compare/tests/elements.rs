@@ -1,7 +1,8 @@
 //! Single elements: bounds, NaN and infinity, saturation, poison, counts and maps.
 
+use lightbench_primitives::dtype::Dtype;
+
 use super::*;
-use crate::project::dtype::Dtype;
 use crate::verify::element::{nearest, store_reals};
 use crate::verify::fixture::{elementwise, output, strided};
 

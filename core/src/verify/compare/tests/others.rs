@@ -1,11 +1,11 @@
 //! Comparators that look at more than one element.
 
+use lightbench_primitives::dtype::Dtype;
+use lightbench_primitives::random::Stream;
 use proptest::prelude::*;
 
 use super::*;
-use crate::project::dtype::Dtype;
 use crate::project::fill::Fill;
-use crate::random::Stream;
 use crate::verify::element::store_reals;
 use crate::verify::fixture::{input, output, strided};
 

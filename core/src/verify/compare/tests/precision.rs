@@ -1,9 +1,10 @@
 //! Honest and dishonest dot products of normal numbers: the first always pass, the second never do.
 
+use lightbench_primitives::dtype::Dtype;
+use lightbench_primitives::random::Stream;
+
 use super::*;
-use crate::project::dtype::Dtype;
 use crate::project::fill::Fill;
-use crate::random::Stream;
 use crate::verify::element::{nearest, real, store_reals};
 use crate::verify::fixture::{elementwise, input, output};
 use crate::verify::inputs::{Draw, Recipe, generate, probe_applies};

@@ -1,7 +1,8 @@
 //! Products of f32 matrices on tensor cores: which splits of the factors an f32 task accepts.
 
+use lightbench_primitives::dtype::Dtype;
+
 use super::precision::{Rows, Terms};
-use crate::project::dtype::Dtype;
 
 /// A product of split factors. Each factor is a sum of parts with few significant bits.
 #[derive(Clone, Copy, Debug)]

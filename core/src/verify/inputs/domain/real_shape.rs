@@ -1,14 +1,15 @@
 //! The real numbers of a class.
 
+use lightbench_primitives::dtype::Dtype;
+use lightbench_primitives::random::Stream;
+
 use super::super::bounds::Bounds;
 use super::super::distribution::{self, WHOLE_TENSOR_PART};
 use super::super::reals::unit;
 use super::super::{Class, Plan};
 use super::{CLASS_PART, LINE_PART, Lines};
-use crate::project::dtype::Dtype;
 use crate::project::manifest::Accuracy;
 use crate::project::tensor::Domain;
-use crate::random::Stream;
 use crate::verify::element::{power_of_two, smallest_positive};
 
 /// How a class makes real numbers.

@@ -1,12 +1,13 @@
 //! The integers of a class.
 
+use lightbench_primitives::dtype::{Dtype, Family};
+use lightbench_primitives::random::{Stream, whole};
+
 use super::super::distribution::WHOLE_TENSOR_PART;
 use super::super::{Class, InputError, Plan};
 use super::{CLASS_PART, LINE_PART, Lines};
-use crate::project::dtype::{Dtype, Family};
 use crate::project::fill::Fill;
 use crate::project::tensor::Domain;
-use crate::random::{Stream, whole};
 
 /// How a class makes integers.
 pub(super) struct WholeShape {

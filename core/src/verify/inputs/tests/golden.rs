@@ -1,7 +1,8 @@
 //! Hashes of inputs: what was recorded with a seed must be made again from it, for ever.
 
+use lightbench_primitives::scalar_value::ScalarValue;
+
 use super::*;
-use crate::project::scalar::ScalarValue;
 use crate::verify::fixture::input;
 
 /// Every fill that every dtype can have.

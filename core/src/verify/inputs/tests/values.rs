@@ -1,9 +1,9 @@
 //! Values of single elements: domains, bounds, moments, distributions.
 
+use lightbench_primitives::scalar_value::ScalarValue;
 use proptest::prelude::*;
 
 use super::*;
-use crate::project::scalar::ScalarValue;
 use crate::project::tensor::Role;
 use crate::verify::fixture::{ALL_DISTRIBUTIONS, input, strided, within};
 

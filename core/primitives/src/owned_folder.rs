@@ -18,7 +18,7 @@ const LOCK: &str = ".lock";
 
 /// A folder of one owner, removed when it is dropped, or by a later process if its owner was killed.
 #[derive(Debug)]
-pub(crate) struct OwnedFolder {
+pub struct OwnedFolder {
     folder: PathBuf,
     /// Removed after the folder.
     lock: TempPath,
@@ -32,7 +32,7 @@ impl OwnedFolder {
     ///
     /// # Errors
     /// The place cannot be written.
-    pub(crate) fn within(place: &Path, prefix: &str) -> io::Result<Self> {
+    pub fn within(place: &Path, prefix: &str) -> io::Result<Self> {
         remove_leftovers(place, prefix);
         let prefix = format!("{prefix}{}-", std::process::id());
         let mut names = tempfile::Builder::new();
@@ -48,7 +48,7 @@ impl OwnedFolder {
 
     /// Where it is.
     #[must_use]
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.folder
     }
 }
@@ -63,7 +63,7 @@ impl Drop for OwnedFolder {
 }
 
 /// Removes a folder whose owner is known to be dead, as far as that is permitted: a later owner removes the rest.
-pub(crate) fn remove_orphan(folder: &Path) {
+pub fn remove_orphan(folder: &Path) {
     if is_gone(folder) {
         let mut lock = folder.as_os_str().to_owned();
         lock.push(LOCK);

@@ -1,12 +1,12 @@
 //! Conversions against LLVM's APFloat and against the virtual GPU's `cvt`.
 
+use lightbench_virtual_gpu::semantics::Rounding;
+use lightbench_virtual_gpu::semantics::exact::{Beyond, Format, Value};
 use proptest::prelude::*;
 use rustc_apfloat::ieee::{BFloat, Double, Float8E4M3FN, Float8E5M2, Half, Single};
 use rustc_apfloat::{Float, FloatConvert};
 
 use super::*;
-use crate::virtual_gpu::semantics::Rounding;
-use crate::virtual_gpu::semantics::exact::{Beyond, Format, Value};
 
 const FLOATS: [Dtype; 7] =
     [Dtype::F64, Dtype::F32, Dtype::F16, Dtype::Bf16, Dtype::F8E4M3, Dtype::F8E5M2, Dtype::E2M1];

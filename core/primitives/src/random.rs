@@ -31,53 +31,53 @@ const LANES: usize = 16;
 
 /// Random numbers of one buffer.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stream {
+pub struct Stream {
     key: [u32; 2],
     stream: u32,
 }
 
 impl Stream {
     /// The numbers of the argument at this position, for this seed.
-    pub(crate) const fn new(seed: u64, position: u32) -> Self {
+    pub const fn new(seed: u64, position: u32) -> Self {
         Self { key: [seed as u32, (seed >> 32) as u32], stream: position }
     }
 
     /// Four random words; a second `part` gives four more.
-    pub(crate) fn words(self, index: u64, part: u32) -> [u32; 4] {
+    pub fn words(self, index: u64, part: u32) -> [u32; 4] {
         philox([index as u32, (index >> 32) as u32, part, self.stream], self.key)
     }
 
     /// Evenly distributed in [0, 1), in steps of 2⁻⁵³.
-    pub(crate) fn unit(self, index: u64) -> f64 {
+    pub fn unit(self, index: u64) -> f64 {
         (self.bits(index) >> 11) as f64 * 2.0_f64.powi(-53)
     }
 
     /// 64 random bits.
-    pub(crate) fn bits(self, index: u64) -> u64 {
+    pub fn bits(self, index: u64) -> u64 {
         let [low, high, ..] = self.words(index, 0);
         u64::from(high) << 32 | u64::from(low)
     }
 
     /// Mean 0, deviation 1, within ±6: the sum of twelve even ones (Irwin and Hall), which needs additions only and so
     /// is the same on every machine.
-    pub(crate) fn normal(self, index: u64) -> f64 {
+    pub fn normal(self, index: u64) -> f64 {
         let words = (0..3).flat_map(|part| self.words(index, part));
         standard(words.map(u64::from).sum())
     }
 
     /// [`Self::normal`] of as many neighbours as there is room for, beginning at `first`.
-    pub(crate) fn normals(self, first: u64, values: &mut [f64]) {
+    pub fn normals(self, first: u64, values: &mut [f64]) {
         normals(self, first, values);
     }
 
     /// [`Self::bits`] of as many neighbours as there is room for, beginning at `first`.
-    pub(crate) fn all_bits(self, first: u64, values: &mut [u64]) {
+    pub fn all_bits(self, first: u64, values: &mut [u64]) {
         all_bits(self, first, values);
     }
 }
 
 /// One of the integers between two, both included; the bias is below 2⁻⁶⁴ of their number.
-pub(crate) fn whole(low: i128, high: i128, bits: u64) -> u64 {
+pub fn whole(low: i128, high: i128, bits: u64) -> u64 {
     let count = (high - low + 1).unsigned_abs();
     let offset = (count * u128::from(bits)) >> 64;
     low.wrapping_add(offset as i128) as u64

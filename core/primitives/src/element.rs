@@ -4,14 +4,16 @@
 //! saturate, as `cvt.rn.satfinite` does (PTX ISA 9.7.9.21: the only conversion to them that there is, which is also
 //! what the constructors of `cuda_fp8.h` and `cuda_fp4.h` use).
 
-use crate::project::dtype::{Dtype, Family};
-use crate::project::scalar::ScalarValue;
-use crate::virtual_gpu::semantics::half::HalfFormat;
+use crate::dtype::{Dtype, Family};
+use crate::half::HalfFormat;
+use crate::scalar_value::ScalarValue;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use crate::device::POISON;
+/// What bytes hold that nothing has initialised, on a device that does not watch accesses: as f32, f16 and bf16 a NaN, as
+/// an address none that is valid.
+pub const POISON: u8 = 0xff;
 
 /// How a floating-point dtype divides its bits.
 #[derive(Clone, Copy, Debug)]
@@ -49,17 +51,17 @@ const fn layout(dtype: Dtype) -> Option<Layout> {
 }
 
 /// Bits of the significand of a floating-point dtype, the hidden one included; 0 for others.
-pub(crate) fn digits(dtype: Dtype) -> u32 {
+pub fn digits(dtype: Dtype) -> u32 {
     layout(dtype).map_or(0, |layout| layout.digits.unsigned_abs())
 }
 
 /// The smallest positive number of a floating-point dtype, subnormals included.
-pub(crate) fn smallest_positive(dtype: Dtype) -> f64 {
+pub fn smallest_positive(dtype: Dtype) -> f64 {
     layout(dtype).map_or(0.0, |layout| power_of_two(layout.smallest + 1 - layout.digits))
 }
 
 /// 2 to an exponent, subnormal results included.
-pub(crate) fn power_of_two(exponent: i32) -> f64 {
+pub fn power_of_two(exponent: i32) -> f64 {
     match exponent {
         1024.. => f64::INFINITY,
         -1022..=1023 => f64::from_bits(((exponent + 1023) as u64) << 52),
@@ -70,7 +72,7 @@ pub(crate) fn power_of_two(exponent: i32) -> f64 {
 
 /// Half of the distance between neighbours of a floating-point dtype: what rounding to it may cost.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct HalfUlp {
+pub struct HalfUlp {
     /// Half an ulp of one.
     unit: f64,
     /// Half an ulp of the smallest numbers.
@@ -79,7 +81,7 @@ pub(crate) struct HalfUlp {
 
 impl HalfUlp {
     /// Of a floating-point dtype; of others nothing.
-    pub(crate) fn of(dtype: Dtype) -> Self {
+    pub fn of(dtype: Dtype) -> Self {
         layout(dtype).map_or(Self { unit: 0.0, least: 0.0 }, |layout| Self {
             unit: power_of_two(-layout.digits),
             least: power_of_two(layout.smallest - layout.digits),
@@ -87,18 +89,18 @@ impl HalfUlp {
     }
 
     /// The same, nowhere less than that.
-    pub(crate) fn at_least(self, least: f64) -> Self {
+    pub fn at_least(self, least: f64) -> Self {
         Self { least: self.least.max(least), ..self }
     }
 
     /// Half an ulp of one, and of the smallest numbers.
-    pub(super) fn parts(self) -> (f64, f64) {
+    pub fn parts(self) -> (f64, f64) {
         (self.unit, self.least)
     }
 
     /// At a number that is finite.
     #[inline(always)]
-    pub(crate) fn at(self, value: f64) -> f64 {
+    pub fn at(self, value: f64) -> f64 {
         // The power of two at or below the number; subnormal f64 count as zero, which `least` covers.
         let power = f64::from_bits(value.to_bits() & 0x7ff0_0000_0000_0000);
         let half = power * self.unit;
@@ -109,7 +111,7 @@ impl HalfUlp {
 /// The bits of the element that is nearest to a number, as wide as the dtype.
 ///
 /// Integers are those of the number truncated, booleans whether it is not 0.
-pub(crate) fn nearest(dtype: Dtype, value: f64) -> u64 {
+pub fn nearest(dtype: Dtype, value: f64) -> u64 {
     match dtype {
         Dtype::F64 => value.to_bits(),
         Dtype::F32 => u64::from((value as f32).to_bits()),
@@ -127,7 +129,7 @@ pub(crate) fn nearest(dtype: Dtype, value: f64) -> u64 {
 }
 
 /// The bits of a written value as an element.
-pub(crate) fn element_bits(dtype: Dtype, value: ScalarValue) -> u64 {
+pub fn element_bits(dtype: Dtype, value: ScalarValue) -> u64 {
     match (dtype.family(), value) {
         (Family::Signed | Family::Unsigned, ScalarValue::Integer(value)) => {
             masked(dtype, value as u64)
@@ -139,7 +141,7 @@ pub(crate) fn element_bits(dtype: Dtype, value: ScalarValue) -> u64 {
 }
 
 /// The bytes which, repeated, fill memory with a written value: those of one element, or of two that share a byte.
-pub(crate) fn pattern(dtype: Dtype, value: ScalarValue) -> Vec<u8> {
+pub fn pattern(dtype: Dtype, value: ScalarValue) -> Vec<u8> {
     let bits = element_bits(dtype, value);
     if dtype.is_packed() {
         return vec![(bits | bits << 4) as u8];
@@ -153,7 +155,7 @@ pub(crate) fn masked(dtype: Dtype, bits: u64) -> u64 {
 }
 
 /// The number that the bits of a floating-point element stand for; others as [`element_value`] says.
-pub(crate) fn real(dtype: Dtype, bits: u64) -> f64 {
+pub fn real(dtype: Dtype, bits: u64) -> f64 {
     match dtype {
         Dtype::F64 => f64::from_bits(bits),
         Dtype::F32 => f64::from(f32::from_bits(bits as u32)),
@@ -179,7 +181,7 @@ pub(crate) fn real(dtype: Dtype, bits: u64) -> f64 {
 /// What the bits of an element stand for.
 ///
 /// A boolean that is neither 0 nor 1 is no value of its type and is shown as the integer that it is.
-pub(crate) fn element_value(dtype: Dtype, bits: u64) -> ScalarValue {
+pub fn element_value(dtype: Dtype, bits: u64) -> ScalarValue {
     match dtype.family() {
         Family::Float => ScalarValue::Real(real(dtype, bits)),
         Family::Boolean if bits <= 1 => ScalarValue::Boolean(bits == 1),
@@ -192,7 +194,7 @@ pub(crate) fn element_value(dtype: Dtype, bits: u64) -> ScalarValue {
 }
 
 /// The bits of the element at an index in memory; none beyond the end.
-pub(crate) fn element_at(dtype: Dtype, bytes: &[u8], index: usize) -> Option<u64> {
+pub fn element_at(dtype: Dtype, bytes: &[u8], index: usize) -> Option<u64> {
     if dtype.is_packed() {
         let byte = *bytes.get(index / 2)?;
         return Some(u64::from(if index.is_multiple_of(2) { byte & 0xf } else { byte >> 4 }));
@@ -265,7 +267,7 @@ fn from_e2m1(bits: u8) -> f64 {
 ///
 /// Of integers and booleans only what [`nearest`] says.
 #[inline(always)]
-pub(crate) fn store_reals(dtype: Dtype, values: &[f64], bytes: &mut [u8]) {
+pub fn store_reals(dtype: Dtype, values: &[f64], bytes: &mut [u8]) {
     fn each<const N: usize>(values: &[f64], bytes: &mut [u8], element: impl Fn(f64) -> [u8; N]) {
         for (slot, value) in bytes.as_chunks_mut::<N>().0.iter_mut().zip(values) {
             *slot = element(*value);
@@ -304,7 +306,7 @@ pub(crate) fn store_reals(dtype: Dtype, values: &[f64], bytes: &mut [u8]) {
 ///
 /// Packed elements and integers are read one by one.
 #[inline(always)]
-pub(crate) fn load_reals(dtype: Dtype, bytes: &[u8], values: &mut [f64]) {
+pub fn load_reals(dtype: Dtype, bytes: &[u8], values: &mut [f64]) {
     fn each<const N: usize>(bytes: &[u8], values: &mut [f64], number: impl Fn([u8; N]) -> f64) {
         for (value, element) in values.iter_mut().zip(bytes.as_chunks::<N>().0) {
             *value = number(*element);

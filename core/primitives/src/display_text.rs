@@ -28,7 +28,7 @@ pub const fn turns_direction(character: char) -> bool {
 
 /// The same for a cell that no spreadsheet takes for a formula: those begin with `=`, `+`, `-`, `@` or a control character
 /// (<https://owasp.org/www-community/attacks/CSV_Injection>), and get an apostrophe.
-pub(crate) fn in_spreadsheet(text: &str) -> String {
+pub fn in_spreadsheet(text: &str) -> String {
     let shown = visible(text);
     match shown.chars().next() {
         Some('=' | '+' | '-' | '@' | '\'') => format!("'{shown}"),

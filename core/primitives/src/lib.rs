@@ -1,0 +1,12 @@
+//! What every other crate builds on: element types and their conversions, random numbers, cancellation, text that is
+//! safe to show, and folders that are safe to write.
+
+pub mod cancellation;
+pub mod display_text;
+pub mod dtype;
+pub mod element;
+pub mod half;
+pub mod no_links;
+pub mod owned_folder;
+pub mod random;
+pub mod scalar_value;
