@@ -11,9 +11,13 @@
 //!
 //! Modules in reading order.
 
+#![warn(missing_docs, reason = "the interface of the program beside the window and the commands")]
+
 pub mod project;
 
 pub mod toolchain;
+
+pub mod ptx;
 
 pub mod compile;
 
@@ -29,7 +33,7 @@ pub mod trusted;
 
 pub mod verify;
 
-pub mod measure;
+pub use lightbench_measure as measure;
 
 pub mod evaluate;
 

@@ -1,6 +1,6 @@
 //! What is in memory: one byte throughout, or a digest of it.
 
-use lightbench_core::device::{Argument, Device as _};
+use lightbench_core::device::{Argument, Device as _, memory_check};
 use lightbench_core::trusted::launches;
 
 use super::*;
@@ -56,7 +56,7 @@ fn stretch(machine: &mut Machine, bytes: &[u8]) -> [u64; 2] {
     let answer = machine.buffer(&before);
     let address = address(machine, buffer);
     let extents = [(address, bytes.len() as u64)];
-    machine.run(&launches::holds(machine.module, &extents, 0xb5, Argument::Buffer(answer)));
+    machine.run(&memory_check::launch(machine.module, &extents, 0xb5, Argument::Buffer(answer)));
     machine.device.free(buffer).unwrap();
     let answer = machine.take(answer);
     [0, 8].map(|at| u64::from_le_bytes(*answer[at..].first_chunk().unwrap()))

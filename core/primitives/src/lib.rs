@@ -2,6 +2,7 @@
 //! safe to show, and folders that are safe to write.
 
 pub mod cancellation;
+pub mod compute_capability;
 pub mod display_text;
 pub mod dtype;
 pub mod element;

@@ -12,11 +12,12 @@ use super::line_directives::Written;
 use super::name_errors;
 use super::nvrtc::{NvrtcOutcome, NvrtcOutput};
 use super::prelude;
-use super::ptx::{self, PtxEntry, PtxModule, PtxParameter};
 use super::ptxas_log::{self, KernelUsage};
 use super::signature::function_name;
 use super::source_names::SourceNames;
 use crate::device::ComputeCapability;
+use crate::ptx;
+use crate::ptx::{PtxEntry, PtxModule, PtxParameter};
 use crate::units::Bytes;
 use crate::worker::protocol::AssembleReply;
 

@@ -21,7 +21,6 @@ pub mod cubin;
 pub mod diagnostics;
 mod name_errors;
 pub(crate) mod promised;
-pub mod ptx;
 pub mod ptxas_log;
 pub mod sass;
 pub mod signature;

@@ -3,9 +3,9 @@
 //! These are the readings that a description is derived from (`derived.rs`). Recorded sets of other cards have the same
 //! type (`cards.rs`), so that one derivation serves a real GPU, a virtual one and the tests.
 
+use lightbench_primitives::compute_capability::ComputeCapability;
 use serde::{Deserialize, Serialize};
 
-use super::capability::ComputeCapability;
 use crate::units::{BytesPerSecond, Hertz};
 
 /// Attributes of one GPU, or of one MIG slice.

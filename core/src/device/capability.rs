@@ -1,10 +1,11 @@
 //! Compute capabilities: the limits that all devices of one capability share.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::LazyLock;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+
+use lightbench_primitives::compute_capability::ComputeCapability;
 
 use super::check;
 use super::peaks::Pipe;
@@ -16,36 +17,6 @@ use crate::units::Bytes;
 /// The file that holds all capabilities, as error messages name it.
 const FILE: &str = "compute-capabilities.ron";
 const TEXT: &str = include_str!("../../../assets/devices/compute-capabilities.ron");
-
-/// A compute capability, such as 9.0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct ComputeCapability(pub u32, pub u32);
-
-impl ComputeCapability {
-    /// The first number: the architecture.
-    #[must_use]
-    pub const fn major(self) -> u32 {
-        self.0
-    }
-
-    /// The second number.
-    #[must_use]
-    pub const fn minor(self) -> u32 {
-        self.1
-    }
-
-    /// What compilers call it: `sm_90`.
-    #[must_use]
-    pub fn architecture(self) -> String {
-        format!("sm_{}{}", self.0, self.1)
-    }
-}
-
-impl fmt::Display for ComputeCapability {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&format!("{}.{}", self.0, self.1))
-    }
-}
 
 /// What holds for every device of one compute capability, with its sources.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -5,10 +5,10 @@
 
 use std::sync::LazyLock;
 
+use lightbench_primitives::compute_capability::ComputeCapability;
 use serde::Deserialize;
 
 use super::attributes::{DriverAttributes, MemoryPlace};
-use super::capability::ComputeCapability;
 use super::sheet::{DescribedBy, DeviceSheet, SheetError};
 
 const FILE: &str = "cards.ron";

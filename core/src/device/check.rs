@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::capability::{Capability, ComputeCapability};
+use lightbench_primitives::compute_capability::ComputeCapability;
+
+use super::capability::Capability;
 use super::facts::{Evidence, Fact};
 use super::peaks::Pipe;
 use super::sheet::DeviceSheet;

@@ -7,10 +7,10 @@ use std::fmt;
 use std::io;
 use std::ops::Range;
 
+use lightbench_primitives::compute_capability::ComputeCapability;
 use serde::{Deserialize, Serialize};
 
 use super::attributes::DriverAttributes;
-use super::capability::ComputeCapability;
 use super::error::DeviceError;
 use super::library::{LibraryError, LibraryOutcome, LibraryRun};
 use super::timing::{Sampling, Timed, Timekeeping, Work};
@@ -330,6 +330,31 @@ pub struct Launch {
     pub cluster: Option<[u32; 3]>,
     /// One for each parameter.
     pub arguments: Vec<Argument>,
+}
+
+impl Launch {
+    /// Threads of each block of [`Self::linear`].
+    const LINEAR_THREADS: u32 = 256;
+
+    /// Blocks of [`Self::linear`] at most.
+    const LINEAR_BLOCKS: u64 = 8192;
+
+    /// A one-dimensional launch with a thread for each item, up to 8192 blocks of 256 threads: a kernel with more items
+    /// loops over them.
+    #[must_use]
+    pub fn linear(module: ModuleId, kernel: &str, items: u64, arguments: Vec<Argument>) -> Self {
+        let blocks = items.div_ceil(u64::from(Self::LINEAR_THREADS)).clamp(1, Self::LINEAR_BLOCKS);
+        Self {
+            module,
+            kernel: kernel.to_owned(),
+            grid: [blocks as u32, 1, 1],
+            block: [Self::LINEAR_THREADS, 1, 1],
+            dynamic_shared: 0,
+            cooperative: false,
+            cluster: None,
+            arguments,
+        }
+    }
 }
 
 /// One argument of a kernel.

@@ -18,6 +18,7 @@ pub mod described;
 pub mod facts;
 pub mod identity;
 pub mod library;
+pub mod memory_check;
 pub mod peaks;
 pub mod sheet;
 pub mod sm_limits;
@@ -36,7 +37,7 @@ mod tests;
 mod written;
 
 pub use attributes::{BoardReadings, DriverAttributes, LimitAttributes, MemoryPlace};
-pub use capability::{Capability, ComputeCapability};
+pub use capability::Capability;
 pub use cards::{Card, CardOrigin};
 pub use check::Problem;
 pub use described::{Described, Disagreement};
@@ -48,6 +49,7 @@ pub use execution::{
 pub use facts::{Evidence, Fact};
 pub use identity::Identity;
 pub use library::{LibraryOutcome, LibraryRun, LibraryUsed};
+pub use lightbench_primitives::compute_capability::ComputeCapability;
 pub use name::DeviceName;
 pub use peaks::{Peaks, Pipe};
 pub use sheet::{DescribedBy, DeviceSheet, SheetError};

@@ -6,9 +6,9 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use lightbench_primitives::compute_capability::ComputeCapability;
 use serde::{Deserialize, Serialize};
 
-use super::capability::ComputeCapability;
 use super::error::{DeviceError, DriverError};
 use super::execution::{
     Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Image, Launch,

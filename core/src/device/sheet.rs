@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
+use lightbench_primitives::compute_capability::ComputeCapability;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::attributes::DriverAttributes;
-use super::capability::{Capability, ComputeCapability};
+use super::capability::Capability;
 use super::cards::{self, Card};
 use super::check::{self, Problem};
 use super::peaks::{Peaks, Pipe};

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use lightbench_primitives::compute_capability::ComputeCapability;
 use serde::Deserialize;
 
-use super::capability::ComputeCapability;
 use super::peaks::Pipe;
 use super::sourced::Sourced;
 

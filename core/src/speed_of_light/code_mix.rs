@@ -2,7 +2,7 @@
 //!
 //! Static: it says what is there, not how often it runs. Source: PTX ISA, chapter "Instructions".
 
-use crate::compile::ptx::PtxModule;
+use crate::ptx::PtxModule;
 
 /// What a kernel's PTX consists of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -165,7 +165,7 @@ fn is_streaming(modifiers: &[&str]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compile::ptx;
+    use crate::ptx;
 
     #[track_caller]
     fn check(statement: &str, expected: CodeMix) {

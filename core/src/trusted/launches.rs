@@ -4,17 +4,8 @@ use super::comparing::Comparing;
 use super::making::Making;
 use crate::device::{Argument, BufferId, Launch, ModuleId};
 
-/// Threads of a block.
-const THREADS: u32 = 256;
-
-/// Blocks of a grid at most; each thread does as much as is left.
-const MOST_BLOCKS: u64 = 8192;
-
 /// Threads that judge a chunk together.
 const LANES: u64 = 8;
-
-/// Stretches of memory that one launch looks at.
-pub const MOST_EXTENTS: usize = 64;
 
 /// Fills a buffer; `table` holds what [`Making::table`] says, where it says anything.
 #[must_use]
@@ -25,7 +16,7 @@ pub fn make(
     table: Option<BufferId>,
 ) -> Launch {
     let arguments = vec![Argument::Buffer(buffer), Argument::Bytes(making.bytes()), or_null(table)];
-    launch(module, "lightbench_make", making.places, arguments)
+    Launch::linear(module, "lightbench_make", making.places, arguments)
 }
 
 /// Leaves the first byte that is not what was made in `changed`, which holds all ones before.
@@ -39,7 +30,7 @@ pub fn still(
     let numbers = Argument::Bytes(making.bytes());
     let arguments =
         vec![Argument::Buffer(buffer), numbers, or_null(table), Argument::Buffer(changed)];
-    launch(module, "lightbench_still", making.places, arguments)
+    Launch::linear(module, "lightbench_still", making.places, arguments)
 }
 
 /// An output beside what it should be.
@@ -64,7 +55,7 @@ pub fn compare(
     let results = [squares, judged].map(Argument::Buffer);
     let numbers = Argument::Bytes(comparing.bytes());
     let arguments = buffers.into_iter().chain([numbers]).chain(results).collect();
-    launch(module, "lightbench_compare", threads(comparing), arguments)
+    Launch::linear(module, "lightbench_compare", threads(comparing), arguments)
 }
 
 /// Judges floats by equality with the rounded reference.
@@ -79,7 +70,7 @@ pub fn compare_exactly(
     let buffers = [found, expected, magnitudes].map(Argument::Buffer);
     let rest = [Argument::Bytes(comparing.bytes()), Argument::Buffer(judged)];
     let arguments = buffers.into_iter().chain(rest).collect();
-    launch(module, "lightbench_compare_exactly", threads(comparing), arguments)
+    Launch::linear(module, "lightbench_compare_exactly", threads(comparing), arguments)
 }
 
 /// Judges anything by equality of bits.
@@ -93,7 +84,7 @@ pub fn compare_bits(
     let buffers = [found, expected].map(Argument::Buffer);
     let rest = [Argument::Bytes(comparing.bytes()), Argument::Buffer(judged)];
     let arguments = buffers.into_iter().chain(rest).collect();
-    launch(module, "lightbench_compare_bits", threads(comparing), arguments)
+    Launch::linear(module, "lightbench_compare_bits", threads(comparing), arguments)
 }
 
 /// Counts groups with results that are not exact, and groups with one that half precision cannot hold.
@@ -112,26 +103,7 @@ pub fn survey(
         Argument::Bytes(limit.to_le_bytes().to_vec()),
         Argument::Buffer(survey),
     ];
-    launch(module, "lightbench_survey", threads(comparing), arguments)
-}
-
-/// Whether stretches of memory, each a first address and a length, hold one byte throughout. `changed` has two numbers
-/// for each: all ones and 0 before; the first byte that does not, and the one behind the last such, after.
-#[must_use]
-pub fn holds(module: ModuleId, extents: &[(u64, u64)], byte: u8, changed: Argument) -> Launch {
-    let looked_at = &extents[..extents.len().min(MOST_EXTENTS)];
-    let mut table: Vec<u8> = looked_at
-        .iter()
-        .flat_map(|(start, length)| [*start, *length])
-        .flat_map(u64::to_le_bytes)
-        .collect();
-    table.resize(MOST_EXTENTS * 16, 0);
-    let longest = looked_at.iter().map(|(_, length)| *length).max().unwrap_or(0);
-    let byte = Argument::Bytes(u64::from(byte).to_le_bytes().to_vec());
-    let mut launch =
-        launch(module, "lightbench_holds", longest, vec![Argument::Bytes(table), byte, changed]);
-    launch.grid[1] = u32::try_from(looked_at.len().max(1)).unwrap_or(1);
-    launch
+    Launch::linear(module, "lightbench_survey", threads(comparing), arguments)
 }
 
 /// Adds the digest of a buffer of so many bytes to the two numbers in `digest`.
@@ -142,7 +114,7 @@ pub fn digest(module: ModuleId, buffer: BufferId, bytes: u64, digest: BufferId) 
         Argument::Bytes(bytes.to_le_bytes().to_vec()),
         Argument::Buffer(digest),
     ];
-    launch(module, "lightbench_digest", bytes.div_ceil(8), arguments)
+    Launch::linear(module, "lightbench_digest", bytes.div_ceil(8), arguments)
 }
 
 fn or_null(buffer: Option<BufferId>) -> Argument {
@@ -151,18 +123,4 @@ fn or_null(buffer: Option<BufferId>) -> Argument {
 
 fn threads(comparing: &Comparing) -> u64 {
     comparing.chunks().saturating_mul(LANES)
-}
-
-fn launch(module: ModuleId, kernel: &str, threads: u64, arguments: Vec<Argument>) -> Launch {
-    let blocks = threads.div_ceil(u64::from(THREADS)).clamp(1, MOST_BLOCKS);
-    Launch {
-        module,
-        kernel: kernel.to_owned(),
-        grid: [u32::try_from(blocks).unwrap_or(1), 1, 1],
-        block: [THREADS, 1, 1],
-        dynamic_shared: 0,
-        cooperative: false,
-        cluster: None,
-        arguments,
-    }
 }

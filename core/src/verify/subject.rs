@@ -11,12 +11,12 @@ use super::station::{Admission, ModuleImage};
 use super::verdict::{Checks, NotRun, Step};
 use crate::compile::facts::{Facts, LaunchFacts};
 use crate::compile::line_directives::Written;
-use crate::compile::ptx::LineMap;
 use crate::compile::source_names::SourceNames;
 use crate::project::Language;
 use crate::project::definition::Summation;
 use crate::project::manifest::BlockOrder;
 use crate::project::policy::Limits;
+use crate::ptx::LineMap;
 use crate::speed_of_light::code_mix::CodeMix;
 
 /// A candidate and its reference, compiled for every workload that will run.

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use lightbench_core::compile::ptx;
+use lightbench_core::ptx;
 
 fuzz_target!(|text: &str| {
     let module = ptx::read(text);

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use lightbench_core::compile::facts::{FactsError, Setting, selection};
-use lightbench_core::compile::ptx::header;
 use lightbench_core::compile::{
     Artifact, Build, CompileError, CompileJob, Compiler, KernelFacts, SourceNames, artifact,
 };
@@ -14,6 +13,7 @@ use lightbench_core::project::scaffold::signature;
 use lightbench_core::project::{
     Candidate, Kernel, Language, Project, Purpose, Selection, StandaloneKernel, Workload,
 };
+use lightbench_core::ptx::header;
 use lightbench_core::verify::subject::Origins;
 
 use super::refused;

@@ -4,7 +4,7 @@
 //! declares more would read the memory behind the arguments. So nothing is launched on a mismatch.
 
 use super::{CType, Scalar};
-use crate::compile::ptx::{ParameterKind, PtxParameter};
+use crate::ptx::{ParameterKind, PtxParameter};
 
 /// What the bits of an element mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

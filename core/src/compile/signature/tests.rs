@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::compile::ptx::{ParameterKind, PtxParameter};
+use crate::ptx::{ParameterKind, PtxParameter};
 
 /// `expected` is the parameter list as [`CType`] prints it.
 fn check_signature(symbol: &str, expected: Option<&str>) {

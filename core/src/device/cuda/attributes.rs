@@ -18,12 +18,12 @@ use cudarc::driver::sys::CUdevice_attribute::{
     CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK as RESERVED_SHARED,
     CU_DEVICE_ATTRIBUTE_WARP_SIZE as WARP_SIZE,
 };
+use lightbench_primitives::compute_capability::ComputeCapability;
 use nvml_wrapper::Nvml;
 use nvml_wrapper::enum_wrappers::device::Clock;
 
 use super::driver::{Driver, Gpu};
 use crate::device::attributes::{BoardReadings, DriverAttributes, LimitAttributes, MemoryPlace};
-use crate::device::capability::ComputeCapability;
 use crate::device::error::{DriverError, OpenError};
 
 /// The attributes and the UUID, as 32 hexadecimal digits, of every GPU that the driver lists, in its order.

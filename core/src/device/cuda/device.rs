@@ -21,7 +21,6 @@ use super::stopwatch::{Stopwatch, Trouble};
 use super::stream::Room;
 use super::telemetry::Telemetry;
 use super::{attributes, fault, function};
-use crate::compile::ptx::header;
 use crate::device::error::{DeviceError, OpenError};
 use crate::device::execution::{
     Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Direct, Image,
@@ -30,6 +29,7 @@ use crate::device::execution::{
 use crate::device::library::{LibraryOutcome, LibraryRun};
 use crate::device::timing::{Operation, Sampling, Timed, Timekeeping, Work};
 use crate::device::virtual_device::Watch;
+use crate::ptx::header;
 use crate::virtual_gpu::machine::{BufferError, VariableError};
 use crate::virtual_gpu::{Access, FaultKind, Initial, LaunchError};
 

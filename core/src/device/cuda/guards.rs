@@ -3,7 +3,7 @@
 use super::block::{Allocation, Block};
 use crate::device::error::{DeviceError, DriverError};
 use crate::device::execution::{Argument, Launch, ModuleId};
-use crate::trusted::launches::{self, MOST_EXTENTS};
+use crate::device::memory_check::{self, MAX_RANGES};
 
 /// Bytes of the answer about one stretch of memory: the first byte that changed, and the one behind the last.
 const ANSWER: usize = 16;
@@ -18,7 +18,7 @@ pub(super) struct Guards {
 impl Guards {
     /// Needs a current context.
     pub(super) fn new(module: ModuleId) -> Result<Self, DriverError> {
-        Ok(Self { module, answers: Block::Plain(Allocation::new(MOST_EXTENTS * ANSWER)?) })
+        Ok(Self { module, answers: Block::Plain(Allocation::new(MAX_RANGES * ANSWER)?) })
     }
 
     /// Which of the stretches, each a first address and a length, hold anything but the guard; `run` runs a launch to its
@@ -30,11 +30,11 @@ impl Guards {
         mut run: impl FnMut(&Launch) -> Result<(), DeviceError>,
     ) -> Result<Vec<bool>, DeviceError> {
         let mut changed = Vec::with_capacity(extents.len());
-        for extents in extents.chunks(MOST_EXTENTS) {
+        for extents in extents.chunks(MAX_RANGES) {
             let untouched = [u64::MAX, 0].map(u64::to_le_bytes).concat();
             self.answers.write(0, &untouched.repeat(extents.len()))?;
             let answers = Argument::Bytes(self.answers.start().to_le_bytes().to_vec());
-            run(&launches::holds(self.module, extents, byte, answers))?;
+            run(&memory_check::launch(self.module, extents, byte, answers))?;
             let answers = self.answers.read(0..extents.len() * ANSWER)?;
             changed.extend(answers.chunks(ANSWER).map(|answer| answer != untouched));
         }

@@ -24,9 +24,9 @@ mod tests;
 
 pub use provenance::{Disbelief, Provenance};
 
-use crate::compile::ptx::SourceLine;
 use crate::project::manifest::Evidence;
 use crate::project::policy::Policy;
+use crate::ptx::SourceLine;
 use crate::virtual_gpu::ptx::parse::parse;
 use crate::virtual_gpu::ptx::tree::{
     Body, Declaration, Function, FunctionKind, InitialValue, Statement,

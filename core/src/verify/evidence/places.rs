@@ -4,11 +4,10 @@ use std::collections::HashMap;
 use std::iter::Peekable;
 use std::vec::IntoIter;
 
-use crate::compile::ptx::SourceLine;
+use super::index::Index;
+use crate::ptx::SourceLine;
 use crate::virtual_gpu::Place;
 use crate::virtual_gpu::ptx::tree::{Location, Position};
-
-use super::index::Index;
 
 /// A chain of inlined calls is as long as inlining is deep; a cycle in a forged text is not.
 const LONGEST_CHAIN: usize = 64;

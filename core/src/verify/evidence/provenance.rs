@@ -13,14 +13,13 @@
 //! All of this rests on line tables, and a text that can write into those is believed nothing ([`Disbelief`]). A file
 //! that is not known to be the toolkit's is the candidate's.
 
+use super::Origin;
 use crate::compile::includes::{Forgery, HeadersBehind, forgery};
-use crate::compile::ptx::SourceLine;
 use crate::compile::source_names;
 use crate::project::manifest::Evidence;
 use crate::project::{Candidate, Language};
+use crate::ptx::SourceLine;
 use crate::worker::SCRATCH_PREFIX;
-
-use super::Origin;
 
 /// Toolkit functions that wait for other threads, and look at a clock or sleep meanwhile: the end of their header's path
 /// and a part of their mangled name (none: whatever the header has). What these call, such as a poll with a time limit,

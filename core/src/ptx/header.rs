@@ -3,8 +3,9 @@
 //! PTX ISA, sections "PTX Module Directives: .version" and ".target": code for `sm_90` runs on compute capability 9.0 and
 //! greater, code for `sm_90a` on 9.0 only, code for `sm_100f` on 10.0 and later chips of the same major version.
 
+use lightbench_primitives::compute_capability::ComputeCapability;
+
 use super::PtxModule;
-use crate::device::ComputeCapability;
 
 /// A version of the PTX ISA.
 pub type Version = (u32, u32);

@@ -5,9 +5,8 @@
 //! Künsch, "The jackknife and the bootstrap for general stationary observations", Annals of Statistics 17, 1989).
 
 use lightbench_primitives::random::Stream;
+use lightbench_units::Seconds;
 use serde::{Deserialize, Serialize};
-
-use crate::units::Seconds;
 
 /// Resamples of a bootstrap: the ends of a 95 % interval are then the 50th from either end.
 const RESAMPLES: usize = 2000;
@@ -135,7 +134,7 @@ pub(super) fn bootstrap(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::comparison::simulated::Noise;
+    use crate::comparison::simulated::Noise;
 
     fn seconds(values: &[f64]) -> Vec<Seconds> {
         values.iter().copied().map(Seconds).collect()

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
+use lightbench_units::{Bytes, Fraction, Hertz, Seconds, Watts};
 use serde::{Deserialize, Serialize};
 
 use super::statistics::Summary;
-use crate::units::{Bytes, Fraction, Hertz, Seconds, Watts};
 
 /// How long a candidate takes on one workload of one device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

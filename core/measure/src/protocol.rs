@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use lightbench_units::Seconds;
 use serde::{Deserialize, Serialize};
 
 use super::statistics::Summary;
 use super::timing::{Mode, NoStamps, Stopped};
-use crate::units::Seconds;
 
 /// How many samples are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -193,7 +193,7 @@ impl Progress {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::comparison::simulated::Noise;
+    use crate::comparison::simulated::Noise;
 
     fn run(protocol: Protocol, noise: impl Fn(u64) -> Noise, each: Duration) -> (usize, Stopped) {
         let mut progress = Progress::new(protocol);

@@ -3,10 +3,10 @@
 //! Both run in every round, in an order that is shuffled, so that what changes slowly changes both. Each round gives one
 //! ratio; the rounds are the independent witnesses.
 
+use lightbench_units::{Fraction, Seconds};
 use serde::{Deserialize, Serialize};
 
 use super::statistics::{bootstrap, median};
-use crate::units::{Fraction, Seconds};
 
 /// Confidence of the interval. With 95 % one comparison in twenty of a candidate with itself would show a difference; at
 /// most one in fifty may.
@@ -91,8 +91,7 @@ pub(super) mod simulated {
     //! Noise like that of a GPU: a tick of the clock, a slow drift, a skewed tail, now and then an outlier.
 
     use lightbench_primitives::random::Stream;
-
-    use crate::units::Seconds;
+    use lightbench_units::Seconds;
 
     /// One round's noise.
     #[derive(Clone, Copy)]

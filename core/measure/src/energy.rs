@@ -4,9 +4,8 @@
 
 use std::fmt;
 
+use lightbench_units::{Seconds, Watts};
 use serde::{Deserialize, Serialize};
-
-use crate::units::{Seconds, Watts};
 
 /// Energy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
