@@ -17,13 +17,13 @@ pub mod project;
 
 pub mod toolchain;
 
-pub mod ptx;
+pub use lightbench_ptx as ptx;
 
 pub mod compile;
 
 pub mod worker;
 
-pub mod device;
+pub use lightbench_device as device;
 
 pub mod arguments;
 

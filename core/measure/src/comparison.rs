@@ -95,7 +95,7 @@ pub(super) mod simulated {
 
     /// One round's noise.
     #[derive(Clone, Copy)]
-    pub(in crate::measure) struct Noise {
+    pub(crate) struct Noise {
         round: u64,
         jitter: f64,
         drift: f64,
@@ -103,26 +103,21 @@ pub(super) mod simulated {
     }
 
     impl Noise {
-        pub(in crate::measure) fn quiet(round: u64) -> Self {
+        pub(crate) fn quiet(round: u64) -> Self {
             Self { round, jitter: 0.002, drift: 0.0, outliers: 0.01 }
         }
 
-        pub(in crate::measure) fn wild(round: u64) -> Self {
+        pub(crate) fn wild(round: u64) -> Self {
             Self { round, jitter: 0.02, drift: 0.02, outliers: 0.1 }
         }
 
         /// Samples around a time.
-        pub(in crate::measure) fn round(self, time: f64, count: usize) -> Vec<Seconds> {
+        pub(crate) fn round(self, time: f64, count: usize) -> Vec<Seconds> {
             self.beside(time, count, 0)
         }
 
         /// Samples of one of several contenders of the same round: they share the drift.
-        pub(in crate::measure) fn beside(
-            self,
-            time: f64,
-            count: usize,
-            contender: u32,
-        ) -> Vec<Seconds> {
+        pub(crate) fn beside(self, time: f64, count: usize, contender: u32) -> Vec<Seconds> {
             let common = Stream::new(self.round, 1);
             let own = Stream::new(self.round, 10 + contender);
             // A walk would do; a sine and a jump show the same.
@@ -140,7 +135,7 @@ pub(super) mod simulated {
         }
 
         /// The median of very many samples.
-        pub(in crate::measure) fn true_median(self, time: f64) -> f64 {
+        pub(crate) fn true_median(self, time: f64) -> f64 {
             let mut all: Vec<f64> = (0..4000)
                 .flat_map(|round| Self { round: 77_000_000 + round, ..self }.round(time, 5))
                 .map(|sample| sample.0)

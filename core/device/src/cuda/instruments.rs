@@ -1,0 +1,45 @@
+//! What a GPU has besides what all devices have: what tells its time, what launches take by themselves, what work costs in
+//! energy.
+
+use lightbench_measure::{Energy, NoEnergy};
+use lightbench_units::Seconds;
+
+use super::device::CudaDevice;
+use super::driver::error;
+use super::stopwatch::Trouble;
+use crate::error::DeviceError;
+use crate::execution::Instruments;
+use crate::timing::{Timekeeping, Work};
+
+impl Instruments for CudaDevice {
+    fn keep_time(&mut self, by: &Timekeeping) {
+        self.timekeeping.clone_from(by);
+    }
+
+    fn launch_floor(&mut self, work: &Work) -> Result<Option<Seconds>, DeviceError> {
+        let (prepared, (stopwatch, _)) = self.ready(work)?;
+        stopwatch.launch_floor(&prepared).map_err(lost)
+    }
+
+    fn energy(&mut self, work: &Work) -> Result<Result<Energy, NoEnergy>, DeviceError> {
+        let (prepared, (stopwatch, telemetry)) = self.ready(work)?;
+        if !prepared.restore.is_empty() {
+            return Ok(Err(NoEnergy::Restores));
+        }
+        let Some(telemetry) = telemetry else { return Ok(Err(NoEnergy::NoCounter)) };
+        let metered = stopwatch.metered(&prepared, &mut || telemetry.energy());
+        Ok(match metered.map_err(lost)? {
+            Some(metered) => Energy::of(&metered.idle, &metered.busy),
+            None => Err(NoEnergy::NoCounter),
+        })
+    }
+}
+
+/// What ran before ran well, so that a kernel which fails now takes the device with it.
+fn lost(trouble: Trouble) -> DeviceError {
+    match trouble {
+        Trouble::Driver(error) => error.into(),
+        Trouble::Library(error) => error.into(),
+        Trouble::Kernel(code) => error("cuStreamSynchronize", code).into(),
+    }
+}

@@ -1,0 +1,110 @@
+//! Device memory that another process may map: what is to be judged goes from one station to the other without the host.
+//!
+//! CUDA driver API, "IPC": a handle of 64 bytes names memory of the driver's allocator; whoever has it maps that memory, of
+//! the same GPU, into a context of its own. Only copies are offered, and only the process that judges takes them: nothing
+//! of its own is ever mapped where a candidate runs.
+#![expect(unsafe_code, reason = "calls into the CUDA driver, which is loaded at run time")]
+
+use std::ffi::c_char;
+
+use cudarc::driver::sys::{self, CUdeviceptr, CUipcMemHandle};
+
+use super::block::{Allocation, Block};
+use super::driver::{Context, checked};
+use crate::error::{DeviceError, DriverError};
+
+/// Bytes of a handle.
+const HANDLE: usize = 64;
+
+/// What was offered last in each slot.
+#[derive(Debug, Default)]
+pub(super) struct Mailbox {
+    slots: Vec<Option<Block>>,
+}
+
+impl Mailbox {
+    /// Gives everything back: no kernel finds what one before it left.
+    pub(super) fn withdraw(&mut self) {
+        self.slots.clear();
+    }
+
+    /// Copies `length` bytes, which the caller owns, to a slot, and says what names the copy.
+    pub(super) fn offer(
+        &mut self,
+        context: &Context,
+        slot: usize,
+        from: CUdeviceptr,
+        length: usize,
+    ) -> Result<Vec<u8>, DeviceError> {
+        if self.slots.len() <= slot {
+            self.slots.resize_with(slot + 1, || None);
+        }
+        let place = self.slots.get_mut(slot).ok_or(DeviceError::Unknown("slot"))?;
+        let fits = place.as_ref().is_some_and(|block| block.length() >= length);
+        if !fits {
+            // Before the new one is made: both may be large.
+            *place = None;
+        }
+        let block = match place {
+            Some(block) => block,
+            None => place.insert(Block::Plain(Allocation::new(length.max(1))?)),
+        };
+        copy(block.start(), from, length)?;
+        // The other process has no order with this one's stream.
+        context.synchronise().map_err(|code| super::driver::error("cuCtxSynchronize", code))?;
+        let mut handle = CUipcMemHandle { reserved: [0; HANDLE] };
+        // SAFETY: writes one handle through a valid pointer; the address came from `cuMemAlloc`.
+        let code = unsafe { sys::cuIpcGetMemHandle(&raw mut handle, block.start()) };
+        checked("cuIpcGetMemHandle", code)?;
+        Ok(handle.reserved.iter().map(|byte| byte.cast_unsigned()).collect())
+    }
+}
+
+/// Copies `length` bytes, for which the caller has room, from what another process offered.
+pub(super) fn take(
+    context: &Context,
+    to: CUdeviceptr,
+    length: usize,
+    offered: &[u8],
+) -> Result<(), DeviceError> {
+    let handle: [u8; HANDLE] = offered.try_into().map_err(|_size| DeviceError::Unknown("offer"))?;
+    let theirs = Theirs::open(handle.map(|byte| byte as c_char))?;
+    copy(to, theirs.start, length)?;
+    context.synchronise().map_err(|code| super::driver::error("cuCtxSynchronize", code))?;
+    Ok(())
+}
+
+/// Another process's memory, mapped here until this is dropped.
+#[derive(Debug)]
+struct Theirs {
+    start: CUdeviceptr,
+}
+
+impl Theirs {
+    fn open(reserved: [c_char; HANDLE]) -> Result<Self, DriverError> {
+        let mut start: CUdeviceptr = 0;
+        let flag = sys::CUipcMem_flags::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS as u32;
+        let handle = CUipcMemHandle { reserved };
+        // SAFETY: writes one address through a valid pointer; the driver checks what the handle names.
+        let code = unsafe { sys::cuIpcOpenMemHandle_v2(&raw mut start, handle, flag) };
+        checked("cuIpcOpenMemHandle", code)?;
+        Ok(Self { start })
+    }
+}
+
+impl Drop for Theirs {
+    fn drop(&mut self) {
+        // SAFETY: the address came from `cuIpcOpenMemHandle` and is given back once, after the copy.
+        let code = unsafe { sys::cuIpcCloseMemHandle(self.start) };
+        checked("cuIpcCloseMemHandle", code).ok();
+    }
+}
+
+/// From memory to memory of one GPU; addresses that are not there are the driver's to refuse.
+fn copy(to: CUdeviceptr, from: CUdeviceptr, length: usize) -> Result<(), DriverError> {
+    if length == 0 {
+        return Ok(());
+    }
+    // SAFETY: takes no host pointer; both callers have as many bytes on each side.
+    checked("cuMemcpyDtoD", unsafe { sys::cuMemcpyDtoD_v2(to, from, length) })
+}

@@ -1,0 +1,98 @@
+//! What an execution costs in energy: the same work for seconds, beside the counter of the GPU.
+
+use std::time::{Duration, Instant};
+
+use lightbench_measure::Mode;
+use lightbench_measure::energy::{Joules, Window};
+use lightbench_measure::statistics::median;
+use lightbench_units::Seconds;
+
+use super::super::prepared::Prepared;
+use super::{Stopwatch, Trouble, Way};
+use crate::timing::Sampling;
+
+/// How long the GPU idles before what it draws then is looked at, and how long that takes.
+const SETTLE: Duration = Duration::from_millis(300);
+const IDLE: Duration = Duration::from_millis(600);
+
+/// How long the work runs before it counts.
+const RUN_UP: Duration = Duration::from_millis(300);
+
+/// Windows that count. The counter moves a few dozen times in a second, so that shorter ones would tell its steps.
+const WINDOWS: usize = 6;
+const WINDOW: Duration = Duration::from_millis(400);
+
+/// Executions of one graph take this long, and those that are waited for together this.
+const GRAPH: f64 = 1e-3;
+const TOGETHER: f64 = 20e-3;
+
+/// Executions of a graph at most.
+const MOST_BATCH: f64 = 256.0;
+
+/// Windows in which the GPU did nothing, and in which it did nothing but the work.
+pub(in super::super) struct Metered {
+    pub(in super::super) idle: Window,
+    pub(in super::super) busy: Vec<Window>,
+}
+
+impl Stopwatch {
+    /// None where the counter cannot be read.
+    pub(in super::super) fn metered(
+        &mut self,
+        work: &Prepared,
+        counter: &mut dyn FnMut() -> Option<Joules>,
+    ) -> Result<Option<Metered>, Trouble> {
+        self.detach();
+        let once = Sampling::single(Mode::Warm, 3);
+        let mut times: Vec<f64> = self.readings(work, once)?.iter().map(|time| time.0).collect();
+        let once = median(&mut times).unwrap_or(GRAPH).max(1e-7);
+        let batch = (GRAPH / once).ceil().clamp(1.0, MOST_BATCH);
+        let together = (TOGETHER / (once * batch)).ceil().clamp(1.0, MOST_BATCH);
+        let (batch, together) = (batch as u32, together as u32);
+        let way = self.way(work, Mode::Warm, batch)?;
+        self.idle(SETTLE)?;
+        let Some(idle) = window(counter, || {
+            std::thread::sleep(IDLE);
+            Ok(0)
+        })?
+        else {
+            return Ok(None);
+        };
+        let each = u64::from(batch) * u64::from(together);
+        self.run_for(RUN_UP, (work, &way, together))?;
+        let mut busy = Vec::new();
+        for _ in 0..WINDOWS {
+            let run = || Ok(each * self.run_for(WINDOW, (work, &way, together))?);
+            let Some(window) = window(counter, run)? else { return Ok(None) };
+            busy.push(window);
+        }
+        Ok(Some(Metered { idle, busy }))
+    }
+
+    /// Runs the work at least that long, and says how often it waited for it.
+    fn run_for(
+        &self,
+        duration: Duration,
+        (work, way, together): (&Prepared, &Way, u32),
+    ) -> Result<u64, Trouble> {
+        let (started, mut waits) = (Instant::now(), 0);
+        while started.elapsed() < duration {
+            (0..together).try_for_each(|_| self.execute(work, way))?;
+            self.stream.synchronise().map_err(Trouble::Kernel)?;
+            waits += 1;
+        }
+        Ok(waits)
+    }
+}
+
+/// What the counter says of something that tells how many executions it was.
+fn window(
+    counter: &mut dyn FnMut() -> Option<Joules>,
+    run: impl FnOnce() -> Result<u64, Trouble>,
+) -> Result<Option<Window>, Trouble> {
+    let (before, started) = (counter(), Instant::now());
+    let executions = run()?;
+    let (after, elapsed) = (counter(), Seconds(started.elapsed().as_secs_f64()));
+    let energy = before.zip(after).map(|(before, after)| Joules(after.0 - before.0));
+    Ok(energy.map(|energy| Window { energy, elapsed, executions }))
+}

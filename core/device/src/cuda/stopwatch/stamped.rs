@@ -1,0 +1,118 @@
+//! Times by the driver's own stamps, as far as there are any.
+
+use lightbench_measure::statistics::median;
+use lightbench_measure::{Mode, NoStamps};
+use lightbench_units::Seconds;
+
+use super::super::cupti::Cupti;
+use super::super::prepared::Prepared;
+use super::super::stamps::Calls;
+use super::super::stream::reset_persisting_l2;
+use super::{ALONE, READINGS, Stopwatch, Trouble, plain};
+use crate::timing::{Sampling, Timekeeping};
+
+/// What tells the time of a single launch.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Keeper {
+    Events,
+    Cupti {
+        cupti: &'static Cupti,
+        is_attached: bool,
+        offset: Seconds,
+    },
+    /// Events, as there are no time stamps.
+    Without(NoStamps),
+}
+
+impl Stopwatch {
+    /// Has single launches told by this from now on.
+    pub(in super::super) fn keep_time(&mut self, by: &Timekeeping) -> Result<(), Trouble> {
+        match (by, self.keeper) {
+            (Timekeeping::Events, _) => {
+                self.detach();
+                self.keeper = Keeper::Events;
+            }
+            (Timekeeping::Cupti(places), Keeper::Events) => match Cupti::get(places) {
+                Ok(cupti) => {
+                    let offset = Seconds(0.0);
+                    self.keeper = Keeper::Cupti { cupti, is_attached: false, offset };
+                    self.set_stamps_offset()?;
+                }
+                Err(reason) => self.keeper = Keeper::Without(reason),
+            },
+            (Timekeeping::Cupti(_), Keeper::Cupti { .. } | Keeper::Without(_)) => {}
+        }
+        Ok(())
+    }
+
+    /// Samples of one execution each as the driver's time stamps tell them; none where they do not fit what was put into the stream.
+    pub(super) fn stamped(
+        &mut self,
+        cupti: &'static Cupti,
+        (work, calls): (&Prepared, &Calls),
+        Sampling { mode, samples, pause, .. }: Sampling,
+    ) -> Result<Result<Vec<Seconds>, NoStamps>, Trouble> {
+        if let Err(reason) = self.attach() {
+            return Ok(Err(reason));
+        }
+        reset_persisting_l2()?;
+        for _ in 0..samples {
+            self.put_right(work)?;
+            self.poison(work)?;
+            match mode {
+                Mode::Cold => self.flush()?,
+                Mode::Server => self.idle(pause)?,
+                Mode::Warm | Mode::Graph => {}
+            }
+            self.start(work)?;
+        }
+        self.stream.synchronise().map_err(Trouble::Kernel)?;
+        Ok(cupti.take().and_then(|records| calls.spans(&records, samples as usize)))
+    }
+
+    fn attach(&mut self) -> Result<(), NoStamps> {
+        if let Keeper::Cupti { cupti, is_attached, .. } = &mut self.keeper {
+            if !*is_attached {
+                cupti.attach()?;
+                *is_attached = true;
+            }
+            // What others launched meanwhile.
+            cupti.take()?;
+        }
+        Ok(())
+    }
+
+    /// Stamps cost something on the device too, which nothing but what they tell may pay.
+    pub(super) fn detach(&mut self) {
+        let Keeper::Cupti { cupti, is_attached, .. } = &mut self.keeper else { return };
+        if std::mem::take(is_attached)
+            && let Err(reason) = cupti.detach()
+        {
+            self.keeper = Keeper::Without(reason);
+        }
+    }
+
+    /// Finds out what time stamps lack of what is known of a kernel that does nothing.
+    fn set_stamps_offset(&mut self) -> Result<(), Trouble> {
+        let Keeper::Cupti { cupti, .. } = self.keeper else { return Ok(()) };
+        let work = self.nothing(plain(1, 32))?;
+        // The first readings wake the device up.
+        let sampling = Sampling::single(Mode::Cold, READINGS);
+        let calls = work.only_call(sampling.mode).unwrap_or_default();
+        let woken = self.stamped(cupti, (&work, &calls), sampling)?;
+        match woken.and(self.stamped(cupti, (&work, &calls), sampling)?) {
+            Ok(times) => {
+                let mut times: Vec<f64> = times.iter().map(|time| time.0).collect();
+                let told = Seconds(median(&mut times).unwrap_or(f64::NAN));
+                if let Keeper::Cupti { offset, .. } = &mut self.keeper {
+                    *offset = told - ALONE;
+                }
+            }
+            Err(reason) => {
+                self.detach();
+                self.keeper = Keeper::Without(reason);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,172 @@
+//! Why a device cannot do what it is asked.
+
+use std::fmt;
+
+use lightbench_virtual_gpu::error::{Problem, Refusal};
+use lightbench_virtual_gpu::machine::{BufferError, VariableError};
+use lightbench_virtual_gpu::{LaunchError, LoadError};
+
+use super::library::LibraryError;
+
+/// Why a device cannot do what it is asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DeviceError {
+    /// The virtual GPU does not take the module.
+    #[error("{}", lines(.0))]
+    Load(Vec<LoadError>),
+    /// A kernel cannot be launched like this.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    /// There is no room for a buffer.
+    #[error(transparent)]
+    Buffer(#[from] BufferError),
+    /// A module's variable that cannot be filled.
+    #[error(transparent)]
+    Variable(#[from] VariableError),
+    /// A module or a buffer of another device.
+    #[error("the device has no such {0}")]
+    Unknown(&'static str),
+    /// The CUDA driver refuses a launch for what it asks of the device.
+    #[error("the device does not give what the launch asks for: {0}")]
+    Demand(DriverError),
+    /// The driver would have to compile PTX that is newer than it.
+    #[error(
+        "the PTX says `.version {}.{}`; the driver (CUDA {}.{}) compiles PTX up to {}.{}: `lightbench doctor --fetch \
+         assembler` fetches an assembler, which makes machine code of it, or lower `.version`",
+        written.0, written.1, driver.0, driver.1, newest.0, newest.1
+    )]
+    NewerPtx {
+        /// The version that the text names.
+        written: (u32, u32),
+        /// The newest version that the driver compiles.
+        newest: (u32, u32),
+        /// The newest CUDA version that the driver knows.
+        driver: (u32, u32),
+    },
+    /// The CUDA driver refuses a call.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+    /// A vendor's library does not run.
+    #[error(transparent)]
+    Library(#[from] LibraryError),
+    /// What a buffer holds could not be written to, or read from, where it was to go or to come from.
+    #[error("the bytes of a buffer could not be passed on: {0}")]
+    Passing(String),
+}
+
+impl DeviceError {
+    /// Whether the virtual GPU lacks what the code asks for, and nothing else is wrong with the code.
+    #[must_use]
+    pub fn is_unsupported(&self) -> bool {
+        let lacks = |error: &LoadError| {
+            matches!(error.problem, Problem::Instruction(Refusal::Unsupported { .. }))
+        };
+        match self {
+            Self::Load(errors) => !errors.is_empty() && errors.iter().all(lacks),
+            Self::Launch(LaunchError::Unsupported(_) | LaunchError::Unavailable(_)) => true,
+            Self::Launch(_)
+            | Self::Buffer(_)
+            | Self::Variable(_)
+            | Self::Unknown(_)
+            | Self::Demand(_)
+            | Self::Driver(_)
+            | Self::NewerPtx { .. }
+            | Self::Library(_)
+            | Self::Passing(_) => false,
+        }
+    }
+}
+
+/// A call that the CUDA driver refuses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DriverError {
+    /// The function.
+    pub call: &'static str,
+    /// The driver's name of the error: `CUDA_ERROR_INVALID_VALUE`.
+    pub name: String,
+    /// The driver's sentence about it.
+    pub description: String,
+    /// What else the driver says, such as the messages of its assembler.
+    pub log: String,
+}
+
+impl DriverError {
+    /// Whether the driver has no memory left; it is known by the driver's own constant.
+    #[must_use]
+    pub fn is_out_of_memory(&self) -> bool {
+        self.name == "CUDA_ERROR_OUT_OF_MEMORY"
+    }
+}
+
+impl fmt::Display for DriverError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { call, name, description, log } = self;
+        write!(formatter, "the CUDA driver refuses {call}: {name} ({description})")?;
+        if log.is_empty() { Ok(()) } else { write!(formatter, "\n{log}") }
+    }
+}
+
+impl std::error::Error for DriverError {}
+
+/// Why a device cannot be opened.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum OpenError {
+    /// Not the name of a device.
+    #[error("`{0}` names no device; expected `virtual:` and a sheet, or `cuda:` and a number")]
+    Name(String),
+    /// No sheet has this name.
+    #[error(transparent)]
+    Sheet(#[from] super::SheetError),
+    /// A sheet lacks a number that running needs.
+    #[error("the sheet `{sheet}` does not state {}", missing.join(", "))]
+    Incomplete {
+        /// The sheet.
+        sheet: String,
+        /// The fields.
+        missing: Vec<&'static str>,
+    },
+    /// There is no driver.
+    #[error(
+        "no CUDA driver on this machine: its library ({0}) is not there; `--device virtual:h200` needs no GPU"
+    )]
+    NoDriver(&'static str),
+    /// The driver does not take what the compiler makes.
+    #[error(
+        "the driver is that of CUDA {}.{}; kernels compiled here need the one of CUDA {}.{}", found.0, found.1, oldest.0, oldest.1
+    )]
+    OldDriver {
+        /// The version that is there.
+        found: (u32, u32),
+        /// The oldest one that will do.
+        oldest: (u32, u32),
+    },
+    /// There are fewer GPUs.
+    #[error("there is no `cuda:{ordinal}`: the driver knows {count} GPUs")]
+    NoSuchGpu {
+        /// The number that was asked for.
+        ordinal: u32,
+        /// How many there are.
+        count: u32,
+    },
+    /// The driver does not give the GPU.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+}
+
+impl OpenError {
+    /// Whether the machine lacks something, rather than the request being wrong.
+    #[must_use]
+    pub const fn is_environment(&self) -> bool {
+        match self {
+            Self::NoDriver(_)
+            | Self::OldDriver { .. }
+            | Self::NoSuchGpu { .. }
+            | Self::Driver(_) => true,
+            Self::Name(_) | Self::Sheet(_) | Self::Incomplete { .. } => false,
+        }
+    }
+}
+
+fn lines(errors: &[LoadError]) -> String {
+    errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,59 @@
+//! Devices: what runs kernels, and the sheets that describe GPUs.
+//!
+//! [`Device`] is the contract; the virtual GPU, a CUDA GPU and a scripted device for tests keep it. A sheet says what a GPU is: how many of everything, how fast, and which document says so. What
+//! depends on the compute capability alone stands in one table that the sheets share.
+
+pub mod cuda;
+pub mod error;
+pub mod execution;
+pub mod name;
+pub mod virtual_device;
+
+pub mod attributes;
+pub mod capability;
+pub mod cards;
+pub mod clock_lock;
+pub mod derived;
+pub mod described;
+pub mod facts;
+pub mod identity;
+pub mod library;
+pub mod memory_check;
+pub mod peaks;
+pub mod sheet;
+pub mod sm_limits;
+pub mod sourced;
+pub mod timing;
+
+mod check;
+mod model;
+#[cfg(any(test, feature = "testing"))]
+pub mod pretended;
+mod rates;
+#[cfg(any(test, feature = "testing"))]
+pub mod scripted;
+#[cfg(test)]
+mod tests;
+mod written;
+
+pub use attributes::{BoardReadings, DriverAttributes, LimitAttributes, MemoryPlace};
+pub use capability::Capability;
+pub use cards::{Card, CardOrigin};
+pub use check::Problem;
+pub use described::{Described, Disagreement};
+pub use error::{DeviceError, DriverError, OpenError};
+pub use execution::{
+    Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Direct, Image,
+    Instruments, Launch, LaunchFault, ModuleId, Outcome, PartialLaunch, Placement,
+};
+pub use facts::{Evidence, Fact};
+pub use identity::Identity;
+pub use library::{LibraryOutcome, LibraryRun, LibraryUsed};
+pub use lightbench_primitives::compute_capability::ComputeCapability;
+pub use name::DeviceName;
+pub use peaks::{Peaks, Pipe};
+pub use sheet::{DescribedBy, DeviceSheet, SheetError};
+pub use sm_limits::SmLimits;
+pub use sourced::Sourced;
+pub use timing::{ModelledOperation, Operation, Residence, Sampling, Timed, Timekeeping, Work};
+pub use virtual_device::{VirtualDevice, Watch};

@@ -1,0 +1,228 @@
+//! The time of a launch from the numbers of a device sheet: a part of the grid runs and is counted, a model does the rest.
+//!
+//! Two parts of different size tell what blocks share: sectors that a larger part does not touch more of than a smaller
+//! one are everybody's, the rest grows with the grid.
+
+use std::num::NonZeroU64;
+
+use lightbench_units::Bytes;
+use lightbench_virtual_gpu::cost::Counters;
+use lightbench_virtual_gpu::cost::expansion::Expansion;
+use lightbench_virtual_gpu::cost::time::{
+    Assumption, BAND, Begins, Bound, LaunchShape, Limit, Modelled, Withheld, modelled,
+};
+use lightbench_virtual_gpu::machine::OnFault;
+use lightbench_virtual_gpu::{
+    Blocks, Checks, FaultKind, LaunchConfig, LaunchError, Machine, Module, Races, Schedule,
+    TraceUse,
+};
+
+use super::sheet::DeviceSheet;
+use super::timing::Residence;
+
+/// Blocks of the smaller part.
+const FEW: NonZeroU64 = match NonZeroU64::new(4) {
+    Some(few) => few,
+    None => NonZeroU64::MIN,
+};
+
+/// Blocks of the larger part, at most.
+const MANY: u64 = 48;
+
+/// Blocks that are recorded step by step.
+pub(super) const TRACED: u32 = 4;
+
+/// Warp instructions that the larger part should have: some tenths of a second.
+const ENOUGH_STEPS: u64 = 1 << 22;
+
+/// Warp instructions of a part, at most: a second or two.
+const MOST_STEPS: u64 = 1 << 24;
+
+/// Threads of a warp.
+const WARP: u32 = 32;
+
+/// A launch that is modelled.
+pub(super) struct Grid {
+    pub(super) config: LaunchConfig,
+    pub(super) residence: Option<Residence>,
+    /// Bytes of all buffers: no grid moves more of them at least.
+    pub(super) room: Bytes,
+    pub(super) begins: Begins,
+}
+
+/// Models one launch, and says what was counted. Buffers hold a part of its result afterwards, so that what it did wrong says nothing.
+///
+/// # Errors
+/// The launch is impossible.
+pub(super) fn launch(
+    machine: &mut Machine,
+    kernel: (&Module, &str),
+    grid: &Grid,
+    sheet: &DeviceSheet,
+) -> Result<Launched, LaunchError> {
+    let withheld = |reason| Ok(Launched::withheld(Withheld::Nothing(reason)));
+    let Some(rates) = sheet.rates() else {
+        return withheld("the sheet does not state multiprocessors and clock");
+    };
+    let Some(residence) = grid.residence else {
+        return withheld("the compiler does not say how many blocks fit");
+    };
+    let mut counting = Counting { machine, kernel, grid, sheet, residence };
+    let (counters, dram) = match counting.whole() {
+        Ok(counted) => counted,
+        Err(Uncounted::Refused(error)) => return Err(error),
+        Err(Uncounted::Faulted(FaultKind::StepLimit)) => {
+            return withheld("a part of the grid is more than anybody waits for");
+        }
+        Err(Uncounted::Faulted(_)) => {
+            return withheld("a part of the grid without the rest does something wrong");
+        }
+        Err(Uncounted::Nothing) => {
+            return Ok(Launched::withheld(Withheld::NotCounted));
+        }
+    };
+    let threads = grid.config.block.iter().fold(1_u32, |all, side| all.saturating_mul(*side));
+    let shape = LaunchShape {
+        blocks: counters.blocks.all,
+        warps_per_block: threads.div_ceil(WARP),
+        resident_blocks: residence.blocks,
+        dram,
+        begins: grid.begins,
+    };
+    let capability = sheet.capability.compute_capability;
+    let expansion = Expansion::of((capability.0, capability.1));
+    let modelled = if grid.config.cooperative {
+        // How often a block asks for the others depends on their order here, which is no GPU's: not even the bound holds.
+        Modelled::Withheld(Withheld::Nothing("its blocks wait for each other"))
+    } else {
+        modelled(&counters, &shape, &rates, expansion)
+    };
+    Ok(Launched { modelled, counted: Some((counters, shape)) })
+}
+
+/// What a model says of a launch, and what it rests on.
+pub(super) struct Launched {
+    pub(super) modelled: Modelled,
+    pub(super) counted: Option<(Counters, LaunchShape)>,
+}
+
+impl Launched {
+    const fn withheld(reason: Withheld) -> Self {
+        Self { modelled: Modelled::Withheld(reason), counted: None }
+    }
+
+    /// What the model says of the same launch behind itself: where all that it moves fits into L2, it finds it there.
+    pub(super) fn again(&self, sheet: &DeviceSheet) -> Option<Modelled> {
+        let (counters, shape) = self.counted.as_ref()?;
+        let least = counters.dram_read().least + counters.dram_written().least;
+        let stays = sheet.l2.get().is_some_and(|l2| shape.dram.unwrap_or(least) <= l2);
+        let dram = if stays { Some(Bytes(0)) } else { shape.dram };
+        let shape = LaunchShape { dram, begins: Begins::Behind, ..*shape };
+        let capability = sheet.capability.compute_capability;
+        let expansion = Expansion::of((capability.0, capability.1));
+        Some(modelled(counters, &shape, &sheet.rates()?, expansion))
+    }
+}
+
+/// Models setting a buffer: what it writes, at the rate of memory.
+pub(super) fn fill(sheet: &DeviceSheet, bytes: Bytes) -> Modelled {
+    let (Some(rates), Some(dram)) = (sheet.rates(), sheet.dram_bandwidth.get()) else {
+        let reason = "the sheet does not state how fast memory is";
+        return Modelled::Withheld(Withheld::Nothing(reason));
+    };
+    let work = bytes / dram;
+    let limit = if rates.launch >= work { Limit::Launch } else { Limit::Dram };
+    Modelled::Bound(Bound {
+        time: rates.launch + work,
+        limit,
+        waits: None,
+        band: BAND,
+        parts: vec![(Limit::Dram, work)],
+        waves: 0.0,
+        assumptions: vec![Assumption::Launch(rates.launch)],
+    })
+}
+
+/// Why there are no counts.
+enum Uncounted {
+    Refused(LaunchError),
+    Faulted(FaultKind),
+    Nothing,
+}
+
+struct Counting<'a> {
+    machine: &'a mut Machine,
+    kernel: (&'a Module, &'a str),
+    grid: &'a Grid,
+    sheet: &'a DeviceSheet,
+    residence: Residence,
+}
+
+impl Counting<'_> {
+    /// Blocks of the grid.
+    fn blocks(&self) -> u64 {
+        let sides = self.grid.config.grid.iter();
+        sides.fold(1_u64, |all, side| all.saturating_mul(u64::from(*side)))
+    }
+
+    /// Counts of the grid or of a part, with what the whole moves where that is an estimate.
+    fn whole(&mut self) -> Result<(Counters, Option<Bytes>), Uncounted> {
+        let all = self.blocks();
+        if all <= 2 * FEW.get() {
+            return Ok((self.count(Blocks::All, TRACED)?, None));
+        }
+        let smaller = match self.count(Blocks::Sampled { most: FEW }, 0) {
+            // Blocks that may wait for each other run all or not at all.
+            Err(Uncounted::Refused(LaunchError::Sample(_))) => {
+                return Ok((self.count(Blocks::All, TRACED)?, None));
+            }
+            smaller => smaller?,
+        };
+        let each = smaller.total.warp_instructions / smaller.blocks.run.max(1);
+        let most = (ENOUGH_STEPS / each.max(1)).clamp(2 * FEW.get(), MANY);
+        let most = NonZeroU64::new(most).unwrap_or(FEW);
+        let larger = self.count(Blocks::Sampled { most }, TRACED)?;
+        let dram = extrapolated(&smaller, &larger).min(self.grid.room);
+        Ok((larger, Some(dram)))
+    }
+
+    fn count(&mut self, blocks: Blocks, traced: u32) -> Result<Counters, Uncounted> {
+        let caches = match blocks {
+            Blocks::All => self.sheet.cache_sizes(self.residence.shared),
+            Blocks::Sampled { .. } | Blocks::Range { .. } => None,
+        };
+        let config = LaunchConfig {
+            checks: Checks { uninitialized: false, races: Races::Ignored },
+            schedule: Schedule::Deterministic,
+            on_fault: OnFault::Stop,
+            counters: true,
+            max_steps: MOST_STEPS,
+            blocks,
+            caches,
+            trace: (traced > 0).then(|| self.trace(traced)),
+            ..self.grid.config.clone()
+        };
+        let (module, kernel) = self.kernel;
+        let report = self.machine.launch(module, kernel, &config).map_err(Uncounted::Refused)?;
+        match report.faults.first() {
+            Some(fault) => Err(Uncounted::Faulted(fault.kind)),
+            None => report.counters.ok_or(Uncounted::Nothing),
+        }
+    }
+
+    /// What is recorded of so many blocks.
+    fn trace(&self, blocks: u32) -> TraceUse {
+        self.sheet.trace_use((blocks, self.blocks()), self.residence)
+    }
+}
+
+/// Bytes to and from memory of the whole grid, at least, as two parts of it suggest.
+fn extrapolated(smaller: &Counters, larger: &Counters) -> Bytes {
+    let bytes =
+        |counters: &Counters| counters.dram_read().least.0 + counters.dram_written().least.0;
+    let (known, more) = (bytes(larger), bytes(larger).saturating_sub(bytes(smaller)));
+    let (few, many, all) = (smaller.blocks.run, larger.blocks.run, larger.blocks.all);
+    let blocks = u128::from(many.saturating_sub(few).max(1));
+    let rest = u128::from(more) * u128::from(all.saturating_sub(many)) / blocks;
+    Bytes(known.saturating_add(u64::try_from(rest).unwrap_or(u64::MAX)))
+}

@@ -1,0 +1,394 @@
+//! A device that is played on the host: the virtual GPU with the numbers of a device sheet.
+
+use std::num::NonZeroU32;
+use std::ops::Range;
+use std::time::Duration;
+
+use lightbench_units::Bytes;
+use lightbench_virtual_gpu::cost::time::Begins;
+use lightbench_virtual_gpu::machine;
+use lightbench_virtual_gpu::machine::{
+    Accesses, Approximation, BlockOrder, OnFault, TensorModel, WarpId,
+};
+use lightbench_virtual_gpu::{
+    Blocks, Checks, DeviceShape, Initial, LaunchConfig, LaunchError, Machine, Module, Races,
+    Schedule, TraceUse,
+};
+
+use super::error::{DeviceError, OpenError};
+use super::execution::{
+    Argument, BufferId, BufferRequest, Content, Description, Device, DeviceKind, Image, Launch,
+    LaunchFault, ModuleId, Outcome, PartialLaunch, Placement,
+};
+use super::library::LibraryError;
+use super::model;
+use super::sheet::DeviceSheet;
+use super::timing::{ModelledOperation, Operation, Residence, Sampling, Timed, Work};
+
+/// Buffers live in the host's memory, so a device has at most this much, whatever its sheet says.
+const MOST_MEMORY: u64 = 4 << 30;
+
+/// Device-side `malloc` gives this much unless a program asks for more (CUDA C++ Programming Guide, "Heap Memory
+/// Allocation").
+const HEAP_BYTES: u64 = 8 << 20;
+
+/// What a virtual device looks at while a kernel runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Watch {
+    /// What is looked for beyond bounds, alignment and rights, which always are.
+    pub checks: Checks,
+    /// In which order threads go.
+    pub schedule: Schedule,
+    /// Whether instructions and accesses are counted.
+    pub counters: bool,
+    /// Whether some blocks are recorded step by step, which a modelled time needs; nothing without `counters`.
+    pub trace: bool,
+    /// Where approximate functions lie in the interval that the ISA documents.
+    pub approximation: Approximation,
+    /// In which order blocks start.
+    pub block_order: BlockOrder,
+    /// Blocks that run at once, where they shall be fewer than the device holds.
+    pub most_resident: Option<NonZeroU32>,
+    /// Warp instructions after which a launch is ended.
+    pub max_steps: u64,
+    /// Time on the host's clock after which a launch is ended.
+    pub time_limit: Option<Duration>,
+}
+
+impl Watch {
+    /// Warp instructions of a launch unless it asks for another limit.
+    pub const MOST_STEPS: u64 = LaunchConfig::MAX_STEPS;
+
+    /// Every check, and counters.
+    pub const ALL: Self = Self {
+        checks: Checks { uninitialized: true, races: Races::CudaIdiom },
+        schedule: Schedule::Deterministic,
+        counters: true,
+        trace: false,
+        approximation: Approximation::Nearest,
+        block_order: BlockOrder::Ascending,
+        most_resident: None,
+        max_steps: Self::MOST_STEPS,
+        time_limit: None,
+    };
+}
+
+/// The virtual GPU playing a device sheet.
+#[derive(Debug)]
+pub struct VirtualDevice {
+    description: Description,
+    sheet: DeviceSheet,
+    watch: Watch,
+    machine: Machine,
+    modules: Vec<Module>,
+    buffers: Vec<Slot>,
+}
+
+/// A buffer and its size.
+#[derive(Debug)]
+struct Slot {
+    buffer: machine::BufferId,
+    /// None once it was given back.
+    bytes: Bytes,
+}
+
+impl VirtualDevice {
+    /// A device without buffers.
+    ///
+    /// # Errors
+    ///
+    /// The sheet lacks a number that running needs.
+    pub fn new(sheet: &DeviceSheet, watch: Watch) -> Result<Self, OpenError> {
+        let shape = shape(sheet)?;
+        let description = Description {
+            name: sheet.virtual_name(),
+            title: format!("virtual {}", sheet.title),
+            capability: sheet.capability.compute_capability,
+            memory_bytes: shape.memory_bytes,
+            kind: DeviceKind::Virtual,
+        };
+        let (machine, sheet) = (Machine::new(shape), sheet.clone());
+        let (modules, buffers) = (Vec::new(), Vec::new());
+        Ok(Self { description, sheet, watch, machine, modules, buffers })
+    }
+
+    /// Runs a kernel to its end and keeps what one of its warps accesses, the first `most` accesses.
+    ///
+    /// # Errors
+    ///
+    /// The launch is impossible.
+    pub fn record(
+        &mut self,
+        launch: &Launch,
+        (of, most): (WarpId, usize),
+    ) -> Result<Accesses, DeviceError> {
+        let config = self.config(launch)?;
+        let module = self.modules.get(launch.module.0).ok_or(DeviceError::Unknown("module"))?;
+        Ok(self.machine.record(module, &launch.kernel, &config, (of, most))?)
+    }
+
+    /// A launch that is executed so many times: the later ones may find in L2 what the first one left there.
+    fn executed(&self, executions: u64, launched: model::Launched) -> Vec<ModelledOperation> {
+        let again = if executions > 1 { launched.again(&self.sheet) } else { None };
+        let model::Launched { modelled, counted } = launched;
+        let counters = counted.map(|(counters, _)| counters);
+        let Some(again) = again else {
+            return vec![ModelledOperation { executions, modelled, counters }];
+        };
+        let first = ModelledOperation { executions: 1, modelled, counters: counters.clone() };
+        let executions = executions - 1;
+        vec![first, ModelledOperation { executions, modelled: again, counters }]
+    }
+
+    fn buffer(&self, buffer: BufferId) -> Result<machine::BufferId, DeviceError> {
+        let slot = self.buffers.get(buffer.0).ok_or(DeviceError::Unknown("buffer"))?;
+        Ok(slot.buffer)
+    }
+
+    fn config(&self, launch: &Launch) -> Result<LaunchConfig, LaunchError> {
+        let arguments = launch.arguments.iter().enumerate();
+        let arguments = arguments
+            .map(|(index, argument)| self.argument(index + 1, argument))
+            .collect::<Result<_, _>>()?;
+        Ok(LaunchConfig {
+            grid: launch.grid,
+            block: launch.block,
+            dynamic_shared: launch.dynamic_shared,
+            cooperative: launch.cooperative,
+            cluster: launch.cluster,
+            tensor: TensorModel::OfTarget,
+            approximation: self.watch.approximation,
+            arguments,
+            checks: self.watch.checks,
+            schedule: self.watch.schedule,
+            on_fault: OnFault::Continue,
+            counters: self.watch.counters,
+            caches: None,
+            trace: self.watch.trace.then(|| self.trace(launch)),
+            blocks: Blocks::All,
+            block_order: self.watch.block_order,
+            most_resident: self.watch.most_resident,
+            max_steps: self.watch.max_steps,
+            time_limit: self.watch.time_limit,
+        })
+    }
+
+    /// What is recorded of a launch of which the compiler does not say how many blocks fit: threads decide.
+    fn trace(&self, launch: &Launch) -> TraceUse {
+        let count = |size: [u32; 3]| size.iter().fold(1_u64, |all, side| all * u64::from(*side));
+        let limits = self.sheet.capability.sm_limits().ok();
+        let threads = limits.map_or(2048, |limits| limits.max_warps * limits.warp_size);
+        let fitting = u64::from(threads) / count(launch.block).max(1);
+        let blocks = u32::try_from(fitting).unwrap_or(u32::MAX).max(1);
+        let residence = Residence { blocks, shared: Bytes(0) };
+        self.sheet.trace_use((model::TRACED, count(launch.grid)), residence)
+    }
+
+    fn argument(
+        &self,
+        position: usize,
+        argument: &Argument,
+    ) -> Result<machine::Argument, LaunchError> {
+        Ok(match argument {
+            Argument::Bytes(bytes) => machine::Argument::Bytes(bytes.clone()),
+            Argument::Buffer(buffer) => {
+                let known = self.buffers.get(buffer.0);
+                machine::Argument::Buffer(known.ok_or(LaunchError::UnknownBuffer(position))?.buffer)
+            }
+        })
+    }
+}
+
+impl Device for VirtualDevice {
+    fn description(&self) -> &Description {
+        &self.description
+    }
+
+    fn load(&mut self, image: Image<'_>) -> Result<ModuleId, DeviceError> {
+        self.modules.push(Module::load(image.ptx).map_err(DeviceError::Load)?);
+        Ok(ModuleId(self.modules.len() - 1))
+    }
+
+    fn allocate(&mut self, request: BufferRequest) -> Result<BufferId, DeviceError> {
+        let BufferRequest { name, bytes, access, initial, align, placement } = request;
+        // Every byte beside a buffer is noticed, so that neither edge needs a place of its own.
+        let start = match placement {
+            Placement::Left | Placement::Right => 0,
+            Placement::OddMultiple => align,
+        };
+        let buffer = self.machine.buffer_behind(start, &name, bytes, access, initial)?;
+        self.buffers.push(Slot { buffer, bytes: Bytes(bytes) });
+        Ok(BufferId(self.buffers.len() - 1))
+    }
+
+    fn set(&mut self, buffer: BufferId, initial: Initial) -> Result<(), DeviceError> {
+        let buffer = self.buffer(buffer)?;
+        self.machine.set(buffer, initial);
+        Ok(())
+    }
+
+    fn free(&mut self, buffer: BufferId) -> Result<(), DeviceError> {
+        let slot = self.buffers.get_mut(buffer.0).ok_or(DeviceError::Unknown("buffer"))?;
+        self.machine.free(slot.buffer);
+        slot.bytes = Bytes(0);
+        Ok(())
+    }
+
+    fn watch(&mut self, watch: Watch) {
+        self.watch = watch;
+    }
+
+    fn fill_variable(
+        &mut self,
+        module: ModuleId,
+        symbol: &str,
+        bytes: &[u8],
+    ) -> Result<(), DeviceError> {
+        let module = self.modules.get(module.0).ok_or(DeviceError::Unknown("module"))?;
+        Ok(self.machine.set_variable(module, symbol, bytes)?)
+    }
+
+    fn launch(&mut self, launch: &Launch) -> Result<Outcome, DeviceError> {
+        let config = self.config(launch)?;
+        let module = self.modules.get(launch.module.0).ok_or(DeviceError::Unknown("module"))?;
+        run(&mut self.machine, module, &launch.kernel, config)
+    }
+
+    fn time(&mut self, work: &Work, _sampling: Sampling) -> Result<Timed, DeviceError> {
+        let mut known: Vec<(&Operation, u64, model::Launched)> = Vec::new();
+        for operation in &work.timed {
+            if let Some((_, executions, _)) =
+                known.iter_mut().find(|(known, ..)| is_repeated(known, operation))
+            {
+                *executions += 1;
+                continue;
+            }
+            let begins = if known.is_empty() { Begins::First } else { Begins::Behind };
+            let launched = match operation {
+                Operation::Launch { launch, residence } => {
+                    let config = self.config(launch)?;
+                    let module = self.modules.get(launch.module.0);
+                    let module = module.ok_or(DeviceError::Unknown("module"))?;
+                    let kernel = (module, launch.kernel.as_str());
+                    let room = self.buffers.iter().map(|slot| slot.bytes).sum();
+                    let grid = model::Grid { config, residence: *residence, room, begins };
+                    model::launch(&mut self.machine, kernel, &grid, &self.sheet)?
+                }
+                Operation::Fill { buffer, .. } => {
+                    let slot = self.buffers.get(buffer.0).ok_or(DeviceError::Unknown("buffer"))?;
+                    let modelled = model::fill(&self.sheet, slot.bytes);
+                    model::Launched { modelled, counted: None }
+                }
+                Operation::Library(_) => return Err(LibraryError::NoGpu.into()),
+            };
+            known.push((operation, 1, launched));
+        }
+        let parts = known
+            .into_iter()
+            .flat_map(|(_, executions, launched)| self.executed(executions, launched));
+        Ok(Timed::Modelled(parts.collect()))
+    }
+
+    fn read(&mut self, buffer: BufferId) -> Result<Content, DeviceError> {
+        let buffer = self.buffer(buffer)?;
+        let unwritten = self.machine.unwritten(buffer);
+        Ok(Content { bytes: self.machine.read(buffer), unwritten })
+    }
+
+    fn partial_launch(&mut self) -> Option<&mut dyn PartialLaunch> {
+        Some(self)
+    }
+}
+
+impl PartialLaunch for VirtualDevice {
+    fn launch_part(&mut self, launch: &Launch, blocks: Blocks) -> Result<Outcome, DeviceError> {
+        let config = LaunchConfig { blocks, ..self.config(launch)? };
+        let module = self.modules.get(launch.module.0).ok_or(DeviceError::Unknown("module"))?;
+        run(&mut self.machine, module, &launch.kernel, config)
+    }
+
+    fn block_coupling(&self, launch: &Launch) -> Result<Option<&'static str>, DeviceError> {
+        let module = self.modules.get(launch.module.0).ok_or(DeviceError::Unknown("module"))?;
+        Ok(Machine::block_coupling(module, &launch.kernel)?)
+    }
+
+    fn written(&self, buffer: BufferId) -> Result<Vec<Range<usize>>, DeviceError> {
+        Ok(self.machine.written(self.buffer(buffer)?))
+    }
+
+    fn read_range(&self, buffer: BufferId, range: Range<usize>) -> Result<Vec<u8>, DeviceError> {
+        let bytes = self.machine.read_range(self.buffer(buffer)?, range);
+        bytes.ok_or(DeviceError::Unknown("range of a buffer"))
+    }
+}
+
+/// Whether two operations do the same, but for which buffers they do it to.
+fn is_repeated(known: &Operation, operation: &Operation) -> bool {
+    match (known, operation) {
+        (Operation::Launch { launch: known, .. }, Operation::Launch { launch, .. }) => {
+            let size = |launch: &Launch| (launch.grid, launch.block, launch.dynamic_shared);
+            let values = |launch: &Launch| -> Vec<Option<Vec<u8>>> {
+                let value = |argument: &Argument| match argument {
+                    Argument::Bytes(bytes) => Some(bytes.clone()),
+                    Argument::Buffer(_) => None,
+                };
+                launch.arguments.iter().map(value).collect()
+            };
+            known.kernel == launch.kernel
+                && size(known) == size(launch)
+                && values(known) == values(launch)
+        }
+        (Operation::Fill { buffer: known, .. }, Operation::Fill { buffer, .. }) => known == buffer,
+        (Operation::Library(known), Operation::Library(run)) => known == run,
+        (Operation::Launch { .. } | Operation::Fill { .. } | Operation::Library(_), _) => false,
+    }
+}
+
+/// Runs a kernel with the checks that are asked for, as far as a launch can have them.
+fn run(
+    machine: &mut Machine,
+    module: &Module,
+    kernel: &str,
+    config: LaunchConfig,
+) -> Result<Outcome, DeviceError> {
+    match machine.launch(module, kernel, &config) {
+        // Blocks on several host threads are not judged: then all else is checked, and that is said.
+        Err(LaunchError::Unavailable(_)) if config.checks.races != Races::Ignored => {
+            let checks = Checks { races: Races::Ignored, ..config.checks };
+            let done = machine.launch(module, kernel, &LaunchConfig { checks, ..config })?;
+            Ok(outcome(done, vec!["data races"]))
+        }
+        done => Ok(outcome(done?, Vec::new())),
+    }
+}
+
+fn outcome(report: machine::Report, not_checked: Vec<&'static str>) -> Outcome {
+    let faults = report.faults.into_iter().map(|fault| LaunchFault::Seen(Box::new(fault)));
+    Outcome {
+        faults: faults.collect(),
+        counters: report.counters,
+        printed: report.printed,
+        accepted: report.accepted,
+        stale_reads: report.stale_reads,
+        not_checked,
+    }
+}
+
+/// The numbers of a sheet that decide how a kernel runs.
+fn shape(sheet: &DeviceSheet) -> Result<DeviceShape, OpenError> {
+    let incomplete = |missing| OpenError::Incomplete { sheet: sheet.name.clone(), missing };
+    let limits = sheet.capability.sm_limits().map_err(incomplete)?;
+    let sms = sheet.sms.get().ok_or_else(|| incomplete(vec!["sms"]))?;
+    let dram = sheet.dram.get().ok_or_else(|| incomplete(vec!["dram"]))?;
+    let whole = limits.carveouts.last().copied().unwrap_or(limits.max_shared_per_block);
+    let small = |bytes: Bytes| u32::try_from(bytes.0).unwrap_or(u32::MAX);
+    Ok(DeviceShape {
+        multiprocessors: sms,
+        warps_per_multiprocessor: limits.max_warps,
+        blocks_per_multiprocessor: limits.max_blocks,
+        shared_per_multiprocessor: small(whole),
+        shared_per_block: small(limits.max_shared_per_block),
+        memory_bytes: dram.0.min(MOST_MEMORY),
+        heap_bytes: HEAP_BYTES,
+    })
+}
