@@ -15,7 +15,7 @@
 
 pub mod project;
 
-pub mod toolchain;
+pub use lightbench_toolchain as toolchain;
 
 pub use lightbench_ptx as ptx;
 

@@ -166,7 +166,7 @@ fn large_job() -> CompileJob {
         source: Source::Cuda(CudaSource {
             name: "series.cu".to_owned(),
             text: text.to_owned(),
-            headers: lightbench_core::compile::prelude::headers(&[], &[], std::iter::empty()),
+            headers: lightbench_core::project::prelude::headers(&[], &[], std::iter::empty()),
             name_expressions: (8..18).map(|terms| format!("series<{}>", 4 * terms)).collect(),
             options: Vec::new(),
         }),

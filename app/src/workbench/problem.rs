@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use lightbench_core::compile::CompileError;
 use lightbench_core::compile::diagnostics::{self, Diagnostic};
 use lightbench_core::compile::facts::FactsError;
-use lightbench_core::compile::includes::Refusal;
+use lightbench_core::project::includes::Refusal;
 use lightbench_core::project::{Kernel, Project, ProjectError};
 use lightbench_core::verify::evidence::Found;
 use lightbench_core::verify::fault_report::FaultReport;

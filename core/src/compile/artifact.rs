@@ -11,7 +11,7 @@ use super::header_advice;
 use super::line_directives::Written;
 use super::name_errors;
 use super::nvrtc::{NvrtcOutcome, NvrtcOutput};
-use super::prelude;
+use crate::project::prelude;
 use super::ptxas_log::{self, KernelUsage};
 use super::signature::function_name;
 use super::source_names::SourceNames;

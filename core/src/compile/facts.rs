@@ -8,7 +8,7 @@ use lightbench_primitives::cancellation::Cancellation;
 use super::compiler::{Compiled, Compiler};
 use super::diagnostics::{Diagnostic, direction};
 use super::error::CompileError;
-use super::includes::Refusal;
+use crate::project::includes::Refusal;
 use super::job::{Build, CompileJob};
 use super::occupancy::{BlockDemand, Carveout, Occupancy, occupancy};
 use super::promised::Buffers;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::cache::Key;
-use super::prelude;
+use crate::project::prelude;
 use super::source_names;
 use super::target::{Portability, Target};
 use crate::device::ComputeCapability;

@@ -3,7 +3,7 @@
 //! The compiler's line tables and messages count as the text says (C++ standard, [cpp.line]): behind `#line 100 "other.cu"`
 //! line 100 of `other.cu` follows, which is not a file of the project. Reports name the line of the text instead.
 
-use super::includes::{LineDirective, line_directives};
+use crate::project::includes::{LineDirective, line_directives};
 
 /// The `#line` directives of one text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -11,8 +11,6 @@ pub mod source_names;
 pub mod target;
 
 pub mod header_advice;
-pub mod includes;
-pub mod prelude;
 
 pub mod cache;
 pub mod nvrtc;

@@ -15,7 +15,7 @@ use thiserror::Error;
 
 use self::function::Function;
 use self::single_file::SingleFile;
-use crate::compile::prelude;
+use crate::project::prelude;
 use crate::project::definition::Definition;
 use crate::project::launch::Architecture;
 use crate::project::{Candidate, Language, Launch};

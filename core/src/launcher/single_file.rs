@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::compile::includes::scan;
+use crate::project::includes::scan;
 use crate::project::Candidate;
 
 /// What stands in one file.

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::read::read_project_file;
 use super::{Kernel, Language, Launch, Project, ReadError, Selection, StandaloneKernel, block};
-use crate::compile::includes::{self, IncludedFile, Lookup, Refusal};
-use crate::compile::prelude;
+use crate::project::includes;
+use crate::project::includes::{IncludedFile, Lookup, Refusal};
+use crate::project::prelude;
 
 /// The folder whose files kernels may include.
 const INCLUDE: &str = "include";

@@ -11,7 +11,7 @@ pub mod making;
 mod words;
 
 use crate::compile::job::{Build, CompileJob, CudaSource, Source};
-use crate::compile::prelude;
+use crate::project::prelude;
 use crate::compile::target::{Portability, Target};
 use crate::device::ComputeCapability;
 

@@ -2,7 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use lightbench_core::compile::includes::{self, Lookup, MAX_FILES};
+use lightbench_core::project::includes;
+use lightbench_core::project::includes::{Lookup, MAX_FILES};
 
 fuzz_target!(|text: &str| {
     let lookup = |name: &str| match name.len() % 3 {

@@ -11,7 +11,7 @@ use crate::compile::cache::Key;
 use crate::compile::error::CompileError;
 use crate::compile::job::{CompileJob, CudaSource, Source};
 use crate::compile::nvrtc::{NvrtcOutcome, NvrtcOutput, NvrtcPaths};
-use crate::compile::prelude;
+use crate::project::prelude;
 use crate::compile::source_names::SourceNames;
 use crate::worker::handle::WorkerHandle;
 use crate::worker::pool::{Afterwards, WorkerPool};

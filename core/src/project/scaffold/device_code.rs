@@ -4,8 +4,7 @@ use std::ops::Range;
 
 use tree_sitter::Node;
 
-use crate::compile::prelude;
-
+use crate::project::prelude;
 use super::error::Place;
 use super::source::{Source, brief, children, items, one_line, walk};
 

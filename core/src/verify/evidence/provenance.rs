@@ -14,7 +14,7 @@
 //! that is not known to be the toolkit's is the candidate's.
 
 use super::Origin;
-use crate::compile::includes::{Forgery, HeadersBehind, forgery};
+use crate::project::includes::{Forgery, HeadersBehind, forgery};
 use crate::compile::source_names;
 use crate::project::manifest::Evidence;
 use crate::project::{Candidate, Language};

@@ -1,7 +1,7 @@
 //! Whose code something is. The chains are those that NVRTC 13.5 writes.
 
 use super::module;
-use crate::compile::includes::Forgery;
+use crate::project::includes::Forgery;
 use crate::project::manifest::Evidence::{
     CachePersistence, Clocks, DeviceGlobals, InlineAssembly, Sleeps, Trap,
 };

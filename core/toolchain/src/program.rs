@@ -34,13 +34,13 @@ pub enum ProgramError {
 }
 
 /// When to stop.
-pub(crate) struct Limits<'a> {
+pub struct Limits<'a> {
     /// When the clock started.
-    pub(crate) begin: Instant,
+    pub begin: Instant,
     /// How long it may run.
-    pub(crate) limit: Duration,
+    pub limit: Duration,
     /// Whether the caller has given up.
-    pub(crate) cancelled: &'a dyn Fn() -> bool,
+    pub cancelled: &'a dyn Fn() -> bool,
 }
 
 impl Limits<'_> {
@@ -60,7 +60,7 @@ impl Limits<'_> {
 ///
 /// `folder` takes the file with the output. The program gets a process group of its own, which is
 /// killed whenever this function returns before the program has ended.
-pub(crate) fn run(
+pub fn run(
     command: &mut Command,
     folder: &Path,
     limits: &Limits<'_>,

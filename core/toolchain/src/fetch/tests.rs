@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use super::*;
-use crate::toolchain::{LockError, ReceiptProblem, discover, tests as trees};
+use crate::{LockError, ReceiptProblem, discover, tests as trees};
 
 /// Answers `--version`; else finds the folder after `--target` and runs the given lines in it.
 fn machine(install: &str) -> TempDir {

@@ -17,18 +17,18 @@ const TAIL_LINES: usize = 12;
 
 /// A command that starts pip, seen to answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::toolchain) struct Pip {
+pub(crate) struct Pip {
     program: OsString,
     arguments: &'static [&'static str],
     /// What `--version` said.
-    pub(in crate::toolchain) version: String,
+    pub(crate) version: String,
 }
 
 impl Pip {
     /// The first pip on `PATH` that answers: `python3 -m pip` of each Python, else `pip3`, `pip`.
     ///
     /// A virtual environment may carry a Python without pip, so one silent Python is not the end.
-    pub(in crate::toolchain) fn find(
+    pub(crate) fn find(
         surroundings: &Surroundings,
         scratch: &Path,
         limits: &Limits<'_>,
@@ -63,7 +63,7 @@ impl Pip {
     }
 
     /// The command as the user would type it.
-    pub(in crate::toolchain) fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         let program = self.program.to_string_lossy();
         [program.as_ref()]
             .into_iter()

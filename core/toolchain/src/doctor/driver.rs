@@ -2,12 +2,12 @@
 
 use std::fs;
 
+use lightbench_device::{Described, SheetError, cuda};
 use nvml_wrapper::Nvml;
 use nvml_wrapper::error::NvmlError;
 
 use super::super::Version;
 use super::{Finding, State, Surroundings, Topic};
-use crate::device::{Described, SheetError, cuda};
 
 /// The first driver branch that runs cubins of a CUDA 13.x compiler
 /// (CUDA Toolkit Release Notes, table "CUDA Toolkit and Minimum Required Driver Versions").

@@ -15,7 +15,7 @@ mod passed_over;
 mod pins;
 mod places;
 mod profilers;
-pub(crate) mod program;
+pub mod program;
 mod receipt;
 mod surroundings;
 #[cfg(test)]

@@ -2,10 +2,11 @@
 
 use std::fs;
 
+use lightbench_device::{Card, Described};
+
 use super::super::{Version, tests as trees};
 use super::driver::{Driver, Gpu, findings as driver_findings, remarks_of};
 use super::*;
-use crate::device::{Card, Described};
 
 fn check(findings: &[Finding], topic: Topic, state: State, words: &str) {
     let finding = findings.iter().find(|finding| finding.topic == topic).unwrap();
