@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use lightbench_core::compile::diagnostics::{Diagnostic, Note, Place, Severity, SourcePlace};
-use lightbench_core::project::includes::Refusal;
 use lightbench_core::display_text::{visible, visible_lines};
 use lightbench_core::project::Problem;
+use lightbench_core::project::includes::Refusal;
 use lightbench_core::project::read::read_file;
 
 use crate::report::Sources;

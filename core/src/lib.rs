@@ -13,7 +13,7 @@
 
 #![warn(missing_docs, reason = "the interface of the program beside the window and the commands")]
 
-pub mod project;
+pub use lightbench_project as project;
 
 pub use lightbench_toolchain as toolchain;
 

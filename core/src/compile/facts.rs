@@ -8,7 +8,6 @@ use lightbench_primitives::cancellation::Cancellation;
 use super::compiler::{Compiled, Compiler};
 use super::diagnostics::{Diagnostic, direction};
 use super::error::CompileError;
-use crate::project::includes::Refusal;
 use super::job::{Build, CompileJob};
 use super::occupancy::{BlockDemand, Carveout, Occupancy, occupancy};
 use super::promised::Buffers;
@@ -16,6 +15,7 @@ use super::signature::{self, Mismatch};
 use super::{Artifact, KernelFacts, Origin};
 use crate::device::{ComputeCapability, DeviceSheet, SmLimits, Sourced};
 use crate::project::candidate::Candidate;
+use crate::project::includes::Refusal;
 use crate::project::launch::plan::{
     Footprint, Plan, PlanError, PlannedLaunch, PlannedStep, Selection,
 };

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use super::cache::Key;
-use crate::project::prelude;
 use super::source_names;
 use super::target::{Portability, Target};
 use crate::device::ComputeCapability;
 use crate::project::Language;
 use crate::project::candidate::Candidate;
 use crate::project::launch::Architecture;
+use crate::project::prelude;
 use crate::worker::protocol::{AssembleRequest, CompileRequest};
 
 /// Part of every key; raised when what is asked of the compiler changes.

@@ -112,20 +112,6 @@ impl Way {
     }
 }
 
-impl ScalarDomain {
-    /// A value as the domain has it; none where it has none like it.
-    fn admit(self, value: f64) -> Option<f64> {
-        match self {
-            Self::Any => Some(value),
-            Self::Fixed => None,
-            Self::NonZero => Some(value).filter(|value| *value != 0.0),
-            Self::Positive => Some(value).filter(|value| *value > 0.0),
-            Self::NonNegative => Some(value).filter(|value| *value >= 0.0),
-            Self::Between(low, high) => Some(value.clamp(low, high)),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use lightbench_primitives::dtype::Dtype;

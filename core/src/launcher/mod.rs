@@ -15,9 +15,9 @@ use thiserror::Error;
 
 use self::function::Function;
 use self::single_file::SingleFile;
-use crate::project::prelude;
 use crate::project::definition::Definition;
 use crate::project::launch::Architecture;
+use crate::project::prelude;
 use crate::project::{Candidate, Language, Launch};
 
 const ARITHMETIC: &str = include_str!("../../../assets/launcher/arithmetic.cuh");

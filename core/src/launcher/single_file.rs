@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::project::includes::scan;
 use crate::project::Candidate;
+use crate::project::includes::scan;
 
 /// What stands in one file.
 #[derive(Debug, Default)]

@@ -11,9 +11,9 @@ pub mod making;
 mod words;
 
 use crate::compile::job::{Build, CompileJob, CudaSource, Source};
-use crate::project::prelude;
 use crate::compile::target::{Portability, Target};
 use crate::device::ComputeCapability;
+use crate::project::prelude;
 
 const MAIN: (&str, &str) = ("bench.cu", include_str!("../../../assets/bench/bench.cu"));
 

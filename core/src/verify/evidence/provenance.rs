@@ -14,8 +14,8 @@
 //! that is not known to be the toolkit's is the candidate's.
 
 use super::Origin;
-use crate::project::includes::{Forgery, HeadersBehind, forgery};
 use crate::compile::source_names;
+use crate::project::includes::{Forgery, HeadersBehind, forgery};
 use crate::project::manifest::Evidence;
 use crate::project::{Candidate, Language};
 use crate::ptx::SourceLine;

@@ -1,0 +1,243 @@
+//! An immutable snapshot of all that is compiled, named by its content.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use super::read::read_project_file;
+use super::{Kernel, Language, Launch, Project, ReadError, Selection, StandaloneKernel, block};
+use crate::includes;
+use crate::includes::{IncludedFile, Lookup, Refusal};
+use crate::prelude;
+
+/// The folder whose files kernels may include.
+const INCLUDE: &str = "include";
+
+/// Extensions of files that a kernel outside a project may include from beside it.
+const CODE: [&str; 6] = ["cuh", "h", "hpp", "cu", "inl", "inc"];
+
+/// Everything that is compiled for one kernel with chosen parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// The name of the kernel that it is a snapshot of.
+    pub kernel: String,
+    /// Its file, relative to the project folder.
+    pub file: PathBuf,
+    /// What it is written in.
+    pub language: Language,
+    /// The text without its launch block; lines and columns are those of the file.
+    pub text: String,
+    /// Project files that it includes, directly or not.
+    pub includes: Vec<IncludedFile>,
+    /// Toolkit headers that it includes, by name.
+    pub system_headers: Vec<String>,
+    /// Parameters, constants, flags and architecture.
+    pub selection: Selection,
+    /// Its name.
+    pub hash: CandidateHash,
+}
+
+/// The name of a candidate: the hash of everything that makes it what it is.
+///
+/// Titles, notes and lineage are left out: renaming an attempt does not make it another one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct CandidateHash(blake3::Hash);
+
+impl Candidate {
+    /// The snapshot of a project's kernel.
+    ///
+    /// # Errors
+    /// Every include that must not be compiled.
+    pub fn of(
+        project: &Project,
+        kernel: &Kernel,
+        selection: Selection,
+    ) -> Result<Self, Vec<Refusal>> {
+        let include = Path::new(INCLUDE);
+        let lookup = |name: &str| {
+            let wanted = include.join(name);
+            if let Some(found) = project.includes.iter().find(|file| file.file == wanted) {
+                return Lookup::Found(found.source.clone());
+            }
+            let broken = project.broken.iter().find(|broken| broken.file == wanted);
+            broken.map_or(Lookup::Absent, |broken| Lookup::Refused(broken.problems_text()))
+        };
+        let Kernel { name, file, language, source, launch, .. } = kernel;
+        Self::snapshot(
+            Parts { name, file, language: *language, source, launch: Some(launch) },
+            selection,
+            lookup,
+        )
+    }
+
+    /// The snapshot of a file that belongs to no project: it can include toolkit headers and files beside it.
+    ///
+    /// # Errors
+    /// Every include that must not be compiled.
+    pub fn standalone(
+        kernel: &StandaloneKernel,
+        selection: Selection,
+    ) -> Result<Self, Vec<Refusal>> {
+        let StandaloneKernel { name, file, language, source, launch } = kernel;
+        let folder = file.parent().unwrap_or(Path::new(""));
+        let file = Path::new(file.file_name().unwrap_or(file.as_os_str()));
+        let parts = Parts { name, file, language: *language, source, launch: launch.as_ref() };
+        Self::snapshot(parts, selection, |name| beside(folder, name))
+    }
+
+    fn snapshot(
+        parts: Parts<'_>,
+        selection: Selection,
+        lookup: impl FnMut(&str) -> Lookup,
+    ) -> Result<Self, Vec<Refusal>> {
+        let text = without_block(parts.file, parts.source);
+        let closure = match parts.language {
+            Language::Cuda => includes::closure(&parts.file.display().to_string(), &text, lookup)?,
+            // PTX has no preprocessor.
+            Language::Ptx => includes::Closure::default(),
+        };
+        let hash = hash(&text, &closure.files, &selection, parts.launch);
+        Ok(Self {
+            kernel: parts.name.to_owned(),
+            file: parts.file.to_owned(),
+            language: parts.language,
+            text,
+            includes: closure.files,
+            system_headers: closure.system.into_keys().collect(),
+            selection,
+            hash,
+        })
+    }
+}
+
+/// A file next to a kernel that belongs to no project, if it looks like device code.
+fn beside(folder: &Path, name: &str) -> Lookup {
+    let is_code = Path::new(name)
+        .extension()
+        .is_some_and(|extension| CODE.iter().any(|known| extension == *known));
+    if !is_code {
+        return Lookup::Absent;
+    }
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    match read_project_file(folder, Path::new(name)) {
+        Ok(text) => Lookup::Found(text),
+        Err(ReadError::Missing) => Lookup::Absent,
+        Err(why) => Lookup::Refused(why.to_string()),
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Parts<'a> {
+    name: &'a str,
+    file: &'a Path,
+    language: Language,
+    source: &'a str,
+    launch: Option<&'a Launch>,
+}
+
+/// The text with the block's own text blanked, so that editing a title compiles nothing anew: lines stay, and columns
+/// behind the block, but not the length of what was in it.
+fn without_block(file: &Path, source: &str) -> String {
+    let block = block::find(file, source).ok().flatten().unwrap_or(0..0);
+    let inside = &source[block.clone()];
+    let mut text = String::with_capacity(source.len());
+    text.push_str(&source[..block.start]);
+    match inside.rsplit_once('\n') {
+        Some((before, last)) => {
+            text.extend(std::iter::repeat_n('\n', before.matches('\n').count() + 1));
+            text.extend(last.chars().map(|_| ' '));
+        }
+        None => text.extend(inside.chars().map(|_| ' ')),
+    }
+    text.push_str(&source[block.end..]);
+    text
+}
+
+fn hash(
+    text: &str,
+    includes: &[IncludedFile],
+    selection: &Selection,
+    launch: Option<&Launch>,
+) -> CandidateHash {
+    let mut hasher = blake3::Hasher::new();
+    let mut add = |part: &str| {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part.as_bytes());
+    };
+    add("lightbench.candidate/1");
+    add(&prelude::VERSION.to_string());
+    add(text);
+    for file in includes {
+        add(&file.name);
+        add(&file.text);
+    }
+    add("selection");
+    // The debug form names every field, so that a new field makes a new hash.
+    add(&format!("{selection:?}"));
+    if let Some(launch) = launch {
+        let mut launch = launch.clone();
+        for prose in [&mut launch.title, &mut launch.note, &mut launch.lineage] {
+            prose.clear();
+        }
+        launch.expect = None;
+        add(&format!("{launch:?}"));
+    }
+    CandidateHash(hasher.finalize())
+}
+
+impl fmt::Display for CandidateHash {
+    /// The first twelve digits, enough to tell candidates of one project apart; `{:#}` gives all.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let whole = self.0.to_hex();
+        formatter.write_str(if formatter.alternate() { whole.as_str() } else { &whole[..12] })
+    }
+}
+
+impl fmt::Debug for CandidateHash {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "CandidateHash({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOURCE: &str = "/*@ lightbench(\n    title: \"one\",\n    steps: [launch(kernel: \"f\", grid: [1], block: [32])],\n) @*/\n__global__ void f() {}\n";
+
+    fn candidate(source: &str) -> Candidate {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f.cu");
+        std::fs::write(&path, source).unwrap();
+        let kernel = Kernel::load_standalone(&path).unwrap();
+        let selection = Selection {
+            parameters: Vec::new(),
+            constants: Vec::new(),
+            options: Vec::new(),
+            architecture: super::super::launch::Architecture::Portable,
+            name_expressions: vec!["f".to_owned()],
+        };
+        Candidate::standalone(&kernel, selection).unwrap()
+    }
+
+    #[test]
+    fn prose_is_not_identity_and_everything_else_is() {
+        let check = |old: &str, new: &str, same: bool| {
+            assert!(SOURCE.contains(old));
+            let changed = candidate(&SOURCE.replace(old, new));
+            assert_eq!(changed.hash == candidate(SOURCE).hash, same, "{old} → {new}");
+        };
+        check("one", "two", true);
+        check("steps", "note: \"why\",  steps", true);
+        check("title: \"one\"", "title: \"一つ\"", true);
+        check("[32]", "[64]", false);
+        check("f() {}", "f() { }", false);
+    }
+
+    #[test]
+    fn the_block_is_blanked_and_lines_stay() {
+        let text = candidate(SOURCE).text;
+        assert_eq!(text.lines().count(), SOURCE.lines().count());
+        assert_eq!(text.lines().last(), SOURCE.lines().last());
+        assert!(!text.contains("title"), "{text}");
+    }
+}

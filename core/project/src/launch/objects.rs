@@ -1,0 +1,283 @@
+//! What a launch brings along beside tensors: scratch, TMA descriptors, structs, textures, constant memory.
+
+use lightbench_primitives::dtype::{Dtype, Family};
+
+use super::{
+    Buffer,
+    arguments::Names,
+    written::{
+        Interleave, L2Promotion, OutOfBoundsFill, ScratchWritten, Swizzle, TextureAddress,
+        TextureFilter,
+    },
+};
+use crate::argument::{ValueArgument, parse_value};
+use crate::definition::{Definition, Inputs};
+use crate::expression::{Expression, Scope};
+use crate::locate::Located;
+use crate::manifest::Init;
+use crate::names::is_identifier;
+use crate::problem::Findings;
+use crate::tensor::{MAX_RANK, formulas};
+
+/// Device memory that a kernel needs beside the tensors.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scratch {
+    /// Its name.
+    pub name: String,
+    /// The type of its elements.
+    pub dtype: Dtype,
+    /// Its dimensions; contiguous.
+    pub shape: Vec<Expression>,
+    /// How it begins.
+    pub init: Init,
+}
+
+/// A TMA descriptor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TensorMap {
+    /// Its name.
+    pub name: String,
+    /// What it describes.
+    pub buffer: Buffer,
+    /// The tile, in the order of the tensor's dimensions.
+    pub tile: Vec<Expression>,
+    /// How a tile is permuted in shared memory.
+    pub swizzle: Swizzle,
+    /// How channels are interleaved.
+    pub interleave: Interleave,
+    /// How much is fetched into the second-level cache.
+    pub l2_promotion: L2Promotion,
+    /// What is read outside the tensor.
+    pub fill: OutOfBoundsFill,
+}
+
+/// A struct that is passed by value, laid out as C does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StructArgument {
+    /// Its name.
+    pub name: String,
+    /// Its fields, in order.
+    pub fields: Vec<ValueArgument>,
+}
+
+impl StructArgument {
+    /// The offset of each field in bytes.
+    pub fn offsets(&self) -> Vec<u64> {
+        let mut end = 0_u64;
+        let place = |field: &ValueArgument| {
+            let offset = end.next_multiple_of(field.c_type.bytes());
+            end = offset + field.c_type.bytes();
+            offset
+        };
+        self.fields.iter().map(place).collect()
+    }
+
+    /// The alignment in bytes: that of the widest field.
+    pub fn alignment(&self) -> u64 {
+        self.fields.iter().map(|field| field.c_type.bytes()).max().unwrap_or(1)
+    }
+
+    /// The size in bytes, padding included.
+    pub fn bytes(&self) -> u64 {
+        let last = self.offsets().into_iter().zip(&self.fields).next_back();
+        last.map_or(0, |(offset, field)| offset + field.c_type.bytes())
+            .next_multiple_of(self.alignment())
+    }
+}
+
+/// A texture object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Texture {
+    /// Its name.
+    pub name: String,
+    /// What it reads.
+    pub buffer: Buffer,
+    /// How it is read between elements.
+    pub filter: TextureFilter,
+    /// How it is read outside.
+    pub address: TextureAddress,
+    /// Whether coordinates run from 0 to 1.
+    pub normalized: bool,
+}
+
+/// A `__constant__` array that is filled before the first step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConstantMemory {
+    /// The array's name in the source.
+    pub symbol: String,
+    /// What it is filled with.
+    pub buffer: Buffer,
+}
+
+pub(super) fn check_scratch(
+    findings: &mut Findings<'_>,
+    at: &Located,
+    written: &[ScratchWritten],
+    scope: &Scope,
+) -> Vec<Scratch> {
+    let mut scratch = Vec::new();
+    for (index, entry) in written.iter().enumerate() {
+        let place = at.item(index).field("shape");
+        findings.at_most(place, "dimensions", entry.shape.len(), MAX_RANK);
+        let shape = formulas(findings, place, entry.shape.iter().map(|text| &text.0), scope);
+        scratch.push(Scratch {
+            name: entry.name.clone(),
+            dtype: entry.dtype,
+            shape,
+            init: entry.init,
+        });
+    }
+    scratch
+}
+
+pub(super) fn check_tensor_maps(
+    findings: &mut Findings<'_>,
+    at: &Located,
+    names: Names<'_>,
+    early: &Scope,
+) -> Vec<TensorMap> {
+    let mut maps = Vec::new();
+    for (index, written) in names.block.tensor_maps.iter().enumerate() {
+        let place = at.item(index);
+        let tile =
+            formulas(findings, place.field("box"), written.tile.iter().map(|text| &text.0), early);
+        let Some(buffer) = names.buffer(findings, place.field("tensor"), &written.tensor) else {
+            continue;
+        };
+        if let Some(facts) = names.facts(buffer) {
+            if !(1..=5).contains(&facts.rank) {
+                let found = format!("`{}` has {} dimensions", written.tensor, facts.rank);
+                findings.add(place.field("tensor"), found, "one to five");
+            }
+            if written.tile.len() != facts.rank {
+                let found = format!(
+                    "a box of {} dimensions for a tensor of {}",
+                    written.tile.len(),
+                    facts.rank
+                );
+                findings.add(place.field("box"), found, "as many as the tensor has");
+            }
+            if facts.dtype.is_packed() {
+                let found = format!("`{}` is packed {}", written.tensor, facts.dtype.name());
+                findings.add(place.field("tensor"), found, "a dtype of at least 8 bits");
+            }
+            if written.fill == OutOfBoundsFill::Nan && !facts.dtype.is_float() {
+                let found = format!("`nan` for {}", facts.dtype.name());
+                findings.add(place.field("fill"), found, "`zeros`, unless the tensor holds floats");
+            }
+        }
+        maps.push(TensorMap {
+            name: written.name.clone(),
+            buffer,
+            tile,
+            swizzle: written.swizzle,
+            interleave: written.interleave,
+            l2_promotion: written.l2_promotion,
+            fill: written.fill,
+        });
+    }
+    maps
+}
+
+pub(super) fn check_structs(
+    findings: &mut Findings<'_>,
+    at: &Located,
+    names: Names<'_>,
+) -> Vec<StructArgument> {
+    let inputs = names.definition.map_or_else(Inputs::default, Definition::inputs);
+    let mut structs = Vec::new();
+    for (index, written) in names.block.structs.iter().enumerate() {
+        let place = at.item(index).field("fields");
+        findings.at_most(place, "fields", written.fields.len(), 256);
+        if written.fields.is_empty() {
+            findings.add(place, "a struct without fields", "at least one field");
+        }
+        let mut fields = Vec::new();
+        for (entry, field) in written.fields.iter().enumerate() {
+            let place = place.item(entry);
+            if field.contains(':') {
+                fields.extend(parse_value(findings, place, field, names.late, inputs));
+            } else {
+                findings.add(place, format!("`{field}` has no C type"), "`name: type`");
+            }
+        }
+        structs.push(StructArgument { name: written.name.clone(), fields });
+    }
+    structs
+}
+
+pub(super) fn check_textures(
+    findings: &mut Findings<'_>,
+    at: &Located,
+    names: Names<'_>,
+) -> Vec<Texture> {
+    let mut textures = Vec::new();
+    for (index, written) in names.block.textures.iter().enumerate() {
+        let place = at.item(index);
+        let Some(buffer) = names.buffer(findings, place.field("tensor"), &written.tensor) else {
+            continue;
+        };
+        if let Some(facts) = names.facts(buffer) {
+            if !(1..=3).contains(&facts.rank) {
+                let found = format!("`{}` has {} dimensions", written.tensor, facts.rank);
+                findings.add(place.field("tensor"), found, "one to three");
+            }
+            if !is_texel(facts.dtype) {
+                let found = format!("a texture of {}", facts.dtype.name());
+                findings.add(place.field("tensor"), found, "f32, f16, or integers of 8 to 32 bits");
+            } else if written.filter == TextureFilter::Linear && !facts.dtype.is_float() {
+                findings.add(
+                    place.field("filter"),
+                    format!("`linear` for {}", facts.dtype.name()),
+                    "`point`",
+                );
+            }
+        }
+        textures.push(Texture {
+            name: written.name.clone(),
+            buffer,
+            filter: written.filter,
+            address: written.address,
+            normalized: written.normalized,
+        });
+    }
+    textures
+}
+
+/// What one channel of a texture can be: `cudaChannelFormatDesc` of the CUDA runtime.
+fn is_texel(dtype: Dtype) -> bool {
+    match dtype.family() {
+        Family::Float => matches!(dtype, Dtype::F32 | Dtype::F16),
+        Family::Signed | Family::Unsigned => (8..=32).contains(&dtype.bits()),
+        Family::Boolean => false,
+    }
+}
+
+pub(super) fn check_constant_memory(
+    findings: &mut Findings<'_>,
+    at: &Located,
+    names: Names<'_>,
+) -> Vec<ConstantMemory> {
+    let mut arrays = Vec::new();
+    for (index, written) in names.block.constant_memory.iter().enumerate() {
+        let place = at.item(index);
+        if !written.symbol.split("::").all(is_identifier) {
+            let found = format!("`{}` cannot name an array", written.symbol);
+            findings.add(place.field("symbol"), found, "identifiers joined by `::`");
+        }
+        let Some(buffer) = names.buffer(findings, place.field("tensor"), &written.tensor) else {
+            continue;
+        };
+        arrays.push(ConstantMemory { symbol: written.symbol.clone(), buffer });
+    }
+    findings.unique(
+        "symbol",
+        names
+            .block
+            .constant_memory
+            .iter()
+            .enumerate()
+            .map(|(index, written)| (at.item(index).field("symbol"), written.symbol.as_str())),
+    );
+    arrays
+}

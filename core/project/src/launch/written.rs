@@ -1,0 +1,283 @@
+//! The launch block as written: what the comment says, before anything is checked.
+
+use lightbench_primitives::dtype::Dtype;
+use ron::value::RawValue;
+use serde::{Deserialize, Serialize};
+
+use crate::manifest::Init;
+use crate::written::{Entries, ExpressionWritten, NumberWritten};
+
+/// The whole block.
+#[derive(Debug, Deserialize)]
+#[serde(rename = "lightbench", deny_unknown_fields)]
+#[expect(missing_docs, reason = "the format's page documents each field")]
+pub struct LaunchBlockWritten {
+    pub title: String,
+    #[serde(default)]
+    pub note: String,
+    #[serde(default)]
+    pub lineage: String,
+    #[serde(default)]
+    pub params: Entries<Vec<i64>>,
+    #[serde(default)]
+    pub require: Vec<ExpressionWritten>,
+    #[serde(default)]
+    pub constants: Vec<String>,
+    #[serde(default)]
+    pub scratch: Vec<ScratchWritten>,
+    pub steps: Vec<StepWritten>,
+    #[serde(default)]
+    pub flags: Vec<FlagWritten>,
+    #[serde(default)]
+    pub arch: Architecture,
+    #[serde(default)]
+    pub tensor_maps: Vec<TensorMapWritten>,
+    #[serde(default)]
+    pub structs: Vec<StructWritten>,
+    #[serde(default)]
+    pub textures: Vec<TextureWritten>,
+    #[serde(default)]
+    pub constant_memory: Vec<ConstantMemoryWritten>,
+    /// Read again when it is checked: its payload may be left out, which the reader cannot express.
+    pub expect: Option<Box<RawValue>>,
+}
+
+/// Device memory that a kernel needs beside the tensors.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the format's page documents each field")]
+pub struct ScratchWritten {
+    pub name: String,
+    pub dtype: Dtype,
+    pub shape: Vec<ExpressionWritten>,
+    #[serde(default)]
+    pub init: Init,
+}
+
+/// One step.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[expect(missing_docs, reason = "the format's page documents each step")]
+pub enum StepWritten {
+    Launch(LaunchWritten),
+    Fill(FillStepWritten),
+    Repeat(RepeatWritten),
+}
+
+/// A kernel launch.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the format's page documents each field")]
+pub struct LaunchWritten {
+    pub kernel: String,
+    pub args: Option<Vec<String>>,
+    pub grid: Vec<ExpressionWritten>,
+    pub block: Vec<ExpressionWritten>,
+    pub shared: Option<ExpressionWritten>,
+    pub cluster: Option<Vec<ExpressionWritten>>,
+    #[serde(default)]
+    pub cooperative: bool,
+    pub carveout: Option<ExpressionWritten>,
+    #[serde(default)]
+    pub programmatic: bool,
+}
+
+/// A buffer set to one value.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the format's page documents each field")]
+pub struct FillStepWritten {
+    pub buffer: String,
+    pub value: NumberWritten,
+}
+
+/// Steps that run again and again.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the format's page documents each field")]
+pub struct RepeatWritten {
+    pub count: ExpressionWritten,
+    #[serde(default)]
+    pub swap: Vec<(String, String)>,
+    pub steps: Vec<StepWritten>,
+}
+
+/// A compiler flag.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the format's page documents each flag")]
+pub enum FlagWritten {
+    FastMath,
+    Ftz(bool),
+    PrecDiv(bool),
+    PrecSqrt(bool),
+    Fmad(bool),
+    Maxrregcount(ExpressionWritten),
+    Std(Dialect),
+    OptLevel(i64),
+    ExtraDeviceVectorization,
+    LoadCache(LoadCache),
+    StoreCache(StoreCache),
+}
+
+/// The C++ dialect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names are the standard's own")]
+pub enum Dialect {
+    Cpp14,
+    Cpp17,
+    Cpp20,
+}
+
+/// The assembler's default cache operator of loads; PTX ISA, "Cache Operators".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names are the instruction set's own")]
+pub enum LoadCache {
+    Ca,
+    Cg,
+    Cs,
+    Cv,
+}
+
+/// The assembler's default cache operator of stores; PTX ISA, "Cache Operators".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names are the instruction set's own")]
+pub enum StoreCache {
+    Wb,
+    Cg,
+    Cs,
+    Wt,
+}
+
+/// Which architectures the compiled code runs on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Architecture {
+    /// `sm_90`: this one and newer ones of its family.
+    #[default]
+    Portable,
+    /// `sm_90a`: this one alone, with all its instructions.
+    Specific,
+}
+
+/// A TMA descriptor.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the format's page documents each field")]
+pub struct TensorMapWritten {
+    pub name: String,
+    pub tensor: String,
+    #[serde(rename = "box")]
+    pub tile: Vec<ExpressionWritten>,
+    #[serde(default)]
+    pub swizzle: Swizzle,
+    #[serde(default)]
+    pub interleave: Interleave,
+    #[serde(default)]
+    pub l2_promotion: L2Promotion,
+    #[serde(default)]
+    pub fill: OutOfBoundsFill,
+}
+
+/// How a tile is permuted in shared memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names are the driver's own")]
+pub enum Swizzle {
+    #[default]
+    None,
+    B32,
+    B64,
+    B128,
+}
+
+/// How channels are interleaved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names are the driver's own")]
+pub enum Interleave {
+    #[default]
+    None,
+    B16,
+    B32,
+}
+
+/// How much is fetched into the second-level cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names are the driver's own")]
+pub enum L2Promotion {
+    #[default]
+    None,
+    B64,
+    B128,
+    B256,
+}
+
+/// What is read outside the tensor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum OutOfBoundsFill {
+    #[default]
+    Zeros,
+    Nan,
+}
+
+/// A struct that is passed by value.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the format's page documents each field")]
+pub struct StructWritten {
+    pub name: String,
+    pub fields: Vec<String>,
+}
+
+/// A texture object.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the format's page documents each field")]
+pub struct TextureWritten {
+    pub name: String,
+    pub tensor: String,
+    #[serde(default)]
+    pub filter: TextureFilter,
+    #[serde(default)]
+    pub address: TextureAddress,
+    #[serde(default)]
+    pub normalized: bool,
+}
+
+/// How a texture is read between elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names are the driver's own")]
+pub enum TextureFilter {
+    #[default]
+    Point,
+    Linear,
+}
+
+/// How a texture is read outside.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names are the driver's own")]
+pub enum TextureAddress {
+    #[default]
+    Clamp,
+    Border,
+    Wrap,
+    Mirror,
+}
+
+/// A `__constant__` array that is filled before the first step.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the format's page documents each field")]
+pub struct ConstantMemoryWritten {
+    pub symbol: String,
+    pub tensor: String,
+}

@@ -1,0 +1,156 @@
+//! The on-disk project format: what was written, what it means, and the one step between that checks.
+//!
+//! [`manifest`] and [`launch::written`] hold what files say; [`Definition`], [`Workload`] and [`Launch`] what they
+//! mean. Whoever holds the latter need not check anything again. `docs/project-format.md` is the specification.
+
+pub mod argument;
+mod block;
+mod broken;
+pub mod candidate;
+pub mod compare;
+pub mod definition;
+pub mod environment;
+pub mod expression;
+pub mod extent;
+pub mod fill;
+pub mod includes;
+pub mod kernel;
+pub mod launch;
+pub mod library;
+mod literal;
+mod load;
+pub mod locate;
+pub mod manifest;
+pub mod names;
+pub mod nearest;
+pub mod policy;
+pub mod prelude;
+pub mod problem;
+pub mod read;
+mod resized;
+pub mod ron_text;
+pub mod scaffold;
+pub mod scalar;
+pub mod tensor;
+pub mod work;
+pub mod workload;
+pub mod written;
+
+use std::path::PathBuf;
+
+pub use broken::{BrokenFile, Part};
+pub use candidate::{Candidate, CandidateHash};
+pub use definition::Definition;
+pub use environment::{DeviceFacts, Environment};
+pub use kernel::{Kernel, Language, StandaloneKernel};
+pub use launch::{
+    KernelRole, Launch,
+    plan::{Footprint, Plan, PlanError, PlannedArgument, PlannedLaunch, PlannedStep, Selection},
+};
+pub use locate::Located;
+pub use manifest::Purpose;
+pub use problem::{Problem, ProjectError, ReadError};
+pub use workload::Workload;
+
+/// A folder, loaded and checked: one thing to compute, its reference, its workloads, its kernels; and the files that are
+/// not understood, which stop none of the others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Project {
+    /// The folder.
+    pub root: PathBuf,
+    /// The text of `project.ron`.
+    pub manifest: String,
+    /// What must be computed.
+    pub definition: Definition,
+    /// The workloads, in the order in which they are written.
+    pub workloads: Vec<Workload>,
+    /// The kernels, by name.
+    pub kernels: Vec<Kernel>,
+    /// Kernels that must be rejected, by name.
+    pub wrong: Vec<Kernel>,
+    /// The kernel that defines what is right.
+    pub reference: Kernel,
+    /// Device code that the kernels share, by path.
+    pub includes: Vec<IncludeFile>,
+    /// Files of kernels and includes that are not understood, by path.
+    pub broken: Vec<BrokenFile>,
+}
+
+/// A file below `include/`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IncludeFile {
+    /// Relative to the project folder.
+    pub file: PathBuf,
+    /// The whole text.
+    pub source: String,
+}
+
+/// A name that the project does not have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown {what} `{}`; expected one of {}{}", lightbench_primitives::display_text::visible(name), known.join(", "), nearest.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
+pub struct UnknownName {
+    /// What was looked for.
+    pub what: &'static str,
+    /// The name.
+    pub name: String,
+    /// The names that there are.
+    pub known: Vec<String>,
+    /// The one that was probably meant.
+    pub nearest: Option<String>,
+}
+
+/// A kernel that cannot be had.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoKernel {
+    /// There is none of that name.
+    #[error(transparent)]
+    Unknown(UnknownName),
+    /// There is a file, and it is not understood.
+    #[error("the kernel `{}` is not understood: {}", _0.name(), _0.problems_text())]
+    Broken(BrokenFile),
+}
+
+impl UnknownName {
+    fn new(what: &'static str, name: &str, known: Vec<String>) -> Self {
+        let nearest = nearest::nearest(name, known.iter().map(String::as_str)).map(str::to_owned);
+        Self { what, name: name.to_owned(), known, nearest }
+    }
+}
+
+impl Project {
+    /// The kernel with this name: below `kernels/` or `wrong/`, or the reference as `reference`.
+    pub fn kernel(&self, name: &str) -> Result<&Kernel, NoKernel> {
+        let all = || self.kernels.iter().chain(&self.wrong).chain([&self.reference]);
+        if let Some(kernel) = all().find(|kernel| kernel.name == name) {
+            return Ok(kernel);
+        }
+        if let Some(broken) = self.broken_kernel(name) {
+            return Err(NoKernel::Broken(broken.clone()));
+        }
+        let known = all().map(|kernel| kernel.name.clone()).collect();
+        Err(NoKernel::Unknown(UnknownName::new("kernel", name, known)))
+    }
+
+    /// The file of a kernel of this name that is not understood.
+    #[must_use]
+    pub fn broken_kernel(&self, name: &str) -> Option<&BrokenFile> {
+        self.broken.iter().find(|broken| broken.part != Part::Include && broken.name() == name)
+    }
+
+    /// The workload with this name; those that are held out are not told to who asks for another.
+    pub fn workload(&self, name: &str) -> Result<&Workload, UnknownName> {
+        self.workloads.iter().find(|workload| workload.name == name).ok_or_else(|| {
+            let shown = self.workloads.iter().filter(|each| each.purpose != Purpose::HeldOut);
+            let known = shown.map(|workload| workload.name.clone()).collect();
+            UnknownName::new("workload", name, known)
+        })
+    }
+
+    /// The values of axes and scalars in one of the workloads.
+    pub fn environment(&self, workload: &Workload) -> Environment<'_> {
+        self.definition.environment(workload)
+    }
+}
+
+#[cfg(test)]
+mod tests;

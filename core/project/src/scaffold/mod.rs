@@ -1,0 +1,78 @@
+//! `lightbench new`: a project made from a kernel's signature, or a small one to start from.
+//!
+//! ```text
+//!  source ──► signature ──► guess ──► texts (Plan) ──► folder (Written)
+//!         └─► device code ──────────────┘
+//! ```
+//!
+//! A signature says types and const-ness. Shapes, sizes and the launch are guesses: each is marked
+//! as such in what is written, and the reference refuses to compile until a person has written it.
+
+use std::path::{Path, PathBuf};
+
+mod arithmetic;
+mod device_code;
+mod element;
+mod error;
+mod folder;
+mod geometry;
+mod guess;
+mod host_launch;
+mod macros;
+mod names;
+mod plan;
+mod reference;
+mod render;
+pub mod signature;
+mod sizes;
+pub mod source;
+mod structs;
+mod templates;
+mod usage;
+
+#[cfg(test)]
+mod tests;
+
+pub use device_code::{LeftOut, Reason};
+pub use error::{FoundKernel, ParameterProblem, Place, ScaffoldError};
+pub use plan::{KernelSource, Plan, PlannedFile, Unread, plan_default, plan_from};
+
+/// A project that was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// What is in it, and what is not.
+    pub plan: Plan,
+}
+
+/// Writes the small complete project to `folder`, which must be missing or empty.
+///
+/// # Errors
+///
+/// If something is there, if the parent is not, or if the file system refuses; then nothing is left
+/// behind.
+pub fn write_default(folder: &Path) -> Result<Written, ScaffoldError> {
+    write(folder, plan_default())
+}
+
+/// Writes a project around a kernel of `text` to `folder`, which must be missing or empty.
+///
+/// `display_name` is what texts call the source; it is never opened. `kernel` chooses one of several.
+///
+/// # Errors
+///
+/// As [`plan_from`] and [`write_default`]; then nothing is left behind.
+pub fn write_from(
+    folder: &Path,
+    display_name: &str,
+    text: &str,
+    kernel: Option<&str>,
+) -> Result<Written, ScaffoldError> {
+    write(folder, plan_from(&KernelSource { display_name, text, kernel })?)
+}
+
+fn write(folder: &Path, plan: Plan) -> Result<Written, ScaffoldError> {
+    let folder = folder::write(folder, &plan.files)?;
+    Ok(Written { folder, plan })
+}

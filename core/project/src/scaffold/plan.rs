@@ -1,0 +1,148 @@
+//! What would be written, as texts: pure, so that it can be looked at without a disk.
+
+use super::device_code::{self, LeftOut};
+use super::error::{Place, ScaffoldError};
+use super::guess;
+use super::names;
+use super::reference;
+use super::render::{self, Subject};
+use super::signature::{self, Signature};
+use super::source::{Source, brief};
+use crate::block;
+
+/// The texts of a new project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// The files, with `project.ron` first.
+    pub files: Vec<PlannedFile>,
+    /// The kernel that it was made from, `None` for the default project.
+    pub signature: Option<Signature>,
+    /// What of the source the kernel file does not have.
+    pub left_out: Vec<LeftOut>,
+    /// The first place of the source that the parser could not read, if any; a macro or a mistake.
+    pub unread: Option<Unread>,
+}
+
+/// One file of a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedFile {
+    /// The path below the project's folder, with `/` between its parts.
+    pub path: String,
+    /// The whole text.
+    pub text: String,
+}
+
+/// A place of a source that the parser could not read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unread {
+    /// Where.
+    pub place: Place,
+    /// What stands there.
+    pub found: String,
+}
+
+/// A kernel source to make a project from.
+#[derive(Debug, Clone, Copy)]
+pub struct KernelSource<'text> {
+    /// What the source is called in texts, such as `matmul.cu`; never opened.
+    pub display_name: &'text str,
+    /// The whole text.
+    pub text: &'text str,
+    /// Which kernel, with or without namespaces; needed if there are several.
+    pub kernel: Option<&'text str>,
+}
+
+/// Plans a project around a kernel.
+///
+/// # Errors
+///
+/// If no kernel can be chosen or read, or if a parameter has no place in a project.
+pub fn plan_from(kernel_source: &KernelSource<'_>) -> Result<Plan, ScaffoldError> {
+    let source = Source::parse(kernel_source.text)?;
+    refuse_launch_block(&source)?;
+    let signature = signature::read_from(&source, kernel_source.kernel)?;
+    let guess = guess::guess(&source, &signature)?;
+    let (device_code, left_out) = device_code::extract(&source);
+    let subject = Subject {
+        path: signature.path(),
+        name: file_stem(&signature.name),
+        origin: origin(kernel_source.display_name),
+        unfilled: device_code::unfilled_constants(&source),
+    };
+    let file = |path: &str, text: String| PlannedFile { path: path.to_owned(), text };
+    let files = vec![
+        file("project.ron", render::project(&subject, &guess)),
+        file("reference.cu", reference::reference(&subject, &guess)),
+        file(
+            &format!("kernels/{}.cu", subject.name),
+            render::kernel(&subject, &guess, &device_code, &left_out),
+        ),
+        file("README.md", readme(&subject)),
+    ];
+    let unread = source.first_error().map(|(place, found)| Unread { place, found });
+    Ok(Plan { files, signature: Some(signature), left_out, unread })
+}
+
+/// The small complete project that `lightbench new` writes when no kernel is given.
+pub fn plan_default() -> Plan {
+    let files = [
+        ("project.ron", include_str!("../../../../assets/new-project/saxpy/project.ron")),
+        ("reference.cu", include_str!("../../../../assets/new-project/saxpy/reference.cu")),
+        ("kernels/naive.cu", include_str!("../../../../assets/new-project/saxpy/kernels/naive.cu")),
+        (
+            "kernels/vectorised.cu",
+            include_str!("../../../../assets/new-project/saxpy/kernels/vectorised.cu"),
+        ),
+        (
+            "wrong/forgets-the-tail.cu",
+            include_str!("../../../../assets/new-project/saxpy/wrong/forgets-the-tail.cu"),
+        ),
+        ("README.md", include_str!("../../../../assets/new-project/saxpy/README.md")),
+    ];
+    let planned =
+        |(path, text): (&str, &str)| PlannedFile { path: path.to_owned(), text: text.to_owned() };
+    Plan {
+        files: files.into_iter().map(planned).collect(),
+        signature: None,
+        left_out: Vec::new(),
+        unread: None,
+    }
+}
+
+/// What a project's reader takes for a launch block, well written or not, would stand beside the one written here.
+fn refuse_launch_block(source: &Source) -> Result<(), ScaffoldError> {
+    let Some(&at) = block::openings(&source.text).first() else { return Ok(()) };
+    let place = source.place(at);
+    let is_ours = source.text[at + "/*@".len()..].trim_start().starts_with(block::WORD);
+    Err(if is_ours {
+        ScaffoldError::HasLaunchBlock { place }
+    } else {
+        ScaffoldError::OtherBlock { place }
+    })
+}
+
+/// File names that some systems keep for devices.
+const DEVICE_FILES: [&str; 4] = ["con", "prn", "aux", "nul"];
+
+fn file_stem(kernel: &str) -> String {
+    let name = names::identifier(kernel);
+    if DEVICE_FILES.contains(&name.to_ascii_lowercase().as_str()) {
+        return format!("{name}_kernel");
+    }
+    name
+}
+
+/// The display name's last part, safe inside comments, Markdown and RON.
+fn origin(display_name: &str) -> String {
+    let last = display_name.rsplit(['/', '\\']).next().unwrap_or(display_name);
+    let safe = brief(last, 60).replace(['`', '*', '<', '>', '"'], "_");
+    if safe.is_empty() { "the source".to_owned() } else { safe }
+}
+
+fn readme(subject: &Subject) -> String {
+    include_str!("../../../../assets/new-project/from-kernel/README.md")
+        .replace("{{name}}", &subject.name)
+        .replace("{{kernel}}", &subject.path)
+        .replace("{{source}}", &subject.origin)
+        .replace("{{guard}}", reference::GUARD)
+}
