@@ -15,7 +15,7 @@ use lightbench_core::project::fill::Fill;
 use lightbench_core::project::manifest::{Accuracy, Distribution, Init};
 use lightbench_core::project::tensor::{Domain, Role};
 use lightbench_core::project::{Candidate, Kernel, Purpose};
-use lightbench_core::verify::{Case, TensorCase};
+use lightbench_core::tensors::{Case, TensorCase};
 use lightbench_core::virtual_gpu::{Access, Checks, Initial, Races, Schedule};
 use lightbench_core::worker::command::WorkerCommand;
 

@@ -29,6 +29,8 @@ pub mod arguments;
 
 pub use lightbench_virtual_gpu as virtual_gpu;
 
+pub use lightbench_tensors as tensors;
+
 pub mod trusted;
 
 pub mod verify;

@@ -2,12 +2,12 @@
 //! it leaves to the host.
 
 use lightbench_core::device::Device as _;
-use lightbench_core::trusted::comparing::{ChunkSquares, Judged, SQUARES_BYTES};
-use lightbench_core::trusted::launches::{self, Compared};
-use lightbench_core::verify::compare::{
+use lightbench_core::tensors::compare::{
     Comparison, Expected, Found, OnDevice, Strictness, compare,
 };
-use lightbench_core::verify::inputs;
+use lightbench_core::tensors::encoding::comparing::{ChunkSquares, Judged, SQUARES_BYTES};
+use lightbench_core::tensors::inputs;
+use lightbench_core::trusted::launches::{self, Compared};
 
 use super::*;
 
@@ -281,7 +281,8 @@ fn the_probe_applies_where_the_host_says_so() {
         let survey = machine.buffer(&[0; 16]);
         machine.run(&launches::survey(machine.module, looked_at, &plan.comparing, limit, survey));
         let survey = machine.take(survey);
-        let [inexact, telling] = lightbench_core::trusted::comparing::pair(&survey).unwrap();
+        let [inexact, telling] =
+            lightbench_core::tensors::encoding::comparing::pair(&survey).unwrap();
         assert_eq!(inexact == 0 && telling > 0, here, "{value} of {magnitude}");
     }
 }

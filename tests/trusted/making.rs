@@ -2,9 +2,10 @@
 
 use lightbench_core::device::Device as _;
 use lightbench_core::scalar_value::ScalarValue;
+use lightbench_core::tensors::encoding::making::Making;
+use lightbench_core::tensors::inputs;
+use lightbench_core::tensors::inputs::{Draw, Made, Recipe, Wanted};
 use lightbench_core::trusted::launches;
-use lightbench_core::trusted::making::Making;
-use lightbench_core::verify::inputs::{self, Draw, Made, Recipe, Wanted};
 
 use super::*;
 

@@ -11,7 +11,7 @@ use lightbench_core::device::{
 use lightbench_core::element::POISON;
 use lightbench_core::project::launch::Buffer;
 use lightbench_core::project::launch::expectation::{FaultKind, WrongKind};
-use lightbench_core::verify::inputs::{Draw, Recipe};
+use lightbench_core::tensors::inputs::{Draw, Recipe};
 use lightbench_core::verify::program::{ArgumentCase, LaunchStep, Program, ScratchCase, Step};
 use lightbench_core::verify::station::{
     CountsUse, GridPart, JudgeOrder, JudgeReport, MemoryOrder, ModuleImage, Opening, OpeningHead,

@@ -1,7 +1,7 @@
 //! The newest verdict on the kernel, with its evidence: what was checked, or what is wrong and where.
 
 use egui::{Color32, Grid, Rect, RichText, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
-use lightbench_core::verify::compare::{ErrorMap, Mismatch, Wrongness};
+use lightbench_core::tensors::compare::{ErrorMap, Mismatch, Wrongness};
 use lightbench_core::verify::not_judged::NotPassed;
 use lightbench_core::verify::sentence;
 use lightbench_core::verify::verdict::{Checks, Failure, Passed, Wrong};

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use lightbench_primitives::cancellation::Cancellation;
+use lightbench_tensors::case::Case;
+use lightbench_tensors::inputs::{Draw, Recipe};
 
 use super::picture::title;
 use crate::compile::facts::{FactsError, Setting, facts};
@@ -10,9 +12,7 @@ use crate::compile::{Build, Compiler};
 use crate::device::DeviceSheet;
 use crate::project::manifest::Distribution;
 use crate::project::{Kernel, PlanError, Project, Purpose, Workload};
-use crate::verify::case::Case;
 use crate::verify::fault_report::CodePlace;
-use crate::verify::inputs::{Draw, Recipe};
 use crate::verify::program::{Program, ProgramError};
 use crate::verify::station::accesses::{AccessOrder, LaunchAccesses, accesses};
 use crate::verify::station::{ModuleImage, StationFailure};

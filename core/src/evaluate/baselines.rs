@@ -2,6 +2,7 @@
 //! the program runs, and numbers from elsewhere are quoted.
 
 use lightbench_primitives::cancellation::Cancellation;
+use lightbench_tensors::case::Case;
 
 use super::{Bench, Evaluation, Watcher};
 use crate::device::DeviceName;
@@ -10,7 +11,6 @@ use crate::project::policy::Baseline;
 use crate::speed_of_light::code_mix::CodeMix;
 use crate::units::Seconds;
 use crate::verify::baseline::{BaselineOutcome, BaselineTiming, MeasuredBaseline};
-use crate::verify::case::Case;
 use crate::verify::not_judged::NotJudged;
 use crate::verify::program::Program;
 use crate::verify::sentence;

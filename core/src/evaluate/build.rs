@@ -5,6 +5,7 @@ mod whole_domain;
 use std::time::Duration;
 
 use lightbench_primitives::cancellation::Cancellation;
+use lightbench_tensors::case::Case;
 
 use super::compiles::{Compiles, Missing};
 use super::far::Far;
@@ -23,7 +24,6 @@ use crate::project::manifest::OperationKind;
 use crate::project::workload::Workload;
 use crate::speed_of_light::code_mix::CodeMix;
 use crate::units::Bytes;
-use crate::verify::case::Case;
 use crate::verify::evidence::{self, Found, Provenance};
 use crate::verify::not_judged::NotJudged;
 use crate::verify::program::{Program, ProgramError};

@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use lightbench_primitives::cancellation::Cancellation;
+use lightbench_tensors::case::Case;
+use lightbench_tensors::inputs::Recipe;
 
 use super::build::Scope;
 use super::{
@@ -15,8 +17,6 @@ use crate::project::library::Gemm;
 use crate::speed_of_light::bound::PhysicalBound;
 use crate::speed_of_light::standing::{Bounds, NoStanding, Standing, standing};
 use crate::units::Fraction;
-use crate::verify::case::Case;
-use crate::verify::inputs::Recipe;
 use crate::verify::not_judged::NotJudged;
 use crate::verify::program::Program;
 use crate::verify::sentence;

@@ -1,13 +1,13 @@
 //! A workload with a reduction of more than 65,536 terms, where the definition permits one: counters of 16 bits overflow
 //! there, and a chain of additions in f32 loses most.
 
+use lightbench_tensors::case::Case;
+use lightbench_tensors::inputs::{DomainDraw, Draw, Recipe, generate};
+
+use super::varied::{Launchable, Varied};
 use crate::project::compare::Comparator;
 use crate::project::workload::Workload;
 use crate::project::{Definition, Purpose};
-use crate::verify::case::Case;
-use crate::verify::inputs::{DomainDraw, Draw, Recipe, generate};
-
-use super::varied::{Launchable, Varied};
 
 /// More terms than 16 bits count.
 const TERMS: u64 = 65_537;

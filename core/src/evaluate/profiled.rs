@@ -1,6 +1,7 @@
 //! What a profiler runs: one run of a kernel that passed every check.
 
 use lightbench_primitives::cancellation::Cancellation;
+use lightbench_tensors::inputs::{Draw, Recipe};
 
 use super::build::{self, Scope};
 use super::{Bench, EvaluateError, Evaluation, Run, Watcher, evaluate, settled};
@@ -11,7 +12,6 @@ use crate::nsight::{Hardware, Order, ProfileError, Profiler, hardware};
 use crate::project::manifest::Distribution;
 use crate::project::{Project, Purpose, Workload};
 use crate::toolchain::ProgramError;
-use crate::verify::inputs::{Draw, Recipe};
 use crate::verify::not_judged::NotJudged;
 use crate::verify::station::{
     CountsUse, GridPart, MemoryOrder, Opening, OpeningHead, RunOrder, Scrutiny, Side,

@@ -14,7 +14,7 @@ use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 
-use specimens::{SPECIMENS, Specimen};
+use lightbench_tensors::case::Case;
 
 use super::*;
 use crate::compile::artifact::KernelFacts;
@@ -29,13 +29,13 @@ use crate::project::launch::Buffer;
 use crate::project::launch::plan::PlannedLaunch;
 use crate::speed_of_light::code_mix::CodeMix;
 use crate::units::{Hertz, Seconds};
-use crate::verify::case::Case;
 use crate::verify::program::{ArgumentCase, LaunchStep, Program, Step as ProgramStep};
 use crate::verify::station::{ModuleImage, Opening, Station, StationFailure};
 use crate::verify::subject::{Extent, Origins, Trial};
 use crate::verify::verdict::{SizeCheck, WorkloadTiming};
 use crate::worker::command::WorkerCommand;
 use crate::worker::server;
+use specimens::{SPECIMENS, Specimen};
 
 const READINGS: &str = "LIGHTBENCH_TEST_READINGS";
 

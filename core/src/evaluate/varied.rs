@@ -3,12 +3,12 @@
 use lightbench_primitives::dtype::Family;
 use lightbench_primitives::random::Stream;
 use lightbench_primitives::scalar_value::ScalarValue;
+use lightbench_tensors::inputs::Draw;
 
 use crate::project::Definition;
 use crate::project::manifest::Distribution;
 use crate::project::scalar::{Scalar, ScalarDomain};
 use crate::project::workload::Workload;
-use crate::verify::inputs::Draw;
 
 /// A copy of a workload with one scalar or one size changed.
 #[derive(Clone, Debug)]

@@ -6,6 +6,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use lightbench_primitives::cancellation::Cancellation;
+use lightbench_tensors::case::Case;
+use lightbench_tensors::inputs::{Draw, Recipe};
 
 use super::metric::set;
 use super::*;
@@ -15,8 +17,6 @@ use crate::project::Purpose;
 use crate::project::definition::Subnormals;
 use crate::project::manifest::{Accuracy, Distribution};
 use crate::toolchain::ProgramError;
-use crate::verify::case::Case;
-use crate::verify::inputs::{Draw, Recipe};
 use crate::verify::program::{LaunchStep, Program, Step};
 use crate::verify::station::{
     CountsUse, GridPart, MemoryOrder, ModuleImage, Opening, OpeningHead, RunOrder, Scrutiny, Side,

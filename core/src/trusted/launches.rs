@@ -1,7 +1,8 @@
 //! The launches of the device code: which kernel, how many threads, what it takes.
 
-use super::comparing::Comparing;
-use super::making::Making;
+use lightbench_tensors::encoding::comparing::Comparing;
+use lightbench_tensors::encoding::making::Making;
+
 use crate::device::{Argument, BufferId, Launch, ModuleId};
 
 /// Threads that judge a chunk together.

@@ -1,14 +1,10 @@
 //! Code of our own that runs on a GPU beside the kernels: it makes inputs, sees whether memory changed, and compares
 //! outputs, so that what is large stays where it is.
 //!
-//! The text is in `assets/bench`; it computes what [`crate::verify`] computes on the host, bit for bit. This module knows
-//! how it is compiled, what its kernels are called and what they take. Pure.
+//! The text is in `assets/bench`; it computes what [`lightbench_tensors`] computes on the host, bit for bit. This module
+//! has its compile job and its launches. Pure.
 
-pub mod comparing;
-pub mod format;
 pub mod launches;
-pub mod making;
-mod words;
 
 use crate::compile::job::{Build, CompileJob, CudaSource, Source};
 use crate::compile::target::{Portability, Target};

@@ -1,8 +1,8 @@
 //! A fault as it crosses processes and is shown: every text owned, every place by name.
 
+use lightbench_tensors::case::Case;
 use serde::{Deserialize, Serialize};
 
-use super::case::Case;
 use super::subject::Origins;
 use crate::device::LaunchFault;
 use crate::project::launch::expectation;

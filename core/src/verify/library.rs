@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use lightbench_primitives::dtype::Dtype;
+use lightbench_tensors::case::{Case, TensorCase};
 
-use super::case::{Case, TensorCase};
 use super::program::{LibraryStep, Program, Step};
 use crate::device::library::{Compute, Matrix, Order, Product};
 use crate::project::launch::Buffer;

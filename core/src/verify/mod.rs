@@ -13,12 +13,9 @@
 //! could be found out about it is a [`not_judged::NotJudged`]. Only a candidate that passed has anything else.
 
 pub mod baseline;
-pub mod case;
 mod checkers;
-pub mod compare;
 pub mod evidence;
 pub mod fault_report;
-pub mod inputs;
 pub mod library;
 pub mod not_judged;
 pub mod program;
@@ -30,12 +27,4 @@ pub mod subject;
 pub mod verdict;
 pub mod verification;
 
-#[cfg(test)]
-mod fixture;
 mod handover;
-mod layout;
-
-use lightbench_primitives::element;
-
-pub use case::{Case, TensorCase};
-pub use layout::LayoutError;

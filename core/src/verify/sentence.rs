@@ -1,6 +1,7 @@
 //! The verdict in one sentence: the same in the command line, the window and the tests.
 
-use super::compare::{Mismatch, Wrongness};
+use lightbench_tensors::compare::{Mismatch, Wrongness};
+
 use super::fault_report::FaultReport;
 use super::not_judged::{NotJudged, NotPassed};
 use super::verdict::{Failure, Glance, Passed, Refused, Screened, ScreenedTiming, Wrong};

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use lightbench_primitives::cancellation::Cancellation;
+use lightbench_tensors::inputs::Draw;
 
 use super::checkers::Checkers;
 use super::fault_report::FaultReport;
 use super::handover::Handover;
-use super::inputs::Draw;
 use super::station::{
     Inadmissibility, JudgeOrder, JudgeReport, MeasureOrder, MeasureReport, ModuleImage, Opening,
     OpeningHead, RunOrder, RunReport, Side, StationFailure,

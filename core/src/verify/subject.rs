@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use super::case::Case;
+use lightbench_tensors::case::Case;
+use lightbench_tensors::inputs::Draw;
+
 use super::evidence::Found;
 use super::fault_report::CodePlace;
-use super::inputs::Draw;
 use super::program::Program;
 use super::station::{Admission, ModuleImage};
 use super::verdict::{Checks, NotRun, Step};

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
+use lightbench_tensors::compare::Wrongness;
+use lightbench_tensors::inputs::Recipe;
 use serde::{Deserialize, Serialize};
 
 use super::baseline::BaselineTiming;
-use super::compare::Wrongness;
 use super::evidence::Found;
 use super::fault_report::FaultReport;
-use super::inputs::Recipe;
 use super::not_judged::NotPassed;
 use crate::compile::facts::{FactsError, LaunchFacts};
 use crate::measure::{Energy, NoEnergy, Protocol, Timing};

@@ -21,11 +21,12 @@ use self::held_out::Cost;
 use self::measuring::Hurry;
 pub use self::stop::{Stop, WorkerLoss};
 use lightbench_primitives::cancellation::Cancellation;
+use lightbench_tensors::case::Case;
+use lightbench_tensors::inputs;
+use lightbench_tensors::inputs::{Draw, Echo, Recipe};
 
 use self::stop::{of_judge, stop};
-use super::case::Case;
 use super::fault_report::FaultReport;
-use super::inputs::{self, Draw, Echo, Recipe};
 use super::not_judged::NotJudged;
 use super::station::{
     CountsUse, GridPart, JudgeOrder, JudgeReport, MemoryOrder, ModuleImage, RunOrder, RunReport,
@@ -428,7 +429,7 @@ impl Verification<'_> {
         &self,
         attempt: &Attempt<'_>,
         kind: WrongKind,
-        outputs: Vec<(String, super::compare::Wrongness)>,
+        outputs: Vec<(String, lightbench_tensors::compare::Wrongness)>,
         details: Option<String>,
     ) -> Stop {
         let workload = attempt.trial.case.workload.clone();

@@ -49,8 +49,8 @@ fn build() -> String {
         include_bytes!("../verify/station/mod.rs"),
         include_bytes!("../verify/station/measure.rs"),
         include_bytes!("../verify/program.rs"),
-        include_bytes!("../verify/case.rs"),
-        include_bytes!("../verify/compare/mod.rs"),
+        include_bytes!("../../tensors/src/case.rs"),
+        include_bytes!("../../tensors/src/compare/mod.rs"),
     ];
     const HASH: u64 = hash(&SOURCES);
     format!("{}+{HASH:016x}", env!("CARGO_PKG_VERSION"))

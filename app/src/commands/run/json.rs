@@ -4,7 +4,7 @@ use lightbench_core::compile::facts::FactsError;
 use lightbench_core::evaluate::Run;
 use lightbench_core::project::Kernel;
 use lightbench_core::scalar_value::ScalarValue;
-use lightbench_core::verify::compare::{Mismatch, Wrongness};
+use lightbench_core::tensors::compare::{Mismatch, Wrongness};
 use lightbench_core::verify::evidence::{Found, Origin};
 use lightbench_core::verify::fault_report::{CodePlace, FaultReport};
 use lightbench_core::verify::not_judged::{NotJudged, NotPassed};

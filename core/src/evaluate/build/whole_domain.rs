@@ -1,5 +1,7 @@
 //! Workloads and programs for inputs from the whole domain of tensors, scalars and sizes.
 
+use lightbench_tensors::inputs::Draw;
+
 use super::super::compiles::Missing;
 use super::super::far::Far;
 use super::super::varied::{Launchable, Varied};
@@ -10,7 +12,6 @@ use crate::project::Purpose;
 use crate::project::definition::Subnormals;
 use crate::project::manifest::{Accuracy, Distribution};
 use crate::project::workload::Workload;
-use crate::verify::inputs::Draw;
 use crate::verify::not_judged::NotJudged;
 use crate::verify::program::Program;
 use crate::verify::sentence;

@@ -1,10 +1,11 @@
 //! What a device that looks at nothing while kernels run does not see: what they find of the run before must show in
 //! results, and races on some inputs to the virtual device beside it.
 
+use lightbench_tensors::inputs::{Draw, Recipe, generate};
+
 use super::*;
 use crate::project::launch::expectation::WrongKind;
 use crate::project::manifest::Distribution;
-use crate::verify::inputs::{Draw, Recipe, generate};
 use crate::verify::verdict::{Failure, Step, Wrong};
 use crate::verify::verification::input_seed;
 

@@ -5,12 +5,13 @@
 
 use std::path::PathBuf;
 
+use lightbench_tensors::inputs::{Draw, Recipe};
+
 use super::recorded::recorded;
 use super::*;
 use crate::compile::Compiler;
 use crate::measure::timing::Mode;
 use crate::toolchain::{Surroundings, discover};
-use crate::verify::inputs::{Draw, Recipe};
 use crate::verify::station::{MeasureOrder, MeasureReport, OpeningHead, Quantity, Side};
 
 /// A row, and what the model says of it.

@@ -6,6 +6,8 @@
 
 use std::path::PathBuf;
 
+use lightbench_tensors::inputs::{Draw, Recipe};
+
 use super::*;
 use crate::compile::Compiler;
 use crate::device::Placement;
@@ -14,7 +16,6 @@ use crate::project::manifest::Distribution;
 use crate::speed_of_light::advice::Advice;
 use crate::speed_of_light::limiter::Bottleneck;
 use crate::toolchain::{Surroundings, discover};
-use crate::verify::inputs::{Draw, Recipe};
 use crate::verify::station::{
     CountsUse, GridPart, MemoryOrder, OpeningHead, RunOrder, RunReport, Scrutiny, Side,
 };

@@ -3,13 +3,14 @@
 
 use std::ops::ControlFlow;
 
+use lightbench_tensors::case::Case;
+use lightbench_tensors::inputs::Recipe;
+
 use super::bound::{Bound, of_device};
 use super::serve::sizes;
 use super::steps::{Walk, Watched, fill_constants};
 use super::{MemoryOrder, ModuleImage, Side, StationFailure};
 use crate::device::{Device as _, DeviceSheet, Image, Operation, Placement, VirtualDevice, Watch};
-use crate::verify::case::Case;
-use crate::verify::inputs::Recipe;
 use crate::verify::program::Program;
 use crate::virtual_gpu::machine::{Accesses, WarpId};
 use crate::virtual_gpu::{Checks, Races};

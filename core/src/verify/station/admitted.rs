@@ -1,9 +1,10 @@
 //! Which inputs are fair to a correct kernel: decided once by the reference and its f32 twin, and kept for every
 //! candidate that is judged by the same reference.
 
+use lightbench_tensors::case::Case;
+use lightbench_tensors::inputs::Recipe;
+
 use super::{Admission, Inadmissibility, JudgeOrder};
-use crate::verify::case::Case;
-use crate::verify::inputs::Recipe;
 
 /// Decisions that are kept; a project of the usual size has about a hundred.
 const MOST_KEPT: usize = 1024;

@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use lightbench_tensors::case::{Case, TensorCase};
+use lightbench_tensors::encoding::making::Making;
+use lightbench_tensors::inputs;
+use lightbench_tensors::inputs::{InputError, Made, Recipe};
+
 use super::trusted::{Trusted, constant};
 use super::{MemoryOrder, Side, StationFailure};
 use crate::device::{BufferId, BufferRequest, Content, Device, DeviceError, Placement};
 use crate::project::launch::Buffer;
 use crate::project::manifest::Init;
 use crate::project::tensor::Role;
-use crate::trusted::making::Making;
-use crate::verify::case::{Case, TensorCase};
-use crate::verify::inputs::{self, InputError, Made, Recipe};
 use crate::verify::program::Program;
 use crate::virtual_gpu::{Access, Initial};
 

@@ -1,6 +1,10 @@
 //! Judging outputs beside what the reference computed: on the device where it can, on the host where anything is wrong or
 //! out of the ordinary, so that all evidence is of one make.
 
+use lightbench_tensors::case::Case;
+use lightbench_tensors::compare::{Comparison, Found, OnDevice, Strictness, compare};
+use lightbench_tensors::inputs::{Draw, Recipe, exact_limit, generate_tensor, probe_applies};
+
 use super::bound::{of_device, of_inputs};
 use super::known::{Exact, Results};
 use super::outputs::Handed;
@@ -9,9 +13,6 @@ use super::{JudgeOrder, JudgeReport, StationFailure};
 use crate::device::{BufferId, Content, Device};
 use crate::project::compare::Comparator;
 use crate::trusted::launches::Compared;
-use crate::verify::case::Case;
-use crate::verify::compare::{Comparison, Found, OnDevice, Strictness, compare};
-use crate::verify::inputs::{Draw, Recipe, exact_limit, generate_tensor, probe_applies};
 
 /// Judges what a candidate left. `results` are those of the reference for the same inputs.
 pub(super) fn judge(

@@ -1,12 +1,13 @@
 //! What the reference computed, kept for the runs that are judged by it: where the device compares, it stays there.
 
+use lightbench_tensors::case::Case;
+use lightbench_tensors::compare::Expected;
+use lightbench_tensors::inputs::Recipe;
+
 use super::StationFailure;
 use super::bound::of_device;
 use super::trusted::Reals;
 use crate::device::{BufferId, Device};
-use crate::verify::case::Case;
-use crate::verify::compare::Expected;
-use crate::verify::inputs::Recipe;
 
 /// Results that are kept, and their bytes on the host.
 const MOST_KEPT: usize = 256;

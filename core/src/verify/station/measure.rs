@@ -5,6 +5,8 @@
 
 use std::path::PathBuf;
 
+use lightbench_tensors::case::Case;
+use lightbench_tensors::inputs::Recipe;
 use serde::{Deserialize, Serialize};
 
 use super::bound::{Bound, fill_with_tensor, of_device};
@@ -23,9 +25,7 @@ use crate::project::manifest::Init;
 use crate::project::tensor::Role;
 use crate::speed_of_light::situation::Profile;
 use crate::units::Seconds;
-use crate::verify::case::Case;
 use crate::verify::fault_report::FaultReport;
-use crate::verify::inputs::Recipe;
 use crate::verify::program::Program;
 use crate::virtual_gpu::cost::time::Modelled;
 use crate::virtual_gpu::{Access, Initial};

@@ -21,12 +21,12 @@ mod trusted;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use lightbench_tensors::case::Case;
+use lightbench_tensors::compare::Comparison;
+use lightbench_tensors::inputs::Recipe;
 use serde::{Deserialize, Serialize};
 
-use super::case::Case;
-use super::compare::Comparison;
 use super::fault_report::FaultReport;
-use super::inputs::Recipe;
 use super::program::Program;
 use crate::device::{LibraryUsed, Placement};
 use crate::speed_of_light::beside::LaunchCounts;

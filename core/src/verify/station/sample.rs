@@ -7,6 +7,10 @@
 
 use std::fs;
 
+use lightbench_tensors::case::{Case, TensorCase};
+use lightbench_tensors::compare::{Comparison, Expected, Found, Mismatch, Strictness, compare};
+use lightbench_tensors::inputs::{Recipe, repeated};
+use lightbench_tensors::layout::Layout;
 use serde::{Deserialize, Serialize};
 
 use super::bound::{Bound, of_device, of_inputs};
@@ -18,10 +22,6 @@ use crate::device::{Device, Launch, Operation, PartialLaunch, Placement, Watch};
 use crate::project::compare::Comparator;
 use crate::project::manifest::Init;
 use crate::project::tensor::Role;
-use crate::verify::case::{Case, TensorCase};
-use crate::verify::compare::{Comparison, Expected, Found, Mismatch, Strictness, compare};
-use crate::verify::inputs::{Recipe, repeated};
-use crate::verify::layout::Layout;
 use crate::verify::program::{Program, Step};
 use crate::virtual_gpu::{Checks, FaultKind, Races};
 

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use lightbench_primitives::random::{Stream, whole};
+use lightbench_tensors::case::{Case, TensorCase};
 
 use super::block_map::BlockMap;
 use super::bound::{Bound, of_device};
@@ -16,7 +17,6 @@ use super::serve::independent;
 use super::{Side, StationFailure};
 use crate::device::{BufferId, Device, Launch, LaunchFault, PartialLaunch, Watch};
 use crate::project::launch::Buffer;
-use crate::verify::case::{Case, TensorCase};
 use crate::virtual_gpu::{Blocks, Checks, Races};
 
 /// Elements of each output that are followed to the block that writes them: the last one, and random ones.

@@ -5,6 +5,11 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::Path;
 use std::thread::available_parallelism;
 
+use lightbench_tensors::case::{Case, TensorCase};
+use lightbench_tensors::compare::{Expected, Inadmissible, OnDevice, admits};
+use lightbench_tensors::inputs::Recipe;
+use lightbench_tensors::layout::{Layout, Run};
+
 use super::admitted::Admitted;
 use super::bound::{Bound, of_device};
 use super::known::{self, Exact, Fetched, Held, Known, Results, forget};
@@ -16,10 +21,6 @@ use super::{
 };
 use crate::device::{BufferId, Content, Description, Device, DeviceName, Image, ModuleId, Watch};
 use crate::project::launch::Buffer;
-use crate::verify::case::{Case, TensorCase};
-use crate::verify::compare::{Expected, Inadmissible, OnDevice, admits};
-use crate::verify::inputs::Recipe;
-use crate::verify::layout::{Layout, Run};
 use crate::verify::program::Program;
 use crate::virtual_gpu::machine::BlockOrder;
 use crate::virtual_gpu::{Checks, Races, Schedule};

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use lightbench_tensors::encoding::making::Making;
+
 use super::bound::of_device;
 use super::trusted::{Trusted, constant};
 use super::{CountsUse, StationFailure};
@@ -13,7 +15,6 @@ use crate::device::{
 };
 use crate::project::launch::Buffer;
 use crate::speed_of_light::beside::{self, LaunchCounts};
-use crate::trusted::making::Making;
 use crate::verify::program::{ArgumentCase, ConstantCase, LaunchStep, LibraryStep, Program, Step};
 use crate::virtual_gpu::Initial;
 use crate::virtual_gpu::cost::Counters;

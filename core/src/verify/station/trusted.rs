@@ -1,13 +1,16 @@
 //! Work that a station leaves to its device: code of ours runs there, and small answers come back.
 
+use lightbench_tensors::compare::Strictness;
+use lightbench_tensors::encoding::comparing::{
+    ChunkSquares, Comparing, Judged, SQUARES_BYTES, pair,
+};
+use lightbench_tensors::encoding::format::Format;
+use lightbench_tensors::encoding::making::Making;
+
 use super::bound::of_device;
 use super::{ModuleImage, StationFailure};
 use crate::device::{BufferId, BufferRequest, Device, Image, Launch, ModuleId};
-use crate::trusted::comparing::{ChunkSquares, Comparing, Judged, SQUARES_BYTES, pair};
-use crate::trusted::format::Format;
 use crate::trusted::launches::{self, Compared};
-use crate::trusted::making::Making;
-use crate::verify::compare::Strictness;
 use crate::virtual_gpu::{Access, Initial};
 
 /// Bytes of an answer: two numbers.

@@ -6,6 +6,9 @@ use std::fs::File;
 use std::time::Instant;
 
 use lightbench_primitives::dtype::Dtype;
+use lightbench_tensors::case::Case;
+use lightbench_tensors::fixture;
+use lightbench_tensors::inputs::{Draw, Recipe};
 
 use super::*;
 use crate::device::scripted::{Act, ScriptedDevice};
@@ -13,9 +16,6 @@ use crate::project::compare::Comparator;
 use crate::project::launch::Buffer;
 use crate::project::launch::expectation::WrongKind;
 use crate::project::manifest::{Accuracy, Distribution};
-use crate::verify::case::Case;
-use crate::verify::fixture;
-use crate::verify::inputs::{Draw, Recipe};
 use crate::verify::program::{ArgumentCase, LaunchStep, Program, Step};
 use crate::verify::station::{CountsUse, GridPart, MemoryOrder, Scrutiny, Station};
 use crate::worker::server;

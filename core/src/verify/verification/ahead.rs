@@ -1,10 +1,11 @@
 //! What virtual devices beside a GPU see of several workloads at a time, ahead of the GPU.
 
+use lightbench_tensors::inputs::Draw;
+
 use super::{Attempt, OTHERS, Stop, Verification};
 use crate::device::Placement;
 use crate::project::manifest::Distribution;
 use crate::verify::checkers::Reports;
-use crate::verify::inputs::Draw;
 use crate::verify::station::{CountsUse, MemoryOrder, RunReport, Scrutiny};
 use crate::verify::stations::StationError;
 use crate::verify::subject::{Extent, Trial};

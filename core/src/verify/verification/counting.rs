@@ -2,12 +2,13 @@
 
 use std::mem::discriminant;
 
+use lightbench_tensors::case::Case;
+
 use super::{RunReport, Verification};
 use crate::device::DeviceSheet;
 use crate::project::fill::Fill;
 use crate::speed_of_light::beside::{self, Sample, Target, TargetLaunch};
 use crate::speed_of_light::situation::Profile;
-use crate::verify::case::Case;
 use crate::verify::program::{LaunchStep, Step};
 use crate::verify::stations::Beside;
 use crate::verify::subject::Trial;

@@ -6,14 +6,15 @@
 
 use std::collections::BTreeSet;
 
+use lightbench_tensors::case::Case;
+use lightbench_tensors::inputs::{Along, Class, DomainDraw, Draw, Recipe, varies};
+
 use super::stop::of_judge;
 use super::{Attempt, REFERENCE_LIMIT, Stop, Verification};
 use crate::device::Placement;
 use crate::project::compare::Comparator;
 use crate::project::definition::Summation;
 use crate::project::tensor::Role;
-use crate::verify::case::Case;
-use crate::verify::inputs::{Along, Class, DomainDraw, Draw, Recipe, varies};
 use crate::verify::station::{Admission, GridPart, JudgeOrder, MemoryOrder, Scrutiny};
 use crate::verify::subject::{Trial, VariedTrial};
 use crate::verify::verdict::{Failure, Step, Wrong};

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use lightbench_tensors::inputs::Draw;
+
 use super::{Attempt, Stop, Verification};
 use crate::device::Placement;
 use crate::project::manifest::Distribution;
-use crate::verify::inputs::Draw;
 use crate::verify::not_judged::NotJudged;
 use crate::verify::station::{CountsUse, MemoryOrder, RunReport, Scrutiny};
 use crate::verify::stations::StationError;

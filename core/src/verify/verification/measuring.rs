@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use lightbench_tensors::inputs::Recipe;
+
 use super::there::Extras;
 use super::{Attempt, LONGEST, MemoryOrder, RunReport, Stop, Verification, stop};
 use crate::device::Placement;
@@ -11,7 +13,6 @@ use crate::measure::protocol::{EnergyUse, Protocol};
 use crate::measure::timing::{Mode, Timing};
 use crate::project::launch::expectation::WrongKind;
 use crate::units::{Hertz, Seconds};
-use crate::verify::inputs::Recipe;
 use crate::verify::station::{
     MeasureOrder, MeasureReport, ModelledProgram, ModelledTime, Quantity, Samples,
 };

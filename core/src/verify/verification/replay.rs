@@ -1,10 +1,11 @@
 //! Replays of a small workload in which strong reads return older values that the memory model permits
 //! (`docs/races.md`, "Replay"): a missing fence shows as another result, a fault or a hang.
 
+use lightbench_tensors::inputs::Draw;
+
 use super::{Attempt, MemoryOrder, RunReport, Scrutiny, Stop, Verification, open};
 use crate::device::Placement;
 use crate::project::manifest::Distribution;
-use crate::verify::inputs::Draw;
 use crate::verify::subject::Trial;
 use crate::verify::verdict::{Failure, Step, Wrong};
 

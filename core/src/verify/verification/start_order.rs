@@ -3,12 +3,13 @@
 //! A small workload runs with one block at a time, in descending and in random order. Blocks that wait for others then
 //! wait for ever, which the virtual GPU reports. A third run in ascending order tells the two dependences apart.
 
+use lightbench_tensors::inputs::Draw;
+
 use super::{Attempt, CountsUse, MemoryOrder, RunReport, Scrutiny, Seer, Stop, Verification, open};
 use crate::device::Placement;
 use crate::project::launch::expectation::FaultKind;
 use crate::project::manifest::{BlockOrder, Distribution};
 use crate::verify::fault_report::FaultReport;
-use crate::verify::inputs::Draw;
 use crate::verify::program::{LaunchStep, Program};
 use crate::verify::station::StartOrder;
 use crate::verify::subject::Trial;

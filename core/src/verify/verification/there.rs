@@ -1,9 +1,10 @@
 //! Being right at the sizes that are timed: a kernel may have a path for them alone, which no smaller workload sees.
 
+use lightbench_tensors::inputs::{Draw, Echo, Recipe, single_change};
+
 use super::{Attempt, MemoryOrder, RunReport, Scrutiny, Stop, Verification};
 use crate::device::Placement;
 use crate::project::manifest::Distribution;
-use crate::verify::inputs::{Draw, Echo, Recipe, single_change};
 use crate::verify::subject::Trial;
 use crate::verify::verdict::{Step, WorkloadRun};
 

@@ -1,10 +1,11 @@
 //! Results at a timed size on a virtual device, which runs too little of it to judge all of its outputs: sampled blocks are
 //! run with every check and judged.
 
+use lightbench_tensors::inputs::Draw;
+
 use super::{Attempt, CountsUse, MemoryOrder, RunOrder, Scrutiny, Seer, Stop, Verification};
 use crate::device::Placement;
 use crate::project::launch::expectation::WrongKind;
-use crate::verify::inputs::Draw;
 use crate::verify::station::{GridPart, Sampled};
 use crate::verify::subject::Trial;
 use crate::verify::verdict::{SizeCheck, Step};

@@ -1,0 +1,86 @@
+//! Judging by a device: as plain numbers what it needs, and from its sums what they mean.
+//!
+//! The device says that every element is right, by the same bound as the host; or that one is not, and then the host
+//! looks. Sums are those of the same chunks in the same order, so that both say the same of the root mean square.
+
+use lightbench_project::compare::Comparator;
+
+use super::super::case::Case;
+use super::super::layout::Layout;
+use super::elementwise::{Bound, Tolerance, imprecise};
+use super::root_mean_square::SquareSums;
+use super::{Comparison, Strictness};
+use crate::encoding::comparing;
+use crate::encoding::comparing::{ChunkSquares, Comparing, Judged};
+use crate::encoding::format::Format;
+
+/// One output that a device can judge.
+#[derive(Clone, Debug)]
+pub struct OnDevice {
+    /// What the device needs.
+    pub comparing: Comparing,
+    tensor: usize,
+    elements: u64,
+    /// For floats.
+    tolerance: Option<Tolerance>,
+}
+
+impl OnDevice {
+    /// How a device judges an output; none where only the host can.
+    #[must_use]
+    pub fn of(case: &Case, tensor: usize) -> Option<Self> {
+        let made = case.tensors.get(tensor)?;
+        let layout = Layout::of(made).ok()?;
+        let (tolerance, bound, format) = match made.role.compare()? {
+            Comparator::Elementwise { terms, factor, rms } if made.dtype.is_float() => {
+                let tolerance = Tolerance { terms: *terms, factor: *factor, rms: *rms };
+                let bound = Bound::of(made.dtype, case.accuracy, tolerance).on_device();
+                (Some(tolerance), bound, Format::of(made.dtype)?)
+            }
+            Comparator::IntegerExact if !made.dtype.is_float() => {
+                (None, comparing::Bound::default(), Format::of_memory(made.dtype))
+            }
+            Comparator::Elementwise { .. }
+            | Comparator::IntegerExact
+            | Comparator::IndexByValue { .. }
+            | Comparator::Permutation { .. }
+            | Comparator::Set
+            | Comparator::Sampling { .. } => return None,
+        };
+        // Two packed elements share a byte, and nothing parts them: bytes are compared.
+        let dimensions = match made.dtype.is_packed() {
+            true => vec![(layout.bytes as u64, 1)],
+            false => {
+                layout.dims().iter().map(|(count, step)| (*count as u64, *step as u64)).collect()
+            }
+        };
+        let comparing = Comparing { format, bound, dimensions };
+        Some(Self { comparing, tensor, elements: made.elements, tolerance })
+    }
+
+    /// What came of it, where nothing has to be looked at more closely.
+    #[must_use]
+    pub fn settle(
+        &self,
+        strictness: Strictness,
+        judged: Judged,
+        squares: impl IntoIterator<Item = ChunkSquares>,
+    ) -> Option<Comparison> {
+        if judged.rejected > 0 {
+            return None;
+        }
+        let beyond = match (self.tolerance, strictness) {
+            (Some(tolerance), Strictness::Tolerance) if tolerance.rms => {
+                let each = squares.into_iter().map(SquareSums::of_chunk);
+                each.fold(SquareSums::default(), SquareSums::and).beyond(tolerance.factor)
+            }
+            (Some(_) | None, Strictness::Tolerance | Strictness::Exact) => None,
+        };
+        Some(Comparison {
+            tensor: self.tensor,
+            compared: self.elements,
+            wrong: beyond.map(imprecise),
+            worst_fraction: judged.fraction,
+        })
+    }
+}

@@ -1,0 +1,256 @@
+//! Inputs from the whole domain of each tensor, whatever its fill declares: extreme values, and structure that
+//! independent random numbers never have.
+//!
+//! In one round each tensor has a class of its own, and over as many rounds as there are classes every tensor has every
+//! class. Subnormal numbers, where the definition keeps them, come in a round after those. Elements are made on the host from their index and the seed alone, as everywhere else in this module; on a GPU the bytes are
+//! copied, so that they are the same on every device.
+//!
+//! Magnitudes keep the headroom of the *scaled* distribution (`distribution.rs`), so that sums of thousands of fourth
+//! powers stay below the largest f32. Far offsets stay between 1.1 and 1.4 · 10⁹: beyond the −10⁹ that careless kernels
+//! take for the least number, and so small that `exp2(x·log2(e) − max·log2(e))`, whose rounding error is half an ulp of
+//! the product (64), stays below the largest f32 (2^128).
+
+mod real_shape;
+mod whole_shape;
+
+use lightbench_primitives::dtype::{Dtype, Family};
+use lightbench_project::definition::Subnormals;
+use lightbench_project::fill::Fill;
+use lightbench_project::manifest::Distribution;
+use lightbench_project::tensor::Domain;
+use serde::{Deserialize, Serialize};
+
+use super::super::case::{Case, TensorCase};
+use super::super::element::store_reals;
+use super::class::Class;
+use super::place::{self, CHUNK};
+use super::reals::Reals;
+use super::wholes::Wholes;
+use super::{Draw, InputError, Plan, Recipe};
+use real_shape::RealShape;
+use whole_shape::WholeShape;
+
+/// Part of the counter that the classes draw from: elements and distributions use those below.
+const CLASS_PART: u32 = 5;
+/// The same, for a whole line of elements.
+const LINE_PART: u32 = 6;
+
+/// How the classes are dealt to tensors, and along which axis lines run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct DomainDraw {
+    /// Which class the first input has; each further one has the class four places on.
+    pub round: u8,
+    /// Only the input with this index in the case has its class; the others are as declared.
+    pub alone: Option<u8>,
+    /// The axis along which sorted values, outliers and the like lie.
+    pub along: Along,
+}
+
+/// The axis of a tensor that a line of elements lies along.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Along {
+    /// The first axis: lines are columns of a matrix.
+    First,
+    /// The last axis: lines are rows of a matrix.
+    Last,
+}
+
+/// How far on the class of the next input is: coprime to the number of classes, so that every input has each once.
+const STEP: usize = 4;
+
+/// The round after those of [`Class::ALL`].
+const SUBNORMAL_ROUND: u8 = Class::ALL.len() as u8;
+
+impl DomainDraw {
+    /// One class of one tensor; the others are as declared.
+    #[must_use]
+    pub fn alone(case: &Case, tensor: usize, class: Class) -> Option<Self> {
+        let own = u8::try_from(tensor).ok()?;
+        let rounds = 0..=SUBNORMAL_ROUND;
+        let mut draws = rounds.map(|round| Self { round, alone: Some(own), along: Along::Last });
+        draws.find(|draw| draw.class(case, tensor) == Some(class))
+    }
+
+    /// Equal values in the largest floating-point input alone: what a chain of additions loses most on.
+    #[must_use]
+    pub fn equal_terms(case: &Case) -> Option<(usize, Self)> {
+        let tensors = case.tensors.iter().enumerate();
+        let floats = tensors.filter(|(_, made)| varies(made) && made.dtype.is_float());
+        let (largest, _) = floats.max_by_key(|(_, made)| made.elements)?;
+        Some((largest, Self::alone(case, largest, Class::Equal)?))
+    }
+
+    /// The class of a tensor; none of one that is as declared, and of outputs.
+    #[must_use]
+    pub fn class(self, case: &Case, tensor: usize) -> Option<Class> {
+        if !varies(case.tensors.get(tensor)?) {
+            return None;
+        }
+        if self.alone.is_some_and(|alone| usize::from(alone) != tensor) {
+            return None;
+        }
+        if self.round == SUBNORMAL_ROUND {
+            return keeps_subnormals(case, tensor).then_some(Class::Subnormal);
+        }
+        let before = case.tensors[..tensor].iter().filter(|other| varies(other)).count();
+        Class::ALL.get((usize::from(self.round) + STEP * before) % Class::ALL.len()).copied()
+    }
+
+    /// The class of each tensor that has one.
+    pub fn classes(self, case: &Case) -> impl Iterator<Item = (usize, Class)> {
+        let all = 0..case.tensors.len();
+        all.filter_map(move |tensor| Some((tensor, self.class(case, tensor)?)))
+    }
+}
+
+/// Whether subnormal numbers belong to the domain of a tensor only because the definition keeps them.
+fn keeps_subnormals(case: &Case, tensor: usize) -> bool {
+    let Some(made) = case.tensors.get(tensor).filter(|made| varies(made)) else { return false };
+    let is_wide = matches!(made.dtype, Dtype::F32 | Dtype::Bf16);
+    is_wide && case.subnormals == Subnormals::Keep
+}
+
+/// Whether the domain of a tensor has values beside those that its fill makes. Each such tensor has every class of
+/// [`Class::ALL`].
+#[must_use]
+pub fn varies(tensor: &TensorCase) -> bool {
+    let Some(fill) = tensor.role.fill() else { return false };
+    let open = match fill {
+        Fill::Normal { .. }
+        | Fill::Uniform { .. }
+        | Fill::Integers { .. }
+        | Fill::Ones
+        | Fill::Zeros
+        | Fill::HeavyTail { .. }
+        | Fill::SortedOffsets { .. }
+        | Fill::Labels { .. } => true,
+        Fill::Constant(value) => value.as_real().is_finite(),
+        // Their values are the structure of the task.
+        Fill::Permutation
+        | Fill::SortedIndices { .. }
+        | Fill::Mask { .. }
+        | Fill::CausalMask
+        | Fill::PackedWeights => false,
+    };
+    open && !tensor.dtype.is_packed() && tensor.domain != Domain::Probability
+}
+
+/// The class of the tensor that a plan is for.
+pub(super) fn class_of(plan: &Plan<'_>) -> Option<(Class, Along)> {
+    match plan.recipe.draw {
+        Draw::Domain(draw) => Some((draw.class(plan.case, plan.tensor)?, draw.along)),
+        Draw::Distribution(_) | Draw::Repeating | Draw::PrecisionProbe | Draw::Echo(_) => None,
+    }
+}
+
+/// Whether one row of a sparse matrix has nearly all of its elements.
+pub(super) fn is_lopsided(case: &Case, tensor: usize, recipe: Recipe) -> bool {
+    let Draw::Domain(draw) = recipe.draw else { return false };
+    match draw.class(case, tensor) {
+        Some(
+            Class::Zeros
+            | Class::Equal
+            | Class::LineScales
+            | Class::Outlier
+            | Class::OneMaximum
+            | Class::Wide,
+        ) => true,
+        Some(
+            Class::Signs
+            | Class::Large
+            | Class::Small
+            | Class::FarBelow
+            | Class::FarAbove
+            | Class::LineMeans
+            | Class::Sorted
+            | Class::Alternating
+            | Class::Duplicates
+            | Class::Subnormal,
+        )
+        | None => false,
+    }
+}
+
+/// The bytes of a tensor of the class that its recipe gives it.
+pub(super) fn bytes(
+    plan: &Plan<'_>,
+    (class, along): (Class, Along),
+) -> Result<Vec<u8>, InputError> {
+    let lines = Lines::of(plan.made, along);
+    let size = plan.made.dtype.address_bytes() as usize;
+    let stored = |chunk: &mut dyn FnMut(u64, &mut [u8])| {
+        place::place(&plan.layout, plan.made.dtype, chunk)
+            .map_err(|reason| plan.layout_error(reason))
+    };
+    match plan.made.dtype.family() {
+        Family::Float => {
+            let mut declared = Reals::of(plan)?;
+            let shape = RealShape::of(plan, class, lines);
+            let mut values = vec![0.0; CHUNK];
+            stored(&mut |first, bytes| {
+                let values = &mut values[..bytes.len() / size];
+                values.copy_from_slice(declared.draw(first, values.len()));
+                for (value, index) in values.iter_mut().zip(first..) {
+                    *value = shape.within_domain(shape.at(index, *value));
+                }
+                store_reals(plan.made.dtype, values, bytes);
+            })
+        }
+        Family::Signed | Family::Unsigned | Family::Boolean => {
+            if matches!(plan.fill, Fill::SortedOffsets { .. }) {
+                let mut offsets = Wholes::of(plan)?;
+                return stored(&mut |first, bytes| offsets.chunk(first, bytes));
+            }
+            let shape = WholeShape::of(plan, class, lines)?;
+            stored(&mut |first, bytes| {
+                for (slot, index) in bytes.chunks_exact_mut(size).zip(first..) {
+                    slot.copy_from_slice(&shape.at(index).to_le_bytes()[..slot.len()]);
+                }
+            })
+        }
+    }
+}
+
+/// Elements that lie along one axis.
+#[derive(Clone, Copy)]
+struct Lines {
+    /// Elements of a line.
+    length: u64,
+    /// Elements, in the order of indices, from one of a line to the next.
+    step: u64,
+}
+
+impl Lines {
+    fn of(made: &TensorCase, along: Along) -> Self {
+        let (first, last) = (made.dims.first(), made.dims.last());
+        match along {
+            Along::Last => Self { length: last.copied().unwrap_or(1).max(1), step: 1 },
+            Along::First => {
+                let length = first.copied().unwrap_or(1).max(1);
+                Self { length, step: (made.elements / length).max(1) }
+            }
+        }
+    }
+
+    /// The line of an element, and its position there.
+    fn place(self, index: u64) -> (u64, u64) {
+        let span = self.length * self.step;
+        let (outer, inner) = (index / span, index % span);
+        (outer * self.step + inner % self.step, inner / self.step)
+    }
+
+    /// Where the outlier of a line is: first, middle or last.
+    fn outlier(self, line: u64) -> u64 {
+        match line % 3 {
+            0 => 0,
+            1 => self.length / 2,
+            _ => self.length - 1,
+        }
+    }
+}
+
+/// As declared, for a tensor without a class.
+pub(super) fn without_class(recipe: Recipe) -> Recipe {
+    Recipe { draw: Draw::Distribution(Distribution::AsDeclared), ..recipe }
+}

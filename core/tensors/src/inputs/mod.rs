@@ -1,0 +1,322 @@
+//! The inputs of a case: the same bytes for the same recipe on every machine and device.
+//!
+//! ```text
+//!  Recipe ──► base value (fill) ──► within the fill ──► distribution ──► within the domain ──► nearest element
+//!             Philox: key = seed, counter = (element, part, tensor)
+//! ```
+//!
+//! An element depends on the seed, its tensor and its index alone, so that a device can make it where it is needed;
+//! exceptions are sparse structure (offsets before indices) and probabilities (a row sums to 1). Numbers are made by
+//! additions and multiplications of f64 only, and one division where a row sums to 1, which round the same everywhere.
+//!
+//! Where elements share memory through a stride of 0, they count once. Where they overlap otherwise, all memory from
+//! the first to the last is filled, and what depends on neighbours (masks, probabilities, sorted indices) is refused.
+
+mod bounds;
+mod class;
+mod distribution;
+mod domain;
+mod echo;
+mod on_device;
+mod place;
+mod probability;
+mod probe;
+mod reals;
+mod sparse;
+#[cfg(test)]
+mod tests;
+mod wholes;
+
+use lightbench_primitives::dtype::Family;
+use lightbench_primitives::random::Stream;
+use lightbench_project::fill::Fill;
+use lightbench_project::manifest::Distribution;
+use lightbench_project::tensor::Domain;
+use serde::{Deserialize, Serialize};
+
+use super::case::{Case, TensorCase};
+use super::element::load_reals;
+use super::layout::{Layout, LayoutError};
+
+pub use class::Class;
+pub use domain::{Along, DomainDraw, varies};
+pub use echo::{Change, Echo, Patch, changes, single_change};
+pub use on_device::{Made, Wanted, make, make_on_host};
+pub use probe::{exact_limit, probe_applies, probed_tensor};
+
+use probability::Probabilities;
+use reals::Reals;
+use wholes::Wholes;
+
+/// All that decides the inputs of a case: what is recorded, and enough to replay them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Recipe {
+    /// From the operating system, or given by a person.
+    pub seed: u64,
+    /// How the values are drawn.
+    pub draw: Draw,
+}
+
+/// How the values of inputs are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Draw {
+    /// Every tensor that allows this distribution has it; the others are as declared.
+    Distribution(Distribution),
+    /// As declared, but large floating-point tensors repeat their beginning: for a model of a device, which looks at what
+    /// a kernel does and hardly at the values. Never for a verdict.
+    Repeating,
+    /// Odd integers that need more bits than a lower precision has, times 0 and ±1 with few that are not 0: exact in
+    /// the accuracy of the task, lost in a lower one. Where [`probe_applies`] says so, results must be exact.
+    PrecisionProbe,
+    /// As declared, after a number of small changes.
+    Echo(Echo),
+    /// From the whole domain of each tensor: extreme values, and structure that random numbers do not have.
+    Domain(DomainDraw),
+}
+
+/// Why a case has no inputs. None of them can happen with a case of a checked project that fits the machine, but for
+/// [`InputError::SharedMemory`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InputError {
+    /// Sizes that describe no memory, or too much of it.
+    #[error("`{tensor}` cannot be made: {reason}")]
+    Layout {
+        /// The tensor.
+        tensor: String,
+        /// What is wrong with it.
+        reason: LayoutError,
+    },
+    /// The values depend on each other, and some of them would lie in the same place.
+    #[error(
+        "`{tensor}` cannot be made: its elements share memory, and its fill or domain keeps them apart"
+    )]
+    SharedMemory {
+        /// The tensor.
+        tensor: String,
+    },
+    /// No offsets are as long as they should be.
+    #[error("`{tensor}` cannot be made: {rows} rows of at most {longest} do not add up to {total}")]
+    Offsets {
+        /// The tensor.
+        tensor: String,
+        /// Rows that the offsets divide.
+        rows: u64,
+        /// Indices that a row can hold at most.
+        longest: u64,
+        /// What they should add up to.
+        total: u64,
+    },
+    /// Indices refer to a tensor that has no row offsets.
+    #[error(
+        "`{tensor}` cannot be made: the tensor that it refers to is not filled with row offsets"
+    )]
+    NotOffsets {
+        /// The tensor.
+        tensor: String,
+    },
+    /// The fill has no value, or none of this dtype.
+    #[error("`{tensor}` cannot be made: its fill has no value of its dtype")]
+    NoValue {
+        /// The tensor.
+        tensor: String,
+    },
+}
+
+/// The bytes of each tensor, by its index in the case; none for outputs. Gaps between elements hold poison (0xff).
+///
+/// # Errors
+/// A case that cannot have inputs: sizes that no memory holds, or fills that contradict them.
+pub fn generate(case: &Case, recipe: Recipe) -> Result<Vec<Option<Vec<u8>>>, InputError> {
+    (0..case.tensors.len()).map(|tensor| generate_tensor(case, tensor, recipe)).collect()
+}
+
+/// The bytes of one tensor, as [`generate`] makes them; none for outputs and for indices beyond the last tensor.
+///
+/// # Errors
+/// As [`generate`].
+pub fn generate_tensor(
+    case: &Case,
+    tensor: usize,
+    recipe: Recipe,
+) -> Result<Option<Vec<u8>>, InputError> {
+    let Some(made) = case.tensors.get(tensor) else { return Ok(None) };
+    let Some(fill) = made.role.fill() else { return Ok(None) };
+    if let Draw::Echo(echo) = recipe.draw {
+        return echoed(case, tensor, recipe.seed, echo);
+    }
+    let plan = Plan::of(case, tensor, fill, recipe)?;
+    if let Draw::Domain(_) = recipe.draw {
+        return match domain::class_of(&plan) {
+            Some(class) => domain::bytes(&plan, class).map(Some),
+            None => generate_tensor(case, tensor, domain::without_class(recipe)),
+        };
+    }
+    plan.bytes().map(Some)
+}
+
+/// The beginning of a large tensor that is nothing but that, again and again: gigabytes need not be made to be copied.
+///
+/// # Errors
+/// As [`generate`].
+pub fn repeated(case: &Case, tensor: usize, recipe: Recipe) -> Result<Option<Vec<u8>>, InputError> {
+    let Some(made) = case.tensors.get(tensor) else { return Ok(None) };
+    let Some(fill) = made.role.fill().filter(|_| recipe.draw == Draw::Repeating) else {
+        return Ok(None);
+    };
+    let plan = Plan::of(case, tensor, fill, recipe)?;
+    let repeats = made.dtype.family() == Family::Float
+        && !made.dtype.is_packed()
+        && made.domain != Domain::Probability
+        && made.elements > REPEATED as u64
+        && plan.layout.is_contiguous()
+        && plan.layout.bytes as u64 == made.bytes;
+    repeats.then(|| plan.beginning()).transpose()
+}
+
+/// The elements of a float tensor as f64, gaps included.
+fn widened(tensor: &TensorCase, content: &[u8]) -> Vec<u8> {
+    let mut reals = vec![0.0; usize::try_from(tensor.span).unwrap_or(0)];
+    load_reals(tensor.dtype, content, &mut reals);
+    reals.into_iter().flat_map(f64::to_le_bytes).collect()
+}
+
+/// The declared content, with what an echo changes.
+fn echoed(
+    case: &Case,
+    tensor: usize,
+    seed: u64,
+    echo: Echo,
+) -> Result<Option<Vec<u8>>, InputError> {
+    let draw = Draw::Distribution(Distribution::AsDeclared);
+    let mut made = generate_tensor(case, tensor, Recipe { seed, draw })?;
+    if let Some(made) = &mut made {
+        for Patch { offset, bytes } in echo.patches(case, tensor, seed)? {
+            if let Some(place) = made.get_mut(offset..offset + bytes.len()) {
+                place.copy_from_slice(&bytes);
+            }
+        }
+    }
+    Ok(made)
+}
+
+/// Elements after which [`Draw::Repeating`] begins again: a multiple of [`place::CHUNK`], so that no chunk is divided.
+const REPEATED: usize = 256 * place::CHUNK;
+
+/// One tensor about to be made.
+struct Plan<'a> {
+    case: &'a Case,
+    tensor: usize,
+    made: &'a TensorCase,
+    fill: &'a Fill<u64>,
+    layout: Layout,
+    /// Whether each element has a place of its own, one that others share through a stride of 0 at most.
+    apart: bool,
+    recipe: Recipe,
+    stream: Stream,
+}
+
+impl<'a> Plan<'a> {
+    fn of(
+        case: &'a Case,
+        tensor: usize,
+        fill: &'a Fill<u64>,
+        recipe: Recipe,
+    ) -> Result<Self, InputError> {
+        let made = &case.tensors[tensor];
+        let layout = Layout::of(made)
+            .map_err(|reason| InputError::Layout { tensor: made.name.clone(), reason })?
+            .without_repetition();
+        let apart = !layout.shares_memory();
+        let layout = if apart { layout } else { layout.whole_span() };
+        let stream = Stream::new(recipe.seed, tensor as u32);
+        Ok(Self { case, tensor, made, fill, layout, apart, recipe, stream })
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>, InputError> {
+        let dtype = self.made.dtype;
+        if dtype.is_packed() {
+            let random = matches!(self.fill, Fill::PackedWeights);
+            return self.place(|first, bytes| {
+                if random {
+                    reals::random_bytes(self.stream, first / 2, bytes);
+                } else {
+                    bytes.fill(0);
+                }
+            });
+        }
+        match dtype.family() {
+            Family::Float if self.made.domain == Domain::Probability => {
+                let mut rows = Probabilities::of(self)?;
+                self.place(|first, bytes| rows.chunk(first, bytes))
+            }
+            Family::Float if self.recipe.draw == Draw::Repeating => self.repeating(),
+            Family::Float => {
+                let mut reals = Reals::of(self)?;
+                self.place(|first, bytes| reals.chunk(first, bytes))
+            }
+            Family::Signed | Family::Unsigned | Family::Boolean => {
+                let mut wholes = Wholes::of(self)?;
+                self.place(|first, bytes| wholes.chunk(first, bytes))
+            }
+        }
+    }
+
+    /// What comes again and again.
+    fn beginning(&self) -> Result<Vec<u8>, InputError> {
+        let mut reals = Reals::of(self)?;
+        let mut beginning = vec![0; REPEATED * self.made.dtype.address_bytes() as usize];
+        let chunks = beginning.chunks_mut(place::CHUNK * self.made.dtype.address_bytes() as usize);
+        for (index, slice) in chunks.enumerate() {
+            reals.chunk((index * place::CHUNK) as u64, slice);
+        }
+        Ok(beginning)
+    }
+
+    /// The beginning, again and again.
+    fn repeating(&self) -> Result<Vec<u8>, InputError> {
+        let beginning = self.beginning()?;
+        self.place(|first, bytes| {
+            let start = (first as usize % REPEATED) * (beginning.len() / REPEATED);
+            bytes.copy_from_slice(&beginning[start..start + bytes.len()]);
+        })
+    }
+
+    fn place(&self, chunk: impl FnMut(u64, &mut [u8])) -> Result<Vec<u8>, InputError> {
+        place::place(&self.layout, self.made.dtype, chunk)
+            .map_err(|reason| self.layout_error(reason))
+    }
+
+    fn layout_error(&self, reason: LayoutError) -> InputError {
+        InputError::Layout { tensor: self.made.name.clone(), reason }
+    }
+
+    /// The last dimensions, if each of them has a place of its own.
+    fn inner_dims<const N: usize>(&self) -> Result<[u64; N], InputError> {
+        let mut inner = [1; N];
+        let sizes = self.made.dims.iter().zip(&self.made.strides);
+        let mut apart = self.apart;
+        for (slot, (dim, stride)) in inner.iter_mut().rev().zip(sizes.rev()) {
+            apart &= *dim == 1 || *stride > 0;
+            *slot = *dim;
+        }
+        if apart { Ok(inner) } else { Err(self.shared()) }
+    }
+
+    /// Refuses tensors whose elements share memory.
+    fn require_apart(&self) -> Result<(), InputError> {
+        if self.apart && self.layout.elements() == self.made.elements {
+            Ok(())
+        } else {
+            Err(self.shared())
+        }
+    }
+
+    fn shared(&self) -> InputError {
+        InputError::SharedMemory { tensor: self.made.name.clone() }
+    }
+
+    fn no_value(&self) -> InputError {
+        InputError::NoValue { tensor: self.made.name.clone() }
+    }
+}
