@@ -33,7 +33,7 @@ struct Sample {
 fn the_table_holds_for_what_the_compiler_makes_here() {
     let capability = ComputeCapability(9, 0);
     let Some(samples) = samples(capability) else { return };
-    let expansion = Expansion::of((9, 0)).unwrap();
+    let expansion = Expansion::from_compute_capability((9, 0)).unwrap();
     assert_eq!(expansion.compute_capability, (9, 0));
     let mut errors: Vec<f64> =
         samples.iter().map(|sample| error(&factors(expansion), sample)).collect();

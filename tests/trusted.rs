@@ -16,7 +16,7 @@ use lightbench_core::project::manifest::{Accuracy, Distribution, Init};
 use lightbench_core::project::tensor::{Domain, Role};
 use lightbench_core::project::{Candidate, Kernel, Purpose};
 use lightbench_core::tensors::{Case, TensorCase};
-use lightbench_core::virtual_gpu::{Access, Checks, Initial, Races, Schedule};
+use lightbench_core::virtual_gpu::{Access, Checks, InitialContent, Races, Schedule};
 use lightbench_core::worker::command::WorkerCommand;
 
 use crate::compiler;
@@ -90,7 +90,7 @@ impl Machine {
     }
 
     fn buffer(&mut self, bytes: &[u8]) -> BufferId {
-        let initial = Initial::Bytes(bytes.to_vec());
+        let initial = InitialContent::Bytes(bytes.to_vec());
         let length = bytes.len() as u64;
         self.device.allocate(BufferRequest::new("b", length, Access::ReadWrite, initial)).unwrap()
     }

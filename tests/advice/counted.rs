@@ -22,8 +22,8 @@ use lightbench_core::tensors::inputs::{Draw, Recipe, generate};
 use lightbench_core::tensors::{Case, TensorCase};
 use lightbench_core::verify::program::{ArgumentCase, LaunchStep, Program, Step};
 use lightbench_core::virtual_gpu::cost::expansion::Expansion;
-use lightbench_core::virtual_gpu::cost::time::{Begins, LaunchShape, modelled};
-use lightbench_core::virtual_gpu::{Access, Checks, Initial, Races};
+use lightbench_core::virtual_gpu::cost::time::{LaunchShape, LaunchStart, modelled};
+use lightbench_core::virtual_gpu::{Access, Checks, InitialContent, Races};
 use lightbench_core::worker::command::WorkerCommand;
 
 use crate::compiler;
@@ -129,7 +129,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn buffer(&mut self, buffer: Buffer, name: &str, bytes: u64, start: (Access, Initial)) {
+    fn buffer(&mut self, buffer: Buffer, name: &str, bytes: u64, start: (Access, InitialContent)) {
         let id = self.device.allocate(BufferRequest::new(name, bytes, start.0, start.1)).unwrap();
         self.names.insert(buffer, id);
         self.sizes.insert(id, usize::try_from(bytes).unwrap());
@@ -142,7 +142,7 @@ impl<'a> Run<'a> {
                 Step::Fill { buffer, element } => {
                     let id = self.names[buffer];
                     let content = element.repeat(self.sizes[&id] / element.len());
-                    self.device.set(id, Initial::Bytes(content)).unwrap();
+                    self.device.set(id, InitialContent::Bytes(content)).unwrap();
                 }
                 Step::Library(_) => panic!("a kernel is looked at"),
                 Step::Repeat { count, swap, steps } => {
@@ -178,7 +178,8 @@ impl<'a> Run<'a> {
         assert!(outcome.faults.is_empty(), "{:?}", outcome.faults);
         let counters = outcome.counters.unwrap();
         let capability = self.sheet.capability.compute_capability;
-        let expansion = Expansion::of((capability.major(), capability.minor()));
+        let expansion =
+            Expansion::from_compute_capability((capability.major(), capability.minor()));
         let modelled =
             modelled(&counters, &self.shape(step), &self.sheet.rates().unwrap(), expansion);
         self.situation.add_modelled(&modelled);
@@ -196,24 +197,24 @@ impl<'a> Run<'a> {
             warps_per_block: step.block.iter().product::<u32>().div_ceil(32),
             resident_blocks: resident,
             dram: None,
-            begins: Begins::First,
+            begins: LaunchStart::First,
         }
     }
 }
 
-fn tensor_start(tensor: &TensorCase, content: Option<Vec<u8>>) -> (Access, Initial) {
+fn tensor_start(tensor: &TensorCase, content: Option<Vec<u8>>) -> (Access, InitialContent) {
     match &tensor.role {
-        Role::Input { .. } => (Access::ReadOnly, Initial::Bytes(content.unwrap())),
-        Role::Inout { .. } => (Access::ReadWrite, Initial::Bytes(content.unwrap())),
+        Role::Input { .. } => (Access::ReadOnly, InitialContent::Bytes(content.unwrap())),
+        Role::Inout { .. } => (Access::ReadWrite, InitialContent::Bytes(content.unwrap())),
         Role::Output { init, .. } => (Access::ReadWrite, start(*init, tensor.bytes)),
     }
 }
 
-fn start(init: Init, bytes: u64) -> Initial {
+fn start(init: Init, bytes: u64) -> InitialContent {
     match init {
-        Init::Undefined => Initial::Unwritten,
+        Init::Undefined => InitialContent::Uninitialised,
         Init::ZeroEachLaunch | Init::ZeroOnce => {
-            Initial::Bytes(vec![0; usize::try_from(bytes).unwrap()])
+            InitialContent::Bytes(vec![0; usize::try_from(bytes).unwrap()])
         }
     }
 }

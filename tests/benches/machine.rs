@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use criterion::{Criterion, Throughput};
 use lightbench_core::virtual_gpu::machine::{
-    Access, Argument, Checks, DeviceShape, Initial, LaunchConfig, Machine, Races, Schedule,
+    Access, Argument, Checks, DeviceShape, InitialContent, LaunchConfig, Machine, Races, Schedule,
 };
 use lightbench_core::virtual_gpu::module::Module;
 
@@ -91,11 +91,13 @@ fn gemm() -> (Machine, LaunchConfig) {
     let ones = 1.5_f32.to_le_bytes().repeat(SIDE * SIDE);
     let mut arguments = Vec::new();
     for name in ["a", "b"] {
-        let initial = Initial::Bytes(ones.clone());
+        let initial = InitialContent::Bytes(ones.clone());
         let id = machine.buffer(name, bytes as u64, Access::ReadOnly, initial).unwrap();
         arguments.push(Argument::Buffer(id));
     }
-    let c = machine.buffer("c", bytes as u64, Access::ReadWrite, Initial::Unwritten).unwrap();
+    let c = machine
+        .buffer("c", bytes as u64, Access::ReadWrite, InitialContent::Uninitialised)
+        .unwrap();
     arguments.push(Argument::Buffer(c));
     for _ in 0..3 {
         arguments.push(Argument::Bytes((SIDE as u32).to_le_bytes().to_vec()));
@@ -131,7 +133,7 @@ fn arithmetic(criterion: &mut Criterion) {
     );
     let module = Module::load(&text).unwrap();
     let mut machine = Machine::new(DeviceShape::default());
-    let out = machine.buffer("out", 128, Access::ReadWrite, Initial::Unwritten).unwrap();
+    let out = machine.buffer("out", 128, Access::ReadWrite, InitialContent::Uninitialised).unwrap();
     let rounds = Argument::Bytes(100_000_u32.to_le_bytes().to_vec());
     let mut config = LaunchConfig::new([1; 3], [32, 1, 1], vec![Argument::Buffer(out), rounds]);
     let mut group = criterion.benchmark_group("straight arithmetic");
@@ -158,7 +160,8 @@ fn tensor_products(criterion: &mut Criterion) {
     ] {
         let module = Module::load(&products(types, sums, PRODUCTS)).unwrap();
         let mut machine = Machine::new(DeviceShape::default());
-        let out = machine.buffer("out", 128, Access::ReadWrite, Initial::Unwritten).unwrap();
+        let out =
+            machine.buffer("out", 128, Access::ReadWrite, InitialContent::Uninitialised).unwrap();
         let mut config = LaunchConfig::new([1; 3], [32, 1, 1], vec![Argument::Buffer(out)]);
         config.counters = false;
         config.checks = no_checks();

@@ -2,7 +2,7 @@
 //!
 //! `in` is read-only. Values are `normal`, `iota`, `iota%M`, one value for all elements, or a list.
 
-use lightbench_core::virtual_gpu::machine::{Access, Argument, BufferId, Initial, Machine};
+use lightbench_core::virtual_gpu::machine::{Access, Argument, BufferId, InitialContent, Machine};
 
 /// One argument.
 pub(super) enum Spec {
@@ -41,7 +41,8 @@ impl Spec {
             Self::Scalar(bytes) => (Argument::Bytes(bytes.clone()), None),
             Self::Buffer { element, count, access, bytes } => {
                 let length = (count * bytes_of(element, "0").len()) as u64;
-                let initial = bytes.clone().map_or(Initial::Unwritten, Initial::Bytes);
+                let initial =
+                    bytes.clone().map_or(InitialContent::Uninitialised, InitialContent::Bytes);
                 let buffer = machine.buffer(name, length, *access, initial).unwrap();
                 (Argument::Buffer(buffer), Some(buffer))
             }

@@ -102,7 +102,7 @@ fn sees_changes(
         for at in changed.into_iter().flat_map(|first| first..=last) {
             content[at] ^= 0x10;
         }
-        machine.device.set(buffer, Initial::Bytes(content)).unwrap();
+        machine.device.set(buffer, InitialContent::Bytes(content)).unwrap();
         let answer = machine.buffer(&[0xff; 16]);
         machine.run(&launches::still(machine.module, buffer, making, answer));
         let answer = machine.take(answer);

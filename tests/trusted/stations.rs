@@ -53,17 +53,17 @@ impl Direct for Rehearsal {
         let number = usize::from_le_bytes(name.try_into().unwrap());
         let bytes = OFFERED.lock().unwrap()[number].clone();
         match self.way {
-            Way::Works => self.set(buffer, Initial::Bytes(bytes)),
+            Way::Works => self.set(buffer, InitialContent::Bytes(bytes)),
             Way::Fails | Way::None => Err(DeviceError::Passing("not permitted".to_owned())),
         }
     }
 }
 
 impl Rehearsal {
-    fn poisoned(initial: Initial, bytes: u64) -> Initial {
+    fn poisoned(initial: InitialContent, bytes: u64) -> InitialContent {
         let mut given = initial.given(bytes as usize);
         given.resize(bytes as usize, POISON);
-        Initial::Bytes(given)
+        InitialContent::Bytes(given)
     }
 }
 
@@ -84,7 +84,7 @@ impl Device for Rehearsal {
         Ok(id)
     }
 
-    fn set(&mut self, buffer: BufferId, initial: Initial) -> Result<(), DeviceError> {
+    fn set(&mut self, buffer: BufferId, initial: InitialContent) -> Result<(), DeviceError> {
         self.device.set(buffer, Self::poisoned(initial, self.bytes[&buffer]))
     }
 

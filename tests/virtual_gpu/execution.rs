@@ -10,7 +10,8 @@ use lightbench_core::device::ComputeCapability;
 use lightbench_core::project::launch::Architecture;
 use lightbench_core::project::{Candidate, Kernel, Selection};
 use lightbench_core::virtual_gpu::{
-    Access, Argument, BufferId, Checks, DeviceShape, Initial, LaunchConfig, Machine, Module, Races,
+    Access, Argument, BufferId, Checks, DeviceShape, InitialContent, LaunchConfig, Machine, Module,
+    Races,
 };
 use lightbench_core::worker::command::WorkerCommand;
 
@@ -144,8 +145,9 @@ fn run_once(case: &Case, module: &Module, races: Races) -> (Vec<String>, usize) 
         problems.push(format!("printed {:?} instead of {:?}", report.printed, case.printed));
     }
     for (index, buffer, expected) in results {
-        let unwritten = machine.first_unwritten(buffer);
-        problems.extend(unwritten.map(|at| format!("argument {index}: byte {at} is not written")));
+        let uninitialised = machine.uninitialised(buffer);
+        let first = uninitialised.first().map(|range| range.start);
+        problems.extend(first.map(|at| format!("argument {index}: byte {at} is uninitialised")));
         let wrong = expected.problem(&machine.read(buffer));
         problems.extend(wrong.map(|problem| format!("argument {index}: {problem}")));
     }
@@ -172,13 +174,13 @@ fn argument<'a>(
             Argument::Bytes(members.iter().flat_map(pointer).collect())
         }
         Given::Input(bytes) => {
-            let initial = Initial::Bytes(bytes.clone());
+            let initial = InitialContent::Bytes(bytes.clone());
             Argument::Buffer(make(bytes.len(), Access::ReadOnly, initial))
         }
         Given::Buffer { initial, expected } => {
             let (length, initial) = match initial {
-                Initially::Unwritten(length) => (*length, Initial::Unwritten),
-                Initially::Bytes(bytes) => (bytes.len(), Initial::Bytes(bytes.clone())),
+                Initially::Unwritten(length) => (*length, InitialContent::Uninitialised),
+                Initially::Bytes(bytes) => (bytes.len(), InitialContent::Bytes(bytes.clone())),
             };
             let buffer = make(length, Access::ReadWrite, initial);
             results.push((index, buffer, expected));

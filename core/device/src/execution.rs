@@ -12,7 +12,7 @@ use lightbench_primitives::compute_capability::ComputeCapability;
 use lightbench_units::Seconds;
 use lightbench_virtual_gpu::cost::Counters;
 use lightbench_virtual_gpu::machine::Accepted;
-use lightbench_virtual_gpu::{Access, Blocks, Fault, FaultKind, Initial};
+use lightbench_virtual_gpu::{Access, BlockSelection, Fault, FaultKind, InitialContent};
 use serde::{Deserialize, Serialize};
 
 use super::attributes::DriverAttributes;
@@ -45,7 +45,7 @@ pub trait Device: fmt::Debug {
     /// # Errors
     ///
     /// The buffer is another device's, or the device was lost.
-    fn set(&mut self, buffer: BufferId, initial: Initial) -> Result<(), DeviceError>;
+    fn set(&mut self, buffer: BufferId, initial: InitialContent) -> Result<(), DeviceError>;
 
     /// Gives a buffer back.
     ///
@@ -123,7 +123,7 @@ pub trait Device: fmt::Debug {
     fn set_from(&mut self, buffer: BufferId, source: &mut dyn io::Read) -> Result<(), DeviceError> {
         let mut bytes = self.read(buffer)?.bytes;
         source.read_exact(&mut bytes).map_err(|error| DeviceError::Passing(error.to_string()))?;
-        self.set(buffer, Initial::Bytes(bytes))
+        self.set(buffer, InitialContent::Bytes(bytes))
     }
 
     /// Takes the code of [`crate::trusted`]: its launches may write to every buffer and are not checked. None where that
@@ -160,7 +160,11 @@ pub trait PartialLaunch {
     /// # Errors
     ///
     /// The launch is impossible, or blocks of the kernel may wait for each other.
-    fn launch_part(&mut self, launch: &Launch, blocks: Blocks) -> Result<Outcome, DeviceError>;
+    fn launch_part(
+        &mut self,
+        launch: &Launch,
+        blocks: BlockSelection,
+    ) -> Result<Outcome, DeviceError>;
 
     /// How what a block writes may depend on other blocks of the same launch: atomics, fences, strong accesses. None where
     /// it cannot.
@@ -284,7 +288,7 @@ pub struct BufferRequest {
     /// Who may write to it.
     pub access: Access,
     /// What it holds at first.
-    pub initial: Initial,
+    pub initial: InitialContent,
     /// Which of its ends lies at the edge of what is mapped.
     pub placement: Placement,
 }
@@ -305,7 +309,7 @@ pub enum Placement {
 impl BufferRequest {
     /// A buffer that starts on 256 bytes, as allocations do, at the left edge.
     #[must_use]
-    pub fn new(name: &str, bytes: u64, access: Access, initial: Initial) -> Self {
+    pub fn new(name: &str, bytes: u64, access: Access, initial: InitialContent) -> Self {
         let name = name.to_owned();
         Self { name, bytes, align: 256, access, initial, placement: Placement::Left }
     }

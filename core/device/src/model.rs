@@ -9,11 +9,12 @@ use lightbench_units::Bytes;
 use lightbench_virtual_gpu::cost::Counters;
 use lightbench_virtual_gpu::cost::expansion::Expansion;
 use lightbench_virtual_gpu::cost::time::{
-    Assumption, BAND, Begins, Bound, LaunchShape, Limit, Modelled, Withheld, modelled,
+    Assumption, BAND, Bound, LaunchShape, LaunchStart, LimitingResource, ModelError, Modelled,
+    modelled,
 };
 use lightbench_virtual_gpu::machine::OnFault;
 use lightbench_virtual_gpu::{
-    Blocks, Checks, FaultKind, LaunchConfig, LaunchError, Machine, Module, Races, Schedule,
+    BlockSelection, Checks, FaultKind, LaunchConfig, LaunchError, Machine, Module, Races, Schedule,
     TraceUse,
 };
 
@@ -47,7 +48,7 @@ pub(super) struct Grid {
     pub(super) residence: Option<Residence>,
     /// Bytes of all buffers: no grid moves more of them at least.
     pub(super) room: Bytes,
-    pub(super) begins: Begins,
+    pub(super) begins: LaunchStart,
 }
 
 /// Models one launch, and says what was counted. Buffers hold a part of its result afterwards, so that what it did wrong says nothing.
@@ -60,7 +61,7 @@ pub(super) fn launch(
     grid: &Grid,
     sheet: &DeviceSheet,
 ) -> Result<Launched, LaunchError> {
-    let withheld = |reason| Ok(Launched::withheld(Withheld::Nothing(reason)));
+    let withheld = |reason| Ok(Launched::withheld(ModelError::Nothing(reason)));
     let Some(rates) = sheet.rates() else {
         return withheld("the sheet does not state multiprocessors and clock");
     };
@@ -78,7 +79,7 @@ pub(super) fn launch(
             return withheld("a part of the grid without the rest does something wrong");
         }
         Err(Uncounted::Nothing) => {
-            return Ok(Launched::withheld(Withheld::NotCounted));
+            return Ok(Launched::withheld(ModelError::NotCounted));
         }
     };
     let threads = grid.config.block.iter().fold(1_u32, |all, side| all.saturating_mul(*side));
@@ -90,10 +91,10 @@ pub(super) fn launch(
         begins: grid.begins,
     };
     let capability = sheet.capability.compute_capability;
-    let expansion = Expansion::of((capability.0, capability.1));
+    let expansion = Expansion::from_compute_capability((capability.0, capability.1));
     let modelled = if grid.config.cooperative {
         // How often a block asks for the others depends on their order here, which is no GPU's: not even the bound holds.
-        Modelled::Withheld(Withheld::Nothing("its blocks wait for each other"))
+        Modelled::Withheld(ModelError::Nothing("its blocks wait for each other"))
     } else {
         modelled(&counters, &shape, &rates, expansion)
     };
@@ -107,7 +108,7 @@ pub(super) struct Launched {
 }
 
 impl Launched {
-    const fn withheld(reason: Withheld) -> Self {
+    const fn withheld(reason: ModelError) -> Self {
         Self { modelled: Modelled::Withheld(reason), counted: None }
     }
 
@@ -117,9 +118,9 @@ impl Launched {
         let least = counters.dram_read().least + counters.dram_written().least;
         let stays = sheet.l2.get().is_some_and(|l2| shape.dram.unwrap_or(least) <= l2);
         let dram = if stays { Some(Bytes(0)) } else { shape.dram };
-        let shape = LaunchShape { dram, begins: Begins::Behind, ..*shape };
+        let shape = LaunchShape { dram, begins: LaunchStart::AfterOthers, ..*shape };
         let capability = sheet.capability.compute_capability;
-        let expansion = Expansion::of((capability.0, capability.1));
+        let expansion = Expansion::from_compute_capability((capability.0, capability.1));
         Some(modelled(counters, &shape, &sheet.rates()?, expansion))
     }
 }
@@ -128,16 +129,17 @@ impl Launched {
 pub(super) fn fill(sheet: &DeviceSheet, bytes: Bytes) -> Modelled {
     let (Some(rates), Some(dram)) = (sheet.rates(), sheet.dram_bandwidth.get()) else {
         let reason = "the sheet does not state how fast memory is";
-        return Modelled::Withheld(Withheld::Nothing(reason));
+        return Modelled::Withheld(ModelError::Nothing(reason));
     };
     let work = bytes / dram;
-    let limit = if rates.launch >= work { Limit::Launch } else { Limit::Dram };
+    let limit =
+        if rates.launch >= work { LimitingResource::Launch } else { LimitingResource::Dram };
     Modelled::Bound(Bound {
         time: rates.launch + work,
         limit,
         waits: None,
         band: BAND,
-        parts: vec![(Limit::Dram, work)],
+        parts: vec![(LimitingResource::Dram, work)],
         waves: 0.0,
         assumptions: vec![Assumption::Launch(rates.launch)],
     })
@@ -169,27 +171,27 @@ impl Counting<'_> {
     fn whole(&mut self) -> Result<(Counters, Option<Bytes>), Uncounted> {
         let all = self.blocks();
         if all <= 2 * FEW.get() {
-            return Ok((self.count(Blocks::All, TRACED)?, None));
+            return Ok((self.count(BlockSelection::All, TRACED)?, None));
         }
-        let smaller = match self.count(Blocks::Sampled { most: FEW }, 0) {
+        let smaller = match self.count(BlockSelection::Sampled { most: FEW }, 0) {
             // Blocks that may wait for each other run all or not at all.
             Err(Uncounted::Refused(LaunchError::Sample(_))) => {
-                return Ok((self.count(Blocks::All, TRACED)?, None));
+                return Ok((self.count(BlockSelection::All, TRACED)?, None));
             }
             smaller => smaller?,
         };
         let each = smaller.total.warp_instructions / smaller.blocks.run.max(1);
         let most = (ENOUGH_STEPS / each.max(1)).clamp(2 * FEW.get(), MANY);
         let most = NonZeroU64::new(most).unwrap_or(FEW);
-        let larger = self.count(Blocks::Sampled { most }, TRACED)?;
+        let larger = self.count(BlockSelection::Sampled { most }, TRACED)?;
         let dram = extrapolated(&smaller, &larger).min(self.grid.room);
         Ok((larger, Some(dram)))
     }
 
-    fn count(&mut self, blocks: Blocks, traced: u32) -> Result<Counters, Uncounted> {
+    fn count(&mut self, blocks: BlockSelection, traced: u32) -> Result<Counters, Uncounted> {
         let caches = match blocks {
-            Blocks::All => self.sheet.cache_sizes(self.residence.shared),
-            Blocks::Sampled { .. } | Blocks::Range { .. } => None,
+            BlockSelection::All => self.sheet.cache_sizes(self.residence.shared),
+            BlockSelection::Sampled { .. } | BlockSelection::Range { .. } => None,
         };
         let config = LaunchConfig {
             checks: Checks { uninitialized: false, races: Races::Ignored },

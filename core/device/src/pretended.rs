@@ -4,7 +4,7 @@
 use lightbench_measure::energy::{Energy, Joules, NoEnergy, Window};
 use lightbench_measure::timing::{Clock, Mode, NoStamps, Reading};
 use lightbench_units::Seconds;
-use lightbench_virtual_gpu::{Checks, Initial, Races};
+use lightbench_virtual_gpu::{Checks, InitialContent, Races};
 use serde::{Deserialize, Serialize};
 
 use super::cards::Card;
@@ -107,7 +107,7 @@ impl Device for PretendedGpu {
         self.device.allocate(request)
     }
 
-    fn set(&mut self, buffer: BufferId, initial: Initial) -> Result<(), DeviceError> {
+    fn set(&mut self, buffer: BufferId, initial: InitialContent) -> Result<(), DeviceError> {
         self.device.set(buffer, initial)
     }
 
@@ -161,7 +161,7 @@ impl Device for PretendedGpu {
             let terms = (0..k).map(|term| left[row * k + term] * right[term * n + column]);
             bytes.extend(terms.sum::<f32>().to_le_bytes());
         }
-        self.device.set(c, Initial::Bytes(bytes))?;
+        self.device.set(c, InitialContent::Bytes(bytes))?;
         let used = LibraryUsed {
             name: "cuBLAS".to_owned(),
             version: "1.2.3".to_owned(),
@@ -173,11 +173,11 @@ impl Device for PretendedGpu {
 
     fn time(&mut self, work: &Work, sampling: Sampling) -> Result<Timed, DeviceError> {
         for buffer in &work.poison {
-            self.device.set(*buffer, Initial::Unwritten)?;
+            self.device.set(*buffer, InitialContent::Uninitialised)?;
         }
         for buffer in &work.clear {
             let bytes = self.device.read(*buffer)?.bytes.len();
-            self.device.set(*buffer, Initial::Bytes(vec![0; bytes]))?;
+            self.device.set(*buffer, InitialContent::Bytes(vec![0; bytes]))?;
         }
         let Readings { mut time, doing, .. } = self.readings;
         for operation in &work.timed {

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use lightbench_primitives::compute_capability::ComputeCapability;
 use lightbench_virtual_gpu::machine::VariableError;
-use lightbench_virtual_gpu::{FaultKind, Initial, LaunchError};
+use lightbench_virtual_gpu::{FaultKind, InitialContent, LaunchError};
 use serde::{Deserialize, Serialize};
 
 use super::error::{DeviceError, DriverError};
@@ -97,7 +97,7 @@ impl Device for ScriptedDevice {
         Ok(BufferId(self.buffers.len() - 1))
     }
 
-    fn set(&mut self, buffer: BufferId, initial: Initial) -> Result<(), DeviceError> {
+    fn set(&mut self, buffer: BufferId, initial: InitialContent) -> Result<(), DeviceError> {
         let known = self.buffer(buffer)?;
         *known = content(known.bytes.len(), initial);
         Ok(())
@@ -166,7 +166,7 @@ impl Device for ScriptedDevice {
     }
 }
 
-fn content(length: usize, initial: Initial) -> Content {
+fn content(length: usize, initial: InitialContent) -> Content {
     let mut bytes = initial.given(length);
     bytes.truncate(length);
     let hole = bytes.len()..length;

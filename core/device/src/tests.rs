@@ -6,7 +6,7 @@ mod spellings;
 mod variables;
 
 use lightbench_primitives::element::POISON;
-use lightbench_virtual_gpu::{Access, Initial};
+use lightbench_virtual_gpu::{Access, InitialContent};
 
 use super::scripted::{Act, ScriptedDevice};
 use super::*;
@@ -103,10 +103,10 @@ fn plain(module: ModuleId, kernel: &str, arguments: Vec<Argument>) -> Launch {
 /// A launch of `add` over four elements, and its output.
 fn adding(device: &mut dyn Device, access: Access) -> (Launch, BufferId, BufferId) {
     let module = load(device);
-    let x = Initial::Bytes(words(&[1, 2, 3, 4]));
+    let x = InitialContent::Bytes(words(&[1, 2, 3, 4]));
     let x = device.allocate(BufferRequest::new("x", 16, access, x)).unwrap();
     let y = device
-        .allocate(BufferRequest::new("y", 16, Access::ReadWrite, Initial::Unwritten))
+        .allocate(BufferRequest::new("y", 16, Access::ReadWrite, InitialContent::Uninitialised))
         .unwrap();
     let values = vec![
         Argument::Buffer(x),
@@ -151,7 +151,7 @@ fn buffers_live_from_launch_to_launch() {
 fn variables_live_as_long_as_their_module() {
     let script = [6, 7, 6, 8].map(|count| Act::Write(vec![(0, words(&[count]))]));
     check_with(&script, |device| {
-        let out = BufferRequest::new("out", 4, Access::ReadWrite, Initial::Unwritten);
+        let out = BufferRequest::new("out", 4, Access::ReadWrite, InitialContent::Uninitialised);
         let out = device.allocate(out).unwrap();
         let (first, second) = (load(device), load(device));
         for (module, expected) in [(first, 6), (first, 7), (second, 6), (first, 8)] {
@@ -167,10 +167,10 @@ fn variables_live_as_long_as_their_module() {
 fn a_buffer_is_set_again_and_given_back() {
     check(|device| {
         let (launch, x, y) = adding(device, Access::ReadOnly);
-        device.set(x, Initial::Bytes(words(&[5, 6, 7, 8]))).unwrap();
+        device.set(x, InitialContent::Bytes(words(&[5, 6, 7, 8]))).unwrap();
         device.launch(&launch).unwrap();
         assert_eq!(device.read(y).unwrap().bytes[..12], words(&[15, 16, 17]));
-        device.set(y, Initial::Unwritten).unwrap();
+        device.set(y, InitialContent::Uninitialised).unwrap();
         let content = device.read(y).unwrap();
         match device.description().kind {
             DeviceKind::Virtual => assert_eq!(content.unwritten.first(), Some(&(0..16))),

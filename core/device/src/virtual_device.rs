@@ -5,14 +5,14 @@ use std::ops::Range;
 use std::time::Duration;
 
 use lightbench_units::Bytes;
-use lightbench_virtual_gpu::cost::time::Begins;
+use lightbench_virtual_gpu::cost::time::LaunchStart;
 use lightbench_virtual_gpu::machine;
 use lightbench_virtual_gpu::machine::{
     Accesses, Approximation, BlockOrder, OnFault, TensorModel, WarpId,
 };
 use lightbench_virtual_gpu::{
-    Blocks, Checks, DeviceShape, Initial, LaunchConfig, LaunchError, Machine, Module, Races,
-    Schedule, TraceUse,
+    BlockSelection, Checks, DeviceShape, InitialContent, LaunchConfig, LaunchError, Machine,
+    Module, Races, Schedule, TraceUse,
 };
 
 use super::error::{DeviceError, OpenError};
@@ -165,7 +165,7 @@ impl VirtualDevice {
             counters: self.watch.counters,
             caches: None,
             trace: self.watch.trace.then(|| self.trace(launch)),
-            blocks: Blocks::All,
+            blocks: BlockSelection::All,
             block_order: self.watch.block_order,
             most_resident: self.watch.most_resident,
             max_steps: self.watch.max_steps,
@@ -221,7 +221,7 @@ impl Device for VirtualDevice {
         Ok(BufferId(self.buffers.len() - 1))
     }
 
-    fn set(&mut self, buffer: BufferId, initial: Initial) -> Result<(), DeviceError> {
+    fn set(&mut self, buffer: BufferId, initial: InitialContent) -> Result<(), DeviceError> {
         let buffer = self.buffer(buffer)?;
         self.machine.set(buffer, initial);
         Ok(())
@@ -263,7 +263,8 @@ impl Device for VirtualDevice {
                 *executions += 1;
                 continue;
             }
-            let begins = if known.is_empty() { Begins::First } else { Begins::Behind };
+            let begins =
+                if known.is_empty() { LaunchStart::First } else { LaunchStart::AfterOthers };
             let launched = match operation {
                 Operation::Launch { launch, residence } => {
                     let config = self.config(launch)?;
@@ -291,7 +292,7 @@ impl Device for VirtualDevice {
 
     fn read(&mut self, buffer: BufferId) -> Result<Content, DeviceError> {
         let buffer = self.buffer(buffer)?;
-        let unwritten = self.machine.unwritten(buffer);
+        let unwritten = self.machine.uninitialised(buffer);
         Ok(Content { bytes: self.machine.read(buffer), unwritten })
     }
 
@@ -301,7 +302,11 @@ impl Device for VirtualDevice {
 }
 
 impl PartialLaunch for VirtualDevice {
-    fn launch_part(&mut self, launch: &Launch, blocks: Blocks) -> Result<Outcome, DeviceError> {
+    fn launch_part(
+        &mut self,
+        launch: &Launch,
+        blocks: BlockSelection,
+    ) -> Result<Outcome, DeviceError> {
         let config = LaunchConfig { blocks, ..self.config(launch)? };
         let module = self.modules.get(launch.module.0).ok_or(DeviceError::Unknown("module"))?;
         run(&mut self.machine, module, &launch.kernel, config)
@@ -313,7 +318,7 @@ impl PartialLaunch for VirtualDevice {
     }
 
     fn written(&self, buffer: BufferId) -> Result<Vec<Range<usize>>, DeviceError> {
-        Ok(self.machine.written(self.buffer(buffer)?))
+        Ok(self.machine.initialised(self.buffer(buffer)?))
     }
 
     fn read_range(&self, buffer: BufferId, range: Range<usize>) -> Result<Vec<u8>, DeviceError> {

@@ -1,6 +1,6 @@
 //! Pictures of accesses whose cost everybody knows.
 
-use crate::virtual_gpu::error::Place;
+use crate::virtual_gpu::error::PtxLocation;
 use crate::virtual_gpu::machine::{AccessKind, AccessedMemory, WarpAccess};
 
 use super::{Picture, Units};
@@ -12,7 +12,7 @@ fn access(memory: AccessedMemory, bytes: u32, address: impl Fn(u64) -> Option<u6
         AccessedMemory::Shared => (None, 0),
     };
     WarpAccess {
-        place: Place::default(),
+        place: PtxLocation::default(),
         source_line: None,
         memory,
         kind: AccessKind::Load,

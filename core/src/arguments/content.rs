@@ -5,7 +5,7 @@ use lightbench_primitives::element::nearest;
 use lightbench_primitives::random::{Stream, whole};
 
 use super::{Buffer, Content};
-use crate::virtual_gpu::Initial;
+use crate::virtual_gpu::InitialContent;
 
 /// Why a buffer has no bytes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -44,11 +44,11 @@ impl Buffer {
         seed: u64,
         position: u32,
         read: impl FnOnce(&str, u64) -> Result<Vec<u8>, String>,
-    ) -> Result<Initial, ContentError> {
+    ) -> Result<InitialContent, ContentError> {
         let stream = Stream::new(seed, position);
         let c_type = self.c_type;
-        Ok(Initial::Bytes(match &self.content {
-            Content::Unwritten => return Ok(Initial::Unwritten),
+        Ok(InitialContent::Bytes(match &self.content {
+            Content::Unwritten => return Ok(InitialContent::Uninitialised),
             Content::Zeros => self.each(|_| 0),
             Content::Ones => self.each(|_| nearest(c_type.dtype(), 1.0)),
             Content::Iota => self.each(|index| iota(c_type, index)),

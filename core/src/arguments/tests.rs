@@ -5,14 +5,16 @@ use lightbench_primitives::scalar_value::ScalarValue;
 use proptest::prelude::*;
 
 use super::*;
-use crate::virtual_gpu::Initial;
+use crate::virtual_gpu::InitialContent;
 
 fn initial(spec: &str, seed: u64) -> Vec<u8> {
     let SpecKind::Buffer(buffer) = Spec::parse(spec).unwrap().kind else { panic!("{spec}") };
     let read = |file: &str, _: u64| Err(format!("nobody reads {file}"));
     match buffer.initial(seed, 0, read).unwrap() {
-        Initial::Bytes(bytes) => bytes,
-        Initial::Unwritten | Initial::Repeated(_) => panic!("{spec} holds something"),
+        InitialContent::Bytes(bytes) => bytes,
+        InitialContent::Uninitialised | InitialContent::Repeated(_) => {
+            panic!("{spec} holds something")
+        }
     }
 }
 
@@ -130,7 +132,7 @@ fn a_file_gives_the_bytes_and_must_have_as_many() {
         panic!("a buffer")
     };
     let given = |bytes: Vec<u8>| buffer.initial(0, 0, |_, _| Ok(bytes));
-    assert_eq!(given(vec![1, 2, 3, 4]), Ok(Initial::Bytes(vec![1, 2, 3, 4])));
+    assert_eq!(given(vec![1, 2, 3, 4]), Ok(InitialContent::Bytes(vec![1, 2, 3, 4])));
     assert!(given(vec![1, 2, 3]).unwrap_err().to_string().contains("3 bytes; the buffer has 4"));
 }
 

@@ -9,7 +9,7 @@ use super::job::Build;
 use super::occupancy::{Obstacle, Occupancy, Resident, occupancy};
 use crate::device::{DeviceSheet, Outcome};
 use crate::virtual_gpu::cost::expansion::Expansion;
-use crate::virtual_gpu::cost::time::{self, Begins, Bound, LaunchShape, Modelled, Withheld};
+use crate::virtual_gpu::cost::time::{self, Bound, LaunchShape, LaunchStart, ModelError, Modelled};
 
 /// A launch of a compiled kernel.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +60,7 @@ pub enum NotModelled {
     NoBlockFits(Vec<Obstacle>),
     /// The model itself says nothing.
     #[error(transparent)]
-    Withheld(#[from] Withheld),
+    Withheld(#[from] ModelError),
 }
 
 /// The modelled time of a launch that was counted.
@@ -76,7 +76,7 @@ pub fn modelled_time(
     if !outcome.faults.is_empty() {
         return Err(NotModelled::Faulted);
     }
-    let counters = outcome.counters.as_ref().ok_or(Withheld::NotCounted)?;
+    let counters = outcome.counters.as_ref().ok_or(ModelError::NotCounted)?;
     match launched.build {
         Build::AsWritten => return Err(NotModelled::AsWritten),
         Build::Optimised => {}
@@ -98,10 +98,10 @@ pub fn modelled_time(
         resident_blocks: resident.blocks,
         // All blocks were counted.
         dram: None,
-        begins: Begins::First,
+        begins: LaunchStart::First,
     };
     let capability = sheet.capability.compute_capability;
-    let expansion = Expansion::of((capability.0, capability.1));
+    let expansion = Expansion::from_compute_capability((capability.0, capability.1));
     match time::modelled(counters, &shape, &rates, expansion) {
         Modelled::Bound(bound) => Ok(ModelledTime { bound, resident }),
         Modelled::Withheld(reason) => Err(reason.into()),
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
     use crate::compile::Resources;
     use crate::units::Bytes;
-    use crate::virtual_gpu::cost::time::Limit;
+    use crate::virtual_gpu::cost::time::LimitingResource;
     use crate::virtual_gpu::cost::{BlocksRun, Counters};
 
     fn kernel(resources: Option<Resources>) -> KernelFacts {
@@ -176,7 +176,7 @@ mod tests {
     fn registers_decide_how_many_blocks_are_resident_and_memory_the_time() {
         let found = check(&copied(), &kernel(Some(resources(64))), Build::Optimised).unwrap();
         assert_eq!(found.resident.blocks, 4);
-        assert_eq!(found.bound.limit, Limit::Dram);
+        assert_eq!(found.bound.limit, LimitingResource::Dram);
         assert!(found.bound.time.0 > f64::from(1 << 31) / 4.8e12, "{:?}", found.bound.time);
         let found = check(&copied(), &kernel(Some(resources(32))), Build::Optimised).unwrap();
         assert_eq!(found.resident.blocks, 8);
@@ -190,7 +190,7 @@ mod tests {
         let found = check(&copied(), &assembled, Build::AsWritten);
         assert_eq!(found, Err(NotModelled::AsWritten));
         let found = check(&Outcome::default(), &assembled, Build::Optimised);
-        assert_eq!(found, Err(NotModelled::Withheld(Withheld::NotCounted)));
+        assert_eq!(found, Err(NotModelled::Withheld(ModelError::NotCounted)));
         let fault = crate::device::LaunchFault::Reported {
             kind: crate::virtual_gpu::FaultKind::OutOfBounds,
             kernel: "k".to_owned(),

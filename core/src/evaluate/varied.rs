@@ -7,7 +7,7 @@ use lightbench_tensors::inputs::Draw;
 
 use crate::project::Definition;
 use crate::project::manifest::Distribution;
-use crate::project::scalar::{Scalar, ScalarDomain};
+use crate::project::scalar::Scalar;
 use crate::project::workload::Workload;
 
 /// A copy of a workload with one scalar or one size changed.
@@ -117,6 +117,7 @@ mod tests {
     use lightbench_primitives::dtype::Dtype;
 
     use super::*;
+    use crate::project::scalar::ScalarDomain;
 
     #[test]
     fn other_values_stay_in_the_domain_and_in_the_type() {

@@ -4,7 +4,7 @@ use super::limiter::{Bottleneck, Limiter, known_busy};
 use super::playbook::{Gain, Technique, playbook};
 use super::situation::Situation;
 use crate::units::Fraction;
-use crate::virtual_gpu::cost::time::Limit;
+use crate::virtual_gpu::cost::time::LimitingResource;
 
 /// From this share of the speed of light on, what is left is rarely worth the work (AutoKernel moves on at 90 %).
 const NEAR_ENOUGH: f64 = 0.9;
@@ -60,7 +60,7 @@ pub enum End {
     /// The speed of light.
     SpeedOfLight,
     /// A unit that has as much to do as before.
-    Unit(Limit),
+    Unit(LimitingResource),
 }
 
 /// What to try next with a kernel whose bottleneck is known.

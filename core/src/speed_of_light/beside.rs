@@ -14,7 +14,7 @@ use super::situation::{Counted, CountedAt, LineCounts, Profile, lines};
 use crate::device::DeviceSheet;
 use crate::units::Seconds;
 use crate::virtual_gpu::cost::Counters;
-use crate::virtual_gpu::cost::time::Limit;
+use crate::virtual_gpu::cost::time::LimitingResource;
 
 /// What the launches of one kernel with one grid did together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -85,7 +85,7 @@ pub struct Beside {
     /// Whether most of its lanes had nothing to do, so that it is taken for whole warps.
     pub whole_warps: bool,
     /// What the counts alone would take in each unit: they weigh units against each other, and are no times.
-    pub weights: Vec<(Limit, Seconds)>,
+    pub weights: Vec<(LimitingResource, Seconds)>,
     /// What is known of the times of units in the timed workload.
     pub estimate: Estimate,
 }

@@ -10,7 +10,7 @@ use super::bound;
 use super::fact::Fact;
 use super::situation::{CountedAt, Situation};
 use crate::units::{Fraction, Seconds};
-use crate::virtual_gpu::cost::time::Limit;
+use crate::virtual_gpu::cost::time::LimitingResource;
 
 /// A unit that is busy for this share of the time is the limit. Nsight Compute's speed-of-light section draws the line
 /// between a busy unit and waiting at the same 60 %.
@@ -37,7 +37,7 @@ pub enum Bottleneck {
     /// The launch itself.
     Launch,
     /// A unit of the device does nothing else.
-    Unit(Limit),
+    Unit(LimitingResource),
     /// Changes of one place go one after the other.
     Atomics,
     /// What loads and stores ask for, wherever it is served from.
@@ -127,7 +127,7 @@ pub fn limiter(of: &Situation<'_>) -> Limiter {
 /// out.
 pub(super) fn known_busy<'a>(
     of: &'a Situation<'_>,
-) -> impl Iterator<Item = (Limit, Fraction)> + 'a {
+) -> impl Iterator<Item = (LimitingResource, Fraction)> + 'a {
     let is_known = match of.at {
         CountedAt::There => true,
         CountedAt::Beside(beside) => match beside.estimate {
@@ -145,7 +145,8 @@ fn there(of: &Situation<'_>) -> Limiter {
     let busiest = of.units.iter().max_by(|a, b| a.1.0.total_cmp(&b.1.0)).copied();
     // Where the queue at one address takes most of the time, it is the limit by itself.
     let is_busy = |work: Seconds| of.accounted().is_none_or(|time| (work / time).0 >= BUSY);
-    let queues = busiest.is_some_and(|(unit, work)| unit == Limit::Atomics && is_busy(work));
+    let queues =
+        busiest.is_some_and(|(unit, work)| unit == LimitingResource::Atomics && is_busy(work));
     if !queues && let Some(fact) = atomics(of) {
         return Limiter::of(Bottleneck::Atomics, vec![fact]);
     }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::fact::Fact;
 use super::limiter::{Bottleneck, Waste};
 use super::situation::Situation;
-use crate::virtual_gpu::cost::time::Limit;
+use crate::virtual_gpu::cost::time::LimitingResource;
 
 const TEXT: &str = include_str!("../../../assets/playbook.ron");
 
@@ -201,21 +201,21 @@ impl Technique {
 
     /// Whether a unit has less to do with it.
     #[must_use]
-    pub fn spares(&self, limit: Limit) -> bool {
+    pub fn spares(&self, limit: LimitingResource) -> bool {
         self.spares.contains(&match limit {
-            Limit::Launch => Unit::Launches,
-            Limit::GlobalWavefronts => Unit::L1,
-            Limit::L2 => Unit::L2,
-            Limit::Dram => Unit::Dram,
-            Limit::Shared => Unit::Shared,
-            Limit::Issue => Unit::Issue,
-            Limit::Single
-            | Limit::Double
-            | Limit::Half
-            | Limit::Integer
-            | Limit::Special
-            | Limit::Tensor => Unit::Pipes,
-            Limit::Atomics => Unit::Atomics,
+            LimitingResource::Launch => Unit::Launches,
+            LimitingResource::GlobalWavefronts => Unit::L1,
+            LimitingResource::L2 => Unit::L2,
+            LimitingResource::Dram => Unit::Dram,
+            LimitingResource::Shared => Unit::Shared,
+            LimitingResource::Issue => Unit::Issue,
+            LimitingResource::Single
+            | LimitingResource::Double
+            | LimitingResource::Half
+            | LimitingResource::Integer
+            | LimitingResource::Special
+            | LimitingResource::Tensor => Unit::Pipes,
+            LimitingResource::Atomics => Unit::Atomics,
         })
     }
 
@@ -231,23 +231,25 @@ impl Technique {
 pub fn relief(against: Bottleneck) -> Option<Relief> {
     use super::bound::Limit as Light;
     Some(match against {
-        Bottleneck::Launch | Bottleneck::Unit(Limit::Launch) | Bottleneck::Bound(Light::Launch) => {
-            Relief::Launch
-        }
-        Bottleneck::Unit(Limit::GlobalWavefronts | Limit::L2 | Limit::Dram)
-        | Bottleneck::Bound(Light::Dram | Light::L2) => Relief::Memory,
-        Bottleneck::Unit(Limit::Shared) => Relief::Shared,
-        Bottleneck::Unit(Limit::Issue) => Relief::Issue,
+        Bottleneck::Launch
+        | Bottleneck::Unit(LimitingResource::Launch)
+        | Bottleneck::Bound(Light::Launch) => Relief::Launch,
         Bottleneck::Unit(
-            Limit::Single
-            | Limit::Double
-            | Limit::Half
-            | Limit::Integer
-            | Limit::Special
-            | Limit::Tensor,
+            LimitingResource::GlobalWavefronts | LimitingResource::L2 | LimitingResource::Dram,
+        )
+        | Bottleneck::Bound(Light::Dram | Light::L2) => Relief::Memory,
+        Bottleneck::Unit(LimitingResource::Shared) => Relief::Shared,
+        Bottleneck::Unit(LimitingResource::Issue) => Relief::Issue,
+        Bottleneck::Unit(
+            LimitingResource::Single
+            | LimitingResource::Double
+            | LimitingResource::Half
+            | LimitingResource::Integer
+            | LimitingResource::Special
+            | LimitingResource::Tensor,
         )
         | Bottleneck::Bound(Light::Pipe(_) | Light::Special) => Relief::Compute,
-        Bottleneck::Atomics | Bottleneck::Unit(Limit::Atomics) => Relief::Atomics,
+        Bottleneck::Atomics | Bottleneck::Unit(LimitingResource::Atomics) => Relief::Atomics,
         Bottleneck::Traffic | Bottleneck::Waste(Waste::Sectors) => Relief::Memory,
         Bottleneck::Waste(Waste::Banks) => Relief::Shared,
         Bottleneck::Waste(Waste::Lanes) => Relief::Issue,

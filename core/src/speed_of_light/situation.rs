@@ -14,7 +14,7 @@ use crate::compile::facts::{Facts, LaunchFacts};
 use crate::device::{ComputeCapability, DeviceSheet};
 use crate::project::launch::plan::PlannedStep;
 use crate::units::{Bytes, BytesPerSecond, Hertz, Seconds};
-use crate::virtual_gpu::cost::time::{Bound, Limit, Modelled};
+use crate::virtual_gpu::cost::time::{Bound, LimitingResource, Modelled};
 use crate::virtual_gpu::cost::{BlocksRun, Counters, Counts, InstructionClass, Kind};
 
 /// What is known.
@@ -33,7 +33,7 @@ pub struct Situation<'a> {
     /// What its launches did.
     pub counted: Option<Counted>,
     /// How long what they did keeps each unit busy at least.
-    pub units: Vec<(Limit, Seconds)>,
+    pub units: Vec<(LimitingResource, Seconds)>,
     /// Whether the model says that waiting decides.
     pub waits: bool,
     /// The time that was taken, or the middle of what is modelled.
@@ -58,7 +58,7 @@ pub struct Profile {
     /// What its launches did.
     pub counted: Counted,
     /// How long what they did keeps each unit busy at least.
-    pub units: Vec<(Limit, Seconds)>,
+    pub units: Vec<(LimitingResource, Seconds)>,
     /// Whether the model says that waiting decides.
     pub waits: bool,
     /// The shortest and the longest time that the model can imagine, where it can say anything.
@@ -370,7 +370,11 @@ pub fn lines(counters: &Counters) -> Vec<LineCounts> {
 const MOST_ADDED: u64 = 1024;
 
 /// Adds the times of units, and says whether waiting decides instead.
-fn add_modelled(units: &mut Vec<(Limit, Seconds)>, modelled: &Modelled, executions: f64) -> bool {
+fn add_modelled(
+    units: &mut Vec<(LimitingResource, Seconds)>,
+    modelled: &Modelled,
+    executions: f64,
+) -> bool {
     match modelled {
         Modelled::Bound(bound) => {
             for (limit, time) in &bound.parts {

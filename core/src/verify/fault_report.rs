@@ -7,7 +7,7 @@ use super::subject::Origins;
 use crate::device::LaunchFault;
 use crate::project::launch::expectation;
 use crate::virtual_gpu::module::SourceLine;
-use crate::virtual_gpu::{FaultKind, OtherSide};
+use crate::virtual_gpu::{ConflictingAccess, FaultKind};
 
 /// What a kernel did wrong while it ran.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -108,7 +108,7 @@ impl From<LaunchFault> for FaultReport {
     }
 }
 
-fn other(other: OtherSide) -> OtherReport {
+fn other(other: ConflictingAccess) -> OtherReport {
     OtherReport {
         block: other.block,
         thread: other.thread,

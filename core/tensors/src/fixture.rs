@@ -23,7 +23,7 @@ pub fn case(accuracy: Accuracy, tensors: Vec<TensorCase>) -> Case {
     Case { workload: "test".to_owned(), purpose: Purpose::Verify, accuracy, subnormals, tensors }
 }
 
-pub(super) fn input(name: &str, dtype: Dtype, dims: &[u64], fill: Fill<u64>) -> TensorCase {
+pub fn input(name: &str, dtype: Dtype, dims: &[u64], fill: Fill<u64>) -> TensorCase {
     tensor(name, dtype, dims, Role::Input { fill })
 }
 
@@ -31,7 +31,7 @@ pub fn output(dtype: Dtype, dims: &[u64], compare: Comparator<u64>) -> TensorCas
     tensor("y", dtype, dims, Role::Output { init: Init::Undefined, compare })
 }
 
-pub(super) fn elementwise(terms: u64) -> Comparator<u64> {
+pub fn elementwise(terms: u64) -> Comparator<u64> {
     Comparator::Elementwise { terms, factor: 4.0, rms: true }
 }
 
@@ -58,7 +58,7 @@ fn tensor(name: &str, dtype: Dtype, dims: &[u64], role: Role<u64>) -> TensorCase
 }
 
 /// The same with other strides.
-pub(super) fn strided(tensor: TensorCase, strides: &[u64]) -> TensorCase {
+pub fn strided(tensor: TensorCase, strides: &[u64]) -> TensorCase {
     let reach: u64 = tensor.dims.iter().zip(strides).map(|(dim, stride)| (dim - 1) * stride).sum();
     let span = reach + 1;
     let bytes = (span * tensor.dtype.bits()).div_ceil(8);
@@ -66,6 +66,6 @@ pub(super) fn strided(tensor: TensorCase, strides: &[u64]) -> TensorCase {
 }
 
 /// The same in another domain.
-pub(super) fn within(tensor: TensorCase, domain: Domain<u64>) -> TensorCase {
+pub fn within(tensor: TensorCase, domain: Domain<u64>) -> TensorCase {
     TensorCase { domain, ..tensor }
 }

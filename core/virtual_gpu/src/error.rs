@@ -1,19 +1,18 @@
-//! Why a module is refused: every problem with its place in the PTX and, where known, in the source.
+//! Errors in a module: each with its location in the PTX and, where known, in the source.
 
 use std::fmt;
 
 pub use super::isa::refusal::Refusal;
 use super::module::SourceLine;
-pub use super::ptx::token::Place;
+pub use super::ptx::token::PtxLocation;
 
-/// One problem of a module.
+/// An error in a module.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct LoadError {
-    /// Where in the PTX.
-    pub place: Place,
-    /// Where in the source, if a `.loc` says so.
+    /// Location in the PTX.
+    pub place: PtxLocation,
+    /// Location in the source, if there is a `.loc` directive.
     pub source_line: Option<SourceLine>,
-    /// What is wrong.
     pub problem: Problem,
 }
 
@@ -28,93 +27,81 @@ impl fmt::Display for LoadError {
     }
 }
 
-/// What can be wrong with a module.
+/// The kinds of errors in a module.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
-    /// The text is not PTX.
-    #[error("found {found} where {expected} should be")]
+    /// The text is not valid PTX.
+    #[error("expected {expected}, found {found}")]
     Syntax {
-        /// The token that is there.
+        /// The token that was found.
         found: String,
-        /// What PTX wants there.
+        /// The token that PTX requires.
         expected: &'static str,
     },
-    /// The text is longer than any module may be.
-    #[error("the text has {bytes} bytes; a module may have {limit}")]
-    TooLong {
-        /// Its length.
-        bytes: usize,
-        /// The limit.
-        limit: usize,
-    },
-    /// Something of which a module may have only so much.
+    /// The text is longer than the limit.
+    #[error("the text has {bytes} bytes; the limit of a module is {limit}")]
+    TooLong { bytes: usize, limit: usize },
+    /// A limit of the number of items is exceeded.
     #[error("more than {limit} {what}")]
     TooMany {
-        /// What there is too much of.
+        /// The kind of item.
         what: &'static str,
-        /// The limit.
         limit: u64,
     },
-    /// Errors stop being reported here.
+    /// Further errors are not reported.
     #[error("more errors follow; only the first {0} are reported")]
     MoreErrors(usize),
-    /// An instruction, or a part of it, that cannot be executed.
+    /// An instruction that is unknown, invalid or not supported.
     #[error(transparent)]
     Instruction(#[from] Refusal),
-    /// A name that nothing declares.
+    /// An undeclared name.
     #[error("{kind} `{name}` is not declared")]
     Undeclared {
-        /// What kind of name is wanted.
+        /// The kind of name that is required.
         kind: &'static str,
-        /// The name.
         name: String,
     },
     /// A name that is declared twice in one scope.
     #[error("`{name}` is declared twice")]
-    Twice {
-        /// The name.
-        name: String,
-    },
+    Twice { name: String },
     /// An operand of the wrong kind.
-    #[error("operand {position} of `{instruction}` is {found}; {expected} is wanted")]
+    #[error("operand {position} of `{instruction}` is {found}; expected {expected}")]
     Operand {
-        /// The instruction as it is written.
+        /// The instruction with its modifiers.
         instruction: String,
-        /// Which operand, counted from one.
+        /// The operand, counted from one.
         position: usize,
-        /// What is there.
+        /// The operand that was found.
         found: String,
-        /// What should be there.
+        /// The operand that is required.
         expected: String,
     },
-    /// Too few or too many operands.
-    #[error("`{instruction}` has {found} operands; {expected} are wanted")]
+    /// A wrong number of operands.
+    #[error("`{instruction}` has {found} operands; expected {expected}")]
     OperandCount {
-        /// The instruction as it is written.
+        /// The instruction with its modifiers.
         instruction: String,
-        /// How many there are.
+        /// The number of operands found.
         found: usize,
-        /// How many there should be, in words.
+        /// The number of operands required, in words.
         expected: String,
     },
-    /// A declaration that makes no sense.
+    /// An invalid declaration.
     #[error("{what} `{name}` {reason}")]
     Declaration {
-        /// What is declared.
+        /// The kind of declaration.
         what: &'static str,
-        /// Its name.
         name: String,
-        /// What is wrong with it.
+        /// Why the declaration is invalid.
         reason: String,
     },
-    /// Arguments of a call that do not fit what is called.
+    /// A call whose arguments do not match the callee.
     #[error("the call of `{callee}` passes {found}; it takes {expected}")]
     Call {
-        /// What is called.
         callee: String,
-        /// What is passed.
+        /// The arguments found.
         found: String,
-        /// What it takes.
+        /// The parameters of the callee.
         expected: String,
     },
 }

@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use lightbench_core::virtual_gpu::{
-    Access, Argument, DeviceShape, Initial, LaunchConfig, Machine, Module,
+    Access, Argument, DeviceShape, InitialContent, LaunchConfig, Machine, Module,
 };
 
 /// Instructions of a warp that a launch may take.
@@ -25,7 +25,7 @@ fuzz_target!(|text: &str| {
     };
     for kernel in module.kernels().take(2) {
         let mut machine = Machine::new(shape);
-        let bytes = Initial::Bytes(vec![1; 1024]);
+        let bytes = InitialContent::Bytes(vec![1; 1024]);
         let Ok(buffer) = machine.buffer("b", 1024, Access::ReadWrite, bytes) else { return };
         let parameters = kernel.parameters.iter();
         let arguments = parameters.map(|parameter| match parameter.bytes {

@@ -19,7 +19,7 @@ use lightbench_core::device::{
     BufferId, BufferRequest, Content, Description, Device, DeviceError, Image,
 };
 use lightbench_core::verify::fault_report::FaultReport;
-use lightbench_core::virtual_gpu::{LoadError, Place};
+use lightbench_core::virtual_gpu::{LoadError, PtxLocation};
 use serde_json::json;
 
 use crate::args::Launch;
@@ -189,6 +189,6 @@ fn unloaded(error: &DeviceError, code: &Code, arguments: &Launch) -> Outcome {
 }
 
 fn load_problem(problem: &LoadError, code: &Code) -> String {
-    let Place { line, column, .. } = problem.place;
+    let PtxLocation { line, column, .. } = problem.place;
     faults::at_ptx(&problem.problem.to_string(), (line, column), problem.source_line.as_ref(), code)
 }

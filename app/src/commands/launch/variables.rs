@@ -2,7 +2,7 @@
 
 use lightbench_core::arguments::{Spec, SpecKind};
 use lightbench_core::device::{Device, ModuleId};
-use lightbench_core::virtual_gpu::Initial;
+use lightbench_core::virtual_gpu::InitialContent;
 
 use super::{POINTER_BYTES, refused, request, unlaunched};
 use crate::args::Launch;
@@ -45,11 +45,13 @@ impl Variable {
                 let size = usize::try_from(buffer.size()).map_err(|error| error.to_string())?;
                 let initial = buffer.initial(seed, position, request::read_bytes);
                 match initial.map_err(|error| error.to_string())? {
-                    Initial::Unwritten => Err(format!(
+                    InitialContent::Uninitialised => Err(format!(
                         "`{}` says no content: write `=zeros` or values behind it",
                         self.value.text
                     )),
-                    initial @ (Initial::Bytes(_) | Initial::Repeated(_)) => Ok(initial.given(size)),
+                    initial @ (InitialContent::Bytes(_) | InitialContent::Repeated(_)) => {
+                        Ok(initial.given(size))
+                    }
                 }
             }
         }

@@ -18,7 +18,7 @@ use lightbench_core::speed_of_light::fact::Fact;
 use lightbench_core::speed_of_light::limiter::{Bottleneck, Limiter};
 use lightbench_core::units::Seconds;
 use lightbench_core::verify::verdict::WorkloadStanding;
-use lightbench_core::virtual_gpu::error::Place;
+use lightbench_core::virtual_gpu::error::PtxLocation;
 use lightbench_core::virtual_gpu::machine::{AccessKind, AccessedMemory, WarpAccess, WarpId};
 
 use super::{NOW, SIZE, State, evaluations, press};
@@ -110,7 +110,7 @@ const SOLVED: &[(Fact, f64)] = &[(Fact::LoadSectors, 4.0), (Fact::StoreSectors, 
 fn seen(apart: u64) -> Recording {
     let start = 1 << 40;
     let access = |round: u64| WarpAccess {
-        place: Place::default(),
+        place: PtxLocation::default(),
         source_line: None,
         memory: AccessedMemory::Global,
         kind: AccessKind::Load,
@@ -137,7 +137,7 @@ fn seen(apart: u64) -> Recording {
 fn seen_in_banks() -> Recording {
     let lanes = std::array::from_fn(|lane| Some(128 * lane as u64));
     let access = WarpAccess {
-        place: Place::default(),
+        place: PtxLocation::default(),
         source_line: None,
         memory: AccessedMemory::Shared,
         kind: AccessKind::Load,

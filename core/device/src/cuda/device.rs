@@ -9,7 +9,7 @@ use cudarc::driver::sys::{CUdeviceptr, CUresult};
 use lightbench_primitives::element::POISON;
 use lightbench_ptx::header;
 use lightbench_virtual_gpu::machine::{BufferError, VariableError};
-use lightbench_virtual_gpu::{Access, FaultKind, Initial, LaunchError};
+use lightbench_virtual_gpu::{Access, FaultKind, InitialContent, LaunchError};
 
 use super::cublas::Cublas;
 use super::driver::{
@@ -70,7 +70,7 @@ struct Buffer {
 }
 
 impl Buffer {
-    fn set(&mut self, initial: Initial, staging: &mut Staging) -> Result<(), DeviceError> {
+    fn set(&mut self, initial: InitialContent, staging: &mut Staging) -> Result<(), DeviceError> {
         let given = initial.given(self.memory.length());
         if given.len() < self.memory.length() {
             self.memory.fill(POISON)?;
@@ -339,7 +339,7 @@ impl Device for CudaDevice {
         Ok(BufferId(self.buffers.len() - 1))
     }
 
-    fn set(&mut self, buffer: BufferId, initial: Initial) -> Result<(), DeviceError> {
+    fn set(&mut self, buffer: BufferId, initial: InitialContent) -> Result<(), DeviceError> {
         self.context.enter()?;
         let buffer = self.buffers.get_mut(buffer.0).and_then(Option::as_mut);
         buffer.ok_or(DeviceError::Unknown("buffer"))?.set(initial, &mut self.staging)

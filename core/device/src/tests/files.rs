@@ -80,7 +80,8 @@ fn differences(device: &mut dyn Device, file: &File) -> Result<Found, DeviceErro
                     Rights::Read => Access::ReadOnly,
                     Rights::Write => Access::ReadWrite,
                 };
-                let initial = content.clone().map_or(Initial::Unwritten, Initial::Bytes);
+                let initial =
+                    content.clone().map_or(InitialContent::Uninitialised, InitialContent::Bytes);
                 let buffer = device.allocate(BufferRequest::new(name, *length, access, initial))?;
                 buffers.insert(name.as_str(), buffer);
                 Argument::Buffer(buffer)

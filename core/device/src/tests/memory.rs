@@ -35,7 +35,7 @@ fn one_thread(device: &mut dyn Device, kernel: &str, arguments: Vec<Argument>) -
 }
 
 fn request(bytes: u64, align: u64, placement: Placement) -> BufferRequest {
-    let initial = Initial::Bytes(vec![3; usize::try_from(bytes).unwrap()]);
+    let initial = InitialContent::Bytes(vec![3; usize::try_from(bytes).unwrap()]);
     let request = BufferRequest::new("target", bytes, Access::ReadWrite, initial);
     BufferRequest { align, placement, ..request }
 }
@@ -114,7 +114,7 @@ fn a_write_far_behind_a_buffer_faults() {
 #[test]
 fn a_buffer_is_aligned_as_asked_and_no_further_from_its_edge() {
     check(|device| {
-        let out = BufferRequest::new("out", 8, Access::ReadWrite, Initial::Unwritten);
+        let out = BufferRequest::new("out", 8, Access::ReadWrite, InitialContent::Uninitialised);
         let out = device.allocate(out).unwrap();
         for (bytes, align) in [(1, 1), (20, 4), (22, 2), (100, 16), (300, 256)] {
             for placement in [Placement::Left, Placement::Right, Placement::OddMultiple] {
@@ -149,7 +149,7 @@ fn memory_that_was_given_back_is_used_again() {
             let placement = if round % 2 == 0 { Placement::Left } else { Placement::Right };
             let buffer = device.allocate(request(3 << 20, 16, placement)).unwrap();
             assert!(device.read(buffer).unwrap().bytes.iter().all(|byte| *byte == 3));
-            device.set(buffer, Initial::Bytes(vec![round; 5])).unwrap();
+            device.set(buffer, InitialContent::Bytes(vec![round; 5])).unwrap();
             let content = device.read(buffer).unwrap();
             assert_eq!(content.bytes[..5], [round; 5]);
             match device.description().kind {
@@ -169,7 +169,7 @@ fn many_buffers_live_side_by_side() {
         let named = |index: u8| {
             let bytes = vec![index; 1 + usize::from(index)];
             let request = request(bytes.len() as u64, 1, Placement::Right);
-            BufferRequest { initial: Initial::Bytes(bytes), ..request }
+            BufferRequest { initial: InitialContent::Bytes(bytes), ..request }
         };
         let made: Vec<_> = (0..200).map(|index| device.allocate(named(index)).unwrap()).collect();
         for (index, buffer) in (0_u8..).zip(&made) {
@@ -203,7 +203,7 @@ fn contents_pass_to_a_file_and_back() {
             |step: usize| (0..BYTES).map(|at| (at / step % 251) as u8).collect::<Vec<_>>();
         let (first, second) = (pattern(1), pattern(3));
         for placement in [Placement::Left, Placement::Right] {
-            let initial = Initial::Bytes(first.clone());
+            let initial = InitialContent::Bytes(first.clone());
             let request = BufferRequest::new("passed", BYTES as u64, Access::ReadWrite, initial);
             let buffer = device.allocate(BufferRequest { placement, ..request }).unwrap();
             let mut passed = Vec::new();
@@ -223,7 +223,7 @@ fn a_buffer_at_an_odd_multiple_has_its_bytes_and_its_bounds() {
     check(|device| {
         let target = device.allocate(request(20, 4, Placement::OddMultiple)).unwrap();
         assert_eq!(device.read(target).unwrap().bytes, [3; 20]);
-        device.set(target, Initial::Bytes(vec![5; 7])).unwrap();
+        device.set(target, InitialContent::Bytes(vec![5; 7])).unwrap();
         let content = device.read(target).unwrap();
         assert_eq!(content.bytes[..7], [5; 7]);
         if device.description().kind == DeviceKind::Virtual {

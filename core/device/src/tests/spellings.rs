@@ -11,11 +11,16 @@ mod recorded;
 fn agrees(device: &mut dyn Device, module: ModuleId, index: usize, case: &Case<'_>) -> bool {
     let results = 8 * u64::from(kernel::GRID * kernel::BLOCK);
     let out = device
-        .allocate(BufferRequest::new("out", results, Access::ReadWrite, Initial::Unwritten))
+        .allocate(BufferRequest::new(
+            "out",
+            results,
+            Access::ReadWrite,
+            InitialContent::Uninitialised,
+        ))
         .unwrap();
     let operands = case.operands();
     let length = operands.len() as u64;
-    let given = Initial::Bytes(operands);
+    let given = InitialContent::Bytes(operands);
     let given = device.allocate(BufferRequest::new("in", length, Access::ReadOnly, given)).unwrap();
     let launch = Launch {
         module,

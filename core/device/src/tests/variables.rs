@@ -37,7 +37,7 @@ const PTX: &str = "
 
 fn of(device: &mut dyn Device) -> (ModuleId, BufferId) {
     let module = device.load(Image { ptx: PTX, cubin: None }).unwrap();
-    let out = BufferRequest::new("out", 24, Access::ReadWrite, Initial::Bytes(vec![0; 24]));
+    let out = BufferRequest::new("out", 24, Access::ReadWrite, InitialContent::Bytes(vec![0; 24]));
     (module, device.allocate(out).unwrap())
 }
 

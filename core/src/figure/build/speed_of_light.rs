@@ -7,7 +7,7 @@ use super::super::{
 use crate::speed_of_light::bound::{Amount, Bound, Limit};
 use crate::speed_of_light::share::Share;
 use crate::units::{Fraction, Seconds};
-use crate::virtual_gpu::cost::time::Limit as Counted;
+use crate::virtual_gpu::cost::time::LimitingResource as Counted;
 
 /// A unit.
 #[derive(Clone, Debug)]

@@ -6,7 +6,9 @@ use super::{Estimate, LaunchCounts, Sample, Target, TargetLaunch, product};
 use crate::device::DeviceSheet;
 use crate::units::{Bytes, Seconds};
 use crate::virtual_gpu::cost::expansion::Expansion;
-use crate::virtual_gpu::cost::time::{Begins, LaunchShape, Limit, Modelled, modelled};
+use crate::virtual_gpu::cost::time::{
+    LaunchShape, LaunchStart, LimitingResource, Modelled, modelled,
+};
 use crate::virtual_gpu::cost::{BlocksRun, Counters};
 
 /// A thread's share of the work differs by no more than this: then one small workload is like the timed one.
@@ -20,7 +22,7 @@ pub(super) fn estimate(
     nearest: &Small<'_>,
     small: &[Small<'_>],
     of: &Target<'_>,
-) -> (Estimate, Vec<(Limit, Seconds)>) {
+) -> (Estimate, Vec<(LimitingResource, Seconds)>) {
     let more = of.density() / nearest.density();
     let alike = nearest.times_by_work(of).filter(|_| (1.0 / ALIKE..=ALIKE).contains(&more));
     if let Some(times) = alike {
@@ -43,7 +45,7 @@ fn line<'a>(
     nearest: &Small<'_>,
     small: &'a [Small<'_>],
     of: &Target<'_>,
-) -> Option<(&'a str, Vec<(Limit, Seconds)>)> {
+) -> Option<(&'a str, Vec<(LimitingResource, Seconds)>)> {
     let own = nearest.density();
     let far = |small: &Small<'_>| (small.density() / own).ln().abs();
     let other = small.iter().max_by(|a, b| far(a).total_cmp(&far(b)))?;
@@ -68,9 +70,9 @@ fn line<'a>(
 }
 
 /// What no unit can need more of: the least that any sample says whose threads have less to do than the target's.
-fn at_most(small: &[Small<'_>], of: &Target<'_>) -> Option<Vec<(Limit, Seconds)>> {
+fn at_most(small: &[Small<'_>], of: &Target<'_>) -> Option<Vec<(LimitingResource, Seconds)>> {
     let fewer = small.iter().filter(|small| small.density() <= of.density());
-    let mut least: Option<Vec<(Limit, Seconds)>> = None;
+    let mut least: Option<Vec<(LimitingResource, Seconds)>> = None;
     for times in fewer.filter_map(|small| small.times_by_work(of)) {
         least = Some(match least {
             None => times,
@@ -81,12 +83,18 @@ fn at_most(small: &[Small<'_>], of: &Target<'_>) -> Option<Vec<(Limit, Seconds)>
 }
 
 /// Whether nothing is beyond what no unit can need more of.
-fn is_within(times: &[(Limit, Seconds)], most: Option<&[(Limit, Seconds)]>) -> bool {
+fn is_within(
+    times: &[(LimitingResource, Seconds)],
+    most: Option<&[(LimitingResource, Seconds)]>,
+) -> bool {
     let most_of = |limit| most?.iter().find(|(known, _)| *known == limit).map(|(_, time)| *time);
     times.iter().all(|(limit, time)| most_of(*limit).is_none_or(|most| *time <= most))
 }
 
-fn lesser(known: Vec<(Limit, Seconds)>, times: &[(Limit, Seconds)]) -> Vec<(Limit, Seconds)> {
+fn lesser(
+    known: Vec<(LimitingResource, Seconds)>,
+    times: &[(LimitingResource, Seconds)],
+) -> Vec<(LimitingResource, Seconds)> {
     let both = known.into_iter().map(|(limit, time)| {
         let other = times.iter().find(|(known, _)| *known == limit).map_or(Seconds(0.0), |it| it.1);
         (limit, if other < time { other } else { time })
@@ -118,7 +126,11 @@ impl Counts {
     }
 
     /// What each unit needs for a launch of the target, if its threads do what these did.
-    fn times(&self, of: &TargetLaunch, sheet: &DeviceSheet) -> Option<Vec<(Limit, Seconds)>> {
+    fn times(
+        &self,
+        of: &TargetLaunch,
+        sheet: &DeviceSheet,
+    ) -> Option<Vec<(LimitingResource, Seconds)>> {
         let rates = sheet.rates()?;
         let (threads, blocks) = (product(of.block).max(1), product(of.grid));
         let Counted { total, classes, kinds, .. } = &self.counted;
@@ -140,10 +152,10 @@ impl Counts {
             resident_blocks: of.resident.unwrap_or(1),
             // What goes to memory depends on caches, and is the bound's business.
             dram: Some(Bytes(0)),
-            begins: Begins::Behind,
+            begins: LaunchStart::AfterOthers,
         };
         let capability = sheet.capability.compute_capability;
-        let expansion = Expansion::of((capability.0, capability.1));
+        let expansion = Expansion::from_compute_capability((capability.0, capability.1));
         let Modelled::Bound(bound) = modelled(&counters, &shape, &rates, expansion) else {
             return None;
         };
@@ -153,19 +165,19 @@ impl Counts {
 }
 
 /// Whether a unit belongs to the multiprocessors.
-const fn is_inside(limit: Limit) -> bool {
+const fn is_inside(limit: LimitingResource) -> bool {
     match limit {
-        Limit::Launch | Limit::L2 | Limit::Dram => false,
-        Limit::Issue
-        | Limit::Single
-        | Limit::Double
-        | Limit::Half
-        | Limit::Integer
-        | Limit::Special
-        | Limit::Tensor
-        | Limit::GlobalWavefronts
-        | Limit::Shared
-        | Limit::Atomics => true,
+        LimitingResource::Launch | LimitingResource::L2 | LimitingResource::Dram => false,
+        LimitingResource::Issue
+        | LimitingResource::Single
+        | LimitingResource::Double
+        | LimitingResource::Half
+        | LimitingResource::Integer
+        | LimitingResource::Special
+        | LimitingResource::Tensor
+        | LimitingResource::GlobalWavefronts
+        | LimitingResource::Shared
+        | LimitingResource::Atomics => true,
     }
 }
 
@@ -200,7 +212,7 @@ impl<'a> Small<'a> {
     }
 
     /// What each unit needs for all launches of the target, thread for thread; none where it has others.
-    fn times(&self, of: &Target<'_>) -> Option<Vec<(Limit, Seconds)>> {
+    fn times(&self, of: &Target<'_>) -> Option<Vec<(LimitingResource, Seconds)>> {
         if self.launches.len() != of.launches.len() {
             return None;
         }
@@ -214,14 +226,14 @@ impl<'a> Small<'a> {
     }
 
     /// The same, piece of work for piece of work.
-    fn times_by_work(&self, of: &Target<'_>) -> Option<Vec<(Limit, Seconds)>> {
+    fn times_by_work(&self, of: &Target<'_>) -> Option<Vec<(LimitingResource, Seconds)>> {
         let more = of.density() / self.density();
         let times = self.times(of)?.into_iter();
         Some(times.map(|(limit, time)| (limit, time * more)).collect())
     }
 
     /// What the counts alone would take in each unit.
-    pub(super) fn weights(&self, sheet: &DeviceSheet) -> Vec<(Limit, Seconds)> {
+    pub(super) fn weights(&self, sheet: &DeviceSheet) -> Vec<(LimitingResource, Seconds)> {
         let mut all = Vec::new();
         for launch in &self.launches {
             for (limit, time) in launch.times(&launch.itself, sheet).unwrap_or_default() {
@@ -232,7 +244,7 @@ impl<'a> Small<'a> {
     }
 }
 
-fn add_time(all: &mut Vec<(Limit, Seconds)>, limit: Limit, time: Seconds) {
+fn add_time(all: &mut Vec<(LimitingResource, Seconds)>, limit: LimitingResource, time: Seconds) {
     match all.iter_mut().find(|(known, _)| *known == limit) {
         Some((_, sum)) => *sum = *sum + time,
         None => all.push((limit, time)),

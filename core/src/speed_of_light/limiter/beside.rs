@@ -8,7 +8,7 @@ use super::{
     mostly_launch, near_the_bound, waiting,
 };
 use crate::units::{Bytes, Fraction, Seconds};
-use crate::virtual_gpu::cost::time::Limit;
+use crate::virtual_gpu::cost::time::LimitingResource;
 
 /// Bytes of a sector.
 const SECTOR: u64 = 32;
@@ -101,7 +101,7 @@ fn traffic(of: &Situation<'_>, beside: &Beside) -> Option<String> {
 
 /// The unit of the multiprocessors that is busy longest.
 struct Busiest {
-    unit: Limit,
+    unit: LimitingResource,
     work: Seconds,
     busy: Fraction,
     share: Share,

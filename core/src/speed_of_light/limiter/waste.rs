@@ -4,7 +4,7 @@ use super::super::fact::Fact;
 use super::super::situation::Situation;
 use super::Waste;
 use crate::units::Seconds;
-use crate::virtual_gpu::cost::time::Limit;
+use crate::virtual_gpu::cost::time::LimitingResource;
 
 /// A unit that does at least this part of what the most loaded one does is worth relieving.
 const HEAVY: f64 = 0.5;
@@ -23,31 +23,33 @@ pub(super) struct Wasted {
 }
 
 impl Wasted {
-    pub(super) fn is_in(&self, unit: Limit) -> bool {
+    pub(super) fn is_in(&self, unit: LimitingResource) -> bool {
         is_in(self.waste, unit)
     }
 }
 
 /// Whether a waste takes time of a unit.
-const fn is_in(waste: Waste, unit: Limit) -> bool {
+const fn is_in(waste: Waste, unit: LimitingResource) -> bool {
     match unit {
-        Limit::Launch | Limit::Atomics => false,
-        Limit::GlobalWavefronts | Limit::L2 | Limit::Dram => matches!(waste, Waste::Sectors),
-        Limit::Shared => matches!(waste, Waste::Banks),
-        Limit::Issue
-        | Limit::Single
-        | Limit::Double
-        | Limit::Half
-        | Limit::Integer
-        | Limit::Special
-        | Limit::Tensor => matches!(waste, Waste::Lanes),
+        LimitingResource::Launch | LimitingResource::Atomics => false,
+        LimitingResource::GlobalWavefronts | LimitingResource::L2 | LimitingResource::Dram => {
+            matches!(waste, Waste::Sectors)
+        }
+        LimitingResource::Shared => matches!(waste, Waste::Banks),
+        LimitingResource::Issue
+        | LimitingResource::Single
+        | LimitingResource::Double
+        | LimitingResource::Half
+        | LimitingResource::Integer
+        | LimitingResource::Special
+        | LimitingResource::Tensor => matches!(waste, Waste::Lanes),
     }
 }
 
 /// The largest waste of those that count, in a unit that has much to do; what units have to do are weights.
 pub(super) fn largest(
     of: &Situation<'_>,
-    weights: &[(Limit, Seconds)],
+    weights: &[(LimitingResource, Seconds)],
     counts: impl Fn(Waste) -> bool,
 ) -> Option<Wasted> {
     let heaviest = weights.iter().map(|(_, time)| time.0).fold(0.0, f64::max);

@@ -6,7 +6,7 @@ use crate::speed_of_light::beside::{
 };
 use crate::speed_of_light::limiter::{Bottleneck, Cause, Waste, limiter};
 use crate::speed_of_light::situation::{Counted, CountedAt, DeviceNumbers, Profile, Situation};
-use crate::virtual_gpu::cost::time::Limit;
+use crate::virtual_gpu::cost::time::LimitingResource;
 use crate::virtual_gpu::cost::{Counts, InstructionClass};
 
 /// Passes over shared memory that a block of 256 threads takes: some at once, and some for each unit of work of a thread.
@@ -55,7 +55,7 @@ fn carried(small: &[(&'static str, u64, f64)], each: u64) -> Profile {
 fn check(small: &[(&'static str, u64, f64)], each: u64, expected: &(&str, Estimate, Option<f64>)) {
     let profile = carried(small, each);
     let CountedAt::Beside(beside) = &profile.at else { panic!("{:?}", profile.at) };
-    let shared = profile.units.iter().find(|(unit, _)| *unit == Limit::Shared);
+    let shared = profile.units.iter().find(|(unit, _)| *unit == LimitingResource::Shared);
     // 1000 blocks for each multiprocessor, three times.
     let passes = shared.map(|(_, time)| (time.0 * 1.98e9 / 3000.0).round());
     assert_eq!((beside.workload.as_str(), beside.estimate.clone(), passes), *expected);
@@ -86,14 +86,14 @@ fn whole_numbers_that_are_drawn_alike_come_before_likeness_of_size() {
     assert!(beside.sentence().contains("drawn otherwise"), "{}", beside.sentence());
 }
 
-fn beside(estimate: Estimate, heaviest: Limit) -> CountedAt {
+fn beside(estimate: Estimate, heaviest: LimitingResource) -> CountedAt {
     CountedAt::Beside(Beside {
         device: "virtual:h200".to_owned(),
         workload: "small".to_owned(),
         scale: 1.0,
         data_differs: false,
         whole_warps: false,
-        weights: vec![(heaviest, Seconds(1.0)), (Limit::Single, Seconds(0.1))],
+        weights: vec![(heaviest, Seconds(1.0)), (LimitingResource::Single, Seconds(0.1))],
         estimate,
     })
 }
@@ -105,7 +105,7 @@ fn check_limit(estimate: Estimate, busy: f64, conflicts: u64, expected: Bottlene
     let mut counted = Counted::default();
     counted.total.shared_wavefronts = 1000 * conflicts;
     counted.total.shared_bank_conflicts = 1000 * conflicts - 1000;
-    let at = beside(estimate, Limit::Shared);
+    let at = beside(estimate, LimitingResource::Shared);
     let situation = Situation {
         device: DeviceNumbers::of(h200()),
         work: &work,
@@ -113,7 +113,7 @@ fn check_limit(estimate: Estimate, busy: f64, conflicts: u64, expected: Bottlene
         launches_run: None,
         code: None,
         counted: Some(counted),
-        units: vec![(Limit::Shared, Seconds(busy * 1e-6))],
+        units: vec![(LimitingResource::Shared, Seconds(busy * 1e-6))],
         waits: false,
         time: Some(Seconds(10e-6)),
         soonest: None,
@@ -131,13 +131,13 @@ fn check_limit(estimate: Estimate, busy: f64, conflicts: u64, expected: Bottlene
 #[test]
 fn only_what_the_counts_permit_is_concluded() {
     let waits = Bottleneck::Waiting(Cause::Dependencies);
-    check_limit(Estimate::Alike, 8.0, 1, Bottleneck::Unit(Limit::Shared));
+    check_limit(Estimate::Alike, 8.0, 1, Bottleneck::Unit(LimitingResource::Shared));
     check_limit(Estimate::Alike, 4.0, 1, waits);
     // More than all of the time: the counts do not carry over.
     check_limit(Estimate::Alike, 20.0, 1, Bottleneck::Unknown);
     check_limit(Estimate::AtMost, 4.0, 1, waits);
     // No other unit can be.
-    check_limit(Estimate::AtMost, 8.0, 1, Bottleneck::Unit(Limit::Shared));
+    check_limit(Estimate::AtMost, 8.0, 1, Bottleneck::Unit(LimitingResource::Shared));
     check_limit(Estimate::AtMost, 20.0, 1, Bottleneck::Unknown);
     check_limit(Estimate::None, 0.0, 1, Bottleneck::Unknown);
     // A ratio carries over, whatever the totals do.

@@ -11,7 +11,7 @@ use crate::speed_of_light::standing::{Bounds, NoStanding, Standing, standing};
 use crate::speed_of_light::than::{Than, Unlike};
 use crate::speed_of_light::verdict_line::{Performance, Time, VerdictLine};
 use crate::units::Fraction;
-use crate::virtual_gpu::cost::time::Limit;
+use crate::virtual_gpu::cost::time::LimitingResource;
 
 /// Measured cold by events, with this interval.
 fn events(median: f64, low: f64, high: f64) -> Timing {
@@ -205,7 +205,7 @@ fn a_run_is_held_against_the_previous_and_the_best() {
 #[test]
 fn the_whole_sentence() {
     let (stands, nothing) = (stands(300e-6), Advice::Nothing);
-    let limiter = limited(Bottleneck::Unit(Limit::Dram), Some(0.82));
+    let limiter = limited(Bottleneck::Unit(LimitingResource::Dram), Some(0.82));
     let timing = events(300e-6, 299e-6, 301e-6);
     let performance = Performance {
         standing: Some(&stands),
@@ -271,6 +271,9 @@ fn a_time_below_the_bound_is_said_and_nothing_else() {
 #[test]
 fn limits_of_the_bound_read_like_those_of_the_model() {
     let words = |bottleneck| limited(bottleneck, None).words();
-    assert_eq!(words(Bottleneck::Bound(bound::Limit::Dram)), words(Bottleneck::Unit(Limit::Dram)));
+    assert_eq!(
+        words(Bottleneck::Bound(bound::Limit::Dram)),
+        words(Bottleneck::Unit(LimitingResource::Dram))
+    );
     assert_eq!(words(Bottleneck::Unknown), "what is not known");
 }

@@ -9,7 +9,7 @@ use crate::speed_of_light::fact::Fact;
 use crate::speed_of_light::limiter::{Bottleneck, Cause, limiter};
 use crate::speed_of_light::playbook::{Gain, Technique, Tier, playbook};
 use crate::speed_of_light::situation::{Counted, CountedAt, DeviceNumbers, Situation, Touched};
-use crate::virtual_gpu::cost::time::Limit;
+use crate::virtual_gpu::cost::time::LimitingResource;
 
 /// What the limiter itself looks at.
 const OF_THE_LIMITER: [Fact; 5] = [
@@ -129,7 +129,12 @@ fn near_the_speed_of_light_nothing_is_advised() {
 }
 
 #[track_caller]
-fn check_limit(units: &[(Limit, f64)], time: Option<f64>, waits: bool, expected: Bottleneck) {
+fn check_limit(
+    units: &[(LimitingResource, f64)],
+    time: Option<f64>,
+    waits: bool,
+    expected: Bottleneck,
+) {
     let work = work(1 << 30, 0, &[]);
     let situation = Situation {
         units: units.iter().map(|(limit, time)| (*limit, Seconds(*time))).collect(),
@@ -142,10 +147,14 @@ fn check_limit(units: &[(Limit, f64)], time: Option<f64>, waits: bool, expected:
 
 #[test]
 fn a_busy_unit_is_the_limit_and_an_idle_one_is_not() {
-    let units = [(Limit::Dram, 2e-6), (Limit::Shared, 8e-6), (Limit::Issue, 1e-6)];
-    check_limit(&units, Some(10e-6), false, Bottleneck::Unit(Limit::Shared));
+    let units = [
+        (LimitingResource::Dram, 2e-6),
+        (LimitingResource::Shared, 8e-6),
+        (LimitingResource::Issue, 1e-6),
+    ];
+    check_limit(&units, Some(10e-6), false, Bottleneck::Unit(LimitingResource::Shared));
     check_limit(&units, Some(20e-6), false, Bottleneck::Waiting(Cause::Dependencies));
-    check_limit(&units, None, false, Bottleneck::Unit(Limit::Shared));
+    check_limit(&units, None, false, Bottleneck::Unit(LimitingResource::Shared));
     check_limit(&units, None, true, Bottleneck::Waiting(Cause::Dependencies));
     check_limit(&units, Some(f64::NAN), false, Bottleneck::Waiting(Cause::Dependencies));
     check_limit(&[], Some(10e-6), false, Bottleneck::Unknown);
@@ -173,7 +182,8 @@ fn a_queue_at_one_address_is_the_limit_and_private_counts_are_advised() {
     total.global_load_bytes = 32_000;
     (total.atomics, total.atomic_requests, total.atomic_sectors) = (32_000, 1000, 19_000);
     let counted = Some(counted);
-    let units = vec![(Limit::Dram, Seconds(42e-6)), (Limit::Atomics, Seconds(50e-3))];
+    let units =
+        vec![(LimitingResource::Dram, Seconds(42e-6)), (LimitingResource::Atomics, Seconds(50e-3))];
     let check = |time: Option<f64>, expected: Bottleneck, words: &str| {
         let time = time.map(Seconds);
         let (counted, units) = (counted.clone(), units.clone());
@@ -185,7 +195,7 @@ fn a_queue_at_one_address_is_the_limit_and_private_counts_are_advised() {
         let names = advised.iter().map(|suggestion| suggestion.technique.id.as_str());
         assert!(names.into_iter().any(|id| id == "private-counts"), "{words}");
     };
-    let queue = Bottleneck::Unit(Limit::Atomics);
+    let queue = Bottleneck::Unit(LimitingResource::Atomics);
     check(Some(50e-3), queue, "atomics to one address (100 % busy)");
     check(None, queue, "atomics to one address");
     // Something else takes the time, and most of what goes to L2 are atomics.
@@ -195,7 +205,12 @@ fn a_queue_at_one_address_is_the_limit_and_private_counts_are_advised() {
 /// A kernel with a load of 4 bytes a thread that is counted twice, in so many of 100 microseconds for each unit; a model's own
 /// bound where that is given.
 #[track_caller]
-fn check_gain(units: &[(Limit, f64)], least: Option<f64>, technique: &str, expected: Option<&str>) {
+fn check_gain(
+    units: &[(LimitingResource, f64)],
+    least: Option<f64>,
+    technique: &str,
+    expected: Option<&str>,
+) {
     let work = work(1 << 20, 0, &[]);
     let mut counted = Counted::default();
     let total = &mut counted.total;
@@ -220,29 +235,39 @@ fn check_gain(units: &[(Limit, f64)], least: Option<f64>, technique: &str, expec
 fn no_gain_is_promised_beyond_a_unit_that_is_not_spared() {
     let wide = "1.1 to 1.5 times as fast";
     check_gain(&[], None, "vector-loads", Some(wide));
-    check_gain(&[(Limit::Dram, 50.0)], None, "vector-loads", Some(wide));
+    check_gain(&[(LimitingResource::Dram, 50.0)], None, "vector-loads", Some(wide));
     check_gain(
-        &[(Limit::Dram, 80.0), (Limit::Shared, 70.0)],
+        &[(LimitingResource::Dram, 80.0), (LimitingResource::Shared, 70.0)],
         None,
         "vector-loads",
         Some("1.1 to 1.2 times as fast, where DRAM is the limit"),
     );
-    check_gain(&[(Limit::Dram, 93.0)], None, "vector-loads", None);
+    check_gain(&[(LimitingResource::Dram, 93.0)], None, "vector-loads", None);
     // It is spared, or the counts do not carry over.
-    check_gain(&[(Limit::Issue, 93.0)], None, "vector-loads", Some(wide));
-    check_gain(&[(Limit::Dram, 180.0)], None, "vector-loads", Some(wide));
-    check_gain(&[(Limit::Issue, 93.0)], None, "bulk-copies", Some("about 1.1 times as fast"));
-    check_gain(&[(Limit::Shared, 93.0)], None, "bulk-copies", None);
-    check_gain(&[(Limit::Dram, 93.0)], None, "keep-in-registers", Some("up to 2.0 times as fast"));
+    check_gain(&[(LimitingResource::Issue, 93.0)], None, "vector-loads", Some(wide));
+    check_gain(&[(LimitingResource::Dram, 180.0)], None, "vector-loads", Some(wide));
     check_gain(
-        &[(Limit::Dram, 93.0), (Limit::Shared, 60.0)],
+        &[(LimitingResource::Issue, 93.0)],
+        None,
+        "bulk-copies",
+        Some("about 1.1 times as fast"),
+    );
+    check_gain(&[(LimitingResource::Shared, 93.0)], None, "bulk-copies", None);
+    check_gain(
+        &[(LimitingResource::Dram, 93.0)],
+        None,
+        "keep-in-registers",
+        Some("up to 2.0 times as fast"),
+    );
+    check_gain(
+        &[(LimitingResource::Dram, 93.0), (LimitingResource::Shared, 60.0)],
         None,
         "keep-in-registers",
         Some("up to 1.7 times as fast, where shared memory is the limit"),
     );
     // The band of a model has no unit to blame, and no technique either.
-    check_gain(&[(Limit::Dram, 57.0)], None, "vector-loads", Some(wide));
-    check_gain(&[(Limit::Dram, 57.0)], Some(58.0), "vector-loads", None);
+    check_gain(&[(LimitingResource::Dram, 57.0)], None, "vector-loads", Some(wide));
+    check_gain(&[(LimitingResource::Dram, 57.0)], Some(58.0), "vector-loads", None);
 }
 
 #[test]
@@ -251,7 +276,7 @@ fn what_a_model_counted_is_near_the_least_though_its_band_is_not() {
     let bound = bound(&work);
     let least = bound.bound().time * 1.04;
     let situation = Situation {
-        units: vec![(Limit::Dram, least)],
+        units: vec![(LimitingResource::Dram, least)],
         time: Some(least * 1.7),
         soonest: Some(least),
         bound: Some(&bound),

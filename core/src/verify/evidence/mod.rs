@@ -31,7 +31,7 @@ use crate::virtual_gpu::ptx::parse::parse;
 use crate::virtual_gpu::ptx::tree::{
     Body, Declaration, Function, FunctionKind, InitialValue, Statement,
 };
-use crate::virtual_gpu::{LoadError, Place};
+use crate::virtual_gpu::{LoadError, PtxLocation};
 use globals::Variables;
 use index::Index;
 use places::{Assembly, Places, Text};
@@ -80,7 +80,7 @@ pub enum Unreadable {
     #[error("braces are nested more than {limit} deep at {place} of the PTX", limit = Scopes::DEEPEST)]
     TooDeep {
         /// The brace.
-        place: Place,
+        place: PtxLocation,
     },
 }
 
@@ -194,7 +194,7 @@ impl<'t> Search<'_, 't> {
         &self,
         evidence: Evidence,
         what: String,
-        place: Place,
+        place: PtxLocation,
         places: &Places<'_, 't>,
     ) -> Found {
         let source = places.source();
@@ -210,12 +210,17 @@ impl<'t> Search<'_, 't> {
     }
 
     /// An assembly statement, with the instruction that follows its beginning.
-    fn assembly(&self, block: Assembly, next: Option<Place>, places: &Places<'_, 't>) -> Found {
+    fn assembly(
+        &self,
+        block: Assembly,
+        next: Option<PtxLocation>,
+        places: &Places<'_, 't>,
+    ) -> Found {
         let what = "has inline assembly".to_owned();
         match next.filter(|next| next.line < block.end) {
             Some(place) => self.found(Evidence::InlineAssembly, what, place, places),
             None => {
-                let place = Place { line: block.begin, column: 1 };
+                let place = PtxLocation { line: block.begin, column: 1 };
                 let found = self.found(Evidence::InlineAssembly, what, place, places);
                 Found { instruction: String::new(), ..found }
             }

@@ -6,7 +6,7 @@ use std::vec::IntoIter;
 
 use super::index::Index;
 use crate::ptx::SourceLine;
-use crate::virtual_gpu::Place;
+use crate::virtual_gpu::PtxLocation;
 use crate::virtual_gpu::ptx::tree::{Location, Position};
 
 /// A chain of inlined calls is as long as inlining is deep; a cycle in a forged text is not.
@@ -85,7 +85,7 @@ impl<'t> Text<'t> {
     }
 
     /// The statement that begins at a place, without its `;`, blanks shortened and cut where it is long.
-    pub(super) fn statement(&self, place: Place) -> String {
+    pub(super) fn statement(&self, place: PtxLocation) -> String {
         let line = self.lines.get((place.line as usize).wrapping_sub(1)).copied();
         let start = line.unwrap_or(self.text.len()) + (place.column as usize).saturating_sub(1);
         let rest = self.text.get(start..).unwrap_or_default();

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use crate::virtual_gpu::Place;
+use crate::virtual_gpu::PtxLocation;
 use crate::virtual_gpu::ptx::tree::{Declaration, Function, Statement};
 
 use super::Unreadable;
@@ -78,7 +78,7 @@ impl<'t> Scopes<'t> {
         Ok(())
     }
 
-    fn open(&mut self, place: Place) -> Result<(), Unreadable> {
+    fn open(&mut self, place: PtxLocation) -> Result<(), Unreadable> {
         if self.open.len() > Self::DEEPEST {
             return Err(Unreadable::TooDeep { place });
         }

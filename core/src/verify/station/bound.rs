@@ -14,7 +14,7 @@ use crate::project::launch::Buffer;
 use crate::project::manifest::Init;
 use crate::project::tensor::Role;
 use crate::verify::program::Program;
-use crate::virtual_gpu::{Access, Initial};
+use crate::virtual_gpu::{Access, InitialContent};
 
 /// Bytes of an element that the reference writes.
 const EXACT_BYTES: u64 = 8;
@@ -54,12 +54,12 @@ enum Begins {
 
 impl Begins {
     /// What a device is given, and what it makes of that.
-    fn parts(self) -> (Initial, Option<Box<Making>>) {
+    fn parts(self) -> (InitialContent, Option<Box<Making>>) {
         match self {
-            Self::Unwritten => (Initial::Unwritten, None),
-            Self::Holds(Made::OnHost(content)) => (Initial::Bytes(content), None),
-            Self::Repeats(beginning) => (Initial::Repeated(beginning), None),
-            Self::Holds(Made::OnDevice(making)) => (Initial::Unwritten, Some(making)),
+            Self::Unwritten => (InitialContent::Uninitialised, None),
+            Self::Holds(Made::OnHost(content)) => (InitialContent::Bytes(content), None),
+            Self::Repeats(beginning) => (InitialContent::Repeated(beginning), None),
+            Self::Holds(Made::OnDevice(making)) => (InitialContent::Uninitialised, Some(making)),
         }
     }
 }

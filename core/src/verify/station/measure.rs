@@ -28,7 +28,7 @@ use crate::units::Seconds;
 use crate::verify::fault_report::FaultReport;
 use crate::verify::program::Program;
 use crate::virtual_gpu::cost::time::Modelled;
-use crate::virtual_gpu::{Access, Initial};
+use crate::virtual_gpu::{Access, InitialContent};
 
 /// Buffers begin where memory does, as an allocation would.
 const PLACEMENT: Placement = Placement::Left;
@@ -239,7 +239,7 @@ impl Station {
                 &format!("{} as it was", order.case.tensors[tensor].name),
                 order.case.tensors[tensor].bytes,
                 Access::ReadWrite,
-                Initial::Unwritten,
+                InitialContent::Uninitialised,
             );
             let copy = self.device().allocate(request).map_err(|error| of_device(&error))?;
             let content = (&order.case, tensor, order.recipe);

@@ -17,7 +17,7 @@ use super::serve::independent;
 use super::{Side, StationFailure};
 use crate::device::{BufferId, Device, Launch, LaunchFault, PartialLaunch, Watch};
 use crate::project::launch::Buffer;
-use crate::virtual_gpu::{Blocks, Checks, Races};
+use crate::virtual_gpu::{BlockSelection, Checks, Races};
 
 /// Elements of each output that are followed to the block that writes them: the last one, and random ones.
 const TARGETS: u64 = 8;
@@ -94,7 +94,7 @@ impl<'a> Sampler<'a> {
 
     /// Runs a range of blocks.
     fn run(&mut self, first: u64, count: NonZeroU64) -> Result<(), StationFailure> {
-        let blocks = Blocks::Range { first, count };
+        let blocks = BlockSelection::Range { first, count };
         let outcome = partial(self.device)?.launch_part(&self.launch, blocks);
         let outcome = outcome.map_err(|error| of_device(&error))?;
         self.ran.extend(first..(first + count.get()).min(self.blocks));

@@ -16,7 +16,7 @@ use crate::device::{
 use crate::project::launch::Buffer;
 use crate::speed_of_light::beside::{self, LaunchCounts};
 use crate::verify::program::{ArgumentCase, ConstantCase, LaunchStep, LibraryStep, Program, Step};
-use crate::virtual_gpu::Initial;
+use crate::virtual_gpu::InitialContent;
 use crate::virtual_gpu::cost::Counters;
 
 /// What all launches of a run left behind.
@@ -170,7 +170,7 @@ impl Watched<'_> {
             return trusted.make(device, buffer, &making);
         }
         let count = usize::try_from(bytes).unwrap_or(0) / element.len().max(1);
-        let filled = device.set(buffer, Initial::Bytes(element.repeat(count)));
+        let filled = device.set(buffer, InitialContent::Bytes(element.repeat(count)));
         filled.map_err(|error| of_device(&error))
     }
 }

@@ -11,7 +11,7 @@ use super::bound::of_device;
 use super::{ModuleImage, StationFailure};
 use crate::device::{BufferId, BufferRequest, Device, Image, Launch, ModuleId};
 use crate::trusted::launches::{self, Compared};
-use crate::virtual_gpu::{Access, Initial};
+use crate::virtual_gpu::{Access, InitialContent};
 
 /// Bytes of an answer: two numbers.
 const ANSWER_BYTES: u64 = 16;
@@ -142,7 +142,7 @@ impl Trusted {
 
     fn begin(self, device: &mut dyn Device, numbers: [u64; 2]) -> Result<(), StationFailure> {
         let bytes = numbers.map(u64::to_le_bytes).concat();
-        device.set(self.answer, Initial::Bytes(bytes)).map_err(|error| of_device(&error))
+        device.set(self.answer, InitialContent::Bytes(bytes)).map_err(|error| of_device(&error))
     }
 
     fn answered(self, device: &mut dyn Device) -> Result<[u64; 2], StationFailure> {
@@ -170,7 +170,8 @@ fn table(device: &mut dyn Device, making: &Making) -> Result<Option<BufferId>, S
     let Some(table) = making.table() else { return Ok(None) };
     let bytes: Vec<u8> = table.iter().flat_map(|number| number.to_le_bytes()).collect();
     let length = bytes.len() as u64;
-    let request = BufferRequest::new("table", length, Access::ReadOnly, Initial::Bytes(bytes));
+    let request =
+        BufferRequest::new("table", length, Access::ReadOnly, InitialContent::Bytes(bytes));
     device.allocate(request).map(Some).map_err(|error| of_device(&error))
 }
 
@@ -184,7 +185,7 @@ pub(super) fn working_space(
     name: &str,
     bytes: u64,
 ) -> Result<BufferId, StationFailure> {
-    let request = BufferRequest::new(name, bytes, Access::ReadWrite, Initial::Unwritten);
+    let request = BufferRequest::new(name, bytes, Access::ReadWrite, InitialContent::Uninitialised);
     device.allocate(request).map_err(|error| of_device(&error))
 }
 

@@ -19,7 +19,7 @@ use crate::verify::verdict::{Failure, Fault, Step};
 const MOST_REPEATED: u64 = 1 << 20;
 
 /// How the list of warps begins in the details of such a fault.
-const STANDING: &str = "where the warps stand";
+const STANDING: &str = "warp positions";
 
 impl Verification<'_> {
     /// Runs the smallest workload of at least two blocks with one block at a time.

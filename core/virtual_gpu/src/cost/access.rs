@@ -1,6 +1,6 @@
-//! What one access of a warp costs: sectors, lines, passes over the banks, lanes that wait for each other.
+//! The cost of one memory request of a warp: sectors, lines, wavefronts over the banks, serialised lanes.
 
-/// Lanes that access memory: where each one does, and how many bytes.
+/// The addresses of the active lanes, and the number of bytes per lane.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request<'a> {
     /// Addresses of global memory, or offsets in shared memory.
@@ -9,21 +9,21 @@ pub(crate) struct Request<'a> {
     pub(crate) bytes: u32,
 }
 
-/// What an access of global memory touches.
+/// The parts of global memory that a request touches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Touched {
     /// Sectors of 32 bytes.
     pub(crate) sectors: u64,
-    /// Lines of 128.
+    /// Lines of 128 bytes.
     pub(crate) lines: u64,
-    /// Different bytes.
     pub(crate) distinct_bytes: u64,
     /// Bytes of all lanes.
     pub(crate) bytes: u64,
 }
 
 impl Touched {
-    /// Passes through L1 at least: its tags resolve four lines in a cycle, and it returns 128 bytes.
+    /// The least number of wavefronts in L1: the tag stage resolves four lines per cycle, and the data stage returns
+    /// 128 bytes.
     pub(crate) const fn wavefronts(&self) -> u64 {
         let (tags, data) = (self.lines.div_ceil(4), self.bytes.div_ceil(128));
         if tags > data { tags } else { data }
@@ -36,7 +36,7 @@ impl Request<'_> {
         (0..32).filter(move |lane| mask >> lane & 1 == 1)
     }
 
-    /// The addresses of active lanes, ascending, in the beginning of the array.
+    /// The addresses of active lanes, ascending, at the beginning of the array.
     fn sorted(&self) -> ([u64; 32], usize) {
         let mut starts = [0_u64; 32];
         let mut count = 0;
@@ -53,7 +53,7 @@ impl Request<'_> {
         (starts, count)
     }
 
-    /// What the access touches of global memory.
+    /// The parts of global memory that the request touches.
     pub(crate) fn touched(&self) -> Touched {
         let (starts, count) = self.sorted();
         let starts = &starts[..count];
@@ -65,20 +65,20 @@ impl Request<'_> {
         }
     }
 
-    /// The most lanes at one address.
+    /// The largest number of lanes at one address.
     pub(crate) fn most_at_one_address(&self) -> u64 {
         let (starts, count) = self.sorted();
         starts[..count].chunk_by(|a, b| a == b).map(|equal| equal.len() as u64).max().unwrap_or(0)
     }
 
-    /// Different addresses.
+    /// The number of distinct addresses.
     pub(crate) fn different_addresses(&self) -> u64 {
         let (starts, count) = self.sorted();
         starts[..count].chunk_by(|a, b| a == b).count() as u64
     }
 
-    /// Sectors of the threads' own memory, whose words lie side by side for all lanes of a warp (CUDA C++ Programming
-    /// Guide, "Local Memory").
+    /// Sectors of local memory, whose words are interleaved over the lanes of a warp (CUDA C++ Programming Guide,
+    /// "Local Memory").
     pub(crate) fn local_sectors(&self) -> u64 {
         let mut interleaved = [0; 32];
         let mut sectors = 0;
@@ -95,7 +95,7 @@ impl Request<'_> {
     }
 }
 
-/// How many units of `2^shift` bytes sorted accesses touch.
+/// The number of units of `2^shift` bytes that sorted accesses touch.
 fn distinct(starts: &[u64], bytes: u32, shift: u32) -> u64 {
     let (mut units, mut next) = (0, 0);
     for start in starts {
@@ -109,24 +109,24 @@ fn distinct(starts: &[u64], bytes: u32, shift: u32) -> u64 {
     units
 }
 
-/// Which way an access of shared memory goes.
+/// The direction of a shared memory access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     Load,
     Store,
 }
 
-/// Passes over the 32 banks of four bytes, and how many of them conflicts cause.
+/// Wavefronts over the 32 banks of four bytes, and the number of them that bank conflicts cause.
 ///
-/// Up to 4 bytes the warp goes together; accesses of 8 bytes go in two halves of the warp, those of 16 in four
-/// quarters, because a pass moves 128 bytes. Loads in which lanes come in pairs with one address, `n` and `n^1` or `n`
-/// and `n^2` throughout, return less: there two groups go together (NVIDIA, developer forum, thread 77228, for
-/// compute capability 7.0 to 7.5; taken to hold since).
+/// Accesses of up to 4 bytes are processed for the whole warp; accesses of 8 bytes in two halves of the warp, and
+/// accesses of 16 bytes in four quarters, because a wavefront transfers 128 bytes. Loads in which lanes have pairwise
+/// the same address, `n` and `n^1` or `n` and `n^2` throughout, return less data: two groups are processed together
+/// (NVIDIA, developer forum, thread 77228, for compute capability 7.0 to 7.5; assumed for later ones).
 pub(crate) fn shared_wavefronts(request: &Request<'_>, direction: Direction) -> (u64, u64) {
     if request.bytes <= 4 && is_free_of_conflicts(request) {
         return (1, 0);
     }
-    // Lanes that go together, and lanes in which pairs are looked for.
+    // The number of lanes of a group, and of a group in which pairs are checked.
     let (lanes, paired) = match request.bytes {
         0..=4 => (32, 32),
         5..=8 => (16, 32),
@@ -153,7 +153,7 @@ const fn lane_mask(start: usize, count: usize) -> u32 {
     (u32::MAX >> (32 - count)) << start
 }
 
-/// Whether every active lane has the address of its partner, if that is active.
+/// Whether every active lane has the address of its partner, if the partner is active.
 fn pairs(request: &Request<'_>, distance: usize) -> bool {
     request.lanes().all(|lane| {
         let partner = lane ^ distance;
@@ -161,7 +161,7 @@ fn pairs(request: &Request<'_>, distance: usize) -> bool {
     })
 }
 
-/// Whether no bank is asked for two different words, which is the rule.
+/// Whether no bank serves two different words, which is the usual case.
 fn is_free_of_conflicts(request: &Request<'_>) -> bool {
     let mut words = [0_u64; 32];
     let mut used = 0_u32;
@@ -177,7 +177,7 @@ fn is_free_of_conflicts(request: &Request<'_>) -> bool {
     true
 }
 
-/// The most distinct words of one bank.
+/// The largest number of distinct words of one bank.
 fn group_passes(request: &Request<'_>) -> u64 {
     let mut seen = [[0_u64; 32]; 32];
     let mut counts = [0_usize; 32];

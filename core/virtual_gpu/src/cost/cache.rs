@@ -1,55 +1,56 @@
-//! A simple model of the two cache levels: sectors of 32 bytes in lines of 128, the least recently used line goes.
+//! A model of the L1 and L2 caches: sectors of 32 bytes in lines of 128 bytes, least-recently-used replacement.
 //!
-//! Blocks are given to multiprocessors in turn and one after the other, so that the result is always the same; a GPU
-//! interleaves the blocks that are resident, which can make L1 serve less than here. Set indices are plain remainders.
-//! Loads allocate in L1. Stores go through to L2, neither allocate nor displace in L1, and leave a line that is there
-//! as it is (CUDA C++ Programming Guide, "Global Memory", caches of compute capability 5.x and later). L2 writes a
-//! sector back when its line is displaced, and fetches nothing for a store. Read-modify-writes happen in L2.
+//! Blocks are assigned to multiprocessors round-robin and simulated one after the other, so that the result is
+//! deterministic. A GPU interleaves its resident blocks, which can increase or decrease the L1 hit rate. The set
+//! index is the line number modulo the number of sets. Loads allocate in L1. Stores are written through to L2; they
+//! neither allocate a line in L1 nor change one (CUDA C++ Programming Guide, "Global Memory", caches of compute
+//! capability 5.x and later). L2 writes a sector back when its line is evicted, and reads nothing from DRAM for a
+//! store. Read-modify-writes execute in L2.
 
 use lightbench_units::Bytes;
 
 const LINE_SHIFT: u32 = 7;
 const SECTOR_SHIFT: u32 = 5;
 const WAYS: usize = 16;
-/// Larger caches than any device has are cut to this, so that a wrong number cannot ask for all memory.
+/// The limit of a cache size in bytes, so that a wrong size cannot exhaust the memory of the host.
 const LARGEST: u64 = 1 << 30;
-/// Buffers begin this far apart; see `set_of`.
+/// The distance between buffers in lines, as a power of two; see `set_of`.
 const REGION_LINES_SHIFT: u32 = 33;
 
-/// Sizes of the caches that a launch is counted with.
+/// The cache sizes of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheSizes {
-    /// L1 of each multiprocessor, shared memory left out.
+    /// L1 of each multiprocessor, without shared memory.
     pub l1: Bytes,
     /// L2 of the device.
     pub l2: Bytes,
-    /// Multiprocessors that blocks are given to.
+    /// The multiprocessors that blocks are assigned to.
     pub multiprocessors: u32,
 }
 
-/// Bytes that each level moved, in whole sectors.
+/// Traffic of each cache level, in whole sectors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheTraffic {
-    /// Loads that L1 served (`l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit`, as bytes).
+    /// Loads that hit in L1 (`l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit`, in bytes).
     pub l1_hit: Bytes,
-    /// Loads and read-modify-writes that L2 served.
+    /// Loads and read-modify-writes that hit in L2.
     pub l2_hit: Bytes,
-    /// What L1 asked of L2 for loads, and read-modify-writes (`lts__t_sectors_srcunit_tex_op_read`, as bytes).
+    /// Loads from L1 to L2, and read-modify-writes (`lts__t_sectors_srcunit_tex_op_read`, in bytes).
     pub l2_read: Bytes,
-    /// What stores brought to L2 (`lts__t_sectors_srcunit_tex_op_write`, as bytes).
+    /// Stores to L2 (`lts__t_sectors_srcunit_tex_op_write`, in bytes).
     pub l2_written: Bytes,
-    /// What memory delivered (`dram__bytes_read.sum`).
+    /// Reads from DRAM (`dram__bytes_read.sum`).
     pub dram_read: Bytes,
-    /// What went back to memory before the kernel ended (`dram__bytes_write.sum`).
+    /// Writes to DRAM before the end of the kernel (`dram__bytes_write.sum`).
     pub dram_written: Bytes,
-    /// What L2 still had to write when the kernel ended.
+    /// Dirty sectors in L2 at the end of the kernel.
     pub left_dirty: Bytes,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Line {
     tag: u64,
-    /// One bit for each sector that is here, and that memory does not have yet.
+    /// One bit per valid sector, and per dirty sector.
     valid: u8,
     dirty: u8,
 }
@@ -68,7 +69,7 @@ impl SectorCache {
         Self { lines: vec![Line::default(); sets * WAYS], sets: sets as u64 }
     }
 
-    /// Whether it has a sector; it has it from now on.
+    /// Whether the cache has a sector; allocates it otherwise.
     pub(crate) fn take(&mut self, line: u64, bit: u8) -> bool {
         let (Some(found), _) = self.find_or_displace(line) else { return false };
         let hit = found.valid & bit != 0;
@@ -76,7 +77,8 @@ impl SectorCache {
         hit
     }
 
-    /// Lines side by side lie in sets side by side; where a buffer begins is as good as random.
+    /// The set of a line: consecutive lines are in consecutive sets; the set of the first line of a buffer is
+    /// pseudo-random.
     fn set_of(&self, line: u64) -> usize {
         let region = line >> REGION_LINES_SHIFT;
         let start = region.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
@@ -84,7 +86,7 @@ impl SectorCache {
         (inside.wrapping_add(start) % self.sets) as usize * WAYS
     }
 
-    /// The line of an address moved to the front, if it is here.
+    /// Finds the line of an address and moves it to the front.
     fn find(&mut self, line: u64) -> Option<&mut Line> {
         if self.sets == 0 {
             return None;
@@ -96,7 +98,8 @@ impl SectorCache {
         set.first_mut()
     }
 
-    /// The same, or an empty one in the place of the last; how many dirty sectors that had.
+    /// Finds the line, or replaces the last one by an empty one; returns the number of dirty sectors of the replaced
+    /// line.
     fn find_or_displace(&mut self, line: u64) -> (Option<&mut Line>, u32) {
         if self.find(line).is_none() && self.sets > 0 {
             let start = self.set_of(line);
@@ -109,7 +112,7 @@ impl SectorCache {
     }
 }
 
-/// Both levels of a device, with what they moved.
+/// Both cache levels of a device, with their traffic.
 #[derive(Clone, Debug)]
 pub(crate) struct Caches {
     sizes: CacheSizes,
@@ -118,11 +121,11 @@ pub(crate) struct Caches {
     traffic: CacheTraffic,
 }
 
-/// What an access does, as far as caches go.
+/// The kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CacheAccess {
     Load,
-    /// A load that must see what others wrote, or that says it skips L1.
+    /// A load that bypasses L1, by its ordering or a cache operator.
     LoadThrough,
     Store,
     ReadModifyWrite,
@@ -138,7 +141,7 @@ impl Caches {
         }
     }
 
-    /// One sector, by the address of a byte in it, from a block.
+    /// Accesses one sector, given by the address of a byte in it, from a block.
     pub(crate) fn access(&mut self, block: u64, address: u64, access: CacheAccess) {
         let line = address >> LINE_SHIFT;
         let bit = 1 << (address >> SECTOR_SHIFT & 3);
@@ -162,13 +165,13 @@ impl Caches {
         }
     }
 
-    /// What all levels moved so far.
+    /// The traffic of all levels.
     pub(crate) fn traffic(&self) -> CacheTraffic {
         let dirty: u64 = self.l2.lines.iter().map(|line| u64::from(line.dirty.count_ones())).sum();
         CacheTraffic { left_dirty: SECTOR * dirty, ..self.traffic }
     }
 
-    /// Whether L1 has the sector; it has it from now on.
+    /// Whether L1 has the sector; allocates it otherwise.
     fn l1_has(&mut self, block: u64, line: u64, bit: u8) -> bool {
         let multiprocessors = self.sizes.multiprocessors.clamp(1, MOST_MULTIPROCESSORS);
         let index = (block % u64::from(multiprocessors)) as usize;
@@ -207,7 +210,7 @@ impl Caches {
 }
 
 const SECTOR: Bytes = Bytes(32);
-/// No device has more of either.
+/// The limit of multiprocessors, above that of any device.
 const MOST_MULTIPROCESSORS: u32 = 1 << 10;
 const LARGEST_L1: u64 = 1 << 20;
 

@@ -1,4 +1,4 @@
-//! What kind of instruction an operation is, as tables show it.
+//! The class of an instruction, as tables of instruction counts show it.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,19 +6,18 @@ use super::super::isa::matrix::Matrix;
 use super::super::isa::memory::Space;
 use super::super::lower::code::Code;
 
-/// Kinds of instructions.
+/// Classes of instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InstructionClass {
-    /// Whole numbers, bits, comparisons of them.
+    /// Integer arithmetic and bit operations.
     Integer,
     /// f32, f64, f16, bf16.
     Float,
-    /// Approximated functions.
+    /// Special functions.
     Special,
-    /// Conversions.
     Conversion,
-    /// Moves and addresses.
+    /// Moves and address conversions.
     Move,
     /// Comparisons and selections.
     Comparison,
@@ -28,25 +27,25 @@ pub enum InstructionClass {
     GlobalStore,
     /// Loads and stores of shared memory.
     Shared,
-    /// Loads and stores of a thread's own memory and of parameters.
+    /// Loads and stores of local memory and of parameters.
     Local,
     /// Read-modify-writes.
     Atomic,
-    /// Products of matrices.
+    /// Tensor-core products.
     Tensor,
-    /// Copies that complete later, and waiting for them.
+    /// Asynchronous copies and waits.
     AsyncCopy,
-    /// Branches, calls, ends.
+    /// Branches, calls, exits.
     Control,
     /// Barriers and fences.
     Barrier,
     /// Shuffles, votes, matches, reductions.
     Warp,
-    /// Hints and sleeping.
+    /// Hints and `nanosleep`.
     Other,
 }
 
-/// What kind of instruction an operation is.
+/// The class of an operation.
 pub(crate) fn class(code: Code) -> InstructionClass {
     match code {
         Code::Integer(_) | Code::Extended(_) | Code::Logic(_) => InstructionClass::Integer,

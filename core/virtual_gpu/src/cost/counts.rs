@@ -1,28 +1,28 @@
-//! Every counter, declared once: field, how parts join, unit, the Nsight Compute metric that means the same, and a
-//! sentence that says what it is and where it differs.
+//! Every counter, declared once: field, aggregation, unit, the corresponding Nsight Compute metric, and a sentence
+//! that defines the counter and states where it differs from that metric.
 
 use serde::{Deserialize, Serialize};
 
 use super::metric::Metric;
 
-/// How counts of parts make the count of the whole.
+/// How the counts of parts are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Joined {
+pub(super) enum Aggregation {
     /// They are added.
     Sum,
-    /// The largest one stays.
+    /// The largest one is kept.
     Largest,
 }
 
-impl Joined {
-    fn of(self, a: u64, b: u64) -> u64 {
+impl Aggregation {
+    fn combine(self, a: u64, b: u64) -> u64 {
         match self {
             Self::Sum => a.saturating_add(b),
             Self::Largest => a.max(b),
         }
     }
 
-    /// What a part of so many blocks says about the whole grid.
+    /// The estimate for the whole grid from a count of some blocks.
     fn scaled(self, count: u64, (run, all): (u64, u64)) -> u64 {
         match self {
             Self::Sum => {
@@ -38,21 +38,21 @@ macro_rules! counters {
     ($($field:ident, $joined:ident, $unit:literal, $nsight:expr, $meaning:literal;)*) => {
         /// Counts of one instruction, or of many together.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-        // Records of a time before a counter was there lack it.
+        // Records from before a counter was introduced lack it.
         #[serde(default)]
         pub struct Counts {
             $(#[doc = $meaning] pub $field: u64,)*
         }
 
         impl Counts {
-            /// Joins in the counts of another part.
+            /// Combines with the counts of another part.
             pub fn add(&mut self, other: &Self) {
-                $(self.$field = Joined::$joined.of(self.$field, other.$field);)*
+                $(self.$field = Aggregation::$joined.combine(self.$field, other.$field);)*
             }
 
-            /// Counts of so many blocks as an estimate for all of them.
+            /// The estimate for all blocks.
             pub(super) fn scaled(&self, blocks: (u64, u64)) -> Self {
-                Self { $($field: Joined::$joined.scaled(self.$field, blocks),)* }
+                Self { $($field: Aggregation::$joined.scaled(self.$field, blocks),)* }
             }
         }
 
@@ -69,13 +69,13 @@ macro_rules! counters {
 
 counters! {
     warp_instructions, Sum, "instructions", Some("smsp__inst_executed.sum"),
-        "Instructions executed by warps, at the level of PTX where Nsight counts machine code.";
+        "Warp instructions executed, counted in PTX; Nsight counts machine code.";
     thread_instructions, Sum, "instructions", Some("smsp__thread_inst_executed_pred_on.sum"),
-        "Instructions executed by threads whose predicate holds, at the level of PTX.";
+        "Thread instructions executed with a true predicate, counted in PTX.";
     active_threads, Sum, "instructions", Some("smsp__thread_inst_executed.sum"),
-        "Instructions executed by threads that are at the instruction, predicate or not, at the level of PTX.";
+        "Thread instructions executed by active threads, with any predicate, counted in PTX.";
     divergent_branches, Sum, "branches", Some("smsp__sass_branch_targets_threads_divergent.sum"),
-        "Branches whose lanes went different ways; the assembler turns some into predicates.";
+        "Branches after which lanes diverge; the assembler converts some to predicates.";
     global_load_requests, Sum, "requests", Some("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"),
         "Loads of global memory by a warp.";
     global_store_requests, Sum, "requests", Some("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"),
@@ -89,53 +89,53 @@ counters! {
     global_store_lines, Sum, "lines", None,
         "Lines of 128 bytes that stores to global memory touched, summed over requests.";
     global_load_bytes, Sum, "bytes", Some("smsp__sass_data_bytes_mem_global_op_ld.sum"),
-        "Bytes that lanes asked for, each counted as often as a lane asked.";
+        "Bytes requested by lanes; a byte counts once for each lane.";
     global_store_bytes, Sum, "bytes", Some("smsp__sass_data_bytes_mem_global_op_st.sum"),
-        "Bytes that lanes stored, each counted as often as a lane stored it.";
+        "Bytes stored by lanes; a byte counts once for each lane.";
     global_load_distinct_bytes, Sum, "bytes", None,
-        "Different bytes that the lanes of a request asked for, summed over requests.";
+        "Distinct bytes requested by the lanes of a request, summed over requests.";
     global_store_distinct_bytes, Sum, "bytes", None,
-        "Different bytes that the lanes of a request stored, summed over requests.";
+        "Distinct bytes stored by the lanes of a request, summed over requests.";
     global_wavefronts, Sum, "wavefronts", None,
-        "Passes through L1 that global accesses need at least: four lines, or 128 bytes of registers, in each.";
+        "The least number of L1 wavefronts of global accesses: each covers four lines, or 128 bytes of registers.";
     shared_requests, Sum, "requests", None,
-        "Loads and stores of shared memory by a warp, atomic ones left out.";
+        "Loads and stores of shared memory by a warp, without atomics.";
     shared_wavefronts, Sum, "wavefronts", Some("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"),
-        "Passes over the 32 banks of shared memory, atomic ones left out.";
+        "Wavefronts over the 32 banks of shared memory, without atomics.";
     shared_bank_conflicts, Sum, "wavefronts", Some("derived__memory_l1_wavefronts_shared_excessive"),
-        "Passes over shared memory beyond those that its addresses would need in different banks.";
+        "Wavefronts of shared memory beyond those that the same accesses need without bank conflicts.";
     atomics, Sum, "operations", None,
         "Read-modify-writes by threads.";
     atomic_requests, Sum, "requests", None,
-        "Read-modify-writes by warps, of global and shared memory; Nsight counts atom and red apart.";
+        "Read-modify-writes by warps, of global and shared memory; Nsight counts atom and red separately.";
     shared_atomic_requests, Sum, "requests", None,
         "Read-modify-writes of shared memory by warps.";
     atomic_sectors, Sum, "sectors", None,
-        "Sectors of global memory that read-modify-writes touched; Nsight counts those of atom and red apart.";
+        "Sectors of global memory that read-modify-writes touched; Nsight counts atom and red separately.";
     atomic_passes, Sum, "passes", None,
-        "For each atomic request the most lanes at one address, summed: lanes at one address go one after the other. \
-         Compilers and hardware may combine lanes of one warp beforehand, which is not considered.";
+        "The largest number of lanes at one address, summed over atomic requests: lanes at one address are serialised. \
+         Compilers and hardware may combine lanes of one warp, which is not considered.";
     atomic_most_lanes, Largest, "lanes", None,
-        "The most lanes of a warp that changed one address at once.";
+        "The largest number of lanes of a warp that updated one address.";
     atomic_place_passes, Sum, "passes", None,
-        "Passes of read-modify-writes over the kibibyte of global memory that has most of them: one for each sector of a \
-         request, and as many as lanes meet at one address of it. What the assembler may join in a warp is one. Of whole \
-         launches; lines have none.";
+        "Passes of read-modify-writes over the busiest kibibyte of global memory: one per sector of a request, and as many \
+         as lanes access one address of it. Operations that the assembler may combine within a warp count as one. \
+         Counted for whole launches, not for lines.";
     atomic_sums_at_one_address, Sum, "operations", None,
-        "Atomic sums of floats by threads at the word of global memory that has most of them: each needs the one before. \
-         Of whole launches; lines have none.";
+        "Atomic floating-point additions by threads at the busiest word of global memory: each depends on the one before. \
+         Counted for whole launches, not for lines.";
     local_load_requests, Sum, "requests", Some("l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum"),
-        "Loads of a thread's own memory by a warp; spills, which PTX does not have, are not among them.";
+        "Loads of local memory by a warp, without spills, which PTX does not show.";
     local_store_requests, Sum, "requests", Some("l1tex__t_requests_pipe_lsu_mem_local_op_st.sum"),
-        "Stores to a thread's own memory by a warp; spills, which PTX does not have, are not among them.";
+        "Stores to local memory by a warp, without spills, which PTX does not show.";
     local_load_sectors, Sum, "sectors", Some("l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum"),
-        "Sectors that loads of own memory touch, if words of lanes lie side by side.";
+        "Sectors that loads of local memory touch, with the words of lanes interleaved.";
     local_store_sectors, Sum, "sectors", Some("l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum"),
-        "Sectors that stores to own memory touch, if words of lanes lie side by side.";
+        "Sectors that stores to local memory touch, with the words of lanes interleaved.";
     constant_requests, Sum, "requests", None,
-        "Loads of constant memory and of parameters at addresses that registers hold.";
+        "Loads of constant memory and of parameters at addresses in registers.";
     constant_passes, Sum, "passes", None,
-        "Different addresses of each load of constant memory, summed: the constant cache serves one at a time.";
+        "Distinct addresses of each load of constant memory, summed: the constant cache serves one at a time.";
     barriers, Sum, "arrivals", None,
         "Arrivals of warps at barriers of the block.";
     single_adds, Sum, "operations", Some("smsp__sass_thread_inst_executed_op_fadd_pred_on.sum"),
@@ -167,9 +167,9 @@ counters! {
     bfloat_multiply_adds, Sum, "operations", None,
         "Multiply-adds of bf16, two for a pair, each two FLOP; Nsight counts them with f16.";
     integer_operations, Sum, "operations", None,
-        "Whole numbers and bits, one for each thread and instruction of PTX.";
+        "Integer and bit operations, one for each thread and PTX instruction.";
     special_operations, Sum, "operations", None,
-        "Approximated functions, two for a pair; f32 ones count one FLOP.";
+        "Special functions, two for a pair; each f32 function counts one FLOP.";
     tensor_f16_multiply_adds, Sum, "operations", None,
         "Multiply-adds of tensor cores with f16 multiplicands, each two FLOP.";
     tensor_bf16_multiply_adds, Sum, "operations", None,
@@ -185,5 +185,5 @@ counters! {
     tensor_int4_multiply_adds, Sum, "operations", None,
         "Multiply-adds of tensor cores with 4-bit integers.";
     tensor_bit_multiply_adds, Sum, "operations", None,
-        "Products of tensor cores with single bits, added.";
+        "Multiply-adds of tensor cores with single bits.";
 }

@@ -1,5 +1,5 @@
-//! How many machine instructions PTX stands for: a table for each architecture, fitted to what the compiler makes of
-//! real kernels, with how well it fits.
+//! The number of machine instructions per PTX instruction: one table per architecture, fitted to the machine code
+//! that the compiler generates for real kernels, with the error of the fit.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -10,27 +10,27 @@ use super::super::lower;
 use super::super::module::{FunctionId, FunctionKind, Module};
 use super::{Kind, kind};
 
-/// The table; `tests/expansion.rs` makes it.
+/// The table; `tests/expansion.rs` generates it.
 const TEXT: &str = include_str!("../../../../assets/expansion.ron");
 
-/// Machine instructions for each kind of PTX instruction, on one architecture.
+/// Machine instructions per PTX instruction of each kind, on one architecture.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Expansion {
-    /// Its compute capability: 9.0.
+    /// Compute capability: (9, 0).
     pub compute_capability: (u32, u32),
-    /// Machine instructions for one of PTX, by [`Kind::key`]. Kinds that kernels use together are not told apart, so
-    /// that only the sum over a kernel means something.
+    /// Machine instructions per PTX instruction, by [`Kind::key`]. Kinds that kernels use together are not separated
+    /// by the fit, so that only the sum over a kernel is meaningful.
     pub factors: BTreeMap<String, f64>,
-    /// Kernels that it was fitted to.
+    /// The number of kernels of the fit.
     pub kernels: usize,
-    /// The median over those kernels of how far the fit is off, left out of the fit that judges it: 0.1 is a tenth.
+    /// The median relative error over those kernels, each left out of the fit that predicts it: 0.1 is 10 %.
     pub median_error: f64,
-    /// What the compiler makes divided by what the table says: nine in ten kernels lie between.
+    /// The actual number of instructions divided by the predicted one: the range of nine in ten kernels.
     pub band: (f64, f64),
 }
 
 impl Expansion {
-    /// All that are known.
+    /// The tables of all architectures.
     #[must_use]
     #[expect(clippy::expect_used, reason = "the table is a part of the program; a test reads it")]
     pub fn all() -> &'static [Self] {
@@ -39,9 +39,9 @@ impl Expansion {
         &ALL
     }
 
-    /// The one of an architecture: of the same first number, as the assembler is the same.
+    /// The table of an architecture: of the same major number, which has the same assembler.
     #[must_use]
-    pub fn of(compute_capability: (u32, u32)) -> Option<&'static Self> {
+    pub fn from_compute_capability(compute_capability: (u32, u32)) -> Option<&'static Self> {
         let same = |one: &&Self| one.compute_capability.0 == compute_capability.0;
         Self::all()
             .iter()
@@ -49,7 +49,7 @@ impl Expansion {
             .min_by_key(|one| one.compute_capability.1.abs_diff(compute_capability.1))
     }
 
-    /// Machine instructions that so many PTX instructions stand for.
+    /// The predicted number of machine instructions.
     #[must_use]
     pub fn machine_instructions(&self, kinds: &BTreeMap<Kind, u64>) -> f64 {
         let factor = |kind: &Kind| self.factors.get(kind.key()).copied().unwrap_or(1.0);
@@ -57,7 +57,7 @@ impl Expansion {
     }
 }
 
-/// The PTX instructions of a kernel with all that it calls, by kind; none if it cannot be executed.
+/// The PTX instructions of a kernel with all functions that it calls, by kind; none if it is not supported.
 #[must_use]
 pub fn kinds_of(module: &Module, kernel: &str) -> Option<BTreeMap<Kind, u64>> {
     let mut functions = module.functions.iter().enumerate();

@@ -1,4 +1,5 @@
-//! Kinds of operations that stand for about as many machine instructions each: the columns of the calibration.
+//! Groups of operations that expand to about the same number of machine instructions: the columns of the
+//! calibration.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,14 +16,14 @@ use super::super::lower::code::Code;
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident = $key:literal,)*) => {
-        /// What an operation costs a machine of, roughly.
+        /// The kind of an operation, for the number of its machine instructions.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum Kind {
             $($(#[$doc])* #[serde(rename = $key)] $name,)*
         }
 
         impl Kind {
-            /// All kinds, in the order of the calibration's columns.
+            /// All kinds, in the order of the columns of the calibration.
             pub const ALL: &'static [Self] = &[$(Self::$name,)*];
 
             /// The name in files.
@@ -37,85 +38,83 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// Sums and extremes of up to 32 bits.
+    /// Additions, minima and maxima of up to 32 bits.
     Integer32 = "integer_32",
-    /// The same of 64 bits.
+    /// Additions, minima and maxima of 64 bits.
     Integer64 = "integer_64",
     /// Products of up to 32 bits, dot products.
     Multiply32 = "multiply_32",
-    /// Products twice as wide as their operands.
+    /// Wide products.
     MultiplyWide = "multiply_wide",
     /// Products of 64 bits.
     Multiply64 = "multiply_64",
     /// Quotients and remainders of up to 32 bits.
     Divide32 = "divide_32",
-    /// The same of 64 bits.
+    /// Quotients and remainders of 64 bits.
     Divide64 = "divide_64",
-    /// Arithmetic with carries.
+    /// Extended-precision arithmetic.
     Carry = "carry",
-    /// Bits of up to 32.
+    /// Bit operations of up to 32 bits.
     Logic32 = "logic_32",
-    /// Bits of 64.
+    /// Bit operations of 64 bits.
     Logic64 = "logic_64",
     /// Comparisons and selections.
     Compare = "compare",
-    /// f32 sums, products, multiply-adds, extremes.
+    /// Additions, products, multiply-adds, minima and maxima of f32.
     Single = "single",
     /// Pairs of f32.
     SinglePair = "single_pair",
-    /// f32 division, reciprocal, root with exact rounding.
+    /// Division, reciprocal and square root of f32 with exact rounding.
     SingleDivide = "single_divide",
-    /// f64 sums, products, multiply-adds, extremes.
+    /// Additions, products, multiply-adds, minima and maxima of f64.
     Double = "double",
-    /// f64 division, reciprocal, root with exact rounding.
+    /// Division, reciprocal and square root of f64 with exact rounding.
     DoubleDivide = "double_divide",
     /// f16 and bf16.
     Half = "half",
-    /// Approximated functions.
+    /// Approximate functions.
     Special = "special",
-    /// Approximated division with two operands, and approximations of f64.
+    /// Approximate division with two operands, and approximations of f64.
     SpecialDivide = "special_divide",
-    /// Conversions between whole numbers.
+    /// Conversions between integers.
     ConvertInteger = "convert_integer",
-    /// Conversions from or to real numbers.
+    /// Conversions from or to floating-point numbers.
     ConvertReal = "convert_real",
-    /// Moves, and addresses of other windows.
+    /// Moves and address conversions.
     Move = "move",
-    /// Special registers.
     SpecialRegister = "special_register",
     /// Global and generic memory.
     Global = "global",
-    /// Constants at addresses in registers.
+    /// Constant memory at addresses in registers.
     Constant = "constant",
     /// Shared memory.
     Shared = "shared",
-    /// A thread's own memory.
+    /// Local memory.
     Local = "local",
     /// Read-modify-writes.
     Atomic = "atomic",
-    /// Branches, returns, ends.
+    /// Branches, returns, exits.
     Branch = "branch",
-    /// Calls.
     Call = "call",
     /// Barriers and fences.
     Barrier = "barrier",
     /// Shuffles, votes, matches, reductions.
     Warp = "warp",
-    /// Sleeping.
+    /// `nanosleep`.
     Other = "other",
-    /// Hints without an instruction.
+    /// Hints without a machine instruction.
     Hint = "hint",
 }
 
 impl Kind {
-    /// The kind that a name in files stands for.
+    /// The kind with this name in files.
     #[must_use]
     pub fn from_key(key: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.key() == key)
     }
 }
 
-/// What kind an operation is.
+/// The kind of an operation.
 pub(crate) fn kind(code: Code) -> Kind {
     match code {
         Code::Integer(what) => integer(what),
@@ -152,7 +151,7 @@ pub(crate) fn kind(code: Code) -> Kind {
             Space::Local | Space::Param => Kind::Local,
         },
         Code::Atomic { .. } | Code::AtomicVector { .. } => Kind::Atomic,
-        // No machine instruction of a product or of an asynchronous copy is calibrated yet: each counts as one.
+        // Tensor products and asynchronous copies are not calibrated yet: each counts as one machine instruction.
         Code::Matrix { matrix, .. } => match matrix {
             Matrix::Multiply(_) | Matrix::WarpMultiply(_) => Kind::Other,
             Matrix::Transpose => Kind::Warp,
@@ -195,7 +194,7 @@ fn integer(what: Integer) -> Kind {
         Integer::Absolute(ty) | Integer::Negate(ty) => {
             by_width(ty.into(), Kind::Integer32, Kind::Integer64)
         }
-        // Several machine instructions since Volta; as one of them it stays a bound.
+        // Several machine instructions since Volta; counted as one it remains a bound.
         Integer::AddPacked(_) => Kind::Integer32,
         Integer::Video(Video::Product(_)) => Kind::Multiply32,
         Integer::Video(Video::Scalar(_) | Video::Packed(_)) => Kind::Integer32,

@@ -1,5 +1,5 @@
-//! What a launch did, counted: in total, by PTX line and by source line; and the time that a device would need at
-//! least. `docs/counters.md` explains both.
+//! Counters of a launch, in total, by PTX line and by source line, and the modelled time on a device.
+//! `docs/counters.md` explains both.
 
 mod access;
 mod cache;
@@ -22,7 +22,7 @@ pub use counts::Counts;
 pub use kind::Kind;
 pub(crate) use kind::kind;
 pub use metric::{Metric, metric, metrics};
-pub use sample::{Blocks, BlocksRun};
+pub use sample::{BlockSelection, BlocksRun};
 pub(crate) use trace::{Step, TracedAccess, TracedBlock, TracedWarp};
 pub use trace::{Trace, TraceUse};
 
@@ -33,7 +33,8 @@ use super::lower::Program;
 use super::module::{Module, SourceLine};
 use lightbench_units::Bytes;
 
-/// Floating-point operations by the format of their result; a multiply-add is two. Tensor cores are left out.
+/// Floating-point operations by the format of their result; a multiply-add counts as two. Tensor cores are not
+/// included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlopCounts {
     /// f16 and bf16.
@@ -44,44 +45,43 @@ pub struct FlopCounts {
     pub double: u64,
 }
 
-/// The least and the most that something can be.
+/// A lower and an upper bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interval {
-    /// At least.
+    /// Lower bound.
     pub least: Bytes,
-    /// At most.
+    /// Upper bound.
     pub most: Bytes,
 }
 
 /// All counters of a launch.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Counters {
-    /// Of all instructions.
+    /// All instructions together.
     pub total: Counts,
-    /// By what instructions do.
+    /// By class of instruction.
     pub classes: BTreeMap<InstructionClass, Counts>,
-    /// By line of the PTX.
+    /// By PTX line.
     pub ptx_lines: BTreeMap<u32, Counts>,
-    /// By line of the source, innermost; columns are zero.
+    /// By source line, in the innermost inlined function; columns are zero.
     pub source_lines: BTreeMap<SourceLine, Counts>,
-    /// Warp instructions by what they cost a machine.
+    /// Warp instructions by kind.
     pub kinds: BTreeMap<Kind, u64>,
-    /// Floating-point operations.
     pub flops: FlopCounts,
-    /// Bytes of distinct sectors of global memory that were read: what no cache can spare.
+    /// Bytes of the distinct sectors of global memory that were read: the compulsory traffic of any cache.
     pub compulsory_read_bytes: u64,
-    /// The same of written ones.
+    /// Bytes of the distinct sectors of global memory that were written.
     pub compulsory_written_bytes: u64,
-    /// What each level of the caches moved, if the launch asked for it.
+    /// Traffic of the caches, if the launch requested it.
     pub caches: Option<CacheTraffic>,
-    /// What some blocks did step by step, if the launch asked for it.
+    /// Recorded steps of some blocks, if the launch requested them.
     pub trace: Option<Arc<Trace>>,
-    /// How much of the grid was counted. Nothing here is scaled: [`BlocksRun::scaled`] does that.
+    /// The number of blocks that were counted. The counters are not scaled; [`BlocksRun::scaled`] does that.
     pub blocks: BlocksRun,
 }
 
 impl Counters {
-    /// Sums up the counts of every operation.
+    /// Sums the counts of all operations.
     pub(crate) fn gather(module: &Module, program: &Program, counts: &[Counts]) -> Self {
         let mut all = Self::default();
         for (pc, counts) in counts.iter().enumerate() {
@@ -106,15 +106,15 @@ impl Counters {
         all
     }
 
-    /// What memory has to deliver: every sector once, or at each request again.
+    /// Bytes read from DRAM: every sector once, or again for each request.
     #[must_use]
     pub const fn dram_read(&self) -> Interval {
         let sectors = self.total.global_load_sectors + self.total.atomic_sectors;
         Interval { least: Bytes(self.compulsory_read_bytes), most: Bytes(32 * sectors) }
     }
 
-    /// What memory has to take: every sector once, or at each request again. What L2 keeps is not written yet when the
-    /// kernel ends, so that Nsight Compute may show less than the least.
+    /// Bytes written to DRAM: every sector once, or again for each request. Dirty sectors in L2 are not written at
+    /// the end of the kernel, so that Nsight Compute may show less than the lower bound.
     #[must_use]
     pub const fn dram_written(&self) -> Interval {
         let sectors = self.total.global_store_sectors + self.total.atomic_sectors;

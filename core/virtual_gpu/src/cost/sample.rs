@@ -1,44 +1,46 @@
-//! A part of a grid that stands for all of it: some blocks, evenly spread, the first and the last among them.
+//! Selection of the blocks that run: all blocks, a contiguous range, or a sample spread evenly over the grid that
+//! includes the first and the last block.
 
 use std::num::NonZeroU64;
 
 use super::Counts;
 
-/// Which blocks of the grid run.
+/// The blocks of the grid that run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Blocks {
-    /// All of them.
+pub enum BlockSelection {
+    /// All blocks.
     All,
-    /// At most so many (but two at least), evenly spread; the others never run, so that buffers hold a part of the
-    /// result. Refused for kernels in which blocks may wait for each other.
+    /// At most `most` blocks (but at least two), evenly spread; the others do not run, so that buffers hold a part of
+    /// the result. Rejected for kernels in which blocks may wait for each other.
     Sampled {
-        /// How many.
+        /// The largest number of blocks.
         most: NonZeroU64,
     },
-    /// A contiguous range of blocks; the others never run. Refused for kernels in which blocks may wait for each other.
+    /// A contiguous range of blocks; the others do not run. Rejected for kernels in which blocks may wait for each
+    /// other.
     Range {
         /// The linear index of the first block.
         first: u64,
-        /// How many blocks, cut at the end of the grid.
+        /// The number of blocks, truncated at the end of the grid.
         count: NonZeroU64,
     },
 }
 
-/// How many blocks ran, and how many the grid has.
+/// The number of blocks that ran, and of the grid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BlocksRun {
-    /// Those that ran, or were to run before a fault ended the launch.
+    /// The selected blocks, including those that did not run because a fault ended the launch.
     pub run: u64,
-    /// Those of the grid.
+    /// The blocks of the grid.
     pub all: u64,
-    /// The linear index of the first block where a contiguous range runs; none where blocks are spread evenly.
+    /// The linear index of the first block of a contiguous range; none for evenly spread blocks.
     pub first: Option<u64>,
 }
 
-impl Blocks {
-    /// How many of a grid's blocks run.
+impl BlockSelection {
+    /// The number of blocks of a grid that run.
     #[must_use]
-    pub fn of(self, all: u64) -> BlocksRun {
+    pub fn select(self, all: u64) -> BlocksRun {
         let (run, first) = match self {
             Self::All => (all, None),
             Self::Sampled { most } => (most.get().max(2).min(all), None),
@@ -51,19 +53,19 @@ impl Blocks {
 }
 
 impl BlocksRun {
-    /// Whether blocks were left out.
+    /// Whether some blocks of the grid did not run.
     #[must_use]
     pub const fn is_sample(self) -> bool {
         self.run < self.all
     }
 
-    /// The part that ran.
+    /// The fraction of the grid that ran.
     #[must_use]
     pub fn fraction(self) -> f64 {
         if self.all == 0 { 1.0 } else { self.run as f64 / self.all as f64 }
     }
 
-    /// The number in the grid of the n-th block that runs.
+    /// The linear index of the n-th block that runs.
     #[must_use]
     pub fn nth(self, n: u64) -> u64 {
         if let Some(first) = self.first {
@@ -76,7 +78,7 @@ impl BlocksRun {
         u64::try_from(place).unwrap_or(u64::MAX)
     }
 
-    /// Counts of the blocks that ran as an estimate for the whole grid; largest values stay as they are.
+    /// The estimate for the whole grid from the counts of the blocks that ran; maxima are not scaled.
     #[must_use]
     pub fn scaled(self, counts: &Counts) -> Counts {
         counts.scaled((self.run, self.all))

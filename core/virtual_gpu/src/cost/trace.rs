@@ -1,7 +1,7 @@
-//! What the warps of some blocks did, step by step: recorded while they ran, replayed by [`super::time`].
+//! The steps of the warps of some blocks, recorded during the launch and replayed by [`super::time`].
 //!
-//! Of a loop some rounds are kept and the rest is left out. How often the launch really executed each instruction is known
-//! from its counts, so that what was kept stands for what was not.
+//! Of a loop, some iterations are recorded and the others are left out. The launch counts how often it executed
+//! each instruction, so that the recorded steps can be scaled to all steps.
 
 use std::sync::Arc;
 
@@ -14,18 +14,18 @@ use super::super::lower::{self, Program};
 use super::super::module::Module;
 use super::{BlocksRun, Counts, Kind, kind};
 
-/// What is recorded of a launch.
+/// The parameters of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceUse {
-    /// Of so many blocks, evenly spread over those that run.
+    /// The number of recorded blocks, evenly spread over those that run.
     pub blocks: u32,
-    /// What one block has of the cache of its multiprocessor, and of L2, while others are resident too.
+    /// The share of L1 of one block while others are resident.
     pub l1: Bytes,
-    /// The same of L2.
+    /// The share of L2 of one block.
     pub l2: Bytes,
 }
 
-/// What some blocks did.
+/// The recorded steps of some blocks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
     /// Every instruction of the program.
@@ -33,7 +33,7 @@ pub struct Trace {
     pub(crate) blocks: Vec<TracedBlock>,
 }
 
-/// What an instruction is, as far as its time goes.
+/// The properties of an instruction that affect its time.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TracedOp {
     pub(crate) kind: Kind,
@@ -41,15 +41,15 @@ pub(crate) struct TracedOp {
     /// Registers, numbered over all functions.
     pub(crate) reads: Vec<u32>,
     pub(crate) writes: Vec<u32>,
-    /// The assembler moves nothing to before it.
+    /// The assembler moves no instruction to before it.
     pub(crate) begins: bool,
-    /// The assembler moves nothing to behind it.
+    /// The assembler moves no instruction to after it.
     pub(crate) ends: bool,
-    /// How often a warp instruction of it ran in a block, in the mean of those that were counted.
+    /// The mean number of executions of the instruction per block, in warp instructions.
     pub(crate) executed: f64,
 }
 
-/// What an instruction does that takes more than a pipe.
+/// The properties of an instruction that uses more than a pipe.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Role {
     /// Nothing else.
@@ -63,24 +63,24 @@ pub(crate) enum Role {
         place: Place,
         returns: bool,
     },
-    /// A copy to shared memory that completes later.
+    /// An asynchronous copy to shared memory.
     Copy,
     CommitCopies,
-    /// Until so many groups are pending at most.
+    /// Waits until at most this number of groups is pending.
     WaitCopies(u32),
-    /// Of the block.
+    /// A barrier of the block.
     Barrier,
     Branch,
-    /// What one of them multiplies.
+    /// A tensor product, with the counts of one.
     Product(Box<Counts>),
 }
 
-/// Where an access goes.
+/// The memory of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Global,
     Shared,
-    /// A thread's own memory, which L1 holds.
+    /// Local memory, which L1 holds.
     Local,
     Constant,
 }
@@ -89,7 +89,7 @@ pub(crate) enum Place {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TracedBlock {
     pub(crate) warps: Vec<TracedWarp>,
-    /// Sectors that the block touched at all, steps that were left out included.
+    /// Distinct sectors that the block touched, including the steps that were not recorded.
     pub(crate) distinct_sectors: u64,
 }
 
@@ -104,43 +104,43 @@ pub(crate) struct TracedWarp {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) pc: u32,
-    /// Its access counted from one, or zero.
+    /// The index of its access, counted from one; zero if it has none.
     pub(crate) access: u32,
-    /// Whether steps before it were left out.
+    /// Whether steps before it were not recorded.
     pub(crate) is_behind_gap: bool,
 }
 
-/// What one access costs.
+/// The cost of one access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TracedAccess {
-    /// Passes through the pipe that loads and stores share.
+    /// Wavefronts through the load/store pipe.
     pub(crate) wavefronts: u32,
     /// Lines of global memory.
     pub(crate) lines: u32,
-    /// Sectors that L1 has.
+    /// Sectors that hit in L1.
     pub(crate) near: u32,
-    /// Those that the block brought to L2 before.
+    /// Sectors that the block requested before, and that hit in L2.
     pub(crate) l2: u32,
-    /// Those that it touches for the first time, or for too long not.
+    /// Sectors that the block requests for the first time, or that were evicted.
     pub(crate) far: u32,
-    /// The step, counted from one, that asked for what L1 has.
+    /// The step, counted from one, that loaded the line that hits in L1.
     pub(crate) filled_by: u32,
-    /// Of an atomic the most lanes at one address, and all of them.
+    /// The largest number of lanes of an atomic at one address, and the number of lanes.
     pub(crate) most_at_one: u32,
     pub(crate) lanes: u32,
 }
 
-/// Branches forward over no more than this are predicates in machine code.
+/// The longest forward branch that becomes a predicate in machine code, in instructions.
 const SHORT: u32 = 12;
 
 impl Trace {
-    /// Bytes of sectors that a block touches at all, in the mean.
+    /// The mean number of bytes of distinct sectors of a block.
     pub(crate) fn distinct_bytes(&self) -> f64 {
         let sectors: u64 = self.blocks.iter().map(|block| block.distinct_sectors).sum();
         32.0 * sectors as f64 / self.blocks.len().max(1) as f64
     }
 
-    /// What blocks did, with what their instructions are.
+    /// Combines recorded blocks with the properties of their instructions.
     pub(crate) fn new(
         (module, program): (&Module, &Program),
         counts: &[Counts],
@@ -176,7 +176,7 @@ fn ops(module: &Module, program: &Program, counts: &[Counts], blocks: BlocksRun)
     (0..program.ops.len()).map(op).collect()
 }
 
-/// What the instruction behind an operation reads and writes; operations that prepare it have neither.
+/// The registers that the instruction of an operation reads and writes; none for operations that prepare it.
 fn registers(
     module: &Module,
     program: &Program,
@@ -199,7 +199,7 @@ fn registers(
     (reads, writes)
 }
 
-/// Between which operations the assembler moves none: at loops, calls, barriers and branches over more than a little.
+/// The boundaries over which the assembler moves no instruction: loops, calls, barriers and long branches.
 fn stretches(program: &Program) -> (Vec<bool>, Vec<bool>) {
     let count = program.ops.len();
     let (mut begins, mut ends) = (vec![false; count], vec![false; count]);
@@ -229,7 +229,7 @@ fn stretches(program: &Program) -> (Vec<bool>, Vec<bool>) {
     (begins, ends)
 }
 
-/// Whether the assembler moves nothing over an operation.
+/// Whether the assembler moves no instruction over an operation.
 const fn stays_in_place(code: Code) -> bool {
     matches!(
         code,
@@ -262,7 +262,7 @@ fn role(code: Code, counts: &Counts) -> Role {
         Code::CommitCopies => Role::CommitCopies,
         Code::WaitCopies(pending) => Role::WaitCopies(pending),
         Code::WaitAllCopies => Role::WaitCopies(0),
-        // Whoever looks whether a phase is over goes on when what it copied itself is there.
+        // A wait for a phase ends when the thread's own copies are complete.
         Code::Mbarrier { mbarrier: Mbarrier::Wait(..), .. } => Role::WaitCopies(0),
         Code::Synchronise(_) | Code::Reduce(..) => Role::Barrier,
         Code::Branch { .. } | Code::BranchIndexed | Code::Call(_) | Code::Return => Role::Branch,
@@ -307,7 +307,7 @@ fn role(code: Code, counts: &Counts) -> Role {
     }
 }
 
-/// None where an access is a move of registers on a GPU.
+/// The memory of a state space; none if the access is a register move on a GPU.
 const fn place(space: Space) -> Option<Place> {
     match space {
         Space::Generic | Space::Global => Some(Place::Global),

@@ -1,4 +1,4 @@
-//! What an operation computes: FLOP by type, whole numbers, functions.
+//! The arithmetic work of an operation: FLOP by type, integer operations, special functions.
 
 use super::super::isa::approximate::{Approximate, ApproximateType};
 use super::super::isa::float::{Float, FloatFormat};
@@ -6,7 +6,7 @@ use super::super::isa::half::{Half, HalfType};
 use super::super::lower::code::Code;
 use super::Counts;
 
-/// Adds what so many threads computed with an operation.
+/// Adds the work of an operation in a number of threads.
 pub(super) fn add_work(counts: &mut Counts, code: Code) {
     let threads = counts.thread_instructions;
     match code {
@@ -56,7 +56,7 @@ pub(super) fn add_work(counts: &mut Counts, code: Code) {
     }
 }
 
-/// What arithmetic does, whatever the type.
+/// The kind of arithmetic, for any type.
 enum Kind {
     Add,
     Multiply,
@@ -117,13 +117,13 @@ fn add_half(counts: &mut Counts, what: Half, threads: u64) {
         (Kind::Multiply, true) => &mut counts.bfloat_multiplies,
         (Kind::MultiplyAdd, false) => &mut counts.half_multiply_adds,
         (Kind::MultiplyAdd, true) => &mut counts.bfloat_multiply_adds,
-        // There is none for these types.
+        // These types have no division.
         (Kind::Division, _) => return,
     };
     *field += operations;
 }
 
-/// Results of one thread.
+/// Results per thread.
 const fn elements(what: Approximate) -> u64 {
     let ty = match what {
         Approximate::BinaryExponential(ty, _) | Approximate::HyperbolicTangent(ty) => ty,

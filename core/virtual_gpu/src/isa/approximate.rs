@@ -1,5 +1,5 @@
-//! Approximations with a documented error. PTX ISA, section "Floating Point Instructions", the `.approx` forms,
-//! and section "Half Precision Floating-Point Instructions" for `tanh` and `ex2`.
+//! Approximate functions with a documented error. PTX ISA, section "Floating Point Instructions", the `.approx`
+//! forms, and section "Half Precision Floating-Point Instructions" for `tanh` and `ex2`.
 
 use super::float::{Subnormals, subnormals};
 use super::keyword::scalar_subset;
@@ -8,16 +8,16 @@ use super::signature::uniform;
 use super::{Decoded, Modifiers, Operation, Row};
 
 scalar_subset! {
-    /// What `tanh` and `ex2` take.
+    /// The operand types of `tanh` and `ex2`.
     ApproximateType: "f32 or a half-precision type" { F32, F16, F16x2, Bf16, Bf16x2 }
 }
 
-/// Functions that hardware approximates.
+/// Approximate functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Approximate {
-    /// `a / b`, 2 ulp while `b` lies in [2^-126, 2^126].
+    /// `a / b`, 2 ulp while `b` is in [2^-126, 2^126].
     Divide(Subnormals),
-    /// `a / b`, 2 ulp everywhere.
+    /// `a / b`, 2 ulp in the full range.
     DivideFull(Subnormals),
     /// `1 / a`, f32.
     Reciprocal(Subnormals),
@@ -25,9 +25,9 @@ pub enum Approximate {
     ReciprocalDouble,
     /// The square root, f32.
     SquareRoot(Subnormals),
-    /// One over the square root, f32.
+    /// The reciprocal square root, f32.
     ReciprocalSquareRoot(Subnormals),
-    /// One over the square root, f64.
+    /// The reciprocal square root, f64.
     ReciprocalSquareRootDouble(Subnormals),
     /// The sine, f32.
     Sine(Subnormals),
@@ -37,7 +37,6 @@ pub enum Approximate {
     BinaryLogarithm(Subnormals),
     /// Two to the power of `a`.
     BinaryExponential(ApproximateType, Subnormals),
-    /// The hyperbolic tangent.
     HyperbolicTangent(ApproximateType),
 }
 

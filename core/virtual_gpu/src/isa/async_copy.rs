@@ -1,5 +1,5 @@
-//! Copies from global to shared memory that complete when waited for. PTX ISA, section "Data Movement and
-//! Conversion Instructions: Asynchronous copy", the non-bulk forms of `cp.async`.
+//! Asynchronous copies from global to shared memory. PTX ISA, section "Data Movement and Conversion Instructions:
+//! Asynchronous copy", the non-bulk forms of `cp.async`.
 
 use super::keyword::keywords;
 use super::memory::{PrefetchSize, Space};
@@ -8,32 +8,32 @@ use super::signature::{Role, Signature};
 use super::{Decoded, Modifiers, Operation, Row};
 
 keywords! {
-    /// Where copied lines stay.
+    /// The cache level of a copy.
     CopyCache: "`.ca` or `.cg`" { AllLevels = "ca", Global = "cg" }
 }
 
-/// Whether a completed copy also counts as an arrival that is pending.
+/// Whether a completed copy increments the pending arrivals of the barrier object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pending {
-    /// The arrival is counted beforehand.
+    /// The pending count is incremented when the instruction executes.
     Increment,
-    /// It is not (`.noinc`).
+    /// The pending count is not incremented (`.noinc`).
     Keep,
 }
 
 /// Asynchronous copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AsyncCopy {
-    /// `[shared] = [global]`: 4, 8 or 16 bytes, of which fewer may be read; the rest is zero. The operand
-    /// behind the size is how many bytes are read, or a predicate that reads none.
+    /// `[shared] = [global]`: 4, 8 or 16 bytes, of which fewer may be read; the rest is zero. The operand after the
+    /// size is the number of bytes that are read, or a predicate that disables the read.
     Copy(CopyCache, Option<PrefetchSize>),
-    /// All copies since the last group are a group.
+    /// Commits all copies since the last group as a group.
     CommitGroup,
-    /// Until at most so many groups are pending.
+    /// Waits until at most a given number of groups is pending.
     WaitGroup,
-    /// Until no copy is pending.
+    /// Waits until no copy is pending.
     WaitAll,
-    /// The thread's earlier copies arrive at a barrier in memory when they complete.
+    /// The thread's earlier copies arrive at a barrier object when they complete.
     ArriveOnCompletion(Space, Pending),
 }
 
@@ -69,9 +69,9 @@ fn done(m: &mut Modifiers<'_>, operation: AsyncCopy, roles: &[Role]) -> Decoded 
 fn copy(m: &mut Modifiers<'_>) -> Decoded {
     let cache = m.required()?;
     if !m.flag("shared") {
-        m.require_flag("shared::cta", "`.shared`, where it goes")?;
+        m.require_flag("shared::cta", "`.shared`, the destination")?;
     }
-    m.require_flag("global", "`.global`, from where it comes")?;
+    m.require_flag("global", "`.global`, the source")?;
     let policy = m.flag("L2::cache_hint");
     let operation = AsyncCopy::Copy(cache, m.optional());
     let size = Role::Constant { largest: 16 };

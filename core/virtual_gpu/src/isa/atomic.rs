@@ -8,44 +8,43 @@ use super::signature::{Role, Signature};
 use super::{Decoded, Modifiers, Operation, Refusal, Row};
 
 scalar_subset! {
-    /// What bitwise operations take.
+    /// The types of bitwise operations.
     BitwiseType: ".b32 or .b64" { B32, B64 }
 }
 scalar_subset! {
-    /// What is exchanged.
     ExchangeType: ".b32, .b64 or .b128" { B32, B64, B128 }
 }
 scalar_subset! {
-    /// What is compared and swapped.
+    /// The types of a compare-and-swap.
     SwapType: ".b16, .b32, .b64 or .b128" { B16, B32, B64, B128 }
 }
 scalar_subset! {
-    /// What is added.
+    /// The types of an addition.
     AddType: "a type that can be added" {
         U32, S32, U64, S64, F16, F16x2, Bf16, Bf16x2, F32, F64
     }
 }
 scalar_subset! {
-    /// What has a minimum and maximum.
+    /// The types of minimum and maximum.
     ExtremeType: "a type that has a minimum" {
         U32, S32, U64, S64, F16, F16x2, Bf16, Bf16x2
     }
 }
 keywords! {
-    /// How it is ordered with other accesses.
+    /// The memory ordering of an atomic operation.
     AtomicOrder: "an order" {
         Relaxed = "relaxed", Acquire = "acquire", Release = "release", AcquireRelease = "acq_rel",
     }
 }
 keywords! {
-    /// What is done, as it is spelt.
+    /// The keyword of the operation.
     AtomicWord: "an operation such as .add" {
         And = "and", Or = "or", Xor = "xor", Exchange = "exch", CompareAndSwap = "cas",
         Add = "add", Increment = "inc", Decrement = "dec", Minimum = "min", Maximum = "max",
     }
 }
 
-/// What is done to the old value.
+/// The operation on the old value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Update {
     /// `old & b`.
@@ -58,15 +57,13 @@ pub enum Update {
     Exchange(ExchangeType),
     /// `old == b ? c : old`.
     CompareAndSwap(SwapType),
-    /// `old + b`; f32 flushes subnormals in global memory, halves do not.
+    /// `old + b`; f32 additions flush subnormals in global memory, additions of halves do not.
     Add(AddType),
     /// `old >= b ? 0 : old + 1`, u32.
     Increment,
     /// `old == 0 || old > b ? b : old - 1`, u32.
     Decrement,
-    /// The smaller one.
     Minimum(ExtremeType),
-    /// The larger one.
     Maximum(ExtremeType),
 }
 
@@ -82,17 +79,14 @@ pub enum OldValue {
 /// A read-modify-write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Atomic {
-    /// Where: generic, global or shared.
+    /// The state space: generic, global or shared.
     pub space: Space,
-    /// What is done.
     pub update: Update,
-    /// How many elements, each on its own.
+    /// The number of elements, each updated separately.
     pub lanes: u8,
-    /// In which order with others.
+    /// The memory ordering.
     pub order: AtomicOrder,
-    /// Among which threads.
     pub scope: Scope,
-    /// Whether the old value is a result.
     pub old_value: OldValue,
 }
 
@@ -106,13 +100,13 @@ fn atomic(m: &mut Modifiers<'_>, old_value: OldValue) -> Decoded {
     let scope = m.optional().unwrap_or(Scope::Gpu);
     let space = space(m);
     if !matches!(space, Space::Generic | Space::Global | Space::Shared) {
-        return Err(m.combination("atomics take .global, .shared or generic addresses"));
+        return Err(m.combination("atomics require .global, .shared or generic addresses"));
     }
     let (update, ty) = update(m)?;
     let lanes = lanes(m);
     let swaps = matches!(update, Update::CompareAndSwap(_));
     if swaps && old_value == OldValue::Dropped {
-        return Err(m.combination("`red` does not compare and swap"));
+        return Err(m.combination("`red` does not support `.cas`"));
     }
     let policy = m.flag("L2::cache_hint");
     let operation = Atomic { space, update, lanes, order, scope, old_value };
@@ -177,12 +171,16 @@ fn extreme(
     update: fn(ExtremeType) -> Update,
 ) -> Result<(Update, ScalarType), Refusal> {
     let ty: ExtremeType = m.required()?;
-    // Vectors of halves write it, scalars have none.
+    // Vectors of halves are written with `.noftz`, scalars without.
     m.flag("noftz");
     Ok((update(ty), ty.into()))
 }
 
-/// PTX wants `.noftz` on sums of halves: hardware has no other.
+/// PTX requires `.noftz` for additions of halves: the hardware does not flush them.
 fn halves_keep_subnormals(m: &mut Modifiers<'_>, is_half: bool) -> Result<(), Refusal> {
-    if is_half { m.require_flag("noftz", "`.noftz`, which sums of halves need") } else { Ok(()) }
+    if is_half {
+        m.require_flag("noftz", "`.noftz`, which additions of halves require")
+    } else {
+        Ok(())
+    }
 }

@@ -1,5 +1,5 @@
-//! Barriers of a block or warp, and fences. PTX ISA, sections "bar, barrier", "bar.warp.sync" and "membar,
-//! fence" of "Parallel Synchronization and Communication Instructions".
+//! Barriers of a block or a warp, and fences. PTX ISA, sections "bar, barrier", "bar.warp.sync" and "membar, fence"
+//! of "Parallel Synchronization and Communication Instructions".
 
 use super::keyword::keywords;
 use super::memory::Scope;
@@ -8,42 +8,40 @@ use super::signature::{Role, Signature};
 use super::{Decoded, Modifiers, Operation, Row};
 
 keywords! {
-    /// What a block's barrier computes on the way.
+    /// The reduction of a barrier.
     Vote: "`.popc`, `.and` or `.or`" { Count = "popc", All = "and", Any = "or" }
 }
 keywords! {
-    /// How strong a fence is.
+    /// The semantics of a fence.
     FenceOrder: "`.sc`, `.acq_rel`, `.acquire` or `.release`" {
         SequentiallyConsistent = "sc", AcquireRelease = "acq_rel", Acquire = "acquire",
         Release = "release",
     }
 }
 keywords! {
-    /// The scopes of the old spelling.
     MembarScope: "`.cta`, `.gl` or `.sys`" { Block = "cta", Gpu = "gl", System = "sys" }
 }
 
-/// What the program promises about the lanes of a warp.
+/// The convergence that the program guarantees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alignment {
-    /// Each may come on its own.
+    /// Lanes may arrive separately.
     Any,
-    /// All come to the same instruction together.
+    /// All lanes of the warp execute the same instruction (`.aligned`).
     Aligned,
 }
 
 /// Barriers and fences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Barrier {
-    /// Wait until all threads (or the given number) are there.
+    /// Waits until all threads (or the given number) have arrived.
     Synchronise(Alignment),
-    /// Be counted and go on.
+    /// Arrives without waiting.
     Arrive(Alignment),
-    /// Wait, and learn how many threads (all, any) had the predicate.
+    /// Waits, and returns the number of threads whose predicate is true, or whether all or any are.
     Reduce(Vote, Alignment),
-    /// Wait for the lanes of a mask.
+    /// Waits for the lanes of a mask.
     SynchroniseWarp,
-    /// Order of memory accesses.
     Fence(FenceOrder, Scope),
 }
 
@@ -96,7 +94,7 @@ fn block_barrier(m: &mut Modifiers<'_>, alignment: Alignment) -> Decoded {
     };
     m.require_flag(result.word(), "the type of the result")?;
     let result = Role::Write(result, Fit::Exact);
-    // The number of threads stands in the middle and may be left out.
+    // The thread count is the middle operand and optional.
     if m.operands() == 4 {
         return done(
             Barrier::Reduce(vote, alignment),

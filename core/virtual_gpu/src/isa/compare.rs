@@ -8,11 +8,10 @@ use super::signature::{Role, Signature};
 use super::{Decoded, Modifiers, Operation, Refusal, Row};
 
 scalar_subset! {
-    /// Bits, which are equal or not.
+    /// Untyped bits, compared for equality.
     BitsType: "a type of bits" { B16, B32, B64 }
 }
 scalar_subset! {
-    /// Integers.
     ComparedInteger: "an integer type" { U16, U32, U64, S16, S32, S64 }
 }
 scalar_subset! {
@@ -20,32 +19,31 @@ scalar_subset! {
     ComparedFloat: "a floating-point type" { F16, F16x2, Bf16, Bf16x2, F32, F64 }
 }
 scalar_subset! {
-    /// What `set` gives: ones (or 1.0) and zeros.
+    /// The result types of `set`: all ones (or 1.0) and zero.
     SetType: "a type for the result" { U16, S16, U32, S32, F16, F16x2, Bf16, Bf16x2, F32 }
 }
 scalar_subset! {
-    /// What `selp` and `slct` choose from.
+    /// The operand types of `selp` and `slct`.
     SelectType: "a type to choose from" {
         B16, B32, B64, U16, U32, U64, S16, S32, S64, F32, F64
     }
 }
 scalar_subset! {
-    /// What `slct` looks at.
+    /// The type of the selector of `slct`.
     SelectorType: "the type of the selector" { S32, F32 }
 }
 keywords! {
-    /// Equality.
     Equality: "`.eq` or `.ne`" { Equal = "eq", NotEqual = "ne" }
 }
 keywords! {
-    /// Order of integers; `.lo` to `.hs` are the same for unsigned ones.
+    /// Integer comparisons; `.lo` to `.hs` are the unsigned ones.
     IntegerComparison: "a comparison of integers" {
         Equal = "eq", NotEqual = "ne", Less = "lt", LessEqual = "le", Greater = "gt",
         GreaterEqual = "ge", Lower = "lo", LowerSame = "ls", Higher = "hi", HigherSame = "hs",
     }
 }
 keywords! {
-    /// Order of floating-point numbers; those with `u` also hold if one is NaN.
+    /// Floating-point comparisons; those with `u` are also true if an operand is NaN.
     FloatComparison: "a comparison of floating-point numbers" {
         Equal = "eq", NotEqual = "ne", Less = "lt", LessEqual = "le", Greater = "gt",
         GreaterEqual = "ge", EqualUnordered = "equ", NotEqualUnordered = "neu",
@@ -54,16 +52,14 @@ keywords! {
     }
 }
 keywords! {
-    /// How the comparison is combined with a predicate.
+    /// The combination of the result with a predicate.
     Combine: "`.and`, `.or` or `.xor`" { And = "and", Or = "or", Xor = "xor" }
 }
 
-/// What is compared, and how.
+/// A comparison with its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
-    /// Bits.
     Bits(Equality, BitsType),
-    /// Integers.
     Integer(IntegerComparison, ComparedInteger),
     /// Floating-point numbers.
     Float(FloatComparison, ComparedFloat, Subnormals),
@@ -72,10 +68,10 @@ pub enum Comparison {
 /// Comparison and selection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compare {
-    /// A predicate (and its complement), combined with another one or not. Pairs of halves give one
-    /// predicate for each half.
+    /// A predicate (and its complement), optionally combined with another one. A pair of halves gives one predicate
+    /// per half.
     SetPredicate(Comparison, Option<Combine>),
-    /// All ones (or 1.0) where it holds, zero elsewhere.
+    /// All ones (or 1.0) where the comparison is true, zero elsewhere.
     Set(Comparison, Option<Combine>, SetType),
     /// `p ? a : b`.
     Select(SelectType),

@@ -1,34 +1,34 @@
-//! Branches, calls, ends. PTX ISA, section "Control Flow Instructions", and `trap` and `brkpt` of
+//! Branches, calls and exits. PTX ISA, section "Control Flow Instructions", and `trap` and `brkpt` of
 //! "Miscellaneous Instructions".
 
 use super::signature::{ControlOperands, Signature};
 use super::{Decoded, Modifiers, Operation, Row};
 
-/// What the program promises about the lanes that get there.
+/// Whether the program guarantees a uniform branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Uniformity {
-    /// Nothing.
+    /// No guarantee.
     Any,
-    /// All active lanes go the same way (`.uni`).
+    /// All active lanes take the same direction (`.uni`).
     Uniform,
 }
 
 /// Control flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// To a label.
+    /// A branch to a label.
     Branch(Uniformity),
-    /// To one of a list of labels, by index.
+    /// A branch to one of a list of labels, by index.
     BranchIndexed(Uniformity),
-    /// To a function, named or by address.
+    /// A call of a function, by name or by address.
     Call(Uniformity),
-    /// Back to the caller; in a kernel, the end of the thread.
+    /// Returns to the caller; in a kernel, ends the thread.
     Return(Uniformity),
-    /// The end of the thread.
+    /// Ends the thread.
     Exit,
-    /// The end of the kernel, with an error.
+    /// Aborts the kernel with an error.
     Trap,
-    /// A stop for a debugger.
+    /// Suspends execution for a debugger.
     Breakpoint,
 }
 

@@ -20,19 +20,19 @@ scalar_subset! {
     HalfPairType: "a pair of halves" { F16x2, Bf16x2 }
 }
 scalar_subset! {
-    /// Pairs of numbers of 8 bits or fewer.
+    /// Pairs of floating-point numbers of 8 bits or fewer.
     NarrowType: "a pair of narrow numbers" { E4m3x2, E5m2x2, E2m1x2, E2m3x2, E3m2x2, Ue8m0x2 }
 }
 scalar_subset! {
-    /// What is packed into narrow numbers: two f32, or a pair of halves.
+    /// The source of a conversion to a narrow format: two f32, or a pair of halves.
     PackSource: "the type to pack" { F32, F16x2, Bf16x2 }
 }
 scalar_subset! {
-    /// What `cvt.pack` makes of two integers.
+    /// The result of `cvt.pack`.
     PackedInteger: "a type to pack into" { U8, S8, U16, S16 }
 }
 keywords! {
-    /// Rounding to a whole number.
+    /// Rounding to an integer.
     WholeRounding: "rounding to a whole number (.rni, .rzi, .rmi, .rpi)" {
         NearestEven = "rni", TowardZero = "rzi", Down = "rmi", Up = "rpi",
     }
@@ -44,103 +44,97 @@ keywords! {
     }
 }
 keywords! {
-    /// Rounding to halves, two at a time, and to narrow numbers.
+    /// Rounding to pairs of halves and to narrow formats.
     PairRounding: "`.rn`, `.rz` or `.rp`" {
         NearestEven = "rn", TowardZero = "rz", Up = "rp",
     }
 }
 
-/// How a conversion between floating-point numbers rounds.
+/// The rounding of a conversion between floating-point types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RealRounding {
-    /// Not at all: each value of the source has one in the result.
+    /// None: the conversion is exact.
     Exact,
-    /// To the result's precision.
+    /// To the precision of the result.
     ToPrecision(Rounding),
-    /// To a whole number.
+    /// To an integer.
     ToWhole(WholeRounding),
 }
 
-/// What happens to results beyond the largest finite number.
+/// The result of an overflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beyond {
-    /// They become infinite.
     Infinity,
-    /// They become the largest finite number (`.satfinite`).
+    /// The largest finite number (`.satfinite`).
     LargestFinite,
 }
 
 /// Conversions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Convert {
-    /// Extended or cut.
+    /// Extension or truncation.
     IntegerToInteger {
         /// Type of the result.
         to: WholeType,
         /// Type of the source.
         from: WholeType,
-        /// What happens beyond the type.
+        /// Saturation.
         overflow: Overflow,
     },
-    /// Rounded.
+    /// Rounding to a floating-point type.
     IntegerToReal {
         /// Type of the result.
         to: RealType,
         /// Type of the source.
         from: WholeType,
-        /// How it is rounded.
         rounding: Rounding,
-        /// Whether it is clamped to [0, 1].
+        /// Clamping to [0, 1].
         clamp: Clamp,
     },
-    /// Rounded to a whole number and clamped to the type; NaN becomes what the ISA says.
+    /// Rounding to an integer, saturated to the type; the ISA specifies the result of NaN.
     RealToInteger {
         /// Type of the result.
         to: WholeType,
         /// Type of the source.
         from: RealType,
-        /// How it is rounded.
         rounding: WholeRounding,
-        /// What happens to subnormal numbers.
+        /// Treatment of subnormal numbers.
         subnormals: Subnormals,
-        /// What happens beyond the type.
+        /// Saturation.
         overflow: Overflow,
     },
-    /// Between precisions, or to a whole number of the same precision.
+    /// A change of precision, or rounding to an integer in the same format.
     RealToReal {
         /// Type of the result.
         to: RealType,
         /// Type of the source.
         from: RealType,
-        /// How it is rounded.
         rounding: RealRounding,
-        /// What happens to subnormal numbers.
+        /// Treatment of subnormal numbers.
         subnormals: Subnormals,
-        /// Whether it is clamped to [0, 1].
+        /// Clamping to [0, 1].
         clamp: Clamp,
-        /// What happens to negative results.
+        /// Treatment of negative results.
         negative: Negative,
-        /// What happens beyond the largest finite number.
+        /// The result of an overflow.
         beyond: Beyond,
     },
     /// f32 to tf32.
     ToTf32 {
-        /// How it is rounded.
         rounding: Tf32Rounding,
-        /// What happens to negative results.
+        /// Treatment of negative results.
         negative: Negative,
-        /// What happens beyond the largest finite number.
+        /// The result of an overflow.
         beyond: Beyond,
     },
     /// Two f32 to a pair of halves; the first source is the upper half.
     PackHalves {
         /// Type of the result.
         to: HalfPairType,
-        /// How it is rounded.
         rounding: PairRounding,
-        /// What happens to negative results.
+        /// Treatment of negative results.
         negative: Negative,
-        /// What happens beyond the largest finite number.
+        /// The result of an overflow.
         beyond: Beyond,
     },
     /// Two f32, or a pair of halves, to a pair of narrow numbers.
@@ -149,11 +143,10 @@ pub enum Convert {
         to: NarrowType,
         /// Type of the source.
         from: PackSource,
-        /// How it is rounded.
         rounding: PairRounding,
-        /// What happens to negative results.
+        /// Treatment of negative results.
         negative: Negative,
-        /// What happens beyond the largest finite number.
+        /// The result of an overflow.
         beyond: Beyond,
     },
     /// A pair of narrow numbers to a pair of halves.
@@ -162,10 +155,10 @@ pub enum Convert {
         to: HalfPairType,
         /// Type of the source.
         from: NarrowType,
-        /// What happens to negative results.
+        /// Treatment of negative results.
         negative: Negative,
     },
-    /// Two s32, saturated, above the lower bits of a third operand if there is one.
+    /// Two s32, saturated, above the lower bits of an optional third operand.
     PackIntegers {
         /// Type of the result.
         to: PackedInteger,
@@ -183,7 +176,7 @@ fn done(operation: Convert, to: impl Into<ScalarType>, from: &[ScalarType]) -> D
     Ok((Operation::Convert(operation), Signature::new(&roles)))
 }
 
-/// The first type is the result's; which conversion it is depends on both.
+/// The first type is that of the result; both types select the conversion.
 fn convert(m: &mut Modifiers<'_>) -> Decoded {
     let Some(to) = m.principal_type() else { return Err(m.missing("the type of the result")) };
     if to == ScalarType::Tf32 {
@@ -229,7 +222,7 @@ fn to_real(m: &mut Modifiers<'_>) -> Decoded {
     if let Some(from) = m.optional::<WholeType>() {
         let rounding = m.required()?;
         let operation = Convert::IntegerToReal { to, from, rounding, clamp: clamp(m) };
-        // Allowed where the result is f32, and of no effect: no integer is subnormal.
+        // `.ftz` is allowed if the result is f32, and has no effect: no integer is subnormal.
         if to == RealType::F32 {
             m.flag("ftz");
         }
@@ -249,8 +242,8 @@ fn to_real(m: &mut Modifiers<'_>) -> Decoded {
     done(operation, to, &[from.into()])
 }
 
-/// Narrowing needs a rounding mode, widening takes none; the assembler itself allows bf16 to be widened with one, and
-/// rounds between f16 and bf16 to the nearest where none is named.
+/// Narrowing requires a rounding mode, widening takes none. The assembler also accepts a mode when it widens bf16,
+/// and rounds between f16 and bf16 to nearest if no mode is given.
 fn real_rounding(
     m: &mut Modifiers<'_>,
     to: RealType,
@@ -276,7 +269,9 @@ fn real_rounding(
         }
         (None, false) => Ok(RealRounding::Exact),
         (None, true) => Err(m.missing("a rounding mode (.rn, .rz, .rm, .rp)")),
-        (Some(_), false) => Err(m.combination("a conversion that is exact takes no rounding mode")),
+        (Some(_), false) => {
+            Err(m.combination("an exact conversion does not accept a rounding mode"))
+        }
     }
 }
 
@@ -290,7 +285,7 @@ fn beyond(m: &mut Modifiers<'_>) -> Beyond {
 
 fn to_tf32(m: &mut Modifiers<'_>) -> Decoded {
     m.require_flag("tf32", ".tf32")?;
-    m.require_flag("f32", ".f32, from which alone tf32 is made")?;
+    m.require_flag("f32", ".f32, the only source type of tf32")?;
     let (rounding, negative, beyond) = (m.required()?, negative(m), beyond(m));
     let operation = Convert::ToTf32 { rounding, negative, beyond };
     done(operation, ScalarType::B32, &[ScalarType::F32])
@@ -312,7 +307,7 @@ fn pack_narrow(m: &mut Modifiers<'_>, to: NarrowType) -> Decoded {
     let from: PackSource = m.required()?;
     let (rounding, negative, beyond) = (m.required()?, negative(m), beyond(m));
     if beyond == Beyond::Infinity && to != NarrowType::Ue8m0x2 {
-        return Err(m.missing("`.satfinite`, which narrow numbers need"));
+        return Err(m.missing("`.satfinite`, which narrow types require"));
     }
     let operation = Convert::PackNarrow { to, from, rounding, negative, beyond };
     match from {
@@ -332,7 +327,7 @@ fn pack_integers(m: &mut Modifiers<'_>) -> Decoded {
     let bytes = matches!(to, PackedInteger::U8 | PackedInteger::S8);
     let third = m.flag("b32");
     if bytes && !third {
-        return Err(m.missing(".b32 of the third operand, which bytes need"));
+        return Err(m.missing(".b32 of the third operand, which 8-bit types require"));
     }
     let sources = [s32, s32, ScalarType::B32];
     done(operation, ScalarType::B32, if third { &sources } else { &sources[..2] })

@@ -1,5 +1,5 @@
-//! Integers of several registers, with the carry between them. PTX ISA, section "Extended-Precision Integer
-//! Arithmetic Instructions".
+//! Extended-precision integer arithmetic with carry. PTX ISA, section "Extended-Precision Integer Arithmetic
+//! Instructions".
 
 use super::integer::Part;
 use super::keyword::scalar_subset;
@@ -7,34 +7,33 @@ use super::signature::uniform;
 use super::{Decoded, Modifiers, Operation, Row};
 
 scalar_subset! {
-    /// What carries.
+    /// The operand types.
     CarryType: "a 32- or 64-bit integer type" { U32, U64, S32, S64 }
 }
 
 /// Whether the carry flag is an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CarryIn {
-    /// It counts as zero.
+    /// The carry-in is zero.
     Ignore,
-    /// It is added, or subtracted.
+    /// The carry flag is added or subtracted.
     Use,
 }
 
-/// Whether the carry flag is a result.
+/// Whether the carry flag is an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CarryOut {
-    /// It keeps its value.
+    /// The carry flag keeps its value.
     Keep,
-    /// It becomes the carry of this instruction.
+    /// The carry flag is set to the carry-out.
     Write,
 }
 
 /// Arithmetic that reads or writes the carry flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extended {
-    /// What is computed.
     pub operator: ExtendedOperator,
-    /// On which type.
+    /// The operand type.
     pub ty: CarryType,
     /// `addc`, `subc`, `madc`.
     pub carry_in: CarryIn,
@@ -42,7 +41,7 @@ pub struct Extended {
     pub carry_out: CarryOut,
 }
 
-/// Sums, differences and products with carry.
+/// Additions, subtractions and multiply-adds with carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExtendedOperator {
     /// `a + b`.

@@ -6,86 +6,85 @@ use super::signature::{mixed, uniform};
 use super::{Decoded, Modifiers, Operation, Refusal, Row};
 
 keywords! {
-    /// How a result is rounded to its type.
+    /// Rounding modes.
     Rounding: "a rounding mode (.rn, .rz, .rm, .rp)" {
         NearestEven = "rn", TowardZero = "rz", Down = "rm", Up = "rp",
     }
 }
 keywords! {
-    /// What `testp` asks.
+    /// The property that `testp` tests.
     FloatProperty: "a property such as .finite" {
         Finite = "finite", Infinite = "infinite", Number = "number", NotANumber = "notanumber",
         Normal = "normal", Subnormal = "subnormal",
     }
 }
 scalar_subset! {
-    /// Single and double.
+    /// f32 and f64.
     FloatType: "a floating-point type" { F32, F64 }
 }
 scalar_subset! {
-    /// Single, double and pairs of singles.
+    /// f32, f64 and pairs of f32.
     VectorFloatType: "a floating-point type" { F32, F64, F32x2 }
 }
 
-/// What happens to subnormal inputs and results.
+/// Treatment of subnormal inputs and results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subnormals {
-    /// They are numbers like others.
+    /// Subnormal numbers are supported.
     Keep,
-    /// They become zero of the same sign (`.ftz`).
+    /// Subnormal numbers are flushed to zero of the same sign (`.ftz`).
     Flush,
 }
 
-/// What happens to a result outside [0, 1].
+/// Clamping of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clamp {
-    /// It stays.
+    /// No clamping.
     None,
-    /// It is clamped, and NaN becomes zero (`.sat`).
+    /// The result is clamped to [0, 1]; NaN becomes zero (`.sat`).
     Unit,
 }
 
-/// A format, with the choices that this format has.
+/// A format with its modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FloatFormat {
     /// Single precision.
     F32(Subnormals, Clamp),
-    /// Two singles in 64 bits.
+    /// Two f32 in 64 bits.
     F32x2(Subnormals),
     /// Double precision.
     F64,
 }
 
-/// What minimum and maximum make of NaN.
+/// The result of minimum and maximum if one operand is NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NanRule {
-    /// The other operand wins.
+    /// The other operand.
     Number,
-    /// NaN wins (`.NaN`).
+    /// NaN (`.NaN`).
     Propagate,
 }
 
-/// Which sign the result of minimum and maximum has.
+/// The sign of the result of minimum and maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignRule {
-    /// That of the winner.
+    /// The sign of the selected operand.
     Winner,
-    /// Magnitudes are compared, signs are multiplied (`.xorsign.abs`).
+    /// Magnitudes are compared, the sign is the product of both signs (`.xorsign.abs`).
     Product,
-    /// Magnitudes are compared, the result is one (`.abs`).
+    /// Magnitudes are compared, the result is a magnitude (`.abs`).
     Absolute,
 }
 
-/// How minimum and maximum choose.
+/// The modes of minimum and maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// About NaN.
+    /// Treatment of NaN.
     pub nan: NanRule,
-    /// About signs.
     pub sign: SignRule,
 }
 
-/// Exactly rounded arithmetic.
+/// Floating-point arithmetic with exact rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Float {
     /// `a + b`.
@@ -100,19 +99,18 @@ pub enum Float {
     Divide(FloatFormat, Rounding),
     /// `1 / a`.
     Reciprocal(FloatFormat, Rounding),
-    /// The square root.
     SquareRoot(FloatFormat, Rounding),
     /// `|a|`.
     Absolute(FloatFormat),
     /// `-a`.
     Negate(FloatFormat),
-    /// The smallest of two or three.
+    /// The minimum of two or three operands.
     Minimum(FloatFormat, Choice),
-    /// The largest of two or three.
+    /// The maximum of two or three operands.
     Maximum(FloatFormat, Choice),
     /// `b` with the sign of `a`.
     CopySign(FloatType),
-    /// A predicate about `a`.
+    /// A predicate of `a`.
     Test(FloatProperty, FloatType),
 }
 
@@ -162,7 +160,8 @@ pub(crate) fn clamp(m: &mut Modifiers<'_>) -> Clamp {
     if m.flag("sat") { Clamp::Unit } else { Clamp::None }
 }
 
-/// Without a mode, the nearest value; a compiler may then contract, which we never do.
+/// Without a rounding mode, round to nearest. The mode permits a compiler to contract operations; the virtual GPU
+/// never does.
 fn rounded(
     m: &mut Modifiers<'_>,
     operation: fn(FloatFormat, Rounding) -> Float,
@@ -186,7 +185,7 @@ fn strictly_rounded(
 fn unrounded(m: &mut Modifiers<'_>, operation: fn(FloatFormat) -> Float) -> Decoded {
     let (format, ty) = format(m)?;
     if matches!(format, FloatFormat::F32(_, Clamp::Unit)) {
-        return Err(m.combination("a sign does not saturate"));
+        return Err(m.combination("`.abs` and `.neg` do not support `.sat`"));
     }
     Ok((Operation::Float(operation(format)), uniform(ty, 1)))
 }
@@ -198,7 +197,7 @@ fn extreme(m: &mut Modifiers<'_>, operation: fn(FloatFormat, Choice) -> Float) -
     match format {
         FloatFormat::F32(_, Clamp::None) => {}
         FloatFormat::F32(_, Clamp::Unit) => {
-            return Err(m.combination("minimum and maximum do not saturate"));
+            return Err(m.combination("`.min` and `.max` do not support `.sat`"));
         }
         FloatFormat::F64 | FloatFormat::F32x2(_) if choice == plain => {}
         FloatFormat::F64 | FloatFormat::F32x2(_) => {

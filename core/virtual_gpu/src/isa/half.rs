@@ -1,4 +1,4 @@
-//! f16 and bf16, alone and in pairs. PTX ISA, section "Half Precision Floating-Point Instructions".
+//! f16 and bf16 arithmetic, scalar and packed. PTX ISA, section "Half Precision Floating-Point Instructions".
 
 use super::float::{Choice, Subnormals, choice, subnormals};
 use super::keyword::scalar_subset;
@@ -6,33 +6,32 @@ use super::signature::uniform;
 use super::{Decoded, Modifiers, Operation, Refusal, Row};
 
 scalar_subset! {
-    /// Numbers of 16 bits, one or two in a register.
+    /// 16-bit formats, one or two numbers per register.
     HalfType: "a half-precision type" { F16, F16x2, Bf16, Bf16x2 }
 }
 
-/// What happens to results outside a range.
+/// Clamping of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HalfClamp {
-    /// They stay.
+    /// No clamping.
     None,
-    /// They are clamped to [0, 1], and NaN becomes zero (`.sat`).
+    /// The result is clamped to [0, 1]; NaN becomes zero (`.sat`).
     Unit,
-    /// Negative ones become zero, and NaN the canonical one (`.relu`).
+    /// A negative result becomes zero; NaN becomes the canonical NaN (`.relu`).
     Negative,
 }
 
-/// A format with its choices.
+/// A format with its modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HalfFormat {
-    /// Which numbers.
+    /// The element type.
     pub ty: HalfType,
-    /// What happens to subnormal ones; only f16 flushes.
+    /// Treatment of subnormal numbers; only f16 supports flushing.
     pub subnormals: Subnormals,
-    /// What happens to results outside a range.
     pub clamp: HalfClamp,
 }
 
-/// Arithmetic on halves; all of it rounds to nearest even.
+/// Arithmetic on halves, always rounded to nearest even.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Half {
     /// `a + b`.
@@ -47,9 +46,7 @@ pub enum Half {
     Absolute(HalfFormat),
     /// `-a`.
     Negate(HalfFormat),
-    /// The smaller one.
     Minimum(HalfFormat, Choice),
-    /// The larger one.
     Maximum(HalfFormat, Choice),
 }
 

@@ -7,11 +7,11 @@ use super::video::Video;
 use super::{Decoded, Modifiers, Operation, Row};
 
 scalar_subset! {
-    /// Integers that arithmetic takes.
+    /// The types of integer arithmetic.
     IntegerType: "an integer type" { U16, U32, U64, S16, S32, S64 }
 }
 scalar_subset! {
-    /// Integers with a sign.
+    /// Signed integers.
     SignedType: "a signed type" { S16, S32, S64 }
 }
 scalar_subset! {
@@ -19,48 +19,48 @@ scalar_subset! {
     PackedType: "a packed integer type" { U16x2, S16x2 }
 }
 scalar_subset! {
-    /// Integers whose product has a type of its own, twice as wide.
+    /// The types of wide products, whose result has twice the width.
     WideType: "a 16- or 32-bit type" { U16, U32, S16, S32 }
 }
 scalar_subset! {
-    /// 32-bit integers, as `mul24` and the dot products take them.
+    /// 32-bit integers, the types of `mul24` and the dot products.
     WordType: "a 32-bit type" { U32, S32 }
 }
 scalar_subset! {
-    /// What minimum and maximum take, single or packed.
+    /// The types of minimum and maximum, scalar or packed.
     ExtremeType: "an integer type" { U16, U32, U64, S16, S32, S64, U16x2, S16x2 }
 }
 keywords! {
-    /// Which half of a product is kept.
+    /// The half of a product.
     Part: "`.lo` or `.hi`" { Low = "lo", High = "hi" }
 }
 
-/// What happens to a result outside the range of its type.
+/// Treatment of overflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overflow {
-    /// It wraps.
+    /// The result wraps.
     Wrap,
-    /// It becomes the nearest value of the type.
+    /// The result saturates.
     Saturate,
 }
 
-/// What happens to a negative result.
+/// Treatment of negative results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Negative {
-    /// It stays.
+    /// They are kept.
     Keep,
-    /// It becomes zero (`.relu`).
+    /// They become zero (`.relu`).
     Zero,
 }
 
-/// Integer arithmetic; `.wide` results are twice as wide as their type says.
+/// Integer arithmetic; a `.wide` result has twice the width of its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Integer {
     /// `d = a + b`; only s32 saturates.
     Add(IntegerType, Overflow),
     /// `d = a - b`; only s32 saturates.
     Subtract(IntegerType, Overflow),
-    /// Two sums.
+    /// Two additions.
     AddPacked(PackedType),
     /// Half of `a * b`.
     Multiply(Part, IntegerType),
@@ -68,11 +68,11 @@ pub enum Integer {
     MultiplyWide(WideType),
     /// Half of `a * b`, plus `c`; only `.hi.s32` saturates.
     MultiplyAdd(Part, IntegerType, Overflow),
-    /// All of `a * b`, plus `c`.
+    /// The full product `a * b`, plus `c`.
     MultiplyAddWide(WideType),
     /// Bits 0..32 or 16..48 of the product of two 24-bit numbers.
     Multiply24(Part, WordType),
-    /// The same, plus `c`; only `.hi.s32` saturates.
+    /// Bits 0..32 or 16..48 of the product of two 24-bit numbers, plus `c`; only `.hi.s32` saturates.
     MultiplyAdd24(Part, WordType, Overflow),
     /// `c + |a - b|`.
     SumOfAbsoluteDifferences(IntegerType),
@@ -84,13 +84,11 @@ pub enum Integer {
     Absolute(SignedType),
     /// `-a`.
     Negate(SignedType),
-    /// The smaller one.
     Minimum(ExtremeType, Negative),
-    /// The larger one.
     Maximum(ExtremeType, Negative),
-    /// Four products of bytes, added to `c`: types of `a` and `b`.
+    /// The sum of four products of bytes and `c`; the types are those of `a` and `b`.
     DotProduct4(WordType, WordType),
-    /// Two products of a 16-bit number and a byte (from which half of `b`), added to `c`.
+    /// The sum of two products of a 16-bit number and a byte (from the given half of `b`) and `c`.
     DotProduct2(Part, WordType, WordType),
     /// Arithmetic on bytes and halves of words.
     Video(Video),
@@ -158,7 +156,9 @@ fn overflow(m: &mut Modifiers<'_>, may_saturate: bool) -> Result<Overflow, super
     match (m.flag("sat"), may_saturate) {
         (false, _) => Ok(Overflow::Wrap),
         (true, true) => Ok(Overflow::Saturate),
-        (true, false) => Err(m.combination("only .s32 saturates, and of products only `.hi`")),
+        (true, false) => {
+            Err(m.combination("only .s32 supports `.sat`, and of products only `.hi`"))
+        }
     }
 }
 

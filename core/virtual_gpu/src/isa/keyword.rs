@@ -1,16 +1,16 @@
-//! Closed sets of modifiers, each declared once with the word that PTX uses for each member.
+//! Closed sets of modifiers. Each member is declared once, with its PTX keyword.
 
-/// A set of modifiers of which an instruction takes one.
+/// A set of modifiers of which an instruction takes at most one.
 pub trait Keyword: Copy + Sized + 'static {
-    /// Every member with its spelling, without the dot.
+    /// Every member with its PTX keyword, without the dot.
     const ALL: &'static [(&'static str, Self)];
-    /// What a member is, for messages: "a rounding mode".
+    /// A description of the set for messages: "a rounding mode".
     const WHAT: &'static str;
 
-    /// The member's spelling, without the dot.
+    /// The PTX keyword of the member, without the dot.
     fn spelling(self) -> &'static str;
 
-    /// The member that is spelt so.
+    /// The member with this PTX keyword.
     #[must_use]
     fn from_spelling(word: &str) -> Option<Self> {
         Self::ALL.iter().find(|(spelling, _)| *spelling == word).map(|(_, member)| *member)
@@ -39,7 +39,7 @@ macro_rules! keywords {
     };
 }
 
-/// Declares a subset of the scalar types, for instructions that take only these.
+/// Declares a subset of the scalar types, for instructions that accept only these.
 macro_rules! scalar_subset {
     ($(#[$meta:meta])* $name:ident: $what:literal { $($member:ident),+ $(,)? }) => {
         $(#[$meta])*
@@ -68,7 +68,7 @@ macro_rules! scalar_subset {
         }
 
         impl $name {
-            /// The types that an instruction with this subset takes.
+            /// The types of this subset.
             #[allow(dead_code, reason = "only subsets that select among families need it")]
             pub(crate) const SCALARS: &'static [$crate::isa::scalar::ScalarType] =
                 &[$($crate::isa::scalar::ScalarType::$member),+];

@@ -1,5 +1,5 @@
-//! Bits: logic, shifts, fields, counts, permutations. PTX ISA, sections "Logic and Shift Instructions", and
-//! the bit operations of "Integer Arithmetic Instructions" (`popc` to `szext`).
+//! Logic, shifts, bit fields, bit counts and permutations. PTX ISA, section "Logic and Shift Instructions", and the
+//! bit operations of "Integer Arithmetic Instructions" (`popc` to `szext`).
 
 use super::keyword::{keywords, scalar_subset};
 use super::scalar::ScalarType;
@@ -7,61 +7,61 @@ use super::signature::{mixed, uniform};
 use super::{Decoded, Modifiers, Operation, Row};
 
 scalar_subset! {
-    /// What logic takes.
+    /// The types of logic operations.
     LogicType: "a type of bits or .pred" { Pred, B16, B32, B64 }
 }
 scalar_subset! {
-    /// What is shifted to the left.
+    /// The types of left shifts.
     ShiftType: "a type of bits" { B16, B32, B64 }
 }
 scalar_subset! {
-    /// What is shifted to the right; a signed type copies its sign.
+    /// The types of right shifts; a signed type shifts in its sign.
     RightShiftType: "a type of bits or an integer type" {
         B16, B32, B64, U16, U32, U64, S16, S32, S64
     }
 }
 scalar_subset! {
-    /// What is counted, reversed or inserted.
+    /// The types of bit counts, reversals and insertions.
     WideBits: ".b32 or .b64" { B32, B64 }
 }
 scalar_subset! {
-    /// What is searched or extracted.
+    /// The types of bit searches and extractions.
     FieldType: "a 32- or 64-bit integer type" { U32, U64, S32, S64 }
 }
 scalar_subset! {
-    /// What `szext` extends.
+    /// The types of `szext`.
     ExtendType: "a 32-bit integer type" { U32, S32 }
 }
 keywords! {
-    /// Into which direction a funnel shifts.
+    /// The direction of a funnel shift.
     Direction: "`.l` or `.r`" { Left = "l", Right = "r" }
 }
 keywords! {
-    /// What happens to an amount or position that is too large.
+    /// Treatment of an amount or position that is too large.
     Excess: "`.clamp` or `.wrap`" { Clamp = "clamp", Wrap = "wrap" }
 }
 keywords! {
-    /// Fixed patterns of `prmt`.
+    /// The fixed modes of `prmt`.
     PermuteMode: "a mode of prmt" {
         Forward4 = "f4e", Backward4 = "b4e", Replicate8 = "rc8", EdgeLeft = "ecl",
         EdgeRight = "ecr", Replicate16 = "rc16",
     }
 }
 keywords! {
-    /// How `lop3` joins a predicate.
+    /// The combination of `lop3` with a predicate.
     Join: "`.and` or `.or`" { And = "and", Or = "or" }
 }
 
-/// What `bfind` gives.
+/// The result of `bfind`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FoundBit {
     /// The position of the bit.
     Position,
-    /// How far to shift left until it is the topmost (`.shiftamt`).
+    /// The left shift that moves the bit to the top (`.shiftamt`).
     ShiftAmount,
 }
 
-/// Operations on bits.
+/// Bit operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Logic {
     /// `a & b`.
@@ -74,35 +74,35 @@ pub enum Logic {
     Not(LogicType),
     /// One if `a` is zero, else zero.
     LogicalNot(ShiftType),
-    /// Any function of three bits; its table is the last operand.
+    /// Any function of three bits; the last operand is its truth table.
     Table3,
-    /// The same, and `d != 0` joined with a predicate: `d|p, a, b, c, table, q`.
+    /// `Table3`, and `d != 0` combined with a predicate: `d|p, a, b, c, table, q`.
     Table3Predicate(Join),
-    /// `a << b`; amounts beyond the width count as the width.
+    /// `a << b`; larger amounts are clamped to the width.
     ShiftLeft(ShiftType),
-    /// `a >> b`; amounts beyond the width count as the width.
+    /// `a >> b`; larger amounts are clamped to the width.
     ShiftRight(RightShiftType),
-    /// 32 bits of a shifted pair.
+    /// 32 bits of a shifted register pair.
     Funnel(Direction, Excess),
-    /// How many bits are set; the result is a u32.
+    /// The number of one bits, as u32.
     PopulationCount(WideBits),
-    /// How many zeros lead; the result is a u32.
+    /// The number of leading zeros, as u32.
     LeadingZeros(WideBits),
-    /// The bits in the other order.
+    /// Bit reversal.
     Reverse(WideBits),
-    /// The topmost bit that is not a sign; the result is a u32.
+    /// The most significant bit that is not a sign bit, as u32.
     FindLeading(FieldType, FoundBit),
-    /// A field: position and length are u32.
+    /// Extraction of a bit field; position and length are u32.
     Extract(FieldType),
-    /// A field put into `b`: position and length are u32.
+    /// Insertion of a bit field into `b`; position and length are u32.
     Insert(WideBits),
-    /// A run of ones: position and length are u32.
+    /// A mask of consecutive ones; position and length are u32.
     Mask(Excess),
-    /// The sign or zero extension of the lowest bits.
+    /// The sign or zero extension of the low bits.
     Extend(Excess, ExtendType),
-    /// The n-th bit that is set.
+    /// The position of the n-th one bit.
     FindNth,
-    /// Bytes of a pair in any order, chosen by the last operand, or by a fixed pattern.
+    /// A permutation of the bytes of a register pair, selected by the last operand or a fixed mode.
     Permute(Option<PermuteMode>),
 }
 

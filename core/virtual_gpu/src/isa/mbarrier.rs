@@ -1,5 +1,5 @@
-//! Barriers that are objects in shared memory. PTX ISA, section "mbarrier" of "Parallel Synchronization and
-//! Communication Instructions"; transactions (`expect_tx`) belong to Hopper's bulk copies and are refused.
+//! Barrier objects in shared memory. PTX ISA, section "mbarrier" of "Parallel Synchronization and Communication
+//! Instructions". Transaction counts (`expect_tx`) belong to the bulk copies of Hopper and are not supported.
 
 use super::keyword::keywords;
 use super::memory::{Scope, Space, space};
@@ -8,14 +8,14 @@ use super::signature::{Role, Signature};
 use super::{Decoded, Modifiers, Operation, Refusal, Row};
 
 keywords! {
-    /// How an arrival or a wait is ordered with other accesses.
+    /// The memory ordering of an arrival or a wait.
     MbarrierOrder: "an order" { Acquire = "acquire", Release = "release", Relaxed = "relaxed" }
 }
 
-/// How a wait names the phase that must complete.
+/// How a wait identifies the phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// By the state that an arrival gave.
+    /// By the state that an arrival returned.
     State,
     /// By its parity.
     Parity,
@@ -24,51 +24,50 @@ pub enum Phase {
 /// Whether an arrival may complete a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Completion {
-    /// It may.
+    /// It may complete the phase.
     Allowed,
-    /// The program promises that it does not (`.noComplete`).
+    /// The program guarantees that it does not (`.noComplete`).
     Excluded,
 }
 
-/// Whether the thread comes back in later phases.
+/// Whether the thread participates in later phases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Participation {
-    /// It does.
+    /// It participates.
     Stay,
     /// It does not (`arrive_drop`).
     Leave,
 }
 
-/// How long a wait may take.
+/// The blocking behaviour of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Patience {
-    /// It only looks (`test_wait`).
+    /// Does not block (`test_wait`).
     None,
-    /// It may be suspended for a while (`try_wait`).
+    /// May suspend the thread for a limited time (`try_wait`).
     Bounded,
 }
 
-/// Order and scope; release and acquire at block scope where nothing is written.
+/// Memory ordering and scope; by default release or acquire at block scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Synchronisation {
-    /// The order.
+    /// The memory ordering.
     pub order: MbarrierOrder,
-    /// Among which threads.
     pub scope: Scope,
 }
 
-/// Operations on a barrier in shared memory.
+/// Operations on barrier objects in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mbarrier {
-    /// Make one that expects a number of arrivals.
+    /// Initialises an object with a number of expected arrivals.
     Initialise(Space),
-    /// Its memory is free for other use.
+    /// Invalidates an object, so that its memory can be reused.
     Invalidate(Space),
-    /// Arrive, once or a number of times; the state of the phase is a result.
+    /// Arrives once or a number of times; returns the state of the phase.
     Arrive(Space, Participation, Completion, Synchronisation),
-    /// Whether a phase has completed.
+    /// Tests whether a phase has completed.
     Wait(Space, Patience, Phase, Synchronisation),
-    /// How many arrivals a state lacks.
+    /// Returns the number of pending arrivals of a state.
     PendingCount,
 }
 

@@ -6,20 +6,20 @@ use super::scalar::{Fit, ScalarType};
 use super::signature::{Role, Signature};
 use super::{Decoded, Modifiers, Operation, Refusal, Row};
 
-/// Where an address lies.
+/// A state space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Space {
-    /// Anywhere: the address says where.
+    /// Generic addresses.
     Generic,
-    /// Constants.
+    /// Constant memory.
     Const,
     /// Global memory.
     Global,
-    /// A thread's own memory.
+    /// Local memory of a thread.
     Local,
     /// Parameters of the kernel, or of a call.
     Param,
-    /// A block's own memory.
+    /// Shared memory of a block.
     Shared,
 }
 
@@ -32,20 +32,19 @@ keywords! {
     }
 }
 keywords! {
-    /// The threads among which an operation is ordered.
+    /// Scopes of the memory consistency model.
     Scope: "a scope (.cta, .cluster, .gpu, .sys)" {
         Cta = "cta", Cluster = "cluster", Gpu = "gpu", System = "sys",
     }
 }
 keywords! {
-    /// What a cache is told about the line.
     CacheOperator: "a cache operator" {
         CacheAll = "ca", CacheGlobal = "cg", Streaming = "cs", LastUse = "lu",
         DoNotCache = "cv", WriteBack = "wb", WriteThrough = "wt",
     }
 }
 keywords! {
-    /// How long a line should stay.
+    /// Cache eviction priorities.
     Eviction: "an eviction priority" {
         L1Normal = "L1::evict_normal", L1Unchanged = "L1::evict_unchanged",
         L1First = "L1::evict_first", L1Last = "L1::evict_last",
@@ -54,85 +53,80 @@ keywords! {
     }
 }
 keywords! {
-    /// How much the second-level cache should fetch.
+    /// Prefetch sizes of the L2 cache.
     PrefetchSize: "a prefetch size" {
         Bytes64 = "L2::64B", Bytes128 = "L2::128B", Bytes256 = "L2::256B",
     }
 }
 keywords! {
-    /// How many elements at once.
+    /// Vector widths.
     VectorWord: "a vector width" { Two = "v2", Four = "v4", Eight = "v8" }
 }
 keywords! {
-    /// A level of cache.
     CacheLevel: "a level of cache" { L1 = "L1", L2 = "L2" }
 }
 keywords! {
-    /// How long lines under a policy should stay.
+    /// The eviction priority of a cache policy.
     PolicyPriority: "an eviction priority of the second level" {
         Last = "L2::evict_last", Normal = "L2::evict_normal", First = "L2::evict_first",
         Unchanged = "L2::evict_unchanged",
     }
 }
 keywords! {
-    /// How long the other lines should stay.
+    /// The eviction priority of the remaining accesses of a cache policy.
     OtherPriority: "a second eviction priority" {
         First = "L2::evict_first", Unchanged = "L2::evict_unchanged",
     }
 }
 keywords! {
-    /// From what a cache policy is made.
+    /// The kind of a cache policy.
     PolicySource: "`.fractional`, `.range` or `.cvt`" {
         Fraction = "fractional", Range = "range", Property = "cvt",
     }
 }
 scalar_subset! {
-    /// What can be loaded and stored.
+    /// The types of loads and stores.
     ElementType: "a type of 8 to 128 bits" {
         B8, B16, B32, B64, B128, U8, U16, U32, U64, S8, S16, S32, S64, F32, F64
     }
 }
 
-/// How an access is ordered with others.
+/// The memory ordering of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ordering {
-    /// Not at all.
     Weak,
     /// `.volatile`: relaxed among all threads of the system.
     Volatile,
-    /// Morally strong, without order.
+    /// Strong, without ordering of other accesses.
     Relaxed(Scope),
-    /// What follows stays behind it.
+    /// Later accesses are ordered after it.
     Acquire(Scope),
-    /// What precedes stays before it.
+    /// Earlier accesses are ordered before it.
     Release(Scope),
 }
 
-/// Advice that changes no value.
+/// Cache hints, which do not change values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheHints {
     /// `.ca`, `.cs` …
     pub operator: Option<CacheOperator>,
-    /// Of the first level.
+    /// The eviction priority in L1.
     pub eviction: Option<Eviction>,
-    /// Of the second level.
+    /// The eviction priority in L2.
     pub second_eviction: Option<Eviction>,
     /// `.L2::128B`.
     pub prefetch: Option<PrefetchSize>,
 }
 
-/// What a load or store moves, and how.
+/// The properties of a load or store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// Where.
     pub space: Space,
-    /// Each element.
+    /// The element type.
     pub element: ElementType,
-    /// How many elements: 1, 2, 4 or 8.
+    /// The number of elements: 1, 2, 4 or 8.
     pub lanes: u8,
-    /// In which order with others.
     pub ordering: Ordering,
-    /// Advice.
     pub hints: CacheHints,
 }
 
@@ -141,19 +135,19 @@ pub struct Access {
 pub enum Memory {
     /// `d = [a]`.
     Load(Access),
-    /// The same from memory that nobody writes during the kernel (`.nc`).
+    /// `d = [a]` from memory that is read-only during the kernel (`.nc`).
     LoadReadOnly(Access),
-    /// The same, and all lanes read one address (`ldu`).
+    /// `d = [a]` with the same address in all lanes (`ldu`).
     LoadUniform(Access),
     /// `[a] = b`.
     Store(Access),
-    /// Fetch a line.
+    /// Prefetches a cache line.
     Prefetch(Space, CacheLevel),
-    /// Say how long a line should stay.
+    /// Sets the eviction priority of a cache line.
     Prioritise(Space),
-    /// Say that a line's content does not matter any more.
+    /// Discards the content of a cache line.
     Discard(Space),
-    /// Make a policy that `.L2::cache_hint` takes. Its 64 bits are opaque.
+    /// Creates a cache policy for `.L2::cache_hint`. Its 64 bits are opaque.
     CreatePolicy(PolicySource),
 }
 
@@ -166,7 +160,7 @@ pub(crate) const TABLE: &[Row] = &[
     Row::any("st", store),
     Row::any("prefetch", |m| {
         let space = space(m);
-        // `.L2::evict_last` and `.L2::evict_normal` are the second level with advice.
+        // `.L2::evict_last` and `.L2::evict_normal` are prefetches to L2 with an eviction priority.
         let level = match m.optional::<Eviction>() {
             Some(_) => CacheLevel::L2,
             None => m.required()?,
@@ -209,7 +203,7 @@ fn create_policy(m: &mut Modifiers<'_>) -> Decoded {
         PolicySource::Range => {
             let space = space(m);
             if !matches!(space, Space::Generic | Space::Global) {
-                return Err(m.combination("a policy covers .global or generic addresses"));
+                return Err(m.combination("a cache policy requires .global or generic addresses"));
             }
             priorities(m)?;
             let size = read(ScalarType::B32);
@@ -232,7 +226,7 @@ fn line_hint(m: &mut Modifiers<'_>, operation: fn(Space) -> Memory) -> Decoded {
     done(operation(space), Signature::new(&roles))
 }
 
-/// The space that is named, or the generic one.
+/// The state space modifier; generic if there is none.
 pub(crate) fn space(m: &mut Modifiers<'_>) -> Space {
     match m.optional::<SpaceWord>() {
         None => Space::Generic,
@@ -249,7 +243,7 @@ fn ordering(m: &mut Modifiers<'_>) -> Result<Ordering, Refusal> {
         return Ok(Ordering::Volatile);
     }
     if m.flag("relaxed") {
-        // `.mmio` forbids merging accesses, which we never do.
+        // `.mmio` forbids merging accesses; the virtual GPU never merges them.
         m.flag("mmio");
         return Ok(Ordering::Relaxed(m.required()?));
     }
@@ -263,7 +257,7 @@ fn ordering(m: &mut Modifiers<'_>) -> Result<Ordering, Refusal> {
     Ok(Ordering::Weak)
 }
 
-/// How many elements are named: one where there is no width.
+/// The number of elements: one without a vector width.
 pub(crate) fn lanes(m: &mut Modifiers<'_>) -> u8 {
     match m.optional() {
         None => 1,
@@ -293,14 +287,14 @@ fn access(m: &mut Modifiers<'_>, ordering: Ordering) -> Result<Access, Refusal> 
 fn load(m: &mut Modifiers<'_>) -> Decoded {
     let ordering = ordering(m)?;
     if matches!(ordering, Ordering::Release(_)) {
-        return Err(m.combination("a load does not release"));
+        return Err(m.combination("a load does not support `.release`"));
     }
     let read_only = m.flag("nc");
     m.flag("unified");
     let policy = m.flag("L2::cache_hint");
     let access = access(m, ordering)?;
     if read_only && (access.space != Space::Global || ordering != Ordering::Weak) {
-        return Err(m.combination("`.nc` takes weak loads of .global"));
+        return Err(m.combination("`.nc` requires a weak load of .global"));
     }
     let operation = if read_only { Memory::LoadReadOnly(access) } else { Memory::Load(access) };
     done(operation, loads(access, policy))
@@ -317,12 +311,12 @@ fn loads(access: Access, policy: bool) -> Signature {
 fn store(m: &mut Modifiers<'_>) -> Decoded {
     let ordering = ordering(m)?;
     if matches!(ordering, Ordering::Acquire(_)) {
-        return Err(m.combination("a store does not acquire"));
+        return Err(m.combination("a store does not support `.acquire`"));
     }
     let policy = m.flag("L2::cache_hint");
     let access = access(m, ordering)?;
     if access.space == Space::Const {
-        return Err(m.combination("constants are not stored to"));
+        return Err(m.combination("a store to .const is not possible"));
     }
     let (count, ty) = (access.lanes, access.element.into());
     let value = Role::ReadVector { count, ty, fit: Fit::Wider };

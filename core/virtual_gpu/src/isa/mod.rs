@@ -1,7 +1,7 @@
 //! The instruction set: every supported instruction, declared once, in the table of its family.
 //!
-//! A table row names the opcode, the types that select the row (several families share `add`), and the
-//! function that reads the modifiers as a set and gives a typed operation and what operands it takes.
+//! A row of a table names the opcode, the types that select the row (several families share `add`), and the
+//! function that reads the modifiers as a set and returns a typed operation with its operand signature.
 
 pub mod approximate;
 pub mod async_copy;
@@ -41,58 +41,58 @@ use refusal::Refusal;
 use scalar::ScalarType;
 use signature::Signature;
 
-/// What an instruction does; its operands stand beside it, in the order of the PTX ISA.
+/// The operation of an instruction; its operands are stored separately, in the order of the PTX ISA.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Operation {
-    /// Whole numbers.
+    /// Integer arithmetic.
     Integer(integer::Integer),
-    /// Whole numbers of more than one register.
+    /// Extended-precision integer arithmetic.
     Extended(extended::Extended),
-    /// f32, f64 and pairs of f32, exactly rounded.
+    /// Arithmetic of f32, f64 and pairs of f32, exactly rounded.
     Float(float::Float),
-    /// f16 and bf16, alone and in pairs.
+    /// f16 and bf16 arithmetic, scalar and packed.
     Half(half::Half),
-    /// Approximations with a documented error.
+    /// Approximate functions.
     Approximate(approximate::Approximate),
     /// Comparison and selection.
     Compare(compare::Compare),
-    /// Bits.
+    /// Bit operations.
     Logic(logic::Logic),
     /// Conversions.
     Convert(convert::Convert),
-    /// Moves, packing, addresses.
+    /// Moves, packing, address conversions.
     Move(moves::Move),
     /// Loads, stores, hints.
     Memory(memory::Memory),
-    /// Read-modify-write.
+    /// Read-modify-writes.
     Atomic(atomic::Atomic),
-    /// Branches, calls, ends.
+    /// Branches, calls, exits.
     Control(control::Control),
     /// Barriers and fences.
     Barrier(barrier::Barrier),
-    /// What lanes do together.
+    /// Warp-level operations.
     Warp(warp::Warp),
-    /// Sleeping and the like.
+    /// `nanosleep` and `pmevent`.
     System(system::System),
-    /// Tensor cores.
+    /// Tensor-core instructions.
     Matrix(matrix::Matrix),
-    /// Copies that complete later.
+    /// Asynchronous copies.
     AsyncCopy(async_copy::AsyncCopy),
-    /// Barriers in shared memory.
+    /// Barrier objects in shared memory.
     Mbarrier(mbarrier::Mbarrier),
 }
 
-/// What decoding gives.
+/// The result of decoding.
 pub(crate) type Decoded = Result<(Operation, Signature), Refusal>;
 
-/// One row: an opcode, what selects it, and its decoder.
+/// One row: an opcode, its selector, and its decoder.
 pub(crate) struct Row {
     name: &'static str,
     selected_by: Selector,
     decode: fn(&mut Modifiers<'_>) -> Decoded,
 }
 
-/// Which of the rows of one opcode takes an instruction.
+/// The condition by which a row is selected among those of one opcode.
 enum Selector {
     Anything,
     FirstType(&'static [ScalarType]),
@@ -110,7 +110,7 @@ impl Row {
         }
     }
 
-    /// An opcode that belongs to the family when one modifier is there.
+    /// An opcode that belongs to the family if it has a given modifier.
     pub(crate) const fn with(
         name: &'static str,
         modifier: &'static str,
@@ -119,12 +119,12 @@ impl Row {
         Self { name, selected_by: Selector::Modifier(modifier), decode }
     }
 
-    /// An opcode that only one family has.
+    /// An opcode of one family only.
     pub(crate) const fn any(name: &'static str, decode: fn(&mut Modifiers<'_>) -> Decoded) -> Self {
         Self { name, selected_by: Selector::Anything, decode }
     }
 
-    /// An opcode that belongs to the family when its first type is one of these.
+    /// An opcode that belongs to the family if its first type is one of these.
     pub(crate) const fn typed(
         name: &'static str,
         types: &'static [ScalarType],
@@ -134,7 +134,7 @@ impl Row {
     }
 }
 
-/// All families; where two could take an instruction, the earlier one does.
+/// All families; if two match an instruction, the earlier one is selected.
 const FAMILIES: &[&[Row]] = &[
     extended::TABLE,
     integer::TABLE,
@@ -173,7 +173,7 @@ pub fn opcodes() -> Vec<&'static str> {
     names
 }
 
-/// Decodes an opcode and its modifiers; `operands` is how the operands behind them are written.
+/// Decodes an opcode and its modifiers; `operands` describes the syntax of the operands.
 pub(crate) fn decode<'m>(
     opcode: &'m str,
     words: &'m [&'m str],
@@ -190,7 +190,7 @@ pub(crate) fn decode<'m>(
     let row = rows
         .iter()
         .find(|row| row.takes(&modifiers))
-        .ok_or_else(|| modifiers.missing("a type that it takes"))?;
+        .ok_or_else(|| modifiers.missing("a type that the instruction supports"))?;
     let decoded = (row.decode)(&mut modifiers)?;
     modifiers.finish()?;
     Ok(decoded)

@@ -1,21 +1,21 @@
-//! The modifiers of one instruction as a set: each may be taken once, in any order, and none may be left over.
+//! The modifiers of one instruction as a set: each may be read once, in any order, and none may be left over.
 
 use super::keyword::Keyword;
 use super::refusal::Refusal;
 use super::scalar::ScalarType;
 
-/// How operands are written, as far as it says what the instruction is.
+/// The syntax of operands, as far as it selects the operation.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct OperandForms<'m> {
-    /// How many there are: some instructions mean another thing with one more.
+    /// The number of operands: some instructions have another meaning with one more.
     pub(crate) count: usize,
     /// The selectors of a video instruction: `h1` of `%r2.h1`.
     pub(crate) selectors: [Option<&'m str>; SELECTED],
-    /// Whether a minus sign stands before a register.
+    /// Whether a register is written with a minus sign.
     pub(crate) negated: [bool; SELECTED],
 }
 
-/// Operands that may have a selector or a sign: a result and three sources.
+/// The number of operands that may have a selector or a sign: a result and three sources.
 pub(crate) const SELECTED: usize = 4;
 
 impl From<usize> for OperandForms<'_> {
@@ -24,7 +24,7 @@ impl From<usize> for OperandForms<'_> {
     }
 }
 
-/// What is written behind an opcode, and what of it has been understood.
+/// The modifiers of an instruction, and which of them have been read.
 pub(crate) struct Modifiers<'m> {
     opcode: &'m str,
     words: &'m [&'m str],
@@ -33,7 +33,7 @@ pub(crate) struct Modifiers<'m> {
 }
 
 impl<'m> Modifiers<'m> {
-    /// More modifiers than any instruction has.
+    /// The limit of modifiers, above the number of any instruction.
     const MOST: usize = 32;
 
     pub(crate) fn new(
@@ -48,7 +48,7 @@ impl<'m> Modifiers<'m> {
         }
     }
 
-    /// How many operands the instruction has.
+    /// The number of operands.
     pub(crate) fn operands(&self) -> usize {
         self.operands.count
     }
@@ -58,22 +58,22 @@ impl<'m> Modifiers<'m> {
         self.operands.selectors.get(operand).copied().flatten()
     }
 
-    /// Whether a minus sign stands before the register of an operand, counted from the result.
+    /// Whether the register of an operand is written with a minus sign; operands are counted from the result.
     pub(crate) fn is_negated(&self, operand: usize) -> bool {
         self.operands.negated.get(operand).is_some_and(|negated| *negated)
     }
 
-    /// The first type among the modifiers: it tells families of the same opcode apart.
+    /// The first type among the modifiers: it distinguishes families with the same opcode.
     pub(crate) fn principal_type(&self) -> Option<ScalarType> {
         self.words.iter().find_map(|word| ScalarType::from_word(word))
     }
 
-    /// Whether a modifier is there, taken or not.
+    /// Whether a modifier is present, read or not.
     pub(crate) fn has(&self, word: &str) -> bool {
         self.words.contains(&word)
     }
 
-    /// Takes a modifier if it is there.
+    /// Reads a modifier if it is present.
     pub(crate) fn flag(&mut self, word: &str) -> bool {
         match self.free().find(|(_, there)| *there == word) {
             Some((index, _)) => {
@@ -84,12 +84,12 @@ impl<'m> Modifiers<'m> {
         }
     }
 
-    /// Takes a modifier that must be there.
+    /// Reads a required modifier.
     pub(crate) fn require_flag(&mut self, word: &str, wanted: &'static str) -> Result<(), Refusal> {
         if self.flag(word) { Ok(()) } else { Err(self.missing(wanted)) }
     }
 
-    /// Takes the first modifier that is a member of the set.
+    /// Reads the first modifier that is a member of the set.
     pub(crate) fn optional<K: Keyword>(&mut self) -> Option<K> {
         let (index, member) = self
             .free()
@@ -98,12 +98,12 @@ impl<'m> Modifiers<'m> {
         Some(member)
     }
 
-    /// Takes a member that must be there.
+    /// Reads a required member of the set.
     pub(crate) fn required<K: Keyword>(&mut self) -> Result<K, Refusal> {
         self.optional().ok_or_else(|| self.missing(K::WHAT))
     }
 
-    /// All must have been taken.
+    /// Checks that all modifiers have been read.
     pub(crate) fn finish(&self) -> Result<(), Refusal> {
         match self.free().next() {
             Some((_, word)) => Err(self.superfluous(word)),
@@ -111,7 +111,7 @@ impl<'m> Modifiers<'m> {
         }
     }
 
-    /// The instruction as it is written.
+    /// The instruction with its modifiers.
     pub(crate) fn spelling(&self) -> String {
         spelling(self.opcode, self.words)
     }
@@ -135,7 +135,7 @@ impl<'m> Modifiers<'m> {
     }
 }
 
-/// `add.rn.f32`, shortened where it is absurd.
+/// `add.rn.f32`, truncated if it is very long.
 pub(crate) fn spelling(opcode: &str, words: &[&str]) -> String {
     use crate::ptx::token::excerpt;
     let mut text = excerpt(opcode).to_owned();

@@ -1,5 +1,5 @@
-//! Moves, packing, and addresses as values. PTX ISA, section "Data Movement and Conversion Instructions":
-//! `mov`, `cvta`, `isspacep`.
+//! Moves, packing, and address conversions. PTX ISA, section "Data Movement and Conversion Instructions": `mov`,
+//! `cvta`, `isspacep`.
 
 use super::keyword::{keywords, scalar_subset};
 use super::memory::{Space, lanes};
@@ -8,13 +8,12 @@ use super::signature::{Role, Signature};
 use super::{Decoded, Modifiers, Operation, Row};
 
 scalar_subset! {
-    /// What can be moved.
     MoveType: "a type" {
         Pred, B8, B16, B32, B64, B128, U16, U32, U64, S16, S32, S64, F32, F64
     }
 }
 scalar_subset! {
-    /// What an address is.
+    /// The types of addresses.
     AddressType: ".u32 or .u64" { U32, U64 }
 }
 keywords! {
@@ -25,18 +24,17 @@ keywords! {
     }
 }
 
-/// Moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Move {
     /// `d = a` for each element of two vectors, or of the coordinates of a special register.
     CopyVector(MoveType),
-    /// `d = a`; a vector on either side packs or unpacks, a symbol gives its address.
+    /// `d = a`; a vector on either side packs or unpacks, a symbol stands for its address.
     Copy(MoveType),
-    /// An address of a space becomes a generic one.
+    /// Converts an address of a state space to a generic address.
     ToGeneric(Space, AddressType),
-    /// A generic address becomes one of a space.
+    /// Converts a generic address to an address of a state space.
     FromGeneric(Space, AddressType),
-    /// Whether a generic address lies in a space.
+    /// Tests whether a generic address is in a state space.
     IsInSpace(Space),
 }
 
@@ -70,7 +68,7 @@ pub(crate) const TABLE: &[Row] = &[
 fn vector(m: &Modifiers<'_>, count: u8, element: MoveType) -> Decoded {
     let ty = ScalarType::from(element);
     if ty == ScalarType::Pred || ty.bits() > 64 {
-        return Err(m.combination("the elements of a vector have 8 to 64 bits"));
+        return Err(m.combination("the elements of a vector must have 8 to 64 bits"));
     }
     let destination = Role::WriteVector { count, ty, fit: Fit::Exact };
     let roles = [destination, Role::VectorSource { count, ty }];
@@ -78,14 +76,14 @@ fn vector(m: &Modifiers<'_>, count: u8, element: MoveType) -> Decoded {
 }
 
 impl Window {
-    /// The space behind the window.
+    /// The state space of the window.
     #[must_use]
     pub fn space(self) -> Space {
         match self {
             Self::Const => Space::Const,
             Self::Global => Space::Global,
             Self::Local => Space::Local,
-            // A block that is in no cluster is one of its own.
+            // A block without a cluster is a cluster of its own.
             Self::Shared | Self::SharedCta | Self::SharedCluster => Space::Shared,
             Self::Param | Self::ParamEntry => Space::Param,
         }

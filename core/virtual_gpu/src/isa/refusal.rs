@@ -1,46 +1,45 @@
-//! Why an instruction cannot be taken.
+//! Errors in the name and the modifiers of an instruction.
 
 use super::unsupported::Reason;
 
-/// What is wrong with an instruction's name and modifiers.
+/// An error in the name or the modifiers of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// No such instruction in PTX, as far as we know.
+    /// PTX has no such instruction, or the virtual GPU does not know it.
     #[error("unknown instruction `{instruction}`")]
     Unknown {
-        /// The instruction as it is written.
+        /// The instruction with its modifiers.
         instruction: String,
     },
-    /// PTX has it, this machine does not.
+    /// PTX has the instruction, the virtual GPU does not support it.
     #[error("`{instruction}` is not supported: {reason}")]
     Unsupported {
-        /// The instruction as it is written.
+        /// The instruction with its modifiers.
         instruction: String,
-        /// Why.
         reason: Reason,
     },
-    /// A modifier that does not belong there.
-    #[error("`.{modifier}` does not belong to `{instruction}`")]
+    /// The instruction does not accept a modifier.
+    #[error("`{instruction}` does not accept `.{modifier}`")]
     Modifier {
-        /// The instruction as it is written.
+        /// The instruction with its modifiers.
         instruction: String,
-        /// The modifier that is too much.
+        /// The modifier that is not accepted.
         modifier: String,
     },
-    /// A modifier that is wanted and not there.
-    #[error("`{instruction}` lacks {wanted}")]
+    /// A required modifier is missing.
+    #[error("`{instruction}` requires {wanted}")]
     Missing {
-        /// The instruction as it is written.
+        /// The instruction with its modifiers.
         instruction: String,
-        /// What is wanted.
+        /// A description of the missing modifier.
         wanted: &'static str,
     },
-    /// Modifiers that are each right, but not together.
+    /// A combination of modifiers that is not valid.
     #[error("`{instruction}`: {rule}")]
     Combination {
-        /// The instruction as it is written.
+        /// The instruction with its modifiers.
         instruction: String,
-        /// The rule that it breaks.
+        /// The rule that is violated.
         rule: &'static str,
     },
 }

@@ -1,14 +1,14 @@
-//! The scalar types of PTX, and which register may stand where which type is wanted.
+//! The scalar types of PTX, and the register types that each operand type accepts.
 //!
-//! PTX ISA, sections "Fundamental Types", "Packed Data Types", "Alternate Floating-Point Data Formats" and
-//! "Operand Size Exceeding Instruction-Type Size".
+//! PTX ISA, sections "Fundamental Types", "Packed Data Types", "Alternate Floating-Point Data Formats" and "Operand
+//! Size Exceeding Instruction-Type Size".
 
 use std::fmt;
 
-/// A type that an instruction, a register or a variable can have.
+/// A type of an instruction, a register or a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ScalarType {
-    /// One bit a lane.
+    /// One bit per lane.
     Pred,
     /// Single bits, for `mma` only.
     B1,
@@ -50,11 +50,11 @@ pub enum ScalarType {
     F16,
     /// Two IEEE halves.
     F16x2,
-    /// Upper half of an f32.
+    /// bfloat16, the upper half of an f32.
     Bf16,
-    /// Two upper halves.
+    /// Two bfloat16.
     Bf16x2,
-    /// An f32 of which 19 bits count.
+    /// An f32 with 19 significant bits.
     Tf32,
     /// IEEE single.
     F32,
@@ -80,21 +80,19 @@ pub enum ScalarType {
     Ue8m0x2,
 }
 
-/// What the bits of a type mean.
+/// The class of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScalarClass {
-    /// A predicate.
     Predicate,
-    /// Anything of that size.
+    /// Untyped bits.
     Bits,
-    /// An integer.
     Integer,
-    /// A floating-point number, or several.
+    /// One or more floating-point numbers.
     Float,
 }
 
 impl ScalarType {
-    /// Every type, by its spelling.
+    /// Every type, in the order of its keyword.
     const ALL: &'static [Self] = &[
         Self::Pred,
         Self::B1,
@@ -133,13 +131,13 @@ impl ScalarType {
         Self::Ue8m0x2,
     ];
 
-    /// The type that is spelt so, without the dot.
+    /// The type with this keyword, without the dot.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|ty| ty.word() == word)
     }
 
-    /// The type's spelling, without the dot.
+    /// The keyword of the type, without the dot.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -181,7 +179,7 @@ impl ScalarType {
         }
     }
 
-    /// Its size; a predicate has one bit, and a pair of 4-bit floats lies in 8.
+    /// The size in bits; a predicate has one bit, and a pair of 4-bit floats 8.
     #[must_use]
     pub const fn bits(self) -> u32 {
         match self {
@@ -197,13 +195,13 @@ impl ScalarType {
         }
     }
 
-    /// Its size in memory.
+    /// The size in memory in bytes.
     #[must_use]
     pub const fn bytes(self) -> u32 {
         self.bits().div_ceil(8)
     }
 
-    /// What its bits mean.
+    /// The class of the type.
     #[must_use]
     pub const fn class(self) -> ScalarClass {
         match self {
@@ -219,13 +217,13 @@ impl ScalarType {
             }
             Self::F16 | Self::F16x2 | Self::Bf16 | Self::Bf16x2 => ScalarClass::Float,
             Self::F32 | Self::F32x2 | Self::F64 => ScalarClass::Float,
-            // Formats without registers of their own: they travel as bits.
+            // Formats without registers of their own: their registers are untyped.
             Self::Tf32 | Self::E4m3 | Self::E5m2 | Self::E4m3x2 | Self::E5m2x2 => ScalarClass::Bits,
             Self::E2m1x2 | Self::E2m3x2 | Self::E3m2x2 | Self::Ue8m0x2 => ScalarClass::Bits,
         }
     }
 
-    /// Whether a register can be declared with it (PTX ISA, section "Register State Space").
+    /// Whether a register can be declared with the type (PTX ISA, section "Register State Space").
     #[must_use]
     pub const fn is_register_type(self) -> bool {
         match self {
@@ -239,7 +237,7 @@ impl ScalarType {
         }
     }
 
-    /// Whether a register declared with this type may stand where an instruction wants `wanted`.
+    /// Whether a register declared with this type is accepted as an operand of type `wanted`.
     #[must_use]
     pub fn fits(self, wanted: Self, fit: Fit) -> bool {
         let size = match fit {
@@ -265,7 +263,7 @@ impl fmt::Display for ScalarType {
     }
 }
 
-/// How a register's size must agree with the instruction's type.
+/// How the size of a register must agree with the instruction type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fit {
     /// The same size.

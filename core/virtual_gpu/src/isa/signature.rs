@@ -1,14 +1,14 @@
-//! What operands an instruction takes: decoded together with the operation, checked in one place.
+//! The operand signature of an instruction: decoded together with the operation, checked in one place.
 
 use super::memory::Space;
 use super::scalar::{Fit, ScalarType};
 
-/// What one operand must be.
+/// The kind of one operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Role {
-    /// A register that is written, or the sink.
+    /// A result register, or the sink.
     Write(ScalarType, Fit),
-    /// A vector of registers that is written; where the count is one, the braces may be left out.
+    /// A vector of result registers; if the count is one, the braces are optional.
     WriteVector { count: u8, ty: ScalarType, fit: Fit },
     /// `d` or `d|p`: a result and a predicate.
     WriteWithPredicate(ScalarType),
@@ -16,21 +16,21 @@ pub(crate) enum Role {
     WritePredicates,
     /// A register, constant or special register.
     Read(ScalarType, Fit),
-    /// A vector that is read, in the same forms.
+    /// A source vector; if the count is one, the braces are optional.
     ReadVector { count: u8, ty: ScalarType, fit: Fit },
-    /// A value, or in its place `p` or `!p`.
+    /// A value, or instead `p` or `!p`.
     ReadOrPredicate(ScalarType),
     /// `p` or `!p`.
     ReadPredicate,
-    /// Any of what `mov` takes: a register, a constant, a special register, an address, a vector.
+    /// A source of `mov`: a register, a constant, a special register, an address, a vector.
     MoveSource(ScalarType),
-    /// A vector that is read, or a special register with coordinates.
+    /// A source vector, or a special register with coordinates.
     VectorSource { count: u8, ty: ScalarType },
-    /// The other side: a register, or a vector that takes the pieces.
+    /// A result of `mov`: a register, or a vector for the pieces.
     MoveDestination(ScalarType),
     /// `[base+offset]`.
     Address(Space),
-    /// A whole number that is written out, at most this.
+    /// An integer constant up to a limit.
     Constant { largest: u64 },
 }
 
@@ -54,10 +54,9 @@ impl Role {
     }
 }
 
-/// Operands that only control flow has.
+/// Operands of control flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ControlOperands {
-    /// A label.
     Label,
     /// An index and a list of labels.
     Indexed,
@@ -71,7 +70,7 @@ pub(crate) struct Signature {
     roles: [Role; Self::MOST],
     length: u8,
     optional: u8,
-    /// Branches and calls have operands of their own kind.
+    /// The operands of branches and calls.
     pub(crate) control: Option<ControlOperands>,
 }
 
@@ -88,13 +87,13 @@ impl Signature {
         Self { roles: all, length, optional: 0, control: None }
     }
 
-    /// The last `count` operands may be left out.
+    /// Makes the last `count` operands optional.
     pub(crate) fn optional(mut self, count: u8) -> Self {
         self.optional = count;
         self
     }
 
-    /// Operands that only control flow has.
+    /// The signature of a control flow instruction.
     pub(crate) fn control(operands: ControlOperands) -> Self {
         Self { control: Some(operands), ..Self::new(&[]) }
     }
@@ -103,19 +102,19 @@ impl Signature {
         &self.roles[..usize::from(self.length)]
     }
 
-    /// How many of the operands are written; they stand first.
+    /// The number of result operands, which come first.
     pub(crate) fn destinations(&self) -> usize {
         self.roles().iter().take_while(|role| role.writes()).count()
     }
 
-    /// Fewest and most operands.
+    /// The smallest and the largest number of operands.
     pub(crate) fn counts(&self) -> (usize, usize) {
         let most = usize::from(self.length);
         (most - usize::from(self.optional), most)
     }
 }
 
-/// A result and sources, all of one type: what most arithmetic looks like.
+/// A result and sources, all of one type, as in most arithmetic.
 pub(crate) fn uniform(ty: impl Into<ScalarType>, sources: usize) -> Signature {
     let ty = ty.into();
     let mut roles = vec![Role::Write(ty, Fit::Exact)];
@@ -123,7 +122,7 @@ pub(crate) fn uniform(ty: impl Into<ScalarType>, sources: usize) -> Signature {
     Signature::new(&roles)
 }
 
-/// A result of one type and sources, each of its own.
+/// A result of one type, and sources with types of their own.
 pub(crate) fn mixed(result: ScalarType, sources: &[ScalarType]) -> Signature {
     let mut roles = vec![Role::Write(result, Fit::Exact)];
     roles.extend(sources.iter().map(|ty| Role::Read(*ty, Fit::Exact)));

@@ -1,4 +1,4 @@
-//! Registers that the machine fills. PTX ISA, section "Special Registers".
+//! Special registers. PTX ISA, section "Special Registers".
 
 use super::keyword::{Keyword as _, keywords};
 use super::scalar::ScalarType;
@@ -8,7 +8,7 @@ keywords! {
     Axis: "`.x`, `.y` or `.z`" { X = "x", Y = "y", Z = "z" }
 }
 keywords! {
-    /// Those with three coordinates, each a u32.
+    /// Special registers with three coordinates, each a u32.
     Triple: "a special register" {
         ThreadIndex = "%tid", BlockSize = "%ntid", BlockIndex = "%ctaid", GridSize = "%nctaid",
         ClusterIndex = "%clusterid", ClusterCount = "%nclusterid",
@@ -16,7 +16,7 @@ keywords! {
     }
 }
 keywords! {
-    /// Those with one value.
+    /// Special registers with one value.
     Single: "a special register" {
         Lane = "%laneid", Warp = "%warpid", WarpCount = "%nwarpid", Multiprocessor = "%smid",
         MultiprocessorCount = "%nsmid", Grid = "%gridid", MaskEqual = "%lanemask_eq",
@@ -33,23 +33,22 @@ keywords! {
     }
 }
 
-/// A register that the machine fills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SpecialRegister {
     /// One coordinate.
     Coordinate(Triple, Axis),
     /// One value.
     Value(Single),
-    /// `%envreg0` to `%envreg31`: what the driver passes; a cooperative launch uses two of them.
+    /// `%envreg0` to `%envreg31`: set by the driver; a cooperative launch uses two of them.
     Environment(u8),
-    /// `%reserved_smem_offset_0` and `_1`: what the system keeps in shared memory.
+    /// `%reserved_smem_offset_0` and `_1`: shared memory that is reserved for system use.
     ReservedSharedOffset(u8),
     /// `%pm0` to `%pm7`: performance counters.
     PerformanceCounter(u8),
 }
 
 impl SpecialRegister {
-    /// The register that is spelt so, with the component behind the dot if there is one.
+    /// The register with this name, and the component after the dot if there is one.
     #[must_use]
     pub fn from_name(name: &str, component: Option<&str>) -> Option<Self> {
         if let Some(component) = component {

@@ -1,15 +1,15 @@
-//! Sleeping and performance events. PTX ISA, section "Miscellaneous Instructions".
+//! `nanosleep` and `pmevent`. PTX ISA, section "Miscellaneous Instructions".
 
 use super::scalar::{Fit, ScalarType};
 use super::signature::{Role, Signature};
 use super::{Operation, Row};
 
-/// What has no effect on values.
+/// Operations without an effect on values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum System {
-    /// Wait about so many nanoseconds.
+    /// Suspends the thread for about the given number of nanoseconds.
     Sleep,
-    /// Trigger performance events, by number or by mask.
+    /// Triggers performance events, by number or by mask.
     PerformanceEvent,
 }
 

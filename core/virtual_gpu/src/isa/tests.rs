@@ -1,4 +1,4 @@
-//! Tests of the instruction set: what decodes, to what, and what does not.
+//! Tests of the instruction set: which instructions decode, to which operation, and which are rejected.
 
 use std::path::Path;
 
@@ -78,30 +78,30 @@ fn check_refused(spelling: &str, message: &str) {
 
 #[test]
 fn combinations_that_do_not_exist_are_refused() {
-    check_refused("add.sat.u32", "only .s32 saturates");
-    check_refused("add.rn.u32", "`.rn` does not belong to");
-    check_refused("fma.f32", "lacks a rounding mode");
-    check_refused("add.ftz.f64", "`.ftz` does not belong to");
-    check_refused("add.b32", "lacks a type that it takes");
-    check_refused("add.u32.u32", "`.u32` does not belong to");
+    check_refused("add.sat.u32", "only .s32 supports `.sat`");
+    check_refused("add.rn.u32", "does not accept `.rn`");
+    check_refused("fma.f32", "requires a rounding mode");
+    check_refused("add.ftz.f64", "does not accept `.ftz`");
+    check_refused("add.b32", "requires a type that the instruction supports");
+    check_refused("add.u32.u32", "does not accept `.u32`");
     check_refused("frobnicate.u32", "unknown instruction `frobnicate.u32`");
     check_refused("setp.lo.s32", "take unsigned types");
-    check_refused("setp.lt.b32", "lacks `.eq` or `.ne`");
-    check_refused("cvt.f32.f64", "lacks a rounding mode");
-    check_refused("cvt.rn.f64.f32", "takes no rounding mode");
+    check_refused("setp.lt.b32", "requires `.eq` or `.ne`");
+    check_refused("cvt.f32.f64", "requires a rounding mode");
+    check_refused("cvt.rn.f64.f32", "does not accept a rounding mode");
     check_refused("ld.global.v8.b64", "at most 128 bits");
-    check_refused("ld.release.gpu.global.b32", "does not release");
-    check_refused("st.const.b32", "not stored to");
-    check_refused("atom.global.add.f16", "lacks `.noftz`");
-    check_refused("atom.param.add.u32", "atomics take");
-    check_refused("red.global.cas.b32", "does not compare and swap");
+    check_refused("ld.release.gpu.global.b32", "does not support `.release`");
+    check_refused("st.const.b32", "a store to .const is not possible");
+    check_refused("atom.global.add.f16", "requires `.noftz`");
+    check_refused("atom.param.add.u32", "atomics require");
+    check_refused("red.global.cas.b32", "does not support `.cas`");
     check_refused("mma.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32", "this shape");
-    check_refused("mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32", "not multiplied");
+    check_refused("mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32", "cannot be combined");
     check_refused("mma.sync.aligned.m16n8k16.col.col.f32.f16.f16.f32", "other than `.row.col`");
     check_refused("mma.sync.aligned.m16n8k16.row.col.satfinite.f32.f16.f16.f32", "`.satfinite`");
     check_refused("wmma.load.a.sync.aligned.row.m16n16k8.global.f16", "this shape");
-    check_refused("shfl.up.b32", "without `.sync`");
-    check_refused("rcp.approx.f64", "lacks `.ftz`");
+    check_refused("shfl.up.b32", "require `.sync`");
+    check_refused("rcp.approx.f64", "requires `.ftz`");
 }
 
 #[test]

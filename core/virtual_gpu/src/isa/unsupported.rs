@@ -1,11 +1,11 @@
-//! Instructions that PTX has and this machine refuses, each with the reason.
+//! PTX instructions that the virtual GPU does not support, each with the reason.
 
 use std::fmt;
 
-/// Why an instruction of PTX is refused.
+/// Why an instruction is not supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Hopper's bulk copies, clusters, `wgmma`: the third tier.
+    /// Bulk copies, clusters and `wgmma` of Hopper.
     HopperAsynchronous,
     /// Textures and surfaces.
     Texture,
@@ -13,29 +13,29 @@ pub enum Reason {
     BlackwellTensor,
     /// `mma` on sparse matrices.
     Sparse,
-    /// Memory shared by several GPUs.
+    /// Memory of several GPUs.
     MultiGpu,
-    /// Stack that grows at run time.
+    /// Allocation on the stack at run time.
     DynamicStack,
-    /// Shuffles and votes without `.sync`, gone from every target since sm_70.
+    /// Shuffles and votes without `.sync`, which targets since sm_70 do not have.
     RemovedWarpOperation,
 }
 
 impl fmt::Display for Reason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            Self::HopperAsynchronous => "asynchronous Hopper instructions are planned",
+            Self::HopperAsynchronous => "asynchronous instructions of Hopper are not modelled",
             Self::Texture => "textures and surfaces are not modelled",
             Self::BlackwellTensor => "tensor memory of Blackwell is not modelled",
             Self::Sparse => "sparse matrices are not modelled",
             Self::MultiGpu => "only one GPU is modelled",
             Self::DynamicStack => "a stack that grows at run time is not modelled",
-            Self::RemovedWarpOperation => "without `.sync` it left PTX with sm_70; name the lanes",
+            Self::RemovedWarpOperation => "targets since sm_70 require `.sync` and a mask of lanes",
         })
     }
 }
 
-/// Refused whatever the modifiers are.
+/// Not supported with any modifiers.
 const OPCODES: &[(Reason, &[&str])] = &[
     (
         Reason::HopperAsynchronous,
@@ -47,7 +47,7 @@ const OPCODES: &[(Reason, &[&str])] = &[
     (Reason::DynamicStack, &["alloca", "stacksave", "stackrestore"]),
 ];
 
-/// Refused with one of these modifiers.
+/// Not supported with one of these modifiers.
 const MODIFIERS: &[(Reason, &str, &[&str])] = &[
     (Reason::HopperAsynchronous, "cp", &["bulk", "reduce"]),
     (Reason::HopperAsynchronous, "st", &["async", "bulk"]),
@@ -67,7 +67,8 @@ const MODIFIERS: &[(Reason, &str, &[&str])] = &[
     (Reason::BlackwellTensor, "stmatrix", &["m16n8"]),
 ];
 
-/// The reason why an instruction is refused before its modifiers are read; none for those we know.
+/// The reason why an instruction is not supported, decided before its modifiers are read; none for known
+/// instructions.
 pub(crate) fn reason(opcode: &str, modifiers: &[&str]) -> Option<Reason> {
     let by_opcode = OPCODES.iter().find(|(_, names)| names.contains(&opcode));
     if let Some((reason, _)) = by_opcode {
@@ -82,7 +83,7 @@ pub(crate) fn reason(opcode: &str, modifiers: &[&str]) -> Option<Reason> {
     if let Some((reason, _, _)) = by_modifier {
         return Some(*reason);
     }
-    // `isspacep` only asks, and the answer is known.
+    // `isspacep` is supported: without clusters its result is known.
     let reaches_cluster = opcode != "isspacep"
         && modifiers
             .iter()

@@ -1,7 +1,8 @@
 //! Video instructions. PTX ISA, sections "Scalar Video Instructions" and "SIMD Video Instructions".
 //!
-//! Selectors (`%r2.h1`) and signs (`-%r3`) stand at operands and are part of the operation, so that operands are registers
-//! as elsewhere. The operations are those of `semantics`, which have no spelling of their own.
+//! Selectors (`%r2.h1`) and signs (`-%r3`) are written at operands but belong to the operation, so that operands
+//! are plain registers as in other instructions. The operations are the types of `semantics`, which have no PTX
+//! keyword of their own.
 
 use super::super::semantics::Overflow;
 use super::super::semantics::bits::Excess;
@@ -17,28 +18,26 @@ use super::signature::uniform;
 use super::{Decoded, Modifiers, Operation, Refusal, Row};
 
 keywords! {
-    /// A part of a word.
     PartWord: "`.b0` to `.b3`, `.h0` or `.h1`" {
         Byte0 = "b0", Byte1 = "b1", Byte2 = "b2", Byte3 = "b3", Half0 = "h0", Half1 = "h1",
     }
 }
 keywords! {
-    /// What is done with the third source.
+    /// The operation with the third source.
     SecondaryWord: "`.add`, `.min` or `.max`" { Add = "add", Minimum = "min", Maximum = "max" }
 }
 keywords! {
-    /// What becomes of an amount beyond 32.
+    /// Treatment of a shift amount beyond 32.
     ExcessWord: "`.clamp` or `.wrap`" { Clamp = "clamp", Wrap = "wrap" }
 }
 keywords! {
-    /// A comparison.
     ComparisonWord: "a comparison (.eq, .ne, .lt, .le, .gt, .ge)" {
         Equal = "eq", NotEqual = "ne", Less = "lt", LessEqual = "le", Greater = "gt",
         GreaterEqual = "ge",
     }
 }
 keywords! {
-    /// By how much a sum of products is shifted.
+    /// The right shift of a multiply-add.
     ScaleWord: "`.shr7` or `.shr15`" { By7 = "shr7", By15 = "shr15" }
 }
 
@@ -49,7 +48,7 @@ pub enum Video {
     Scalar(ScalarVideo),
     /// `a * b + c`.
     Product(VideoProduct),
-    /// A result for each half or byte.
+    /// One result for each half or byte.
     Packed(PackedVideo),
 }
 
@@ -139,7 +138,9 @@ fn scalar(m: &mut Modifiers<'_>, function: VideoFunction, types: [Signedness; 3]
         (Some(SecondaryWord::Minimum), None) => Secondary::Minimum,
         (Some(SecondaryWord::Maximum), None) => Secondary::Maximum,
         (Some(_), Some(_)) => {
-            return Err(m.combination("a result is merged by a selector or combined, not both"));
+            return Err(m.combination(
+                "a selector of the result and a secondary operation exclude each other",
+            ));
         }
     };
     let parts = [part(m, 1)?, part(m, 2)?];
@@ -150,7 +151,7 @@ fn scalar(m: &mut Modifiers<'_>, function: VideoFunction, types: [Signedness; 3]
 }
 
 fn product(m: &mut Modifiers<'_>) -> Decoded {
-    // The type of the result says nothing: its sign follows from the factors.
+    // The type of the result is not needed: its sign follows from the factors.
     let (_, a, b) = (word(m)?, word(m)?, word(m)?);
     let plus_one = m.flag("po");
     let product = m.is_negated(1) ^ m.is_negated(2);
@@ -203,7 +204,7 @@ fn packed_with(
     no_third_selector(m)?;
     let join = if m.flag("add") { Join::Sum } else { Join::Elements };
     if join == Join::Sum && overflow == Overflow::Saturate {
-        return Err(m.combination("`.sat` does not go with `.add`"));
+        return Err(m.combination("`.sat` and `.add` exclude each other"));
     }
     let (all, first, second) = match elements {
         Elements::Halves => ("h10", "h10", "h32"),
@@ -219,7 +220,7 @@ fn packed_with(
     done(Video::Packed(video), 3)
 }
 
-/// The part of an operand; all of it where there is no selector.
+/// The selected part of an operand; the whole word without a selector.
 fn part(m: &Modifiers<'_>, operand: usize) -> Result<VideoPart, Refusal> {
     use super::keyword::Keyword as _;
     let Some(selector) = m.selector(operand) else { return Ok(VideoPart::Word) };
@@ -248,7 +249,7 @@ fn no_third_selector(m: &Modifiers<'_>) -> Result<(), Refusal> {
     }
 }
 
-/// The digits of `.h10` or `.b3210`, the last first, each below a limit.
+/// The digits of `.h10` or `.b3210`, the last one first, each below a limit.
 fn digits(
     m: &Modifiers<'_>,
     selector: &str,
@@ -265,7 +266,7 @@ fn digits(
     numbers.ok_or_else(|| m.missing(wanted))
 }
 
-/// `.b20`: which results count, each written once and the highest first.
+/// `.b20`: the results that are written, each named once and the highest first.
 fn mask(m: &Modifiers<'_>, selector: &str, elements: Elements) -> Result<u8, Refusal> {
     let numbers = digits(m, selector, elements, elements.count())?;
     if !numbers.is_sorted_by(|low, high| low < high) {
@@ -274,7 +275,7 @@ fn mask(m: &Modifiers<'_>, selector: &str, elements: Elements) -> Result<u8, Ref
     Ok(numbers.into_iter().fold(0, |mask, number| mask | 1 << number))
 }
 
-/// `.h32`: one element of the pair `{b, a}` for each result.
+/// `.h32`: for each result, one element of the pair `{b, a}`.
 fn selected(m: &Modifiers<'_>, selector: &str, elements: Elements) -> Result<u16, Refusal> {
     let numbers = digits(m, selector, elements, 2 * elements.count())?;
     if numbers.len() != elements.count() as usize {

@@ -1,5 +1,5 @@
-//! What the lanes of a warp do together. PTX ISA, sections "shfl.sync", "vote.sync", "match.sync", "activemask"
-//! and "redux.sync" of "Parallel Synchronization and Communication Instructions", "shfl.sync" of "Data Movement".
+//! Warp-level operations. PTX ISA, sections "shfl.sync", "vote.sync", "match.sync", "activemask" and "redux.sync"
+//! of "Parallel Synchronization and Communication Instructions", "shfl.sync" of "Data Movement".
 
 use super::float::NanRule;
 use super::keyword::{keywords, scalar_subset};
@@ -8,52 +8,50 @@ use super::signature::{Role, Signature};
 use super::{Decoded, Modifiers, Operation, Row};
 
 keywords! {
-    /// From where a lane takes its value.
+    /// The source lane of a shuffle.
     Shuffle: "`.up`, `.down`, `.bfly` or `.idx`" {
         Up = "up", Down = "down", Butterfly = "bfly", Index = "idx",
     }
 }
 keywords! {
-    /// What the lanes vote on.
+    /// Vote modes.
     VoteKind: "`.all`, `.any`, `.uni` or `.ballot`" {
         All = "all", Any = "any", Uniform = "uni", Ballot = "ballot",
     }
 }
 keywords! {
-    /// Which lanes must match.
+    /// Match modes.
     MatchKind: "`.any` or `.all`" { Any = "any", All = "all" }
 }
 keywords! {
-    /// How integers are reduced.
     IntegerReduction: "`.add`, `.min` or `.max`" { Add = "add", Minimum = "min", Maximum = "max" }
 }
 keywords! {
-    /// How bits are reduced.
+    /// Bitwise reductions.
     BitReduction: "`.and`, `.or` or `.xor`" { And = "and", Or = "or", Xor = "xor" }
 }
 keywords! {
-    /// How floating-point numbers are reduced.
+    /// Floating-point reductions.
     FloatReduction: "`.min` or `.max`" { Minimum = "min", Maximum = "max" }
 }
 scalar_subset! {
-    /// What is matched.
     MatchType: ".b32 or .b64" { B32, B64 }
 }
 scalar_subset! {
-    /// Integers that are reduced.
+    /// The types of integer reductions.
     ReducedInteger: ".u32 or .s32" { U32, S32 }
 }
 
-/// What numbers are compared by.
+/// How floating-point numbers are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Magnitude {
-    /// Their value.
+    /// By value.
     Signed,
-    /// Their absolute value (`.abs`).
+    /// By absolute value (`.abs`).
     Absolute,
 }
 
-/// Warp-wide operations; each names its lanes by a mask.
+/// Warp-level operations; a mask names the participating lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Warp {
     /// A value from another lane.
@@ -62,13 +60,13 @@ pub enum Warp {
     Vote(VoteKind),
     /// The lanes with the same value.
     Match(MatchKind, MatchType),
-    /// One integer for all.
+    /// A reduction of integers over the lanes.
     ReduceInteger(IntegerReduction, ReducedInteger),
-    /// One word for all.
+    /// A bitwise reduction over the lanes.
     ReduceBits(BitReduction),
-    /// One f32 for all.
+    /// A reduction of f32 over the lanes.
     ReduceFloat(FloatReduction, Magnitude, NanRule),
-    /// The lanes that are here.
+    /// The active lanes.
     ActiveMask,
 }
 

@@ -18,7 +18,7 @@ use super::super::isa::special_register::SpecialRegister;
 use super::super::isa::warp::Warp;
 use super::super::module::{FunctionId, VariableId};
 
-/// Where an operand lies: a register of the frame, or a value of the launch that all lanes share.
+/// The location of an operand: a register of the frame, or a constant of the launch that all lanes share.
 ///
 /// The bank (32 bits, 64 bits, predicates) follows from the operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,7 +28,7 @@ const SHARED_VALUE: u32 = 1 << 31;
 const NEGATED: u32 = 1 << 30;
 
 impl Slot {
-    /// Nothing is read, or the result is dropped.
+    /// No source, or a result that is dropped.
     pub(crate) const NONE: Self = Self(u32::MAX);
 
     pub(crate) const fn register(index: u32) -> Self {
@@ -39,7 +39,7 @@ impl Slot {
         Self(index | SHARED_VALUE)
     }
 
-    /// The opposite of a predicate.
+    /// The complement of a predicate.
     pub(crate) const fn negated(self) -> Self {
         Self(self.0 ^ NEGATED)
     }
@@ -67,9 +67,8 @@ impl Slot {
 /// One instruction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Op {
-    /// What it does.
     pub(crate) code: Code,
-    /// The predicate that lets a lane execute it, or none.
+    /// The guard predicate, or none.
     pub(crate) guard: Slot,
     /// The result.
     pub(crate) d: Slot,
@@ -81,26 +80,26 @@ pub(crate) struct Op {
     pub(crate) b: Slot,
     /// The third source.
     pub(crate) c: Slot,
-    /// A fourth source; of predicates the combined one.
+    /// A fourth source; the combined predicate of operations on predicates.
     pub(crate) f: Slot,
-    /// What is added to an address, or a constant.
+    /// The offset of an address, or a constant.
     pub(crate) immediate: i64,
-    /// Elements of vectors: where in the program's list, and how many.
+    /// Elements of vectors: the index in the program's list, and their number.
     pub(crate) list: (u32, u8),
 }
 
-/// How the address of an access is formed.
+/// The base of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BaseKind {
-    /// A 64-bit register or value.
+    /// A 64-bit register or constant.
     Wide,
-    /// A 32-bit register or value.
+    /// A 32-bit register or constant.
     Narrow,
-    /// The thread's frame.
+    /// The frame of the thread.
     Frame,
 }
 
-/// What an operation does, with all that is known before the launch.
+/// An operation, with everything that is known before the launch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Code {
     Integer(Integer),
@@ -110,7 +109,7 @@ pub(crate) enum Code {
     Approximate(Approximate),
     Compare(Compare),
     Logic(Logic),
-    /// The source lies in the 64-bit bank or not; the result has so many bits of register.
+    /// `wide` if the source is in the 64-bit bank; the result has `register_bits` bits.
     Convert {
         convert: Convert,
         wide_source: bool,
@@ -119,7 +118,7 @@ pub(crate) enum Code {
     Copy32,
     Copy64,
     CopyPredicate,
-    /// Low bits first; each piece and the whole have so many bits.
+    /// Low bits first, with the sizes of a piece and of the whole in bits.
     Pack {
         piece_bits: u8,
         whole_bits: u8,
@@ -129,7 +128,7 @@ pub(crate) enum Code {
         whole_bits: u8,
     },
     Special(SpecialRegister),
-    /// The address of something in the thread's frame.
+    /// The address of a variable in the frame.
     FrameAddress,
     ToGeneric(Space),
     FromGeneric(Space),
@@ -148,25 +147,26 @@ pub(crate) enum Code {
         atomic: Atomic,
         base: BaseKind,
     },
-    /// Several values, or one of 128 bits: the list holds results and operands, 64 bits or a word each.
+    /// Several values, or one of 128 bits: the list holds results and operands, each one word or 64 bits.
     AtomicVector {
         atomic: Atomic,
         base: BaseKind,
     },
-    /// The list holds the registers of all fragments; `immediate` of a product is its place among the program's.
+    /// The list holds the registers of all fragments; `immediate` of a product is its index among the program's
+    /// products.
     Matrix {
         matrix: Matrix,
         base: BaseKind,
     },
-    /// A place among the program's asynchronous copies.
+    /// The index of an asynchronous copy of the program.
     CopyAsync(u32),
-    /// The copies since the last group are one.
+    /// Commits the copies since the last group.
     CommitCopies,
-    /// Until at most so many groups are pending.
+    /// Waits until at most this number of groups is pending.
     WaitCopies(u32),
-    /// Until no copy is pending.
+    /// Waits until no copy is pending.
     WaitAllCopies,
-    /// The copies so far arrive at a barrier in memory when they complete.
+    /// The copies so far arrive at a barrier object when they complete.
     ArriveAfterCopies {
         space: Space,
         pending: Pending,
@@ -181,7 +181,7 @@ pub(crate) enum Code {
     },
     /// The list holds the targets.
     BranchIndexed,
-    /// A place among the program's calls.
+    /// The index of a call of the program.
     Call(u32),
     Return,
     Exit,
@@ -191,19 +191,19 @@ pub(crate) enum Code {
     Reduce(Vote, Alignment),
     SynchroniseWarp,
     Warp(Warp),
-    /// Order of memory accesses: schedules have a total one, races are judged by it.
+    /// A fence: schedules execute accesses in a total order, the race check uses the fence.
     Fence(FenceOrder, Scope),
     Sleep,
-    /// A hint without effect on values.
+    /// A hint without an effect on values.
     Hint,
 }
 
-/// A copy from global to shared memory that completes later.
+/// An asynchronous copy from global to shared memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CopySite {
     pub(crate) to: AddressSlot,
     pub(crate) from: AddressSlot,
-    /// Bytes that are written: 4, 8 or 16.
+    /// The size in bytes: 4, 8 or 16.
     pub(crate) bytes: u8,
     pub(crate) length: CopyLength,
 }
@@ -216,48 +216,51 @@ pub(crate) struct AddressSlot {
     pub(crate) offset: i64,
 }
 
-/// How many bytes of a copy are read; the others are zero.
+/// The number of bytes that a copy reads; the others are zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CopyLength {
-    /// All of them.
+    /// All bytes.
     Whole,
-    /// As many as a word says.
+    /// The number in a word.
     Bytes(Slot),
-    /// All, or none where a predicate holds.
+    /// All bytes, or none if a predicate is true.
     Unless(Slot),
 }
 
-/// A value that all lanes share and that the launch makes.
+/// A constant of the launch, which all lanes share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum PoolValue {
-    /// Bits.
     Bits(u64),
-    /// The address of something, and bytes behind it.
+    /// The address of an object, plus an offset in bytes.
     Address(Object, i64),
-    /// A parameter of the kernel: offset, size in bytes, whether it extends its sign, bits of the register.
-    Parameter { offset: u32, bytes: u8, signed: bool, register_bits: u8 },
+    /// A parameter of the kernel: offset, size in bytes, sign extension, bits of the register.
+    Parameter {
+        offset: u32,
+        bytes: u8,
+        signed: bool,
+        register_bits: u8,
+    },
 }
 
-/// Something that has an address which the launch decides.
+/// An object whose address the launch determines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Object {
     /// A variable of the module.
     Variable(VariableId),
-    /// A shared variable that a function declares.
+    /// A shared variable declared in a function.
     FunctionShared(FunctionId, u32),
-    /// A global or constant variable that a function declares.
+    /// A global or constant variable declared in a function.
     FunctionStatic(FunctionId, u32),
     /// The parameters of the kernel.
     Parameters,
-    /// A function.
     Function(FunctionId),
 }
 
-/// A call, with where its arguments lie in the frames.
+/// A call, with the location of its arguments in the frames.
 #[derive(Clone, Debug)]
 pub(crate) struct CallSite {
     pub(crate) target: Target,
-    /// (offset in the caller's frame, bytes)
+    /// Offset in the caller's frame, and size, in bytes.
     pub(crate) arguments: Vec<(u32, u32)>,
     pub(crate) returns: Vec<(u32, u32)>,
 }
@@ -273,16 +276,16 @@ impl LoweredFunction {
     }
 }
 
-/// What is called.
+/// The callee.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Target {
     Function(FunctionId),
-    /// The address lies in a 64-bit slot.
+    /// The address is in a 64-bit slot.
     Address(Slot),
     Builtin(Builtin),
 }
 
-/// Functions that the driver provides.
+/// Functions of the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Builtin {
     Print,
@@ -295,30 +298,30 @@ pub(crate) enum Builtin {
 /// A function of the flat program.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LoweredFunction {
-    /// Its first instruction, or none where it has no body.
+    /// Its first instruction; none if it has no body.
     pub(crate) entry: Option<u32>,
-    /// Slots of the three banks.
+    /// The number of slots of each bank.
     pub(crate) words: u32,
     pub(crate) doubles: u32,
     pub(crate) predicates: u32,
-    /// Bytes of a frame: parameters, results, variables.
+    /// The size of a frame in bytes: parameters, results, variables.
     pub(crate) frame_bytes: u32,
-    /// (offset, bytes) of each of them, in order.
+    /// Offset and size of each of them, in bytes, in order.
     pub(crate) extents: Vec<(u32, u32)>,
-    /// (offset, bytes) of each parameter and result in the frame.
+    /// Offset and size of each parameter and result in the frame, in bytes.
     pub(crate) parameters: Vec<(u32, u32)>,
     pub(crate) returns: Vec<(u32, u32)>,
 }
 
-/// Where an instruction of the flat program comes from.
+/// The origin of an instruction of the flat program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Origin {
     pub(crate) function: FunctionId,
-    /// Its position in the body; past the end for the return that every body ends with.
+    /// Its index in the body; past the end for the implicit return at the end of a body.
     pub(crate) instruction: u32,
 }
 
-/// Why a register is of interest: its bank and size.
+/// The bank of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bank {
     Words,

@@ -1,26 +1,27 @@
-//! Control flow: basic blocks, and the order in which their code is laid out.
+//! Control flow: basic blocks, and the order of their code.
 //!
-//! Splits of a warp run in the order of their program counters, smallest first, and meet where these are equal. So
-//! the layout is the reconvergence policy: blocks stand in a topological order in which every loop is contiguous.
-//! Both sides of a branch then come before the block where they join, and a loop's body before what follows the
-//! loop. On structured code that gives the immediate post-dominator, without computing it.
+//! The splits of a warp run in the order of their program counters, smallest first, and merge where the program
+//! counters are equal. The layout is therefore the reconvergence policy: blocks are in a topological order in which
+//! every loop is contiguous. Both sides of a branch come before the block where they join, and the body of a loop
+//! before the code after the loop. For structured code this reconverges at the immediate post-dominator without
+//! computing it.
 
 use super::super::isa::Operation;
 use super::super::isa::control::Control;
 use super::super::module::{Body, Operand};
 
-/// Instructions that are entered at the first and left at the last.
+/// A basic block: entered at its first instruction, left after its last.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
     pub(super) start: u32,
     pub(super) end: u32,
-    /// Blocks that may follow.
+    /// Successors.
     pub(super) next: Vec<u32>,
-    /// Whether the last instruction may go on to the next block of the text.
+    /// Whether the last instruction may continue with the next block of the text.
     pub(super) falls_through: bool,
 }
 
-/// Where control may go after an instruction: targets, and whether to the next one.
+/// The successors of an instruction: branch targets, and whether the next instruction is one.
 fn successors(body: &Body, position: usize) -> Option<(Vec<u32>, bool)> {
     let instruction = &body.instructions[position];
     let Operation::Control(control) = instruction.operation else { return None };
@@ -44,7 +45,7 @@ fn successors(body: &Body, position: usize) -> Option<(Vec<u32>, bool)> {
     }
 }
 
-/// Cuts a body into blocks, in the order of the text.
+/// Splits a body into basic blocks, in the order of the text.
 pub(super) fn blocks(body: &Body) -> Vec<Block> {
     let count = body.instructions.len();
     let mut starts = vec![false; count + 1];
@@ -63,7 +64,7 @@ pub(super) fn blocks(body: &Body) -> Vec<Block> {
     let block_of = |position: u32| firsts.partition_point(|first| *first <= position) as u32 - 1;
     let mut blocks = Vec::with_capacity(firsts.len());
     for (index, start) in firsts.iter().enumerate() {
-        // Behind the last instruction every body returns.
+        // Every body returns after its last instruction.
         let end = firsts.get(index + 1).copied().unwrap_or(count as u32);
         let last = end.checked_sub(1).filter(|last| last >= start);
         let (targets, falls) = match last.and_then(|last| ends[last as usize].clone()) {
@@ -81,13 +82,13 @@ pub(super) fn blocks(body: &Body) -> Vec<Block> {
     blocks
 }
 
-/// A part of the graph that is still to be ordered: its blocks, and the edges into its entry do not count.
+/// A part of the graph that is not ordered yet: its blocks; edges into its entry do not count.
 struct Part {
     members: Vec<u32>,
     entry: u32,
 }
 
-/// The blocks that the entry reaches, in an order that is topological with every loop contiguous.
+/// The reachable blocks, in topological order with every loop contiguous.
 pub(super) fn order(blocks: &[Block]) -> Vec<u32> {
     let mut order = Vec::with_capacity(blocks.len());
     let mut region = vec![u32::MAX; blocks.len()];
@@ -105,18 +106,18 @@ pub(super) fn order(blocks: &[Block]) -> Vec<u32> {
         }
         let components = search.components(&part.members, &region, next_region, part.entry);
         next_region += 1;
-        // The entry's own component is a part without the edges into the entry: progress is certain.
+        // The entry's own component is a part without the edges into the entry, so that the recursion ends.
         let parts = components.into_iter().map(|members| {
             let entry = entry_of(blocks, &before, &members, part.entry);
             Part { members, entry }
         });
-        // Components come last first, which is the order that a stack wants.
+        // Components come last first, as a stack requires.
         work.extend(parts);
     }
     order
 }
 
-/// The blocks from which each block is reached.
+/// The predecessors of each block.
 fn predecessors(blocks: &[Block]) -> Vec<Vec<u32>> {
     let mut before = vec![Vec::new(); blocks.len()];
     for (index, block) in blocks.iter().enumerate() {
@@ -127,7 +128,8 @@ fn predecessors(blocks: &[Block]) -> Vec<Vec<u32>> {
     before
 }
 
-/// Where a loop is entered: at the entry of what contains it, or else where the first block of the text goes into it.
+/// The entry of a loop: the entry of its region, or otherwise the target of the first block of the text that branches
+/// into it.
 fn entry_of(blocks: &[Block], before: &[Vec<u32>], members: &[u32], entry: u32) -> u32 {
     if members.contains(&entry) {
         return entry;
@@ -141,7 +143,8 @@ fn entry_of(blocks: &[Block], before: &[Vec<u32>], members: &[u32], entry: u32) 
     entered.or_else(|| members.iter().copied().min()).unwrap_or(entry)
 }
 
-/// Tarjan's strongly connected components of one region. The stack is ours, so that no input overflows the host's.
+/// Tarjan's strongly connected components of one region. The stack is explicit, so that no input overflows the host's
+/// stack.
 struct Search<'b> {
     blocks: &'b [Block],
     index: Vec<u32>,
@@ -165,7 +168,7 @@ impl<'b> Search<'b> {
         }
     }
 
-    /// The components of one region, without edges into its entry; last in topological order first.
+    /// The components of one region, without edges into its entry; the last in topological order first.
     fn components(
         &mut self,
         members: &[u32],
@@ -194,7 +197,7 @@ impl<'b> Search<'b> {
         let mut path: Vec<(u32, usize)> = vec![(start, 0)];
         while let Some((block, position)) = path.last_mut() {
             let block = *block;
-            // Later blocks of the text are visited first, so that earlier ones end up first among equals.
+            // Later blocks of the text are visited first, so that among equals the earlier ones come first.
             let next = &self.blocks[block as usize].next;
             if let Some(target) = next.len().checked_sub(1 + *position).map(|last| next[last]) {
                 *position += 1;

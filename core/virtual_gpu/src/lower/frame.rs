@@ -1,13 +1,14 @@
-//! Where a function's own memory lies in the frame of each thread: parameters, results, variables.
+//! The layout of a function's local memory in the frame of a thread: parameters, results, variables.
 
 use super::super::isa::memory::Space;
 use super::super::module::{Function, Symbol};
 use super::code::LoweredFunction;
 
-/// The first bytes of a thread's memory belong to nothing, so that what lies before the first frame is invalid.
+/// The offset of the first frame: the bytes before it belong to no variable, so that accesses before the first frame
+/// are invalid.
 pub(crate) const FIRST_FRAME: u32 = 64;
 
-/// Bytes between two variables at least.
+/// The smallest distance between two variables in bytes.
 const GAP: u64 = 4;
 
 /// Offsets within a frame.
@@ -16,17 +17,17 @@ pub(super) struct FrameLayout {
     pub(super) parameters: Vec<(u32, u32)>,
     pub(super) returns: Vec<(u32, u32)>,
     pub(super) locals: Vec<Option<(u32, u32)>>,
-    /// (offset, bytes) of all of them, in order.
+    /// Offset and size of all variables in bytes, in order.
     extents: Vec<(u32, u32)>,
     pub(super) bytes: u32,
 }
 
-/// More local memory than this has no GPU (CUDA C++ Programming Guide, "Technical Specifications per Compute
+/// The largest local memory of a thread (CUDA C++ Programming Guide, "Technical Specifications per Compute
 /// Capability": 512 KB per thread).
 pub(crate) const LARGEST_FRAME: u64 = 512 << 10;
 
 impl FrameLayout {
-    /// The place of a symbol, if it lies in the frame.
+    /// The offset of a symbol, if it is in the frame.
     pub(super) fn offset(&self, symbol: Symbol) -> Option<(u32, u32)> {
         match symbol {
             Symbol::Parameter(index) => self.parameters.get(index as usize).copied(),
@@ -44,13 +45,13 @@ impl FrameLayout {
     }
 }
 
-/// Lays out a frame; none if it is larger than a thread's memory.
+/// Lays out a frame; none if it is larger than local memory.
 pub(super) fn run(function: &Function) -> Option<FrameLayout> {
     let mut layout = FrameLayout::default();
     let mut extents = Vec::new();
     let mut end = 0_u64;
     let mut place = |bytes: u64, align: u32| {
-        // Between two variables are a few bytes that belong to none.
+        // A gap between two variables belongs to neither.
         let behind = if end == 0 { 0 } else { end + GAP };
         let start = behind.next_multiple_of(u64::from(align.max(4)));
         end = start + bytes.next_multiple_of(4);

@@ -1,21 +1,22 @@
-//! What a kernel may have at most, so that hostile PTX is refused before it takes the host's memory or time.
+//! Limits of a kernel's size: hostile PTX is rejected before it exhausts the memory or the time of the host.
 //!
-//! Real kernels stay far below: the largest that NVRTC made of our tests have thousands of instructions and 420 registers.
+//! Real kernels stay far below these limits: the largest ones that NVRTC generates for the tests have thousands of
+//! instructions and 420 registers.
 
 use super::super::module::{Body, Operand};
 use super::Program;
 use super::slots::Slots;
 
-/// Targets of all indexed branches of a function together, however often a list is used.
+/// The limit of targets of all indexed branches of a function, counted per branch.
 const MOST_TARGETS: usize = 1 << 20;
-/// Registers of a function that must keep their values at the same time: 8 MiB for the lanes of a warp.
+/// The limit of live registers of a function: 8 MiB for the lanes of a warp.
 const MOST_SLOTS: u32 = 1 << 15;
-/// Instructions that a kernel reaches.
+/// The limit of reachable instructions of a kernel.
 const MOST_INSTRUCTIONS: usize = 1 << 22;
-/// Different constants, which are kept for all lanes: 400 MiB.
+/// The limit of distinct constants, which are stored for all lanes: 400 MiB.
 const MOST_CONSTANTS: usize = 1 << 20;
 
-/// What a function has too much of before its registers get their slots.
+/// The limit that a function exceeds before register allocation, if any.
 pub(super) fn body(body: &Body) -> Option<String> {
     let lists = body.instructions.iter().flat_map(|instruction| &instruction.operands);
     let targets = lists.filter_map(|operand| {
@@ -26,13 +27,13 @@ pub(super) fn body(body: &Body) -> Option<String> {
     (all > MOST_TARGETS).then(|| format!("indexed branches to more than {MOST_TARGETS} targets"))
 }
 
-/// What a function has too much of once its registers have slots.
+/// The limit that a function exceeds after register allocation, if any.
 pub(super) fn slots(slots: &Slots) -> Option<String> {
     let all = slots.words.saturating_add(slots.doubles).saturating_add(slots.predicates);
-    (all > MOST_SLOTS).then(|| format!("more than {MOST_SLOTS} registers needed at once"))
+    (all > MOST_SLOTS).then(|| format!("more than {MOST_SLOTS} live registers"))
 }
 
-/// What a program has too much of.
+/// The limit that a program exceeds, if any.
 pub(super) fn program(program: &Program) -> Option<String> {
     if program.ops.len() > MOST_INSTRUCTIONS {
         return Some(format!("more than {MOST_INSTRUCTIONS} instructions in a kernel"));

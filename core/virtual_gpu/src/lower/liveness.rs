@@ -1,13 +1,13 @@
-//! Which registers hold a value that is still needed, block by block.
+//! Liveness analysis: the registers that are live at the boundaries of each basic block.
 
 use super::super::isa::Operation;
 use super::super::module::{Base, Body, CallTarget, Instruction, Operand, RegisterId};
 use super::flow::Block;
 
-/// Bits of work beyond which every register simply keeps a slot of its own.
+/// The limit of work in bits; beyond it every register gets a slot of its own.
 const MOST_BITS: usize = 1 << 28;
 
-/// For each register the first and last position, in layout order, at which it must keep its value.
+/// For each register, the first and last position, in layout order, at which it is live.
 pub(super) type Ranges = Vec<Option<(u32, u32)>>;
 
 /// All registers that an instruction reads.
@@ -104,7 +104,7 @@ fn contains(row: &[u64], register: RegisterId) -> bool {
     row[register.0 as usize / 64] >> (register.0 % 64) & 1 == 1
 }
 
-/// The ranges of all registers; `order` is the layout.
+/// The live ranges of all registers; `order` is the layout.
 pub(super) fn ranges(body: &Body, blocks: &[Block], order: &[u32]) -> Ranges {
     let registers = body.registers.len();
     let length: u32 =
@@ -146,7 +146,7 @@ fn for_each(row: &[u64], mut each: impl FnMut(usize)) {
     }
 }
 
-/// The registers that each block needs from before it.
+/// The registers that are live at the entry of each block.
 fn live_in(body: &Body, blocks: &[Block], order: &[u32], registers: usize) -> (Sets, usize) {
     let mut needed = Sets::new(blocks.len(), registers);
     let mut killed = Sets::new(blocks.len(), registers);
@@ -159,7 +159,8 @@ fn live_in(body: &Body, blocks: &[Block], order: &[u32], registers: usize) -> (S
                     insert(needed.row_mut(index), register);
                 }
             });
-            // What only some lanes write keeps its value in the others; a call's results are all written.
+            // A write by some lanes keeps the values of the others, so that the register stays live; a call writes
+            // its results in all lanes.
             let always = instruction.guard.is_none()
                 || matches!(instruction.operation, Operation::Control(_));
             if always {

@@ -1,12 +1,13 @@
-//! A kernel of a module → a flat program: blocks in reconvergence order, registers in few slots, operands resolved.
+//! Lowering of a kernel to a flat program: blocks in reconvergence order, registers in few slots, operands
+//! resolved.
 //!
-//! Each pass is a file: `flow` (blocks and their order), `liveness`, `slots`, `frame` (where a function's own
-//! memory lies), `translate` (instructions → operations), `product` (where the elements of tensor products lie).
+//! Each pass is a file: `flow` (basic blocks and their order), `liveness`, `slots`, `frame` (layout of local
+//! memory), `translate` (instructions to operations), `product` (positions of the elements of tensor products).
 
 pub(crate) mod code;
 mod flow;
 mod frame;
-pub(crate) mod hot;
+pub(crate) mod hot_op;
 mod limits;
 mod liveness;
 mod operands;
@@ -27,29 +28,29 @@ pub(crate) use programs::program;
 use code::{CallSite, Code, CopySite, LoweredFunction, Object, Op, Origin, PoolValue, Slot};
 use product::Product;
 
-use super::error::Place;
+use super::error::PtxLocation;
 use super::isa::Operation;
 use super::isa::control::Control;
 use super::isa::memory::Space;
 use super::module::{CallTarget, FunctionId, Module, Operand, SourceLine, Symbol, VariableId};
 
-/// An instruction that the machine cannot execute.
+/// An instruction that the machine does not support.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported {
-    /// What it is.
+    /// The instruction with its modifiers.
     pub operation: String,
-    /// Where in the PTX.
-    pub place: Place,
-    /// Where in the source, if the PTX says so.
+    /// Location in the PTX.
+    pub place: PtxLocation,
+    /// Location in the source, if the PTX has line information.
     pub source_line: Option<SourceLine>,
 }
 
-/// A kernel with all that it can reach, ready to run.
+/// A kernel with its reachable functions, ready to run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Program {
     pub(crate) ops: Vec<Op>,
-    /// Which of the operations are frequent ones, one for each.
-    pub(crate) hot: Vec<hot::Hot>,
+    /// The class of each operation.
+    pub(crate) hot: Vec<hot_op::HotOp>,
     pub(crate) origins: Vec<Origin>,
     pub(crate) pool: Vec<PoolValue>,
     /// Slots of vector elements, and targets of indexed branches.
@@ -60,12 +61,12 @@ pub(crate) struct Program {
     pub(crate) products: Vec<Product>,
     pub(crate) functions: HashMap<FunctionId, LoweredFunction>,
     pub(crate) kernel: FunctionId,
-    /// Variables of the module that the launch must lay out.
+    /// Variables of the module that the launch must allocate.
     pub(crate) objects: BTreeSet<Object>,
 }
 
 impl Program {
-    /// Whether a thread that comes here ends without doing anything else.
+    /// Whether a thread at this position exits without executing anything else.
     pub(crate) fn ends_at(&self, pc: usize) -> bool {
         let mut at = pc;
         for _ in 0..8 {
@@ -81,8 +82,8 @@ impl Program {
         false
     }
 
-    /// Where an operation stands in the PTX.
-    pub(crate) fn place(&self, module: &Module, pc: u32) -> (Place, Option<SourceLine>) {
+    /// The location of an operation in the PTX.
+    pub(crate) fn place(&self, module: &Module, pc: u32) -> (PtxLocation, Option<SourceLine>) {
         let Some(origin) = self.origins.get(pc as usize) else { return Default::default() };
         let body = module.functions.get(origin.function.0 as usize).and_then(|f| f.body.as_ref());
         let Some(body) = body else { return Default::default() };
@@ -92,7 +93,7 @@ impl Program {
         let own = |location| module.own_source_line(location, self.kernel);
         let line = instruction.location.and_then(own);
         if line.as_ref().is_some_and(|line| line.line == 0) {
-            // The compiler made the instruction up, for what stands before it: the loop of a `memset` for example.
+            // The compiler generated the instruction for the one before it, for example the loop of a `memset`.
             let before = body.instructions.iter().take(origin.instruction as usize).rev();
             let mut lines = before.filter_map(|instruction| instruction.location.and_then(own));
             return (instruction.place, lines.find(|line| line.line != 0).or(line));
@@ -105,26 +106,30 @@ impl Program {
 ///
 /// # Errors
 ///
-/// Every instruction within its reach that cannot be executed.
+/// All reachable instructions that are not supported.
 pub(crate) fn lower(module: &Module, kernel: FunctionId) -> Result<Program, Vec<Unsupported>> {
     let mut program = Program { kernel, ..Program::default() };
-    // Predicates that are constants.
+    // The constant predicates.
     program.pool.extend([PoolValue::Bits(0), PoolValue::Bits(1)]);
     let mut known: HashMap<PoolValue, u32> = HashMap::new();
     let mut errors = Vec::new();
     for id in reachable(module, kernel) {
         translate::run(module, id, &mut program, &mut known, &mut errors);
         if let Some(operation) = limits::program(&program) {
-            errors.push(Unsupported { operation, place: Place::default(), source_line: None });
+            errors.push(Unsupported {
+                operation,
+                place: PtxLocation::default(),
+                source_line: None,
+            });
             break;
         }
     }
-    program.hot = program.ops.iter().map(hot::hot).collect();
+    program.hot = program.ops.iter().map(hot_op::hot_op).collect();
     collect_objects(module, &mut program);
     if errors.is_empty() { Ok(program) } else { Err(errors) }
 }
 
-/// The functions with a body that the kernel may call, itself first.
+/// The kernel and the functions with a body that it may call.
 fn reachable(module: &Module, kernel: FunctionId) -> Vec<FunctionId> {
     let mut seen = BTreeSet::from([kernel]);
     let mut found = Vec::new();
@@ -152,7 +157,7 @@ fn reachable(module: &Module, kernel: FunctionId) -> Vec<FunctionId> {
                             .flatten()
                             .for_each(|f| add(*f));
                     }
-                    // Any function of the module may be behind the address.
+                    // The address may be that of any function of the module.
                     CallTarget::Prototype(..) if any_function => {}
                     CallTarget::Prototype(..) => {
                         any_function = true;
@@ -170,7 +175,7 @@ fn reachable(module: &Module, kernel: FunctionId) -> Vec<FunctionId> {
     found
 }
 
-/// The objects that the pool names, and those that their initial values name.
+/// The objects that the constants refer to, and those that their initial values refer to.
 fn collect_objects(module: &Module, program: &mut Program) {
     use super::module::RelocationTarget;
     let mut work: Vec<Object> = program
@@ -195,7 +200,7 @@ fn collect_objects(module: &Module, program: &mut Program) {
     }
 }
 
-/// The declaration behind an object.
+/// The declaration of an object.
 pub(crate) fn variable(module: &Module, object: Object) -> Option<&super::module::Variable> {
     match object {
         Object::Variable(VariableId(id)) => module.variables.get(id as usize),
@@ -207,7 +212,7 @@ pub(crate) fn variable(module: &Module, object: Object) -> Option<&super::module
     }
 }
 
-/// What a symbol of a function is, if the launch gives it an address; none if it lies in the frame.
+/// The object of a symbol, if the launch determines its address; none if it is in the frame.
 fn object(module: &Module, function: FunctionId, symbol: Symbol) -> Option<Object> {
     match symbol {
         Symbol::Variable(id) => Some(Object::Variable(id)),

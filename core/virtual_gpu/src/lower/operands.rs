@@ -1,4 +1,4 @@
-//! Operands → slots.
+//! Operands to slots.
 
 use std::collections::HashMap;
 
@@ -13,10 +13,10 @@ use super::code::{Bank, BaseKind, Code, Object, Op, Origin, PoolValue, Slot};
 use super::frame::FrameLayout;
 use super::slots::{Slots, bank};
 
-/// An operand that has no place in the machine.
+/// An operand without a slot.
 pub(super) struct NoPlace;
 
-/// What is known while one function is translated.
+/// The state of the translation of one function.
 pub(super) struct Translator<'t> {
     pub(super) module: &'t Module,
     pub(super) id: FunctionId,
@@ -25,7 +25,7 @@ pub(super) struct Translator<'t> {
     pub(super) frame: FrameLayout,
     pub(super) program: &'t mut Program,
     pub(super) known: &'t mut HashMap<PoolValue, u32>,
-    /// Temporaries of the instruction at hand, and the most of any instruction, by bank.
+    /// Temporaries of the present instruction, and the maximum of all instructions, by bank.
     pub(super) temporaries: [u32; 3],
     pub(super) most_temporaries: [u32; 3],
     pub(super) position: u32,
@@ -83,7 +83,7 @@ impl Translator<'_> {
         }
     }
 
-    /// A source, and the bank in which it lies; constants lie in all.
+    /// A source and its bank; constants are in every bank.
     pub(super) fn source(&mut self, operand: &Operand) -> Result<(Slot, Option<Bank>), NoPlace> {
         Ok(match operand {
             Operand::Register(register) => {
@@ -134,7 +134,7 @@ impl Translator<'_> {
         self.is_entry().then_some((parameter.offset as i64).wrapping_add(offset))
     }
 
-    /// A result; what is dropped goes to a slot that nobody reads.
+    /// A result; a dropped result goes to a slot that is never read.
     pub(super) fn destination(
         &mut self,
         operand: &Operand,
@@ -160,7 +160,7 @@ impl Translator<'_> {
         })
     }
 
-    /// Both halves of a value of 128 bits, the low one first.
+    /// Both halves of a 128-bit value, the low one first.
     pub(super) fn halves(&mut self, operand: &Operand) -> Result<[Slot; 2], NoPlace> {
         match operand {
             Operand::Register(register) if self.ty(*register).bits() == 128 => {
@@ -199,7 +199,7 @@ impl Translator<'_> {
         }
     }
 
-    /// The second side of `d|p`.
+    /// The second result of `d|p`.
     pub(super) fn second_destination(&self, operand: &Operand) -> Slot {
         if let Operand::Pair(_, Some(second)) = operand {
             self.register(*second)
@@ -208,7 +208,7 @@ impl Translator<'_> {
         }
     }
 
-    /// The elements of a vector, or the one value that stands without braces.
+    /// The elements of a vector, or a single value without braces.
     pub(super) fn list(&mut self, slots: &[Slot]) -> (u32, u8) {
         let start = self.program.lists.len() as u32;
         self.program.lists.extend(slots);

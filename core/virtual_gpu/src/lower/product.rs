@@ -1,4 +1,5 @@
-//! Where the elements of a tensor product lie in the registers of a warp, worked out once for each form.
+//! The positions of the elements of a tensor product in the registers of a warp, computed once for each shape and
+//! type.
 
 use super::super::isa::matrix::{
     Accumulator, Layout as Order, Multiplicand, MultiplyAccumulate, Shape as IsaShape,
@@ -12,9 +13,9 @@ const LANES: usize = 32;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Product {
     pub(crate) multiply: MultiplyAccumulate,
-    /// The extents of each product; single bits count as words of 32 along k.
+    /// The shape of each product; single bits count as 32-bit words along k.
     pub(crate) shape: Shape,
-    /// How many products stand side by side: four for `mma.m8n8k4` of f16.
+    /// The number of independent products: four for `mma.m8n8k4` of f16.
     pub(crate) products: usize,
     /// By rows.
     pub(crate) a: FragmentPlan,
@@ -25,32 +26,32 @@ pub(crate) struct Product {
     pub(crate) d: FragmentPlan,
 }
 
-/// Where the registers of one matrix belong.
+/// The matrix positions of the registers of one fragment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FragmentPlan {
-    /// The width of an element; words of single bits count as one.
+    /// The size of an element in bits; words of single bits count as one element.
     pub(crate) bits: u32,
     pub(crate) registers: usize,
-    /// Elements of all products.
+    /// The number of elements of all products.
     pub(crate) elements: usize,
-    /// For each register, lane and element within it from the low end: the place in the matrix.
+    /// For each register, lane and element of the register from the low end: the index in the matrix.
     pub(crate) places: Vec<u16>,
 }
 
 impl FragmentPlan {
-    /// Elements of a register.
+    /// The number of elements of a register.
     pub(crate) fn per_register(&self) -> usize {
         if self.bits == 64 { 1 } else { 32 / self.bits as usize }
     }
 }
 
-/// Where a fragment's elements lie, whatever the instruction.
+/// The shape of an instruction as `semantics` defines it.
 pub(crate) fn shape(shape: IsaShape) -> Shape {
     let (m, n, k) = shape.extents();
     Shape { m: m as usize, n: n as usize, k: k as usize }
 }
 
-/// The width of an element of a multiplicand in a register.
+/// The size of an element of a multiplicand in a register, in bits.
 pub(crate) fn multiplicand_bits(ty: Multiplicand) -> u32 {
     if ty == Multiplicand::Tf32 { 32 } else { ScalarType::from(ty).bits() }
 }
@@ -63,7 +64,7 @@ fn order(order: Order) -> MajorOrder {
 }
 
 impl Product {
-    /// A product whose fragments have so many registers: d, a, b, c.
+    /// A product whose fragments have these numbers of registers: D, A, B, C.
     pub(crate) fn new(multiply: MultiplyAccumulate, registers: [usize; 4]) -> Self {
         let extents = shape(multiply.shape);
         let quads = multiply.shape == IsaShape::M8N8K4 && multiply.a == Multiplicand::F16;
@@ -104,7 +105,7 @@ impl Product {
     }
 }
 
-/// Which matrix, and so how it is stored while it is multiplied.
+/// The matrix of a fragment, which decides its storage order.
 #[derive(Clone, Copy)]
 enum Matrix {
     A,
@@ -112,12 +113,12 @@ enum Matrix {
     C,
 }
 
-/// How a matrix is stored: rows and columns in elements, and which of them lie together.
+/// The storage of a matrix: rows and columns in elements, and the contiguous dimension.
 #[derive(Clone, Copy)]
 struct Storage {
     matrix: Matrix,
     shape: Shape,
-    /// Bits along k that make one element.
+    /// The number of bits along k that form one element.
     words: usize,
 }
 
@@ -164,7 +165,7 @@ fn fragment(
             for within in 0..per_register {
                 let element = (register * per_register + within) * step;
                 let at = layout.position(lane, element);
-                // Lanes 0–3 and 16–19 hold the first product, 4–7 and 20–23 the second …
+                // Lanes 0–3 and 16–19 hold the first product, 4–7 and 20–23 the second, and so on.
                 let product = if products > 1 { lane % 16 / 4 } else { 0 };
                 places.push((product * each + storage.place(at.row, at.column)) as u16);
             }

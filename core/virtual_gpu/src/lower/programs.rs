@@ -1,5 +1,5 @@
-//! The programs of a module's kernels, each lowered by the launch that needs it first: a verification launches the same
-//! kernel tens of times.
+//! A cache of lowered kernels of a module. A verification launches the same kernel tens of times; the first launch
+//! lowers it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::super::module::{FunctionId, Module};
 use super::{Program, Unsupported, lower};
 
-/// What was lowered so far. A copy of a module begins without, because its owner may change it.
+/// The lowered programs. A clone of a module begins without them, because its owner may change it.
 #[derive(Debug, Default)]
 pub(crate) struct Programs(Mutex<HashMap<FunctionId, Arc<Program>>>);
 
@@ -21,7 +21,7 @@ impl Clone for Programs {
 ///
 /// # Errors
 ///
-/// Every instruction within its reach that cannot be executed.
+/// All reachable instructions that are not supported.
 pub(crate) fn program(
     module: &Module,
     kernel: FunctionId,

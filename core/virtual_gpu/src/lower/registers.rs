@@ -1,7 +1,8 @@
-//! Where the registers of a function lie and where they hold their value, for those who look at a paused thread.
+//! The slots of the registers of a function and the ranges in which they are valid, for the inspection of a paused
+//! thread.
 //!
-//! Registers share slots, so a slot belongs to a name only between that register's first and last use. The answer is
-//! computed from the passes that made the slots; nothing of it is kept for launches that nobody looks at.
+//! Registers share slots: a slot belongs to a register only between its first definition and its last use. The
+//! result is computed from the passes that assigned the slots, only when a launch is inspected.
 
 use super::super::isa::scalar::ScalarType;
 use super::super::module::{FunctionId, Module};
@@ -16,11 +17,11 @@ pub(crate) struct RegisterPlace {
     pub(crate) ty: ScalarType,
     pub(crate) bank: Bank,
     pub(crate) slot: u32,
-    /// The first and last instruction that it is needed at, as positions of the layout.
+    /// The first and last position of the layout at which it is live.
     range: (u32, u32),
 }
 
-/// All registers of a function that are used.
+/// The registers of a function that are used.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RegisterMap {
     pub(crate) registers: Vec<RegisterPlace>,
@@ -55,7 +56,7 @@ impl RegisterMap {
         Some(Self { registers, layout })
     }
 
-    /// Whether a register holds its value before the operation of that origin.
+    /// Whether a register is live before the operation with this origin.
     pub(crate) fn is_live(&self, register: &RegisterPlace, origin: Origin) -> bool {
         let end = self.layout.len() as u32;
         let position = self.layout.get(origin.instruction as usize).copied().unwrap_or(end);

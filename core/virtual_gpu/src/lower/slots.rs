@@ -1,4 +1,4 @@
-//! Registers → slots: registers that are never needed together share one (linear scan).
+//! Register allocation: registers whose live ranges do not overlap share a slot (linear scan).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,7 +8,7 @@ use super::super::module::Body;
 use super::code::Bank;
 use super::liveness::Ranges;
 
-/// Where each register lies, and how many slots each bank has.
+/// The slot of each register, and the number of slots of each bank.
 #[derive(Debug, Default)]
 pub(super) struct Slots {
     pub(super) of_register: Vec<u32>,
@@ -17,7 +17,7 @@ pub(super) struct Slots {
     pub(super) predicates: u32,
 }
 
-/// The bank of a register type; none for those of 128 bits, which are two neighbours among the doubles.
+/// The bank of a register type; none for 128-bit types, which occupy two adjacent 64-bit slots.
 pub(super) fn bank(ty: ScalarType) -> Option<Bank> {
     match ty.bits() {
         1 => Some(Bank::Predicates),
@@ -27,13 +27,13 @@ pub(super) fn bank(ty: ScalarType) -> Option<Bank> {
     }
 }
 
-/// Gives every register a slot.
+/// Assigns a slot to every register.
 pub(super) fn run(body: &Body, ranges: &Ranges) -> Slots {
     let mut slots = Slots { of_register: vec![0; body.registers.len()], ..Slots::default() };
     slots.words = scan(body, ranges, Some(Bank::Words), &mut slots.of_register);
     slots.doubles = scan(body, ranges, Some(Bank::Doubles), &mut slots.of_register);
     slots.predicates = scan(body, ranges, Some(Bank::Predicates), &mut slots.of_register);
-    // Pairs stand behind the doubles, so that they never split a free one.
+    // Pairs come after the 64-bit registers, so that they never split a free pair.
     let pairs = scan(body, ranges, None, &mut slots.of_register);
     for (slot, register) in slots.of_register.iter_mut().zip(&body.registers) {
         if bank(register.ty).is_none() {
@@ -56,7 +56,7 @@ fn scan(body: &Body, ranges: &Ranges, wanted: Option<Bank>, of_register: &mut [u
     let mut free: BinaryHeap<Reverse<u32>> = BinaryHeap::new();
     let mut count = 0;
     for (first, last, register) in by_start {
-        // A result may not take the slot of a source of the same instruction: lanes are not all active.
+        // A result must not take the slot of a source of the same instruction: inactive lanes keep the old value.
         while let Some(Reverse((end, slot))) = active.peek().copied() {
             if end >= first {
                 break;

@@ -1,4 +1,4 @@
-//! All of the real modules can be run.
+//! All PTX modules of the tests can be lowered.
 
 use super::super::module::{FunctionId, FunctionKind, Module};
 use super::lower;

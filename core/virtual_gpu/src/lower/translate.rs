@@ -1,4 +1,4 @@
-//! Instructions → operations, in layout order; each family of instructions in a file.
+//! Translation of instructions to operations, in layout order; one file per family of instructions.
 
 mod asynchronous;
 mod barrier;
@@ -31,7 +31,9 @@ pub(super) fn run(
     let refuse = |operation| Unsupported { operation, place, source_line: None };
     let Some(frame) = frame::run(function) else {
         let name = &function.name;
-        errors.push(refuse(format!("a frame of `{name}` that is larger than a thread's memory")));
+        errors.push(refuse(format!(
+            "a frame of `{name}` that is larger than the local memory of a thread"
+        )));
         return;
     };
     if let Some(reason) = limits::body(body) {
@@ -59,7 +61,7 @@ pub(super) fn run(
         position: 0,
         guard: Slot::NONE,
     };
-    // Predicate slot 0 behind the registers is the carry flag.
+    // Predicate slot 0 after the registers is the carry flag.
     let carry = translator.slots.predicates;
     translator.slots.predicates += 1;
     let mut pc_of_block = vec![0; blocks.len()];
@@ -94,14 +96,14 @@ pub(super) fn run(
     resolve_targets(program, entry, &blocks, &pc_of_block);
 }
 
-/// A branch that the layout needs: its target is a block already, not an instruction.
+/// Marks a branch that the layout added: its target is a block already, not an instruction.
 fn mark_as_block(program: &mut Program) {
     if let Some(last) = program.ops.last_mut() {
         last.immediate = 1;
     }
 }
 
-/// Branches name positions in the body until all blocks have their place.
+/// Resolves the targets of branches, which are positions in the body until all blocks have a position.
 fn resolve_targets(program: &mut Program, entry: u32, blocks: &[flow::Block], pcs: &[u32]) {
     let pc = |position: u32| {
         let block = blocks.partition_point(|block| block.start <= position) - 1;
@@ -142,7 +144,7 @@ impl Translator<'_> {
         }
     }
 
-    /// What of an instruction this machine does not execute.
+    /// The part of an instruction that the machine does not support.
     fn unsupported(&self, instruction: &Instruction) -> String {
         let callee = instruction.operands.iter().find_map(|operand| {
             let Operand::Call(call) = operand else { return None };
@@ -155,7 +157,7 @@ impl Translator<'_> {
                  same file",
                 function.name
             ),
-            None => "these operands, sizes or constants of the instruction".to_owned(),
+            None => "this combination of operands, sizes and constants".to_owned(),
         }
     }
 

@@ -1,4 +1,5 @@
-//! Accesses to memory: which lanes access which space, and whether each of them may.
+//! Memory accesses: address calculation, state spaces, and the checks of bounds, alignment and write permission for
+//! each lane.
 
 use super::super::isa::memory::Space;
 use super::super::lower::code::{BaseKind, Op};
@@ -6,26 +7,26 @@ use super::fault::{FaultKind, Finding};
 use super::lanes::Doubles;
 use super::memory::Access as Rights;
 use super::memory::{LOCAL_WINDOW, RegionKind, RegionPlace, SHARED_WINDOW, WINDOW_BYTES};
-use super::partial::Unknown;
+use super::register_init_mask::UninitialisedBits;
 use super::run::Worker;
 use super::warp::{Frame, LANES};
 
-/// What an access moves, for all lanes.
+/// The elements that an access transfers, for all lanes.
 pub(super) struct Moved {
     pub(super) values: [Doubles; 8],
-    /// Lanes whose element nothing wrote, or not all of it.
+    /// Lanes whose element is uninitialised, completely or in part.
     pub(super) undefined: [u32; 8],
-    /// What is unknown of each element, where anything is known of one that is among those.
-    pub(super) parts: Option<Box<[Unknown; 8]>>,
+    /// The uninitialised bits of each element, if at least one uninitialised element is partly initialised.
+    pub(super) parts: Option<Box<[UninitialisedBits; 8]>>,
 }
 
 impl Moved {
-    /// Nothing so far.
+    /// An access without elements.
     pub(super) const fn nothing() -> Self {
         Self { values: [[0; LANES]; 8], undefined: [0; 8], parts: None }
     }
 
-    /// An element that nothing wrote.
+    /// Marks an element as uninitialised in some lanes.
     pub(super) fn lacks_all(&mut self, index: usize, lane: usize) {
         self.undefined[index] |= 1 << lane;
         if let Some(parts) = &mut self.parts {
@@ -33,9 +34,9 @@ impl Moved {
         }
     }
 
-    /// Remembers which bits of an element are unknown.
+    /// Records the uninitialised bits of an element.
     pub(super) fn lacks(&mut self, index: usize, lane: usize, unknown: u64) {
-        let all = |undefined: u32| Unknown {
+        let all = |undefined: u32| UninitialisedBits {
             bits: std::array::from_fn(|lane| if undefined >> lane & 1 == 1 { u64::MAX } else { 0 }),
             copied: 0,
         };
@@ -46,8 +47,9 @@ impl Moved {
         self.undefined[index] |= 1 << lane;
     }
 
-    /// The bytes of an element, and whether they count as written in memory that does not know single bits: all of a
-    /// value that is known, none of one that is not, and of one that is copied the bytes of which any bit is known.
+    /// The bytes of an element, and whether memory without single-bit masks stores them as initialised: all bytes of
+    /// an initialised value, none of an uninitialised one, and of a copied value each byte that has an initialised
+    /// bit.
     pub(super) fn bytes(
         &self,
         index: usize,
@@ -66,12 +68,12 @@ impl Moved {
         })
     }
 
-    /// Lanes whose element is as it lies in memory, where something of the whole that it belongs to was written.
+    /// Lanes whose element is an unmodified copy from memory, of a value with at least one initialised bit.
     pub(super) fn copied(&self, index: usize) -> u32 {
         self.parts.as_ref().map_or(0, |parts| parts[index].copied)
     }
 
-    /// Bits of an element that nothing wrote.
+    /// The uninitialised bits of an element.
     pub(super) fn unknown(&self, index: usize, lane: usize) -> u64 {
         match &self.parts {
             _ if self.undefined[index] >> lane & 1 == 0 => 0,
@@ -81,7 +83,7 @@ impl Moved {
     }
 }
 
-/// Lanes that access one space.
+/// Lanes that access one state space.
 pub(super) struct Part<'a> {
     pub(super) pc: u32,
     pub(super) addresses: &'a Doubles,
@@ -101,21 +103,21 @@ impl Part<'_> {
     }
 }
 
-/// Which memory lanes access: three masks.
+/// The state spaces that lanes access, as three masks.
 pub(super) struct Spaces {
     pub(super) global: u32,
     pub(super) shared: u32,
     pub(super) local: u32,
 }
 
-/// Where a value lies that one lane reads or changes at once.
+/// The location of a value that one lane reads or updates.
 pub(super) enum Spot {
     Region(RegionPlace),
     Shared(usize),
 }
 
 impl Worker<'_, '_> {
-    /// The addresses of an access, and the lanes that may go on with them.
+    /// The addresses of an access, and the lanes whose address is valid.
     pub(super) fn addresses(
         &mut self,
         pc: u32,
@@ -146,7 +148,7 @@ impl Worker<'_, '_> {
         (addresses, mask)
     }
 
-    /// Sorts lanes by the memory that they access; addresses become those of their space.
+    /// Splits lanes by state space and converts their addresses to addresses of that space.
     pub(super) fn spaces(
         space: Space,
         base: BaseKind,
@@ -176,7 +178,7 @@ impl Worker<'_, '_> {
         spaces
     }
 
-    /// The lanes whose access is wrong are reported and left out.
+    /// Resolves addresses of global memory. Lanes with an invalid access are reported and masked out.
     pub(super) fn place_global(&mut self, part: &Part<'_>, lane: usize) -> Option<RegionPlace> {
         let address = part.addresses[lane];
         let bytes = u64::from(part.bytes());
@@ -185,7 +187,9 @@ impl Worker<'_, '_> {
             return place;
         }
         let (kind, buffer, details) = if place.is_some() {
-            let text = format!("{address:#x} is no multiple of the {bytes} bytes of the access");
+            let text = format!(
+                "{address:#x} is not a multiple of {bytes}, the size of the access in bytes"
+            );
             (FaultKind::Misaligned, None, text)
         } else {
             let (buffer, text) = self.launch.memory.describe(address, bytes);
@@ -210,7 +214,9 @@ impl Worker<'_, '_> {
             return place;
         }
         let (kind, buffer, details) = if place.is_some() {
-            let text = format!("{address:#x} is no multiple of the {bytes} bytes of the access");
+            let text = format!(
+                "{address:#x} is not a multiple of {bytes}, the size of the access in bytes"
+            );
             (FaultKind::Misaligned, None, text)
         } else {
             let (buffer, text) = self.launch.shared.describe(address, bytes);
@@ -236,7 +242,7 @@ impl Worker<'_, '_> {
         let inside = u32::try_from(address).is_ok_and(|address| {
             match address.checked_sub(frame.local) {
                 Some(offset) => function.is_some_and(|function| function.holds(offset, bytes)),
-                // What lies before the frame are the callers' variables, which a pointer may name.
+                // The variables of the callers are located before the frame, and a pointer may refer to them.
                 None => address >= super::super::lower::FIRST_FRAME,
             }
         });
@@ -244,12 +250,13 @@ impl Worker<'_, '_> {
             return Some(address as u32);
         }
         let (kind, details) = if inside {
-            let text = format!("{address:#x} is no multiple of the {bytes} bytes of the access");
+            let text = format!(
+                "{address:#x} is not a multiple of {bytes}, the size of the access in bytes"
+            );
             (FaultKind::Misaligned, text)
         } else {
-            let text = format!(
-                "{bytes} bytes of the thread's own memory at {address:#x}, outside of its variables"
-            );
+            let text =
+                format!("{bytes} bytes of local memory at {address:#x}, outside of every variable");
             (FaultKind::OutOfBounds, text)
         };
         let (lane, address) = (lane as u32, Some(address));
@@ -257,7 +264,7 @@ impl Worker<'_, '_> {
         None
     }
 
-    /// Whether the region takes stores; if not, that is reported.
+    /// Whether the region may be written; reports a fault otherwise.
     pub(super) fn may_write(
         &mut self,
         pc: u32,
@@ -294,7 +301,7 @@ impl Worker<'_, '_> {
         false
     }
 
-    /// Where one lane's read-modify-write goes, checked.
+    /// The location of one lane's read-modify-write, checked.
     pub(super) fn spot(&mut self, part: &Part<'_>, lane: usize, shared: bool) -> Option<Spot> {
         if shared {
             return self.place_shared(part, lane).map(Spot::Shared);
@@ -303,7 +310,7 @@ impl Worker<'_, '_> {
         self.may_write(part.pc, lane, place, part.addresses[lane]).then_some(Spot::Region(place))
     }
 
-    /// Looking at what others write costs more of the turn, so that they get theirs soon.
+    /// Charges a read of memory that other threads may write: it costs more of the turn, so that they run soon.
     pub(super) fn poll(&mut self, pc: u32) {
         self.warp.last_poll = Some(pc);
         self.warp.idle_polls = self.warp.idle_polls.saturating_add(1);
@@ -311,7 +318,7 @@ impl Worker<'_, '_> {
         self.budget -= super::POLL_COST;
     }
 
-    /// While a warp sleeps, all others have their turn.
+    /// Ends the turn of a warp that sleeps.
     pub(super) fn sleep(&mut self, pc: u32) {
         self.poll(pc);
         self.budget -= super::grid::WARP_TURN;

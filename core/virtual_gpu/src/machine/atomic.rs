@@ -1,4 +1,4 @@
-//! Read-modify-write: lanes one after the other, in order.
+//! Read-modify-writes: the lanes of a warp one after the other, in order.
 
 use super::super::isa::atomic::{
     AddType, Atomic, BitwiseType, ExchangeType, ExtremeType, OldValue, SwapType, Update,
@@ -12,7 +12,7 @@ use super::race::WriteOutcome;
 use super::run::Worker;
 use super::warp::{Frame, LANES};
 
-/// Bytes of the value.
+/// The size of the value in bytes.
 pub(super) fn bytes(update: Update) -> u32 {
     match update {
         Update::And(ty) | Update::Or(ty) | Update::Xor(ty) => match ty {
@@ -44,8 +44,9 @@ pub(super) fn bytes(update: Update) -> u32 {
     }
 }
 
-/// Whether assemblers join what the lanes of a warp do to one address to a single change (a reduction over the warp), as
-/// they do where they see that the address is the same for all. Sums of floats they leave alone: their order would matter.
+/// Whether the assembler combines the operations of a warp on one address into a single operation (a warp reduction),
+/// as it does where the address is the same for all lanes. It does not combine floating-point additions, whose order
+/// changes the result.
 pub(super) fn is_joined(update: Update) -> bool {
     match update {
         Update::And(_) | Update::Or(_) | Update::Xor(_) => true,
@@ -69,12 +70,12 @@ pub(super) fn is_joined(update: Update) -> bool {
     }
 }
 
-/// Whether it is a sum of floats, which takes longer than one of whole numbers.
+/// Whether the operation is a floating-point addition, which takes longer than an integer addition.
 pub(super) fn adds_floats(update: Update) -> bool {
     matches!(update, Update::Add(_)) && !is_joined(update)
 }
 
-/// What becomes of the old value.
+/// The new value.
 fn updated(update: Update, old: u64, b: u64, c: u64, memory: s::Memory) -> u64 {
     match update {
         Update::And(_) => old & b,
@@ -131,7 +132,7 @@ fn extreme(ty: ExtremeType, old: u64, b: u64, extreme: Extreme) -> u64 {
 impl Worker<'_, '_> {
     pub(super) fn atomic(&mut self, pc: u32, op: &Op, frame: Frame, active: u32) {
         let Code::Atomic { atomic, base } = op.code else { return };
-        // Locks are taken by these: who fails to take one looks again.
+        // A lock is taken by a compare-and-swap; a thread that fails to take it tries again.
         if matches!(atomic.update, Update::CompareAndSwap(_) | Update::Exchange(_)) {
             self.poll(pc);
         }
@@ -175,11 +176,11 @@ impl Worker<'_, '_> {
         if changes {
             self.changed();
         } else {
-            // An addition of zero is a way to look at what others change.
+            // Adding zero is a way to read a value that other threads change.
             self.poll(pc);
         }
         if undefined != 0 && !matches!(atomic.update, Update::Exchange(_)) {
-            self.report_undefined(pc, undefined, "what an atomic operation changes");
+            self.report_undefined(pc, undefined, "the memory that an atomic operation updates");
         }
         if atomic.old_value == OldValue::Returned && !op.d.is_none() {
             let mut lanes = self.lanes(frame, active);
@@ -191,7 +192,7 @@ impl Worker<'_, '_> {
         }
     }
 
-    /// Changes one value; gives the old one, and whether something wrote it.
+    /// Updates one value; returns the old value and its initialisation.
     pub(super) fn swap(
         &mut self,
         spot: &Spot,
@@ -204,7 +205,7 @@ impl Worker<'_, '_> {
         match *spot {
             Spot::Region(place) => {
                 let content = &self.launch.memory.regions[place.region].content;
-                let known = content.written(place.offset, size);
+                let known = content.is_any_initialised(place.offset, size);
                 let old = if size == 8 {
                     let _held = self.launch.hold(place);
                     let old = content.read(place.offset, 8);
@@ -214,15 +215,15 @@ impl Worker<'_, '_> {
                     let new = |old: u32| new(u64::from(old), s::Memory::Global) as u32;
                     u64::from(content.update(place.offset, size, new))
                 };
-                content.mark_written(place.offset, size);
+                content.mark_initialised(place.offset, size);
                 (old, known)
             }
             Spot::Shared(offset) => {
                 let shared = &mut self.block.shared;
-                let known = shared.written(offset, size);
+                let known = shared.is_any_initialised(offset, size);
                 let old = shared.read(offset, size);
                 shared.write(offset, size, new(old, s::Memory::Shared));
-                shared.mark_written(offset, size);
+                shared.mark_initialised(offset, size);
                 (old, known)
             }
         }

@@ -1,4 +1,4 @@
-//! Read-modify-write of several values, each on its own, and of one value of 128 bits. PTX ISA, sections "atom" and
+//! Vector read-modify-writes, one per element, and read-modify-writes of 128 bits. PTX ISA, sections "atom" and
 //! "red".
 
 use super::super::isa::atomic::{Atomic, ExchangeType, OldValue, SwapType, Update};
@@ -9,13 +9,13 @@ use super::race::WriteOutcome;
 use super::run::Worker;
 use super::warp::{Frame, LANES};
 
-/// The lists of one operation: results, operands, and what is swapped in.
+/// The slots of one operation: results, operands, and values to swap in.
 struct Operands {
     values: Vec<[u64; LANES]>,
     undefined: u32,
 }
 
-/// Whether the value has 128 bits, which lie in two slots.
+/// Whether the value has 128 bits, which occupy two slots.
 fn is_quad(update: Update) -> bool {
     matches!(update, Update::Exchange(ExchangeType::B128) | Update::CompareAndSwap(SwapType::B128))
 }
@@ -71,7 +71,7 @@ impl Worker<'_, '_> {
             }
         }
         if undefined != 0 && !matches!(atomic.update, Update::Exchange(_)) {
-            self.report_undefined(pc, undefined, "what an atomic operation changes");
+            self.report_undefined(pc, undefined, "the memory that an atomic operation updates");
         }
         if atomic.old_value == OldValue::Returned {
             let mut lanes = self.lanes(frame, active);
@@ -105,7 +105,7 @@ impl Worker<'_, '_> {
         known
     }
 
-    /// Exchanges 16 bytes, or compares them and swaps.
+    /// An exchange or a compare-and-swap of 16 bytes.
     fn swap_quad(
         &mut self,
         spot: &Spot,
@@ -118,12 +118,12 @@ impl Worker<'_, '_> {
             Spot::Region(place) => {
                 let content = &self.launch.memory.regions[place.region].content;
                 let before = [content.read(place.offset, 8), content.read(place.offset + 8, 8)];
-                (content.written(place.offset, 16), before)
+                (content.is_any_initialised(place.offset, 16), before)
             }
             Spot::Shared(offset) => {
                 let shared = &self.block.shared;
                 let before = [shared.read(offset, 8), shared.read(offset + 8, 8)];
-                (shared.written(offset, 16), before)
+                (shared.is_any_initialised(offset, 16), before)
             }
         };
         let given: Vec<u64> = values.iter().map(|value| value[lane]).collect();
@@ -142,11 +142,11 @@ impl Worker<'_, '_> {
                 Spot::Region(place) => {
                     let content = &self.launch.memory.regions[place.region].content;
                     content.write(place.offset + offset, 8, value);
-                    content.mark_written(place.offset + offset, 8);
+                    content.mark_initialised(place.offset + offset, 8);
                 }
                 Spot::Shared(start) => {
                     self.block.shared.write(start + offset, 8, value);
-                    self.block.shared.mark_written(start + offset, 8);
+                    self.block.shared.mark_initialised(start + offset, 8);
                 }
             }
         }
@@ -159,7 +159,7 @@ impl Worker<'_, '_> {
 }
 
 impl Spot {
-    /// So many bytes further on.
+    /// The location `bytes` further on.
     fn behind(&self, bytes: usize) -> Self {
         match *self {
             Self::Region(place) => {

@@ -1,4 +1,4 @@
-//! Barriers of the block: sixteen, each with the warps that have come.
+//! The sixteen barriers of a block, each with the warps that have arrived.
 
 use super::super::isa::barrier::{Alignment, Vote};
 use super::super::lower::code::{Code, Op, Slot};
@@ -8,10 +8,10 @@ use super::run::{BlockState, Worker};
 use super::step::Stop;
 use super::warp::{Frame, Split, SplitState, Warp};
 
-/// How many barriers a block has. PTX ISA 9.7.13.1 "bar, barrier".
+/// The number of barriers of a block. PTX ISA 9.7.13.1 "bar, barrier".
 pub(super) const BARRIERS: usize = 16;
 
-/// Threads of the largest block.
+/// The number of threads of the largest block.
 const MOST_THREADS: u32 = 1024;
 
 /// One arrival of a warp.
@@ -21,7 +21,7 @@ pub(super) struct Arrival {
     mask: u32,
     pc: u32,
     frame: Frame,
-    /// A vote's result, and what was voted.
+    /// The vote and its result slot.
     vote: Option<(Vote, Slot, u32)>,
 }
 
@@ -29,16 +29,16 @@ pub(super) struct Arrival {
 #[derive(Clone, Debug, Default)]
 pub(super) struct BlockBarrier {
     pub(super) arrivals: Vec<Arrival>,
-    /// Threads that have arrived, as the barrier counts them.
+    /// Threads that have arrived.
     threads: u32,
-    /// How many must come, if not all of the block.
+    /// The number of threads that the barrier expects, if it is not the whole block.
     expected: Option<u32>,
-    /// Whether a thread waits, or all only arrived.
+    /// Whether a thread waits; false if all threads only arrived.
     pub(super) waits: bool,
 }
 
 impl Worker<'_, '_> {
-    /// A split arrives; something if another one is to be chosen.
+    /// A split arrives; returns a stop if another split must run next.
     pub(super) fn block_barrier(&mut self, op: &Op, split: &mut Split) -> Option<Stop> {
         let pc = split.pc;
         let lane = split.mask.trailing_zeros();
@@ -56,7 +56,7 @@ impl Worker<'_, '_> {
             return None;
         };
         let Some(index) = usize::try_from(number).ok().filter(|index| *index < BARRIERS) else {
-            let text = format!("barrier {number}; a block has {BARRIERS}");
+            let text = format!("barrier {number}; a block has {BARRIERS} barriers");
             self.report(pc, Finding::new(FaultKind::BarrierDivergence, lane, text));
             return Some(Stop::Launch);
         };
@@ -67,8 +67,8 @@ impl Worker<'_, '_> {
             return Some(Stop::Launch);
         }
         if alignment == Alignment::Aligned {
-            // An order that lets lanes part anywhere brings them together again where the instruction demands it.
-            if self.launch.order.parts_lanes() && split.mask != self.warp.live {
+            // A schedule that splits lanes at any instruction merges them where the instruction requires convergence.
+            if self.launch.order.splits_lanes() && split.mask != self.warp.live {
                 if !self.forced {
                     split.state = SplitState::WarpSync(self.warp.live);
                     return Some(Stop::Choose);
@@ -83,7 +83,7 @@ impl Worker<'_, '_> {
         let barrier = &mut self.block.barriers[index];
         let before = barrier.arrivals.iter().filter(|arrival| arrival.warp == self.warp.index);
         let before = before.fold(0, |all, arrival| all | arrival.mask);
-        // With a number of threads, a warp counts as a whole one, with its last lanes that come.
+        // With a thread count, an aligned barrier counts whole warps, when the last lanes of the warp arrive.
         let whole_warp = alignment == Alignment::Aligned
             && before & split.mask == 0
             && before | split.mask == self.warp.live;
@@ -105,8 +105,8 @@ impl Worker<'_, '_> {
         Some(Stop::Choose)
     }
 
-    /// All lanes of a warp come to an aligned barrier by the same instruction. The same lanes may come again: they
-    /// arrive first and wait later.
+    /// Checks that all lanes of a warp reach an aligned barrier by the same instruction. The same lanes may come
+    /// again: they arrive first and wait later.
     fn check_together(&mut self, pc: u32, index: usize, split: &Split) {
         let warp = self.warp.index;
         let other = self.block.barriers[index]
@@ -115,7 +115,9 @@ impl Worker<'_, '_> {
             .find(|a| a.warp == warp && a.pc != pc && a.mask & split.mask == 0);
         if let Some(other) = other {
             let (place, _) = self.launch.program.place(self.launch.module, other.pc);
-            let text = format!("lanes of one warp came to this barrier at PTX {place} as well");
+            let text = format!(
+                "other lanes of the warp reached this barrier by the instruction at PTX {place}"
+            );
             let lane = split.mask.trailing_zeros();
             self.report(pc, Finding::new(FaultKind::BarrierDivergence, lane, text));
         }
@@ -124,12 +126,12 @@ impl Worker<'_, '_> {
 
 /// A barrier that completed although threads of the block had exited.
 ///
-/// Since compute capability 7.0 the hardware waits for the threads that have not exited (PTX ISA 9.7.13.1: the barrier
-/// waits "for all non-exited threads"; CUDA C++ Programming Guide, "Compute Capability 7.x"), so that the others go on:
-/// rule 26 of `docs/races.md` accepts it with a note. It is a fault in the strict mode: the Programming Guide allows
-/// `__syncthreads` in conditional code only where the condition is the same for the whole block ("Synchronization
-/// Functions"), and synccheck reports "Divergent thread(s) in block". `if (i < n) { … __syncthreads(); }` at the end of a
-/// kernel and `if (i >= n) return; … __syncthreads();` are the same PTX.
+/// Since compute capability 7.0 the hardware waits for the threads that have not exited (PTX ISA 9.7.13.1: the
+/// barrier waits "for all non-exited threads"; CUDA C++ Programming Guide, "Compute Capability 7.x"), so that the
+/// other threads continue: rule 26 of `docs/races.md` accepts this with a note. In strict mode it is a fault: the
+/// Programming Guide allows `__syncthreads` in conditional code only where the condition is the same for the whole
+/// block ("Synchronization Functions"), and synccheck reports "Divergent thread(s) in block". `if (i < n) { …
+/// __syncthreads(); }` at the end of a kernel and `if (i >= n) return; … __syncthreads();` compile to the same PTX.
 pub(super) struct Missed {
     pub(super) warp: u32,
     pub(super) pc: u32,
@@ -137,7 +139,8 @@ pub(super) struct Missed {
     pub(super) exited: u32,
 }
 
-/// Lets go all that have what they wait for; whether anybody was, and who was missed.
+/// Releases every barrier that is complete. Returns whether one was released, and the barrier that exited threads
+/// missed.
 pub(super) fn release(block: &mut BlockState, warps: &mut [Warp]) -> (bool, Option<Missed>) {
     let (mut released, mut missed) = (false, None);
     for index in 0..BARRIERS {

@@ -1,23 +1,23 @@
-//! Calls: new frames, arguments and results, and what the driver provides.
+//! Calls: new frames, arguments and results, and the built-in functions (`vprintf`, `malloc`, `free`, assertions).
 
 use super::super::lower::LARGEST_FRAME;
 use super::super::lower::code::{Builtin, Target};
 use super::super::module::FunctionId;
-use super::content::Content;
 use super::fault::{FaultKind, Finding};
-use super::local::Known;
+use super::local::Initialisation;
 use super::memory::{
     Access, FUNCTION_WINDOW, LOCAL_WINDOW, Memory, Region, RegionKind, SHARED_WINDOW, WINDOW_BYTES,
 };
+use super::region_bytes::RegionBytes;
 use super::run::Worker;
 use super::step::Stop;
 use super::warp::{Frame, LANES, Split, SplitState};
 
-/// Frames of a thread beyond which a recursion is taken for endless.
+/// The deepest nesting of calls; a deeper recursion counts as infinite.
 const MOST_CALLERS: usize = 4096;
-/// Bytes that the registers of all frames of a thread take: deeper recursion of large functions is taken for endless too.
+/// The largest size of the registers of all frames of a thread, in bytes; a deeper recursion counts as infinite.
 const MOST_REGISTER_BYTES: u64 = 1 << 20;
-/// Characters that kernels may print.
+/// The longest text that kernels may print, in bytes.
 const MOST_PRINTED: usize = 1 << 20;
 
 impl Worker<'_, '_> {
@@ -31,9 +31,9 @@ impl Worker<'_, '_> {
                 let lanes = self.lanes(split.frame, mask);
                 let (addresses, undefined) = (lanes.double(slot), lanes.double_undefined(slot));
                 if undefined & mask != 0 {
-                    self.report_undefined(split.pc, undefined & mask, "the address of a function");
+                    self.report_undefined(split.pc, undefined & mask, "the address of the callee");
                 }
-                // One function after the other: the rest of the lanes comes here again.
+                // One callee after the other: the remaining lanes execute the call again.
                 let lane = mask.trailing_zeros() as usize;
                 let address = addresses[lane];
                 let same = super::lanes::bits(|lane| addresses[lane] == address) & mask;
@@ -60,8 +60,9 @@ impl Worker<'_, '_> {
                         && function.returns.len() == call.returns.len()
                 });
                 let Some(function) = known.filter(|_| fits) else {
-                    let text =
-                        format!("a call of {address:#x}, which is no function of this shape");
+                    let text = format!(
+                        "a call of {address:#x}, which is not a function with this signature"
+                    );
                     self.report(split.pc, Finding::new(FaultKind::Call, lane as u32, text));
                     return Some(Stop::Launch);
                 };
@@ -101,7 +102,7 @@ impl Worker<'_, '_> {
             || registers > MOST_REGISTER_BYTES
         {
             let depth = split.callers.len();
-            let text = format!("a call at depth {depth}, for which the thread has no memory left");
+            let text = format!("a call at depth {depth} exhausts the memory of the thread");
             self.report(split.pc, Finding::new(FaultKind::Call, mask.trailing_zeros(), text));
             return Some(Stop::Launch);
         }
@@ -123,7 +124,7 @@ impl Worker<'_, '_> {
         Some(Stop::Choose)
     }
 
-    /// Results go from the frame of a function to that of its caller.
+    /// Copies results from the frame of a function to that of its caller.
     pub(super) fn copy_results(&mut self, frame: Frame, caller: Frame, mask: u32) {
         let program = self.launch.program;
         let Some(callee) = program.functions.get(&frame.function) else { return };
@@ -180,7 +181,7 @@ impl Worker<'_, '_> {
             };
             if let Some((offset, bytes)) = call.returns.first() {
                 let (offset, bytes) = (frame.local + offset, (*bytes).min(8));
-                self.warp.local.write(lane, offset, bytes, result, Known::All);
+                self.warp.local.write(lane, offset, bytes, result, Initialisation::All);
             }
         }
         split.pc += 1;
@@ -192,7 +193,7 @@ impl Worker<'_, '_> {
             return 0;
         }
         let name = format!("malloc({bytes}) number {}", self.launch.heap.len() + 1);
-        let content = Content::unwritten(bytes as usize);
+        let content = RegionBytes::uninitialised(bytes as usize);
         let region = Region::new(name, RegionKind::Heap, Access::ReadWrite, content);
         let Some(index) = self.launch.memory.add(region) else { return 0 };
         self.launch.heap_left -= bytes;
@@ -205,8 +206,9 @@ impl Worker<'_, '_> {
             return;
         }
         let Some(index) = self.launch.heap.remove(&address) else {
-            let details =
-                format!("free of {address:#x}, which malloc did not give or which is free");
+            let details = format!(
+                "free of {address:#x}, which malloc did not return or which is free already"
+            );
             let (kind, lane) = (FaultKind::OutOfBounds, lane as u32);
             self.report(
                 pc,
@@ -217,10 +219,10 @@ impl Worker<'_, '_> {
         let region = &mut self.launch.memory.regions[index];
         self.launch.heap_left += region.content.len() as u64;
         region.kind = RegionKind::Freed;
-        region.content = Content::unwritten(0);
+        region.content = RegionBytes::uninitialised(0);
     }
 
-    /// One byte at a generic address, if there is one.
+    /// The byte at a generic address, if the address is valid.
     fn byte(&self, lane: usize, frame: Frame, address: u64) -> Option<u8> {
         if address.wrapping_sub(SHARED_WINDOW) < WINDOW_BYTES {
             let offset = self.launch.shared.place(address - SHARED_WINDOW, 1)?;
@@ -240,7 +242,7 @@ impl Worker<'_, '_> {
         bytes.take_while(|byte| *byte != 0).collect()
     }
 
-    /// Prints as `vprintf` does: arguments lie one behind the other, aligned to their size.
+    /// Prints as `vprintf` does: arguments are consecutive in memory, each aligned to its size.
     fn print(&mut self, lane: usize, frame: Frame, format: u64, values: u64) -> u64 {
         let format = self.text(lane, frame, format);
         let mut offset = 0_u64;

@@ -1,13 +1,13 @@
-//! Clusters: blocks of a grid that count their places together.
+//! Clusters: the special registers that describe the position of a block in its cluster.
 //!
-//! What a cluster's blocks share on a device (each other's shared memory, a barrier) are instructions that this machine
-//! refuses, so that all that is left of a cluster is what the special registers say of it.
+//! Distributed shared memory and the cluster barrier are not supported; an instruction that uses them is rejected
+//! when the module is loaded.
 
 use super::super::module::Function;
 use super::launch::{LaunchConfig, LaunchError};
 
-/// Blocks of a cluster that every device since compute capability 9.0 takes from kernels that ask for more than 8 (CUDA C++
-/// Programming Guide, "Thread Block Clusters").
+/// The largest number of blocks in a cluster: every device since compute capability 9.0 accepts it for kernels that
+/// opt in to more than 8 (CUDA C++ Programming Guide, "Thread Block Clusters").
 const MOST_BLOCKS: u64 = 16;
 
 /// The clusters of a launch.
@@ -15,13 +15,16 @@ const MOST_BLOCKS: u64 = 16;
 pub(super) struct Clusters {
     /// Blocks in each dimension.
     pub(super) size: [u32; 3],
-    /// Whether anybody asked for them: a block that is in no cluster is one of its own.
+    /// Whether the launch or the kernel specifies a cluster size; otherwise each block is a cluster.
     pub(super) is_explicit: bool,
 }
 
 impl Clusters {
-    /// What the launch asks for, else what the kernel does.
-    pub(super) fn of(function: &Function, config: &LaunchConfig) -> Result<Self, LaunchError> {
+    /// The cluster size of the launch configuration, or else of the kernel.
+    pub(super) fn from_launch(
+        function: &Function,
+        config: &LaunchConfig,
+    ) -> Result<Self, LaunchError> {
         let Some(size) = config.cluster.or(function.bounds.cluster) else {
             return Ok(Self { size: [1; 3], is_explicit: false });
         };
@@ -41,39 +44,39 @@ impl Clusters {
             return refuse(format!("the kernel allows {most} blocks"));
         }
         if config.grid.iter().zip(size).any(|(grid, side)| grid % side != 0) {
-            return refuse(format!("it does not divide the grid of {:?}", config.grid));
+            return refuse(format!("the size does not divide the grid of {:?}", config.grid));
         }
         Ok(Self { size, is_explicit: true })
     }
 
-    /// The cluster of a block.
+    /// The cluster index of a block.
     pub(super) fn index(self, block: [u32; 3]) -> [u32; 3] {
         self.each(block, |block, side| block / side)
     }
 
-    /// Clusters of a grid.
+    /// The number of clusters in each dimension of a grid.
     pub(super) fn count(self, grid: [u32; 3]) -> [u32; 3] {
         self.index(grid)
     }
 
-    /// The place of a block in its cluster.
+    /// The index of a block within its cluster.
     pub(super) fn place(self, block: [u32; 3]) -> [u32; 3] {
         self.each(block, |block, side| block % side)
     }
 
-    /// The number of a block in its cluster, the first dimension fastest.
+    /// The rank of a block in its cluster, the first dimension fastest.
     pub(super) fn rank(self, block: [u32; 3]) -> u32 {
         let ([x, y, z], [width, height, _]) = (self.place(block), self.size);
         (z * height + y) * width + x
     }
 
-    /// Blocks of a cluster.
+    /// The number of blocks in a cluster.
     pub(super) fn blocks(self) -> u32 {
         self.size.iter().product()
     }
 
     fn each(self, values: [u32; 3], part: impl Fn(u32, u32) -> u32) -> [u32; 3] {
-        // No side is 0: it was refused.
+        // No dimension is 0: `from_launch` rejects it.
         [0, 1, 2].map(|axis: usize| part(values[axis], self.size[axis].max(1)))
     }
 }

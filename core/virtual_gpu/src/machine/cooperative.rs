@@ -1,17 +1,18 @@
-//! Launches whose blocks wait for each other: all of them must be there at once, and meet in a workspace.
+//! Cooperative launches: all blocks must be resident at once; they synchronise through a workspace.
 
 use super::super::lower::Program;
 use super::super::lower::code::LoweredFunction;
 use super::DeviceShape;
-use super::content::Content;
 use super::launch::{LaunchConfig, LaunchError};
 use super::memory::{Access, Memory, Region, RegionKind};
+use super::region_bytes::RegionBytes;
 use super::warp::LANES;
 
-/// Bytes of registers and own memory of all threads that are resident: fewer blocks are where each takes much.
+/// The largest size of the registers and the local memory of all resident threads, in bytes. It limits the number of
+/// resident blocks.
 const MOST_RESIDENT_BYTES: u64 = 1 << 30;
 
-/// Blocks that wait for each other must all be there.
+/// Checks that all blocks of a cooperative launch can be resident at once.
 pub(super) fn check(
     shape: DeviceShape,
     program: &Program,
@@ -21,18 +22,20 @@ pub(super) fn check(
     let blocks: u64 = config.grid.iter().map(|size| u64::from(*size)).product();
     let limit = shape.resident_blocks(program, config.block.iter().product(), shared) as u64;
     if config.cooperative && blocks > limit {
-        let reason = format!("of a cooperative launch the device holds {limit} blocks at once");
+        let reason = format!(
+            "a cooperative launch may have at most {limit} blocks, which are resident at once"
+        );
         return Err(LaunchError::Size { what: "a grid", size: config.grid, reason });
     }
     Ok(())
 }
 
-/// What `%envreg` gives. A cooperative launch has the address of its workspace in numbers 1 (high) and 2 (low): its
-/// size, and the word at which blocks meet, as `cooperative_groups/details/driver_abi.h` reads it.
+/// The values of `%envreg`. A cooperative launch has the address of its workspace in registers 1 (high) and 2 (low):
+/// the size, and the barrier word of the grid, as `cooperative_groups/details/driver_abi.h` reads them.
 pub(super) fn environment(memory: &mut Memory, config: &LaunchConfig) -> [u32; 32] {
     let mut environment = [0; 32];
     if config.cooperative {
-        let content = Content::new(&[8, 0, 0, 0, 0, 0, 0, 0]);
+        let content = RegionBytes::new(&[8, 0, 0, 0, 0, 0, 0, 0]);
         let name = "grid workspace".to_owned();
         let region = Region::new(name, RegionKind::Global, Access::ReadWrite, content);
         if let Some(index) = memory.add(region) {
@@ -45,7 +48,7 @@ pub(super) fn environment(memory: &mut Memory, config: &LaunchConfig) -> [u32; 3
 }
 
 impl DeviceShape {
-    /// How many blocks of so many threads and bytes of shared memory the device holds at once.
+    /// The number of blocks of this size that are resident on the device at once.
     pub(super) fn resident_blocks(&self, program: &Program, threads: u32, shared: u32) -> usize {
         let warps = threads.div_ceil(LANES as u32).max(1);
         let by_warps = self.warps_per_multiprocessor / warps;
@@ -56,13 +59,13 @@ impl DeviceShape {
     }
 }
 
-/// How many blocks of so many threads the host has memory for at once, whatever the device holds.
+/// The number of blocks of this size for which the host has memory.
 pub(super) fn blocks_in_memory(program: &Program, threads: u32) -> usize {
     let warps = threads.div_ceil(LANES as u32).max(1);
     (MOST_RESIDENT_BYTES / (u64::from(warps) * warp_bytes(program)).max(1)).max(1) as usize
 }
 
-/// Bytes that a warp takes before it calls anything.
+/// The size of a warp before its first call, in bytes.
 fn warp_bytes(program: &Program) -> u64 {
     let bytes = |function: &LoweredFunction| {
         let (words, doubles) = (u64::from(function.words), u64::from(function.doubles));

@@ -1,14 +1,15 @@
-//! Asynchronous copies: what they bring is read at once and kept aside until somebody waits for it, so that a missing
-//! wait shows. PTX ISA, section "Data Movement and Conversion Instructions: Asynchronous copy".
+//! Asynchronous copies. The source is read when the copy is issued, and the destination is written when a wait
+//! completes the copy, so that a missing wait is detected. PTX ISA, section "Data Movement and Conversion
+//! Instructions: Asynchronous copy".
 //!
-//! A pending operation is data of the block: which bytes, whose, in which group. Waits, arrivals and the end of a
-//! thread complete it.
+//! The block records each pending copy: its bytes, the issuing thread and its group. Waits, arrivals and the exit
+//! of a thread complete it.
 
 use super::super::isa::async_copy::Pending;
 use super::super::isa::memory::{Ordering, Space};
 use super::super::lower::code::{BaseKind, CopyLength, CopySite, Op};
 use super::access::{Moved, Part, Spaces};
-use super::fault::{FaultKind, Finding, OtherSide};
+use super::fault::{ConflictingAccess, FaultKind, Finding};
 use super::lanes::Doubles;
 use super::run::Worker;
 use super::warp::{Frame, LANES};
@@ -21,42 +22,42 @@ type Thread = (u32, u32);
 struct PendingCopy {
     thread: Thread,
     pc: u32,
-    /// In which of the thread's groups, counted from zero.
+    /// The copy group of the thread, counted from zero.
     group: u32,
-    /// Its place among all copies and arrivals of the block.
+    /// The index among all copies and arrivals of the block.
     sequence: u64,
-    /// Offset in shared memory.
+    /// Offset in shared memory, in bytes.
     offset: usize,
     bytes: [u8; 16],
     size: u8,
-    /// A bit for each word that nothing wrote at its source.
+    /// A bit for each uninitialised word of the source.
     undefined: u8,
 }
 
-/// An arrival at a barrier that waits for a thread's earlier copies.
+/// An arrival at a barrier object that waits for the earlier copies of a thread.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PendingArrival {
     thread: Thread,
     pub(super) pc: u32,
     sequence: u64,
-    /// Where the barrier is in shared memory.
+    /// Offset of the barrier object in shared memory, in bytes.
     pub(super) barrier: usize,
 }
 
-/// What is pending in a block.
+/// The pending operations of a block.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Copies {
     pending: Vec<PendingCopy>,
     arrivals: Vec<PendingArrival>,
     sequence: u64,
-    /// For each thread of the block the group that its next copy belongs to.
+    /// The group of the next copy of each thread.
     groups: Vec<u32>,
-    /// A bit for each word of shared memory that a copy will write; empty where none is pending.
+    /// A bit for each word of shared memory that a pending copy will write; empty if none is pending.
     covered: Vec<u64>,
 }
 
 impl Copies {
-    /// Whether no copy is on its way to shared memory.
+    /// Whether no copy is pending.
     #[inline]
     pub(super) const fn is_empty(&self) -> bool {
         self.covered.is_empty()
@@ -73,7 +74,7 @@ impl Copies {
         })
     }
 
-    /// Whether any of these accesses may meet a copy that is on its way.
+    /// Whether any of these accesses may overlap a pending copy.
     #[inline(always)]
     pub(super) fn covers_any(&self, offsets: &[u32; LANES], bytes: usize) -> bool {
         !self.covered.is_empty()
@@ -119,7 +120,7 @@ impl Copies {
         self.sequence
     }
 
-    /// Removes and gives the arrivals whose copies are all complete.
+    /// Removes and returns the arrivals whose copies are complete.
     fn due(&mut self) -> Vec<PendingArrival> {
         let pending = &self.pending;
         let waits = |arrival: &PendingArrival| {
@@ -134,7 +135,7 @@ impl Copies {
 }
 
 impl Worker<'_, '_> {
-    /// Issues copies: bounds, rights and counters are those of loads and stores.
+    /// Issues copies: bounds, write permission and counters are those of loads and stores.
     pub(super) fn copy_async(&mut self, op: &Op, site: u32, pc: u32, frame: Frame, active: u32) {
         let Some(site) = self.launch.program.copies.get(site as usize).copied() else { return };
         let to = Op { a: site.to.slot, immediate: site.to.offset, ..*op };
@@ -177,7 +178,7 @@ impl Worker<'_, '_> {
         }
     }
 
-    /// How many bytes each lane reads, and the lanes of which that is known.
+    /// The number of bytes that each lane reads, and the lanes for which it is initialised.
     fn copy_lengths(
         &mut self,
         pc: u32,
@@ -198,20 +199,20 @@ impl Worker<'_, '_> {
         };
         let undefined = undefined & mask;
         if undefined != 0 {
-            self.report_undefined(pc, undefined, "how much an asynchronous copy reads");
+            self.report_undefined(pc, undefined, "the source size of an asynchronous copy");
         }
         let too_many = super::lanes::bits(|lane| lengths[lane] > whole) & mask & !undefined;
         if too_many != 0 {
             let lane = too_many.trailing_zeros();
             let length = lengths[lane as usize];
-            let text = format!("{length} bytes are read for a copy of {whole}");
+            let text = format!("an asynchronous copy of {whole} bytes reads {length} bytes");
             self.report(pc, Finding::new(FaultKind::OutOfBounds, lane, text));
         }
         lengths.iter_mut().for_each(|length| *length = (*length).min(whole));
         (lengths, mask & !undefined & !too_many)
     }
 
-    /// What the lanes read; zeros behind it. Lanes that may not read it are no more in the mask.
+    /// The source bytes of each lane, padded with zeros. Lanes whose source is invalid are removed from the mask.
     fn copy_sources(
         &mut self,
         pc: u32,
@@ -258,7 +259,7 @@ impl Worker<'_, '_> {
         (moved, mask & !failed)
     }
 
-    /// The copies since the last group are one, for each lane.
+    /// Commits the copies since the last group as one group, for each lane.
     pub(super) fn commit_copies(&mut self, mask: u32) {
         for lane in (0..LANES as u32).filter(|lane| mask >> lane & 1 == 1) {
             let group = self.block.copies.group((self.warp.index, lane));
@@ -280,21 +281,21 @@ impl Worker<'_, '_> {
         self.arrive_after_copies();
     }
 
-    /// Completes all copies of these lanes, whether in a group or not.
+    /// Completes all copies of these lanes, whether committed or not.
     pub(super) fn wait_for_all_copies(&mut self, mask: u32) {
         let warp = self.warp.index;
         self.complete(|copy| copy.thread.0 == warp && mask >> copy.thread.1 & 1 == 1);
         self.arrive_after_copies();
     }
 
-    /// The lanes end; nothing can wait for their copies any more.
+    /// Drops the copies of lanes that exit; no wait can complete them any more.
     pub(super) fn end_copies(&mut self, mask: u32) {
         if !self.block.copies.pending.is_empty() {
             self.wait_for_all_copies(mask);
         }
     }
 
-    /// The copies so far arrive at a barrier when they complete.
+    /// Records an arrival at a barrier object when the copies so far complete.
     pub(super) fn arrive_after(
         &mut self,
         op: &Op,
@@ -317,7 +318,7 @@ impl Worker<'_, '_> {
         self.arrive_after_copies();
     }
 
-    /// Somebody looks at a barrier: the copies that will arrive there complete now.
+    /// Completes the copies that will arrive at a barrier object that a thread tests.
     pub(super) fn settle(&mut self, barrier: usize) {
         let copies = &self.block.copies;
         if copies.arrivals.is_empty() {
@@ -343,7 +344,7 @@ impl Worker<'_, '_> {
         }
     }
 
-    /// The chosen copies write what they brought: from here on it is the thread's own store.
+    /// Completes the selected copies: each becomes a store of its thread.
     fn complete(&mut self, is_due: impl Fn(&PendingCopy) -> bool) {
         if self.block.copies.pending.is_empty() {
             return;
@@ -362,16 +363,16 @@ impl Worker<'_, '_> {
                 let offset = copy.offset + 4 * word;
                 shared.write(offset, 4, u64::from(u32::from_le_bytes(*bytes)));
                 if copy.undefined >> word & 1 == 0 {
-                    shared.mark_written(offset, 4);
+                    shared.mark_initialised(offset, 4);
                 } else {
-                    shared.mark_unwritten(offset, 4);
+                    shared.mark_uninitialised(offset, 4);
                 }
             }
             self.block.copies.uncover(copy.offset, size);
         }
     }
 
-    /// Reports an access to bytes that a copy is still to write.
+    /// Reports an access to bytes that a pending copy will write.
     pub(super) fn check_pending(&mut self, part: &Part<'_>, lane: usize, offset: usize) {
         let bytes = part.bytes() as usize;
         if !self.block.copies.covers(offset, bytes) {
@@ -385,7 +386,7 @@ impl Worker<'_, '_> {
         let (buffer, _) = self.launch.shared.describe(part.addresses[lane], part.bytes());
         let name = buffer.as_deref().unwrap_or("shared memory");
         let details = format!(
-            "bytes of `{name}` that an asynchronous copy at PTX {place} is still to write; nothing waited for it"
+            "bytes of `{name}` that a pending asynchronous copy at PTX {place} will write; no wait completed it"
         );
         let access = "asynchronous copy";
         let block = self.block.index;
@@ -394,7 +395,7 @@ impl Worker<'_, '_> {
             lane: lane as u32,
             address: Some(part.addresses[lane]),
             buffer,
-            other: Some(OtherSide { block, thread, place, source_line, access }),
+            other: Some(ConflictingAccess { block, thread, place, source_line, access }),
             details,
         };
         self.report(part.pc, finding);

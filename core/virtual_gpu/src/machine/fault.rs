@@ -1,49 +1,48 @@
-//! What is found wrong with a kernel while it runs.
+//! Faults of a kernel, found while it runs.
 
 use std::fmt;
 
-use super::super::error::Place;
+use super::super::error::PtxLocation;
 use super::super::module::SourceLine;
 
-/// Which rule a kernel broke.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FaultKind {
-    /// An access outside of everything, or partly outside of what it begins in.
+    /// An access outside of any buffer or variable, or partly outside of the one in which it begins.
     OutOfBounds,
-    /// An address that is no multiple of the size of the access.
+    /// An address that is not a multiple of the size of the access.
     Misaligned,
-    /// A value that nothing wrote reached a branch, an address or an output.
+    /// An uninitialised value reached a branch, an address or an output.
     UninitializedRead,
     /// A store to an input or to constants.
     ReadOnlyWrite,
-    /// Accesses of two threads to the same bytes, at least one a write, that nothing orders.
+    /// Two unordered accesses of different threads to the same bytes, at least one of them a write.
     DataRace,
-    /// Bytes of an asynchronous copy that nothing waited for.
+    /// An access to bytes of an asynchronous copy that no wait has completed.
     MissingWait,
-    /// A barrier that not all threads reach, or not together.
+    /// Not all threads of the block reach a barrier, or not by the same instruction.
     BarrierDivergence,
-    /// A warp-wide operation whose mask does not name the lanes that are there.
+    /// The mask of a warp-wide operation does not match the lanes that execute it.
     WarpSync,
-    /// Threads wait for each other, and none can go on.
+    /// Threads wait for each other.
     Deadlock,
-    /// Threads go on for ever without getting anywhere.
+    /// Threads wait for a value that no thread writes.
     Livelock,
-    /// Blocks wait for blocks that cannot start, because the device holds no more blocks at once.
+    /// Resident blocks wait for blocks that cannot start, because the device holds no more blocks at once.
     Residency,
-    /// The kernel ended itself.
+    /// The kernel executed `trap`.
     Trap,
-    /// An assertion of the kernel does not hold.
+    /// An assertion of the kernel failed.
     Assertion,
-    /// The launch took more steps than it may.
+    /// The launch reached its limit of steps.
     StepLimit,
-    /// The launch took more time on the host than it may.
+    /// The launch reached its limit of time on the host.
     TimeLimit,
-    /// A call to something that is no function, or more frames than a thread has memory for.
+    /// A call of an address that is no matching function, or a recursion that exhausts the memory of a thread.
     Call,
 }
 
 impl FaultKind {
-    /// Its name in reports for programs.
+    /// The stable name in JSON and reports.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -66,7 +65,7 @@ impl FaultKind {
         }
     }
 
-    /// Whether the launch ends with it in any case.
+    /// Whether the fault always ends the launch.
     pub(super) const fn is_fatal(self) -> bool {
         match self {
             Self::OutOfBounds
@@ -95,43 +94,39 @@ impl fmt::Display for FaultKind {
     }
 }
 
-/// One fault: the first thread that was seen to commit it at this instruction.
+/// A fault: the first thread that committed it at this instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Which rule.
     pub kind: FaultKind,
-    /// The kernel.
     pub kernel: String,
-    /// The block.
     pub block: [u32; 3],
-    /// The thread within the block.
+    /// Index within the block.
     pub thread: [u32; 3],
-    /// Where in the PTX.
-    pub place: Place,
-    /// Where in the source, if the PTX says so.
+    /// Location in the PTX.
+    pub place: PtxLocation,
+    /// Location in the source, if the PTX has line information.
     pub source_line: Option<SourceLine>,
-    /// The address, of accesses.
+    /// The address, if the fault is an access.
     pub address: Option<u64>,
-    /// The buffer or variable that was meant or hit.
+    /// The buffer or variable that the access was probably meant for, or that it hit.
     pub buffer: Option<String>,
-    /// The other side, of faults that take two.
-    pub other: Option<OtherSide>,
-    /// What happened, in a sentence.
+    /// The second access, if the fault involves two.
+    pub other: Option<ConflictingAccess>,
+    /// A sentence that describes the fault.
     pub details: String,
 }
 
-/// The thread whose access met the one of the fault.
+/// The access that conflicts with the access of the fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OtherSide {
-    /// Its block.
+pub struct ConflictingAccess {
     pub block: [u32; 3],
-    /// The thread within the block.
+    /// Index within the block.
     pub thread: [u32; 3],
-    /// Where in the PTX.
-    pub place: Place,
-    /// Where in the source, if the PTX says so.
+    /// Location in the PTX.
+    pub place: PtxLocation,
+    /// Location in the source, if the PTX has line information.
     pub source_line: Option<SourceLine>,
-    /// What it did: `read`, `write`, `atomic`, `asynchronous copy`.
+    /// The kind of access: `read`, `write`, `atomic`, `asynchronous copy`.
     pub access: &'static str,
 }
 
@@ -153,14 +148,14 @@ impl fmt::Display for Fault {
     }
 }
 
-/// A fault before it is told where it happened.
+/// A fault whose location is not resolved yet.
 #[derive(Clone, Debug)]
 pub(super) struct Finding {
     pub(super) kind: FaultKind,
     pub(super) lane: u32,
     pub(super) address: Option<u64>,
     pub(super) buffer: Option<String>,
-    pub(super) other: Option<OtherSide>,
+    pub(super) other: Option<ConflictingAccess>,
     pub(super) details: String,
 }
 

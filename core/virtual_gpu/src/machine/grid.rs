@@ -1,29 +1,29 @@
-//! The blocks of a grid: in order, each until it ends or its turn is over; those that are resident go on in turns, so that
-//! blocks may wait for each other.
+//! Scheduling of the blocks of a grid. Each block runs until it ends or its turn is over; resident blocks take
+//! turns, so that they can wait for each other.
 
 use std::collections::{BTreeSet, VecDeque};
 
 use super::barrier::{self, BARRIERS, BlockBarrier};
-use super::block_order::Starts;
+use super::block_order::BlockStarts;
 use super::copies::Copies;
 use super::fault::{FaultKind, Finding};
 use super::launch::Races;
-use super::limit::Limit;
+use super::limit::LimitKind;
 use super::local::LocalMemory;
-use super::order::Order;
-use super::parallel::Common;
+use super::parallel::ParallelLaunch;
 use super::run::{BlockState, Launch, Recorded, Worker};
 use super::shared::SharedMemory;
-use super::stall::{Circle, Stall};
-use super::standing::standing_places;
+use super::stall::{RepeatedState, Stall};
 use super::step::Turn;
+use super::turn_order::TurnOrder;
+use super::unfinished_warps::count_positions;
 use super::warp::{LANES, Registers, Split, SplitState, Warp};
 
-/// Steps of a warp until the next one of its block has its turn.
+/// Steps of a turn of a warp.
 pub(super) const WARP_TURN: i64 = 1 << 14;
-/// Turns of warps until the next block has its turn.
+/// Turns of warps in a turn of a block.
 const BLOCK_TURNS: i64 = 1 << 12;
-/// Turns of a block in which it only waited for others.
+/// Turns after which a block that only waited ends its turn.
 const WAITING_TURNS: u32 = 16;
 
 /// A block with its warps.
@@ -35,14 +35,14 @@ pub(super) struct Block {
 
 enum BlockStop {
     Ended,
-    /// Others have their turn.
+    /// Its turn is over.
     Suspended,
     /// The launch reached a limit, in a turn of the warp at this position.
-    Limited(Limit, usize),
+    Limited(LimitKind, usize),
 }
 
 impl Launch<'_> {
-    /// Runs all blocks, or those that this thread gets.
+    /// Runs all blocks, or those that this host thread takes.
     pub(super) fn run(&mut self) {
         let total = self.blocks.run;
         let threads = self.block.iter().product();
@@ -52,15 +52,15 @@ impl Launch<'_> {
         );
         let most = self.most_resident.map_or(most, |limit| most.min(limit.get() as usize));
         let shuffled = self.shuffled(total, most);
-        self.run_blocks(&mut Starts::new(total, self.block_order, shuffled, most));
+        self.run_blocks(&mut BlockStarts::new(total, self.block_order, shuffled, most));
         self.end_beyond_residency();
     }
 
-    fn run_blocks(&mut self, starts: &mut Starts) {
+    fn run_blocks(&mut self, starts: &mut BlockStarts) {
         let mut resident: VecDeque<Block> = VecDeque::new();
         while !self.stopped {
-            // A new block goes first, as long as there is room: most end in their first turn.
-            let fresh = resident.len() < starts.most && self.order.pick(0, 2) == 0;
+            // New blocks go first while there is room: most end in their first turn.
+            let fresh = resident.len() < starts.max_resident && self.order.pick(0, 2) == 0;
             let started = if fresh || resident.is_empty() { self.start(starts) } else { None };
             let chosen = self.order.pick(0, resident.len());
             let mut block = match started {
@@ -83,18 +83,18 @@ impl Launch<'_> {
             if let Some(common) = self.common
                 && self.stopped
             {
-                // Blocks before it go on.
+                // Blocks with lower indices continue.
                 common.end_with(linear);
                 self.stopped = false;
             }
             if let BlockStop::Suspended = stop {
                 if self.common.is_some() {
-                    // What the block waits for may be the work of a thread that has no processor.
+                    // The block may wait for a host thread that has no processor.
                     std::thread::yield_now();
                 }
-                let stalls = self.circle(&block).is_some();
+                let stalls = self.repeated_state(&block).is_some();
                 resident.push_back(block);
-                let none_begins = resident.len() >= starts.most || starts.left() == 0;
+                let none_begins = resident.len() >= starts.max_resident || starts.left() == 0;
                 if stalls && none_begins && !self.stopped {
                     self.end_if_stalled(&mut resident, starts);
                 }
@@ -102,16 +102,18 @@ impl Launch<'_> {
         }
     }
 
-    /// An order of blocks that may differ from that of their numbers: only where all of them are there at once, since
-    /// otherwise waiting for a lower block may take for ever.
+    /// A random order of blocks, only if all of them are resident at once: otherwise waiting for a lower block may
+    /// never end.
     fn shuffled(&mut self, total: u64, most: usize) -> Option<Vec<usize>> {
         match &self.order {
-            Order::Seeded(_) if total <= most as u64 => Some(self.order.round(total as usize)),
-            Order::Seeded(_) | Order::Fixed => None,
+            TurnOrder::Seeded(_) if total <= most as u64 => {
+                Some(self.order.permutation(total as usize))
+            }
+            TurnOrder::Seeded(_) | TurnOrder::Fixed => None,
         }
     }
 
-    fn start(&self, starts: &mut Starts) -> Option<u64> {
+    fn start(&self, starts: &mut BlockStarts) -> Option<u64> {
         match self.common {
             Some(common) => common.take(starts.total),
             None => starts.take(),
@@ -180,7 +182,7 @@ impl Launch<'_> {
             if self.common.is_some_and(|common| common.is_beyond(block.state.linear)) {
                 return BlockStop::Ended;
             }
-            for index in self.order.round(block.warps.len()) {
+            for index in self.order.permutation(block.warps.len()) {
                 if !can_run(&block.warps[index]) {
                     continue;
                 }
@@ -202,18 +204,18 @@ impl Launch<'_> {
                 return BlockStop::Ended;
             }
             waiting = if block.polled { waiting + 1 } else { 0 };
-            if waiting >= self.order.patience(WAITING_TURNS) {
-                let ending = self.common.is_some_and(Common::is_ending);
-                // What it waits for may be a block that the end of the launch has stopped.
+            if waiting >= self.order.rounds_before_yield(WAITING_TURNS) {
+                let ending = self.common.is_some_and(ParallelLaunch::is_ending);
+                // The block may wait for a block that the end of the launch has stopped.
                 return if ending { BlockStop::Ended } else { BlockStop::Suspended };
             }
-            if turns >= most_turns || self.circle(block).is_some() {
+            if turns >= most_turns || self.repeated_state(block).is_some() {
                 return BlockStop::Suspended;
             }
         }
     }
 
-    /// One turn of a warp; whether it looked at what others write.
+    /// One turn of a warp; returns whether it read memory that other threads may write.
     fn turn(&mut self, block: &mut Block, index: usize, forced: bool) -> bool {
         let budget = self.order.turn_length(WARP_TURN);
         let number = block.state.linear;
@@ -224,23 +226,23 @@ impl Launch<'_> {
         (worker.budget, worker.withheld) = (budget, withheld);
         let turn = worker.turn();
         let polled = worker.polled && turn == Turn::Ready;
-        // Threads of the host do not know of each other's changes, and where chance decides which lanes go on, those that
-        // would change something may not have had their turn.
-        if turn == Turn::Ready && self.common.is_none() && !self.order.parts_lanes() {
+        // Host threads do not see each other's changes, and in a random order of lanes those that would change
+        // something may not have had their turn.
+        if turn == Turn::Ready && self.common.is_none() && !self.order.splits_lanes() {
             let changes = self.changes;
             block.warps[index].observe(changes, polled);
         }
         polled
     }
 
-    /// How the warps of a block go on that can: none if one of them may still do something else.
-    pub(super) fn circle(&self, block: &Block) -> Option<Circle> {
-        let mut all = Some(Circle::Spins);
+    /// The repeated state of the warps of a block that can run; none if one of them may still make progress.
+    pub(super) fn repeated_state(&self, block: &Block) -> Option<RepeatedState> {
+        let mut all = Some(RepeatedState::Spins);
         for warp in block.warps.iter().filter(|warp| can_run(warp)) {
-            match warp.circle(self.changes) {
+            match warp.repeated_state(self.changes) {
                 None => return None,
-                Some(Circle::Waits) => all = Some(Circle::Waits),
-                Some(Circle::Spins) => {}
+                Some(RepeatedState::Polls) => all = Some(RepeatedState::Polls),
+                Some(RepeatedState::Spins) => {}
             }
         }
         all
@@ -276,7 +278,7 @@ impl Launch<'_> {
         self.worker(block, index, false).report(pc, finding);
     }
 
-    /// A finding at a warp of a block, which is not reported yet.
+    /// A fault at a warp of a block, which is not reported yet.
     pub(super) fn recorded_for(
         &mut self,
         block: &mut Block,
@@ -288,7 +290,7 @@ impl Launch<'_> {
         worker.recorded(pc, worker.thread(finding.lane), finding)
     }
 
-    /// No thread of the block can go on: says why, and goes on if that is possible.
+    /// No thread of the block can continue: reports why, and lets lanes continue where that is possible.
     fn resolve(&mut self, block: &mut Block) -> bool {
         let at_warp_operation = block.warps.iter().position(|warp| {
             warp.splits.iter().any(|split| matches!(split.state, SplitState::WarpSync(_)))
@@ -307,11 +309,11 @@ impl Launch<'_> {
         }
         let Some((index, pc, mask, number)) = found else { return false };
         let counted = block.state.barriers[usize::from(number)].arrivals.len();
-        let whole_block = standing_places(block) > 1;
+        let whole_block = count_positions(block) > 1;
         let kind = if whole_block { FaultKind::BarrierDivergence } else { FaultKind::Deadlock };
         let text = format!(
-            "no thread of the block can go on: {counted} warps wait at barrier {number}; {}",
-            self.standing([&*block])
+            "no thread of the block can continue: {counted} warps wait at barrier {number}; {}",
+            self.unfinished_warps([&*block])
         );
         self.report_for(block, index, pc, Finding::new(kind, mask.trailing_zeros(), text));
         false
@@ -319,7 +321,7 @@ impl Launch<'_> {
 }
 
 impl<'m> Launch<'m> {
-    /// A warp of a block at work, without steps to take.
+    /// A worker for a warp of a block, with a budget of zero steps.
     fn worker<'w>(
         &'w mut self,
         block: &'w mut Block,

@@ -1,13 +1,13 @@
-//! The registers that one instruction sees: reading and writing all lanes of a slot at once.
+//! The registers of one instruction: reads and writes of all lanes of a slot at once.
 
 use super::super::lower::code::{Op, Slot};
-use super::places::Shape;
+use super::lane_offsets::LaneStrides;
 use super::warp::{Frame, LANES, Register, Registers};
 
 pub(super) type Words = [u32; LANES];
 pub(super) type Doubles = [u64; LANES];
 
-/// Values that all lanes share, made by the launch.
+/// Constants of a launch, which all lanes share.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pool {
     pub(super) words: Vec<Register<u32>>,
@@ -23,7 +23,7 @@ pub(super) struct Lanes<'l> {
 }
 
 impl Lanes<'_> {
-    /// A register of 32 bits, or a value of the launch.
+    /// A register of 32 bits, or a constant of the launch.
     #[inline(always)]
     pub(super) fn word_row(&self, slot: Slot) -> &Register<u32> {
         if slot.is_pool() {
@@ -33,7 +33,7 @@ impl Lanes<'_> {
         }
     }
 
-    /// The same of 64 bits.
+    /// A register of 64 bits, or a constant of the launch.
     #[inline(always)]
     pub(super) fn double_row(&self, slot: Slot) -> &Register<u64> {
         if slot.is_pool() {
@@ -43,7 +43,7 @@ impl Lanes<'_> {
         }
     }
 
-    /// How the values of a register of 32 bits lie to each other, found out once for each value.
+    /// The strides between the lanes of a 32-bit register, computed once for each value.
     #[inline(always)]
     pub(super) fn word_shape(&mut self, slot: Slot) -> [Option<u32>; 2] {
         if slot.is_pool() {
@@ -73,7 +73,7 @@ impl Lanes<'_> {
         *self.double_ref(slot)
     }
 
-    /// A bit for each lane.
+    /// A predicate, one bit per lane.
     #[inline(always)]
     pub(super) fn predicate(&self, slot: Slot) -> u32 {
         let bits = if slot.is_pool() {
@@ -108,7 +108,7 @@ impl Lanes<'_> {
         self.registers.words[index].set(values, undefined, self.mask);
     }
 
-    /// The values of a register of 32 bits, all of which are replaced.
+    /// The values of a 32-bit register, all of which the caller replaces.
     #[inline(always)]
     pub(super) fn replace_word(&mut self, slot: Slot) -> &mut Words {
         let index = self.frame.words as usize + slot.index();
@@ -176,7 +176,7 @@ impl Lanes<'_> {
         self.set_double(op.d, &result, undefined);
     }
 
-    /// The same as `words_1` of what is dear.
+    /// `words_1` for an expensive function.
     #[inline(always)]
     pub(super) fn costly_words_1(&mut self, op: &Op, f: impl Fn(u32) -> u32) {
         let a = self.word_row(op.a);
@@ -184,7 +184,7 @@ impl Lanes<'_> {
         self.set_word(op.d, &result, a.undefined);
     }
 
-    /// The same of two words.
+    /// An expensive function of two words.
     #[inline(always)]
     pub(super) fn costly_words_2(&mut self, op: &Op, f: impl Fn(u32, u32) -> u32) {
         let (a, b) = (self.word_row(op.a), self.word_row(op.b));
@@ -193,7 +193,7 @@ impl Lanes<'_> {
         self.set_word(op.d, &result, undefined);
     }
 
-    /// The same of 64 bits.
+    /// An expensive function of a 64-bit value.
     #[inline(always)]
     pub(super) fn costly_doubles_1(&mut self, op: &Op, f: impl Fn(u64) -> u64) {
         let a = self.double_row(op.a);
@@ -201,7 +201,7 @@ impl Lanes<'_> {
         self.set_double(op.d, &result, a.undefined);
     }
 
-    /// The same of two values of 64 bits.
+    /// An expensive function of two 64-bit values.
     #[inline(always)]
     pub(super) fn costly_doubles_2(&mut self, op: &Op, f: impl Fn(u64, u64) -> u64) {
         let (a, b) = (self.double_row(op.a), self.double_row(op.b));
@@ -210,7 +210,7 @@ impl Lanes<'_> {
         self.set_double(op.d, &result, undefined);
     }
 
-    /// Words in, a double out: `mul.wide`.
+    /// 32-bit sources, a 64-bit result: `mul.wide`.
     #[inline(always)]
     pub(super) fn widening_2(&mut self, op: &Op, f: impl Fn(u32, u32) -> u64) {
         let (a, b) = (self.word_row(op.a), self.word_row(op.b));
@@ -219,7 +219,7 @@ impl Lanes<'_> {
         self.set_double(op.d, &result, undefined);
     }
 
-    /// Words and a double in, a double out: `mad.wide`.
+    /// 32-bit sources and a 64-bit summand, a 64-bit result: `mad.wide`.
     #[inline(always)]
     pub(super) fn widening_3(&mut self, op: &Op, f: impl Fn(u32, u32, u64) -> u64) {
         let (a, b, c) = (self.word_row(op.a), self.word_row(op.b), self.double_row(op.c));
@@ -228,7 +228,7 @@ impl Lanes<'_> {
         self.set_double(op.d, &result, undefined);
     }
 
-    /// A double in, a word out: counts.
+    /// A 64-bit source, a 32-bit result: bit counts.
     #[inline(always)]
     pub(super) fn narrowing_1(&mut self, op: &Op, f: impl Fn(u64) -> u32) {
         let a = self.double_row(op.a);
@@ -236,7 +236,7 @@ impl Lanes<'_> {
         self.set_word(op.d, &result, a.undefined);
     }
 
-    /// A question about two words: a bit for each lane, and where it is undefined.
+    /// A predicate of two words: one bit per lane, and the lanes in which it is undefined.
     #[inline(always)]
     pub(super) fn test_words(&self, op: &Op, f: impl Fn(u32, u32) -> bool) -> (u32, u32) {
         let (a, b) = (self.word_row(op.a), self.word_row(op.b));
@@ -273,18 +273,18 @@ pub(super) fn each<T: Copy + Default>(f: impl Fn(usize) -> T) -> [T; LANES] {
 /// Whether all lanes have the same value.
 #[inline(always)]
 fn alike<T: PartialEq>(values: &[T; LANES]) -> bool {
-    // All are looked at, which vectors do faster than stopping at the first.
+    // Comparing all lanes vectorises, which is faster than stopping at the first difference.
     values.iter().fold(true, |all, value| all & (*value == values[0]))
 }
 
-/// What is dear, of each lane: once where all lanes have the same value, as with what follows from the block's index or
-/// a parameter.
+/// An expensive function of each lane, evaluated once if all lanes have the same value, as values derived from the
+/// block index or a parameter do.
 #[inline(always)]
 fn dear_1<T: Copy + Default + PartialEq>(a: &[T; LANES], f: impl Fn(T) -> T) -> [T; LANES] {
     if alike(a) { [f(a[0]); LANES] } else { each(|lane| f(a[lane])) }
 }
 
-/// The same of two values.
+/// An expensive function of two values.
 #[inline(always)]
 fn dear_2<T: Copy + Default + PartialEq>(
     a: &[T; LANES],
@@ -304,7 +304,7 @@ pub(super) fn bits(f: impl Fn(usize) -> bool) -> u32 {
     flags.iter().fold(0, |all, flag| all | flag)
 }
 
-/// A type of register whose lanes can be chosen without branches.
+/// A register type whose lanes can be selected without branches.
 pub(super) trait Vectored: Copy {
     /// `new` where the bit is set, else `old`.
     fn choose(bit: u32, new: Self, old: Self) -> Self;
@@ -327,10 +327,10 @@ impl Vectored for u64 {
 }
 
 impl<T: Vectored> Register<T> {
-    /// New values of these lanes.
+    /// Replaces the values of some lanes.
     #[inline(always)]
     pub(super) fn set(&mut self, values: &[T; LANES], undefined: u32, mask: u32) {
-        self.shape = Shape::Unknown;
+        self.strides = LaneStrides::Unknown;
         if mask == u32::MAX {
             self.values = *values;
             (self.undefined, self.partial) = (undefined, 0);
@@ -343,24 +343,24 @@ impl<T: Vectored> Register<T> {
         self.partial &= !mask;
     }
 
-    /// The values, all of which are replaced.
+    /// The values, all of which the caller replaces.
     #[inline(always)]
     pub(super) fn replaced(&mut self) -> &mut [T; LANES] {
-        self.shape = Shape::Unknown;
+        self.strides = LaneStrides::Unknown;
         (self.undefined, self.partial) = (0, 0);
         &mut self.values
     }
 }
 
 impl Register<u32> {
-    /// How its values lie to each other, found out once for each value.
+    /// The strides between the lanes, computed once for each value.
     #[inline(always)]
     pub(super) fn strides(&mut self) -> [Option<u32>; 2] {
-        if let Shape::Known(halves) = self.shape {
+        if let LaneStrides::Known(halves) = self.strides {
             return halves;
         }
-        let halves = Shape::of(&self.values);
-        self.shape = Shape::Known(halves);
+        let halves = LaneStrides::strides(&self.values);
+        self.strides = LaneStrides::Known(halves);
         halves
     }
 }

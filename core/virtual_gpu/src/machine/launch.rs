@@ -1,4 +1,4 @@
-//! One launch: what is asked for, what is refused, what comes of it.
+//! One launch: its configuration, the reasons to reject it, and its report.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::num::NonZeroU32;
@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::super::cost::{
-    Blocks, BlocksRun, CacheSizes, Caches, Counters, Counts, Trace, TraceUse,
+    BlockSelection, BlocksRun, CacheSizes, Caches, Counters, Counts, Trace, TraceUse,
 };
-use super::super::error::Place;
+use super::super::error::PtxLocation;
 use super::super::lower::Unsupported;
 use super::super::lower::{self, Program};
 use super::super::module::{Function, FunctionId, FunctionKind, Module};
@@ -21,7 +21,7 @@ use super::lanes::Pool;
 use super::layout::{place_objects, place_parameters, pool};
 use super::limit::Deadline;
 use super::memory::Addresses;
-use super::parallel::{self, Common};
+use super::parallel::{self, ParallelLaunch};
 use super::race::{self, Accepted, LaunchRaces};
 use super::recording::Recording;
 use super::run::Launch;
@@ -30,7 +30,7 @@ use super::schedule::{is_parallel, numbering, order, threads};
 use super::shared::SharedLayout;
 use super::tensor::TensorModel;
 use super::trace::Tracing;
-use super::watch::{Found, Watch};
+use super::watch::{PausedWarp, Watch};
 use super::{BufferId, Machine};
 
 /// One argument of a kernel.
@@ -42,86 +42,85 @@ pub enum Argument {
     Bytes(Vec<u8>),
 }
 
-/// What is looked for beyond bounds, alignment and rights, which always are.
+/// Optional checks. Bounds, alignment and write permission are always checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checks {
-    /// Values that nothing wrote.
+    /// Check the use of uninitialised values.
     pub uninitialized: bool,
-    /// Accesses of several threads that nothing orders.
+    /// Check for data races.
     pub races: Races,
 }
 
-/// By which rules accesses of several threads are judged.
+/// The rules of the race check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Races {
-    /// They are not.
+    /// No check.
     Ignored,
-    /// What working CUDA code relies on is accepted: `volatile` flags, a fence before an atomic counter.
+    /// Accept idioms of working CUDA code: `volatile` flags, a fence before an atomic counter.
     CudaIdiom,
-    /// The happens-before of the PTX memory model, with scopes.
+    /// Happens-before as the PTX memory model defines it, with scopes.
     Strict,
-    /// As [`Races::CudaIdiom`], and strong reads of global memory return older values that the memory model permits.
+    /// As [`Races::CudaIdiom`]; strong reads of global memory return older values that the memory model permits.
     Replayed {
-        /// Zero returns the oldest permitted value; any other number decides at random.
+        /// Zero returns the oldest permitted value; any other number selects at random.
         seed: u64,
     },
 }
 
-/// What happens after a fault that need not end the launch.
+/// The behaviour after a fault that does not end the launch by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnFault {
-    /// The lane goes on: its load gives zero, its store is dropped.
+    /// The lane continues: its load returns zero, its store is dropped.
     Continue,
     /// The launch ends.
     Stop,
 }
 
-/// What a launch asks for.
+/// The configuration of a launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaunchConfig {
-    /// Blocks.
+    /// Blocks in each dimension.
     pub grid: [u32; 3],
-    /// Threads of a block.
+    /// Threads of a block in each dimension.
     pub block: [u32; 3],
-    /// Bytes for shared arrays without a size.
+    /// Dynamic shared memory in bytes.
     pub dynamic_shared: u32,
-    /// Blocks of a cluster, unless the kernel says so itself.
+    /// Blocks of a cluster, unless the kernel specifies them.
     pub cluster: Option<[u32; 3]>,
-    /// One for each parameter.
+    /// One argument for each parameter.
     pub arguments: Vec<Argument>,
-    /// What is looked for.
     pub checks: Checks,
-    /// In which order threads go.
+    /// The order of blocks, warps and lanes.
     pub schedule: Schedule,
-    /// How tensor cores round.
+    /// The summation model of tensor cores.
     pub tensor: TensorModel,
-    /// Where approximate functions lie in the interval that the ISA documents.
+    /// The position of the results of approximate functions in the interval that the ISA documents.
     pub approximation: Approximation,
-    /// Whether all blocks must be there at once, and may wait for each other (`cudaLaunchCooperativeKernel`).
+    /// A cooperative launch: all blocks must be resident at once, and may wait for each other
+    /// (`cudaLaunchCooperativeKernel`).
     pub cooperative: bool,
-    /// What happens after a fault.
     pub on_fault: OnFault,
-    /// Whether instructions and accesses are counted.
+    /// Count instructions and accesses.
     pub counters: bool,
-    /// Caches whose traffic is counted too, at a price in time; nothing without `counters`.
+    /// Cache sizes; if given, cache traffic is counted too, which takes time. Ignored without `counters`.
     pub caches: Option<CacheSizes>,
-    /// What is kept of some blocks step by step; nothing without `counters`, nor on several threads.
+    /// Blocks whose steps are recorded. Ignored without `counters`, and with several host threads.
     pub trace: Option<TraceUse>,
-    /// Which blocks run.
-    pub blocks: Blocks,
-    /// In which order blocks start; on several threads of the host they start by their number.
+    /// The blocks that run.
+    pub blocks: BlockSelection,
+    /// The order in which blocks start; with several host threads it is ascending.
     pub block_order: BlockOrder,
-    /// Blocks that run at once, where they shall be fewer than the device holds; not on several threads of the host.
+    /// A limit on the number of resident blocks, below that of the device. Ignored with several host threads.
     pub most_resident: Option<NonZeroU32>,
-    /// Warp instructions after which the launch is ended.
+    /// The limit of warp instructions.
     pub max_steps: u64,
-    /// Time on the host's clock after which the launch is ended.
+    /// The limit of time on the host's clock.
     pub time_limit: Option<Duration>,
 }
 
 impl LaunchConfig {
-    /// Warp instructions of a launch unless it asks for another limit: more than a kernel of a test takes, and minutes
-    /// at the 20 to 100 million steps that a processor takes in a second. A limit of time ends a launch earlier.
+    /// The default limit of warp instructions: more than the kernels of tests execute, and minutes at the 20 to 100
+    /// million steps per second of one processor. A time limit ends a launch earlier.
     pub const MAX_STEPS: u64 = 1 << 32;
 
     /// A launch with all checks and counters.
@@ -142,7 +141,7 @@ impl LaunchConfig {
             counters: true,
             caches: None,
             trace: None,
-            blocks: Blocks::All,
+            blocks: BlockSelection::All,
             block_order: BlockOrder::Ascending,
             most_resident: None,
             max_steps: Self::MAX_STEPS,
@@ -151,96 +150,93 @@ impl LaunchConfig {
     }
 }
 
-/// What came of a launch.
+/// The result of a launch.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// What was found wrong, in the order in which it happened.
+    /// Faults, in the order in which they occurred.
     pub faults: Vec<Fault>,
-    /// What [`Races::CudaIdiom`] accepted that [`Races::Strict`] would not, by rule and instruction.
+    /// Accesses that [`Races::CudaIdiom`] accepts and [`Races::Strict`] would not, by rule and instruction.
     pub accepted: Vec<Accepted>,
-    /// Instructions whose strong reads met a write that nothing orders before them, so that the memory model permits
-    /// an older value: where there are any, a launch with [`Races::Replayed`] may have another result.
+    /// The number of instructions whose strong reads returned a write that is not ordered before them, so that the
+    /// memory model permits an older value: if it is not zero, a launch with [`Races::Replayed`] may have another
+    /// result.
     pub stale_reads: usize,
-    /// What was done, if it was counted.
+    /// Counters, if they were requested.
     pub counters: Option<Counters>,
-    /// What the kernel printed.
+    /// The output of `printf` in the kernel.
     pub printed: String,
-    /// Warp instructions.
+    /// Executed warp instructions.
     pub steps: u64,
-    /// How much of the grid ran; with a sample, buffers hold a part of the result.
+    /// The number of blocks that ran; with a sample, buffers hold a part of the result.
     pub blocks: BlocksRun,
-    /// Whether a fault ended it early.
+    /// Whether a fault ended the launch early.
     pub stopped: bool,
-    /// In which order threads really went.
+    /// The schedule that was used.
     pub schedule: Schedule,
-    /// Why that is not the order that was asked for.
+    /// The reason why it differs from the requested schedule.
     pub schedule_note: Option<&'static str>,
 }
 
-/// Why a launch is refused.
+/// Why a launch is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LaunchError {
-    /// The module has no such kernel.
+    /// The module has no kernel of this name.
     #[error("the module has no kernel `{0}`")]
     UnknownKernel(String),
-    /// The size of the grid or the block is not possible.
+    /// The size of the grid, the block or the cluster is invalid.
     #[error("{what} of {size:?}; {reason}")]
     Size {
-        /// Grid or block.
+        /// The size that is invalid: of the grid, a block or a cluster.
         what: &'static str,
-        /// What was asked for.
+        /// The requested size.
         size: [u32; 3],
-        /// What is possible.
+        /// The valid sizes.
         reason: String,
     },
-    /// Too much shared memory.
+    /// The kernel needs more shared memory than a block may have.
     #[error("{bytes} bytes of shared memory in a block; the device has {limit}")]
     Shared {
-        /// What the kernel needs, with what the launch adds.
+        /// Static and dynamic shared memory in bytes.
         bytes: u64,
-        /// What a block may have.
+        /// The limit of the device in bytes.
         limit: u32,
     },
-    /// Arguments that do not fit the parameters.
+    /// The number of arguments differs from the number of parameters.
     #[error("the kernel takes {expected} arguments; {found} were given")]
-    ArgumentCount {
-        /// Parameters.
-        expected: usize,
-        /// Arguments.
-        found: usize,
-    },
-    /// An argument that does not fit its parameter.
+    ArgumentCount { expected: usize, found: usize },
+    /// The size of an argument differs from that of its parameter.
     #[error("argument {position} has {found} bytes; parameter `{name}` has {expected}")]
     Argument {
         /// Counted from one.
         position: usize,
-        /// The parameter.
         name: String,
-        /// Its size.
+        /// In bytes.
         expected: u64,
-        /// What was given.
+        /// In bytes.
         found: u64,
     },
-    /// A buffer of another machine.
-    #[error("argument {0} is a buffer that this machine does not have")]
+    /// The buffer belongs to another machine.
+    #[error("argument {0} is a buffer of another machine")]
     UnknownBuffer(usize),
-    /// Something of the launch that this machine cannot do.
+    /// A feature of the launch that the machine does not support.
     #[error("{0} is not supported")]
     Unavailable(&'static str),
-    /// A part of the grid was asked for, but blocks may wait for each other.
+    /// A sample of the grid was requested, but blocks may wait for each other.
     #[error(
-        "the kernel cannot run on a sample of its blocks: the load at PTX {0} looks at what other blocks write"
+        "the kernel cannot run on a sample of its blocks: the load at PTX {0} reads memory that other blocks write"
     )]
-    Sample(Place),
-    /// Instructions that this machine does not execute.
+    Sample(PtxLocation),
+    /// The kernel has instructions that the machine does not support.
     #[error("{} instructions are not supported, the first at line {}: {}", .0.len(), .0.first().map_or(0, |u| u.place.line), .0.first().map_or("", |u| &u.operation))]
     Unsupported(Vec<Unsupported>),
-    /// The module's variables need more memory than there is.
-    #[error("the variables of the module need {bytes} bytes; the device has {limit}")]
+    /// The variables of the module do not fit into the memory of the device.
+    #[error(
+        "the variables of the module need {bytes} bytes; the device has {limit} bytes of free memory"
+    )]
     Variables {
-        /// What they need.
+        /// In bytes.
         bytes: u64,
-        /// What there is.
+        /// Free memory in bytes.
         limit: u64,
     },
 }
@@ -256,8 +252,8 @@ impl Machine {
     ///
     /// # Errors
     ///
-    /// The launch is impossible, or the kernel has instructions that are not supported. Faults of the kernel are no
-    /// errors: they are in the report.
+    /// The launch is invalid, or the kernel has unsupported instructions. Faults of the kernel are not errors; the
+    /// report lists them.
     pub fn launch(
         &mut self,
         module: &Module,
@@ -267,12 +263,12 @@ impl Machine {
         self.watched_launch(module, kernel, config, None).map(|done| done.report)
     }
 
-    /// How what a block writes may depend on other blocks of the same launch: atomics, fences, strong accesses, clocks.
-    /// None where it cannot, unless plain accesses race.
+    /// The operation through which the result of a block may depend on other blocks of the same launch: an atomic, a
+    /// fence, a strong access or a clock. None if it cannot, apart from races of plain accesses.
     ///
     /// # Errors
     ///
-    /// The module has no such kernel, or the kernel has instructions that are not supported.
+    /// The module has no such kernel, or the kernel has unsupported instructions.
     pub fn block_coupling(
         module: &Module,
         kernel: &str,
@@ -282,9 +278,9 @@ impl Machine {
         Ok(parallel::has_meeting_blocks(&program))
     }
 
-    /// Runs a kernel until it ends or what is watched for happens.
+    /// Runs a kernel until it ends or pauses.
     ///
-    /// A launch that pauses leaves its variables among the buffers, to be looked at; its machine ends with it.
+    /// A launch that pauses leaves its variables among the buffers for inspection; the machine cannot launch again.
     pub(super) fn watched_launch(
         &mut self,
         module: &Module,
@@ -305,7 +301,7 @@ impl Machine {
             return Err(too_much(u64::from(shared.bytes)));
         }
         cooperative::check(self.shape, &program, shared.bytes, config)?;
-        let clusters = Clusters::of(function, config)?;
+        let clusters = Clusters::from_launch(function, config)?;
         let parameters = self.parameters(function, config)?;
         let mut addresses = place_objects(
             &mut self.memory,
@@ -315,7 +311,8 @@ impl Machine {
             &shared,
             self.shape.memory_bytes,
         )?;
-        // Variables of a module stay as long as it is loaded; what is placed from here on belongs to the launch.
+        // The variables of a module exist as long as it is loaded; regions that are added from here on belong to the
+        // launch.
         let lasting = self.memory.regions.len();
         for region in &mut self.memory.regions {
             region.read_sectors.clear();
@@ -344,7 +341,7 @@ impl Machine {
         prepared: Prepared,
     ) -> (Report, Option<Box<Watch>>) {
         let counts = if config.counters { program.ops.len() } else { 0 };
-        let blocks = config.blocks.of(config.grid.iter().map(|size| u64::from(*size)).product());
+        let blocks = config.blocks.select(product(config.grid));
         let (shape, Prepared { pool, shared, clusters, environment, watch }) =
             (self.shape, prepared);
         let resident = shape.resident_blocks(program, config.block.iter().product(), shared.bytes);
@@ -393,7 +390,7 @@ impl Machine {
         let mut report = Report { schedule: config.schedule, blocks, ..Report::default() };
         let (mut caches, mut watched, mut traced) = (None, None, Vec::new());
         let counts = if let Some(threads) = threads(config.schedule, program, &mut report) {
-            let common = Common::new(resident.div_ceil(threads.get()));
+            let common = ParallelLaunch::new(resident.div_ceil(threads.get()));
             let mut memories: Vec<_> = (0..threads.get()).map(|_| self.memory.share()).collect();
             let outcome = parallel::run(new, &common, &mut memories);
             memories.iter().for_each(|memory| self.memory.add_touched(memory));
@@ -477,7 +474,7 @@ impl Machine {
     }
 }
 
-/// What is made from the arguments before the launch.
+/// The state that is prepared from the arguments before the launch.
 struct Prepared {
     pool: Pool,
     shared: SharedLayout,
@@ -486,16 +483,16 @@ struct Prepared {
     watch: Option<Box<Watch>>,
 }
 
-/// What came of a launch that may have been watched.
+/// The result of a launch that may have been watched.
 pub(super) struct Watched {
     pub(super) report: Report,
-    /// The pause, if there was one.
-    pub(super) found: Option<Found>,
-    /// What one warp accessed, if that was asked for.
+    /// The pause, if the launch paused.
+    pub(super) found: Option<PausedWarp>,
+    /// The recorded accesses of one warp, if requested.
     pub(super) recording: Option<Recording>,
     pub(super) program: Arc<Program>,
     pub(super) addresses: Addresses,
-    /// Bytes of shared memory of a block.
+    /// Shared memory of a block in bytes.
     pub(super) shared_bytes: u32,
 }
 
@@ -511,7 +508,7 @@ fn find_kernel<'m>(
         .ok_or_else(|| LaunchError::UnknownKernel(name.to_owned()))
 }
 
-/// How many there are of something in three dimensions.
+/// The number of elements of a three-dimensional size.
 fn product(size: [u32; 3]) -> u64 {
     size.iter().fold(1, |all, side| all.saturating_mul(u64::from(*side)))
 }
@@ -547,21 +544,24 @@ fn check_sizes(function: &Function, config: &LaunchConfig) -> Result<(), LaunchE
     Ok(())
 }
 
-/// Blocks that wait for a block that is left out would wait for ever; caches need an order of blocks.
+/// Checks the options of counting: a block that waits for a block outside the sample would wait for ever, and caches
+/// need a fixed order of blocks.
 fn check_counting(
     module: &Module,
     program: &Program,
     config: &LaunchConfig,
 ) -> Result<(), LaunchError> {
     if config.caches.is_some() && is_parallel(config.schedule) {
-        return Err(LaunchError::Unavailable("a cache model on a parallel schedule"));
+        return Err(LaunchError::Unavailable("a cache model with a parallel schedule"));
     }
     if config.block_order != BlockOrder::Ascending && is_parallel(config.schedule) {
-        return Err(LaunchError::Unavailable("another order of blocks on a parallel schedule"));
+        return Err(LaunchError::Unavailable(
+            "a block order other than ascending with a parallel schedule",
+        ));
     }
     match config.blocks {
-        Blocks::All => Ok(()),
-        Blocks::Sampled { .. } | Blocks::Range { .. } => {
+        BlockSelection::All => Ok(()),
+        BlockSelection::Sampled { .. } | BlockSelection::Range { .. } => {
             match super::traffic::first_poll(program) {
                 Some(pc) => Err(LaunchError::Sample(program.place(module, pc).0)),
                 None => Ok(()),

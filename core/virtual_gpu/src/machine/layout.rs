@@ -1,20 +1,20 @@
-//! Where the objects of a program lie in a launch, and the values that all of its lanes share.
+//! Addresses of the objects of a program in a launch, and the constants that all lanes share.
 
 use super::super::isa::memory::Space;
 use super::super::lower::code::{Object, PoolValue};
 use super::super::lower::{Program, variable};
 use super::super::module::{Module, RelocationTarget, Variable};
-use super::content::Content;
 use super::lanes::Pool;
 use super::launch::LaunchError;
 use super::memory::{
     Access, Addresses, FUNCTION_WINDOW, Kept, Memory, Region, RegionKind, SHARED_WINDOW,
 };
+use super::region_bytes::RegionBytes;
 use super::shared::SharedLayout;
 use super::warp::Register;
 
-/// Gives every object but the parameters an address, and variables their initial bytes when their module is launched for
-/// the first time: what a kernel leaves in a variable is there in the next launch.
+/// Gives every object except the parameters an address, and initialises variables at the first launch of their
+/// module: later launches see the values that a kernel left in a variable.
 pub(super) fn place_objects(
     memory: &mut Memory,
     kept: &mut Kept,
@@ -67,7 +67,7 @@ fn place_all(
     Ok(addresses)
 }
 
-/// Where the parameters lie, if the program looks at them in memory.
+/// The location of the parameters, if the program takes their address.
 pub(super) fn place_parameters(
     memory: &mut Memory,
     program: &Program,
@@ -77,7 +77,7 @@ pub(super) fn place_parameters(
     if !program.objects.contains(&Object::Parameters) {
         return Ok(());
     }
-    let content = Content::new(parameters);
+    let content = RegionBytes::new(parameters);
     let name = "kernel parameters".to_owned();
     let region = Region::new(name, RegionKind::Parameters, Access::ReadOnly, content);
     let bytes = parameters.len() as u64;
@@ -87,7 +87,7 @@ pub(super) fn place_parameters(
     Ok(())
 }
 
-/// A variable as the module says that it begins.
+/// The region of a variable, with its initial bytes.
 pub(super) fn region_of(variable: &Variable) -> Region {
     let mut content = variable.initial.bytes.clone();
     content.resize(variable.bytes.unwrap_or(0) as usize, 0);
@@ -97,7 +97,7 @@ pub(super) fn region_of(variable: &Variable) -> Region {
             (RegionKind::Global, Access::ReadWrite)
         }
     };
-    Region::new(variable.name.clone(), kind, access, Content::new(&content))
+    Region::new(variable.name.clone(), kind, access, RegionBytes::new(&content))
 }
 
 fn relocate(
@@ -128,7 +128,7 @@ fn relocate(
     }
 }
 
-/// The values that all lanes share.
+/// The constants that all lanes share.
 pub(super) fn pool(program: &Program, addresses: &Addresses, parameters: &[u8]) -> Pool {
     let mut pool = Pool::default();
     for value in &program.pool {

@@ -1,27 +1,26 @@
-//! The limits of a launch: steps, which are the same on every machine, and time on the host's clock, which ends a launch
-//! that somebody waits for.
+//! Limits of a launch: a number of steps, which does not depend on the host, and a time on the host's clock.
 
 use std::time::{Duration, Instant};
 
 use super::run::Launch;
 
-/// Steps between two looks at the clock: tens of milliseconds, so that looking costs nothing.
+/// Steps between two readings of the clock: tens of milliseconds, so that the readings cost nothing.
 const STEPS_BETWEEN_LOOKS: u64 = 1 << 16;
 
-/// The most that one look at the clock adds to the time that a launch took. Looks that are further apart show that the process
-/// did not run: it was stopped, or its machine was paused, and that is no time of the kernel's.
+/// The most that one reading of the clock adds to the time of a launch. Readings that are further apart show that the
+/// process did not run, because it was stopped or its machine was paused; that is not time of the kernel.
 const MOST_BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 
-/// Which limit a launch reached.
+/// The kind of limit that a launch reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Limit {
+pub(super) enum LimitKind {
     /// Warp instructions.
     Steps,
-    /// Time on the host.
+    /// Time on the host's clock.
     Time,
 }
 
-/// When a launch must be over.
+/// The time limit of a launch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Deadline {
     pub(super) limit: Duration,
@@ -47,7 +46,7 @@ impl Deadline {
         self.add(passed)
     }
 
-    /// Whether the limit is reached so much time after the last look.
+    /// Adds the time since the last reading; returns whether the limit is reached.
     fn add(&mut self, passed: Duration) -> bool {
         self.taken = self.taken.saturating_add(passed.min(MOST_BETWEEN_LOOKS));
         self.taken >= self.limit
@@ -55,8 +54,8 @@ impl Deadline {
 }
 
 impl Launch<'_> {
-    /// The limit that the launch has reached, with the steps of all its threads.
-    pub(super) fn reached_limit(&mut self) -> Option<Limit> {
+    /// The limit that the launch has reached, with the steps of all its host threads.
+    pub(super) fn reached_limit(&mut self) -> Option<LimitKind> {
         let steps = match self.common {
             None => self.steps,
             Some(common) => {
@@ -66,10 +65,10 @@ impl Launch<'_> {
             }
         };
         if steps >= self.max_steps {
-            return Some(Limit::Steps);
+            return Some(LimitKind::Steps);
         }
         let own = self.steps;
-        self.deadline.as_mut()?.is_over(own).then_some(Limit::Time)
+        self.deadline.as_mut()?.is_over(own).then_some(LimitKind::Time)
     }
 }
 

@@ -1,17 +1,17 @@
-//! Loads: values come from memory for all lanes at once, and with them what nothing wrote.
+//! Loads: the values of all lanes, with their initialisation masks.
 
 use super::super::cost::Direction;
 use super::super::isa::memory::{Access, ElementType, Ordering};
 use super::super::isa::scalar::ScalarType;
 use super::super::lower::code::{Code, Op};
 use super::access::{Moved, Part, Spaces};
-use super::local::Known;
-use super::partial::Unknown;
+use super::local::Initialisation;
 use super::race;
+use super::register_init_mask::UninitialisedBits;
 use super::run::Worker;
 use super::warp::{Frame, LANES};
 
-/// How waiting for others shows: accesses that others' writes may change.
+/// Whether the ordering of an access shows that it waits for writes of other threads.
 pub(super) fn polls(ordering: Ordering) -> bool {
     match ordering {
         Ordering::Weak | Ordering::Release(_) => false,
@@ -53,7 +53,7 @@ impl Worker<'_, '_> {
         self.write_back(op, (access, register_bits), (frame, active), &moved);
     }
 
-    /// Loads from whatever memory each lane means.
+    /// Loads from the state space of each lane.
     pub(super) fn bring(
         &mut self,
         part: &Part<'_>,
@@ -98,15 +98,15 @@ impl Worker<'_, '_> {
                     let up = unknown << shift;
                     (if signed { (up as i64 >> shift) as u64 } else { up >> shift }) & register_mask
                 };
-                let unknown = Unknown {
+                let unknown = UninitialisedBits {
                     bits: std::array::from_fn(|lane| extended(moved.unknown(index, lane))),
                     copied: moved.copied(index),
                 };
                 if register_bits == 64 {
-                    lanes.set_double_in_part(slot, &values, &unknown);
+                    lanes.set_partly_initialised_double(slot, &values, &unknown);
                 } else {
                     let values = values.map(|value| (value & register_mask) as u32);
-                    lanes.set_word_in_part(slot, &values, &unknown);
+                    lanes.set_partly_initialised_word(slot, &values, &unknown);
                 }
                 continue;
             }
@@ -132,7 +132,8 @@ impl Worker<'_, '_> {
             for index in 0..part.count {
                 let start = place.offset + index * element;
                 moved.values[index][lane] = content.read(start, element);
-                moved.undefined[index] |= u32::from(!content.written(start, element)) << lane;
+                moved.undefined[index] |=
+                    u32::from(!content.is_any_initialised(start, element)) << lane;
             }
         }
     }
@@ -146,9 +147,9 @@ impl Worker<'_, '_> {
             for index in 0..part.count {
                 let start = offset + index * element;
                 moved.values[index][lane] = shared.read(start, element);
-                if let Some(unknown) = shared.unknown_in_part(start, element) {
+                if let Some(unknown) = shared.uninitialised_bits(start, element) {
                     moved.lacks(index, lane, unknown);
-                } else if !shared.written(start, element) {
+                } else if !shared.is_any_initialised(start, element) {
                     moved.lacks_all(index, lane);
                 }
             }
@@ -164,9 +165,9 @@ impl Worker<'_, '_> {
                 let (value, known) = self.warp.local.read(lane, start, part.element);
                 moved.values[index][lane] = value;
                 match known {
-                    Known::All => {}
-                    Known::Nothing => moved.lacks_all(index, lane),
-                    Known::AllBut(unknown) => moved.lacks(index, lane, unknown),
+                    Initialisation::All => {}
+                    Initialisation::None => moved.lacks_all(index, lane),
+                    Initialisation::AllBut(unknown) => moved.lacks(index, lane, unknown),
                 }
             }
         }

@@ -1,66 +1,74 @@
-//! The threads' own memory: which bytes of it were written, and of single bytes which bits.
+//! Local memory of the threads, with a mask of the initialised bytes and of the initialised bits of single bytes.
 
-use super::parts::Parts;
+use super::byte_init_mask::ByteInitMask;
 use super::warp::LANES;
 
 /// Words of 32 bits, each for all lanes, so that frames can grow.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct LocalMemory {
     words: Vec<[u32; LANES]>,
-    /// Bits 0 to 3 of each lane: the bytes that were written.
-    written: Vec<[u8; LANES]>,
-    parts: Parts,
+    /// Bits 0 to 3 of each lane: the initialised bytes.
+    initialised: Vec<[u8; LANES]>,
+    init_mask: ByteInitMask,
 }
 
 impl LocalMemory {
-    /// Makes room up to `end`.
+    /// Grows to `end` bytes.
     pub(super) fn grow(&mut self, end: u32) {
         let words = end.div_ceil(4) as usize;
         if self.words.len() < words {
             self.words.resize(words, [0; LANES]);
-            self.written.resize(words, [0; LANES]);
+            self.initialised.resize(words, [0; LANES]);
         }
     }
 
-    /// A new frame of these lanes: nothing is written.
+    /// Opens a frame in these lanes; its bytes are uninitialised.
     pub(super) fn clear(&mut self, start: u32, end: u32, mask: u32) {
-        for written in &mut self.written[start as usize / 4..end.div_ceil(4) as usize] {
+        for written in &mut self.initialised[start as usize / 4..end.div_ceil(4) as usize] {
             for (lane, bits) in written.iter_mut().enumerate() {
                 if mask >> lane & 1 == 1 {
                     *bits = 0;
                 }
             }
         }
-        self.parts.clear(start..end.next_multiple_of(4), mask);
+        self.init_mask.clear(start..end.next_multiple_of(4), mask);
     }
 
-    /// Reads up to eight bytes that do not cross a multiple of their size; with the bits that nothing wrote, all or none
-    /// of them unless it is known better, and whether it is.
-    pub(super) fn read(&self, lane: usize, offset: u32, bytes: u32) -> (u64, Known) {
+    /// Reads up to eight bytes that do not cross a multiple of their size, with their initialisation.
+    pub(super) fn read(&self, lane: usize, offset: u32, bytes: u32) -> (u64, Initialisation) {
         let word = offset as usize / 4;
         let shift = 8 * (offset % 4);
         let (value, written) = if bytes == 8 {
             let value =
                 u64::from(self.words[word][lane]) | u64::from(self.words[word + 1][lane]) << 32;
-            (value, self.written[word][lane] | self.written[word + 1][lane] << 4)
+            (value, self.initialised[word][lane] | self.initialised[word + 1][lane] << 4)
         } else {
             let mask = if bytes == 4 { u32::MAX } else { (1 << (8 * bytes)) - 1 };
             let value = self.words[word][lane] >> shift & mask;
-            (u64::from(value), self.written[word][lane] >> (offset % 4))
+            (u64::from(value), self.initialised[word][lane] >> (offset % 4))
         };
         let all = u8::MAX >> (8 - bytes);
         let written = written & all;
         if written == all {
-            return (value, Known::All);
+            return (value, Initialisation::All);
         }
-        if let Some(unknown) = self.parts.unknown(offset, lane as u32, bytes, u32::from(written)) {
-            return (value, Known::AllBut(unknown));
+        if let Some(unknown) =
+            self.init_mask.uninitialised_bits(offset, lane as u32, bytes, u32::from(written))
+        {
+            return (value, Initialisation::AllBut(unknown));
         }
-        (value, if written == 0 { Known::Nothing } else { Known::All })
+        (value, if written == 0 { Initialisation::None } else { Initialisation::All })
     }
 
     /// Writes up to eight bytes that do not cross a multiple of their size.
-    pub(super) fn write(&mut self, lane: usize, offset: u32, bytes: u32, value: u64, known: Known) {
+    pub(super) fn write(
+        &mut self,
+        lane: usize,
+        offset: u32,
+        bytes: u32,
+        value: u64,
+        known: Initialisation,
+    ) {
         if bytes == 8 {
             self.put(lane, offset, 4, value as u32);
             self.put(lane, offset + 4, 4, (value >> 32) as u32);
@@ -70,17 +78,17 @@ impl LocalMemory {
         for byte in 0..bytes {
             let (word, bit) = ((offset + byte) as usize / 4, 1 << ((offset + byte) % 4));
             let unknown = match known {
-                Known::All => 0,
-                Known::Nothing => u8::MAX,
-                Known::AllBut(unknown) => (unknown >> (8 * byte)) as u8,
+                Initialisation::All => 0,
+                Initialisation::None => u8::MAX,
+                Initialisation::AllBut(unknown) => (unknown >> (8 * byte)) as u8,
             };
             if unknown == 0 {
-                self.written[word][lane] |= bit;
+                self.initialised[word][lane] |= bit;
                 continue;
             }
-            self.written[word][lane] &= !bit;
-            let part = matches!(known, Known::AllBut(_)).then_some(unknown);
-            self.parts.set(offset + byte, lane as u32, part);
+            self.initialised[word][lane] &= !bit;
+            let part = matches!(known, Initialisation::AllBut(_)).then_some(unknown);
+            self.init_mask.set(offset + byte, lane as u32, part);
         }
     }
 
@@ -91,35 +99,35 @@ impl LocalMemory {
         self.words[word][lane] = old & !mask | value << shift & mask;
     }
 
-    /// Copies whole words of these lanes, with what is known of them.
+    /// Copies whole words of these lanes, with their initialisation.
     pub(super) fn copy(&mut self, from: u32, to: u32, bytes: u32, mask: u32) {
         for word in 0..bytes.div_ceil(4) {
             let (from, to) = (from / 4 + word, to / 4 + word);
             let values = self.words[from as usize];
-            let written = self.written[from as usize];
+            let written = self.initialised[from as usize];
             for lane in (0..LANES).filter(|lane| mask >> lane & 1 == 1) {
                 self.words[to as usize][lane] = values[lane];
-                self.written[to as usize][lane] = written[lane];
-                if self.parts.is_empty() {
+                self.initialised[to as usize][lane] = written[lane];
+                if self.init_mask.is_empty() {
                     continue;
                 }
                 for byte in 0..4 {
                     let (from, to) = (4 * from + byte, 4 * to + byte);
-                    let part = self.parts.get(from, lane as u32);
-                    self.parts.set(to, lane as u32, part);
+                    let part = self.init_mask.get(from, lane as u32);
+                    self.init_mask.set(to, lane as u32, part);
                 }
             }
         }
     }
 }
 
-/// What is known of a value.
+/// The initialisation of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Known {
-    /// It was written.
+pub(super) enum Initialisation {
+    /// Initialised.
     All,
-    /// Nothing wrote it.
-    Nothing,
-    /// All but these bits.
+    /// Uninitialised.
+    None,
+    /// Initialised except these bits.
     AllBut(u64),
 }

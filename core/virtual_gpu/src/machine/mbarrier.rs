@@ -1,7 +1,7 @@
-//! Barriers that are words of shared memory. PTX ISA 9.7.13.15 "mbarrier".
+//! Barrier objects in shared memory. PTX ISA 9.7.13.15 "mbarrier".
 //!
-//! PTX leaves the content of such a word open. Here it is: arrivals that the phase lacks, arrivals that every phase
-//! expects, and the number of the phase; an arrival gives the word as it was before.
+//! The format of the object is implementation-defined in PTX. Here it holds the pending arrivals of the phase, the
+//! expected arrivals of each phase, and the phase number. An arrival returns the object as it was before.
 
 use super::super::isa::mbarrier::{Completion, Mbarrier, Participation, Patience, Phase};
 use super::super::lower::code::{BaseKind, Op};
@@ -11,11 +11,11 @@ use super::run::Worker;
 use super::warp::{Frame, LANES};
 
 const COUNT_BITS: u32 = 20;
-/// The most arrivals that a barrier can expect. PTX ISA 9.7.13.15.9 "mbarrier.init".
+/// The largest number of arrivals that a barrier object can expect. PTX ISA 9.7.13.15.9 "mbarrier.init".
 const MOST: u32 = (1 << COUNT_BITS) - 1;
 const PHASE_MASK: u32 = (1 << 23) - 1;
 
-/// The content of a barrier.
+/// The content of a barrier object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct State {
     pending: u32,
@@ -38,7 +38,7 @@ impl State {
             | u64::from(self.phase) << (2 * COUNT_BITS)
     }
 
-    /// After so many arrivals; none if the phase does not expect as many.
+    /// The state after `count` arrivals; none if the phase expects fewer.
     fn arrived(self, count: u32) -> Option<Self> {
         let pending = self.pending.checked_sub(count)?;
         if pending > 0 {
@@ -87,7 +87,7 @@ impl Worker<'_, '_> {
                     if self.barrier_at(pc, lane as u32, offset).is_some() {
                         self.launch.changes += 1;
                         self.block.mbarriers.remove(&offset);
-                        self.block.shared.mark_unwritten(offset, 8);
+                        self.block.shared.mark_uninitialised(offset, 8);
                     }
                 }
             }
@@ -108,20 +108,22 @@ impl Worker<'_, '_> {
         let lanes = self.lanes(frame, mask);
         let (counts, undefined) = (lanes.word(op.b), lanes.word_undefined(op.b) & mask);
         if undefined != 0 {
-            self.report_undefined(pc, undefined, "the count of a barrier in memory");
+            self.report_undefined(pc, undefined, "the arrival count of an mbarrier object");
         }
         counts
     }
 
     fn initialise(&mut self, pc: u32, lane: u32, offset: usize, count: u32) {
         if count == 0 || count > MOST {
-            let text = format!("a barrier for {count} arrivals; it takes 1 to {MOST}");
+            let text = format!(
+                "an mbarrier object with {count} expected arrivals; the range is 1 to {MOST}"
+            );
             self.report(pc, Finding::new(FaultKind::BarrierDivergence, lane, text));
             return;
         }
         self.race_initialisation((self.warp.index, lane), pc, offset);
         self.block.mbarriers.insert(offset);
-        self.block.shared.mark_written(offset, 8);
+        self.block.shared.mark_initialised(offset, 8);
         self.set_barrier(offset, State { pending: count, expected: count, phase: 0 });
     }
 
@@ -130,14 +132,12 @@ impl Worker<'_, '_> {
         self.block.shared.write(offset, 8, state.word());
     }
 
-    /// The barrier in a place, or a report that there is none.
+    /// The barrier object at an offset; reports a fault if there is none.
     fn barrier_at(&mut self, pc: u32, lane: u32, offset: usize) -> Option<State> {
         if self.block.mbarriers.contains(&offset) {
             return Some(State::from_word(self.block.shared.read(offset, 8)));
         }
-        let text = format!(
-            "a barrier at offset {offset} of the block's shared memory that nothing initialised"
-        );
+        let text = format!("no mbarrier object is initialised at offset {offset} of shared memory");
         self.report(pc, Finding::new(FaultKind::UninitializedRead, lane, text));
         None
     }
@@ -160,8 +160,7 @@ impl Worker<'_, '_> {
                 self.set_barrier(offset, State { expected, ..state });
             }
             if completion == Completion::Excluded && state.pending <= counts[lane] {
-                let text =
-                    "an arrival that completes the phase, though `.noComplete` says it does not";
+                let text = "an arrival with `.noComplete` completes the phase";
                 let finding = Finding::new(FaultKind::BarrierDivergence, lane as u32, text);
                 self.report(part.pc, finding);
             }
@@ -173,21 +172,22 @@ impl Worker<'_, '_> {
         }
     }
 
-    /// Counts arrivals at a barrier.
+    /// Counts arrivals at a barrier object.
     pub(super) fn arrive_at(&mut self, pc: u32, lane: u32, offset: usize, count: u32) {
         let Some(state) = self.barrier_at(pc, lane, offset) else { return };
         match state.arrived(count) {
             Some(next) => self.set_barrier(offset, next),
             None => {
                 let pending = state.pending;
-                let text =
-                    format!("{count} arrivals at a barrier whose phase expects {pending} more");
+                let text = format!(
+                    "{count} arrivals at an mbarrier object whose phase expects {pending} more"
+                );
                 self.report(pc, Finding::new(FaultKind::BarrierDivergence, lane, text));
             }
         }
     }
 
-    /// The phase expects one more arrival; whether there is such a barrier.
+    /// Increments the pending arrivals of the phase; returns whether there is a barrier object.
     pub(super) fn expect_one_more(&mut self, pc: u32, lane: u32, offset: usize) -> bool {
         let Some(state) = self.barrier_at(pc, lane, offset) else { return false };
         let pending = (state.pending + 1).min(MOST);
@@ -203,7 +203,7 @@ impl Worker<'_, '_> {
         (frame, active): (Frame, u32),
     ) {
         match patience {
-            // A thread that may be suspended may also come back at once.
+            // A thread that may be suspended may also return at once.
             Patience::None | Patience::Bounded => self.poll(part.pc),
         }
         let lanes = self.lanes(frame, part.mask);
@@ -213,17 +213,17 @@ impl Worker<'_, '_> {
         };
         let undefined = undefined & part.mask;
         if undefined != 0 {
-            self.report_undefined(part.pc, undefined, "the phase that is waited for");
+            self.report_undefined(part.pc, undefined, "the phase of an mbarrier wait");
         }
-        // Where there is no barrier nobody should wait for ever.
+        // Without a barrier object no thread should wait for ever.
         let mut complete = u32::MAX;
         for lane in part.lanes() {
             let Some(offset) = self.place_shared(part, lane) else { continue };
             self.settle(offset);
             let Some(state) = self.barrier_at(part.pc, lane as u32, offset) else { continue };
             let done = match phase {
-                // Only the current phase and the one before it may be asked for (PTX ISA, "mbarrier.test_wait"). Of an
-                // older one an H200, too, sees no more than the parity.
+                // Only the current phase and the one before it may be tested (PTX ISA, "mbarrier.test_wait"). Of an
+                // older one an H200, too, compares only the parity.
                 Phase::State => (State::from_word(wanted[lane]).phase ^ state.phase) & 1 == 1,
                 Phase::Parity => wanted[lane] & 1 != u64::from(state.phase & 1),
             };

@@ -1,32 +1,32 @@
-//! Global memory: every buffer has an address range of its own, so that no wrong index reaches another buffer.
+//! Global memory: every buffer has an address range of its own, so that an index out of bounds cannot reach another
+//! buffer.
 
 use super::super::lower::code::Object;
-use super::changes::Changes;
-use super::content::Content;
+use super::atomic_counts::AtomicCounts;
+use super::region_bytes::RegionBytes;
 
-/// Bits of an address that count within a region.
+/// The bits of an address that are the offset within a region.
 const REGION_BITS: u32 = 40;
 const OFFSET_MASK: u64 = (1 << REGION_BITS) - 1;
 
-/// Generic addresses of shared memory: this and 32 bits.
+/// The generic address of the shared memory window.
 pub(super) const SHARED_WINDOW: u64 = 1 << 36;
-/// Generic addresses of a thread's own memory: this and 32 bits.
+/// The generic address of the local memory window.
 pub(super) const LOCAL_WINDOW: u64 = 1 << 37;
-/// Addresses of functions: this and sixteen times their number.
+/// The generic address of function 0; function `n` is 16 × `n` bytes further.
 pub(super) const FUNCTION_WINDOW: u64 = 1 << 38;
-/// How much a window holds.
+/// The size of a window in bytes.
 pub(super) const WINDOW_BYTES: u64 = 1 << 32;
 
-/// Who may write to a buffer.
+/// Write permission of a kernel for a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// The host only.
+    /// The kernel may only read.
     ReadOnly,
-    /// The kernel too.
+    /// The kernel may read and write.
     ReadWrite,
 }
 
-/// What a region is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RegionKind {
     Buffer,
@@ -34,7 +34,7 @@ pub(super) enum RegionKind {
     Constant,
     Parameters,
     Heap,
-    /// Freed: nothing may be accessed any more.
+    /// Freed: no access is valid.
     Freed,
 }
 
@@ -44,15 +44,15 @@ pub(super) struct Region {
     pub(super) name: String,
     pub(super) kind: RegionKind,
     pub(super) access: Access,
-    pub(super) content: Content,
-    /// Bytes at the beginning of the content that are not part of it and that nobody may access: they give what lies behind
-    /// them an address of the alignment that is wanted.
+    pub(super) content: RegionBytes,
+    /// Padding at the beginning of the content, in bytes, that no access may touch: it gives the bytes after it an
+    /// address with the requested alignment.
     pub(super) start: usize,
-    /// One bit for each sector of 32 bytes that was read, and written.
+    /// One bit for each sector of 32 bytes that was read, and that was written.
     pub(super) read_sectors: Vec<u64>,
     pub(super) written_sectors: Vec<u64>,
-    /// How often each place was changed atomically; empty where none was.
-    pub(super) changes: Changes,
+    /// The number of atomic operations on each address range; empty if there were none.
+    pub(super) changes: AtomicCounts,
 }
 
 impl Region {
@@ -60,7 +60,7 @@ impl Region {
         name: String,
         kind: RegionKind,
         access: Access,
-        content: Content,
+        content: RegionBytes,
     ) -> Self {
         Self {
             name,
@@ -70,18 +70,18 @@ impl Region {
             start: 0,
             read_sectors: Vec::new(),
             written_sectors: Vec::new(),
-            changes: Changes::NONE,
+            changes: AtomicCounts::NONE,
         }
     }
 
-    /// Bytes that may be accessed.
+    /// The number of accessible bytes.
     pub(super) fn bytes(&self) -> usize {
         self.content.len() - self.start.min(self.content.len())
     }
 }
 
 impl Clone for Region {
-    /// A region of its own: the bytes are not shared.
+    /// Copies the bytes; the clone does not share them.
     fn clone(&self) -> Self {
         Self {
             name: self.name.clone(),
@@ -96,13 +96,13 @@ impl Clone for Region {
     }
 }
 
-/// All regions; the number of a region is in its addresses.
+/// All regions; the index of a region is part of its addresses.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Memory {
     pub(super) regions: Vec<Region>,
 }
 
-/// A place in a region.
+/// A region and an offset within it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RegionPlace {
     pub(super) region: usize,
@@ -120,7 +120,7 @@ impl Memory {
         Some(self.regions.len() - 1)
     }
 
-    /// The same bytes for another thread; what it touches is counted apart.
+    /// The same bytes for another host thread, with separate counts of touched sectors.
     pub(super) fn share(&self) -> Self {
         let share = |region: &Region| Region {
             name: region.name.clone(),
@@ -130,12 +130,12 @@ impl Memory {
             start: region.start,
             read_sectors: Vec::new(),
             written_sectors: Vec::new(),
-            changes: Changes::NONE,
+            changes: AtomicCounts::NONE,
         };
         Self { regions: self.regions.iter().map(share).collect() }
     }
 
-    /// Adds what another thread touched.
+    /// Adds the touched sectors of another host thread.
     pub(super) fn add_touched(&mut self, other: &Self) {
         let add = |all: &mut Vec<u64>, part: &[u64]| {
             all.resize(all.len().max(part.len()), 0);
@@ -153,20 +153,20 @@ impl Memory {
         (region as u64 + 1) << REGION_BITS
     }
 
-    /// The address of the first byte of a region that may be accessed.
+    /// The address of the first accessible byte of a region.
     pub(super) fn start_of(&self, region: usize) -> u64 {
         let start = self.regions.get(region).map_or(0, |region| region.start);
         Self::address(region) + start as u64
     }
 
-    /// The region in whose range an address lies, and how far in it; the offset may be beyond its end.
+    /// The region whose address range contains an address, and the offset, which may be beyond its end.
     #[inline]
     pub(super) fn region_of(&self, address: u64) -> Option<(usize, u64)> {
         let number = (address >> REGION_BITS).checked_sub(1)? as usize;
         (number < self.regions.len()).then_some((number, address & OFFSET_MASK))
     }
 
-    /// Where an access lies, if all of it is in one region.
+    /// The location of an access, if all of it is in one region.
     #[inline]
     pub(super) fn place(&self, address: u64, bytes: u64) -> Option<RegionPlace> {
         let (region, offset) = self.region_of(address)?;
@@ -176,20 +176,19 @@ impl Memory {
         fits.then_some(RegionPlace { region, offset: offset as usize })
     }
 
-    /// The name of what lies around an address, and where that begins.
+    /// The name of the object that contains an address, and the address of the object.
     pub(super) fn object_at(&self, address: u64) -> Option<(String, u64)> {
         let (region, _) = self.region_of(address)?;
         Some((self.regions.get(region)?.name.clone(), self.start_of(region)))
     }
 
-    /// What an address that is wrong was probably meant to be in.
+    /// A description of an invalid address, with the object that it was probably meant for.
     pub(super) fn describe(&self, address: u64, bytes: u64) -> (Option<String>, String) {
         let Some((region, offset)) = self.region_of(address) else {
             return match address.checked_sub(0) {
-                Some(low) if low < 1 << 16 => (
-                    None,
-                    format!("{bytes} bytes at {address:#x}, which is a null pointer or near one"),
-                ),
+                Some(low) if low < 1 << 16 => {
+                    (None, format!("{bytes} bytes at {address:#x}, at or near the null pointer"))
+                }
                 _ => self.before_a_region(address, bytes),
             };
         };
@@ -204,7 +203,7 @@ impl Memory {
             let text = format!("{bytes} bytes at offset {offset} of memory that was freed");
             return (Some(region.name.clone()), text);
         }
-        // A negative index ends up at the far end of the range before.
+        // A negative index results in an offset near the end of the address range before.
         if offset > OFFSET_MASK / 2 && region_number + 1 < self.regions.len() {
             return self.before_a_region(address, bytes);
         }
@@ -226,7 +225,10 @@ impl Memory {
                     format!("{bytes} bytes, {before} bytes before the beginning of `{name}`");
                 (Some(name), text)
             }
-            Some(_) | None => (None, format!("{bytes} bytes at {address:#x}, where nothing is")),
+            Some(_) | None => (
+                None,
+                format!("{bytes} bytes at {address:#x}, outside of every buffer and variable"),
+            ),
         }
     }
 }
@@ -234,5 +236,5 @@ impl Memory {
 /// The regions of variables that outlive launches, by the identity of their module.
 pub(super) type Kept = std::collections::BTreeMap<(u64, Object), usize>;
 
-/// Where the objects of a program lie.
+/// The addresses of the objects of a program.
 pub(super) type Addresses = std::collections::BTreeMap<Object, u64>;

@@ -1,23 +1,26 @@
-//! The machine: executes a kernel exactly, one dispatch for 32 lanes, with checks and counters.
+//! The machine: it executes a kernel exactly, with one dispatch for 32 lanes, with checks and counters.
 //!
-//! A warp is data (registers, places of its lanes, frames), so that any warp can be suspended at any instruction.
-//! Blocks run in one order, which is always the same; faults are values, and the first of each kind at each
-//! instruction is kept.
+//! A warp is data (registers, positions of its lanes, frames), so that it can be suspended at any instruction. The
+//! default order of blocks is fixed. Faults are values; the first fault of each kind at each instruction is kept.
 
 mod access;
 mod atomic;
+mod atomic_counts;
 mod atomic_vector;
 mod barrier;
 mod block_order;
+mod byte_init_mask;
 mod call;
-mod changes;
 mod cluster;
 mod compute;
-mod content;
 mod cooperative;
 mod copies;
+mod fast_memory_32;
+mod fast_memory_8_16;
+mod fast_registers;
 mod fault;
 mod grid;
+mod lane_offsets;
 mod lanes;
 mod launch;
 mod layout;
@@ -26,33 +29,29 @@ mod load;
 mod local;
 mod mbarrier;
 mod memory;
-mod narrow;
-mod order;
 mod parallel;
-mod partial;
-mod parts;
 mod paused;
-mod places;
 mod print;
-mod quick;
 mod race;
 mod recording;
+mod region_bytes;
+mod register_init_mask;
 mod run;
 mod schedule;
 mod session;
 mod shared;
 mod special;
 mod stall;
-mod standing;
 mod step;
 mod store;
-mod straight;
 mod sync;
 mod tensor;
 #[cfg(test)]
 mod tests;
 mod trace;
 mod traffic;
+mod turn_order;
+mod unfinished_warps;
 mod variables;
 mod warp;
 mod watch;
@@ -61,46 +60,45 @@ pub use super::lower::Unsupported;
 pub use super::semantics::approximate::Approximation;
 pub use super::semantics::matrix::Architecture;
 pub use block_order::BlockOrder;
-pub use fault::{Fault, FaultKind, OtherSide};
+pub use fault::{ConflictingAccess, Fault, FaultKind};
 pub use launch::{Argument, Checks, LaunchConfig, LaunchError, OnFault, Races, Report};
 pub use memory::Access;
 pub use paused::{CallSite, LanePlace, LaneState, Paused, RegisterView, Value};
 pub use race::Accepted;
 pub use recording::{AccessCost, AccessKind, AccessedMemory, Accesses, WarpAccess, WarpId};
 pub use schedule::Schedule;
-pub use session::{Ended, Session, State, Until};
+pub use session::{EndedLaunch, PausePoint, Session, SessionState};
 pub use tensor::TensorModel;
 pub use variables::VariableError;
-pub use watch::Thread;
+pub use watch::ThreadId;
 
-use content::Content;
 use memory::{Kept, Memory, Region, RegionKind};
+use region_bytes::RegionBytes;
 
-/// What looking at another's write costs of a warp's turn, in steps.
+/// The cost of a read of memory that other threads write, in steps of a warp's turn.
 const POLL_COST: i64 = 64;
 
-/// What a device has, as far as it decides how a kernel runs.
+/// The properties of a device that decide how a kernel runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceShape {
-    /// Multiprocessors.
     pub multiprocessors: u32,
-    /// Warps that one multiprocessor holds.
+    /// Resident warps per multiprocessor.
     pub warps_per_multiprocessor: u32,
-    /// Blocks that one multiprocessor holds.
+    /// Resident blocks per multiprocessor.
     pub blocks_per_multiprocessor: u32,
-    /// Bytes of shared memory of a multiprocessor.
+    /// Shared memory of a multiprocessor in bytes.
     pub shared_per_multiprocessor: u32,
-    /// Bytes of shared memory that a block may have.
+    /// Shared memory that a block may have, in bytes.
     pub shared_per_block: u32,
-    /// Bytes of global memory.
+    /// Global memory in bytes.
     pub memory_bytes: u64,
-    /// Bytes that `malloc` gives at most.
+    /// Size of the heap of `malloc` in bytes.
     pub heap_bytes: u64,
 }
 
 impl Default for DeviceShape {
-    /// Compute capability 9.0 (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability") with 132
-    /// multiprocessors, 4 GiB of memory on the host's side and CUDA's default heap of 8 MiB.
+    /// Compute capability 9.0 (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability") with
+    /// 132 multiprocessors, 4 GiB of global memory, which the host provides, and CUDA's default heap of 8 MiB.
     fn default() -> Self {
         Self {
             multiprocessors: 132,
@@ -118,54 +116,52 @@ impl Default for DeviceShape {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BufferId(usize);
 
-/// What a buffer holds at first.
+/// The initial content of a buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Initial {
-    /// Nothing that was written: reading it is a fault.
-    Unwritten,
-    /// These bytes, and nothing that was written behind them.
+pub enum InitialContent {
+    /// Uninitialised: using a value from it is a fault.
+    Uninitialised,
+    /// These bytes; the bytes after them are uninitialised.
     Bytes(Vec<u8>),
-    /// These bytes again and again until the buffer ends.
+    /// These bytes, repeated until the buffer ends.
     Repeated(Vec<u8>),
 }
 
-impl Initial {
-    /// What a buffer of that size is given.
+impl InitialContent {
+    /// The initialised bytes of a buffer of this size.
     #[must_use]
     pub fn given(self, bytes: usize) -> Vec<u8> {
         match self {
-            Self::Unwritten => Vec::new(),
+            Self::Uninitialised => Vec::new(),
             Self::Bytes(given) => given,
             Self::Repeated(part) => part.iter().copied().cycle().take(bytes).collect(),
         }
     }
 }
 
-/// Why a buffer cannot be made.
+/// Why a buffer cannot be created.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BufferError {
-    /// The device has no room for it.
-    #[error("buffer `{name}` has {bytes} bytes; the device has {left} left")]
+    /// The device has too little memory.
+    #[error("buffer `{name}` needs {bytes} bytes; the device has {left} bytes of free memory")]
     NoMemory {
-        /// Its name.
         name: String,
-        /// Its size.
         bytes: u64,
-        /// What is left.
+        /// Free memory in bytes.
         left: u64,
     },
-    /// There are too many.
-    #[error("more than {0} buffers")]
+    /// The device has too many buffers.
+    #[error("the device has more than {0} buffers")]
     TooMany(usize),
 }
 
-/// The bytes of a buffer behind so many that are not part of it: the given ones, and behind them what nothing wrote.
-fn content(start: usize, bytes: usize, initial: Initial) -> Content {
+/// The content of a buffer after `start` bytes of padding: the initial bytes, followed by uninitialised bytes.
+fn content(start: usize, bytes: usize, initial: InitialContent) -> RegionBytes {
     match initial {
-        Initial::Repeated(part) if start == 0 && part.len().is_multiple_of(4) => {
-            Content::repeated(&part, bytes)
+        InitialContent::Repeated(part) if start == 0 && part.len().is_multiple_of(4) => {
+            RegionBytes::repeated(&part, bytes)
         }
-        initial @ (Initial::Bytes(_) | Initial::Repeated(_)) => {
+        initial @ (InitialContent::Bytes(_) | InitialContent::Repeated(_)) => {
             let mut given = initial.given(bytes);
             let is_whole = given.len() >= bytes;
             given.truncate(bytes);
@@ -173,13 +169,13 @@ fn content(start: usize, bytes: usize, initial: Initial) -> Content {
                 given.splice(..0, std::iter::repeat_n(0, start));
             }
             if is_whole {
-                return Content::new(&given);
+                return RegionBytes::new(&given);
             }
-            let content = Content::unwritten(start + bytes);
+            let content = RegionBytes::uninitialised(start + bytes);
             content.fill_front(&given);
             content
         }
-        Initial::Unwritten => Content::unwritten(start + bytes),
+        InitialContent::Uninitialised => RegionBytes::uninitialised(start + bytes),
     }
 }
 
@@ -188,44 +184,44 @@ fn content(start: usize, bytes: usize, initial: Initial) -> Content {
 pub struct Machine {
     shape: DeviceShape,
     memory: Memory,
-    /// Where the variables of modules lie that were launched.
+    /// The regions of the variables of launched modules.
     variables: Kept,
 }
 
 impl Machine {
-    /// A device of that shape without buffers.
+    /// A device without buffers.
     #[must_use]
     pub fn new(shape: DeviceShape) -> Self {
         Self { shape, memory: Memory::default(), variables: Kept::default() }
     }
 
-    /// Makes a buffer that begins at a multiple of 2^40.
+    /// Creates a buffer whose address is a multiple of 2^40.
     ///
     /// # Errors
     ///
-    /// The device has no room for it.
+    /// The device has too little memory, or too many buffers.
     pub fn buffer(
         &mut self,
         name: &str,
         bytes: u64,
         access: Access,
-        initial: Initial,
+        initial: InitialContent,
     ) -> Result<BufferId, BufferError> {
         self.buffer_behind(0, name, bytes, access, initial)
     }
 
-    /// Makes a buffer that begins so many bytes behind a multiple of 2^40.
+    /// Creates a buffer whose address is `start` bytes after a multiple of 2^40.
     ///
     /// # Errors
     ///
-    /// The device has no room for it.
+    /// The device has too little memory, or too many buffers.
     pub fn buffer_behind(
         &mut self,
         start: u64,
         name: &str,
         bytes: u64,
         access: Access,
-        initial: Initial,
+        initial: InitialContent,
     ) -> Result<BufferId, BufferError> {
         let used: u64 = self.memory.regions.iter().map(|region| region.content.len() as u64).sum();
         let left = self.shape.memory_bytes.saturating_sub(used);
@@ -239,22 +235,22 @@ impl Machine {
         self.memory.add(region).map(BufferId).ok_or(BufferError::TooMany(Memory::MOST_REGIONS))
     }
 
-    /// Replaces what a buffer holds; what is not initial was never written.
-    pub fn set(&mut self, buffer: BufferId, initial: Initial) {
+    /// Replaces the content of a buffer; bytes that `initial` does not give are uninitialised.
+    pub fn set(&mut self, buffer: BufferId, initial: InitialContent) {
         if let Some(region) = self.memory.regions.get_mut(buffer.0) {
             region.content = content(region.start, region.bytes(), initial);
         }
     }
 
-    /// Gives the memory of a buffer back. Its addresses are not used again, so that a late access is noticed.
+    /// Frees a buffer. Its addresses are not used again, so that a later access is detected.
     pub fn free(&mut self, buffer: BufferId) {
         if let Some(region) = self.memory.regions.get_mut(buffer.0) {
             region.kind = RegionKind::Freed;
-            (region.content, region.start) = (Content::new(&[]), 0);
+            (region.content, region.start) = (RegionBytes::new(&[]), 0);
         }
     }
 
-    /// The bytes of a buffer; those that nothing wrote are zero.
+    /// The bytes of a buffer; uninitialised bytes are zero.
     #[must_use]
     pub fn read(&self, buffer: BufferId) -> Vec<u8> {
         let Some(region) = self.memory.regions.get(buffer.0) else { return Vec::new() };
@@ -263,32 +259,22 @@ impl Machine {
         bytes
     }
 
-    /// The first byte of a buffer that nothing wrote.
+    /// The uninitialised ranges of a buffer, ascending: the complement of [`Machine::initialised`].
     #[must_use]
-    pub fn first_unwritten(&self, buffer: BufferId) -> Option<usize> {
-        self.unwritten(buffer).first().map(|first| first.start)
-    }
-
-    /// The ranges of bytes of a buffer that nothing wrote, ascending.
-    #[must_use]
-    pub fn unwritten(&self, buffer: BufferId) -> Vec<std::ops::Range<usize>> {
+    pub fn uninitialised(&self, buffer: BufferId) -> Vec<std::ops::Range<usize>> {
         let Some(region) = self.memory.regions.get(buffer.0) else { return Vec::new() };
-        let mut ranges: Vec<std::ops::Range<usize>> = Vec::new();
-        let Some(first) = region.content.first_unwritten() else { return ranges };
-        for offset in first.max(region.start)..region.content.len() {
-            if region.content.written(offset, 1) {
-                continue;
+        let (mut ranges, mut end) = (Vec::new(), 0);
+        let beyond = region.bytes()..region.bytes();
+        for part in self.initialised(buffer).into_iter().chain([beyond]) {
+            if end < part.start {
+                ranges.push(end..part.start);
             }
-            let offset = offset - region.start;
-            match ranges.last_mut() {
-                Some(last) if last.end == offset => last.end += 1,
-                _ => ranges.push(offset..offset + 1),
-            }
+            end = part.end;
         }
         ranges
     }
 
-    /// The bytes of a range of a buffer; those that nothing wrote are zero. None where the buffer is smaller.
+    /// The bytes of a range of a buffer; uninitialised bytes are zero. None if the range exceeds the buffer.
     #[must_use]
     pub fn read_range(&self, buffer: BufferId, range: std::ops::Range<usize>) -> Option<Vec<u8>> {
         let region = self.memory.regions.get(buffer.0)?;
@@ -297,13 +283,13 @@ impl Machine {
             .then(|| range.map(|offset| region.content.read(offset, 1) as u8).collect())
     }
 
-    /// The ranges of bytes of a buffer that were written, ascending.
+    /// The initialised ranges of a buffer, ascending.
     #[must_use]
-    pub fn written(&self, buffer: BufferId) -> Vec<std::ops::Range<usize>> {
+    pub fn initialised(&self, buffer: BufferId) -> Vec<std::ops::Range<usize>> {
         let Some(region) = self.memory.regions.get(buffer.0) else { return Vec::new() };
         let whole = region.start..region.content.len();
         let mut ranges: Vec<std::ops::Range<usize>> = Vec::new();
-        region.content.for_each_written(whole, |part| {
+        region.content.for_each_initialised(whole, |part| {
             let part = part.start - region.start..part.end - region.start;
             match ranges.last_mut() {
                 Some(last) if last.end == part.start => last.end = part.end,
@@ -313,7 +299,7 @@ impl Machine {
         ranges
     }
 
-    /// The address of a buffer as kernels see it.
+    /// The address of a buffer in the address space of kernels.
     #[must_use]
     pub fn address(&self, buffer: BufferId) -> u64 {
         self.memory.start_of(buffer.0)

@@ -1,8 +1,9 @@
-//! The parallel schedule: blocks on several threads of the host, taken in their order, each run by one thread.
+//! The parallel schedule: several host threads take blocks in ascending order; one host thread runs one block.
 //!
-//! What comes of it is the same as with one thread, unless the kernel itself can observe the order of its blocks: faults
-//! are those of the lowest block that has them, counters are sums. A fault that ends the launch ends it at its block:
-//! lower blocks go on, as they had in order, and what higher ones found is dropped.
+//! The result is the same as with one host thread, unless the kernel itself can observe the order of its blocks:
+//! faults are those of the lowest block that has them, counters are sums. If a fault ends the launch, it ends at
+//! the block of the fault: lower blocks run to their end, as they would have in order, and the findings of higher
+//! blocks are dropped.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst, fence};
@@ -16,24 +17,24 @@ use super::super::lower::code::{Builtin, Code, Target};
 use super::memory::{Memory, RegionPlace};
 use super::run::{Launch, Recorded};
 
-/// Locks for values of 64 bits, which memory holds as two words.
+/// The number of locks for values of 64 bits, which memory stores as two words.
 const STRIPES: usize = 64;
 
-/// What the threads of one launch share.
+/// The state that the host threads of one launch share.
 #[derive(Debug)]
-pub(super) struct Common {
-    /// The next block that nobody has taken.
+pub(super) struct ParallelLaunch {
+    /// The next block to take.
     next: AtomicU64,
-    /// The lowest block with a fault that ends the launch, or the greatest number.
+    /// The lowest block with a fault that ends the launch, or `u64::MAX`.
     last: AtomicU64,
-    /// Warp instructions of all threads.
+    /// Warp instructions of all host threads.
     steps: AtomicU64,
     wide: [Mutex<()>; STRIPES],
-    /// Blocks that each thread keeps under way.
+    /// The number of resident blocks of each host thread.
     pub(super) resident: usize,
 }
 
-impl Common {
+impl ParallelLaunch {
     pub(super) fn new(resident: usize) -> Self {
         Self {
             next: AtomicU64::new(0),
@@ -44,7 +45,7 @@ impl Common {
         }
     }
 
-    /// A block that nobody has taken.
+    /// Takes the next block.
     pub(super) fn take(&self, total: u64) -> Option<u64> {
         if self.next.load(Relaxed) >= total {
             return None;
@@ -53,7 +54,7 @@ impl Common {
         (block < total && !self.is_beyond(block)).then_some(block)
     }
 
-    /// The launch ends with this block.
+    /// Ends the launch with this block.
     pub(super) fn end_with(&self, block: u64) {
         self.last.fetch_min(block, Relaxed);
     }
@@ -63,17 +64,17 @@ impl Common {
         block > self.last.load(Relaxed)
     }
 
-    /// Whether the launch is to end.
+    /// Whether the launch is ending.
     pub(super) fn is_ending(&self) -> bool {
         self.last.load(Relaxed) != u64::MAX
     }
 
-    /// Adds steps; gives those of all threads.
+    /// Adds steps; returns the steps of all host threads.
     pub(super) fn count_steps(&self, more: u64) -> u64 {
         self.steps.fetch_add(more, Relaxed) + more
     }
 
-    /// Nobody else accesses this value of 64 bits by an operation that is atomic as long as the guard lives.
+    /// Locks a value of 64 bits against atomic operations of other host threads while the guard lives.
     fn hold(&self, region: usize, offset: usize) -> MutexGuard<'_, ()> {
         let stripe = (region ^ (offset / 8)) % STRIPES;
         self.wide[stripe].lock().unwrap_or_else(PoisonError::into_inner)
@@ -81,30 +82,30 @@ impl Common {
 }
 
 impl Launch<'_> {
-    /// Accesses before it are seen by other threads of the host before those behind it.
+    /// A fence of the host: other host threads observe earlier accesses before later ones.
     pub(super) fn order_memory(&self) {
         if self.common.is_some() {
             fence(SeqCst);
         }
     }
 
-    /// Keeps values of 64 bits whole while a thread changes them.
+    /// Locks a value of 64 bits while a host thread updates it.
     pub(super) fn hold(&self, place: RegionPlace) -> Option<MutexGuard<'_, ()>> {
         self.common.map(|common| common.hold(place.region, place.offset))
     }
 }
 
-/// What one thread leaves behind.
+/// The result of one host thread.
 struct Part {
     faults: Vec<Recorded>,
     counts: Vec<Counts>,
     steps: u64,
 }
 
-/// Runs all blocks on several threads; each begins with what `launch` makes, on memory that all share.
+/// Runs all blocks on several host threads; each begins with a launch from `launch`, on shared memory.
 pub(super) fn run<'m>(
-    launch: impl Fn(&'m mut Memory, Option<&'m Common>) -> Launch<'m> + Sync,
-    common: &'m Common,
+    launch: impl Fn(&'m mut Memory, Option<&'m ParallelLaunch>) -> Launch<'m> + Sync,
+    common: &'m ParallelLaunch,
     memories: &'m mut [Memory],
 ) -> Outcome {
     let parts: Vec<Part> = std::thread::scope(|scope| {
@@ -125,7 +126,7 @@ pub(super) fn run<'m>(
     merge(parts, common)
 }
 
-/// What all threads did, as if blocks had run in order.
+/// The result of all host threads, as if blocks had run in order.
 pub(super) struct Outcome {
     pub(super) faults: Vec<Recorded>,
     pub(super) counts: Vec<Counts>,
@@ -133,7 +134,7 @@ pub(super) struct Outcome {
     pub(super) stopped: bool,
 }
 
-fn merge(parts: Vec<Part>, common: &Common) -> Outcome {
+fn merge(parts: Vec<Part>, common: &ParallelLaunch) -> Outcome {
     let stopped = common.is_ending();
     let mut outcome = Outcome { faults: Vec::new(), counts: Vec::new(), steps: 0, stopped };
     for part in parts {
@@ -146,19 +147,19 @@ fn merge(parts: Vec<Part>, common: &Common) -> Outcome {
         }
     }
     outcome.faults.retain(|recorded| !common.is_beyond(recorded.block));
-    // A block runs on one thread: its faults keep their order.
+    // A block runs on one host thread, so that its faults keep their order.
     outcome.faults.sort_by_key(|recorded| recorded.block);
     let mut seen = BTreeSet::new();
     outcome.faults.retain(|recorded| seen.insert((recorded.fault.kind, recorded.pc)));
     outcome
 }
 
-/// Why a program must run on one thread, if it must.
+/// The reason why a program must run on one host thread, if there is one.
 pub(super) fn needs_one_thread(program: &Program) -> Option<&'static str> {
     program.calls.iter().find_map(|call| match call.target {
-        Target::Builtin(Builtin::Print) => Some("the kernel prints, in an order that is the same"),
+        Target::Builtin(Builtin::Print) => Some("the kernel prints, in a deterministic order"),
         Target::Builtin(Builtin::Allocate | Builtin::Free) => {
-            Some("the kernel allocates, at addresses that are the same")
+            Some("the kernel allocates memory, at deterministic addresses")
         }
         Target::Builtin(Builtin::AssertFail | Builtin::Trap)
         | Target::Function(_)
@@ -166,8 +167,8 @@ pub(super) fn needs_one_thread(program: &Program) -> Option<&'static str> {
     })
 }
 
-/// How blocks of a program could see what others do meanwhile, if they could. Plain accesses of several blocks to one place
-/// are a race, which is looked for elsewhere.
+/// The reason why blocks of a program can observe each other during the launch, if there is one. Plain accesses of
+/// several blocks to one address are a race, which other code checks.
 pub(super) fn has_meeting_blocks(program: &Program) -> Option<&'static str> {
     program.ops.iter().find_map(|op| meeting(&op.code))
 }
@@ -175,17 +176,16 @@ pub(super) fn has_meeting_blocks(program: &Program) -> Option<&'static str> {
 fn meeting(code: &Code) -> Option<&'static str> {
     if let Code::Atomic { atomic, .. } | Code::AtomicVector { atomic, .. } = code {
         let is_own = atomic.space == Space::Shared;
-        return (!is_own)
-            .then_some("blocks change memory by atomics, in an order that is the same");
+        return (!is_own).then_some("blocks execute atomics, in a deterministic order");
     }
     if let Code::Load { access, .. } | Code::Store { access, .. } = code {
         let is_own = !matches!(access.space, Space::Generic | Space::Global);
         let is_plain = access.ordering == Ordering::Weak;
-        return (!is_own && !is_plain).then_some("blocks look at what others write");
+        return (!is_own && !is_plain).then_some("blocks read memory that other blocks write");
     }
     if let Code::Fence(_, scope) = code {
         let is_own = *scope == Scope::Cta;
-        return (!is_own).then_some("blocks order their accesses among each other");
+        return (!is_own).then_some("blocks synchronise with each other");
     }
     let asks = matches!(
         code,
@@ -199,5 +199,5 @@ fn meeting(code: &Code) -> Option<&'static str> {
                 | Single::Multiprocessor
         ))
     );
-    asks.then_some("the kernel asks when or where it runs")
+    asks.then_some("the kernel reads a clock or its multiprocessor")
 }

@@ -1,14 +1,15 @@
-//! A launch that stands before an instruction of one warp: registers, memory, calls, and where each lane is.
+//! A launch that is paused before an instruction of one warp: registers, memory, calls, and the position of each
+//! lane.
 
 use std::sync::Arc;
 
 use super::launch::{LaunchConfig, Watched};
-use super::local::Known;
+use super::local::Initialisation;
 use super::memory::{Addresses, Memory};
 use super::warp::{Frame, LANES, Split, SplitState};
-use super::watch::Found;
+use super::watch::PausedWarp;
 use super::{BufferId, Machine};
-use crate::error::Place;
+use crate::error::PtxLocation;
 use crate::isa::scalar::ScalarType;
 use crate::lower::code::{Bank, Object};
 use crate::lower::registers::{RegisterMap, RegisterPlace};
@@ -21,19 +22,19 @@ pub struct Paused {
     machine: Machine,
     program: Arc<Program>,
     addresses: Addresses,
-    found: Found,
+    found: PausedWarp,
     block: [u32; 3],
     shared_bytes: usize,
-    /// Places of the operations that lanes and calls of this warp are at, and names of functions.
+    /// The locations of the operations and calls of this warp, and the names of functions.
     module: PausedModule,
 }
 
-/// What is needed of the module, so that a pause does not borrow it.
+/// The parts of the module that a pause needs, so that it does not borrow the module.
 #[derive(Clone, Debug)]
 struct PausedModule {
     variables: Vec<(String, VariableId)>,
     frames: Vec<FrameMap>,
-    places: Vec<(u32, Place, Option<SourceLine>)>,
+    places: Vec<(u32, PtxLocation, Option<SourceLine>)>,
 }
 
 #[derive(Clone, Debug)]
@@ -43,14 +44,13 @@ struct FrameMap {
     registers: RegisterMap,
 }
 
-/// What a register holds.
+/// The content of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// These bits; one or zero of a predicate.
+    /// These bits; one or zero for a predicate.
     Bits(u64),
-    /// Nothing that was written.
-    Unwritten,
-    /// Nothing here: it is needed neither by this instruction nor by a later one, or is not set yet.
+    Uninitialised,
+    /// The register is not live: neither this nor a later instruction uses its value, or it is not assigned yet.
     NotLive,
 }
 
@@ -59,48 +59,45 @@ pub enum Value {
 pub struct RegisterView {
     /// Its name in the PTX.
     pub name: String,
-    /// The type that it is declared with.
+    /// The declared type.
     pub ty: ScalarType,
-    /// What it holds.
     pub value: Value,
 }
 
-/// Whether a lane can go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LaneState {
     /// It executes the instruction before which the launch is paused.
     Active,
-    /// It can go on when its turn comes.
+    /// It is ready and waits for its turn.
     Ready,
     /// It waits at this barrier of the block.
     AtBarrier(u8),
     /// It waits for other lanes of its warp.
     AtWarpOperation,
-    /// It has ended.
+    /// It has exited.
     Ended,
 }
 
-/// Where a lane of the paused warp is.
+/// The position of a lane of the paused warp.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LanePlace {
-    /// Its thread within the block.
+    /// The thread index within the block.
     pub thread: [u32; 3],
-    /// Whether it can go on.
     pub state: LaneState,
-    /// The instruction before which it stands; none if it has ended.
-    pub place: Option<Place>,
-    /// The same in the source.
+    /// The next instruction of the lane; none if it has exited.
+    pub place: Option<PtxLocation>,
+    /// The location in the source.
     pub source_line: Option<SourceLine>,
 }
 
-/// One level of calls.
+/// One level of the call stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallSite {
-    /// The function.
+    /// The name of the function.
     pub function: String,
-    /// Where in it: the next instruction of the innermost one, the call in the others.
-    pub place: Place,
-    /// The same in the source.
+    /// The next instruction in the innermost function, the call in the others.
+    pub place: PtxLocation,
+    /// The location in the source.
     pub source_line: Option<SourceLine>,
 }
 
@@ -109,12 +106,12 @@ impl Paused {
         machine: Machine,
         module: &Module,
         done: Watched,
-        found: Found,
+        found: PausedWarp,
         config: &LaunchConfig,
     ) -> Self {
         let program = &done.program;
         let mut frames: Vec<FrameMap> = Vec::new();
-        let mut places: Vec<(u32, Place, Option<SourceLine>)> = Vec::new();
+        let mut places: Vec<(u32, PtxLocation, Option<SourceLine>)> = Vec::new();
         for split in &found.warp.splits {
             let callers = split.callers.iter().chain([&split.frame]);
             for frame in callers {
@@ -142,7 +139,7 @@ impl Paused {
         Self { machine, program, addresses, found, block, shared_bytes, module }
     }
 
-    /// Warp instructions before this one.
+    /// The number of warp instructions executed before this one.
     #[must_use]
     pub fn step(&self) -> u64 {
         self.found.step
@@ -154,31 +151,31 @@ impl Paused {
         self.found.block.index
     }
 
-    /// The paused warp within its block.
+    /// The index of the paused warp within its block.
     #[must_use]
     pub fn warp(&self) -> u32 {
         self.found.warp.index
     }
 
-    /// The lanes that come to the instruction, one bit each; its guard may still forbid it.
+    /// The lanes that reach the instruction, one bit each; its guard may still disable them.
     #[must_use]
     pub fn active(&self) -> u32 {
         self.found.mask
     }
 
-    /// The instruction before which the launch stands.
+    /// The location of the next instruction in the PTX.
     #[must_use]
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> PtxLocation {
         self.known_place(self.found.pc).0
     }
 
-    /// The same in the source.
+    /// The location of the next instruction in the source.
     #[must_use]
     pub fn source_line(&self) -> Option<SourceLine> {
         self.known_place(self.found.pc).1
     }
 
-    /// Where each lane of the warp is.
+    /// The positions of the lanes of the warp.
     #[must_use]
     pub fn lanes(&self) -> Vec<LanePlace> {
         let threads = self.found.block.threads;
@@ -199,7 +196,7 @@ impl Paused {
         let (state, pc) = match split.state {
             SplitState::Ready if is_active => (LaneState::Active, split.pc),
             SplitState::Ready => (LaneState::Ready, split.pc),
-            // Who waits at a barrier goes on behind it.
+            // A lane that waits at a barrier continues after it.
             SplitState::Barrier(number) => {
                 (LaneState::AtBarrier(number), split.pc.saturating_sub(1))
             }
@@ -209,7 +206,7 @@ impl Paused {
         LanePlace { thread, state, place: Some(place), source_line }
     }
 
-    /// Every register of the function that a lane is in, by name; empty if the lane has ended.
+    /// Every register of the function that a lane executes, by name; empty if the lane has exited.
     #[must_use]
     pub fn registers(&self, lane: u32) -> Vec<RegisterView> {
         let Some(split) = self.split(lane) else { return Vec::new() };
@@ -222,8 +219,8 @@ impl Paused {
         map.registers.registers.iter().map(view).collect()
     }
 
-    /// The value of a register or predicate in one lane. Where nested scopes have several of one name it is the one that
-    /// is live; none if the function has no such register or the lane has ended.
+    /// The value of a register or predicate in one lane. If nested scopes declare the name several times, it is the
+    /// one that is live. None if the function has no such register or the lane has exited.
     #[must_use]
     pub fn register(&self, lane: u32, name: &str) -> Option<Value> {
         let split = self.split(lane)?;
@@ -262,10 +259,10 @@ impl Paused {
             }
         };
         let defined = undefined.is_some_and(|undefined| undefined >> lane & 1 == 0);
-        bits.filter(|_| defined).map_or(Value::Unwritten, Value::Bits)
+        bits.filter(|_| defined).map_or(Value::Uninitialised, Value::Bits)
     }
 
-    /// The calls that a lane is in, innermost first; empty if it has ended.
+    /// The call stack of a lane, innermost function first; empty if it has exited.
     #[must_use]
     pub fn calls(&self, lane: u32) -> Vec<CallSite> {
         let Some(split) = self.split(lane) else { return Vec::new() };
@@ -278,33 +275,34 @@ impl Paused {
         frames.zip(pcs(split)).map(site).collect()
     }
 
-    /// Bytes of the block's shared memory, with what was never written as none.
+    /// The bytes of the block's shared memory; uninitialised bytes are none.
     #[must_use]
     pub fn shared(&self) -> Vec<Option<u8>> {
         let shared = &self.found.block.shared;
-        let byte = |offset| shared.written(offset, 1).then(|| shared.read(offset, 1) as u8);
+        let byte =
+            |offset| shared.is_any_initialised(offset, 1).then(|| shared.read(offset, 1) as u8);
         (0..self.shared_bytes).map(byte).collect()
     }
 
-    /// Bytes of a lane's own memory, all frames from the first one on, with what was never written as none.
+    /// The bytes of a lane's local memory, all frames from the outermost on; uninitialised bytes are none.
     #[must_use]
     pub fn local(&self, lane: u32) -> Vec<Option<u8>> {
         let Some(split) = self.split(lane) else { return Vec::new() };
         let byte = |offset| {
             let (value, known) = self.found.warp.local.read(lane as usize, offset, 1);
-            (known == Known::All).then_some(value as u8)
+            (known == Initialisation::All).then_some(value as u8)
         };
         (FIRST_FRAME..split.frame.local_end).map(byte).collect()
     }
 
-    /// The bytes of a buffer in this moment; those that nothing wrote are zero.
+    /// The current bytes of a buffer; uninitialised bytes are zero.
     #[must_use]
     pub fn buffer(&self, buffer: BufferId) -> Vec<u8> {
         self.machine.read(buffer)
     }
 
-    /// The bytes of a global or constant variable of the module in this moment; none if the kernel does not use one of
-    /// that name.
+    /// The current bytes of a global or constant variable of the module; none if the kernel uses no variable of this
+    /// name.
     #[must_use]
     pub fn variable(&self, name: &str) -> Option<Vec<u8>> {
         let (_, id) = self.module.variables.iter().find(|(known, _)| known == name)?;
@@ -323,13 +321,14 @@ impl Paused {
         self.module.frames.iter().find(|map| map.function == frame.function)
     }
 
-    fn known_place(&self, pc: u32) -> (Place, Option<SourceLine>) {
+    fn known_place(&self, pc: u32) -> (PtxLocation, Option<SourceLine>) {
         let known = self.module.places.iter().find(|(known, ..)| *known == pc);
         known.map(|(_, place, line)| (*place, line.clone())).unwrap_or_default()
     }
 }
 
-/// Where a split is and where its callers were left, innermost first; a barrier is left behind, so before it too.
+/// The program counters of a split and of its callers, innermost first. The program counter of a split at a barrier
+/// points after the barrier and is corrected.
 fn pcs(split: &Split) -> Vec<u32> {
     let mut all = vec![split.pc];
     let frames = [&split.frame].into_iter().chain(split.callers.iter().rev());

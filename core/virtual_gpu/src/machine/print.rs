@@ -1,6 +1,6 @@
-//! `vprintf`: a format and its arguments → text. CUDA C++ Programming Guide, "Formatted Output".
+//! `vprintf`: formats arguments as text. CUDA C++ Programming Guide, "Formatted Output".
 
-/// One conversion of a format.
+/// One conversion specification of a format.
 struct Conversion {
     flags: String,
     width: usize,
@@ -9,8 +9,8 @@ struct Conversion {
     letter: u8,
 }
 
-/// Formats; gives the text and how many arguments were used. `argument` takes the bytes of the next one, `text` reads a
-/// string of the kernel.
+/// Formats; returns the text and the number of arguments used. `argument` takes the bytes of the next argument,
+/// `text` reads a string of the kernel.
 pub(super) fn format(
     format: &[u8],
     argument: &mut dyn FnMut(u64) -> u64,

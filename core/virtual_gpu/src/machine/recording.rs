@@ -1,9 +1,11 @@
-//! What one warp accesses, instruction by instruction: the addresses that its registers form right before each access.
+//! A recording of the memory accesses of one warp, instruction by instruction: the addresses in its registers
+//! before each access.
 //!
-//! It is looked at where a watched launch asks for its next step, so that a launch that nobody watches pays nothing.
+//! The recording takes place where a watched launch asks for its next step, so that a launch that is not watched
+//! has no cost.
 
 use super::super::cost::{Direction, Request, shared_wavefronts};
-use super::super::error::Place;
+use super::super::error::PtxLocation;
 use super::super::isa::memory::Space;
 use super::super::isa::scalar::ScalarType;
 use super::super::lower::code::{BaseKind, Code, Op};
@@ -18,74 +20,68 @@ use super::watch::Watch;
 /// One warp of a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WarpId {
-    /// Its block.
     pub block: [u32; 3],
-    /// The warp within the block.
+    /// The index of the warp within the block.
     pub warp: u32,
 }
 
-/// Which memory lanes access.
+/// The memory that lanes access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AccessedMemory {
     /// Buffers and variables, in sectors of 32 bytes.
     Global,
-    /// A block's own memory, in 32 banks of 4 bytes.
+    /// Shared memory of a block, in 32 banks of 4 bytes.
     Shared,
 }
 
-/// What lanes do there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AccessKind {
-    /// They read.
     Load,
-    /// They write.
     Store,
-    /// They read, change and write.
+    /// A read-modify-write.
     Atomic,
 }
 
 /// One access of a warp to one memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WarpAccess {
-    /// The instruction in the PTX.
-    pub place: Place,
-    /// The same in the source, innermost.
+    /// Location of the instruction in the PTX.
+    pub place: PtxLocation,
+    /// Location in the source, of the innermost inlined function.
     pub source_line: Option<SourceLine>,
-    /// Which memory.
     pub memory: AccessedMemory,
-    /// What is done there.
     pub kind: AccessKind,
-    /// Bytes of each lane.
+    /// Bytes per lane.
     pub bytes: u32,
-    /// The address of each lane; none of one that does not take part.
+    /// The address of each lane; none if the lane is inactive.
     pub lanes: [Option<u64>; LANES],
-    /// The buffer or variable that the first of them means, and where that begins.
+    /// The buffer or variable that contains the first address, and the address at which it begins.
     pub object: Option<(String, u64)>,
 }
 
-/// What an access costs, by the same rules as the counters.
+/// The cost of an access, by the rules of the counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccessCost {
-    /// Sectors of 32 bytes, of global memory.
+    /// Sectors of 32 bytes; zero for shared memory.
     pub sectors: u64,
-    /// Different bytes.
+    /// The number of distinct bytes.
     pub distinct_bytes: u64,
-    /// Passes over the banks, of shared memory.
+    /// Wavefronts over the banks; zero for global memory.
     pub passes: u64,
-    /// Those of them that conflicts cause.
+    /// Wavefronts caused by bank conflicts.
     pub conflicts: u64,
 }
 
-/// What a warp accessed.
+/// The accesses of a warp.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Accesses {
-    /// In order.
+    /// In the order of execution.
     pub all: Vec<WarpAccess>,
-    /// Accesses behind the last that was kept.
+    /// The number of accesses after the last recorded one.
     pub left_out: u64,
 }
 
-/// A recording while it runs.
+/// A recording in progress.
 #[derive(Clone, Debug)]
 pub(super) struct Recording {
     of: WarpId,
@@ -94,7 +90,6 @@ pub(super) struct Recording {
 }
 
 impl WarpAccess {
-    /// What it costs.
     #[must_use]
     pub fn cost(&self) -> AccessCost {
         let addresses = self.lanes.map(Option::unwrap_or_default);
@@ -120,7 +115,7 @@ impl WarpAccess {
         }
     }
 
-    /// The lanes that take part, one bit each.
+    /// The active lanes, one bit each.
     #[must_use]
     pub fn mask(&self) -> u32 {
         let bits = self.lanes.iter().enumerate();
@@ -129,12 +124,12 @@ impl WarpAccess {
 }
 
 impl Machine {
-    /// Runs a kernel and keeps what one of its warps accesses, the first `most` accesses: loads, stores and atomics of
-    /// one value. Fetches of constants, a thread's own memory and asynchronous copies are left out.
+    /// Runs a kernel and records the first `most` accesses of one of its warps: loads, stores and scalar atomics.
+    /// Constant loads, local memory and asynchronous copies are not recorded.
     ///
     /// # Errors
     ///
-    /// As [`Machine::launch`], and every schedule but the deterministic one.
+    /// As [`Machine::launch`]; also every schedule except the deterministic one.
     pub fn record(
         &mut self,
         module: &Module,
@@ -144,7 +139,7 @@ impl Machine {
     ) -> Result<Accesses, LaunchError> {
         if config.schedule != Schedule::Deterministic {
             return Err(LaunchError::Unavailable(
-                "recording in another schedule than the deterministic one",
+                "recording with a schedule other than the deterministic one",
             ));
         }
         let recording = Recording { of, most, accesses: Accesses::default() };
@@ -155,7 +150,7 @@ impl Machine {
 }
 
 impl Worker<'_, '_> {
-    /// Keeps what lanes are about to access, if it is their warp that is looked at.
+    /// Records the next access of a split, if it belongs to the recorded warp.
     pub(super) fn record(&mut self, split: &Split) {
         let Some(mut recording) =
             self.launch.watch.as_mut().and_then(|watch| watch.recording.take())
@@ -176,7 +171,8 @@ impl Worker<'_, '_> {
         }
     }
 
-    /// What the next instruction of a split accesses: nothing, one memory, or two where addresses say which.
+    /// The accesses of the next instruction of a split: none, one memory, or two if generic addresses differ in state
+    /// space.
     fn accessed(&mut self, split: &Split) -> Vec<WarpAccess> {
         let Some(op) = self.launch.program.ops.get(split.pc as usize) else { return Vec::new() };
         let Some((kind, space, base, bytes)) = what(op) else { return Vec::new() };
@@ -209,7 +205,7 @@ impl Worker<'_, '_> {
     }
 }
 
-/// Whether an instruction is an access that is kept: what it does, where, and how many bytes for each lane.
+/// The kind, the state space and the bytes per lane of an instruction that is recorded.
 fn what(op: &Op) -> Option<(AccessKind, Space, BaseKind, u32)> {
     let (kind, space, base, bytes) = if let Code::Load { access, base, .. } = op.code {
         let bytes = ScalarType::from(access.element).bytes() * u32::from(op.list.1);

@@ -1,4 +1,5 @@
-//! What all blocks of a launch share while it runs, and what a block and a warp are.
+//! The state of a running launch that all blocks share, the state of a block, and the worker that executes one
+//! warp.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::num::NonZeroU32;
@@ -16,17 +17,17 @@ use super::fault::{Fault, FaultKind, Finding};
 use super::lanes::{Lanes, Pool};
 use super::limit::Deadline;
 use super::memory::Memory;
-use super::order::Order;
-use super::parallel::Common;
+use super::parallel::ParallelLaunch;
 use super::race::{Accepted, BlockRaces, LaunchRaces};
 use super::shared::{SharedLayout, SharedMemory};
-use super::standing::BeyondResidency;
 use super::trace::Tracing;
+use super::turn_order::TurnOrder;
+use super::unfinished_warps::BeyondResidency;
 use super::warp::{Frame, LANES, Warp};
 use super::watch::Watch;
 use super::{Checks, DeviceShape, OnFault};
 
-/// What all blocks share.
+/// The state of a running launch that all blocks share.
 pub(super) struct Launch<'m> {
     pub(super) module: &'m Module,
     pub(super) program: &'m Program,
@@ -42,64 +43,64 @@ pub(super) struct Launch<'m> {
     pub(super) checks: Checks,
     pub(super) on_fault: OnFault,
     pub(super) environment: [u32; 32],
-    /// Where approximate functions lie in their interval.
+    /// The position of approximate results in their interval.
     pub(super) approximation: Approximation,
-    /// How tensor cores add up.
+    /// The summation model of tensor cores.
     pub(super) accumulation: Accumulation,
-    /// Counts of every operation; empty if nothing is counted.
+    /// Counters of every operation; empty if nothing is counted.
     pub(super) counts: Vec<Counts>,
-    /// What the caches hold, if they are modelled.
+    /// The state of the caches, if they are modelled.
     pub(super) caches: Option<Caches>,
-    /// Which blocks run.
+    /// The blocks that run.
     pub(super) blocks: BlocksRun,
     pub(super) faults: Vec<Recorded>,
-    /// Which of the faults it is, for each rule and instruction.
+    /// The index in `faults` of the fault of each kind at each instruction.
     pub(super) seen: BTreeMap<(FaultKind, u32), usize>,
-    /// Warp instructions so far, which are also the clock.
+    /// Warp instructions so far; they are also the clock.
     pub(super) steps: u64,
     pub(super) max_steps: u64,
-    /// When it must be over, if it has a limit of time.
+    /// The time limit, if there is one.
     pub(super) deadline: Option<Deadline>,
-    /// In which order its blocks start.
+    /// The order in which blocks start.
     pub(super) block_order: BlockOrder,
-    /// Blocks that run at once, if they are fewer than the device holds.
+    /// The limit on resident blocks, if it is below that of the device.
     pub(super) most_resident: Option<NonZeroU32>,
-    /// Whether it goes on with more blocks than the device holds.
+    /// Set while the launch continues with more blocks than the device holds.
     pub(super) beyond_residency: Option<BeyondResidency>,
-    /// Which numbers multiprocessors and warps have, zero for their own.
+    /// The seed of the numbers of multiprocessors and warps; zero for ascending numbers.
     pub(super) numbering: u64,
-    /// What is accepted although the ISA promises less: rules of `docs/races.md`, with their instructions.
+    /// Behaviour that is accepted although the ISA guarantees less: rules of `docs/races.md`, with the instructions.
     pub(super) accepted: BTreeSet<(u8, u32)>,
-    /// How often something changed that any warp can find out, besides its own registers and memory.
+    /// The number of changes that other warps can observe: memory, barriers.
     pub(super) changes: u64,
     pub(super) stopped: bool,
     pub(super) printed: String,
     pub(super) heap_left: u64,
     pub(super) heap: HashMap<u64, usize>,
-    /// Who accessed global memory, if races are looked for.
+    /// The recorded accesses of global memory, if races are checked.
     pub(super) races: Option<Box<LaunchRaces>>,
-    /// Whose turn it is.
-    pub(super) order: Order,
-    /// What the threads of a parallel launch share.
-    pub(super) common: Option<&'m Common>,
-    /// Steps that are counted among those of all threads.
+    /// The order of turns.
+    pub(super) order: TurnOrder,
+    /// The state that the host threads of a parallel launch share.
+    pub(super) common: Option<&'m ParallelLaunch>,
+    /// Steps that are included in the sum of all host threads.
     pub(super) counted_steps: u64,
-    /// Where it pauses, if somebody looks.
+    /// The conditions for a pause, if the launch is watched.
     pub(super) watch: Option<Box<Watch>>,
-    /// What some blocks do, if that is kept.
+    /// The recorded steps of some blocks, if requested.
     pub(super) trace: Option<Box<Tracing>>,
 }
 
-/// A fault, and where it happened.
+/// A fault with its location.
 #[derive(Debug)]
 pub(super) struct Recorded {
     pub(super) fault: Fault,
-    /// The block's number.
+    /// The linear index of the block.
     pub(super) block: u64,
     pub(super) pc: u32,
 }
 
-/// More faults than this are not kept: there is one for each rule and instruction.
+/// The limit of recorded faults; at most one is recorded for each kind and instruction.
 pub(super) const MOST_FAULTS: usize = 256;
 
 /// A block without its warps.
@@ -110,39 +111,39 @@ pub(super) struct BlockState {
     pub(super) threads: u32,
     pub(super) shared: SharedMemory,
     pub(super) barriers: Vec<super::barrier::BlockBarrier>,
-    /// Threads that have ended.
+    /// The number of threads that have exited.
     pub(super) exited: u32,
-    /// Asynchronous copies that nothing waited for yet.
+    /// Pending asynchronous copies.
     pub(super) copies: super::copies::Copies,
-    /// Where barriers in shared memory are.
+    /// Offsets of the barrier objects in shared memory.
     pub(super) mbarriers: BTreeSet<usize>,
-    /// The order of its threads, if races are looked for.
+    /// The happens-before order of its threads, if races are checked.
     pub(super) races: Option<Box<BlockRaces>>,
 }
 
-/// One warp at work.
+/// The executor of one warp.
 pub(super) struct Worker<'w, 'm> {
     pub(super) launch: &'w mut Launch<'m>,
     pub(super) block: &'w mut BlockState,
     pub(super) warp: &'w mut Warp,
-    /// Whether warp-wide operations go on with the lanes that are there.
+    /// Whether warp-wide operations proceed with the lanes that have arrived.
     pub(super) forced: bool,
-    /// Steps until another warp has its turn; waiting for others costs many.
+    /// Steps left in the turn of the warp; a poll takes many.
     pub(super) budget: i64,
-    /// Steps that a watched launch, and a block that is traced, are given one by one; zero in all others.
+    /// Steps that are executed one at a time, in watched launches and traced blocks; otherwise zero.
     pub(super) withheld: i64,
-    /// Whether this turn waited for others.
+    /// Whether the warp polled memory in this turn.
     pub(super) polled: bool,
 }
 
 impl Launch<'_> {
-    /// Threads that have exited do not take part in what the others do together: PTX waits for the threads that have not
-    /// exited (rule 26 of `docs/races.md`).
+    /// Accepts a mask that names exited threads: PTX waits for the threads that have not exited (rule 26 of
+    /// `docs/races.md`).
     pub(super) fn accept_exited(&mut self, pc: u32) {
         self.accepted.insert((26, pc));
     }
 
-    /// What was accepted besides races, with its places.
+    /// The accepted behaviour other than races, with its locations.
     pub(super) fn accepted_places(&self) -> Vec<Accepted> {
         let accepted = self.accepted.iter().map(|(rule, pc)| {
             let (place, source_line) = self.program.place(self.module, *pc);
@@ -161,26 +162,26 @@ impl Worker<'_, '_> {
         Lanes { registers: &mut self.warp.registers, pool: &self.launch.pool, frame, mask }
     }
 
-    /// Memory that others read was written.
+    /// Counts a write to memory that other threads may read.
     #[inline(always)]
     pub(super) fn changed(&mut self) {
         self.warp.idle_polls = 0;
         self.launch.changes += 1;
     }
 
-    /// The coordinates of a thread of this warp.
+    /// The index of a thread of this warp within its block.
     pub(super) fn thread(&self, lane: u32) -> [u32; 3] {
         let linear = self.warp.index * LANES as u32 + lane;
         let [x, y, _] = self.launch.block;
         [linear % x, linear / x % y, linear / (x * y)]
     }
 
-    /// Reports a fault, once for each rule and instruction.
+    /// Reports a fault, once for each kind and instruction.
     pub(super) fn report(&mut self, pc: u32, finding: Finding) {
         self.report_of(pc, self.thread(finding.lane), finding);
     }
 
-    /// The same of any thread of the block.
+    /// Reports a fault of any thread of the block.
     pub(super) fn report_of(&mut self, pc: u32, thread: [u32; 3], finding: Finding) {
         let kind = finding.kind;
         if kind.is_fatal() || self.launch.on_fault == OnFault::Stop {
@@ -188,7 +189,7 @@ impl Worker<'_, '_> {
         }
         let block = self.block.linear;
         let known = self.launch.seen.get(&(kind, pc)).copied();
-        // Of blocks that run at once the lowest counts, whichever was first.
+        // Of blocks that run at once, the lowest one is reported, in any order of execution.
         let counts = match known {
             Some(index) => self.launch.common.is_some() && block < self.launch.faults[index].block,
             None => self.launch.faults.len() < MOST_FAULTS,
@@ -206,7 +207,7 @@ impl Worker<'_, '_> {
         }
     }
 
-    /// A finding with where it happened.
+    /// A finding with its location.
     pub(super) fn recorded(&self, pc: u32, thread: [u32; 3], finding: Finding) -> Recorded {
         let (place, source_line) = self.launch.program.place(self.launch.module, pc);
         let fault = Fault {
@@ -224,7 +225,7 @@ impl Worker<'_, '_> {
         Recorded { fault, block: self.block.linear, pc }
     }
 
-    /// Reports the use of a value that nothing wrote, with the load that brought it.
+    /// Reports the use of an uninitialised value, with the load that returned it.
     pub(super) fn report_undefined(&mut self, pc: u32, lanes: u32, what: &str) {
         if !self.launch.checks.uninitialized {
             return;
@@ -236,19 +237,19 @@ impl Worker<'_, '_> {
                 let (place, line) = self.launch.program.place(self.launch.module, load);
                 let line = line.map(|line| format!(" ({line})")).unwrap_or_default();
                 format!(
-                    "{what} is a value that nothing wrote; the thread got one at PTX {place}{line}"
+                    "{what} is uninitialised; the thread obtained the value at PTX {place}{line}"
                 )
             }
-            None => format!("{what} is a value that nothing wrote"),
+            None => format!("{what} is uninitialised"),
         };
         self.report(pc, Finding::new(FaultKind::UninitializedRead, lane, details));
     }
 
-    /// The value came from a lane that did not take part in a shuffle.
+    /// Reports the use of a value from a lane that did not take part in a shuffle.
     fn report_absent_source(&mut self, pc: u32, lane: u32) {
         let op = self.launch.program.ops.get(pc as usize);
         if op.is_some_and(|op| matches!(op.code, Code::Warp(Operation::Shuffle(_)))) {
-            let text = "a value that is used comes from a lane that is not here";
+            let text = "the kernel uses a value that a shuffle took from an inactive lane";
             self.report(pc, Finding::new(FaultKind::WarpSync, lane, text));
         }
     }

@@ -1,54 +1,51 @@
-//! Schedules: in which order the blocks, warps and lanes of a launch run, and on how many threads of the host.
+//! Schedules: the order in which the blocks, warps and lanes of a launch run, and the number of host threads.
 
 use std::num::NonZeroUsize;
 
 use super::super::lower::Program;
 use super::block_order::BlockOrder;
 use super::launch::{LaunchConfig, Report};
-use super::order::{Order, Random};
 use super::parallel;
+use super::turn_order::{Random, TurnOrder};
 
-/// Threads of the host that a launch starts at most, whatever it asks for.
+/// The limit of host threads of a launch.
 const MOST_HOST_THREADS: NonZeroUsize = match NonZeroUsize::new(256) {
     Some(threads) => threads,
     None => NonZeroUsize::MIN,
 };
 
-/// In which order blocks, warps and diverged lanes go.
+/// The order of blocks, warps and diverged lanes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Schedule {
-    /// Always the same: blocks in their order.
+    /// Fixed: blocks in ascending order.
     #[default]
     Deterministic,
-    /// Blocks on several threads of the host; results are the same unless the kernel can observe the order.
+    /// Blocks on several host threads; results are the same unless the kernel can observe the order.
     Parallel {
-        /// How many.
+        /// The number of host threads.
         threads: std::num::NonZeroUsize,
     },
-    /// The same where no block can see what another one does, so that nothing can depend on their order; else the
-    /// deterministic one.
+    /// As `Parallel` if no block can observe another one, so that no result depends on their order; otherwise
+    /// deterministic.
     Independent {
-        /// How many.
+        /// The number of host threads.
         threads: std::num::NonZeroUsize,
     },
-    /// An order that a seed decides, to bring out what another order hides.
-    Adversarial {
-        /// Any number.
-        seed: u64,
-    },
+    /// A random order, to reveal defects that another order hides.
+    Adversarial { seed: u64 },
 }
 
-/// Whose turn it is, by the schedule.
-pub(super) fn order(schedule: Schedule) -> Order {
+/// The order of turns of the schedule.
+pub(super) fn order(schedule: Schedule) -> TurnOrder {
     match schedule {
         Schedule::Deterministic | Schedule::Parallel { .. } | Schedule::Independent { .. } => {
-            Order::Fixed
+            TurnOrder::Fixed
         }
-        Schedule::Adversarial { seed } => Order::Seeded(Random::new(seed)),
+        Schedule::Adversarial { seed } => TurnOrder::Seeded(Random::new(seed)),
     }
 }
 
-/// Which numbers multiprocessors and warps have: their own where blocks start in their usual order.
+/// The seed of the numbers of multiprocessors and warps: ascending if blocks start in ascending order.
 pub(super) const fn numbering(config: &LaunchConfig) -> u64 {
     match (config.schedule, config.block_order) {
         (Schedule::Adversarial { seed }, _) | (_, BlockOrder::Random { seed }) => {
@@ -66,7 +63,7 @@ pub(super) fn is_parallel(schedule: Schedule) -> bool {
     }
 }
 
-/// Threads of a launch that runs on several; where that is asked for and cannot be, the report says so.
+/// The number of host threads of a parallel launch. If the schedule cannot be parallel, the report states why.
 pub(super) fn threads(
     schedule: Schedule,
     program: &Program,

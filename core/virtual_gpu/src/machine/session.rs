@@ -1,81 +1,80 @@
-//! A launch that can be paused, looked at, resumed and restarted: the same machine, told where to pause.
+//! A session: a launch that can be paused, inspected, resumed and restarted.
 //!
-//! A session keeps the machine as it was before the launch. Each move runs the launch from its beginning to the wanted
-//! place, which is exact because the deterministic schedule has one order only; so going back to an earlier step is as
-//! easy as going on. The price is the time of the steps before, and a second copy of the buffers.
+//! A session keeps the machine as it was before the launch. Each command runs the launch from its beginning to the
+//! requested step, which is exact because the deterministic schedule has one order only. Going back to an earlier
+//! step is therefore as easy as going on. The cost is the time of the steps before, and a second copy of the
+//! buffers.
 
 use std::sync::Arc;
 
 use super::Machine;
 use super::launch::{LaunchConfig, LaunchError, Report, Schedule};
 use super::paused::Paused;
-use super::watch::{Stops, Thread, Watch};
+use super::watch::{PauseFilter, ThreadId, Watch};
 use crate::lower::{self, Program};
 use crate::module::Module;
 
-/// How far a session goes on.
+/// Where a session pauses next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Until {
-    /// To the end of the launch.
+pub enum PausePoint {
+    /// At the end of the launch.
     End,
-    /// Before the step of that number; earlier ones can be gone back to.
+    /// Before the step with this number; it may be an earlier step.
     Step(u64),
-    /// Before the next instruction of the warp of this thread that it takes part in.
-    Instruction(Thread),
-    /// Before the next instruction that begins a line of the PTX.
+    /// Before the next instruction that this thread executes.
+    Instruction(ThreadId),
+    /// Before the next instruction that begins a PTX line.
     PtxLine {
         /// Counted from one.
         line: u32,
-        /// Only when this thread comes there.
-        thread: Option<Thread>,
+        /// Only if this thread executes it.
+        thread: Option<ThreadId>,
     },
-    /// Before the next instruction that begins a line of a source file.
+    /// Before the next instruction that begins a source line.
     SourceLine {
-        /// The file as the compiler names it.
+        /// The file name in the line information of the compiler.
         file: String,
         /// Counted from one.
         line: u32,
-        /// Only when this thread comes there.
-        thread: Option<Thread>,
+        /// Only if this thread executes it.
+        thread: Option<ThreadId>,
     },
 }
 
-/// Where a session is.
 #[derive(Clone, Debug)]
-pub enum State {
+pub enum SessionState {
     /// Before an instruction.
     Paused(Box<Paused>),
     /// At the end of the launch.
-    Ended(Box<Ended>),
+    Ended(Box<EndedLaunch>),
 }
 
 /// A launch that has ended.
 #[derive(Clone, Debug)]
-pub struct Ended {
-    /// The machine with what the launch left in its buffers.
+pub struct EndedLaunch {
+    /// The machine, with the buffers as the launch left them.
     pub machine: Machine,
-    /// What came of it.
     pub report: Report,
 }
 
-/// A launch under control.
+/// A launch that can be paused and resumed.
 #[derive(Clone, Debug)]
 pub struct Session<'m> {
     start: Machine,
     module: &'m Module,
     kernel: String,
     config: LaunchConfig,
-    state: State,
+    state: SessionState,
 }
 
 impl<'m> Session<'m> {
     /// Prepares a launch and pauses before its first instruction.
     ///
-    /// The machine is copied: what the launch writes is seen in [`State`] only.
+    /// The machine is copied: writes of the launch are visible in [`SessionState`] only.
     ///
     /// # Errors
     ///
-    /// What [`Machine::launch`] refuses, and every schedule but the deterministic one.
+    /// As [`Machine::launch`]; also every schedule except the deterministic one.
     pub fn new(
         machine: &Machine,
         module: &'m Module,
@@ -88,7 +87,7 @@ impl<'m> Session<'m> {
             | Schedule::Independent { .. }
             | Schedule::Adversarial { .. } => {
                 return Err(LaunchError::Unavailable(
-                    "stepping in another schedule than the deterministic one",
+                    "stepping with a schedule other than the deterministic one",
                 ));
             }
         }
@@ -97,36 +96,37 @@ impl<'m> Session<'m> {
         Ok(Self { start, module, kernel, config, state })
     }
 
-    /// Where it is.
     #[must_use]
-    pub fn state(&self) -> &State {
+    pub fn state(&self) -> &SessionState {
         &self.state
     }
 
-    /// Goes on from where it is. At the end only [`Until::Step`] leads anywhere: back.
+    /// Continues from the current state. At the end only [`PausePoint::Step`] has an effect: it goes back.
     ///
     /// # Errors
     ///
-    /// None that [`Session::new`] did not give already.
-    pub fn run(&mut self, until: &Until) -> Result<&State, LaunchError> {
+    /// Only those that [`Session::new`] already returned.
+    pub fn run(&mut self, until: &PausePoint) -> Result<&SessionState, LaunchError> {
         let from = match &self.state {
-            State::Paused(paused) => paused.step() + 1,
-            State::Ended(_) if matches!(until, Until::Step(_)) => 0,
-            State::Ended(_) => return Ok(&self.state),
+            SessionState::Paused(paused) => paused.step() + 1,
+            SessionState::Ended(_) if matches!(until, PausePoint::Step(_)) => 0,
+            SessionState::Ended(_) => return Ok(&self.state),
         };
         let watch = match until {
-            Until::End => Watch { from, stops: Stops::Never, ..first_step().at(u64::MAX) },
-            Until::Step(step) => first_step().at(*step),
-            Until::Instruction(thread) => {
-                let thread = Some(*thread);
-                Watch { from, stops: Stops::Always, thread, ..first_step().at(u64::MAX) }
+            PausePoint::End => {
+                Watch { from, stops: PauseFilter::Never, ..first_step().at(u64::MAX) }
             }
-            Until::PtxLine { line, thread } => {
+            PausePoint::Step(step) => first_step().at(*step),
+            PausePoint::Instruction(thread) => {
+                let thread = Some(*thread);
+                Watch { from, stops: PauseFilter::Always, thread, ..first_step().at(u64::MAX) }
+            }
+            PausePoint::PtxLine { line, thread } => {
                 let program = self.program()?;
                 let stops = starts(&program, |pc| program.place(self.module, pc).0.line == *line);
                 Watch { from, stops, thread: *thread, ..first_step().at(u64::MAX) }
             }
-            Until::SourceLine { file, line, thread } => {
+            PausePoint::SourceLine { file, line, thread } => {
                 let program = self.program()?;
                 let stops = starts(&program, |pc| {
                     let found = program.place(self.module, pc).1;
@@ -143,9 +143,9 @@ impl<'m> Session<'m> {
     ///
     /// # Errors
     ///
-    /// None that [`Session::new`] did not give already.
-    pub fn restart(&mut self) -> Result<&State, LaunchError> {
-        self.run(&Until::Step(0))
+    /// Only those that [`Session::new`] already returned.
+    pub fn restart(&mut self) -> Result<&SessionState, LaunchError> {
+        self.run(&PausePoint::Step(0))
     }
 
     fn program(&self) -> Result<Arc<Program>, LaunchError> {
@@ -157,9 +157,16 @@ impl<'m> Session<'m> {
     }
 }
 
-/// Pauses before the very first instruction.
+/// Pauses before the first instruction of the launch.
 fn first_step() -> Watch {
-    Watch { step: 0, from: 0, stops: Stops::Never, thread: None, found: None, recording: None }
+    Watch {
+        step: 0,
+        from: 0,
+        stops: PauseFilter::Never,
+        thread: None,
+        found: None,
+        recording: None,
+    }
 }
 
 impl Watch {
@@ -168,11 +175,11 @@ impl Watch {
     }
 }
 
-/// The instructions of a line whose predecessor belongs to another one.
-fn starts(program: &Program, is_there: impl Fn(u32) -> bool) -> Stops {
+/// The instructions of a line whose predecessor belongs to another line.
+fn starts(program: &Program, is_there: impl Fn(u32) -> bool) -> PauseFilter {
     let there: Vec<bool> = (0..program.ops.len() as u32).map(is_there).collect();
     let first = |pc: usize| there[pc] && (pc == 0 || !there[pc - 1]);
-    Stops::At((0..there.len()).map(first).collect())
+    PauseFilter::At((0..there.len()).map(first).collect())
 }
 
 fn run(
@@ -181,11 +188,13 @@ fn run(
     kernel: &str,
     config: &LaunchConfig,
     watch: Watch,
-) -> Result<State, LaunchError> {
+) -> Result<SessionState, LaunchError> {
     let mut machine = start.clone();
     let mut done = machine.watched_launch(module, kernel, config, Some(watch))?;
     Ok(match done.found.take() {
-        Some(found) => State::Paused(Box::new(Paused::new(machine, module, done, found, config))),
-        None => State::Ended(Box::new(Ended { machine, report: done.report })),
+        Some(found) => {
+            SessionState::Paused(Box::new(Paused::new(machine, module, done, found, config)))
+        }
+        None => SessionState::Ended(Box::new(EndedLaunch { machine, report: done.report })),
     })
 }

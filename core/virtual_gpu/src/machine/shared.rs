@@ -1,4 +1,4 @@
-//! A block's own memory: each variable stands apart in the address window, packed in storage.
+//! Shared memory of a block: variables are apart in the address window and packed in storage.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,11 @@ use super::super::lower::Program;
 use super::super::lower::code::Object;
 use super::super::lower::variable;
 use super::super::module::Module;
-use super::content::{MASKED, mask_words};
-use super::parts::Parts;
+use super::byte_init_mask::ByteInitMask;
+use super::region_bytes::{MASKED, mask_words};
 
-/// Addresses of two variables differ in these bits and above; below are offsets in storage, which decide the bank.
+/// The addresses of two variables differ in these bits and above; the bits below are offsets in storage, which decide
+/// the bank.
 const SPACING_BITS: u32 = 20;
 
 /// One variable.
@@ -21,21 +22,21 @@ pub(super) struct SharedVariable {
     pub(super) end: u32,
 }
 
-/// All shared variables of a kernel.
+/// The shared variables of a kernel.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SharedLayout {
     pub(super) variables: Vec<SharedVariable>,
     pub(super) address_of: BTreeMap<Object, u64>,
-    /// Bytes that the kernel itself declares.
+    /// Static shared memory in bytes.
     pub(super) fixed_bytes: u32,
     pub(super) bytes: u32,
 }
 
-/// No GPU has more shared memory in a block; offsets stay below the spacing.
+/// The largest shared memory of a block in bytes, above that of any GPU; offsets stay below the spacing.
 pub(super) const LARGEST: u64 = 1 << SPACING_BITS;
 
 impl SharedLayout {
-    /// Lays out what the program needs, with `dynamic` bytes for arrays that the launch sizes.
+    /// Lays out the variables of a program, with `dynamic` bytes for arrays that the launch sizes.
     pub(super) fn new(module: &Module, program: &Program, dynamic: u32) -> Option<Self> {
         let mut layout = Self::default();
         let mut end = 0_u64;
@@ -76,7 +77,7 @@ impl SharedLayout {
 
     fn push(&mut self, name: &str, start: u32, end: u32, objects: &[Object]) -> Option<()> {
         let number = self.variables.len() as u64;
-        // Number zero stays free, so that small numbers are no addresses.
+        // Index zero is not used, so that small integers are not valid addresses.
         let address = (number + 1) << SPACING_BITS | u64::from(start);
         if address >> 32 != 0 {
             return None;
@@ -97,7 +98,7 @@ impl SharedLayout {
         (offset >= variable.start && offset + bytes <= variable.end).then_some(offset as usize)
     }
 
-    /// What the addresses of a variable have in common above its offsets, and which offsets are its own.
+    /// The address bits of a variable above its offsets, and the range of its offsets.
     #[inline]
     pub(super) fn variable_of(&self, address: u32) -> Option<(u32, std::ops::Range<u32>)> {
         let number = (address >> SPACING_BITS).wrapping_sub(1);
@@ -105,7 +106,7 @@ impl SharedLayout {
         Some((address >> SPACING_BITS << SPACING_BITS, variable.start..variable.end))
     }
 
-    /// The address of an offset in storage, where a variable is.
+    /// The address of an offset in storage, if a variable contains it.
     pub(super) fn address(&self, offset: usize) -> u64 {
         let offset = offset as u64;
         let inside = |v: &SharedVariable| (u64::from(v.start)..u64::from(v.end)).contains(&offset);
@@ -113,14 +114,16 @@ impl SharedLayout {
         (number + 1) << SPACING_BITS | offset
     }
 
-    /// What an address that is wrong was probably meant to be in.
+    /// A description of an invalid address, with the variable that it was probably meant for.
     pub(super) fn describe(&self, address: u64, bytes: u32) -> (Option<String>, String) {
         let number = (address >> SPACING_BITS).wrapping_sub(1);
         let found = usize::try_from(number).ok().and_then(|number| self.variables.get(number));
         let Some(variable) = found else {
             return (
                 None,
-                format!("{bytes} bytes of shared memory at {address:#x}, where nothing is"),
+                format!(
+                    "{bytes} bytes of shared memory at {address:#x}, outside of every variable"
+                ),
             );
         };
         let offset = (address & ((1 << SPACING_BITS) - 1)) as i64 - i64::from(variable.start);
@@ -132,23 +135,23 @@ impl SharedLayout {
     }
 }
 
-/// The shared memory of one block, with a bit for each byte that was written.
+/// The shared memory of one block, with one initialisation bit per byte.
 ///
 /// Accesses of 1, 2, 4 or 8 bytes are aligned to their size and end within the bytes: the caller has checked.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SharedMemory {
     pub(super) words: Vec<u32>,
-    written: Vec<u64>,
-    parts: Parts,
+    initialised: Vec<u64>,
+    init_mask: ByteInitMask,
 }
 
 impl SharedMemory {
-    /// Zeros that nothing wrote.
+    /// Uninitialised memory, with zeros as its bytes.
     pub(super) fn new(bytes: usize) -> Self {
         Self {
             words: vec![0; bytes.div_ceil(4)],
-            written: vec![0; bytes.div_ceil(MASKED)],
-            parts: Parts::default(),
+            initialised: vec![0; bytes.div_ceil(MASKED)],
+            init_mask: ByteInitMask::default(),
         }
     }
 
@@ -163,7 +166,7 @@ impl SharedMemory {
         }
     }
 
-    /// Writes up to eight bytes; what is known about them stays.
+    /// Writes up to eight bytes; their initialisation does not change.
     #[inline]
     pub(super) fn write(&mut self, offset: usize, bytes: usize, value: u64) {
         let word = &mut self.words[offset / 4];
@@ -181,70 +184,71 @@ impl SharedMemory {
         }
     }
 
-    /// One bit for each of up to sixteen bytes that was written, the first one lowest.
+    /// The initialisation bits of up to sixteen bytes, the first byte in the lowest bit.
     #[inline]
-    pub(super) fn written_bits(&self, offset: usize, bytes: usize) -> u32 {
-        (self.written[offset / MASKED] >> (offset % MASKED)) as u32 & u32::MAX >> (32 - bytes)
+    pub(super) fn init_bits(&self, offset: usize, bytes: usize) -> u32 {
+        (self.initialised[offset / MASKED] >> (offset % MASKED)) as u32 & u32::MAX >> (32 - bytes)
     }
 
-    /// Whether any of up to sixteen bytes was written. A value of which a part is known may be padded.
+    /// Whether any of up to sixteen bytes is initialised: the other bytes of a value may be padding.
     #[inline]
-    pub(super) fn written(&self, offset: usize, bytes: usize) -> bool {
-        self.written_bits(offset, bytes) != 0
+    pub(super) fn is_any_initialised(&self, offset: usize, bytes: usize) -> bool {
+        self.init_bits(offset, bytes) != 0
     }
 
-    /// Remembers that up to sixteen bytes were written.
+    /// Marks up to sixteen bytes as initialised.
     #[inline]
-    pub(super) fn mark_written(&mut self, offset: usize, bytes: usize) {
-        self.written[offset / MASKED] |= u64::from(u32::MAX >> (32 - bytes)) << (offset % MASKED);
+    pub(super) fn mark_initialised(&mut self, offset: usize, bytes: usize) {
+        self.initialised[offset / MASKED] |=
+            u64::from(u32::MAX >> (32 - bytes)) << (offset % MASKED);
     }
 
-    /// Whether all bytes of a range were written.
+    /// Whether all bytes of a range are initialised.
     #[inline]
-    pub(super) fn is_range_written(&self, start: usize, end: usize) -> bool {
+    pub(super) fn is_range_initialised(&self, start: usize, end: usize) -> bool {
         // A loop is inlined where warps are stepped, the closure of an iterator is not.
         for (word, bits) in mask_words(start, end) {
-            if self.written[word] & bits != bits {
+            if self.initialised[word] & bits != bits {
                 return false;
             }
         }
         true
     }
 
-    /// Remembers that all bytes of a range were written.
+    /// Marks a range of bytes as initialised.
     #[inline]
-    pub(super) fn mark_range(&mut self, start: usize, end: usize) {
+    pub(super) fn mark_range_initialised(&mut self, start: usize, end: usize) {
         for (word, bits) in mask_words(start, end) {
-            self.written[word] |= bits;
+            self.initialised[word] |= bits;
         }
     }
 
-    /// Forgets that up to sixteen bytes were written: what was stored there is a value that nothing wrote.
-    pub(super) fn mark_unwritten(&mut self, offset: usize, bytes: usize) {
-        self.written[offset / MASKED] &=
+    /// Marks up to sixteen bytes as uninitialised, after a store of an uninitialised value.
+    pub(super) fn mark_uninitialised(&mut self, offset: usize, bytes: usize) {
+        self.initialised[offset / MASKED] &=
             !(u64::from(u32::MAX >> (32 - bytes)) << (offset % MASKED));
-        if !self.parts.is_empty() {
-            self.parts.clear(offset as u32..(offset + bytes) as u32, 1);
+        if !self.init_mask.is_empty() {
+            self.init_mask.clear(offset as u32..(offset + bytes) as u32, 1);
         }
     }
 
-    /// Remembers which bits of up to eight bytes were not written, some of which were.
-    pub(super) fn mark_in_part(&mut self, offset: usize, bytes: usize, unknown: u64) {
-        self.mark_unwritten(offset, bytes);
+    /// Records the uninitialised bits of up to eight bytes, some of which are initialised.
+    pub(super) fn mark_partly_initialised(&mut self, offset: usize, bytes: usize, unknown: u64) {
+        self.mark_uninitialised(offset, bytes);
         for byte in 0..bytes {
             match (unknown >> (8 * byte)) as u8 {
-                0 => self.mark_written(offset + byte, 1),
-                unknown => self.parts.set((offset + byte) as u32, 0, Some(unknown)),
+                0 => self.mark_initialised(offset + byte, 1),
+                unknown => self.init_mask.set((offset + byte) as u32, 0, Some(unknown)),
             }
         }
     }
 
-    /// What is unknown of up to eight bytes, if that is known bit by bit.
-    pub(super) fn unknown_in_part(&self, offset: usize, bytes: usize) -> Option<u64> {
-        if self.parts.is_empty() {
+    /// The uninitialised bits of up to eight bytes, if they are recorded bit by bit.
+    pub(super) fn uninitialised_bits(&self, offset: usize, bytes: usize) -> Option<u64> {
+        if self.init_mask.is_empty() {
             return None;
         }
-        let written = self.written_bits(offset, bytes);
-        self.parts.unknown(offset as u32, 0, bytes as u32, written)
+        let written = self.init_bits(offset, bytes);
+        self.init_mask.uninitialised_bits(offset as u32, 0, bytes as u32, written)
     }
 }

@@ -1,4 +1,4 @@
-//! Registers that the machine fills, and questions about addresses.
+//! Special registers, and queries of the state space of an address.
 
 use super::super::isa::memory::Space;
 use super::super::isa::special_register::{Axis, Single, SpecialRegister, Triple};
@@ -7,7 +7,7 @@ use super::memory::{LOCAL_WINDOW, RegionKind, SHARED_WINDOW, WINDOW_BYTES};
 use super::run::Worker;
 use super::warp::{Frame, LANES};
 
-/// What a value's bank is.
+/// The register bank of a special register.
 fn bank(register: SpecialRegister) -> Bank {
     match register.scalar().bits() {
         1 => Bank::Predicates,
@@ -65,7 +65,7 @@ fn value(worker: &Worker<'_, '_>, register: SpecialRegister, lane: u32) -> u64 {
 
 fn one(worker: &Worker<'_, '_>, single: Single, lane: u32) -> u64 {
     let bit = 1_u32 << lane;
-    // A warp instruction is a tick of the clock, at one for each nanosecond.
+    // The clock advances by one per warp instruction, at one tick per nanosecond.
     let clock = worker.launch.steps;
     let multiprocessors = u64::from(worker.launch.shape.multiprocessors.max(1));
     let warps = u64::from(worker.launch.shape.warps_per_multiprocessor);
@@ -103,7 +103,7 @@ fn one(worker: &Worker<'_, '_>, single: Single, lane: u32) -> u64 {
     }
 }
 
-/// Whether a register differs from one moment to the next.
+/// Whether the value of a special register changes with time.
 pub(super) const fn is_clock(register: SpecialRegister) -> bool {
     matches!(
         register,

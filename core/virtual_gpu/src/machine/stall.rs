@@ -1,33 +1,35 @@
-//! Warps that do the same for ever: a launch in which nobody changes anything any more need not run to its limit.
+//! Detection of launches that make no progress, so that they need not run to their limit.
 //!
-//! What a warp does follows from its registers, its own memory, and where its lanes are, as long as nothing else changes:
-//! memory, barriers, the clock that it reads. So a warp that comes back to a state without such a change in between goes
-//! on in a circle, and if all that can go on do, and the others wait for them, no step will ever differ. A kernel that
-//! makes progress, however slowly, counts something or writes something, and is never in the same state again. In orders
-//! of lanes that chance decides, and on several threads, nothing follows from a state: there the limit of steps remains.
+//! The behaviour of a warp follows from its registers, its local memory and the positions of its lanes, as long as
+//! nothing else changes: memory, barriers, the clock that it reads. A warp that returns to an earlier state without
+//! such a change repeats the same steps for ever. If every warp that can run does so and the others wait for them,
+//! the launch never ends. A kernel that makes progress, however slowly, changes a counter or memory, and is never
+//! in the same state again. The check does not apply to random orders of lanes and to several host threads; the
+//! limit of steps ends these.
 
 use super::local::LocalMemory;
 use super::warp::{Registers, Split, SplitState, Warp};
 
-/// Turns without a change after which a warp's state is kept for the first time.
+/// Turns without a change after which the state of a warp is saved for the first time.
 const PATIENCE: u32 = 4;
 
-/// How long a warp has seen no change, and the state in which it was.
+/// The number of turns since a warp last observed a change, and a saved state.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stall {
-    /// Changes of the launch when the count began.
+    /// The number of changes of the launch when counting began.
     changes: u64,
     turns: u32,
-    /// Turns after which the state is kept anew: twice as many each time, so that circles of any length are found.
+    /// The number of turns after which the state is saved again; it doubles each time, so that cycles of any length
+    /// are found.
     next: u32,
     saved: Option<Box<Saved>>,
-    /// Whether it was in the same state twice.
-    circles: bool,
-    /// Whether it looked at what others write on the way.
+    /// Whether the warp was in the same state twice.
+    repeats: bool,
+    /// Whether the warp polled memory in between.
     polls: bool,
 }
 
-/// A state of a warp.
+/// A saved state of a warp.
 #[derive(Clone, Debug)]
 struct Saved {
     registers: Registers,
@@ -35,17 +37,17 @@ struct Saved {
     splits: Vec<Split>,
 }
 
-/// What a circle is about.
+/// The kind of a repeated state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Circle {
-    /// It looks at what others write.
-    Waits,
-    /// It looks at nothing but its own values.
+pub(super) enum RepeatedState {
+    /// The warp polls memory that other threads may write.
+    Polls,
+    /// The warp reads only its own registers and local memory.
     Spins,
 }
 
 impl Warp {
-    /// The end of a turn after which the warp can go on.
+    /// Records the end of a turn after which the warp can run.
     pub(super) fn observe(&mut self, changes: u64, polled: bool) {
         let stall = &mut self.stall;
         if stall.changes != changes {
@@ -53,7 +55,7 @@ impl Warp {
             return;
         }
         stall.polls |= polled;
-        if stall.circles {
+        if stall.repeats {
             return;
         }
         stall.turns = stall.turns.saturating_add(1);
@@ -62,7 +64,7 @@ impl Warp {
             && saved.local == self.local
             && saved.registers.holds_the_same(&self.registers)
         {
-            stall.circles = true;
+            stall.repeats = true;
             stall.saved = None;
             return;
         }
@@ -77,15 +79,19 @@ impl Warp {
         }
     }
 
-    /// Whether the warp goes on in a circle, as long as nothing changes.
-    pub(super) fn circle(&self, changes: u64) -> Option<Circle> {
-        let circles = self.stall.circles && self.stall.changes == changes;
-        circles.then_some(if self.stall.polls { Circle::Waits } else { Circle::Spins })
+    /// The repeated state of the warp, if it is in one and nothing changed since.
+    pub(super) fn repeated_state(&self, changes: u64) -> Option<RepeatedState> {
+        let circles = self.stall.repeats && self.stall.changes == changes;
+        circles.then_some(if self.stall.polls {
+            RepeatedState::Polls
+        } else {
+            RepeatedState::Spins
+        })
     }
 }
 
-/// Whether lanes are at the same places, and those that can run have used up as many rounds more than each other. Lanes
-/// that wait use up none, however often the others have their turn.
+/// Whether lanes are at the same positions, and the rounds of the lanes that can run differ by the same amount. Lanes
+/// that wait use no rounds, however often the others run.
 fn same_places(before: &[Split], now: &[Split]) -> bool {
     let runs = |split: &&Split| split.state == SplitState::Ready;
     let least =

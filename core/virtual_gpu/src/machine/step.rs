@@ -1,4 +1,5 @@
-//! Steps a warp: one split at a time, deepest call and smallest program counter first; splits that meet merge.
+//! Execution of a warp: one split at a time, deepest call and smallest program counter first. Splits with equal
+//! positions merge.
 
 use std::cmp::Reverse;
 
@@ -8,14 +9,14 @@ use multiversion::target::selected_target;
 use super::super::lower::code::{Code, Op, Slot};
 use super::compute::Fused;
 use super::fault::{FaultKind, Finding};
-use super::order::Order;
 use super::run::Worker;
+use super::turn_order::TurnOrder;
 use super::warp::{Frame, Split, SplitState};
 use super::{compute, special};
 
 /// Why a split stopped.
 pub(super) enum Stop {
-    /// Another split is to be chosen, maybe the same.
+    /// Another split must be chosen, possibly the same one.
     Choose,
     /// The turn of the warp is over.
     Budget,
@@ -23,24 +24,24 @@ pub(super) enum Stop {
     Launch,
 }
 
-/// What became of a warp's turn.
+/// The result of a warp's turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// It can go on.
+    /// The warp can continue.
     Ready,
-    /// All its lanes wait.
+    /// All lanes wait.
     Waiting,
-    /// All its lanes have ended.
+    /// All lanes have exited.
     Ended,
 }
 
-/// Steps a split until it must stop; compiled for the vectors of processors since 2013, and for whatever else the build
-/// is for. A third copy for AVX-512 was tried: it took as long to compile again and was not seen to be faster.
+/// Steps a split until it must stop; compiled for the vector instructions of processors since 2013, and for the
+/// target of the build. A third copy for AVX-512 took as long to compile again and was not measurably faster.
 #[multiversion(targets("x86_64+avx+avx2+bmi1+bmi2+fma+lzcnt+popcnt"))]
 fn run(worker: &mut Worker<'_, '_>, split: &mut Split, stop_at: u32) -> Stop {
-    let fused = const { Fused::of(selected_target!()) };
+    let fused = const { Fused::from_features(selected_target!()) };
     let program = worker.launch.program;
-    // Steps that neither the warp nor the launch knows of yet.
+    // Steps that are not yet added to the warp and the launch.
     let mut taken = 0;
     let mut left = worker.budget;
     loop {
@@ -58,7 +59,7 @@ fn run(worker: &mut Worker<'_, '_>, split: &mut Split, stop_at: u32) -> Stop {
         }
         let pc = split.pc;
         if worker.may_run(program.hot[pc as usize]) {
-            let done = worker.straight(split, stop_at, left);
+            let done = worker.run_fast_registers(split, stop_at, left);
             if done != 0 {
                 taken += done;
                 left -= i64::from(done);
@@ -85,14 +86,14 @@ fn run(worker: &mut Worker<'_, '_>, split: &mut Split, stop_at: u32) -> Stop {
             && mask == split.mask
             && worker.warp.splits.is_empty()
         {
-            // All lanes that there are go there.
+            // All active lanes branch.
             split.pc = target;
             continue;
         }
         let done = if let Code::Load { .. } = op.code {
-            worker.quick_load(pc, op, &split.frame, mask)
+            worker.load_fast_32(pc, op, &split.frame, mask)
         } else if let Code::Store { .. } = op.code {
-            worker.quick_store(pc, op, &split.frame, mask)
+            worker.store_fast_32(pc, op, &split.frame, mask)
         } else {
             let approximation = worker.launch.approximation;
             let mut lanes = worker.lanes(split.frame, mask);
@@ -104,7 +105,7 @@ fn run(worker: &mut Worker<'_, '_>, split: &mut Split, stop_at: u32) -> Stop {
         }
         worker.take_steps(taken);
         taken = 0;
-        if !says_itself(op.code) {
+        if !is_invisible_to_others(op.code) {
             worker.launch.changes += 1;
         }
         if let Some(stop) = worker.other(op, split, mask) {
@@ -118,14 +119,14 @@ fn run(worker: &mut Worker<'_, '_>, split: &mut Split, stop_at: u32) -> Stop {
 }
 
 impl Worker<'_, '_> {
-    /// Counts steps of the launch, which are taken from the turn of the warp.
+    /// Adds steps to the launch and subtracts them from the turn of the warp.
     #[inline(always)]
     fn take_steps(&mut self, taken: u32) {
         self.budget -= i64::from(taken);
         self.launch.steps += u64::from(taken);
     }
 
-    /// Runs until the budget is spent or no split can go on.
+    /// Runs until the budget is spent or no split can continue.
     pub(super) fn turn(&mut self) -> Turn {
         loop {
             self.merge();
@@ -141,7 +142,7 @@ impl Worker<'_, '_> {
             let mut split = self.warp.splits.swap_remove(index);
             split.state = SplitState::Ready;
             if !self.forced
-                && let Some(some) = self.launch.order.part(split.mask)
+                && let Some(some) = self.launch.order.split_lanes(split.mask)
             {
                 let mut others = split.clone();
                 others.mask = split.mask & !some;
@@ -163,7 +164,7 @@ impl Worker<'_, '_> {
         }
     }
 
-    /// Splits at the same place become one.
+    /// Merges splits at the same position.
     fn merge(&mut self) {
         let splits = &mut self.warp.splits;
         let mut first = 0;
@@ -196,17 +197,17 @@ impl Worker<'_, '_> {
         };
         let mut splits = self.warp.splits.iter().enumerate().filter(|(_, split)| can_run(split));
         match &self.launch.order {
-            Order::Fixed => splits
+            TurnOrder::Fixed => splits
                 .min_by_key(|(_, split)| (split.rounds, Reverse(split.callers.len()), split.pc))
                 .map(|(index, _)| index),
-            Order::Seeded(_) => {
+            TurnOrder::Seeded(_) => {
                 let count = splits.clone().count();
                 splits.nth(self.launch.order.pick(0, count)).map(|(index, _)| index)
             }
         }
     }
 
-    /// The next place at which another split waits to be met.
+    /// The next position at which another split waits to reconverge.
     fn meeting_point(&self, split: &Split) -> u32 {
         let others = self.warp.splits.iter();
         others
@@ -217,18 +218,18 @@ impl Worker<'_, '_> {
             .unwrap_or(u32::MAX)
     }
 
-    /// The lanes whose guard holds.
+    /// The lanes whose guard is true.
     fn guarded(&mut self, pc: u32, guard: Slot, split: &Split) -> u32 {
         let lanes = self.lanes(split.frame, split.mask);
         let (holds, undefined) = (lanes.predicate(guard), lanes.predicate_undefined(guard));
         let undefined = undefined & split.mask;
         if undefined != 0 {
-            self.report_undefined(pc, undefined, "the predicate that decides");
+            self.report_undefined(pc, undefined, "the guard predicate");
         }
         holds & split.mask
     }
 
-    /// What is not about registers alone; something if another split must be chosen.
+    /// Executes an operation that is not about registers alone; returns a stop if another split must be chosen.
     fn other(&mut self, op: &Op, split: &mut Split, mask: u32) -> Option<Stop> {
         let pc = split.pc;
         let frame = split.frame;
@@ -289,7 +290,7 @@ impl Worker<'_, '_> {
                 self.launch.order_memory();
                 self.race_fence(mask, order, scope);
             }
-            // What concerns registers alone was done before.
+            // Operations on registers are executed elsewhere.
             Code::Hint
             | Code::Integer(_)
             | Code::Extended(_)
@@ -312,7 +313,7 @@ impl Worker<'_, '_> {
         None
     }
 
-    /// Lanes whose guard forbids an operation that waits go on alone.
+    /// Lanes whose guard disables an operation that waits continue as a split of their own.
     fn separate(&mut self, split: &mut Split, mask: u32) -> bool {
         let rest = split.mask & !mask;
         if rest == 0 {
@@ -332,7 +333,7 @@ impl Worker<'_, '_> {
             let several = !self.warp.splits.is_empty();
             let passes = target > split.pc;
             split.pc = target;
-            // Others may wait before the target.
+            // Other splits may wait before the target.
             return (several && passes).then_some(Stop::Choose);
         }
         if let Some(counts) = self.launch.count(split.pc) {
@@ -352,7 +353,7 @@ impl Worker<'_, '_> {
         let lanes = self.lanes(split.frame, mask);
         let (index, undefined) = (lanes.word(op.a), lanes.word_undefined(op.a) & mask);
         if undefined != 0 {
-            self.report_undefined(pc, undefined, "the index of a branch");
+            self.report_undefined(pc, undefined, "the index of an indexed branch");
         }
         let (start, count) = (op.immediate as usize, op.b.index());
         let mut left = mask;
@@ -385,7 +386,7 @@ impl Worker<'_, '_> {
         Stop::Choose
     }
 
-    /// Lanes end.
+    /// Lanes exit.
     pub(super) fn exit(&mut self, split: &mut Split, mask: u32) -> Stop {
         self.end_copies(mask);
         self.launch.changes += 1;
@@ -415,15 +416,15 @@ impl Worker<'_, '_> {
         Stop::Choose
     }
 
-    /// The frame of a kernel's threads.
+    /// The frame of a kernel's entry.
     pub(super) fn first_frame(local_end: u32, function: super::super::module::FunctionId) -> Frame {
         let local = super::super::lower::FIRST_FRAME;
         Frame { function, local, local_end, ..Frame::default() }
     }
 }
 
-/// Operations that change nothing which others can find out, or that count it where they do.
-fn says_itself(code: Code) -> bool {
+/// Operations without an effect that other warps can observe, or that count the change themselves.
+fn is_invisible_to_others(code: Code) -> bool {
     if let Code::Special(register) = code {
         return !special::is_clock(register);
     }

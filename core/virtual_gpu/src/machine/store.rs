@@ -1,12 +1,12 @@
-//! Stores: values go to memory lane by lane, in order.
+//! Stores: values are written to memory lane by lane, in order.
 
 use super::super::cost::Direction;
 use super::super::isa::memory::Ordering;
 use super::super::isa::scalar::ScalarType;
 use super::super::lower::code::{Code, Op};
 use super::access::{Moved, Part, Spaces};
-use super::local::Known;
-use super::partial::{Unknown, Width};
+use super::local::Initialisation;
+use super::register_init_mask::{RegisterWidth, UninitialisedBits};
 use super::run::Worker;
 use super::warp::Frame;
 
@@ -32,13 +32,13 @@ impl Worker<'_, '_> {
             if undefined & mask == 0 {
                 continue;
             }
-            let width = if from_doubles { Width::Double } else { Width::Word };
-            let unknown = lanes.unknown(slot, width);
+            let width = if from_doubles { RegisterWidth::Double } else { RegisterWidth::Word };
+            let unknown = lanes.uninitialised_bits(slot, width);
             let bits = unknown.bits.map(|bits| bits & value_mask);
-            // What is cut off need not be known.
+            // Truncated bits need not be initialised.
             moved.undefined[index] &= super::lanes::bits(|lane| bits[lane] != 0);
-            let parts = moved.parts.get_or_insert_with(|| Box::new([Unknown::NOTHING; 8]));
-            parts[index] = Unknown { bits, copied: unknown.copied };
+            let parts = moved.parts.get_or_insert_with(|| Box::new([UninitialisedBits::NONE; 8]));
+            parts[index] = UninitialisedBits { bits, copied: unknown.copied };
         }
         let part = Part { pc, addresses: &addresses, mask, element, count };
         if spaces.global != 0 && access.ordering != Ordering::Weak {
@@ -48,7 +48,7 @@ impl Worker<'_, '_> {
         self.put(&part, &spaces, frame, &moved);
     }
 
-    /// Stores to whatever memory each lane means.
+    /// Stores to the state space of each lane.
     pub(super) fn put(&mut self, part: &Part<'_>, spaces: &Spaces, frame: Frame, moved: &Moved) {
         if spaces.global != 0 {
             self.store_global(&Part { mask: spaces.global, ..*part }, moved);
@@ -64,12 +64,13 @@ impl Worker<'_, '_> {
     fn store_global(&mut self, part: &Part<'_>, moved: &Moved) {
         self.count_global(part, false);
         let element = part.element as usize;
-        // What is undefined in part may be padding that is copied along, also between bit-fields; the whole is no output.
+        // A partly initialised value may be padding that is copied, also between bit-fields; the whole is not an
+        // output.
         let copied = moved.parts.as_ref().map_or([0; 8], |parts| parts.map(|part| part.copied));
         let undefined = moved.undefined[..part.count].iter().zip(copied);
         let undefined = undefined.fold(part.mask, |all, (bits, copied)| all & bits & !copied);
         if undefined != 0 {
-            self.report_undefined(part.pc, undefined, "what is stored to global memory");
+            self.report_undefined(part.pc, undefined, "the value stored to global memory");
         }
         for lane in part.lanes() {
             let Some(place) = self.place_global(part, lane) else { continue };
@@ -84,9 +85,9 @@ impl Worker<'_, '_> {
                 for (bytes, written) in moved.bytes(index, lane, element) {
                     let start = start + bytes.start;
                     if written {
-                        content.mark_written(start, bytes.len());
+                        content.mark_initialised(start, bytes.len());
                     } else {
-                        content.mark_unwritten(start, bytes.len());
+                        content.mark_uninitialised(start, bytes.len());
                     }
                 }
             }
@@ -104,9 +105,9 @@ impl Worker<'_, '_> {
                 shared.write(start, element, moved.values[index][lane]);
                 let all = u64::MAX >> (64 - 8 * element);
                 match moved.unknown(index, lane) & all {
-                    0 => shared.mark_written(start, element),
-                    unknown if unknown == all => shared.mark_unwritten(start, element),
-                    unknown => shared.mark_in_part(start, element, unknown),
+                    0 => shared.mark_initialised(start, element),
+                    unknown if unknown == all => shared.mark_uninitialised(start, element),
+                    unknown => shared.mark_partly_initialised(start, element, unknown),
                 }
             }
         }
@@ -120,9 +121,9 @@ impl Worker<'_, '_> {
                 let start = offset + index as u32 * part.element;
                 let all = u64::MAX >> (64 - 8 * part.element);
                 let known = match moved.unknown(index, lane) & all {
-                    0 => Known::All,
-                    unknown if unknown == all => Known::Nothing,
-                    unknown => Known::AllBut(unknown),
+                    0 => Initialisation::All,
+                    unknown if unknown == all => Initialisation::None,
+                    unknown => Initialisation::AllBut(unknown),
                 };
                 let value = moved.values[index][lane];
                 self.warp.local.write(lane, start, part.element, value, known);

@@ -1,4 +1,4 @@
-//! What the lanes of a warp do together: they wait until all that the mask names are there.
+//! Warp-level operations: lanes wait until all lanes of the mask have arrived.
 
 use super::super::isa::warp::{
     BitReduction, FloatReduction, IntegerReduction, Magnitude, MatchKind, MatchType,
@@ -13,7 +13,7 @@ use super::run::Worker;
 use super::warp::{Frame, LANES, Split, SplitState};
 
 impl Worker<'_, '_> {
-    /// True if the split waits; else the operation is done.
+    /// Returns true if the split waits, false if the operation is executed.
     pub(super) fn warp_wide(&mut self, op: &Op, split: &mut Split) -> bool {
         let pc = split.pc;
         if op.code == Code::Warp(Operation::ActiveMask) {
@@ -32,7 +32,7 @@ impl Worker<'_, '_> {
         let lanes = self.lanes(split.frame, split.mask);
         let all = lanes.word(member_slot);
         let members = all[lane as usize];
-        // Lanes with other masks are groups of their own.
+        // Lanes with other masks form groups of their own.
         let same = super::lanes::bits(|lane| all[lane] == members) & split.mask;
         if same != split.mask {
             let mut rest = split.clone();
@@ -42,7 +42,9 @@ impl Worker<'_, '_> {
         }
         let outside = split.mask & !members;
         if outside != 0 {
-            let text = format!("a lane that the mask {members:#010x} does not name");
+            let text = format!(
+                "the mask {members:#010x} does not name a lane that executes the instruction"
+            );
             self.report(pc, Finding::new(FaultKind::WarpSync, outside.trailing_zeros(), text));
         }
         if members & !self.warp.live != 0 {
@@ -50,8 +52,8 @@ impl Worker<'_, '_> {
         }
         let missing = members & self.warp.live & !split.mask;
         if missing != 0 && !self.forced {
-            // Where lanes part at random, being elsewhere says nothing of a lane.
-            if !self.launch.order.parts_lanes() {
+            // In a random order of lanes, the position of a lane shows nothing.
+            if !self.launch.order.splits_lanes() {
                 self.warp.awaited |= missing & !self.about_to_end();
             }
             split.state = SplitState::WarpSync(members);
@@ -61,7 +63,7 @@ impl Worker<'_, '_> {
         self.warp.awaited &= !split.mask;
         if missing != 0 {
             let text = format!(
-                "the mask {members:#010x} names lanes {missing:#010x}, which are elsewhere"
+                "the mask {members:#010x} names lanes {missing:#010x}, which do not execute this instruction"
             );
             self.report(pc, Finding::new(FaultKind::WarpSync, missing.trailing_zeros(), text));
         }
@@ -69,14 +71,15 @@ impl Worker<'_, '_> {
         false
     }
 
-    /// Groups with masks of their own, each complete, do the operation one after the other.
+    /// Groups with masks of their own, each complete, execute the operation one after the other.
     fn divided(&mut self, op: &Op, split: &mut Split, rest: Split, members: u32) -> bool {
         let complete = members & self.warp.live == split.mask;
         if complete || self.forced {
             if !complete {
                 self.forced = false;
-                let text =
-                    format!("the mask {members:#010x} does not name the lanes that are here");
+                let text = format!(
+                    "the mask {members:#010x} does not name all lanes that execute the instruction"
+                );
                 let lane = split.mask.trailing_zeros();
                 self.report(split.pc, Finding::new(FaultKind::WarpSync, lane, text));
             }
@@ -85,7 +88,7 @@ impl Worker<'_, '_> {
             self.warp.splits.push(rest);
             return true;
         }
-        // The first group cannot go on alone: let the others try.
+        // The first group cannot proceed alone: try the others.
         let group = split.mask;
         split.mask = rest.mask;
         let mut waiting = rest;
@@ -101,7 +104,8 @@ impl Worker<'_, '_> {
         true
     }
 
-    /// Lanes at `bar.warp.sync` wait for each other wherever each of them is; whether any could go on.
+    /// Releases lanes at `bar.warp.sync`, which wait for each other wherever each of them is; returns whether any was
+    /// released.
     pub(super) fn release_warp_barriers(&mut self) -> bool {
         let program = self.launch.program;
         let mut released = false;
@@ -131,9 +135,10 @@ impl Worker<'_, '_> {
         released
     }
 
-    /// Lanes with nothing left to do but to end. They count as ended, because the scheduler alone decides when they are:
-    /// a mask may name them (CUDA C++ Programming Guide, "Warp Shuffle Functions": all threads named that have not
-    /// ended must execute the operation). Lanes that do something else first are ones that the mask should not name.
+    /// Lanes whose only remaining instruction is an exit. They count as exited, because the scheduler alone decides
+    /// when they exit: a mask may name them (CUDA C++ Programming Guide, "Warp Shuffle Functions": all threads named
+    /// that have not exited must execute the operation). The mask should not name lanes that execute another
+    /// instruction first.
     fn about_to_end(&self) -> u32 {
         let ends = |split: &&Split| {
             split.callers.is_empty() && self.launch.program.ends_at(split.pc as usize)
@@ -141,7 +146,7 @@ impl Worker<'_, '_> {
         self.warp.splits.iter().filter(ends).fold(0, |mask, split| mask | split.mask)
     }
 
-    /// The mask of an operation names lanes that may have exited. Lanes that the block does not have never count.
+    /// Accepts or reports exited lanes in the mask of an operation. Lanes that the block does not have never count.
     #[cold]
     fn name_exited(&mut self, pc: u32, members: u32) {
         let lanes = (self.block.threads - self.warp.index * LANES as u32).min(LANES as u32);
@@ -151,7 +156,7 @@ impl Worker<'_, '_> {
         }
     }
 
-    /// Lanes end; others that wait for them need not any more.
+    /// Lanes exit; lanes that wait for them no longer do.
     pub(super) fn stop_waiting_for(&mut self, ending: u32) {
         let absent = self.warp.awaited & ending;
         self.warp.awaited &= !ending;
@@ -262,7 +267,7 @@ impl Worker<'_, '_> {
         let sources: [s::Source; LANES] =
             std::array::from_fn(|lane| s::shuffle_source(lane as u32, b[lane], c[lane], kind));
         let result = std::array::from_fn(|lane| a[usize::from(sources[lane].lane)]);
-        // What a lane that is not here would give is undefined.
+        // The value from a lane that does not take part is undefined.
         let absent = super::lanes::bits(|lane| mask >> sources[lane].lane & 1 == 0);
         let undefined = absent | super::lanes::bits(|lane| unknown >> sources[lane].lane & 1 == 1);
         lanes.set_word(op.d, &result, undefined | unknown_where);

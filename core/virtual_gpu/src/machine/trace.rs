@@ -1,7 +1,8 @@
-//! What warps of some blocks do, kept while they run: their steps, and beside each access what it costs.
+//! Recording of the steps of some warps, and of the cost of each memory access.
 //!
-//! A warp of such a block gets its steps one by one while they are kept, and some at once while they are not. What an
-//! access costs is told where it is counted. A launch that is not traced pays a look at an empty place for each access.
+//! A warp of a recorded block executes its steps one at a time while they are recorded, and several at once
+//! otherwise. The cost of an access is recorded where it is counted. A launch without a trace pays one test of an
+//! empty option per access.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,27 +12,27 @@ use super::super::cost::{
 };
 use super::run::Worker;
 
-/// Steps of a warp that are kept, at most.
+/// The limit of recorded steps of a warp.
 const MOST: usize = 1 << 13;
 
-/// Steps that are kept from where something begins that was not seen often yet.
+/// Steps that are recorded from the beginning of code that was recorded rarely so far.
 const WINDOW: u32 = 512;
 
-/// An instruction that was kept so often has been seen.
+/// The number of recordings after which an instruction is no longer rare.
 const OFTEN: u32 = 48;
 
-/// Steps that are left out at once.
+/// Steps that are skipped at once.
 const LEFT_OUT: i64 = 64;
 
-/// Steps that the warps of a block keep together, at most.
+/// The limit of recorded steps of all warps of a block.
 const MOST_OF_BLOCK: usize = 1 << 17;
 
 /// The recording of a launch.
 #[derive(Debug)]
 pub(super) struct Tracing {
-    /// By number.
+    /// By block index.
     blocks: Vec<(u64, BlockTrace)>,
-    /// Which of them runs.
+    /// The index of the running block.
     at: Option<usize>,
 }
 
@@ -46,28 +47,28 @@ struct BlockTrace {
 #[derive(Clone, Debug, Default)]
 struct WarpTrace {
     kept: TracedWarp,
-    /// How often each instruction was kept.
+    /// The number of recordings of each instruction.
     seen: HashMap<u32, u32>,
-    /// Steps that are still kept.
+    /// Steps that are still recorded.
     window: u32,
-    /// Whether the last step that was kept is the one that runs.
+    /// Whether the last recorded step is the one that is executing.
     is_open: bool,
     is_behind_gap: bool,
-    /// The step, counted from one, that asked L2 for a line.
+    /// The step, counted from one, that requested each line from L2.
     asked: HashMap<u64, u32>,
 }
 
 impl Tracing {
     pub(super) fn new(wanted: TraceUse, blocks: BlocksRun) -> Self {
         let count = u64::from(wanted.blocks).min(blocks.run);
-        // The middle of each of as many parts of equal size: the first and the last block are often special.
+        // The middle of each of equal parts of the grid: the first and the last block are often special.
         let number = |n| blocks.nth((2 * n + 1) * blocks.run / (2 * count.max(1)));
         let numbers = (0..count).map(number);
         let fresh = |number| (number, BlockTrace::new(wanted));
         Self { blocks: numbers.map(fresh).collect(), at: None }
     }
 
-    /// A block has its turn; whether it is one of those.
+    /// Starts the turn of a block; returns whether it is recorded.
     pub(super) fn enter(&mut self, block: u64) -> bool {
         self.at = self.blocks.iter().position(|(number, _)| *number == block);
         self.at.is_some()
@@ -77,7 +78,7 @@ impl Tracing {
         self.blocks.get_mut(self.at?).map(|(_, block)| block)
     }
 
-    /// A warp is about to execute an instruction; how many steps it gets.
+    /// A warp is about to execute an instruction; returns the number of steps that it may take.
     fn step(&mut self, warp: u32, pc: u32) -> i64 {
         self.block().map_or(LEFT_OUT, |block| block.step(warp as usize, pc))
     }
@@ -110,7 +111,7 @@ impl BlockTrace {
         self.warps[warp].step(pc, most)
     }
 
-    /// Tells of each sector of a request whether L1 or the block's share of L2 has it.
+    /// Classifies each sector of a request: hit in L1, hit in the block's share of L2, or miss.
     fn access(&mut self, warp: usize, sectors: &[u64], cached: CacheAccess) {
         let Some(warp) = self.warps.get_mut(warp) else { return };
         let mut told = TracedAccess::default();
@@ -136,7 +137,8 @@ impl BlockTrace {
     }
 }
 
-/// A line in another order: caches spread lines over their sets so that those of a column do not meet in one.
+/// A permutation of line numbers: caches hash the set index, so that the lines of a matrix column do not share one
+/// set.
 const fn mixed(line: u64) -> u64 {
     let line = line ^ line >> 6;
     line ^ line >> 11
@@ -165,7 +167,7 @@ impl WarpTrace {
         1
     }
 
-    /// Adds to what the last step costs.
+    /// Adds to the cost of the last step.
     fn add(&mut self, more: TracedAccess) {
         let Some(step) = self.kept.steps.last_mut().filter(|_| self.is_open) else { return };
         if step.access == 0 {
@@ -185,13 +187,13 @@ impl WarpTrace {
 }
 
 impl Worker<'_, '_> {
-    /// How many steps the warp gets; the first of them is kept if that is one.
+    /// The number of steps that the warp may take; the first of them is recorded if it is one.
     pub(super) fn traced_steps(&mut self, pc: u32) -> i64 {
         let warp = self.warp.index;
         self.launch.trace.as_mut().map_or(1, |trace| trace.step(warp, pc))
     }
 
-    /// A request of global memory, sector by sector.
+    /// Records a request of global memory, sector by sector.
     pub(super) fn trace_sectors(&mut self, sectors: &[u64], cached: CacheAccess) {
         let warp = self.warp.index as usize;
         if let Some(block) = self.launch.trace.as_mut().and_then(|trace| trace.block()) {
@@ -199,20 +201,20 @@ impl Worker<'_, '_> {
         }
     }
 
-    /// Passes of the last access through its pipe.
+    /// Records the wavefronts of the last access.
     pub(super) fn trace_wavefronts(&mut self, wavefronts: u64) {
         let wavefronts = u32::try_from(wavefronts).unwrap_or(u32::MAX);
         self.trace_access(TracedAccess { wavefronts, ..TracedAccess::default() });
     }
 
-    /// The same of a request of global memory, with its lines.
+    /// Records a request of global memory with its lines.
     pub(super) fn trace_touched(&mut self, touched: &Touched) {
         let small = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
         let (wavefronts, lines) = (small(touched.wavefronts()), small(touched.lines));
         self.trace_access(TracedAccess { wavefronts, lines, ..TracedAccess::default() });
     }
 
-    /// Lanes that change memory.
+    /// Records the lanes of an atomic operation.
     pub(super) fn trace_changes(&mut self, most_at_one: u64, lanes: u32) {
         let most_at_one = u32::try_from(most_at_one).unwrap_or(u32::MAX);
         self.trace_access(TracedAccess { most_at_one, lanes, ..TracedAccess::default() });

@@ -1,4 +1,4 @@
-//! What accesses cost, counted: requests, sectors, lines, passes over the banks, traffic of the caches.
+//! Counters of memory accesses: requests, sectors, lines, wavefronts, traffic of the caches.
 
 use super::super::cost::{CacheAccess, Direction, Request, Touched, shared_wavefronts};
 use super::super::isa::memory::{Access, CacheOperator, Space};
@@ -6,13 +6,13 @@ use super::super::lower::Program;
 use super::super::lower::code::Code;
 use super::access::Part;
 use super::atomic::{adds_floats, is_joined};
+use super::lane_offsets::LaneOffsets;
 use super::load::polls;
 use super::memory::Memory;
-use super::places::Places;
 use super::run::Worker;
 use super::warp::LANES;
 
-/// The first load by which a block may wait for another one.
+/// The first load by which a block may wait for another block.
 pub(super) fn first_poll(program: &Program) -> Option<u32> {
     let waits = |code: Code| {
         let Code::Load { access, .. } = code else { return false };
@@ -26,7 +26,7 @@ fn request<'a>(part: &Part<'a>) -> Request<'a> {
 }
 
 impl Worker<'_, '_> {
-    /// What the instruction accesses, if it is a load or a store.
+    /// The access of an instruction, if it is a load or a store.
     fn access_of(&self, pc: u32) -> Option<Access> {
         let code = self.launch.program.ops.get(pc as usize)?.code;
         if let Code::Load { access, .. } | Code::Store { access, .. } = code {
@@ -73,13 +73,13 @@ impl Worker<'_, '_> {
         }
     }
 
-    /// Counts an access to one region whose places were checked.
+    /// Counts an access to one region whose offsets were checked.
     #[inline(always)]
     pub(super) fn count_global_words(
         &mut self,
         pc: u32,
         region: usize,
-        places: &Places,
+        places: &LaneOffsets,
         (mask, bytes): (u32, u32),
         is_load: bool,
     ) {
@@ -120,13 +120,19 @@ impl Worker<'_, '_> {
         self.add_global(pc, touched, is_load);
     }
 
-    /// Counts an access to shared memory whose places were checked.
+    /// Counts an access to shared memory whose offsets were checked.
     #[inline(always)]
-    pub(super) fn count_shared_words(&mut self, pc: u32, places: &Places, mask: u32, bytes: u32) {
+    pub(super) fn count_shared_words(
+        &mut self,
+        pc: u32,
+        places: &LaneOffsets,
+        mask: u32,
+        bytes: u32,
+    ) {
         if self.launch.counts.is_empty() {
             return;
         }
-        // Words that lie within one row of the banks have a bank each.
+        // Words within one row of the banks are in different banks.
         if bytes <= 4 && places.end - places.start <= 128 {
             let Some(counts) = self.launch.count(pc) else { return };
             counts.shared_requests += 1;
@@ -138,7 +144,7 @@ impl Worker<'_, '_> {
         self.count_shared(&Part { pc, addresses: &addresses, mask, element: bytes, count: 1 });
     }
 
-    /// Sectors of two ranges of a region, where an access skips no cache.
+    /// Traces the sectors of two ranges of a region, if an access bypasses no cache.
     fn trace_ranges(&mut self, pc: u32, start: u64, ranges: [(u64, u64); 2], is_load: bool) {
         let mut sectors: Vec<u64> = Vec::new();
         for (from, to) in ranges {
@@ -148,7 +154,7 @@ impl Worker<'_, '_> {
         self.trace_sectors(&sectors, self.cached(pc, is_load));
     }
 
-    /// Which caches an access asks.
+    /// The caches that an access uses.
     fn cached(&self, pc: u32, is_load: bool) -> CacheAccess {
         let through = self.access_of(pc).is_some_and(|access| {
             polls(access.ordering) || access.hints.operator == Some(CacheOperator::CacheGlobal)
@@ -160,7 +166,7 @@ impl Worker<'_, '_> {
         }
     }
 
-    /// Marks the sectors that are touched at all, and tells the caches of each.
+    /// Marks the touched sectors and records them in the caches.
     fn touch(&mut self, part: &Part<'_>, cached: CacheAccess) {
         let bytes = u64::from(part.bytes());
         let (reads, writes) = match cached {
@@ -188,11 +194,11 @@ impl Worker<'_, '_> {
                 }
             }
         }
-        self.tell_caches(part, cached);
+        self.record_in_caches(part, cached);
     }
 
-    /// Each sector of a request once, in the order of lanes.
-    fn tell_caches(&mut self, part: &Part<'_>, cached: CacheAccess) {
+    /// Records each sector of a request once, in the order of lanes.
+    fn record_in_caches(&mut self, part: &Part<'_>, cached: CacheAccess) {
         if self.launch.caches.is_none() && self.launch.trace.is_none() {
             return;
         }
@@ -208,7 +214,7 @@ impl Worker<'_, '_> {
                 if told[..count].contains(&sector) {
                     continue;
                 }
-                // An access of a lane is aligned, so that it touches no more than two.
+                // An access of a lane is aligned, so that it touches at most two sectors.
                 if let Some(slot) = told.get_mut(count) {
                     *slot = sector;
                     count += 1;
@@ -236,7 +242,7 @@ impl Worker<'_, '_> {
         self.trace_wavefronts(wavefronts);
     }
 
-    /// Counts what goes to the thread's own memory; parameters of calls are registers on a GPU.
+    /// Counts an access to local memory; parameters of calls are registers on a GPU.
     pub(super) fn count_local(&mut self, part: &Part<'_>, direction: Direction) {
         if self.launch.counts.is_empty()
             || self.access_of(part.pc).is_none_or(|access| access.space == Space::Param)
@@ -258,7 +264,8 @@ impl Worker<'_, '_> {
         }
     }
 
-    /// Counts what queues at one place; what a whole warp may have joined to one change is one.
+    /// Counts atomic operations that are serialised at one address; operations that the warp may combine count as
+    /// one.
     fn count_changes(&mut self, part: &Part<'_>, most_at_one: u64) {
         let op = self.launch.program.ops.get(part.pc as usize);
         let joins =
@@ -283,7 +290,7 @@ impl Worker<'_, '_> {
         }
     }
 
-    /// Counts a read-modify-write: of global memory these lanes, of shared memory those.
+    /// Counts a read-modify-write, separately for lanes in global and in shared memory.
     pub(super) fn count_atomic(&mut self, part: &Part<'_>, global: u32, shared: u32) {
         if self.launch.counts.is_empty() {
             return;
@@ -313,7 +320,7 @@ impl Worker<'_, '_> {
     }
 }
 
-/// How many units of `2^shift` bytes two ranges touch together.
+/// The number of units of `2^shift` bytes that two ranges touch together.
 fn units(ranges: [(u64, u64); 2], shift: u32) -> u64 {
     let [a, b] = ranges.map(|(start, end)| (start >> shift, ((end - 1) >> shift) + 1));
     let common = a.1.min(b.1).saturating_sub(a.0.max(b.0));

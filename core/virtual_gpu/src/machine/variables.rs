@@ -1,4 +1,4 @@
-//! The variables of a module as the host sees them: filled before a launch, as `cudaMemcpyToSymbol` does.
+//! Writes of the host to the variables of a module before a launch, as `cudaMemcpyToSymbol` does.
 
 use super::super::isa::memory::Space;
 use super::super::lower::code::Object;
@@ -7,24 +7,23 @@ use super::Machine;
 use super::layout::region_of;
 use super::memory::Memory;
 
-/// Why a variable cannot be filled.
+/// Why a variable cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum VariableError {
-    /// The module has none of that name.
+    /// The module has no variable of this name.
     #[error("the module has no global or constant variable `{0}`")]
     Unknown(String),
-    /// It is smaller than what should be in it.
-    #[error("`{name}` has {bytes} bytes; {given} were given")]
+    /// The variable is smaller than the given bytes.
+    #[error("variable `{name}` has {bytes} bytes; {given} bytes were given")]
     Size {
-        /// Its name.
         name: String,
-        /// Its size.
+        /// Size of the variable.
         bytes: u64,
-        /// What was given.
+        /// Number of given bytes.
         given: u64,
     },
-    /// There are too many regions of memory.
-    #[error("more than {0} variables and buffers", Memory::MOST_REGIONS)]
+    /// The machine has too many memory regions.
+    #[error("the machine has more than {0} variables and buffers", Memory::MOST_REGIONS)]
     TooMany,
 }
 

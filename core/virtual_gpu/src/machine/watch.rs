@@ -1,7 +1,7 @@
-//! Where a launch pauses: looked at before an instruction, and only in launches that are watched.
+//! Pauses of a launch: the conditions are checked before an instruction, and only in watched launches.
 //!
-//! A watched warp is given its steps one by one, so that the loop over instructions asks here where it would otherwise
-//! end its turn. A launch that nobody watches pays nothing.
+//! A watched warp executes its steps one at a time, so that the interpreter loop checks the conditions where it
+//! would otherwise end its turn. A launch that is not watched has no cost.
 
 use super::recording::Recording;
 use super::run::{BlockState, Worker};
@@ -9,42 +9,41 @@ use super::warp::{Split, Warp};
 
 /// One thread of the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Thread {
-    /// Its block.
+pub struct ThreadId {
     pub block: [u32; 3],
-    /// The thread within the block.
+    /// Index within the block.
     pub thread: [u32; 3],
 }
 
-/// At which instructions a launch pauses.
+/// The instructions at which a launch pauses.
 #[derive(Clone, Debug)]
-pub(super) enum Stops {
+pub(super) enum PauseFilter {
     /// At none.
     Never,
     /// At all.
     Always,
-    /// At those of the program whose entry says so.
+    /// At the instructions of the program whose entry is true.
     At(Vec<bool>),
 }
 
-/// When a launch pauses, and what was found when it did.
+/// The conditions of a pause, and the warp that paused.
 #[derive(Clone, Debug)]
 pub(super) struct Watch {
-    /// Before this step in any case.
+    /// Pauses before this step in any case.
     pub(super) step: u64,
-    /// From this step on, at these instructions.
+    /// Applies `stops` from this step on.
     pub(super) from: u64,
-    pub(super) stops: Stops,
-    /// If this thread executes them; whichever does if there is none.
-    pub(super) thread: Option<Thread>,
-    pub(super) found: Option<Found>,
-    /// What one warp accesses, if somebody wants to know.
+    pub(super) stops: PauseFilter,
+    /// Pauses only if this thread executes the instruction; any thread if none.
+    pub(super) thread: Option<ThreadId>,
+    pub(super) found: Option<PausedWarp>,
+    /// The recorded accesses of one warp, if requested.
     pub(super) recording: Option<Recording>,
 }
 
-/// A warp in the moment of a pause.
+/// The state of a warp at a pause.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct PausedWarp {
     pub(super) step: u64,
     pub(super) pc: u32,
     pub(super) mask: u32,
@@ -52,35 +51,35 @@ pub(super) struct Found {
     pub(super) block: BlockState,
 }
 
-/// Which warp is looked at.
-struct At {
+/// The position of a warp in the grid.
+struct WarpPosition {
     block: [u32; 3],
     warp: u32,
-    /// Threads of a block.
+    /// The dimensions of a block in threads.
     size: [u32; 3],
 }
 
 impl Watch {
-    /// Pauses nowhere, and keeps what a warp accesses.
+    /// Never pauses, and records the accesses of a warp.
     pub(super) const fn recording(recording: Recording) -> Self {
-        let (step, from, stops) = (u64::MAX, 0, Stops::Never);
+        let (step, from, stops) = (u64::MAX, 0, PauseFilter::Never);
         Self { step, from, stops, thread: None, found: None, recording: Some(recording) }
     }
 
-    /// Whether it pauses before `pc`, where the lanes of the mask are about to go in a warp of a block.
-    fn pauses(&self, step: u64, pc: u32, at: &At, mask: u32) -> bool {
+    /// Whether the launch pauses before `pc`, which the lanes of the mask are about to execute.
+    fn pauses(&self, step: u64, pc: u32, at: &WarpPosition, mask: u32) -> bool {
         if step >= self.step {
             return true;
         }
         let stops = match &self.stops {
-            Stops::Never => false,
-            Stops::Always => true,
-            Stops::At(places) => places.get(pc as usize).copied().unwrap_or(false),
+            PauseFilter::Never => false,
+            PauseFilter::Always => true,
+            PauseFilter::At(places) => places.get(pc as usize).copied().unwrap_or(false),
         };
         if step < self.from || !stops {
             return false;
         }
-        let Some(Thread { block: of, thread: [x, y, z] }) = self.thread else { return true };
+        let Some(ThreadId { block: of, thread: [x, y, z] }) = self.thread else { return true };
         if [x, y, z].iter().zip(at.size).any(|(index, size)| *index >= size) {
             return false;
         }
@@ -92,7 +91,7 @@ impl Watch {
 impl Worker<'_, '_> {
     /// Whether a warp that has no steps left gets another one, which only a watched launch withholds.
     pub(super) fn goes_on(&mut self, split: &Split) -> bool {
-        // What waiting for others costs was taken from the steps at hand.
+        // The cost of a poll was subtracted from the budget.
         self.withheld += self.budget;
         self.budget = 0;
         if self.withheld <= 0 {
@@ -106,11 +105,15 @@ impl Worker<'_, '_> {
             self.budget = given;
             return true;
         };
-        let at = At { block: self.block.index, warp: self.warp.index, size: self.launch.block };
+        let at = WarpPosition {
+            block: self.block.index,
+            warp: self.warp.index,
+            size: self.launch.block,
+        };
         if watch.pauses(step, pc, &at, mask) {
             let mut warp = self.warp.clone();
             warp.splits.push(split.clone());
-            watch.found = Some(Found { step, pc, mask, warp, block: self.block.clone() });
+            watch.found = Some(PausedWarp { step, pc, mask, warp, block: self.block.clone() });
             self.launch.stopped = true;
             return false;
         }

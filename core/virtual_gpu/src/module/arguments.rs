@@ -1,5 +1,5 @@
-//! Calls: what is called, what is passed, where results go. PTX ISA, sections "call" and "Function Declarations
-//! and Definitions".
+//! Calls: the callee, its arguments and its results. PTX ISA, sections "call" and "Function Declarations and
+//! Definitions".
 
 use super::super::error::Problem;
 use super::super::isa::memory::Space;
@@ -7,30 +7,29 @@ use super::super::isa::scalar::{Fit, ScalarType};
 use super::super::isa::signature::Role;
 use super::super::ptx::token::excerpt;
 use super::super::ptx::tree;
-use super::declared::Declared;
 use super::layout::Parameter;
+use super::module_scope::ModuleScope;
 use super::names::Binding;
 use super::operand::{Operand, Symbol};
 use super::operands::{OperandError, Operands, describe, undeclared};
 use super::{CalleesId, FunctionId, Prototype, PrototypeId, RegisterId};
 
-/// What is called, and with what.
+/// The operands of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
-    /// What is called.
     pub target: CallTarget,
-    /// `.param` variables that are passed, in order.
+    /// `.param` variables of the arguments, in order.
     pub arguments: Vec<Symbol>,
-    /// `.param` variables that take results.
+    /// `.param` variables of the results.
     pub returns: Vec<Symbol>,
 }
 
-/// What is called.
+/// The callee of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallTarget {
     /// A function by name.
     Function(FunctionId),
-    /// A function by address, of this prototype.
+    /// A function by address, with this prototype.
     Prototype(RegisterId, PrototypeId),
     /// A function by address, one of a list.
     List(RegisterId, CalleesId),
@@ -38,30 +37,30 @@ pub enum CallTarget {
 
 type Resolved<T> = Result<T, OperandError>;
 
-/// What stands for one parameter or result of a call.
+/// The operand for one parameter or result of a call.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Passed {
+pub(super) enum PassedValue {
     /// A `.param` variable.
     Slot(Symbol),
-    /// A register, a constant or the sink, of so many bytes.
+    /// A register, a constant or the sink, with its size in bytes.
     Value(Operand, u64),
 }
 
-/// A call before its registers are given memory.
-pub(super) struct WrittenCall {
+/// A call before memory is assigned to its register operands.
+pub(super) struct ParsedCall {
     pub(super) target: CallTarget,
-    pub(super) arguments: Vec<Passed>,
-    pub(super) returns: Vec<Passed>,
+    pub(super) arguments: Vec<PassedValue>,
+    pub(super) returns: Vec<PassedValue>,
 }
 
-/// Which way a value goes.
+/// Whether a value is an argument or a result.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Direction {
     Argument,
     Result,
 }
 
-/// The shape that a callee has.
+/// The signature of a callee.
 struct Shape<'s> {
     name: String,
     parameters: &'s [Parameter],
@@ -69,12 +68,12 @@ struct Shape<'s> {
 }
 
 impl<'r, 'a> Operands<'r, 'a> {
-    /// `(ret), callee, (args), prototype` in all the forms that PTX has.
+    /// `(ret), callee, (args), prototype` in all the forms of PTX.
     pub(super) fn call(
         &mut self,
-        written: &[(tree::Operand<'a>, super::super::error::Place)],
+        written: &[(tree::Operand<'a>, super::super::error::PtxLocation)],
         prototypes: &[Prototype],
-    ) -> Resolved<WrittenCall> {
+    ) -> Resolved<ParsedCall> {
         let mut rest = written.iter().map(|(operand, _)| operand).peekable();
         let mut returns: &[tree::Operand<'a>] = &[];
         if let Some(tree::Operand::Group(group)) = rest.peek() {
@@ -103,12 +102,12 @@ impl<'r, 'a> Operands<'r, 'a> {
         let shape = self.shape(target, callee, prototypes);
         let arguments = self.passed(arguments, shape.parameters, Direction::Argument)?;
         let returns = self.passed(returns, shape.returns, Direction::Result)?;
-        // Which function of a list it is shows when it is called.
+        // The function of a list is known only when the call executes.
         if !matches!(target, CallTarget::List(..)) {
             check_sizes(&shape.name, "arguments", &self.sizes(&arguments), shape.parameters)?;
             check_sizes(&shape.name, "results", &self.sizes(&returns), shape.returns)?;
         }
-        Ok(WrittenCall { target, arguments, returns })
+        Ok(ParsedCall { target, arguments, returns })
     }
 
     fn call_target(&mut self, callee: &'a str, list: Option<&'a str>) -> Resolved<CallTarget> {
@@ -129,13 +128,13 @@ impl<'r, 'a> Operands<'r, 'a> {
         }
     }
 
-    /// What stands in one pair of parentheses. Where it is no `.param` variable, the callee gives the type of constants.
+    /// The operands in one pair of parentheses. Constants take their type from the callee.
     fn passed(
         &mut self,
         group: &[tree::Operand<'a>],
         parameters: &[Parameter],
         direction: Direction,
-    ) -> Resolved<Vec<Passed>> {
+    ) -> Resolved<Vec<PassedValue>> {
         let mut all = Vec::with_capacity(group.len());
         for (index, operand) in group.iter().enumerate() {
             all.push(self.passed_one(operand, parameters.get(index), direction)?);
@@ -148,17 +147,20 @@ impl<'r, 'a> Operands<'r, 'a> {
         operand: &tree::Operand<'a>,
         parameter: Option<&Parameter>,
         direction: Direction,
-    ) -> Resolved<Passed> {
+    ) -> Resolved<PassedValue> {
         if let tree::Operand::Name { name, offset: 0 } = operand
             && let Some(symbol) = self.symbol(name)
         {
             return match self.slot_bytes(symbol) {
-                Some(_) => Ok(Passed::Slot(symbol)),
+                Some(_) => Ok(PassedValue::Slot(symbol)),
                 None => Err(misplaced(&describe(operand), "a `.param` variable or a register")),
             };
         }
         let Some(parameter) = parameter else {
-            return Err(misplaced(&describe(operand), "no further value: the callee has fewer"));
+            return Err(misplaced(
+                &describe(operand),
+                "the end of the list: the callee has fewer parameters",
+            ));
         };
         let fit = Fit::Exact;
         let role = match direction {
@@ -166,18 +168,18 @@ impl<'r, 'a> Operands<'r, 'a> {
             Direction::Result => Role::Write(parameter.element, fit),
         };
         let value = self.check(role, operand)?;
-        Ok(Passed::Value(value, u64::from(parameter.element.bytes())))
+        Ok(PassedValue::Value(value, u64::from(parameter.element.bytes())))
     }
 
-    fn sizes(&self, passed: &[Passed]) -> Vec<u64> {
-        let size = |passed: &Passed| match passed {
-            Passed::Slot(symbol) => self.slot_bytes(*symbol).unwrap_or(0),
-            Passed::Value(_, bytes) => *bytes,
+    fn sizes(&self, passed: &[PassedValue]) -> Vec<u64> {
+        let size = |passed: &PassedValue| match passed {
+            PassedValue::Slot(symbol) => self.slot_bytes(*symbol).unwrap_or(0),
+            PassedValue::Value(_, bytes) => *bytes,
         };
         passed.iter().map(size).collect()
     }
 
-    /// The size of a `.param` variable; none for anything else.
+    /// The size of a `.param` variable; none for any other symbol.
     fn slot_bytes(&self, symbol: Symbol) -> Option<u64> {
         match symbol {
             Symbol::Local(id) => {
@@ -194,13 +196,13 @@ impl<'r, 'a> Operands<'r, 'a> {
         }
     }
 
-    /// What the callee takes and returns; of a list of functions, what its first one does.
+    /// The signature of the callee; for a list of functions, that of the first one.
     fn shape<'s>(&self, target: CallTarget, callee: &str, prototypes: &'s [Prototype]) -> Shape<'s>
     where
         'r: 's,
     {
         let name = excerpt(callee).to_owned();
-        let declared: &'r Declared<'a> = self.declared;
+        let declared: &'r ModuleScope<'a> = self.declared;
         let of_function = |id: FunctionId, name| {
             let function = &declared.function_list[id.0 as usize];
             Shape { name, parameters: &function.parameters, returns: &function.returns }
@@ -221,7 +223,7 @@ impl<'r, 'a> Operands<'r, 'a> {
 
 fn check_sizes(callee: &str, what: &str, found: &[u64], parameters: &[Parameter]) -> Resolved<()> {
     let expected: Vec<u64> = parameters.iter().map(|parameter| parameter.bytes).collect();
-    // `name[]` takes whatever is passed: variadic functions declare it.
+    // `name[]` accepts any argument: variadic functions declare it.
     let fits = found.len() == expected.len()
         && found.iter().zip(&expected).all(|(found, size)| found == size || *size == 0);
     if fits {

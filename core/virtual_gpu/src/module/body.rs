@@ -1,48 +1,47 @@
-//! Statements → instructions: each is decoded, its operands are resolved and checked.
+//! Statements to instructions: each is decoded, and its operands are resolved and checked.
 
 use std::collections::HashMap;
 
-use super::super::error::{LoadError, Place, Problem};
+use super::super::error::{LoadError, Problem, PtxLocation};
 use super::super::isa::scalar::{Fit, ScalarType};
 use super::super::isa::signature::Signature;
 use super::super::isa::{self, Operation};
 use super::super::ptx::parse::MAX_ERRORS;
 use super::super::ptx::token::excerpt;
 use super::super::ptx::tree::{self, Declaration, Statement};
-use super::declared::{self, Declared};
-use super::layout::{self, Taker};
+use super::layout::{self, ParameterOwner};
 use super::locations::{LocationId, Locations, SourceLine, source_line};
-use super::names::{Binding, Names, Taken};
+use super::module_scope::{self, ModuleScope};
+use super::names::{Binding, NameTaken, Names};
 use super::operand::Operand;
 use super::operands::{OperandError, Operands, undeclared};
 use super::selectors;
 use super::{Body, CalleesId, Function, LocalId, Prototype, PrototypeId, RegisterId, TargetsId};
 
-/// An instruction that can be executed.
+/// A decoded instruction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instruction {
-    /// Where it stands in the PTX.
-    pub place: Place,
-    /// Where it comes from, if the PTX says so.
+    /// Location in the PTX.
+    pub place: PtxLocation,
+    /// Location in the source, if the PTX has line information.
     pub location: Option<LocationId>,
-    /// The predicate that lets a lane execute it.
+    /// The guard predicate.
     pub guard: Option<Guard>,
-    /// What it does.
     pub operation: Operation,
-    /// Its operands, in the order of the PTX ISA.
+    /// The operands, in the order of the PTX ISA.
     pub operands: Box<[Operand]>,
-    /// How many of them, from the first, are results.
+    /// The number of result operands, which come first.
     pub results: u8,
 }
 
 impl Instruction {
-    /// What it writes.
+    /// The result operands.
     #[must_use]
     pub fn destinations(&self) -> &[Operand] {
         &self.operands[..usize::from(self.results)]
     }
 
-    /// What it reads.
+    /// The source operands.
     #[must_use]
     pub fn sources(&self) -> &[Operand] {
         &self.operands[usize::from(self.results)..]
@@ -52,18 +51,17 @@ impl Instruction {
 /// `@p` or `@!p`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Guard {
-    /// The predicate.
     pub predicate: RegisterId,
-    /// Whether it must be false.
+    /// Whether the guard is complemented.
     pub negated: bool,
 }
 
-/// Labels by scope and name: positions among the instructions of the text.
+/// Labels by scope and name: indices of instructions of the text.
 type Labels<'a> = HashMap<(u32, &'a str), u32>;
 
 /// Reads one body.
 pub(super) struct Reader<'r, 'a> {
-    declared: &'r Declared<'a>,
+    declared: &'r ModuleScope<'a>,
     pub(super) function: &'r Function,
     files: &'r [(u32, String)],
     locations: &'r mut Locations<'a>,
@@ -71,18 +69,19 @@ pub(super) struct Reader<'r, 'a> {
     labels: Labels<'a>,
     pub(super) location: Option<LocationId>,
     pub(super) body: Body,
-    /// Results that an old-ABI function returns in registers, by their place among its results.
+    /// Results that an old-ABI function returns in registers, by their index among the results.
     pub(super) result_registers: Vec<(u32, RegisterId)>,
-    /// What the instruction at hand does behind itself: a call that takes results in registers.
+    /// Instructions to insert after the present one: a call that returns results in registers.
     pub(super) behind: Vec<Instruction>,
-    /// For each instruction of the text, the position of the first one that it became; at last, the end.
+    /// For each instruction of the text, the index of the first instruction that it became; at the end, the number of
+    /// instructions.
     pub(super) starts: Vec<u32>,
     pub(super) errors: Vec<LoadError>,
 }
 
 impl<'r, 'a> Reader<'r, 'a> {
     pub(super) fn new(
-        declared: &'r Declared<'a>,
+        declared: &'r ModuleScope<'a>,
         function: &'r Function,
         files: &'r [(u32, String)],
         locations: &'r mut Locations<'a>,
@@ -119,13 +118,16 @@ impl<'r, 'a> Reader<'r, 'a> {
             }
         }
         self.starts.push(self.body.instructions.len() as u32);
-        self.store_results(None, written.statements.last().map_or(Place::default(), place_of));
+        self.store_results(
+            None,
+            written.statements.last().map_or(PtxLocation::default(), place_of),
+        );
         self.resolve_labels();
         self.body.registers = std::mem::take(&mut self.names.registers);
         std::mem::take(&mut self.body)
     }
 
-    /// Branches may go forward, so labels are known before the first instruction is read.
+    /// Branches may be forward, so that labels are collected before the first instruction is read.
     fn find_labels(&mut self, statements: &[Statement<'a>]) {
         let mut position = 0;
         let mut next_scope = 1;
@@ -156,7 +158,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
     }
 
-    /// False where reading on makes no sense.
+    /// Returns false if the rest of the body cannot be read.
     fn statement(
         &mut self,
         statement: &Statement<'a>,
@@ -167,7 +169,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             Statement::Open(place) => {
                 if !self.names.open() {
                     let limit = Names::DEEPEST as u64;
-                    let problem = Problem::TooMany { what: "scopes inside each other", limit };
+                    let problem = Problem::TooMany { what: "nested scopes", limit };
                     self.report(*place, problem);
                     return false;
                 }
@@ -203,7 +205,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         if written.space == "reg" {
             return self.register_declaration(written);
         }
-        match declared::variable(written) {
+        match module_scope::variable(written) {
             Err(problem) => self.report(written.place, problem),
             Ok(mut variable) => {
                 match super::initial::initial(
@@ -238,9 +240,9 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
     }
 
-    fn prototype(&mut self, name: &'a str, place: Place, signature: &tree::Signature<'a>) {
-        let parameters = layout::parameters(&signature.parameters, Taker::Function);
-        let returns = layout::parameters(&signature.returns, Taker::Function);
+    fn prototype(&mut self, name: &'a str, place: PtxLocation, signature: &tree::Signature<'a>) {
+        let parameters = layout::parameters(&signature.parameters, ParameterOwner::Function);
+        let returns = layout::parameters(&signature.returns, ParameterOwner::Function);
         match (parameters, returns) {
             (Ok(parameters), Ok(returns)) => {
                 let id = PrototypeId(self.body.prototypes.len() as u32);
@@ -252,7 +254,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
     }
 
-    fn branch_targets(&mut self, name: &'a str, place: Place, labels: &[&'a str]) {
+    fn branch_targets(&mut self, name: &'a str, place: PtxLocation, labels: &[&'a str]) {
         let mut positions = Vec::with_capacity(labels.len());
         for label in labels {
             match self.label(label) {
@@ -265,7 +267,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.bind(name, place, Binding::Targets(id));
     }
 
-    fn call_targets(&mut self, name: &'a str, place: Place, functions: &[&'a str]) {
+    fn call_targets(&mut self, name: &'a str, place: PtxLocation, functions: &[&'a str]) {
         let mut callees = Vec::with_capacity(functions.len());
         for function in functions {
             match self.declared.functions.get(function) {
@@ -278,8 +280,8 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.bind(name, place, Binding::Callees(id));
     }
 
-    pub(super) fn bind(&mut self, name: &'a str, place: Place, binding: Binding) {
-        if let Err(Taken) = self.names.bind(name, binding) {
+    pub(super) fn bind(&mut self, name: &'a str, place: PtxLocation, binding: Binding) {
+        if let Err(NameTaken) = self.names.bind(name, binding) {
             let name = excerpt(name).to_owned();
             self.report(place, Problem::Twice { name });
         }
@@ -289,7 +291,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         &mut self,
         written: &tree::Instruction<'a>,
         words: &[&'a str],
-    ) -> Result<Instruction, (Place, Problem)> {
+    ) -> Result<Instruction, (PtxLocation, Problem)> {
         let place = written.place;
         let (forms, plain) = selectors::split(written);
         let decoded = isa::decode(written.opcode, words, forms);
@@ -309,7 +311,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     fn guard(
         &mut self,
         written: &tree::Instruction<'a>,
-    ) -> Result<Option<Guard>, (Place, Problem)> {
+    ) -> Result<Option<Guard>, (PtxLocation, Problem)> {
         let Some(tree::Guard { place, predicate, negated }) = written.guard else {
             return Ok(None);
         };
@@ -326,7 +328,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         signature: &Signature,
         written: &tree::Instruction<'a>,
         words: &[&'a str],
-    ) -> Result<Box<[Operand]>, (Place, Problem)> {
+    ) -> Result<Box<[Operand]>, (PtxLocation, Problem)> {
         let found = written.operands.len();
         let (fewest, most) = signature.counts();
         if found < fewest || found > most {
@@ -359,7 +361,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
     }
 
-    fn report(&mut self, place: Place, problem: Problem) {
+    fn report(&mut self, place: PtxLocation, problem: Problem) {
         let source_line = self.source_line();
         self.errors.push(LoadError { place, source_line, problem });
     }
@@ -370,8 +372,8 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 }
 
-/// Where a statement stands, as far as it says so.
-fn place_of(statement: &Statement<'_>) -> Place {
+/// The location of a statement, if it has one.
+fn place_of(statement: &Statement<'_>) -> PtxLocation {
     match statement {
         Statement::Open(place)
         | Statement::Label(_, place)
@@ -380,7 +382,7 @@ fn place_of(statement: &Statement<'_>) -> Place {
         | Statement::CallTargets { place, .. } => *place,
         Statement::Instruction(instruction) => instruction.place,
         Statement::Declaration(declaration) => declaration.place,
-        Statement::Close | Statement::Location(_) => Place::default(),
+        Statement::Close | Statement::Location(_) => PtxLocation::default(),
     }
 }
 

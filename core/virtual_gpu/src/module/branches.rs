@@ -1,6 +1,6 @@
 //! Operands of branches and calls. PTX ISA, section "Control Flow Instructions".
 
-use super::super::error::{Place, Problem};
+use super::super::error::{Problem, PtxLocation};
 use super::super::isa;
 use super::super::isa::scalar::{Fit, ScalarType};
 use super::super::isa::signature::{ControlOperands, Role};
@@ -10,7 +10,7 @@ use super::names::Binding;
 use super::operand::Operand;
 use super::operands::undeclared;
 
-type Resolved = Result<Box<[Operand]>, (Place, Problem)>;
+type Resolved = Result<Box<[Operand]>, (PtxLocation, Problem)>;
 
 impl<'a> Reader<'_, 'a> {
     pub(super) fn control_operands(
@@ -59,7 +59,7 @@ impl<'a> Reader<'_, 'a> {
     }
 }
 
-/// The bare name that an operand is; empty, and so unknown, if it is something else.
+/// The plain name of an operand; empty, and therefore undeclared, for any other operand.
 fn name<'a>(operand: &tree::Operand<'a>) -> &'a str {
     if let tree::Operand::Name { name, offset: 0 } = operand { name } else { "" }
 }
@@ -68,7 +68,7 @@ fn miscounted(
     written: &tree::Instruction<'_>,
     words: &[&str],
     expected: usize,
-) -> (Place, Problem) {
+) -> (PtxLocation, Problem) {
     let instruction = isa::spelling(written.opcode, words);
     let (found, expected) = (written.operands.len(), expected.to_string());
     (written.place, Problem::OperandCount { instruction, found, expected })

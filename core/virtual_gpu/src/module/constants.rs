@@ -1,10 +1,10 @@
-//! Constants as values of a type. PTX ISA, section "Constants": integers are cut, floats are rounded.
+//! Constants as values of a type. PTX ISA, section "Constants": integers are truncated, floats are rounded.
 
 use super::super::isa::scalar::{ScalarClass, ScalarType};
 use super::super::ptx::tree::Literal;
 use super::operand::Immediate;
 
-/// The constant as a value of that type; none where the type does not take it.
+/// The constant as a value of a type; none if the type does not accept it.
 pub(super) fn immediate(literal: Literal, ty: ScalarType) -> Option<Immediate> {
     match (literal, ty.class()) {
         (Literal::Integer(value), ScalarClass::Predicate) => {

@@ -1,43 +1,41 @@
-//! What variables hold at the start. PTX ISA, section "Initializers".
+//! Initial values of variables. PTX ISA, section "Initializers".
 
-use super::super::error::{Place, Problem};
+use super::super::error::{Problem, PtxLocation};
 use super::super::isa::scalar::{ScalarClass, ScalarType};
 use super::super::ptx::tree::{self, Declaration, InitialValue, Literal};
-use super::declared::{Declared, MAX_INITIAL_BYTES};
+use super::module_scope::{MAX_INITIAL_BYTES, ModuleScope};
 use super::{FunctionId, VariableId};
 
-/// The bytes of a variable at the start.
+/// The initial bytes of a variable.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Initial {
-    /// From the beginning; what follows is zero.
+pub struct InitialBytes {
+    /// The first bytes; the remaining ones are zero.
     pub bytes: Vec<u8>,
-    /// Addresses to be put in once memory is laid out.
+    /// Addresses that are inserted when memory is laid out.
     pub relocations: Vec<Relocation>,
 }
 
-/// An address, or a part of one, inside a variable.
+/// An address, or a part of one, in the initial bytes of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Relocation {
-    /// Where in the variable.
+    /// Offset in the variable in bytes.
     pub offset: u64,
-    /// How many bytes are written.
+    /// The number of bytes.
     pub bytes: u8,
-    /// Whose address.
+    /// The symbol.
     pub target: RelocationTarget,
-    /// What is added to it.
+    /// The offset that is added to its address.
     pub addend: i64,
-    /// Whether it is a generic address.
+    /// Whether the address is generic.
     pub generic: bool,
-    /// How far it is shifted to the right before its lowest bytes are taken.
+    /// The right shift of the address before its low bytes are taken.
     pub shift: u8,
 }
 
-/// What has an address.
+/// A symbol with an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RelocationTarget {
-    /// A variable.
     Variable(VariableId),
-    /// A function.
     Function(FunctionId),
 }
 
@@ -45,9 +43,9 @@ pub(super) fn initial(
     declaration: &Declaration<'_>,
     element: ScalarType,
     bytes: Option<u64>,
-    declared: &Declared<'_>,
-) -> Result<Initial, (Place, Problem)> {
-    let mut initial = Initial::default();
+    declared: &ModuleScope<'_>,
+) -> Result<InitialBytes, (PtxLocation, Problem)> {
+    let mut initial = InitialBytes::default();
     let width = element.bytes() as usize;
     for written in &declaration.initial {
         let place = written.place;
@@ -74,8 +72,8 @@ pub(super) fn initial(
     Ok(initial)
 }
 
-/// Makes room up to `end`, as long as the module has not filled too much.
-fn grow(bytes: &mut Vec<u8>, end: u64, declared: &Declared<'_>) -> Result<(), Problem> {
+/// Extends the bytes up to `end`, within the limit of the module.
+fn grow(bytes: &mut Vec<u8>, end: u64, declared: &ModuleScope<'_>) -> Result<(), Problem> {
     let missing = end.saturating_sub(bytes.len() as u64);
     let Some(left) = declared.initial_bytes_left.get().checked_sub(missing) else {
         let limit = MAX_INITIAL_BYTES;
@@ -88,7 +86,7 @@ fn grow(bytes: &mut Vec<u8>, end: u64, declared: &Declared<'_>) -> Result<(), Pr
     Ok(())
 }
 
-/// The bits of a number as an element of that type; 128 bits are zero-extended.
+/// The bits of a number as an element of a type; 128 bits are zero-extended.
 fn literal_bits(literal: Literal, element: ScalarType) -> Option<u128> {
     let is_float = element.class() == ScalarClass::Float;
     match (literal, element) {
@@ -112,8 +110,8 @@ fn relocation(
     written: &tree::Initial<'_>,
     offset: u64,
     width: u8,
-    declared: &Declared<'_>,
-) -> Result<Relocation, (Place, Problem)> {
+    declared: &ModuleScope<'_>,
+) -> Result<Relocation, (PtxLocation, Problem)> {
     let InitialValue::Symbol { name, offset: addend, generic, mask } = written.value else {
         return Err((written.place, super::operands::undeclared("symbol", "")));
     };

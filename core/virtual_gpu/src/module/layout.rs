@@ -1,4 +1,4 @@
-//! Sizes and alignments of variables and parameters, as the ABI has them.
+//! Sizes and alignments of variables and parameters, as the ABI defines them.
 
 use super::super::error::Problem;
 use super::super::isa::Keyword as _;
@@ -6,36 +6,36 @@ use super::super::isa::memory::{Space, SpaceWord};
 use super::super::isa::scalar::ScalarType;
 use super::super::ptx::tree::Declaration;
 
-/// One parameter: where it lies among the others, and how large it is.
+/// A parameter: its offset and size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
     /// Its name in the PTX; `_` in prototypes.
     pub name: String,
-    /// The type of its elements: `b8` for structs.
+    /// The element type: `b8` for structs.
     pub element: ScalarType,
-    /// From the beginning of all parameters.
+    /// Offset from the first parameter in bytes.
     pub offset: u64,
-    /// Its size; zero for `name[]`, which only declarations of variadic functions have.
+    /// Size in bytes; zero for `name[]`, which only declarations of variadic functions have.
     pub bytes: u64,
-    /// Its alignment.
+    /// Alignment in bytes.
     pub align: u32,
-    /// What the PTX says about the memory behind a pointer.
+    /// The properties of the memory that a pointer refers to.
     pub pointer: Option<PointerHint>,
 }
 
 /// `.ptr .global .align 16`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PointerHint {
-    /// The space, if it is named.
+    /// The state space, if it is given.
     pub space: Option<Space>,
-    /// The alignment of what it points to.
+    /// The alignment of the memory in bytes.
     pub align: u32,
 }
 
-/// What may be declared in bytes; a GPU has far less.
+/// The limit of a declaration in bytes, far above the memory of a GPU.
 const LARGEST: u64 = 1 << 40;
 
-/// What a declaration needs in memory.
+/// The size and alignment of a declaration.
 pub(super) struct Extent {
     pub(super) element: ScalarType,
     /// None for `[]`.
@@ -43,7 +43,7 @@ pub(super) struct Extent {
     pub(super) align: u32,
 }
 
-/// The type that a declaration names.
+/// The element type of a declaration.
 pub(super) fn element(
     declaration: &Declaration<'_>,
     what: &'static str,
@@ -54,7 +54,7 @@ pub(super) fn element(
             "texref" | "samplerref" | "surfref" => {
                 "is a texture or surface: not modelled".to_owned()
             }
-            other => format!("has the type `.{other}`, which is none that can be declared"),
+            other => format!("has the type `.{other}`, which cannot be declared"),
         };
         problem(declaration, what, reason)
     })
@@ -81,7 +81,7 @@ pub(super) fn extent(declaration: &Declaration<'_>, what: &'static str) -> Resul
     Ok(Extent { element, bytes, align: align as u32 })
 }
 
-/// The size of `name[]` or `name[][3]`, which its initialiser gives: whole rows of it.
+/// The size of `name[]` or `name[][3]`, which follows from its initialiser: whole rows.
 pub(super) fn bytes_from_initial(
     declaration: &Declaration<'_>,
     element: ScalarType,
@@ -98,33 +98,36 @@ pub(super) fn bytes_from_initial(
         .ok_or_else(|| problem(declaration, "variable", "is larger than any memory"))
 }
 
-/// What takes parameters.
+/// The kind of function that has parameters.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Taker {
-    /// A kernel: in `.param` only.
+pub(super) enum ParameterOwner {
+    /// A kernel: its parameters are in `.param`.
     Kernel,
-    /// A function, or the prototype of one: in `.param`, and scalars in `.reg`.
+    /// A function or a prototype: its parameters are in `.param`; scalars may be in `.reg`.
     Function,
 }
 
-/// Parameters, one behind the other, each at a multiple of its alignment. Those in `.reg` lie there as well: the values
-/// of a call are always passed through memory.
+/// Parameters in memory, one after the other, each at a multiple of its alignment. Those in `.reg` are included:
+/// values are always passed through memory.
 pub(super) fn parameters(
     declarations: &[Declaration<'_>],
-    taker: Taker,
-) -> Result<Vec<Parameter>, (super::super::error::Place, Problem)> {
+    taker: ParameterOwner,
+) -> Result<Vec<Parameter>, (super::super::error::PtxLocation, Problem)> {
     let mut offset = 0_u64;
     let mut parameters = Vec::with_capacity(declarations.len());
     for declaration in declarations {
         let place = declaration.place;
         let reason = match (declaration.space, taker) {
             ("param", _) => None,
-            ("reg", Taker::Function) => {
+            ("reg", ParameterOwner::Function) => {
                 let is_scalar = declaration.vector == 1 && declaration.dimensions.is_empty();
-                (!is_scalar).then(|| "is no scalar; only scalars are passed in `.reg`".to_owned())
+                (!is_scalar)
+                    .then(|| "is not a scalar; only scalars are passed in `.reg`".to_owned())
             }
-            (space, Taker::Kernel) => Some(format!("lies in `.{space}`; a kernel takes `.param`")),
-            (space, Taker::Function) => {
+            (space, ParameterOwner::Kernel) => {
+                Some(format!("lies in `.{space}`; a kernel takes `.param`"))
+            }
+            (space, ParameterOwner::Function) => {
                 Some(format!("lies in `.{space}`; a function takes `.param` and `.reg`"))
             }
         };
@@ -151,7 +154,7 @@ pub(super) fn parameters(
     Ok(parameters)
 }
 
-/// The space that a word names, if it is one of memory.
+/// The state space with this name, if it is memory.
 pub(super) fn space(word: &str) -> Option<Space> {
     Some(match SpaceWord::from_spelling(word)? {
         SpaceWord::Const => Space::Const,

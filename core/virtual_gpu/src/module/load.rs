@@ -1,22 +1,23 @@
-//! Text → module: names first, then bodies, each on its own; what is wrong is collected, not thrown.
+//! Text to module: names first, then bodies, each on its own. Errors are collected; the first does not end the
+//! load.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::super::error::{LoadError, Place, Problem};
+use super::super::error::{LoadError, Problem, PtxLocation};
 use super::super::lower::programs::Programs;
 use super::super::ptx::parse::{MAX_ERRORS, parse};
 use super::super::ptx::tree::Tree;
-use super::declared::Declared;
 use super::locations::Locations;
+use super::module_scope::ModuleScope;
 use super::{Module, body};
 
-/// Longer texts are refused unread.
+/// The limit of a text in bytes; longer texts are rejected without being read.
 const MAX_BYTES: usize = 64 << 20;
 
 pub(super) fn load(text: &str) -> Result<Module, Vec<LoadError>> {
     if text.len() > MAX_BYTES {
         let problem = Problem::TooLong { bytes: text.len(), limit: MAX_BYTES };
-        return Err(vec![LoadError { place: Place::default(), source_line: None, problem }]);
+        return Err(vec![LoadError { place: PtxLocation::default(), source_line: None, problem }]);
     }
     let (tree, mut errors) = parse(text);
     let too_many = errors.len() > MAX_ERRORS;
@@ -27,19 +28,19 @@ pub(super) fn load(text: &str) -> Result<Module, Vec<LoadError>> {
     errors.sort_by_key(|error| error.place);
     if errors.len() > MAX_ERRORS + 1 {
         errors.truncate(MAX_ERRORS);
-        let place = errors.last().map_or(Place::default(), |error| error.place);
+        let place = errors.last().map_or(PtxLocation::default(), |error| error.place);
         let problem = Problem::MoreErrors(MAX_ERRORS);
         errors.push(LoadError { place, source_line: None, problem });
     }
     Err(errors)
 }
 
-/// How many modules this process has loaded.
+/// The number of modules that this process has loaded.
 static LOADED: AtomicU64 = AtomicU64::new(1);
 
 fn resolve(tree: &Tree<'_>, errors: &mut Vec<LoadError>) -> Module {
     header(tree, errors);
-    let mut declared = Declared::new(tree);
+    let mut declared = ModuleScope::new(tree);
     let from_declarations = std::mem::take(&mut declared.errors);
     errors.extend(from_declarations.into_iter().map(|(place, problem)| LoadError {
         place,
@@ -78,9 +79,9 @@ fn resolve(tree: &Tree<'_>, errors: &mut Vec<LoadError>) -> Module {
     }
 }
 
-/// A module says its version and target first, and its addresses have 64 bits.
+/// Checks the header: `.version` and `.target` come first, and addresses have 64 bits.
 fn header(tree: &Tree<'_>, errors: &mut Vec<LoadError>) {
-    let place = Place { line: 1, column: 1 };
+    let place = PtxLocation { line: 1, column: 1 };
     let mut report = |what, name: &str, reason: String| {
         let problem = Problem::Declaration { what, name: name.to_owned(), reason };
         errors.push(LoadError { place, source_line: None, problem });

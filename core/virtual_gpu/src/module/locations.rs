@@ -1,45 +1,45 @@
-//! Source locations, each kept once, with the chain of calls that inlining took away.
-//! PTX ISA, section "Debugging Directives: .loc".
+//! Source locations, each stored once, with the chain of inlined calls. PTX ISA, section "Debugging Directives:
+//! .loc".
 
 use std::collections::HashMap;
 use std::fmt;
 
 use super::super::ptx::tree::{self, Position, Tree};
 
-/// A place among the locations of a module.
+/// The index of a location of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LocationId(pub u32);
 
-/// Where an instruction comes from.
+/// The source location of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
-    /// The number of the file.
+    /// The file number.
     pub file: u32,
-    /// Line, from one; zero where the compiler made it up.
+    /// Line, counted from one; zero if the compiler generated the instruction.
     pub line: u32,
-    /// Column, from one.
+    /// Column, counted from one.
     pub column: u32,
-    /// The call that was inlined.
+    /// The inlined call, if there is one.
     pub inlined: Option<Inlined>,
 }
 
-/// A call that was inlined.
+/// An inlined call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inlined {
-    /// The name of the function, as the linker sees it.
+    /// The mangled name of the function.
     pub function: String,
-    /// Where it was called.
+    /// The location of the call.
     pub caller: LocationId,
 }
 
 /// A line of a source file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SourceLine {
-    /// The file as the compiler names it.
+    /// The file name in the line information of the compiler.
     pub file: String,
-    /// Line, from one.
+    /// Line, counted from one.
     pub line: u32,
-    /// Column, from one.
+    /// Column, counted from one.
     pub column: u32,
 }
 
@@ -58,7 +58,7 @@ pub(super) fn source_line(files: &[(u32, String)], location: &Location) -> Sourc
     }
 }
 
-/// Whether a file is in the folder of another one or below it.
+/// Whether a file is in the folder of another file or below it.
 pub(super) fn lies_beside(file: &str, other: &str) -> bool {
     match other.rsplit_once(['/', '\\']) {
         Some((folder, _)) => {
@@ -68,7 +68,7 @@ pub(super) fn lies_beside(file: &str, other: &str) -> bool {
     }
 }
 
-/// Collects locations while a module is read.
+/// The locations of a module while it is read.
 pub(super) struct Locations<'a> {
     all: Vec<Location>,
     known: HashMap<tree::Location<'a>, LocationId>,

@@ -1,14 +1,14 @@
-//! A module as it is meant: functions with decoded bodies, variables with their bytes, parameters with offsets.
+//! A loaded module: functions with decoded bodies, variables with their bytes, parameters with offsets.
 
 mod arguments;
 mod body;
 mod branches;
 mod constants;
-mod declared;
 mod initial;
 mod layout;
 mod load;
 mod locations;
+mod module_scope;
 mod names;
 mod operand;
 mod operands;
@@ -17,7 +17,7 @@ mod selectors;
 
 pub use arguments::{Call, CallTarget};
 pub use body::{Guard, Instruction};
-pub use initial::{Initial, Relocation, RelocationTarget};
+pub use initial::{InitialBytes, Relocation, RelocationTarget};
 pub use layout::{Parameter, PointerHint};
 pub use locations::{Inlined, Location, LocationId, SourceLine};
 pub use operand::{Address, Base, Immediate, Operand, Symbol};
@@ -28,40 +28,40 @@ use super::isa::scalar::ScalarType;
 use super::lower::programs::Programs;
 pub use super::ptx::tree::{FunctionKind, Linkage};
 
-/// A place among the functions of a module.
+/// The index of a function of a module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FunctionId(pub u32);
 
-/// A place among the variables of a module.
+/// The index of a variable of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct VariableId(pub u32);
 
-/// A place among the variables that a body declares.
+/// The index of a variable declared in a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LocalId(pub u32);
 
-/// A place among the registers of a body.
+/// The index of a register of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RegisterId(pub u32);
 
-/// A place among the prototypes of a body.
+/// The index of a prototype of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PrototypeId(pub u32);
 
-/// A place among the lists of targets of a body.
+/// The index of a list of branch targets of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TargetsId(pub u32);
 
-/// A place among the lists of functions of a body.
+/// The index of a list of functions of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CalleesId(pub u32);
 
-/// A module, checked: every name is declared, every operand fits.
+/// A checked module: every name is declared, every operand has a valid type.
 #[derive(Clone, Debug, Default)]
 pub struct Module {
-    /// The PTX version that the text claims.
+    /// The PTX version of the text.
     pub version: (u32, u32),
-    /// The targets that the text names: `sm_90a`, `debug`.
+    /// The targets of the text: `sm_90a`, `debug`.
     pub targets: Vec<String>,
     /// Functions, with or without a body.
     pub functions: Vec<Function>,
@@ -71,29 +71,29 @@ pub struct Module {
     pub files: Vec<(u32, String)>,
     /// Source locations that instructions refer to.
     pub locations: Vec<Location>,
-    /// What launches made of the kernels. The fields above do not change once there has been one.
+    /// The lowered kernels. The fields above do not change after the first launch.
     pub(super) programs: Programs,
-    /// Another one for each load: a module that is loaded again has variables of its own.
+    /// A number that differs for each load: a module that is loaded again has variables of its own.
     pub(super) identity: u64,
 }
 
 impl Module {
-    /// Reads a module.
+    /// Loads a module.
     ///
     /// # Errors
     ///
-    /// All that is wrong with it, at most about a hundred problems, in the order of the text.
+    /// The errors of the module, at most about a hundred, in the order of the text.
     pub fn load(ptx: &str) -> Result<Self, Vec<LoadError>> {
         load::load(ptx)
     }
 
-    /// The function of that name.
+    /// The function with this name.
     #[must_use]
     pub fn function(&self, name: &str) -> Option<&Function> {
         self.functions.iter().find(|function| function.name == name)
     }
 
-    /// The variable of that name.
+    /// The variable with this name.
     #[must_use]
     pub fn variable(&self, name: &str) -> Option<&Variable> {
         self.variables.iter().find(|variable| variable.name == name)
@@ -104,15 +104,15 @@ impl Module {
         self.functions.iter().filter(|function| function.kind == FunctionKind::Entry)
     }
 
-    /// The source line of a location, innermost.
+    /// The source line of a location, in the innermost inlined function.
     #[must_use]
     pub fn source_line(&self, location: LocationId) -> Option<SourceLine> {
         let location = self.locations.get(location.0 as usize)?;
         Some(locations::source_line(&self.files, location))
     }
 
-    /// The source line of a location as who wrote a kernel knows it: where a header of somebody else was inlined, the
-    /// line that called it. Own files are those in the folder of the kernel's file and below.
+    /// The source line of a location for the author of a kernel: if a header of another project was inlined, the line
+    /// that called it. Own files are those in the folder of the kernel's file and below.
     #[must_use]
     pub fn own_source_line(&self, location: LocationId, kernel: FunctionId) -> Option<SourceLine> {
         let innermost = self.source_line(location)?;
@@ -140,28 +140,25 @@ impl Module {
 pub struct Function {
     /// Its name in the PTX.
     pub name: String,
-    /// Kernel or device function.
     pub kind: FunctionKind,
-    /// Who sees it.
     pub linkage: Linkage,
-    /// What it takes.
     pub parameters: Vec<Parameter>,
-    /// What it returns.
+    /// Results.
     pub returns: Vec<Parameter>,
     /// `.noreturn`.
     pub never_returns: bool,
-    /// What it says about its launch.
+    /// Performance directives.
     pub bounds: LaunchBounds,
-    /// Its instructions; none where it is only declared, as `vprintf` is.
+    /// Its instructions; none if it is only declared, as `vprintf` is.
     pub body: Option<Body>,
 }
 
 /// Performance directives. PTX ISA, section "Performance-Tuning Directives".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaunchBounds {
-    /// `.maxntid`: a block has at most the product of these.
+    /// `.maxntid`: the largest block, as a product of the dimensions.
     pub max_threads: Option<[u32; 3]>,
-    /// `.reqntid`: a block has exactly these.
+    /// `.reqntid`: the exact size of a block.
     pub required_threads: Option<[u32; 3]>,
     /// `.minnctapersm`.
     pub min_blocks_per_multiprocessor: Option<u32>,
@@ -173,58 +170,54 @@ pub struct LaunchBounds {
     pub max_cluster_rank: Option<u32>,
 }
 
-/// The instructions of a function, and what they refer to.
+/// The instructions of a function, and the objects that they refer to.
 #[derive(Clone, Debug, Default)]
 pub struct Body {
-    /// All instructions; a branch may also go behind the last one, which returns.
+    /// All instructions; a branch may also target the end, which returns.
     pub instructions: Vec<Instruction>,
     /// The registers that are used.
     pub registers: Vec<Register>,
-    /// Variables that the body declares, `.param` slots of calls among them.
+    /// Variables that the body declares, including `.param` variables of calls.
     pub locals: Vec<Variable>,
-    /// What functions that are called by address take and return.
+    /// The prototypes of functions that are called by address.
     pub prototypes: Vec<Prototype>,
-    /// Lists of branch targets, as positions among the instructions.
+    /// Lists of branch targets, as indices of instructions.
     pub targets: Vec<Vec<u32>>,
-    /// Lists of functions, one of which a call by address reaches.
+    /// Lists of functions, one of which is the callee of a call by address.
     pub callees: Vec<Vec<FunctionId>>,
 }
 
 /// A register of a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Register {
-    /// Its name in the PTX; nested scopes may have several of one name.
+    /// Its name in the PTX; nested scopes may declare a name several times.
     pub name: String,
-    /// The type that it is declared with.
+    /// The declared type.
     pub ty: ScalarType,
 }
 
-/// What a function that is called by address takes and returns.
+/// The prototype of a function that is called by address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prototype {
-    /// What it takes.
     pub parameters: Vec<Parameter>,
-    /// What it returns.
+    /// Results.
     pub returns: Vec<Parameter>,
-    /// `.noreturn`.
+    /// A variable in memory.
     pub never_returns: bool,
 }
 
-/// Memory with a name.
+/// Its name in the PTX.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variable {
-    /// Its name in the PTX.
     pub name: String,
-    /// Where it lies.
     pub space: Space,
-    /// Who sees it.
     pub linkage: Linkage,
-    /// The type of its elements.
+    /// The element type.
     pub element: ScalarType,
-    /// Bytes; none for `extern` arrays that the launch sizes.
+    /// Size in bytes; none for `extern` arrays that the launch sizes.
     pub bytes: Option<u64>,
     /// Alignment in bytes.
     pub align: u32,
-    /// What it holds at the start; what is not said is zero, or nothing where a space has no zeros.
-    pub initial: Initial,
+    /// The initial bytes; the others are zero, or uninitialised in a state space without initialisation.
+    pub initial: InitialBytes,
 }

@@ -1,16 +1,16 @@
-//! The names of a body, scope by scope. PTX ISA, section "Identifiers", and the braces of inline assembly.
+//! The names of a function body, scope by scope. PTX ISA, section "Identifiers", and the braces of inline assembly.
 //!
-//! A register gets its number when it is first used: `%r<100000>` costs nothing.
+//! A register gets its number at its first use, so that `%r<100000>` takes no memory.
 
 use std::collections::HashMap;
 
 use super::super::isa::scalar::ScalarType;
 use super::{CalleesId, LocalId, PrototypeId, Register, RegisterId, TargetsId};
 
-/// What a name of a body stands for.
+/// The meaning of a name in a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Binding {
-    /// One register, or the first of a vector's.
+    /// One register, or the first component of a vector register.
     Register {
         first: RegisterId,
         count: u32,
@@ -23,9 +23,9 @@ pub(super) enum Binding {
     Callees(CalleesId),
 }
 
-/// A declared register that nothing has used yet, or a range of them.
+/// A declared register that is not used yet, or a range of them.
 #[derive(Clone, Copy)]
-struct Unused {
+struct UnusedRegisters {
     ty: ScalarType,
     vector: u32,
     /// `%r<17>`: names `%r0` to `%r16`.
@@ -34,31 +34,31 @@ struct Unused {
 
 #[derive(Default)]
 struct Scope<'a> {
-    /// Tells scopes apart when labels are looked up.
+    /// Distinguishes scopes when labels are looked up.
     id: u32,
     bindings: HashMap<&'a str, Binding>,
-    unused: HashMap<&'a str, Unused>,
+    unused: HashMap<&'a str, UnusedRegisters>,
 }
 
-/// The scopes that are open, innermost last.
+/// The open scopes, innermost last.
 pub(super) struct Names<'a> {
     scopes: Vec<Scope<'a>>,
     next_scope: u32,
     pub(super) registers: Vec<Register>,
 }
 
-/// A name that its scope already has.
-pub(super) struct Taken;
+/// A name that its scope already declares.
+pub(super) struct NameTaken;
 
 impl<'a> Names<'a> {
-    /// Braces may be nested so deep; inline assembly needs two or three levels.
+    /// The limit of nested braces; inline assembly needs two or three levels.
     pub(super) const DEEPEST: usize = 32;
 
     pub(super) fn new() -> Self {
         Self { scopes: vec![Scope::default()], next_scope: 1, registers: Vec::new() }
     }
 
-    /// False where it would be too deep.
+    /// Opens a scope; returns false at the limit.
     pub(super) fn open(&mut self) -> bool {
         let id = self.next_scope;
         self.next_scope += 1;
@@ -72,15 +72,15 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The scopes that are open, innermost first.
+    /// The open scopes, innermost first.
     pub(super) fn open_scopes(&self) -> impl Iterator<Item = u32> + '_ {
         self.scopes.iter().rev().map(|scope| scope.id)
     }
 
-    pub(super) fn bind(&mut self, name: &'a str, binding: Binding) -> Result<(), Taken> {
+    pub(super) fn bind(&mut self, name: &'a str, binding: Binding) -> Result<(), NameTaken> {
         let Some(scope) = self.scopes.last_mut() else { return Ok(()) };
         if scope.unused.contains_key(name) || scope.bindings.contains_key(name) {
-            return Err(Taken);
+            return Err(NameTaken);
         }
         scope.bindings.insert(name, binding);
         Ok(())
@@ -92,16 +92,16 @@ impl<'a> Names<'a> {
         ty: ScalarType,
         vector: u32,
         range: Option<u64>,
-    ) -> Result<(), Taken> {
+    ) -> Result<(), NameTaken> {
         let Some(scope) = self.scopes.last_mut() else { return Ok(()) };
         if scope.bindings.contains_key(name) || scope.unused.contains_key(name) {
-            return Err(Taken);
+            return Err(NameTaken);
         }
-        scope.unused.insert(name, Unused { ty, vector, range });
+        scope.unused.insert(name, UnusedRegisters { ty, vector, range });
         Ok(())
     }
 
-    /// What a name stands for, seen from the innermost scope.
+    /// The meaning of a name in the innermost scope that declares it.
     pub(super) fn find(&mut self, name: &'a str) -> Option<Binding> {
         let stem = numbered(name);
         for scope in self.scopes.iter_mut().rev() {
@@ -135,7 +135,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// `%r12` → (`%r`, 12); none where the digits are not a number's own spelling.
+/// `%r12` → (`%r`, 12); none if the digits are not the shortest form of a number.
 fn numbered(name: &str) -> Option<(&str, u64)> {
     let stem = name.trim_end_matches(|character: char| character.is_ascii_digit());
     let digits = &name[stem.len()..];

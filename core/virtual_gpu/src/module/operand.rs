@@ -1,4 +1,4 @@
-//! Operands as they are meant. PTX ISA, section "Instruction Operands".
+//! Resolved operands. PTX ISA, section "Instruction Operands".
 
 use super::super::isa::memory::Space;
 use super::super::isa::special_register::SpecialRegister;
@@ -8,40 +8,39 @@ use super::{FunctionId, LocalId, RegisterId, TargetsId, VariableId};
 /// One operand of an instruction.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operand {
-    /// A register.
     Register(RegisterId),
-    /// A register that the machine fills.
+    /// A special register.
     Special(SpecialRegister),
     /// A constant.
     Immediate(Immediate),
-    /// The address of something, and bytes behind it.
+    /// The address of a symbol, plus an offset in bytes.
     Symbol(Symbol, i64),
-    /// Memory.
+    /// A memory operand.
     Address(Address),
-    /// Several operands side by side.
+    /// Several operands in braces.
     Vector(Box<[Self]>),
-    /// Nothing: the value is dropped.
+    /// The sink `_`: the value is dropped.
     Sink,
     /// `d|p`: two results; none for a side that is dropped.
     Pair(Option<RegisterId>, Option<RegisterId>),
     /// `!p`.
     Not(RegisterId),
-    /// Where a branch goes: a position among the instructions.
+    /// A branch target: the index of an instruction.
     Label(u32),
-    /// Where an indexed branch may go.
+    /// The targets of an indexed branch.
     Targets(TargetsId),
-    /// What is called, and with what.
+    /// The operands of a call.
     Call(Box<Call>),
 }
 
 /// A constant of the operand's type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Immediate {
-    /// Bits, cut to the size of the type; one or zero for a predicate.
+    /// Bits, truncated to the size of the type; one or zero for a predicate.
     Integer(u64),
-    /// The bits of a single.
+    /// The bits of an f32.
     F32(u32),
-    /// The bits of a double.
+    /// The bits of an f64.
     F64(u64),
 }
 
@@ -56,39 +55,37 @@ impl Immediate {
     }
 }
 
-/// Something that has an address.
+/// A symbol with an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Symbol {
     /// A variable of the module.
     Variable(VariableId),
     /// A variable of the body.
     Local(LocalId),
-    /// A parameter of this function.
+    /// A parameter of the function.
     Parameter(u32),
-    /// A return parameter of this function.
+    /// A result parameter of the function.
     Return(u32),
-    /// A function.
     Function(FunctionId),
 }
 
-/// What stands between brackets.
+/// An address in brackets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// From where.
     pub base: Base,
-    /// How many bytes behind it.
+    /// Offset from the base in bytes.
     pub offset: i64,
 }
 
-/// From where an address counts.
+/// The base of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Base {
-    /// From zero.
+    /// Zero.
     Absolute,
-    /// From what a register holds.
+    /// The value of a register.
     Register(RegisterId),
-    /// From something with a name, in its own space.
+    /// A symbol in its own state space.
     Symbol(Symbol),
-    /// From the generic address of something with a name, which lies in this space.
+    /// The generic address of a symbol in this state space.
     Generic(Symbol, Space),
 }

@@ -1,5 +1,5 @@
-//! Whether operands are what an instruction takes. PTX ISA, sections "Instruction Operands" and "Type Checking
-//! Rules".
+//! Checks of operands against the signature of an instruction. PTX ISA, sections "Instruction Operands" and "Type
+//! Checking Rules".
 #![expect(
     clippy::wildcard_enum_match_arm,
     reason = "an operand of any shape but the wanted one is the same error"
@@ -13,18 +13,18 @@ use super::super::isa::special_register::SpecialRegister;
 use super::super::ptx::token::excerpt;
 use super::super::ptx::tree::{self, Literal};
 use super::constants::immediate;
-use super::declared::Declared;
+use super::module_scope::ModuleScope;
 use super::names::{Binding, Names};
 use super::operand::{Address, Base, Immediate, Operand, Symbol};
 use super::{Function, FunctionId, RegisterId, Variable};
 
-/// What is there and what should be: for the message.
+/// The operand found and the operand required, for the message.
 pub(super) struct Mismatch {
     pub(super) found: String,
     pub(super) expected: String,
 }
 
-/// Why an operand is not taken.
+/// Why an operand is not valid.
 pub(super) enum OperandError {
     Mismatch(Mismatch),
     Problem(Problem),
@@ -43,13 +43,13 @@ fn mismatch(found: impl Into<String>, expected: impl Into<String>) -> OperandErr
 /// Everything that an operand may refer to.
 pub(super) struct Operands<'r, 'a> {
     pub(super) names: &'r mut Names<'a>,
-    pub(super) declared: &'r Declared<'a>,
+    pub(super) declared: &'r ModuleScope<'a>,
     pub(super) locals: &'r [Variable],
     pub(super) callees: &'r [Vec<FunctionId>],
     pub(super) function: &'r Function,
 }
 
-/// What a bare name turned out to be.
+/// The meaning of a plain name.
 enum Named {
     Register(RegisterId, ScalarType),
     Registers(RegisterId, u32),
@@ -58,7 +58,7 @@ enum Named {
 }
 
 impl<'a> Operands<'_, 'a> {
-    /// An operand for a role.
+    /// Checks an operand for its role.
     pub(super) fn check(&mut self, role: Role, written: &tree::Operand<'a>) -> Checked {
         match role {
             Role::Write(ty, fit) => self.write(written, ty, fit),
@@ -140,7 +140,7 @@ impl<'a> Operands<'_, 'a> {
         }
     }
 
-    /// Several operands in braces; one alone may also stand without.
+    /// Several operands in braces; the braces of a single one are optional.
     fn vector(
         &mut self,
         written: &tree::Operand<'a>,
@@ -208,7 +208,7 @@ impl<'a> Operands<'_, 'a> {
         }
     }
 
-    /// How many elements a vector in braces or a vector register has; none for anything else.
+    /// The number of elements of a vector in braces or of a vector register; none for any other operand.
     fn pieces(&mut self, written: &tree::Operand<'a>) -> Option<usize> {
         match written {
             tree::Operand::Vector(elements) => Some(elements.len()),
@@ -252,7 +252,7 @@ impl<'a> Operands<'_, 'a> {
                 Named::Register(_, ty) => {
                     return Err(mismatch(
                         format!("an address in a register of {ty}"),
-                        "one of .b64",
+                        "an address in a register of .b64",
                     ));
                 }
                 Named::Symbol(symbol) => self.named_base(symbol, space)?,
@@ -264,15 +264,16 @@ impl<'a> Operands<'_, 'a> {
         Ok(Operand::Address(Address { base, offset: address.offset }))
     }
 
-    /// Addresses have 64 bits; those of small spaces may have 32.
+    /// Addresses have 64 bits; those of small state spaces may have 32.
     fn holds_address(&self, ty: ScalarType, space: Space) -> bool {
         let small = matches!(space, Space::Shared | Space::Local | Space::Const | Space::Param);
         let integer = matches!(ty.class(), ScalarClass::Bits | ScalarClass::Integer);
         integer && (ty.bits() == 64 || (small && ty.bits() == 32))
     }
 
-    /// Where something lies must be where the instruction looks. Generic accesses look at global, shared and local
-    /// memory (`ptxas` refuses the name of a constant), and global symbols are generic addresses as they are.
+    /// Checks the state space of a symbol against that of the instruction. Generic accesses apply to global, shared
+    /// and local memory (`ptxas` rejects the name of a constant), and the address of a global symbol is generic
+    /// already.
     fn named_base(&self, symbol: Symbol, wanted: Space) -> Result<Base, OperandError> {
         let lies = match symbol {
             Symbol::Variable(id) => self.declared.variable_list[id.0 as usize].space,
@@ -307,7 +308,7 @@ impl<'a> Operands<'_, 'a> {
         }
     }
 
-    /// The function or variable that a name stands for.
+    /// The function or variable with a name.
     pub(super) fn symbol(&mut self, name: &'a str) -> Option<Symbol> {
         match self.names.find(name) {
             Some(Binding::Local(id)) => return Some(Symbol::Local(id)),
@@ -371,7 +372,7 @@ impl<'a> Operands<'_, 'a> {
     }
 }
 
-/// The type of each piece when a value is packed from so many.
+/// The type of each piece when a value is packed from `pieces` pieces.
 fn piece(ty: ScalarType, pieces: usize) -> Result<ScalarType, OperandError> {
     match ty.bits().checked_div(pieces as u32) {
         Some(8) if ty.bits() <= 32 => Ok(ScalarType::B8),
@@ -394,8 +395,8 @@ fn unfit(found: ScalarType, ty: ScalarType, fit: Fit) -> OperandError {
 
 fn wanted(ty: ScalarType, fit: Fit) -> String {
     match fit {
-        Fit::Exact => format!("one of type {ty}"),
-        Fit::Wider => format!("one of type {ty} or wider"),
+        Fit::Exact => format!("type {ty}"),
+        Fit::Wider => format!("type {ty} or wider"),
     }
 }
 

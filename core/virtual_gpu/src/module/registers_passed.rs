@@ -1,21 +1,22 @@
-//! Parameters and results in `.reg`, as functions of the old ABI declare them. PTX ISA, section "Function Declarations and
-//! Definitions".
+//! Parameters and results in `.reg`, as functions of the old ABI declare them. PTX ISA, section "Function
+//! Declarations and Definitions".
 //!
-//! Values always travel through memory, as `.param` variables do. So a register that is a parameter is loaded where the
-//! function begins, a register that is a result is stored before each `ret`, and a call stores what it passes and loads
-//! what it takes. These instructions are added here; everything behind this module knows one way of passing only.
+//! Values are always passed through memory, as `.param` variables are. A register that is a parameter is loaded at
+//! the entry of the function, a register that is a result is stored before each `ret`, and a call stores its
+//! arguments and loads its results. These instructions are added here, so that the rest of the crate handles one
+//! way of passing only.
 
-use super::super::error::Place;
+use super::super::error::PtxLocation;
 use super::super::isa::Operation;
 use super::super::isa::control::Control;
 use super::super::isa::memory::{Access, CacheHints, ElementType, Memory, Ordering, Space};
 use super::super::isa::scalar::ScalarType;
 use super::super::ptx::tree;
-use super::arguments::{Passed, WrittenCall};
+use super::arguments::{ParsedCall, PassedValue};
 use super::body::{Guard, Instruction, Reader};
 use super::names::Binding;
 use super::operand::{Address, Base, Operand, Symbol};
-use super::{Call, Initial, Linkage, LocalId, RegisterId, Variable};
+use super::{Call, InitialBytes, Linkage, LocalId, RegisterId, Variable};
 
 impl<'a> Reader<'_, 'a> {
     /// Binds the names of parameters and results, and loads the parameters that are registers.
@@ -40,7 +41,7 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    /// The register that a parameter or result is, if it is one.
+    /// The register of a parameter or result, if it is one.
     fn passed_register(&mut self, written: &tree::Declaration<'a>) -> Option<RegisterId> {
         if written.space != "reg" {
             return None;
@@ -52,7 +53,7 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    /// Adds an instruction, with what belongs before and behind it.
+    /// Adds an instruction, with the instructions that belong before and after it.
     pub(super) fn emit(&mut self, instruction: Instruction) {
         if let Operation::Control(Control::Return(_)) = instruction.operation {
             self.store_results(instruction.guard, instruction.place);
@@ -61,8 +62,8 @@ impl<'a> Reader<'_, 'a> {
         self.body.instructions.append(&mut self.behind);
     }
 
-    /// Stores the results that are registers, where the function returns.
-    pub(super) fn store_results(&mut self, guard: Option<Guard>, place: Place) {
+    /// Stores the results that are registers before the function returns.
+    pub(super) fn store_results(&mut self, guard: Option<Guard>, place: PtxLocation) {
         for index in 0..self.result_registers.len() {
             let (position, register) = self.result_registers[index];
             let to = Symbol::Return(position);
@@ -71,18 +72,18 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    /// Gives memory to what a call passes and takes in registers.
+    /// Assigns memory to the arguments and results that a call passes in registers.
     pub(super) fn pass_registers(
         &mut self,
-        call: WrittenCall,
+        call: ParsedCall,
         guard: Option<Guard>,
-        place: Place,
+        place: PtxLocation,
     ) -> Call {
         let mut arguments = Vec::with_capacity(call.arguments.len());
         for passed in call.arguments {
             arguments.push(match passed {
-                Passed::Slot(symbol) => symbol,
-                Passed::Value(value, bytes) => {
+                PassedValue::Slot(symbol) => symbol,
+                PassedValue::Value(value, bytes) => {
                     let to = self.hidden(bytes);
                     let store = self.store(to, value, guard, place);
                     self.body.instructions.push(store);
@@ -93,9 +94,9 @@ impl<'a> Reader<'_, 'a> {
         let mut returns = Vec::with_capacity(call.returns.len());
         for passed in call.returns {
             returns.push(match passed {
-                Passed::Slot(symbol) => symbol,
-                Passed::Value(Operand::Sink, bytes) => self.hidden(bytes),
-                Passed::Value(register, bytes) => {
+                PassedValue::Slot(symbol) => symbol,
+                PassedValue::Value(Operand::Sink, bytes) => self.hidden(bytes),
+                PassedValue::Value(register, bytes) => {
                     let from = self.hidden(bytes);
                     let load = self.load(register, from, guard, place);
                     self.behind.push(load);
@@ -106,7 +107,7 @@ impl<'a> Reader<'_, 'a> {
         Call { target: call.target, arguments, returns }
     }
 
-    /// A `.param` variable without a name of its own.
+    /// A `.param` variable without a name.
     fn hidden(&mut self, bytes: u64) -> Symbol {
         let id = LocalId(self.body.locals.len() as u32);
         self.body.locals.push(Variable {
@@ -116,12 +117,12 @@ impl<'a> Reader<'_, 'a> {
             element: ScalarType::from(element(bytes)),
             bytes: Some(bytes),
             align: bytes as u32,
-            initial: Initial::default(),
+            initial: InitialBytes::default(),
         });
         Symbol::Local(id)
     }
 
-    /// The bytes of a `.param` variable that stands for a register.
+    /// The size of a `.param` variable that stands for a register, in bytes.
     fn bytes(&self, symbol: Symbol) -> u64 {
         let parameter = |list: &[super::Parameter], index: u32| {
             list.get(index as usize).map_or(0, |parameter| parameter.bytes)
@@ -134,13 +135,25 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    fn load(&self, to: Operand, from: Symbol, guard: Option<Guard>, place: Place) -> Instruction {
+    fn load(
+        &self,
+        to: Operand,
+        from: Symbol,
+        guard: Option<Guard>,
+        place: PtxLocation,
+    ) -> Instruction {
         let operation = Operation::Memory(Memory::Load(self.access(from)));
         let operands = [to, address(from)].into();
         Instruction { place, location: self.location, guard, operation, operands, results: 1 }
     }
 
-    fn store(&self, to: Symbol, value: Operand, guard: Option<Guard>, place: Place) -> Instruction {
+    fn store(
+        &self,
+        to: Symbol,
+        value: Operand,
+        guard: Option<Guard>,
+        place: PtxLocation,
+    ) -> Instruction {
         let operation = Operation::Memory(Memory::Store(self.access(to)));
         let operands = [address(to), value].into();
         Instruction { place, location: self.location, guard, operation, operands, results: 0 }
@@ -152,7 +165,7 @@ impl<'a> Reader<'_, 'a> {
         Access { space: Space::Param, element, lanes: 1, ordering, hints }
     }
 
-    /// Labels name instructions of the text; here they become positions among all instructions.
+    /// Labels refer to instructions of the text; this converts them to indices of all instructions.
     pub(super) fn resolve_labels(&mut self) {
         let end = self.body.instructions.len() as u32;
         let position = |label: u32| self.starts.get(label as usize).copied().unwrap_or(end);

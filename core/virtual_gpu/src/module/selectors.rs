@@ -1,11 +1,13 @@
 //! Selectors and signs of the operands of video instructions. PTX ISA, section "Video Instructions".
 //!
-//! `vadd.s32.u32.s32 %r1, %r2.b0, -%r3` has plain registers as operands; what stands around them says what is computed.
+//! The operands of `vadd.s32.u32.s32 %r1, %r2.b0, -%r3` are plain registers; the selectors and signs belong to the
+//! operation.
 
 use super::super::isa::{OperandForms, SELECTED, video};
 use super::super::ptx::tree::{Instruction, Operand};
 
-/// How the operands of an instruction are written, and the instruction with plain ones where that makes a difference.
+/// The syntax of the operands of an instruction, and the instruction with plain operands if it has selectors or
+/// signs.
 pub(super) fn split<'a>(written: &Instruction<'a>) -> (OperandForms<'a>, Option<Instruction<'a>>) {
     let mut forms = OperandForms::from(written.operands.len());
     if !video::has_selectors(written.opcode) {
@@ -19,7 +21,7 @@ pub(super) fn split<'a>(written: &Instruction<'a>) -> (OperandForms<'a>, Option<
         } else if let Operand::Component { name, component } = *operand
             && is_selector(component)
         {
-            // Other words behind the point name a component of a vector register.
+            // Any other word after the dot is a component of a vector register.
             (name, Some(component))
         } else {
             continue;

@@ -1,4 +1,4 @@
-//! PTX as text: tokens, and the tree that they make.
+//! The PTX parser: tokens and syntax tree.
 
 pub mod parse;
 pub(crate) mod token;

@@ -1,30 +1,31 @@
-//! Text → tokens, one at a time, each with its place: nothing is kept, so a text of any size costs no memory here.
+//! Text to tokens, one at a time, each with its location. No token is stored, so that the memory does not depend on
+//! the length of the text.
 
 use std::fmt;
 
-/// Where something stands in a PTX text.
+/// A location in a PTX text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct PtxLocation {
     /// Line, counted from one.
     pub line: u32,
     /// Column in bytes, counted from one.
     pub column: u32,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for PtxLocation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}:{}", self.line, self.column)
     }
 }
 
-/// The smallest pieces of PTX (PTX ISA, section 4 "Syntax").
+/// The tokens of PTX (PTX ISA, section 4 "Syntax").
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Token<'a> {
     /// A name: `add`, `%r1`, `$L__BB0_1`.
     Word(&'a str),
     /// A directive or modifier without its dot: `global`, `shared::cta`.
     Dotted(&'a str),
-    /// An integer of at most 64 bits, as two's complement.
+    /// An integer of at most 64 bits, in two's complement.
     Integer(u64),
     /// `0f3F800000`: the bits of an f32.
     Single(u32),
@@ -34,7 +35,7 @@ pub(crate) enum Token<'a> {
     Text(&'a str),
     /// One character of punctuation.
     Mark(char),
-    /// Something that PTX does not have; the reason in words.
+    /// An invalid token, with the reason.
     Invalid(&'static str),
     /// The end of the text.
     End,
@@ -56,7 +57,7 @@ impl fmt::Display for Token<'_> {
     }
 }
 
-/// The beginning of a name: a message about a name of a megabyte stays short.
+/// The beginning of a name, so that messages about very long names stay short.
 pub(crate) fn excerpt(name: &str) -> &str {
     const LONGEST: usize = 80;
     let mut end = name.len().min(LONGEST);
@@ -79,13 +80,13 @@ impl<'a> Tokens<'a> {
         Self { text, at: 0, line: 1, line_start: 0 }
     }
 
-    /// The next token; after the last one, `End` for ever.
-    pub(crate) fn next_token(&mut self) -> (Token<'a>, Place) {
+    /// The next token; after the end, `End` for ever.
+    pub(crate) fn next_token(&mut self) -> (Token<'a>, PtxLocation) {
         let closed = self.skip_blanks();
         let column = (self.at - self.line_start + 1) as u32;
-        let place = Place { line: self.line, column };
+        let place = PtxLocation { line: self.line, column };
         if !closed {
-            return (Token::Invalid("a comment that never ends"), place);
+            return (Token::Invalid("an unterminated comment"), place);
         }
         let Some(first) = self.peek(0) else { return (Token::End, place) };
         let token = match first {
@@ -107,7 +108,7 @@ impl<'a> Tokens<'a> {
         self.text.as_bytes().get(self.at + ahead).copied()
     }
 
-    /// Skips blanks and comments; false where a comment is not closed.
+    /// Skips white space and comments; returns false if a comment is not closed.
     fn skip_blanks(&mut self) -> bool {
         while let Some(byte) = self.peek(0) {
             match byte {
@@ -180,16 +181,16 @@ impl<'a> Tokens<'a> {
         self.skip_while(|byte| byte != b'"' && byte != b'\n');
         let text = &self.text[start..self.at];
         if self.peek(0) != Some(b'"') {
-            return Token::Invalid("a string that never ends");
+            return Token::Invalid("an unterminated string");
         }
         self.at += 1;
         Token::Text(text)
     }
 
-    /// A run of characters outside ASCII, or control characters.
+    /// A sequence of non-ASCII or control characters.
     fn foreign(&mut self) -> Token<'a> {
         self.skip_while(|byte| !byte.is_ascii_graphic() && !byte.is_ascii_whitespace());
-        Token::Invalid("a character that PTX does not have")
+        Token::Invalid("a character that is not valid in PTX")
     }
 
     /// PTX ISA, section 4.5 "Constants".
@@ -218,7 +219,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// The digits after a two-character prefix: value and number of digits; none where it overflows.
+    /// The digits after a two-character prefix: value and number of digits; none on overflow.
     fn radix(&mut self, radix: u32) -> Option<(u64, usize)> {
         self.at += 2;
         let start = self.at;

@@ -1,18 +1,16 @@
-//! The tree of a module as it is written; it borrows every name from the text and knows nothing of meaning.
+//! The syntax tree of a module. It borrows every name from the text and has no semantic information.
 //!
-//! Bodies are flat: a scope is an `Open` and a `Close` among the statements, so that no input can make
-//! anything here recursive.
+//! Bodies are flat: a scope is an `Open` and a `Close` among the statements, so that no input leads to recursion.
 
-use super::token::Place;
+use super::token::PtxLocation;
 
-/// A whole text.
+/// The syntax tree of a text.
 #[derive(Debug, Default)]
 pub struct Tree<'a> {
     /// `.version`, as (major, minor).
     pub version: Option<(u32, u32)>,
     /// `.target`, all of its words: `sm_90a`, `debug`.
     pub targets: Vec<&'a str>,
-    /// `.address_size`.
     pub address_size: Option<u64>,
     /// Variables of the module, in order.
     pub variables: Vec<Declaration<'a>>,
@@ -29,108 +27,99 @@ pub struct Tree<'a> {
 /// `.file 1 "kernel.cu"`.
 #[derive(Debug)]
 pub struct File<'a> {
-    /// The number by which `.loc` names it.
+    /// The number that `.loc` refers to.
     pub index: u32,
-    /// As the compiler wrote it.
+    /// The path in the line information of the compiler.
     pub path: &'a str,
 }
 
 /// `.alias a, b;`: `a` is another name of `b`.
 #[derive(Debug)]
 pub struct Alias<'a> {
-    /// Where it is written.
-    pub place: Place,
-    /// As it is written.
+    pub place: PtxLocation,
     pub name: &'a str,
-    /// What it is another name of.
+    /// The function that it is an alias of.
     pub target: &'a str,
 }
 
 /// `.visible`, `.extern`, `.weak`, `.common`, or none of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Linkage {
-    /// Seen in this module only.
+    /// Visible in this module only.
     #[default]
     Internal,
-    /// Defined here, seen by others.
+    /// Defined here, visible to other modules.
     Visible,
     /// Defined elsewhere; for shared memory: sized by the launch.
     Extern,
-    /// Defined here unless somebody else does.
+    /// Defined here unless another module defines it.
     Weak,
-    /// Defined by everybody, once.
+    /// Defined by several modules, merged into one.
     Common,
 }
 
-/// One declared name: a register, a variable or a parameter.
+/// A declared name: a register, a variable or a parameter.
 #[derive(Debug)]
 pub struct Declaration<'a> {
-    /// Where it is written.
-    pub place: Place,
-    /// Who else sees it.
+    pub place: PtxLocation,
     pub linkage: Linkage,
     /// The state space: `global`, `reg` …
     pub space: &'a str,
-    /// In bytes, where it is given.
+    /// Alignment in bytes, if it is given.
     pub align: Option<u64>,
     /// `.v2`, `.v4`, `.v8`: components of each element.
     pub vector: u32,
-    /// The element's type: `b8`, `f32` …
+    /// The element type: `b8`, `f32` …
     pub element: &'a str,
-    /// As it is written.
     pub name: &'a str,
-    /// `%r<17>`: how many registers share the name.
+    /// `%r<17>`: the number of registers.
     pub range: Option<u64>,
     /// Array dimensions; zero stands for `[]`.
     pub dimensions: Vec<u64>,
-    /// Elements that are set; the others are zero.
+    /// Initialised elements; the others are zero.
     pub initial: Vec<Initial<'a>>,
-    /// `.ptr` and the alignment of what a pointer parameter points to.
+    /// `.ptr` with the alignment of the memory that a pointer parameter refers to.
     pub pointer: Option<PointerHint<'a>>,
 }
 
 /// `.ptr .global .align 16` of a parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct PointerHint<'a> {
-    /// The state space that it points into.
+    /// The state space of the memory.
     pub space: Option<&'a str>,
-    /// In bytes.
+    /// Alignment in bytes.
     pub align: Option<u64>,
 }
 
 /// One element of an initialiser.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Initial<'a> {
-    /// Where it is written.
-    pub place: Place,
-    /// The element that it sets; elements that nothing sets are zero.
+    pub place: PtxLocation,
+    /// The index of the element; elements without a value are zero.
     pub index: u64,
-    /// What it is set to.
     pub value: InitialValue<'a>,
 }
 
-/// What an initialiser's element is.
+/// The value of an element.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum InitialValue<'a> {
     /// A number.
     Literal(Literal),
     /// `symbol+offset`, `generic(symbol)+offset`, `0xFF00(symbol)+offset`.
     Symbol {
-        /// As it is written.
         name: &'a str,
-        /// Bytes added to its address.
+        /// Offset in bytes.
         offset: i64,
-        /// Whether its generic address is meant.
+        /// Whether the address is generic.
         generic: bool,
-        /// The byte of the address that is meant.
+        /// The mask that selects a byte of the address.
         mask: Option<u64>,
     },
 }
 
-/// A number as it is written.
+/// A number in the text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Literal {
-    /// A whole number.
     Integer(i64),
     /// `0f3f800000`, as bits.
     Single(u32),
@@ -150,15 +139,11 @@ pub enum FunctionKind {
 /// An entry or a function, with or without a body.
 #[derive(Debug)]
 pub struct Function<'a> {
-    /// Where it is written.
-    pub place: Place,
-    /// Who else sees it.
+    pub place: PtxLocation,
     pub linkage: Linkage,
-    /// Whether the host can launch it.
     pub kind: FunctionKind,
-    /// As it is written.
     pub name: &'a str,
-    /// What it takes and returns.
+    /// Parameters and results.
     pub signature: Signature<'a>,
     /// `.maxntid 128, 1, 1` → ("maxntid", [128, 1, 1]).
     pub directives: Vec<(&'a str, Vec<u64>)>,
@@ -166,18 +151,17 @@ pub struct Function<'a> {
     pub body: Option<Body<'a>>,
 }
 
-/// What a function takes and returns.
+/// The signature of a function.
 #[derive(Debug, Default)]
 pub struct Signature<'a> {
-    /// What it returns, as parameters.
+    /// Results.
     pub returns: Vec<Declaration<'a>>,
-    /// What it takes.
     pub parameters: Vec<Declaration<'a>>,
     /// `.noreturn`.
     pub never_returns: bool,
 }
 
-/// The statements between a function's braces.
+/// The statements in the braces of a function.
 #[derive(Debug, Default)]
 pub struct Body<'a> {
     /// In order; scopes are pairs of `Open` and `Close`.
@@ -190,42 +174,32 @@ pub struct Body<'a> {
 #[derive(Debug)]
 pub enum Statement<'a> {
     /// `{`.
-    Open(Place),
+    Open(PtxLocation),
     /// `}`.
     Close,
-    /// Registers or a variable of this scope.
+    /// A declaration of registers or a variable.
     Declaration(Box<Declaration<'a>>),
     /// `$L__BB0_1:`.
-    Label(&'a str, Place),
-    /// An instruction.
+    Label(&'a str, PtxLocation),
     Instruction(Instruction<'a>),
-    /// `.loc`: where the code that follows comes from.
+    /// `.loc`: the source location of the following code.
     Location(Location<'a>),
     /// `name: .callprototype (…) _ (…);`
     Prototype {
-        /// As it is written.
         name: &'a str,
-        /// Where it is written.
-        place: Place,
-        /// What is called takes and returns this.
+        place: PtxLocation,
         signature: Box<Signature<'a>>,
     },
     /// `name: .branchtargets a, b;`
     BranchTargets {
-        /// As it is written.
         name: &'a str,
-        /// Where it is written.
-        place: Place,
-        /// Where the branch may go.
+        place: PtxLocation,
         labels: Vec<&'a str>,
     },
     /// `name: .calltargets f, g;`
     CallTargets {
-        /// As it is written.
         name: &'a str,
-        /// Where it is written.
-        place: Place,
-        /// What the call may reach.
+        place: PtxLocation,
         functions: Vec<&'a str>,
     },
 }
@@ -233,62 +207,58 @@ pub enum Statement<'a> {
 /// `.loc 1 16 25, function_name $L__info_string0, inlined_at 1 18 3`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Location<'a> {
-    /// Where the code that follows comes from.
+    /// The source location of the following code.
     pub position: Position,
-    /// The label of the inlined function's name, and where it was inlined.
+    /// The label of the inlined function's name, and the location of the call.
     pub inlined: Option<(&'a str, Position)>,
 }
 
 /// File, line and column of a `.loc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Position {
-    /// The number of a `.file`.
+    /// The file number.
     pub file: u32,
-    /// From 1.
+    /// Counted from one.
     pub line: u32,
-    /// From 1.
+    /// Counted from one.
     pub column: u32,
 }
 
-/// An instruction as it is written.
+/// An instruction in the text.
 #[derive(Debug)]
 pub struct Instruction<'a> {
-    /// Where it is written.
-    pub place: Place,
-    /// The predicate that it depends on.
+    pub place: PtxLocation,
+    /// The guard predicate.
     pub guard: Option<Guard<'a>>,
     /// The part before the first dot.
     pub opcode: &'a str,
     /// Its modifiers: a range of `Body::modifiers`.
     pub modifiers: (u32, u32),
-    /// Each with its place.
-    pub operands: Vec<(Operand<'a>, Place)>,
+    /// The operands, each with its location.
+    pub operands: Vec<(Operand<'a>, PtxLocation)>,
 }
 
 /// `@%p1` or `@!%p1`.
 #[derive(Clone, Copy, Debug)]
 pub struct Guard<'a> {
-    /// Where it is written.
-    pub place: Place,
+    pub place: PtxLocation,
     /// The predicate register.
     pub predicate: &'a str,
-    /// Whether it is executed where the predicate is false.
+    /// Whether the guard is complemented.
     pub negated: bool,
 }
 
-/// An operand as it is written.
+/// An operand in the text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operand<'a> {
     /// A register, variable, label, function, or the sink `_`; `offset` for `symbol+4`.
     Name {
-        /// As it is written.
         name: &'a str,
-        /// Bytes added to its address.
+        /// Offset in bytes.
         offset: i64,
     },
     /// `%tid.x`.
     Component {
-        /// As it is written.
         name: &'a str,
         /// `x`, `y`, `z` or `w`.
         component: &'a str,
@@ -303,24 +273,23 @@ pub enum Operand<'a> {
     Pair(&'a str, &'a str),
     /// `!p`.
     Not(&'a str),
-    /// `-%r3` or `-%r3.h1`: only `vmad` has it.
+    /// `-%r3` or `-%r3.h1`, for `vmad` only.
     Negative {
-        /// As it is written.
         name: &'a str,
-        /// What stands behind the dot.
+        /// The selector after the dot.
         component: Option<&'a str>,
     },
     /// `(a, b)` of a call.
     Group(Vec<Self>),
 }
 
-/// What stands between brackets.
+/// An address in brackets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Address<'a> {
     /// A register or symbol; none for `[16]`.
     pub base: Option<&'a str>,
-    /// Bytes added to the base.
+    /// Offset from the base in bytes.
     pub offset: i64,
-    /// `[tensor, {x, y}]`: only textures and tensor copies have it.
+    /// `[tensor, {x, y}]`, for textures and tensor copies only.
     pub coordinates: bool,
 }

@@ -1,7 +1,7 @@
-//! What atomic operations make of the old value. PTX ISA 9.7.13.5 "atom" and 9.7.13.6 "red".
+//! The new value that an atomic operation computes from the old one. PTX ISA 9.7.13.5 "atom" and 9.7.13.6 "red".
 //!
-//! `and`, `or`, `xor`, `exch`, `min` and `max` on integers are those of [`super::bits`] and
-//! [`super::integer`]; packed halves are updated one by one.
+//! `and`, `or`, `xor`, `exch`, `min` and `max` on integers are in [`super::bits`] and [`super::integer`]; the two
+//! elements of a packed half are updated separately.
 
 use super::float::{Choice, SingleMode, add_f32, add_f64};
 use super::half::{self, HalfFormat, HalfMode};
@@ -10,7 +10,7 @@ use super::{Extreme, HalfClamp, NanRule, Rounding, SignRule, Subnormals};
 #[cfg(test)]
 mod tests;
 
-/// Where an f32 is added.
+/// The memory of an f32 addition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Memory {
     /// Global memory, where subnormal inputs and results are flushed.
@@ -31,15 +31,15 @@ pub fn add_f32_in(old: u32, b: u32, memory: Memory) -> u32 {
     add_f32(old, b, SingleMode { subnormals, ..SingleMode::DEFAULT })
 }
 
-/// `old + b`, to the nearest, subnormals kept. A signalling NaN becomes quiet, as in `add.f64`; that which an H200
-/// leaves in memory does not.
+/// `old + b`, rounded to nearest, with subnormals. A signalling NaN becomes quiet, as in `add.f64`; in memory of an
+/// H200 it does not.
 #[inline]
 #[must_use]
 pub fn add_double(old: u64, b: u64) -> u64 {
     add_f64(old, b, Rounding::NearestEven)
 }
 
-/// `old + b` (`.noftz`): subnormals are kept.
+/// `old + b` (`.noftz`), with subnormals.
 #[inline]
 #[must_use]
 pub fn add_half(old: u16, b: u16, format: HalfFormat) -> u16 {
@@ -47,7 +47,7 @@ pub fn add_half(old: u16, b: u16, format: HalfFormat) -> u16 {
     half::add(old, b, mode)
 }
 
-/// The smaller or larger half (`.noftz`), which vector atomics have.
+/// The minimum or maximum of halves (`.noftz`), for vector atomics.
 #[inline]
 #[must_use]
 pub fn extreme_half(old: u16, b: u16, extreme: Extreme, format: HalfFormat) -> u16 {

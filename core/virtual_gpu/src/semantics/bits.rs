@@ -13,25 +13,25 @@ pub use field::{
 };
 pub use permute::{PermuteMode, permute, permute_by_mode};
 
-/// What happens to an amount or position that is too large.
+/// Treatment of an amount or position that is too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Excess {
-    /// It is limited (`.clamp`).
+    /// It is clamped (`.clamp`).
     Clamp,
-    /// Its lowest five bits count (`.wrap`).
+    /// It is taken modulo 32 (`.wrap`).
     Wrap,
 }
 
-/// Into which direction a funnel shifts.
+/// The direction of a funnel shift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
-    /// Towards the upper end (`.l`).
+    /// Towards the most significant bit (`.l`).
     Left,
-    /// Towards the lower end (`.r`).
+    /// Towards the least significant bit (`.r`).
     Right,
 }
 
-/// The widths and types that logic and shifts take; predicates are Rust's own `bool`.
+/// The widths and types of logic and shift operations; predicates are Rust's `bool`.
 pub trait Bits:
     Copy
     + PartialEq
@@ -40,14 +40,13 @@ pub trait Bits:
     + std::ops::BitXor<Output = Self>
     + std::ops::Not<Output = Self>
 {
-    /// No bit.
+    /// All bits zero.
     const ZERO: Self;
-    /// The lowest bit.
     const ONE: Self;
-    /// `a << count`, nothing if the count reaches the width.
+    /// `a << count`; zero if the count reaches the width.
     #[must_use]
     fn left(self, count: u32) -> Self;
-    /// `a >> count`; counts beyond the width leave the sign, or nothing.
+    /// `a >> count`; a count beyond the width gives the sign bits, or zero.
     #[must_use]
     fn right(self, count: u32) -> Self;
 }
@@ -127,33 +126,32 @@ pub fn logical_not<T: Bits>(a: T) -> T {
     if a == T::ZERO { T::ONE } else { T::ZERO }
 }
 
-/// The function of three bits that a table of eight gives. PTX ISA 9.7.8.6 "lop3".
+/// The function of three bits with a truth table of eight bits. PTX ISA 9.7.8.6 "lop3".
 #[inline]
 #[must_use]
 pub fn table_3(a: u32, b: u32, c: u32, table: u8) -> u32 {
     let row = |index: u32| if table & (1 << index) == 0 { 0 } else { u32::MAX };
-    // Two choices by c, then by b, then by a; the table's index is abc.
+    // Selections by c, then by b, then by a; the index of the table is abc.
     let by_c = |low: u32| (row(low) & !c) | (row(low + 1) & c);
     let by_b = |low: u32| (by_c(low) & !b) | (by_c(low + 2) & b);
     (by_b(0) & !a) | (by_b(4) & a)
 }
 
-/// `a << count`; counts beyond the width count as the width. PTX ISA 9.7.8.8 "shl".
+/// `a << count`; larger counts are clamped to the width. PTX ISA 9.7.8.8 "shl".
 #[inline]
 #[must_use]
 pub fn shift_left<T: Bits>(a: T, count: u32) -> T {
     a.left(count)
 }
 
-/// `a >> count`; counts beyond the width count as the width, and signed types copy the sign. PTX ISA 9.7.8.9
-/// "shr".
+/// `a >> count`; larger counts are clamped to the width, and signed types shift in the sign. PTX ISA 9.7.8.9 "shr".
 #[inline]
 #[must_use]
 pub fn shift_right<T: Bits>(a: T, count: u32) -> T {
     a.right(count)
 }
 
-/// 32 bits of the pair (`high`, `low`), shifted. PTX ISA 9.7.8.7 "shf".
+/// 32 bits of the shifted pair (`high`, `low`). PTX ISA 9.7.8.7 "shf".
 #[inline]
 #[must_use]
 pub fn funnel(low: u32, high: u32, count: u32, direction: Direction, excess: Excess) -> u32 {
@@ -168,35 +166,35 @@ pub fn funnel(low: u32, high: u32, count: u32, direction: Direction, excess: Exc
     }
 }
 
-/// How many bits are set. PTX ISA 9.7.1.14 "popc".
+/// The number of one bits. PTX ISA 9.7.1.14 "popc".
 #[inline]
 #[must_use]
 pub fn population_count(a: u64) -> u32 {
     a.count_ones()
 }
 
-/// How many zeros lead in 32 bits. PTX ISA 9.7.1.15 "clz".
+/// The number of leading zeros of 32 bits. PTX ISA 9.7.1.15 "clz".
 #[inline]
 #[must_use]
 pub fn leading_zeros_32(a: u32) -> u32 {
     a.leading_zeros()
 }
 
-/// How many zeros lead in 64 bits. PTX ISA 9.7.1.15 "clz".
+/// The number of leading zeros of 64 bits. PTX ISA 9.7.1.15 "clz".
 #[inline]
 #[must_use]
 pub fn leading_zeros_64(a: u64) -> u32 {
     a.leading_zeros()
 }
 
-/// The bits in the opposite order. PTX ISA 9.7.1.18 "brev".
+/// The bits in reverse order. PTX ISA 9.7.1.18 "brev".
 #[inline]
 #[must_use]
 pub fn reverse_32(a: u32) -> u32 {
     a.reverse_bits()
 }
 
-/// The bits in the opposite order. PTX ISA 9.7.1.18 "brev".
+/// The bits in reverse order. PTX ISA 9.7.1.18 "brev".
 #[inline]
 #[must_use]
 pub fn reverse_64(a: u64) -> u64 {

@@ -7,7 +7,7 @@ use super::float::flush_f32;
 #[cfg(test)]
 mod tests;
 
-/// Order of integers. For unsigned types `.lo`, `.ls`, `.hi` and `.hs` are the same as `.lt` to `.ge`.
+/// Integer comparisons. For unsigned types `.lo`, `.ls`, `.hi` and `.hs` are the same as `.lt` to `.ge`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Order {
     /// `.eq`
@@ -24,7 +24,7 @@ pub enum Order {
     GreaterEqual,
 }
 
-/// Order of floating-point numbers.
+/// Floating-point comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FloatOrder {
     /// False if an operand is NaN (`.eq` to `.ge`).
@@ -37,14 +37,11 @@ pub enum FloatOrder {
     AnyNan,
 }
 
-/// How the comparison is combined with a predicate.
+/// The combination of the result with a predicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Combine {
-    /// `.and`
     And,
-    /// `.or`
     Or,
-    /// `.xor`
     Xor,
 }
 
@@ -110,8 +107,8 @@ fn compare_floats<T: PartialOrd + Copy>(a: T, b: T, order: FloatOrder) -> bool {
 }
 
 #[expect(clippy::fn_params_excessive_bools, reason = "predicates are what it is about")]
-/// Joins a comparison with a predicate. PTX ISA 9.7.6.1 "set" and 9.7.6.2 "setp": the second predicate of
-/// `setp` is this of the complement.
+/// Combines a comparison with a predicate. PTX ISA 9.7.6.1 "set" and 9.7.6.2 "setp": the second predicate of `setp`
+/// combines the complement.
 #[inline]
 #[must_use]
 pub fn combine(holds: bool, predicate: bool, combine: Combine) -> bool {
@@ -122,8 +119,8 @@ pub fn combine(holds: bool, predicate: bool, combine: Combine) -> bool {
     }
 }
 
-/// What `set` writes: all ones for integers, or the encoding of 1.0, where the comparison holds. PTX ISA
-/// 9.7.6.1 "set".
+/// The result of `set`: all ones for integers, or the encoding of 1.0, if the comparison is true. PTX ISA 9.7.6.1
+/// "set".
 #[inline]
 #[must_use]
 pub fn set(holds: bool, truth: u32) -> u32 {
@@ -144,7 +141,7 @@ pub fn select_by_s32<T>(a: T, b: T, c: i32) -> T {
     if c >= 0 { a } else { b }
 }
 
-/// `c >= 0 ? a : b`; NaN chooses `b`, -0 chooses `a`. PTX ISA 9.7.6.4 "slct", `.f32`.
+/// `c >= 0 ? a : b`; NaN selects `b`, -0 selects `a`. PTX ISA 9.7.6.4 "slct", `.f32`.
 #[inline]
 #[must_use]
 pub fn select_by_f32<T>(a: T, b: T, c: u32, subnormals: Subnormals) -> T {

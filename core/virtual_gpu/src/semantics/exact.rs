@@ -1,7 +1,7 @@
-//! Real numbers held exactly, and their one rounding to a binary format.
+//! Exact real numbers, and their single rounding to a binary format.
 //!
-//! Everything that the host's arithmetic cannot do directly (directed rounding, narrow formats) computes an
-//! exact value here and rounds it once; the host's rounding mode is never changed.
+//! Operations that the host's arithmetic does not have (directed rounding, narrow formats) compute an exact value
+//! here and round it once. The rounding mode of the host is never changed.
 
 use super::Rounding;
 
@@ -14,16 +14,16 @@ mod tests;
 pub struct Format {
     /// Bits of the biased exponent.
     pub exponent_bits: u32,
-    /// Bits of the significand behind the point.
+    /// Fraction bits of the significand.
     pub fraction_bits: u32,
-    /// What the encodings with the largest exponent mean.
+    /// The meaning of encodings with the largest exponent.
     pub specials: Specials,
 }
 
-/// What the encodings with the largest exponent mean.
+/// The meaning of encodings with the largest exponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Specials {
-    /// Infinity and NaN, as IEEE 754 has them.
+    /// Infinity and NaN, as in IEEE 754.
     InfinityAndNan,
     /// Numbers, except that all ones is NaN (e4m3).
     NanOnly,
@@ -31,29 +31,28 @@ pub enum Specials {
     Neither,
 }
 
-/// What becomes of a magnitude beyond the largest finite number.
+/// The result of an overflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beyond {
-    /// Infinity, unless the rounding mode forbids it; the largest finite number where there is no infinity.
+    /// Infinity, unless the rounding mode forbids it; the largest finite number in formats without infinity.
     Infinity,
     /// The largest finite number (`.satfinite`).
     LargestFinite,
 }
 
-/// `(-1)^negative * significand * 2^exponent`, and a bit more than that if `inexact`.
+/// `(-1)^negative * significand * 2^exponent`, and a positive fraction of the lowest bit more if `inexact`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exact {
     /// The sign.
     pub negative: bool,
-    /// The weight of the significand's lowest bit.
+    /// The exponent of the significand's lowest bit.
     pub exponent: i32,
-    /// The digits.
     pub significand: u128,
-    /// Whether the magnitude exceeds the digits by less than one unit of their lowest bit.
+    /// Whether the magnitude exceeds the significand by less than one unit of its lowest bit.
     pub inexact: bool,
 }
 
-/// What a bit pattern stands for.
+/// The value of a bit pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value {
     /// Not a number.
@@ -72,13 +71,13 @@ impl Format {
     pub const F16: Self = Self::ieee(5, 10);
     /// bfloat16.
     pub const BF16: Self = Self::ieee(8, 7);
-    /// tf32, of which only the 19 bits that matter are held here.
+    /// tf32, of which the 19 significant bits are stored.
     pub const TF32: Self = Self::ieee(8, 10);
     /// IEEE binary32.
     pub const F32: Self = Self::ieee(8, 23);
     /// IEEE binary64.
     pub const F64: Self = Self::ieee(11, 52);
-    /// e5m2: like binary16 with a shorter fraction.
+    /// e5m2: binary16 with a shorter fraction.
     pub const E5M2: Self = Self::ieee(5, 2);
     /// e4m3: no infinity.
     pub const E4M3: Self = Self { exponent_bits: 4, fraction_bits: 3, specials: Specials::NanOnly };
@@ -115,8 +114,8 @@ impl Format {
         }
     }
 
-    /// The NaN that NVIDIA's conversions make: all ones behind a clear sign. Without NaN, the largest number,
-    /// as PTX ISA 9.7.9.21 "cvt" says.
+    /// The canonical NaN of NVIDIA's conversions: all ones with a clear sign. In formats without NaN, the largest
+    /// number, as PTX ISA 9.7.9.21 "cvt" specifies.
     #[must_use]
     pub const fn canonical_nan(self) -> u64 {
         self.magnitude_mask()
@@ -134,7 +133,7 @@ impl Format {
         2 - (1 << (self.exponent_bits - 1))
     }
 
-    /// What a bit pattern stands for; bits above the sign are ignored.
+    /// The value of a bit pattern; bits above the sign are ignored.
     #[must_use]
     pub fn decode(self, bits: u64) -> Value {
         let magnitude = bits & self.magnitude_mask();
@@ -158,12 +157,12 @@ impl Format {
         })
     }
 
-    /// The weight of the lowest fraction bit at a biased exponent.
+    /// The exponent of the lowest fraction bit at a biased exponent.
     fn quantum(self, biased: i32) -> i32 {
         biased - 1 + self.smallest_exponent() - self.fraction_bits as i32
     }
 
-    /// The encoding nearest to a value in the direction of the rounding mode.
+    /// Rounds a value to an encoding.
     ///
     /// An inexact value must have at least two bits more than the format.
     #[must_use]
@@ -181,7 +180,7 @@ impl Format {
             let (kept, rest) = split(value.significand, shift as u32, value.inexact);
             kept + u128::from(rounds_up(rounding, value.negative, kept, rest))
         };
-        // The hidden bit counts one exponent, and so does a carry out of the fraction.
+        // The hidden bit increments the exponent, and so does a carry out of the fraction.
         let magnitude = ((biased as u128 - 1) << self.fraction_bits) + digits;
         if magnitude > u128::from(self.largest_finite()) {
             return sign | self.overflow(value.negative, rounding, beyond);
@@ -202,7 +201,7 @@ impl Format {
     }
 }
 
-/// How what is cut off compares with half a unit.
+/// The comparison of the truncated part with half a unit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rest {
     Nothing,
@@ -230,7 +229,7 @@ fn split(significand: u128, shift: u32, inexact: bool) -> (u128, Rest) {
     }
 }
 
-/// Whether `kept` becomes one more.
+/// Whether `kept` is incremented.
 fn rounds_up(rounding: Rounding, negative: bool, kept: u128, rest: Rest) -> bool {
     match rounding {
         Rounding::NearestEven => rest == Rest::AboveHalf || (rest == Rest::Half && kept & 1 == 1),
@@ -240,17 +239,15 @@ fn rounds_up(rounding: Rounding, negative: bool, kept: u128, rest: Rest) -> bool
     }
 }
 
-/// Where sums are aligned: two bits below the top, for the carry.
+/// The bit to which sums are aligned: two bits below the top, for the carry.
 const TOP: u32 = 125;
 
 impl Exact {
-    /// A zero.
     #[must_use]
     pub const fn zero(negative: bool) -> Self {
         Self { negative, exponent: 0, significand: 0, inexact: false }
     }
 
-    /// An integer.
     #[must_use]
     pub const fn integer(value: i128) -> Self {
         Self { negative: value < 0, exponent: 0, significand: value.unsigned_abs(), inexact: false }
@@ -295,7 +292,7 @@ impl Exact {
         if large.significand < shifted {
             return sum(small.negative, shifted - large.significand);
         }
-        // A lost tail makes the difference smaller: borrow one unit and add the tail's complement.
+        // The lost tail reduces the difference: borrow one unit and add the complement of the tail.
         sum(large.negative, large.significand - shifted - u128::from(inexact))
     }
 
@@ -316,7 +313,7 @@ impl Exact {
         }
     }
 
-    /// The square root of a number that is not negative, or zero.
+    /// The square root of a number that is not negative.
     #[must_use]
     pub fn square_root(self) -> Self {
         if self.significand == 0 {

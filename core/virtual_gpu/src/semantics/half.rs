@@ -1,7 +1,7 @@
-//! f16 and bf16 arithmetic, alone and in pairs. PTX ISA 9.7.4 "Half Precision Floating-Point Instructions".
+//! f16 and bf16 arithmetic, scalar and packed. PTX ISA 9.7.4 "Half Precision Floating-Point Instructions".
 //!
-//! Halves are exact in f64, and so are their products; sums are held rounded to odd (see [`super::float`]),
-//! so that one rounding to the half is right. NaN results are the canonical 0x7fff of both formats.
+//! Halves are exact in f64, and so are their products; sums are rounded to odd (see [`super::float`]), so that one
+//! more rounding to the half format is correct. A result that is NaN is 0x7fff, the canonical NaN of both formats.
 
 pub use lightbench_primitives::half::{CANONICAL_NAN, HalfFormat};
 
@@ -16,9 +16,9 @@ const SIGN: u16 = 0x8000;
 /// The modifiers of half-precision arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HalfMode {
-    /// Which numbers.
+    /// The element type.
     pub format: HalfFormat,
-    /// `.ftz`, which only f16 has.
+    /// `.ftz`, for f16 only.
     pub subnormals: Subnormals,
     /// `.sat`, `.relu`.
     pub clamp: HalfClamp,
@@ -67,7 +67,7 @@ pub fn negate(a: u16, format: HalfFormat, subnormals: Subnormals) -> u16 {
     if bits == CANONICAL_NAN { bits } else { bits ^ SIGN }
 }
 
-/// The smaller or larger one; -0 is below +0. PTX ISA 9.7.4.7 "min" and 9.7.4.8 "max".
+/// The minimum or maximum; -0 is below +0. PTX ISA 9.7.4.7 "min" and 9.7.4.8 "max".
 #[inline]
 #[must_use]
 pub fn extreme(a: u16, b: u16, choice: Choice, format: HalfFormat, subnormals: Subnormals) -> u16 {
@@ -129,7 +129,7 @@ fn canonical(bits: u16, format: HalfFormat, subnormals: Subnormals) -> u16 {
 /// The last steps of every result: one rounding, `.ftz`, then `.sat` or `.relu`.
 #[inline]
 fn finish(value: f64, mode: HalfMode) -> u16 {
-    // As with f32, an H200 flushes what is below the normal range before it rounds.
+    // As with f32, an H200 flushes results below the normal range before rounding.
     let tiny = f64::from_bits(((mode.format.smallest_exponent() + 1023) as u64) << 52);
     let flushed = mode.subnormals == Subnormals::Flush && value.abs() < tiny;
     let bits = mode.format.nearest(if flushed { 0_f64.copysign(value) } else { value });

@@ -20,7 +20,7 @@ pub use video::{
 
 use super::{Extreme, Negative, Overflow};
 
-/// Which half of a product is kept.
+/// The half of a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Part {
     /// The lower one (`.lo`).
@@ -29,11 +29,10 @@ pub enum Part {
     High,
 }
 
-/// The integer types that arithmetic takes: u16 to u64 and s16 to s64.
+/// The types of integer arithmetic: u16 to u64 and s16 to s64.
 pub trait Integer: Copy + Ord + Sized {
-    /// Zero.
     const ZERO: Self;
-    /// All bits set: what an H200 gives for a division by zero.
+    /// All bits set: the result of a division by zero on an H200.
     const ONES: Self;
     /// The integer twice as wide.
     type Wide: Copy;
@@ -123,14 +122,14 @@ pub fn subtract<T: Integer>(a: T, b: T) -> T {
     a.minus(b)
 }
 
-/// `a + b`, limited to the type (`add.sat.s32`). PTX ISA 9.7.1.1 "add".
+/// `a + b`, saturated (`add.sat.s32`). PTX ISA 9.7.1.1 "add".
 #[inline]
 #[must_use]
 pub fn add_saturating(a: i32, b: i32) -> i32 {
     a.saturating_add(b)
 }
 
-/// `a - b`, limited to the type (`sub.sat.s32`). PTX ISA 9.7.1.2 "sub".
+/// `a - b`, saturated (`sub.sat.s32`). PTX ISA 9.7.1.2 "sub".
 #[inline]
 #[must_use]
 pub fn subtract_saturating(a: i32, b: i32) -> i32 {
@@ -147,7 +146,7 @@ pub fn multiply<T: Integer>(a: T, b: T, part: Part) -> T {
     }
 }
 
-/// All of `a * b` (`.wide`). PTX ISA 9.7.1.3 "mul".
+/// The full product `a * b` (`.wide`). PTX ISA 9.7.1.3 "mul".
 #[inline]
 #[must_use]
 pub fn multiply_wide<T: Integer>(a: T, b: T) -> T::Wide {
@@ -161,14 +160,14 @@ pub fn multiply_add<T: Integer>(a: T, b: T, c: T, part: Part) -> T {
     multiply(a, b, part).plus(c)
 }
 
-/// All of `a * b`, plus `c`, wrapped. PTX ISA 9.7.1.4 "mad".
+/// The full product `a * b`, plus `c`, wrapped. PTX ISA 9.7.1.4 "mad".
 #[inline]
 #[must_use]
 pub fn multiply_add_wide<T: Integer>(a: T, b: T, c: T::Wide) -> T::Wide {
     T::plus_wide(a.times_wide(b), c)
 }
 
-/// The upper half of `a * b`, plus `c`, limited to the type (`mad.hi.sat.s32`). PTX ISA 9.7.1.4 "mad".
+/// The upper half of `a * b`, plus `c`, saturated (`mad.hi.sat.s32`). PTX ISA 9.7.1.4 "mad".
 #[inline]
 #[must_use]
 pub fn multiply_add_saturating(a: i32, b: i32, c: i32) -> i32 {
@@ -190,7 +189,7 @@ pub fn multiply_24(a: u32, b: u32, part: Part, signedness: Signedness) -> u32 {
     }
 }
 
-/// The same, plus `c`; only `.hi.s32` saturates. PTX ISA 9.7.1.6 "mad24".
+/// `multiply_24`, plus `c`; only `.hi.s32` saturates. PTX ISA 9.7.1.6 "mad24".
 #[inline]
 #[must_use]
 pub fn multiply_add_24(
@@ -214,10 +213,10 @@ pub fn sum_of_absolute_differences<T: Integer>(a: T, b: T, c: T) -> T {
     c.plus(if a < b { b.minus(a) } else { a.minus(b) })
 }
 
-/// `a / b`, towards zero. PTX ISA 9.7.1.8 "div".
+/// `a / b`, truncated. PTX ISA 9.7.1.8 "div".
 ///
-/// The ISA calls division by zero machine-specific; an H200 gives all ones, and the smallest number for its
-/// quotient by -1.
+/// The ISA calls division by zero machine-specific. An H200 returns all ones, and the smallest number for the
+/// smallest number divided by -1.
 #[inline]
 #[must_use]
 pub fn divide<T: Integer>(a: T, b: T) -> T {
@@ -226,7 +225,7 @@ pub fn divide<T: Integer>(a: T, b: T) -> T {
 
 /// `a % b`, with the sign of `a`. PTX ISA 9.7.1.9 "rem".
 ///
-/// The ISA calls the remainder by zero machine-specific; an H200 gives all ones.
+/// The ISA calls the remainder of a division by zero machine-specific; an H200 returns all ones.
 #[inline]
 #[must_use]
 pub fn remainder<T: Integer>(a: T, b: T) -> T {
@@ -247,8 +246,8 @@ pub fn negate<T: Integer>(a: T) -> T {
     T::ZERO.minus(a)
 }
 
-/// The smaller or larger one, or zero if that is negative and `.relu` is there. PTX ISA 9.7.1.12 "min" and
-/// 9.7.1.13 "max".
+/// The minimum or maximum, or zero if that is negative and `.relu` is given. PTX ISA 9.7.1.12 "min" and 9.7.1.13
+/// "max".
 #[inline]
 #[must_use]
 pub fn extreme<T: Integer>(a: T, b: T, extreme: Extreme, negative: Negative) -> T {

@@ -1,10 +1,10 @@
-//! What PTX instructions compute: pure functions on bit patterns, without state, input or output.
+//! The results of PTX instructions: pure functions on bit patterns, without state, input or output.
 //!
-//! Each function cites its clause of the PTX ISA (sections as numbered in version 9.0). Where the ISA leaves
-//! a value open (NaN payloads, division by zero), the function gives what an NVIDIA H200 (driver 580)
-//! gave, and says so. Functions that the interpreter calls for every lane are `#[inline]` and free of
-//! branches on operands, so that a loop over 32 lanes becomes vector code once the modes, which do not
-//! depend on the lane, are known outside it.
+//! Each function cites its clause of the PTX ISA (sections as numbered in version 9.0). Where the ISA does not
+//! specify a value (NaN payloads, division by zero), the function returns what an NVIDIA H200 (driver 580)
+//! returned, and its comment says so. Functions that the interpreter calls for every lane are `#[inline]` and have
+//! no branches on operands, so that a loop over 32 lanes vectorises once the modes, which do not depend on the
+//! lane, are known outside the loop.
 
 pub mod approximate;
 pub mod atomic;
@@ -20,10 +20,10 @@ pub mod integer;
 pub mod matrix;
 pub mod shuffle;
 
-/// How a result is rounded to its type. PTX ISA 9.7.3, table "Summary of Floating-Point Instructions".
+/// Rounding modes. PTX ISA 9.7.3, table "Summary of Floating-Point Instructions".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rounding {
-    /// To the nearest value, halfway cases to the even one (`.rn`).
+    /// To nearest even (`.rn`).
     NearestEven,
     /// Towards zero (`.rz`).
     TowardZero,
@@ -33,78 +33,78 @@ pub enum Rounding {
     Up,
 }
 
-/// What happens to subnormal inputs and results.
+/// Treatment of subnormal inputs and results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Subnormals {
-    /// They are numbers like others.
+    /// Subnormal numbers are supported.
     Keep,
-    /// They become zero of the same sign (`.ftz`).
+    /// Subnormal numbers are flushed to zero of the same sign (`.ftz`).
     Flush,
 }
 
-/// What happens to a floating-point result outside [0, 1].
+/// Clamping of floating-point results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Clamp {
-    /// It stays.
+    /// No clamping.
     None,
-    /// It is clamped, and NaN becomes +0 (`.sat`).
+    /// The result is clamped to [0, 1]; NaN becomes +0 (`.sat`).
     Unit,
 }
 
-/// What happens to half-precision results outside a range.
+/// Clamping of half-precision results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HalfClamp {
-    /// They stay.
+    /// No clamping.
     None,
-    /// They are clamped to [0, 1], and NaN becomes +0 (`.sat`).
+    /// The result is clamped to [0, 1]; NaN becomes +0 (`.sat`).
     Unit,
-    /// Negative ones become +0, and NaN the canonical one (`.relu`).
+    /// A negative result becomes +0; NaN becomes the canonical NaN (`.relu`).
     Negative,
 }
 
-/// What happens to an integer result outside the range of its type.
+/// Treatment of integer overflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Overflow {
-    /// It wraps.
+    /// The result wraps.
     Wrap,
-    /// It becomes the nearest value of the type (`.sat`, `.satfinite`).
+    /// The result saturates (`.sat`, `.satfinite`).
     Saturate,
 }
 
-/// What happens to a negative result.
+/// Treatment of negative results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Negative {
-    /// It stays.
+    /// They are kept.
     Keep,
-    /// It becomes zero (`.relu`).
+    /// They become zero (`.relu`).
     Zero,
 }
 
-/// What minimum and maximum make of NaN.
+/// The result of minimum and maximum if one operand is NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NanRule {
-    /// The other operand wins.
+    /// The other operand.
     Number,
-    /// NaN wins, as the canonical one (`.NaN`).
+    /// The canonical NaN (`.NaN`).
     Propagate,
 }
 
-/// Which sign the result of minimum and maximum has.
+/// The sign of the result of minimum and maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SignRule {
-    /// That of the winner.
+    /// The sign of the selected operand.
     Winner,
-    /// Magnitudes are compared, signs are multiplied (`.xorsign.abs`).
+    /// Magnitudes are compared, the sign is the product of both signs (`.xorsign.abs`).
     Product,
-    /// Magnitudes are compared, the result is one (`.abs`).
+    /// Magnitudes are compared, the result is a magnitude (`.abs`).
     Absolute,
 }
 
-/// Which of its operands an extreme is.
+/// Minimum or maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Extreme {
-    /// The smaller one (`min`).
+    /// The minimum (`min`).
     Minimum,
-    /// The larger one (`max`).
+    /// The maximum (`max`).
     Maximum,
 }

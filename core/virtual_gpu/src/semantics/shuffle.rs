@@ -1,5 +1,5 @@
-//! What lanes of a warp do together, as functions of 32 values and a mask. PTX ISA 9.7.9.6 "shfl.sync", 9.7.13.9
-//! "vote.sync", 9.7.13.10 "match.sync" and 9.7.13.12 "redux.sync".
+//! Warp-level operations as functions of 32 values and a mask. PTX ISA 9.7.9.6 "shfl.sync", 9.7.13.9 "vote.sync",
+//! 9.7.13.10 "match.sync" and 9.7.13.12 "redux.sync".
 
 use super::float::{CANONICAL_NAN_F32, Choice, extreme_f32};
 use super::{NanRule, SignRule, Subnormals};
@@ -7,28 +7,28 @@ use super::{NanRule, SignRule, Subnormals};
 #[cfg(test)]
 mod tests;
 
-/// Lanes of a warp.
+/// The number of lanes of a warp.
 pub const LANES: usize = 32;
 
-/// From where a lane takes its value.
+/// The source lane of a shuffle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Shuffle {
     /// A lower lane (`.up`).
     Up,
     /// A higher lane (`.down`).
     Down,
-    /// The lane whose number differs in some bits (`.bfly`).
+    /// The lane whose index differs in some bits (`.bfly`).
     Butterfly,
-    /// A lane by its number within the segment (`.idx`).
+    /// A lane by its index within the segment (`.idx`).
     Index,
 }
 
-/// A lane's source, and whether it is in range.
+/// The source of a lane, and whether it is in range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// The lane whose value arrives; the lane itself if out of range.
+    /// The source lane; the lane itself if out of range.
     pub lane: u8,
-    /// The optional predicate.
+    /// The optional predicate result.
     pub in_range: bool,
 }
 
@@ -56,21 +56,21 @@ pub fn shuffle_source(lane: u32, b: u32, c: u32, shuffle: Shuffle) -> Source {
     Source { lane: if in_range { source } else { lane } as u8, in_range }
 }
 
-/// The members of a mask whose predicate holds (`vote.sync.ballot.b32`). PTX ISA 9.7.13.9 "vote.sync".
+/// The members of a mask whose predicate is true (`vote.sync.ballot.b32`). PTX ISA 9.7.13.9 "vote.sync".
 #[inline]
 #[must_use]
 pub fn ballot(predicates: u32, members: u32) -> u32 {
     predicates & members
 }
 
-/// Whether the predicate holds for all members.
+/// Whether the predicate is true for all members.
 #[inline]
 #[must_use]
 pub fn vote_all(predicates: u32, members: u32) -> bool {
     predicates & members == members
 }
 
-/// Whether the predicate holds for a member.
+/// Whether the predicate is true for a member.
 #[inline]
 #[must_use]
 pub fn vote_any(predicates: u32, members: u32) -> bool {
@@ -92,8 +92,8 @@ pub fn match_any<T: PartialEq + Copy>(values: &[T; LANES], members: u32) -> [u32
     })
 }
 
-/// The members if all have the same value, else zero; the predicate is whether it is zero. PTX ISA 9.7.13.10
-/// "match.all.sync".
+/// The members if all have the same value, else zero; the predicate result is whether it is not zero. PTX ISA
+/// 9.7.13.10 "match.all.sync".
 #[must_use]
 pub fn match_all<T: PartialEq + Copy>(values: &[T; LANES], members: u32) -> u32 {
     let Some(first) = values.get(members.trailing_zeros() as usize) else { return 0 };
@@ -108,7 +108,7 @@ fn equal_to<T: PartialEq + Copy>(values: &[T; LANES], value: T, members: u32) ->
     equal & members
 }
 
-/// How a warp's words become one.
+/// The reduction of the words of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reduction {
     /// The sum, wrapped (`.add`).
@@ -129,7 +129,7 @@ pub enum Reduction {
     Xor,
 }
 
-/// One word from those of the members. PTX ISA 9.7.13.12 "redux.sync".
+/// The reduction of the members' words. PTX ISA 9.7.13.12 "redux.sync".
 #[must_use]
 pub fn reduce(values: &[u32; LANES], members: u32, reduction: Reduction) -> u32 {
     let join = |a: u32, b: u32| match reduction {
@@ -145,7 +145,7 @@ pub fn reduce(values: &[u32; LANES], members: u32, reduction: Reduction) -> u32 
     of_members(values, members).reduce(join).unwrap_or(0)
 }
 
-/// One f32 from those of the members; NaN counts only with `.NaN`, or if there is nothing else. PTX ISA 9.7.13.12
+/// The reduction of the members' f32; NaN is ignored without `.NaN`, unless all are NaN. PTX ISA 9.7.13.12
 /// "redux.sync".
 #[must_use]
 pub fn reduce_f32(values: &[u32; LANES], members: u32, choice: Choice) -> u32 {
@@ -155,7 +155,7 @@ pub fn reduce_f32(values: &[u32; LANES], members: u32, choice: Choice) -> u32 {
     };
     let plain = Choice { sign: SignRule::Winner, ..choice };
     let start = match choice.nan {
-        // NaN is neutral where numbers win.
+        // NaN is the neutral element if numbers are preferred.
         NanRule::Number => Some(CANONICAL_NAN_F32),
         NanRule::Propagate => None,
     };

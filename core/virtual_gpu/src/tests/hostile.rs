@@ -1,12 +1,15 @@
-//! Hostile PTX through the whole machine: an error, or a fault with its place, within stated bounds.
+//! Hostile PTX on the whole machine: the result is an error, or a fault with its location, within stated limits.
 //!
-//! Bounds: a text has at most 64 MiB; a function has at most 32,768 registers at once and 2^20 indexed targets; a kernel
-//! has at most 2^22 instructions and 2^20 constants; the threads that are resident take at most about 1 GiB, or what one
-//! block takes; a thread has at most 512 KiB of own memory, 1 MiB of registers and 4096 calls; a launch has at most
-//! 65,536 regions of memory, 256 faults and 1 MiB of printed text. Time is bounded by `max_steps`.
+//! Limits: a text has at most 64 MiB; a function has at most 32,768 live registers and 2^20 targets of indexed
+//! branches; a kernel has at most 2^22 instructions and 2^20 constants; resident threads take at most about 1 GiB,
+//! or the memory of one block; a thread has at most 512 KiB of local memory, 1 MiB of registers and 4096 nested
+//! calls; a launch has at most 65,536 memory regions, 256 faults and 1 MiB of printed text. `max_steps` limits the
+//! time.
 
 use super::{Module, kernel, texts};
-use crate::{Access, Argument, DeviceShape, Initial, LaunchConfig, LaunchError, Machine, Report};
+use crate::{
+    Access, Argument, DeviceShape, InitialContent, LaunchConfig, LaunchError, Machine, Report,
+};
 
 /// A device on which a mistake costs little.
 fn small() -> DeviceShape {
@@ -21,11 +24,11 @@ fn small() -> DeviceShape {
 /// Instructions of a warp that a launch may take.
 const STEPS: u64 = 400_000;
 
-/// What came of the launch of a kernel `k(.param .u64 a, .param .u32 n)`.
+/// The result of a launch of a kernel `k(.param .u64 a, .param .u32 n)`.
 fn launched(text: &str) -> Result<Report, String> {
     let module = Module::load(text).map_err(|errors| errors[0].to_string())?;
     let mut machine = Machine::new(small());
-    let a = machine.buffer("a", 4096, Access::ReadWrite, Initial::Unwritten).unwrap();
+    let a = machine.buffer("a", 4096, Access::ReadWrite, InitialContent::Uninitialised).unwrap();
     let arguments = vec![Argument::Buffer(a), Argument::Bytes(vec![7, 0, 0, 0])];
     let mut config = LaunchConfig::new([3, 1, 1], [33, 1, 1], arguments);
     config.max_steps = STEPS;
@@ -146,7 +149,10 @@ fn what_does_not_fit_the_device_is_refused() {
     check(&body(".shared .b8 s[300000]; mov.u32 %r1, s;"), "bytes of shared memory in a block");
     answered(&body(".shared .b8 s[99999999999]; mov.u32 %r1, s;"));
     check(&with(".global .b8 g[99999999];", "mov.u64 %d1, g;"), "bytes; the device has");
-    check(&body(".local .b8 l[4000000]; mov.u64 %d1, l;"), "larger than a thread's memory");
+    check(
+        &body(".local .b8 l[4000000]; mov.u64 %d1, l;"),
+        "larger than the local memory of a thread",
+    );
     answered(&kernel(".reg .b32 %r<4000000000>; mov.u32 %r3999999999, 1;"));
     let mut many = REGISTERS.to_owned();
     many += ".reg .b32 %v<40000>;";
@@ -156,7 +162,7 @@ fn what_does_not_fit_the_device_is_refused() {
     for index in 0..40_000 {
         many += &format!("st.global.u32 [%d1], %v{index};\n");
     }
-    check(&kernel(&many), "registers needed at once");
+    check(&kernel(&many), "live registers");
     let targets = format!("ts: .branchtargets {}L;", "L, ".repeat(2000));
     let branches = format!("{targets} L: {}", "brx.idx %r1, ts;\n".repeat(2000));
     check(&body(&branches), "indexed branches to more than");
@@ -190,7 +196,7 @@ fn a_launch_that_no_device_takes_is_refused() {
 fn texts_beyond_the_limit_are_refused_unread_and_large_ones_are_read() {
     let statement = "add.s32 %r1, %r2, %r3;\n";
     let huge = body(&statement.repeat(100_000_000 / statement.len()));
-    check(&huge, "a module may have 67108864");
+    check(&huge, "the limit of a module is 67108864");
     // Below the limit, many loops: laying out code takes time in proportion.
     let loops: String =
         (0..20_000).map(|i| format!("L{i}: setp.eq.u32 %p1, 1, 1; @!%p1 bra L{i};\n")).collect();

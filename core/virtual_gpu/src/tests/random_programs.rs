@@ -1,4 +1,4 @@
-//! Random programs leave in memory what a second implementation leaves, thread by thread.
+//! Random programs leave the same memory as the second implementation, thread by thread.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What NVRTC makes of real kernels loads, with the numbers that are written beside it.
+//! Modules compiled by NVRTC load, and match the numbers that are stored beside them.
 
 use super::{folder, loaded, texts};
 

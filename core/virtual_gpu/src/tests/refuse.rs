@@ -1,4 +1,4 @@
-//! Faulty modules: each faulty line says its error in a comment, and no other line has one.
+//! Faulty modules: each faulty line states its error in a comment, and no other line has an error.
 
 use super::{Module, texts};
 

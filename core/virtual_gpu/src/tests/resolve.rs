@@ -1,4 +1,4 @@
-//! What a loaded module says: offsets, labels, scopes, initial bytes, lines, calls.
+//! The contents of a loaded module: offsets, labels, scopes, initial bytes, lines, calls.
 
 use super::{kernel, loaded};
 use crate::isa::scalar::ScalarType;

@@ -1,4 +1,4 @@
-//! Whatever the text is: an answer, never a panic, in time that grows with its length.
+//! Arbitrary text gives a result and never a panic, in time linear in its length.
 
 use super::{Module, kernel, texts};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Costs of accesses that can be worked out by hand.
+//! Costs of requests whose result can be computed by hand.
 
 use super::{Direction, Request, Touched, shared_wavefronts};
 

@@ -1,4 +1,4 @@
-//! The caches on traces that can be followed by hand.
+//! The cache model on access sequences that can be followed by hand.
 
 use super::{CacheAccess, CacheSizes, CacheTraffic, Caches};
 use lightbench_units::Bytes;

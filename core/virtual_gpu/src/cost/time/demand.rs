@@ -1,4 +1,4 @@
-//! The time of every pipe and level by itself.
+//! The time that the work of a launch needs on each pipe and each level of memory.
 
 use super::super::Trace;
 use super::super::expansion::Expansion;
@@ -6,10 +6,10 @@ use super::super::trace::{Role, TracedOp};
 use super::super::{Counters, Counts, Kind};
 use super::pipes::Pipe;
 use super::replay::{Load, Multiprocessor};
-use super::{Assumption, LaunchShape, Limit, Rates, Spread};
+use super::{Assumption, LaunchShape, LimitingResource, Rates, Spread};
 use lightbench_units::{Bytes, Flops, FlopsPerSecond, Seconds};
 
-/// What a launch asks of a device.
+/// The work of a launch on a device.
 pub(super) struct Demand<'a> {
     pub(super) counters: &'a Counters,
     /// Of the whole grid.
@@ -17,19 +17,22 @@ pub(super) struct Demand<'a> {
     pub(super) rates: &'a Rates,
     pub(super) spread: &'a Spread,
     pub(super) expansion: Option<&'a Expansion>,
-    /// Of the whole grid, where it is known.
+    /// Of the whole grid, if it is known.
     pub(super) dram: Option<Bytes>,
 }
 
 const LANES: f64 = 32.0;
 
-/// Lanes of a narrow pipe of a multiprocessor, where the sheet does not say: since Volta half as many of f64, or as many of
-/// functions, and two to four times as many of f32 and integers.
+/// The lanes of a narrow pipe of a multiprocessor, if the device sheet does not give them: since Volta half as many
+/// for f64 or for special functions, and two to four times as many for f32 and integers.
 const FEW_LANES: f64 = 32.0;
 
 impl Demand<'_> {
-    /// The time of every pipe and level whose rate is known; the others are assumptions.
-    pub(super) fn times(&self, assumptions: &mut Vec<Assumption>) -> Vec<(Limit, Seconds)> {
+    /// The time on every pipe and level whose rate is known; unknown rates become assumptions.
+    pub(super) fn times(
+        &self,
+        assumptions: &mut Vec<Assumption>,
+    ) -> Vec<(LimitingResource, Seconds)> {
         let mut parts = Vec::new();
         let mut add = |limit, needed: bool, time: Option<Seconds>| match time {
             Some(time) => parts.push((limit, time)),
@@ -41,25 +44,29 @@ impl Demand<'_> {
             add(limit, instructions > 0.0, time);
         }
         for (limit, instructions, lanes) in [
-            (Limit::Integer, self.integer_instructions(), self.rates.integer_lanes),
-            (Limit::Special, self.warps(&[Kind::Special]), self.rates.special_lanes),
+            (LimitingResource::Integer, self.integer_instructions(), self.rates.integer_lanes),
+            (LimitingResource::Special, self.warps(&[Kind::Special]), self.rates.special_lanes),
         ] {
             let time = lanes.map(|lanes| self.cycles(instructions * LANES / lanes));
             add(limit, instructions > 0.0, time);
         }
         let tensor = self.tensor();
-        add(Limit::Tensor, tensor.is_none(), tensor);
+        add(LimitingResource::Tensor, tensor.is_none(), tensor);
         let issue = self.rates.issue_per_cycle.map(|rate| self.cycles(self.issued() / rate));
-        add(Limit::Issue, true, issue);
-        // One pass a cycle through the pipe that loads and stores share.
+        add(LimitingResource::Issue, true, issue);
+        // One wavefront per cycle through the load/store pipe.
         let global = self.counts.global_wavefronts as f64;
-        add(Limit::GlobalWavefronts, true, Some(self.cycles(global)));
-        add(Limit::Shared, true, Some(self.cycles(self.counts.shared_wavefronts as f64)));
+        add(LimitingResource::GlobalWavefronts, true, Some(self.cycles(global)));
+        add(
+            LimitingResource::Shared,
+            true,
+            Some(self.cycles(self.counts.shared_wavefronts as f64)),
+        );
         let (queued, served) = self.queue();
-        add(Limit::Atomics, queued, served);
+        add(LimitingResource::Atomics, queued, served);
         let (l2, dram) = self.traffic();
-        add(Limit::L2, l2.0 > 0, self.rates.l2.map(|rate| l2 / rate));
-        add(Limit::Dram, dram.0 > 0, self.rates.dram.map(|rate| dram / rate));
+        add(LimitingResource::L2, l2.0 > 0, self.rates.l2.map(|rate| l2 / rate));
+        add(LimitingResource::Dram, dram.0 > 0, self.rates.dram.map(|rate| dram / rate));
         assumptions.push(match self.expansion {
             Some(expansion) => Assumption::Expanded(expansion.median_error),
             None => Assumption::NotExpanded,
@@ -72,7 +79,7 @@ impl Demand<'_> {
         parts
     }
 
-    /// The busiest multiprocessor, and what it gets; none where the sheet does not state what schedulers do.
+    /// The busiest multiprocessor with its blocks; none if the device sheet does not give the issue rate.
     pub(super) fn multiprocessor(
         &self,
         trace: &Trace,
@@ -80,7 +87,7 @@ impl Demand<'_> {
     ) -> Option<(Multiprocessor, Load)> {
         let Rates { latencies, clock, .. } = *self.rates;
         let schedulers = self.rates.issue_per_cycle?.max(1.0);
-        // Those that have as much to do as the busiest one share memory.
+        // Multiprocessors with as much work as the busiest one share the memory bandwidth.
         let busy = (self.spread.blocks / self.spread.busiest).max(1.0);
         let dram = self.rates.dram.map_or(f64::INFINITY, |rate| rate.0 / clock.0);
         let touched = trace.distinct_bytes() * shape.blocks as f64;
@@ -102,7 +109,7 @@ impl Demand<'_> {
         Some((on, load))
     }
 
-    /// Cycles that each pipe of a scheduler is taken by a warp instruction.
+    /// Cycles that a warp instruction occupies each pipe of a scheduler.
     fn pipes(&self, schedulers: f64) -> [f64; Pipe::COUNT] {
         let Rates { clock, multiprocessors, .. } = *self.rates;
         let cycles = |lanes: f64| LANES * schedulers / lanes;
@@ -117,12 +124,12 @@ impl Demand<'_> {
         pipes[Pipe::Half as usize] = of(self.rates.half, 4.0, 4.0 * FEW_LANES);
         pipes[Pipe::Integer as usize] = cycles(self.rates.integer_lanes.unwrap_or(2.0 * FEW_LANES));
         pipes[Pipe::Special as usize] = cycles(self.rates.special_lanes.unwrap_or(FEW_LANES / 2.0));
-        // One for the whole multiprocessor, which a whole warp passes at once.
+        // The load/store pipe is one per multiprocessor, and a whole warp passes it at once.
         pipes[Pipe::Memory as usize] = 1.0;
         pipes
     }
 
-    /// Cycles that one product takes the tensor core of a scheduler.
+    /// Cycles that one product occupies the tensor core of a scheduler.
     fn product_cycles(&self, op: &TracedOp, schedulers: f64) -> f64 {
         let Role::Product(counts) = &op.role else { return 0.0 };
         let flop_of = f64::from(self.rates.multiprocessors) * self.rates.clock.0;
@@ -140,20 +147,20 @@ impl Demand<'_> {
         counted as f64 / self.counters.blocks.fraction()
     }
 
-    /// Warp instructions that the integer pipe certainly executes.
+    /// The least number of warp instructions of the integer pipe.
     fn integer_instructions(&self) -> f64 {
         self.warps(&[Kind::Integer32, Kind::Integer64, Kind::Logic32, Kind::Logic64])
     }
 
-    /// A pipe, its warp instructions, the FLOP that one lane's rate counts for each, and the rate.
-    fn float_pipes(&self) -> [(Limit, f64, f64, Option<FlopsPerSecond>); 3] {
+    /// Pipe, warp instructions, FLOP per lane and instruction in the unit of the rate, and rate.
+    fn float_pipes(&self) -> [(LimitingResource, f64, f64, Option<FlopsPerSecond>); 3] {
         let single = self.warps(&[Kind::Single]) + 2.0 * self.warps(&[Kind::SinglePair]);
         [
             // The rate counts a multiply-add as two, and any other instruction takes as long.
-            (Limit::Single, single, 2.0, self.rates.single),
-            (Limit::Double, self.warps(&[Kind::Double]), 2.0, self.rates.double),
-            // That of halves counts pairs.
-            (Limit::Half, self.warps(&[Kind::Half]), 4.0, self.rates.half),
+            (LimitingResource::Single, single, 2.0, self.rates.single),
+            (LimitingResource::Double, self.warps(&[Kind::Double]), 2.0, self.rates.double),
+            // The rate of halves counts pairs.
+            (LimitingResource::Half, self.warps(&[Kind::Half]), 4.0, self.rates.half),
         ]
     }
 
@@ -162,13 +169,13 @@ impl Demand<'_> {
         Flops(self.spread.of_busiest(flop)) / one
     }
 
-    /// Cycles of all multiprocessors together, as the time of the busiest.
+    /// The cycles of the busiest multiprocessor, from those of all, as a time.
     fn cycles(&self, total: f64) -> Seconds {
         self.rates.clock.time_of(self.spread.of_busiest(total))
     }
 
-    /// Whether atomics queue, and how long the longest queue takes: that for a place, or that for a sum of floats; none
-    /// where a rate is not known.
+    /// Whether atomics queue, and the time of the longest queue, of an address range or of a floating-point sum; none
+    /// if a rate is unknown.
     fn queue(&self) -> (bool, Option<Seconds>) {
         let (total, rates) = (&self.counters.total, self.rates);
         let queues = [
@@ -185,8 +192,9 @@ impl Demand<'_> {
         (queues.count() > 0, Some(longest))
     }
 
-    /// What the place with most has in the whole grid, at least. Of many places that are changed alike, the one with most
-    /// in a sample has more than its share: two standard deviations of a count are left out, unless it has half of all.
+    /// A lower bound of the count of the busiest address range in the whole grid. Of many ranges with similar counts,
+    /// the largest one in a sample has more than its share: two standard deviations are subtracted, unless it has
+    /// half of all operations.
     fn in_whole_grid(&self, counted: u64, all: u64) -> f64 {
         let chance = if self.counters.blocks.is_sample() && 2 * counted < all { 2.0 } else { 0.0 };
         let counted = counted as f64;
@@ -195,7 +203,7 @@ impl Demand<'_> {
 
     fn issued(&self) -> f64 {
         match self.expansion {
-            // The low end of what the fit says of unseen kernels, so that it remains a bound for most.
+            // The low end of the error band of the fit, so that the result remains a bound for most kernels.
             Some(expansion) => {
                 expansion.machine_instructions(&self.counters.kinds) * expansion.band.0
                     / self.counters.blocks.fraction()
@@ -204,7 +212,7 @@ impl Demand<'_> {
         }
     }
 
-    /// Tensor cores; none if a rate is not known.
+    /// The time of the tensor cores; none if a rate is unknown.
     fn tensor(&self) -> Option<Seconds> {
         let mut time = Seconds(0.0);
         let work = self.tensor_work(self.counts).into_iter();
@@ -229,7 +237,7 @@ impl Demand<'_> {
         ]
     }
 
-    /// Bytes between L1 and L2, and between L2 and memory, at least.
+    /// The least bytes between L1 and L2, and between L2 and DRAM.
     fn traffic(&self) -> (Bytes, Bytes) {
         let least = self.counters.dram_read().least + self.counters.dram_written().least;
         if let Some(bytes) = self.dram {

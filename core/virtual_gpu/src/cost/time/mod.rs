@@ -1,8 +1,8 @@
-//! The time that a launch needs at least on a device, and what decides it.
+//! The modelled time of a launch on a device: a lower bound, an expected range and the limiter.
 //!
-//! Every pipe and every level of memory gets the time that its work takes at the peak rate; the longest one, with what
-//! a launch costs, is a bound below which no run can be. What is expected above it comes of blocks that were recorded step by
-//! step: they are replayed on one multiprocessor, where warps wait for what they asked for.
+//! Each pipe and each level of memory needs the time of its work at the peak rate. The longest of these times, plus
+//! the launch overhead, is a lower bound. The expected range above the bound comes from a replay of recorded blocks
+//! on one multiprocessor, in which warps wait for the results that they use.
 
 mod demand;
 mod order;
@@ -22,48 +22,47 @@ use super::Counters;
 use super::expansion::Expansion;
 use lightbench_units::{Bytes, Seconds};
 
-/// How much longer than the bound regular kernels take, where nothing was replayed: published models and measurements agree
-/// on no narrower band.
+/// The range of times of regular kernels, as multiples of the bound, without a replay: published models and
+/// measurements do not support a narrower band.
 pub const BAND: (f64, f64) = (1.2, 2.5);
 
-/// A measured time is this many times longer or shorter than the replayed one, at most, as a rule.
+/// The usual ratio between a measured time and the replayed time, at most.
 pub const AROUND: f64 = 1.4;
 
-/// A unit that is busy for this part of the replayed time decides it; else waiting does.
+/// A unit that is busy for this fraction of the replayed time is the limiter; otherwise latency is.
 const BUSY: f64 = 0.6;
 
-/// What a launch puts on a device.
+/// The size of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaunchShape {
     /// Blocks of the grid.
     pub blocks: u64,
-    /// Warps of a block.
     pub warps_per_block: u32,
-    /// Blocks that a multiprocessor holds at once: registers and shared memory decide, so the compiler knows.
+    /// Resident blocks per multiprocessor: registers and shared memory decide, so that the compiler provides it.
     pub resident_blocks: u32,
-    /// Bytes that the whole grid moves to and from memory at least, where somebody knows better than the counters: those
-    /// of a part of the grid do not tell what its blocks share.
+    /// The least DRAM traffic of the whole grid, if it is known better than from the counters: counters of a part of
+    /// the grid do not include sharing between blocks.
     pub dram: Option<Bytes>,
-    /// What was before it.
-    pub begins: Begins,
+    /// The launches before it.
+    pub begins: LaunchStart,
 }
 
-/// What was before a launch.
+/// The launches before a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Begins {
-    /// Nothing: the device is idle, and its code is fetched.
+pub enum LaunchStart {
+    /// None: the device is idle, and its code is fetched.
     First,
-    /// Other launches of the same work.
-    Behind,
+    /// Launches of the same kernel.
+    AfterOthers,
 }
 
-/// What can decide the time.
+/// The resource that limits the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Limit {
-    /// What a launch costs by itself.
+pub enum LimitingResource {
+    /// The launch overhead.
     Launch,
-    /// Schedulers that issue instructions.
+    /// Instruction issue.
     Issue,
     /// f32 pipe.
     Single,
@@ -73,23 +72,22 @@ pub enum Limit {
     Half,
     /// Integer pipe.
     Integer,
-    /// Approximated functions.
+    /// Special functions.
     Special,
     /// Tensor cores.
     Tensor,
-    /// Global accesses through L1.
+    /// The load/store pipe and L1.
     GlobalWavefronts,
     /// Shared memory.
     Shared,
-    /// Changes of one place of global memory, which go one after the other.
+    /// Atomics to one address range of global memory, which are serialised.
     Atomics,
-    /// L2.
+    /// The L2 cache.
     L2,
-    /// Memory.
     Dram,
 }
 
-impl fmt::Display for Limit {
+impl fmt::Display for LimitingResource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Launch => "launch",
@@ -109,28 +107,28 @@ impl fmt::Display for Limit {
     }
 }
 
-/// What warps wait for.
+/// The reason why warps stall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Wait {
-    /// Loads of global memory, and copies from there.
+pub enum StallReason {
+    /// Loads of global memory, and asynchronous copies.
     GlobalMemory,
     /// Loads of shared memory.
     SharedMemory,
-    /// Results of arithmetic.
+    /// Results of arithmetic instructions.
     Arithmetic,
-    /// Other warps of the block.
+    /// Barriers of the block.
     Barriers,
-    /// Atomics that give something back.
+    /// Atomics that return a value.
     Atomics,
 }
 
-impl Wait {
-    /// All of them.
+impl StallReason {
+    /// All reasons.
     pub const ALL: [Self; 5] =
         [Self::GlobalMemory, Self::SharedMemory, Self::Arithmetic, Self::Barriers, Self::Atomics];
 }
 
-impl fmt::Display for Wait {
+impl fmt::Display for StallReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::GlobalMemory => "global memory",
@@ -142,36 +140,36 @@ impl fmt::Display for Wait {
     }
 }
 
-/// What the model says.
+/// The result of the model.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Modelled {
-    /// No run can be faster.
+    /// A lower bound.
     Bound(Bound),
-    /// Nothing worth a number.
-    Withheld(Withheld),
+    /// No result.
+    Withheld(ModelError),
 }
 
-/// A bound, with all that it rests on.
+/// A lower bound with its parts and assumptions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bound {
-    /// At least this long.
+    /// No correct run can be faster.
     pub time: Seconds,
-    /// What decides it.
-    pub limit: Limit,
-    /// What warps wait for most, where that decides instead.
-    pub waits: Option<Wait>,
-    /// Real runs are expected between these multiples of the bound.
+    /// The limiter of the bound.
+    pub limit: LimitingResource,
+    /// The main stall reason, if latency limits the time instead.
+    pub waits: Option<StallReason>,
+    /// The expected range of measured times, as multiples of the bound.
     pub band: (f64, f64),
-    /// The time of every pipe and level by itself, the longest first.
-    pub parts: Vec<(Limit, Seconds)>,
-    /// How often every multiprocessor is filled with blocks.
+    /// The time on each pipe and level, the longest first.
+    pub parts: Vec<(LimitingResource, Seconds)>,
+    /// The number of waves of resident blocks.
     pub waves: f64,
-    /// What has to hold.
+    /// The assumptions of the bound.
     pub assumptions: Vec<Assumption>,
 }
 
 impl Bound {
-    /// In words what decides the time that is expected.
+    /// The limiter of the expected time, in words.
     #[must_use]
     pub fn decided_by(&self) -> String {
         match self.waits {
@@ -181,67 +179,66 @@ impl Bound {
     }
 }
 
-/// Why there is no number.
+/// Why there is no result.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum Withheld {
+pub enum ModelError {
     /// The grid, the block or the device is empty.
-    #[error("there is nothing to model: {0}")]
+    #[error("nothing to model: {0}")]
     Nothing(&'static str),
     /// A fault ended the launch, or nothing was counted.
     #[error("no instruction was counted")]
     NotCounted,
 }
 
-/// What has to hold for a bound to mean something.
+/// An assumption of the model.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Assumption {
-    /// The sheet does not say.
-    #[error("the rate of {0} is not known, and left out")]
-    UnknownRate(Limit),
+    /// A rate that the device sheet does not give.
+    #[error("the rate of {0} is unknown and not modelled")]
+    UnknownRate(LimitingResource),
     /// Always.
-    #[error("all blocks do the same work, spread evenly over multiprocessors")]
+    #[error("all blocks do the same work and are spread evenly over the multiprocessors")]
     EqualBlocks,
     /// Always.
     #[error("the clock stays at {megahertz:.0} MHz")]
-    Clock {
-        /// In MHz.
-        megahertz: f64,
-    },
+    Clock { megahertz: f64 },
     /// Instructions are counted in PTX.
-    #[error("one machine instruction for each of PTX, as this architecture is not calibrated")]
+    #[error(
+        "one machine instruction per PTX instruction, because this architecture is not calibrated"
+    )]
     NotExpanded,
-    /// They are translated.
-    #[error("machine instructions as the compiler makes them for calibration, off by {median_error:.0}% in the median", median_error = 100.0 * .0)]
+    /// PTX instructions are converted to machine instructions.
+    #[error("machine instructions per PTX instruction as calibrated, with a median error of {median_error:.0}%", median_error = 100.0 * .0)]
     Expanded(f64),
     /// No cache model.
-    #[error("memory moves every sector once, and caches are empty at first")]
+    #[error("every sector is transferred once, and caches are empty at the start")]
     CompulsoryTraffic,
     /// With a cache model.
-    #[error("caches as modelled, empty at first")]
+    #[error("modelled caches, empty at the start")]
     ModelledCaches,
-    /// What the whole grid moves was estimated.
-    #[error("the whole grid moves {0} to and from memory, as two parts of it suggest")]
+    /// The traffic of the whole grid was extrapolated.
+    #[error("the whole grid transfers {0} from and to DRAM, extrapolated from two parts of it")]
     Extrapolated(Bytes),
-    /// Only a part of the grid was counted.
-    #[error("counts of {run} of {all} blocks stand for all")]
+    /// Only a sample of the grid was counted.
+    #[error("the counts of {run} of {all} blocks, scaled to the grid")]
     Sample {
-        /// Counted.
+        /// Blocks that were counted.
         run: u64,
-        /// Of the grid.
+        /// Blocks of the grid.
         all: u64,
     },
     /// With a trace.
-    #[error("blocks wait as some of them do when they are replayed on one multiprocessor")]
+    #[error("all blocks stall like the recorded ones, which are replayed on one multiprocessor")]
     Replayed,
     /// Without one.
-    #[error("no block was recorded, and what warps wait for is left out")]
+    #[error("no block was recorded, and stalls are not modelled")]
     NotReplayed,
     /// Always.
-    #[error("a launch costs {0}")]
+    #[error("the launch overhead is {0}")]
     Launch(Seconds),
 }
 
-/// The bound of a launch from what it did.
+/// The bound of a launch from its counters.
 #[must_use]
 pub fn modelled(
     counters: &Counters,
@@ -250,14 +247,16 @@ pub fn modelled(
     expansion: Option<&Expansion>,
 ) -> Modelled {
     if counters.total.warp_instructions == 0 {
-        return Modelled::Withheld(Withheld::NotCounted);
+        return Modelled::Withheld(ModelError::NotCounted);
     }
     if shape.blocks == 0 || shape.warps_per_block == 0 || shape.resident_blocks == 0 {
-        return Modelled::Withheld(Withheld::Nothing("no block fits"));
+        return Modelled::Withheld(ModelError::Nothing("no block fits"));
     }
     let clock_runs = rates.clock.0 > 0.0;
     if rates.multiprocessors == 0 || !clock_runs {
-        return Modelled::Withheld(Withheld::Nothing("the device has no multiprocessor or clock"));
+        return Modelled::Withheld(ModelError::Nothing(
+            "the device has no multiprocessor or clock",
+        ));
     }
     let counts = counters.blocks.scaled(&counters.total);
     let spread = Spread::new(shape, rates);
@@ -280,30 +279,31 @@ pub fn modelled(
     };
     let mut parts = demand.times(&mut assumptions);
     parts.sort_by(|a, b| b.1.0.total_cmp(&a.1.0).then(a.0.cmp(&b.0)));
-    let (busiest, work) = parts.first().copied().unwrap_or((Limit::Launch, Seconds(0.0)));
-    let limit = if rates.launch >= work { Limit::Launch } else { busiest };
+    let (busiest, work) =
+        parts.first().copied().unwrap_or((LimitingResource::Launch, Seconds(0.0)));
+    let limit = if rates.launch >= work { LimitingResource::Launch } else { busiest };
     let time = rates.launch + work;
-    let expected = Expected::of(&demand, shape, time, (work, limit));
+    let expected = Expected::new(&demand, shape, time, (work, limit));
     let Expected { band, waits, assumption } = expected;
     assumptions.push(assumption);
     let waves = spread.waves;
     Modelled::Bound(Bound { time, limit, waits, band, parts, waves, assumptions })
 }
 
-/// What is expected above a bound.
+/// The expected time above a bound.
 struct Expected {
-    /// As multiples of the bound.
+    /// Multiples of the bound.
     band: (f64, f64),
-    waits: Option<Wait>,
+    waits: Option<StallReason>,
     assumption: Assumption,
 }
 
 impl Expected {
-    fn of(
+    fn new(
         demand: &demand::Demand<'_>,
         shape: &LaunchShape,
         bound: Seconds,
-        (work, limit): (Seconds, Limit),
+        (work, limit): (Seconds, LimitingResource),
     ) -> Self {
         let trace = demand.counters.trace.as_deref();
         let replayed = trace.and_then(|trace| {
@@ -315,13 +315,13 @@ impl Expected {
         };
         let rates = demand.rates;
         let launch = match shape.begins {
-            Begins::First => rates.first_launch,
-            Begins::Behind => rates.launch,
+            LaunchStart::First => rates.first_launch,
+            LaunchStart::AfterOthers => rates.launch,
         };
         let time = launch + rates.clock.time_of(cycles);
         let middle = (time / bound).0.max(1.0);
-        let decides = limit != Limit::Launch && (work / time).0 >= BUSY;
-        // Nothing is below the bound, and the replayed time is in the middle.
+        let decides = limit != LimitingResource::Launch && (work / time).0 >= BUSY;
+        // No time is below the bound, and the replayed time is the middle.
         let low = (middle / AROUND).max(1.0);
         Self {
             band: (low, middle * middle / low),
@@ -331,14 +331,14 @@ impl Expected {
     }
 }
 
-/// How blocks spread over multiprocessors.
+/// The distribution of blocks over multiprocessors.
 struct Spread {
     blocks: f64,
-    /// Blocks of the multiprocessor that has most.
+    /// Blocks of the busiest multiprocessor.
     busiest: f64,
-    /// Times that the multiprocessors are filled, with a fraction.
+    /// The number of waves, as a fraction.
     waves: f64,
-    /// Of them those that are there at once.
+    /// Resident blocks of the busiest multiprocessor.
     at_once: u64,
 }
 
@@ -356,7 +356,7 @@ impl Spread {
         }
     }
 
-    /// What the busiest multiprocessor does of something that all blocks do together.
+    /// The part of the busiest multiprocessor of a total over all blocks.
     fn of_busiest(&self, total: f64) -> f64 {
         total / self.blocks * self.busiest
     }

@@ -1,9 +1,9 @@
-//! The order in which machine code does what PTX says, and what each step waits for.
+//! The order in which machine code executes PTX instructions, and the dependences of each step.
 //!
-//! PTX is not scheduled: each load stands before what uses it. The assembler moves it up, as far as the stretch of code
-//! without a loop, a barrier or a long branch goes, and as far as stores permit. So each stretch that a warp went through is put
-//! in the order of a list scheduler: of what is ready, what the longest chain of waiting hangs on goes first. From stretch to
-//! stretch the order is that of the program.
+//! PTX is not scheduled: each load stands directly before its use. The assembler moves loads up within a stretch of
+//! code without a loop, a barrier or a long branch, as far as stores permit. The model therefore orders each
+//! stretch that a warp executed by list scheduling: of the instructions that are ready, the one with the longest
+//! chain of dependent latency comes first. The stretches themselves stay in program order.
 
 use std::collections::HashMap;
 
@@ -12,29 +12,28 @@ use super::super::trace::{Place, Role, TracedOp, TracedWarp};
 use super::Latencies;
 use super::pipes::cost;
 
-/// A longer stretch is put in order piece by piece.
+/// The limit of steps that are ordered at once; a longer stretch is ordered in parts.
 const LONGEST: usize = 768;
 
 /// The steps of a warp in the order of machine code.
 #[derive(Debug, Default)]
 pub(super) struct Planned {
     pub(super) steps: Vec<PlannedStep>,
-    /// Steps that others wait for.
+    /// The predecessors of all steps.
     pub(super) before: Vec<u32>,
 }
 
-/// A step.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PlannedStep {
     pub(super) pc: u32,
-    /// Its access counted from one, or zero.
+    /// The index of its access, counted from one; zero if it has none.
     pub(super) access: u32,
-    /// Where in `before` begins what it waits for; the next step says where it ends.
+    /// The index in `before` of its first predecessor; the next step gives the end.
     pub(super) first: u32,
 }
 
 impl Planned {
-    /// What a step waits for.
+    /// The predecessors of a step.
     pub(super) fn waits_for(&self, step: usize) -> &[u32] {
         let first = self.steps[step].first as usize;
         let end = self.steps.get(step + 1).map_or(self.before.len(), |next| next.first as usize);
@@ -42,7 +41,7 @@ impl Planned {
     }
 }
 
-/// Puts the steps of warps in order; stretches that were seen before are not ordered again.
+/// Orders the steps of warps; the order of each stretch is computed once.
 pub(super) struct Assembler<'a> {
     ops: &'a [TracedOp],
     latencies: &'a Latencies,
@@ -82,7 +81,7 @@ impl<'a> Assembler<'a> {
         planned
     }
 
-    /// For each step where the list of those begins that write what it reads, and the lists.
+    /// The predecessors of each step, by data dependence: offsets of the lists, and the lists.
     fn dependences(&self, pcs: &[u32]) -> (Vec<u32>, Vec<u32>) {
         let mut written = vec![u32::MAX; self.registers];
         let (mut first, mut before) = (vec![0], Vec::new());
@@ -97,7 +96,7 @@ impl<'a> Assembler<'a> {
         (first, before)
     }
 
-    /// All steps, stretch by stretch.
+    /// The order of all steps, stretch by stretch.
     fn order(&mut self, warp: &TracedWarp, pcs: &[u32]) -> Vec<u32> {
         let mut order = Vec::with_capacity(pcs.len());
         let mut start = 0;
@@ -117,7 +116,7 @@ impl<'a> Assembler<'a> {
         order
     }
 
-    /// Whether nothing moves over the place before a step.
+    /// Whether no instruction moves over the boundary before a step.
     fn is_parted(&self, warp: &TracedWarp, step: usize) -> bool {
         let (before, this) = (warp.steps[step - 1], warp.steps[step]);
         let begins = self.ops.get(this.pc as usize).is_none_or(|op| op.begins);
@@ -143,7 +142,7 @@ impl<'a> Assembler<'a> {
         listed(&needs, &latency, &height)
     }
 
-    /// Accesses to one memory that may mean the same place stay in order; what ends the stretch stays last.
+    /// Keeps accesses to one memory that may alias in order, and the end of the stretch last.
     fn keep_memory_order(&self, pcs: &[u32], needs: &mut [Vec<u32>]) {
         let mut stored: HashMap<u8, u32> = HashMap::new();
         let mut loaded: HashMap<u8, Vec<u32>> = HashMap::new();
@@ -178,7 +177,7 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    /// What the assembler takes for the latency of an instruction.
+    /// The latency that the assembler assumes for an instruction.
     fn nominal(&self, pc: u32) -> u32 {
         let Some(op) = self.ops.get(pc as usize) else { return 1 };
         let latencies = self.latencies;
@@ -193,7 +192,7 @@ impl<'a> Assembler<'a> {
     }
 }
 
-/// Steps whose needs are met, the highest first.
+/// List scheduling: of the ready steps, the one with the highest priority first.
 fn listed(needs: &[Vec<u32>], latency: &[u32], height: &[u32]) -> Vec<u32> {
     let count = needs.len();
     let mut missing: Vec<usize> = needs.iter().map(Vec::len).collect();

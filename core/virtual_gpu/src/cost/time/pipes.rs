@@ -1,12 +1,12 @@
-//! What one warp instruction of each kind keeps busy, and how long its result takes.
+//! The pipe that a warp instruction of each class occupies, for how long, and the latency of its result.
 
 use super::super::Kind;
 use super::Latencies;
 
-/// What executes an instruction, in each part of a multiprocessor.
+/// The pipes of a scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pipe {
-    /// Nothing of its own.
+    /// No pipe.
     None,
     Single,
     Double,
@@ -14,7 +14,7 @@ pub(super) enum Pipe {
     Integer,
     Special,
     Tensor,
-    /// Loads, stores and shuffles: one for the whole multiprocessor.
+    /// Loads, stores and shuffles: one pipe per multiprocessor.
     Memory,
 }
 
@@ -22,12 +22,12 @@ impl Pipe {
     pub(super) const COUNT: usize = 8;
 }
 
-/// What an instruction costs.
+/// The cost of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Cost {
-    /// Machine instructions.
+    /// Issue slots, one per machine instruction.
     pub(super) slots: f64,
-    /// Cycles until its result can be read.
+    /// Cycles until its result is available.
     pub(super) latency: f64,
     pub(super) pipe: Pipe,
 }
@@ -38,10 +38,10 @@ impl Cost {
     }
 }
 
-/// What an instruction of a kind costs, if it does nothing that memory decides.
+/// The cost of an instruction without memory access.
 ///
-/// Machine instructions are those that the assembler makes of one of PTX as a rule: sums of 64 bits are two, exact divisions
-/// a sequence, moves none. Latencies are multiples of that of arithmetic where several instructions follow each other.
+/// Machine instructions are the usual result of the assembler for one PTX instruction: an addition of 64 bits is two,
+/// an exact division a sequence, a move none. Latencies of sequences are multiples of the arithmetic latency.
 pub(super) fn cost(kind: Kind, latencies: &Latencies) -> Cost {
     let (one, special) = (latencies.arithmetic, latencies.special);
     match kind {

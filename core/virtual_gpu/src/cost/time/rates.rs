@@ -1,112 +1,106 @@
-//! What a device can do at best, as plain numbers; what is not known is left out of the model and said.
+//! The peak rates of a device as plain numbers. The model leaves out a rate that is unknown and reports that.
 
 use lightbench_units::{BytesPerSecond, FlopsPerSecond, Hertz, Seconds};
 
-/// Rates of a device.
+/// The peak rates of a device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rates {
-    /// Multiprocessors.
     pub multiprocessors: u32,
-    /// Warp instructions that one multiprocessor issues in a cycle.
+    /// Warp instructions that one multiprocessor issues per cycle.
     pub issue_per_cycle: Option<f64>,
-    /// The clock of the multiprocessors, at best.
+    /// The highest clock of the multiprocessors.
     pub clock: Hertz,
-    /// f32 of the whole device; a multiply-add is two.
+    /// f32 rate of the device; a multiply-add counts as two.
     pub single: Option<FlopsPerSecond>,
-    /// f64 of the whole device.
+    /// f64 rate of the device.
     pub double: Option<FlopsPerSecond>,
-    /// f16 and bf16 of the whole device, in pairs.
+    /// Packed f16 and bf16 rate of the device.
     pub half: Option<FlopsPerSecond>,
-    /// Integer instructions of threads that one multiprocessor executes in a cycle.
+    /// Integer instructions of threads per cycle and multiprocessor.
     pub integer_lanes: Option<f64>,
-    /// Approximated functions that one multiprocessor computes in a cycle.
+    /// Special functions per cycle and multiprocessor.
     pub special_lanes: Option<f64>,
-    /// Tensor cores of the whole device, dense.
+    /// Dense tensor-core rates of the device.
     pub tensor: TensorRates,
-    /// Passes of atomics over one kibibyte of global memory in a cycle of the multiprocessors.
+    /// Atomic passes over one kibibyte of global memory per cycle of the multiprocessors.
     pub atomics_per_cycle: Option<f64>,
-    /// Atomic sums of floats at one address in a cycle of the multiprocessors.
+    /// Atomic floating-point additions at one address per cycle of the multiprocessors.
     pub float_atomics_per_cycle: Option<f64>,
-    /// L2 to multiprocessors, together.
+    /// Bandwidth between L2 and all multiprocessors.
     pub l2: Option<BytesPerSecond>,
-    /// Memory.
+    /// DRAM bandwidth.
     pub dram: Option<BytesPerSecond>,
-    /// What a kernel takes that does nothing.
+    /// The time of an empty kernel.
     pub launch: Seconds,
-    /// What the first launch of a measured kernel takes beside what its blocks take.
+    /// The additional time of the first launch of a measured kernel.
     pub first_launch: Seconds,
-    /// How long one warp waits for its own results.
+    /// Latencies of results.
     pub latencies: Latencies,
 }
 
-/// Rates of tensor cores by what they multiply; a multiply-add is two.
+/// Tensor-core rates by multiplicand type; a multiply-add counts as two.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TensorRates {
-    /// f16.
     pub f16: Option<FlopsPerSecond>,
-    /// bf16.
     pub bf16: Option<FlopsPerSecond>,
-    /// tf32.
     pub tf32: Option<FlopsPerSecond>,
-    /// f64.
     pub f64: Option<FlopsPerSecond>,
-    /// f8 of both kinds.
+    /// Both f8 formats.
     pub f8: Option<FlopsPerSecond>,
     /// 8-bit integers.
     pub int8: Option<FlopsPerSecond>,
 }
 
-/// How long results take, in cycles, and what a multiprocessor does of them at once.
+/// Latencies in cycles, and throughputs of a multiprocessor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Latencies {
-    /// After arithmetic.
     pub arithmetic: f64,
-    /// The same of f64.
+    /// f64 arithmetic.
     pub double: f64,
-    /// After an approximated function.
+    /// Special functions.
     pub special: f64,
-    /// After a shuffle.
     pub shuffle: f64,
-    /// After a product of tensor cores.
+    /// Tensor-core products.
     pub tensor: f64,
-    /// After a load of shared memory.
+    /// Loads of shared memory.
     pub shared: f64,
-    /// After a load that the cache of the multiprocessor serves.
+    /// Loads that hit in L1.
     pub l1: f64,
-    /// After one that L2 serves.
+    /// Loads that hit in L2.
     pub l2: f64,
-    /// After one that memory serves.
+    /// Loads from DRAM.
     pub dram: f64,
-    /// After an atomic of global memory that gives something back.
+    /// Atomics of global memory that return a value.
     pub atomic: f64,
-    /// From a branch to what follows it.
+    /// From a branch to the next instruction.
     pub branch: f64,
-    /// From the last warp at a barrier to the next instruction.
+    /// From the last arrival at a barrier to the next instruction.
     pub barrier: f64,
-    /// The same for each of those warps.
+    /// The additional latency of a barrier for each warp.
     pub barrier_warp: f64,
-    /// Until a block begins where another one ended.
+    /// From the end of a block to the start of the next one.
     pub block: f64,
-    /// Atomic changes of one address of shared memory in a cycle.
+    /// Atomic operations on one address of shared memory per cycle.
     pub shared_changes_at_one: f64,
-    /// The same of different addresses.
+    /// Atomic operations on different addresses of shared memory per cycle.
     pub shared_changes: f64,
-    /// Bytes that one multiprocessor gets of L2 in a cycle.
+    /// Bytes from L2 to one multiprocessor per cycle.
     pub l2_bytes: f64,
-    /// Cycles that one line of an access takes in L1.
+    /// Cycles of L1 per line of an access.
     pub near_line: f64,
-    /// Cycles in which one multiprocessor gets something of a line of L2, however little.
+    /// Cycles per line that is loaded from L2, for any number of its sectors.
     pub loaded_line: f64,
-    /// The same of what it stores.
+    /// Cycles per line that is stored to L2.
     pub stored_line: f64,
-    /// The part of memory's peak that kernels reach.
+    /// The fraction of the DRAM peak that kernels reach.
     pub dram_part: f64,
 }
 
 impl Default for Latencies {
-    /// Those of an H200 at 1980 MHz (`tests/benches/latencies`, November 2026), less the address or the counter in between;
-    /// what changes one address of shared memory by `tests/benches/atomics`, bytes of L2 by its calibration. Luo et al. 2024
-    /// (arXiv 2402.13499) found the same within a tenth on an H100. What tensor cores and new blocks take is an assumption.
+    /// The latencies of an H200 at 1980 MHz (`tests/benches/latencies`, November 2026), without the address or
+    /// counter arithmetic in between; atomics on one address of shared memory by `tests/benches/atomics`, bytes from
+    /// L2 by the calibration of the device. Luo et al. 2024 (arXiv 2402.13499) measured the same within 10 % on an
+    /// H100. The values for tensor cores and new blocks are assumptions.
     fn default() -> Self {
         Self {
             arithmetic: 4.4,

@@ -1,9 +1,9 @@
-//! One multiprocessor that does again what the warps of some blocks were seen to do, with the time that each step takes.
+//! A replay of the recorded warps of some blocks on one multiprocessor, with the time of each step.
 //!
-//! As many blocks are there at once as fit, each warp goes through its steps in the order of machine code and waits until what
-//! a step reads is there. Schedulers issue one instruction in a cycle each, pipes take instructions at their rate, memory
-//! answers after its latency and not faster than its bandwidth. Whoever asks first is served first. Time goes from event to
-//! event.
+//! As many blocks are resident as fit. Each warp executes its steps in the order of machine code and waits until
+//! the operands of a step are available. Each scheduler issues one instruction per cycle, pipes accept instructions
+//! at their rate, and memory responds after its latency and within its bandwidth. Requests are served first come,
+//! first served. The simulation is event-driven.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -11,58 +11,57 @@ use std::collections::{BinaryHeap, VecDeque};
 use super::super::trace::{Place, Role, Trace, TracedAccess, TracedOp};
 use super::order::{Assembler, Planned};
 use super::pipes::{Pipe, cost};
-use super::{Latencies, Wait};
+use super::{Latencies, StallReason};
 
-/// Parts of a cycle in which time is counted.
+/// Time resolution: ticks per cycle.
 const TICKS: f64 = 64.0;
 
-/// Steps that are replayed, at most, if that is more than what is there at once.
+/// The limit of replayed steps, unless the resident blocks have more.
 const MOST_STEPS: usize = 1 << 20;
 
 /// Bytes of a sector.
 const SECTOR: f64 = 32.0;
 
-/// A multiprocessor.
 #[derive(Clone, Debug)]
 pub(super) struct Multiprocessor {
-    /// Schedulers; each pipe but that of memory is there once for each.
+    /// Schedulers; each has every pipe except the load/store pipe.
     pub(super) schedulers: usize,
-    /// Cycles that a pipe of one part is taken by a warp instruction.
+    /// Cycles that a warp instruction occupies a pipe.
     pub(super) pipes: [f64; Pipe::COUNT],
-    /// The same of what one product multiplies.
+    /// Cycles that each tensor product occupies its pipe.
     pub(super) tensor: Vec<f64>,
-    /// Bytes in a cycle between L2 and the multiprocessor.
+    /// Bytes per cycle between L2 and the multiprocessor.
     pub(super) l2: f64,
-    /// This multiprocessor's part of what memory moves in a cycle.
+    /// The multiprocessor's share of the DRAM bandwidth, in bytes per cycle.
     pub(super) dram: f64,
-    /// The part of what a block touches for the first time that memory must deliver.
+    /// The fraction of the sectors that a block touches for the first time that come from DRAM.
     pub(super) from_memory: f64,
     pub(super) latencies: Latencies,
 }
 
-/// How many blocks it gets.
+/// The blocks of the multiprocessor.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
-    /// At once.
+    /// Resident blocks.
     pub(super) at_once: usize,
-    /// In all.
+    /// All blocks.
     pub(super) blocks: u64,
 }
 
-/// What came of it.
+/// The result of a replay.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Replayed {
     pub(super) cycles: f64,
-    /// What warps wait for most.
-    pub(super) waits: Wait,
+    /// The main stall reason.
+    pub(super) waits: StallReason,
 }
 
-/// What a step began after.
+/// Why a step started when it did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cause {
-    /// The one before it, or others at the same pipe.
+    /// The step before it, or contention for a pipe.
     Busy,
-    Waits(Wait),
+    Waits(StallReason),
 }
 
 impl Cause {
@@ -75,23 +74,23 @@ impl Cause {
     }
 }
 
-/// A warp at work.
+/// A running warp.
 #[derive(Debug)]
 struct Running {
     slot: usize,
-    /// Which block of the trace it repeats, and which warp of that.
+    /// The block of the trace and the warp in it.
     of: (usize, usize),
     next: usize,
-    /// When the results of its steps are there.
+    /// The times at which the results of its steps are available.
     done: Vec<u64>,
-    /// When it can issue again, and when it issued last.
+    /// The time at which it can issue again, and of the last issue.
     free: u64,
     issued: u64,
     copies: u64,
     groups: VecDeque<u64>,
 }
 
-/// A place for a block.
+/// A slot for a resident block.
 #[derive(Debug, Default)]
 struct Slot {
     warps: Vec<usize>,
@@ -100,7 +99,7 @@ struct Slot {
     ends: u64,
 }
 
-/// What an instruction costs here, in ticks.
+/// The cost of an instruction in ticks.
 #[derive(Clone, Copy, Debug)]
 struct Ticks {
     slots: u64,
@@ -118,24 +117,24 @@ struct Replay<'a> {
     slots: Vec<Slot>,
     queue: BinaryHeap<Reverse<(u64, usize)>>,
     schedulers: Vec<u64>,
-    /// One of each pipe for each scheduler.
+    /// The pipes of each scheduler.
     pipes: Vec<u64>,
     memory: u64,
-    /// What comes from L2, and what goes there.
+    /// The channels from L2 and to L2.
     l2: [u64; 2],
     dram: u64,
-    /// Accesses that memory would have answered by their chance.
+    /// The expected number of accesses that DRAM serves.
     chance: f64,
     /// Ticks by instruction and cause.
     spent: Vec<[u64; Cause::COUNT]>,
-    /// How often each instruction was replayed.
+    /// The number of replays of each instruction.
     repeated: Vec<u64>,
-    /// When each block began.
+    /// The start time of each block.
     begun: Vec<u64>,
     last: u64,
 }
 
-/// Replays blocks; none where there is nothing to replay.
+/// Replays blocks; none if there is nothing to replay.
 pub(super) fn replay(trace: &Trace, on: &Multiprocessor, load: Load) -> Option<Replayed> {
     let mut assembler = Assembler::new(&trace.ops, &on.latencies);
     let plans: Vec<Vec<Planned>> = trace
@@ -203,7 +202,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// The next block takes a place.
+    /// Starts the next block in a slot.
     fn begin(&mut self, slot: usize, now: u64) {
         let block = self.begun.len() % self.plans.len();
         self.begun.push(now);
@@ -243,7 +242,7 @@ impl<'a> Replay<'a> {
         self.slots[slot] = Slot { warps: taken, living, waiting: Vec::new(), ends: now };
     }
 
-    /// A warp takes steps until another one is earlier.
+    /// Executes a warp until another one is earlier.
     fn go_on(&mut self, index: usize) {
         loop {
             let (block, warp) = self.warps[index].of;
@@ -271,7 +270,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// When the next step of a warp can begin, and what it waits for.
+    /// The earliest time of the next step of a warp, and its cause.
     fn ready(&self, index: usize) -> (u64, Cause) {
         let running = &self.warps[index];
         let (block, warp) = running.of;
@@ -289,25 +288,27 @@ impl<'a> Replay<'a> {
             let groups = running.groups.iter().take(waits).copied().max().unwrap_or(0);
             let done = if pending == 0 { groups.max(running.copies) } else { groups };
             if done > ready {
-                (ready, cause) = (done, Cause::Waits(Wait::GlobalMemory));
+                (ready, cause) = (done, Cause::Waits(StallReason::GlobalMemory));
             }
         }
         (ready, cause)
     }
 
-    fn wait(&self, pc: u32) -> Wait {
+    fn wait(&self, pc: u32) -> StallReason {
         match self.ops[pc as usize].role {
-            Role::Load { place: Place::Shared, .. } => Wait::SharedMemory,
+            Role::Load { place: Place::Shared, .. } => StallReason::SharedMemory,
             Role::Load { .. } | Role::Copy | Role::CommitCopies | Role::WaitCopies(_) => {
-                Wait::GlobalMemory
+                StallReason::GlobalMemory
             }
-            Role::Atomic { .. } => Wait::Atomics,
-            Role::Store(_) | Role::Plain | Role::Branch | Role::Product(_) => Wait::Arithmetic,
-            Role::Barrier => Wait::Barriers,
+            Role::Atomic { .. } => StallReason::Atomics,
+            Role::Store(_) | Role::Plain | Role::Branch | Role::Product(_) => {
+                StallReason::Arithmetic
+            }
+            Role::Barrier => StallReason::Barriers,
         }
     }
 
-    /// Executes a step at a time or soon after; when it was issued.
+    /// Executes a step not before a time; returns the issue time.
     fn execute(&mut self, index: usize, pc: usize, time: u64) -> u64 {
         let scheduler = index % self.schedulers.len();
         let Ticks { slots, latency, taken } = self.ticks[pc];
@@ -382,14 +383,14 @@ impl<'a> Replay<'a> {
         found.copied().unwrap_or_default()
     }
 
-    /// When what an access asks for is there.
+    /// The time at which the data of an access is available.
     fn served(&mut self, pc: usize, access: TracedAccess, start: u64) -> u64 {
         let latencies = &self.on.latencies;
         let (place, is_load) = match self.ops[pc].role {
             Role::Load { place, .. } => (place, true),
             Role::Store(place) => (place, false),
             Role::Atomic { place: Place::Shared, .. } => {
-                // Lanes at one address go one after the other, and few at different ones at once.
+                // Lanes at one address are serialised, and the rate of lanes at different addresses is limited.
                 let taken = f64::from(access.most_at_one) / latencies.shared_changes_at_one;
                 let taken = taken.max(f64::from(access.lanes) / latencies.shared_changes);
                 self.memory = start + to_ticks(taken.max(1.0));
@@ -421,14 +422,14 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// When sectors are there that L1 does not have.
+    /// The time at which sectors that miss in L1 are available.
     fn beyond_l1(&mut self, access: TracedAccess, start: u64, is_load: bool) -> u64 {
         let latencies = &self.on.latencies;
         let sectors = f64::from(access.l2 + access.far);
         if sectors == 0.0 {
             return 0;
         }
-        // Lines go one by one, however little of each.
+        // Each line takes its time, for any number of its sectors.
         let line = if is_load { latencies.loaded_line } else { latencies.stored_line };
         let lines = f64::from(access.lines).min(sectors).max(sectors / 4.0);
         let taken = (sectors * SECTOR / self.on.l2).max(lines * line);
@@ -441,7 +442,7 @@ impl<'a> Replay<'a> {
             return near;
         }
         self.dram = self.dram.max(start) + to_ticks(far * part * SECTOR / self.on.dram);
-        // One line that memory must deliver makes the whole access wait.
+        // One line from DRAM makes the whole access wait.
         self.chance += 1.0 - (1.0 - part).powf((far / 4.0).ceil());
         if self.chance < 1.0 {
             return near;
@@ -450,7 +451,7 @@ impl<'a> Replay<'a> {
         near.max(self.dram + to_ticks(latencies.dram))
     }
 
-    /// A warp waits for the others of its block.
+    /// A warp arrives at a barrier of its block.
     fn arrive(&mut self, index: usize) {
         let slot = self.warps[index].slot;
         self.slots[slot].waiting.push(index);
@@ -470,7 +471,7 @@ impl<'a> Replay<'a> {
             let running = &mut self.warps[index];
             let (block, warp) = running.of;
             let pc = self.plans[block][warp].steps[running.next - 1].pc as usize;
-            self.spent[pc][Cause::Waits(Wait::Barriers).index()] += now - running.issued;
+            self.spent[pc][Cause::Waits(StallReason::Barriers).index()] += now - running.issued;
             (running.free, running.issued) = (now, now);
             self.queue.push(Reverse((now, index)));
         }
@@ -485,13 +486,13 @@ impl<'a> Replay<'a> {
         self.release(slot);
     }
 
-    /// What all blocks take, and what for.
+    /// The time of all blocks, and its main cause.
     fn told(&self, load: Load) -> Replayed {
         let [from_l2, to_l2] = self.l2;
         let end = self.last.max(self.memory).max(from_l2).max(to_l2).max(self.dram) as f64;
         let replayed = self.begun.len() as u64;
         let more = load.blocks.saturating_sub(replayed) as f64;
-        // Blocks that took the place of others began as often as those ended.
+        // Blocks that replaced others started at the rate at which those ended.
         let replaced = self.begun.get(load.at_once..).unwrap_or_default();
         let each = match (replaced.first(), replaced.last()) {
             (Some(first), Some(last)) if last > first => {
@@ -500,17 +501,17 @@ impl<'a> Replay<'a> {
             _ => end / load.at_once.max(1) as f64,
         };
         let (stretch, by_cause) = self.stretched();
-        let waits = Wait::ALL.into_iter().max_by(|a, b| {
-            let of = |wait: &Wait| by_cause[Cause::Waits(*wait).index()];
+        let waits = StallReason::ALL.into_iter().max_by(|a, b| {
+            let of = |wait: &StallReason| by_cause[Cause::Waits(*wait).index()];
             of(a).total_cmp(&of(b))
         });
         Replayed {
             cycles: (end + more * each) / TICKS * stretch,
-            waits: waits.unwrap_or(Wait::GlobalMemory),
+            waits: waits.unwrap_or(StallReason::GlobalMemory),
         }
     }
 
-    /// How much longer everything takes than what was kept of it, and the time by cause.
+    /// The ratio of all steps to the recorded ones, and the time by cause.
     fn stretched(&self) -> (f64, [f64; Cause::COUNT]) {
         let blocks = self.begun.len().max(1) as f64;
         let (mut kept, mut whole, mut steps, mut left_out) = (0.0, 0.0, 0.0, 0.0);
@@ -533,7 +534,7 @@ impl<'a> Replay<'a> {
         if kept <= 0.0 || steps <= 0.0 {
             return (1.0, by_cause);
         }
-        // What was never kept takes as long as the rest.
+        // Instructions that were never recorded take the mean time.
         ((whole / kept) * (1.0 + left_out / steps), by_cause)
     }
 }

@@ -1,4 +1,4 @@
-//! The replay of warps that were made up: what waits for what, and for how long.
+//! The replay of synthetic warps: which step waits for which, and how long.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::super::trace::{
 };
 use super::pipes::Pipe;
 use super::replay::{Load, Multiprocessor, replay};
-use super::{Latencies, Wait};
+use super::{Latencies, StallReason};
 
 /// An instruction that reads and writes registers.
 fn op(kind: Kind, role: Role, reads: &[u32], writes: &[u32]) -> TracedOp {
@@ -60,7 +60,7 @@ fn on(dram: f64) -> Multiprocessor {
     Multiprocessor { schedulers: 4, pipes, tensor, l2: 1e6, dram, from_memory: 1.0, latencies }
 }
 
-fn cycles(trace: &Trace, on: &Multiprocessor, at_once: usize, blocks: u64) -> (f64, Wait) {
+fn cycles(trace: &Trace, on: &Multiprocessor, at_once: usize, blocks: u64) -> (f64, StallReason) {
     let replayed = replay(trace, on, Load { at_once, blocks }).unwrap();
     (replayed.cycles, replayed.waits)
 }
@@ -75,7 +75,7 @@ fn dependent_loads_take_their_latency_each() {
     let chain = (0..10).map(|n| load(&[n], &[n + 1])).collect();
     let (found, waits) = cycles(&trace(chain, 1, far(4)), &on(1e6), 1, 1);
     check(found, 10.0 * Latencies::default().dram);
-    assert_eq!(waits, Wait::GlobalMemory);
+    assert_eq!(waits, StallReason::GlobalMemory);
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn a_barrier_waits_for_the_slowest() {
     let trace = Trace { ops: Arc::from(ops), blocks: vec![block] };
     let (found, waits) = cycles(&trace, &on(1e6), 1, 1);
     assert!(found > Latencies::default().dram, "{found}");
-    assert!(matches!(waits, Wait::GlobalMemory | Wait::Barriers), "{waits}");
+    assert!(matches!(waits, StallReason::GlobalMemory | StallReason::Barriers), "{waits}");
 }
 
 #[test]

@@ -1,25 +1,25 @@
-//! Shapes, element types, and how many registers of a lane hold its share of a matrix.
+//! Shapes and element types of matrices, and the number of registers per lane of a fragment.
 
 use crate::isa::keyword::{keywords, scalar_subset};
 use crate::isa::scalar::{Fit, ScalarType};
 use crate::isa::signature::Role;
 
 scalar_subset! {
-    /// Elements of the matrices that are multiplied.
+    /// Element types of the multiplicands A and B.
     Multiplicand: "the type of a multiplicand" {
         F16, Bf16, Tf32, F64, E4m3, E5m2, U8, S8, U4, S4, B1
     }
 }
 scalar_subset! {
-    /// Elements of the matrix that is added to, and of the result.
+    /// Element types of the accumulators C and D.
     Accumulator: "the type of an accumulator" { F16, F32, F64, S32 }
 }
 keywords! {
-    /// How a matrix lies in memory, or in a fragment.
+    /// The layout of a matrix in memory or in a fragment.
     Layout: "`.row` or `.col`" { Row = "row", Column = "col" }
 }
 keywords! {
-    /// Rows, columns, and the length of each sum.
+    /// The shape m × n × k.
     Shape: "a shape such as .m16n8k16" {
         M8N8K4 = "m8n8k4", M8N8K16 = "m8n8k16", M8N8K32 = "m8n8k32", M8N8K128 = "m8n8k128",
         M16N8K4 = "m16n8k4", M16N8K8 = "m16n8k8", M16N8K16 = "m16n8k16", M16N8K32 = "m16n8k32",
@@ -53,26 +53,26 @@ impl Shape {
     }
 }
 
-/// One of the three matrices that `wmma.load` brings.
+/// The matrix of a `wmma.load`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fragment {
-    /// The left one, m × k.
+    /// A, m × k.
     A(Multiplicand),
-    /// The right one, k × n.
+    /// B, k × n.
     B(Multiplicand),
-    /// The one that is added to, m × n.
+    /// C, m × n.
     C(Accumulator),
 }
 
 const LANES: u32 = 32;
 
-/// Registers of one lane for a matrix of so many elements: bits in 32-bit registers, doubles as they are.
+/// The registers per lane of a matrix with this number of elements: 32-bit registers, or one 64-bit register per f64.
 pub(super) fn registers(elements: u32, ty: ScalarType) -> u8 {
     let register = if ty == ScalarType::F64 { 64 } else { 32 };
     (elements * ty.bits() / (LANES * register)) as u8
 }
 
-/// What registers hold multiplicands.
+/// The register type of multiplicands.
 pub(super) fn multiplicand_register(ty: Multiplicand) -> ScalarType {
     match ty {
         Multiplicand::F64 => ScalarType::F64,
@@ -89,7 +89,7 @@ pub(super) fn multiplicand_register(ty: Multiplicand) -> ScalarType {
     }
 }
 
-/// What registers hold accumulators: halves two in a register.
+/// The register type of accumulators; halves are packed in pairs.
 pub(super) fn accumulator_register(ty: Accumulator) -> ScalarType {
     match ty {
         Accumulator::F16 => ScalarType::F16x2,

@@ -1,4 +1,4 @@
-//! `mma.sync`: which shapes take which types. PTX ISA, section "Multiply-and-Accumulate Instruction: mma".
+//! `mma.sync`: the combinations of shapes and types. PTX ISA, section "Multiply-and-Accumulate Instruction: mma".
 
 use super::Matrix;
 use super::fragment::{
@@ -12,36 +12,36 @@ use crate::isa::signature::Signature;
 use crate::isa::{Decoded, Modifiers, Operation, Refusal};
 
 keywords! {
-    /// What stands for a product of single bits; the ones in it are counted.
+    /// The operation that replaces the product of single bits; the ones in the result are counted.
     BitProduct: "`.and` or `.xor`" { And = "and", Xor = "xor" }
 }
 
-/// A matrix product that is added to a matrix.
+/// A matrix multiply-accumulate, D = A × B + C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MultiplyAccumulate {
-    /// Rows, columns, length of sums.
+    /// The shape m × n × k.
     pub shape: Shape,
-    /// How the left matrix lies in its fragment.
+    /// The layout of A in its fragment.
     pub a_layout: Layout,
-    /// How the right matrix lies in its fragment.
+    /// The layout of B in its fragment.
     pub b_layout: Layout,
-    /// Elements of the left matrix.
+    /// Element type of A.
     pub a: Multiplicand,
-    /// Elements of the right matrix.
+    /// Element type of B.
     pub b: Multiplicand,
-    /// Elements of what is added to.
+    /// Element type of C.
     pub c: Accumulator,
-    /// Elements of the result.
+    /// Element type of D.
     pub d: Accumulator,
-    /// What happens to sums beyond s32.
+    /// Saturation of s32 sums.
     pub overflow: Overflow,
-    /// How f64 is rounded.
+    /// The rounding of f64.
     pub rounding: Rounding,
-    /// Single bits only: what a product is.
+    /// The operation on single bits; none for other types.
     pub bits: Option<BitProduct>,
 }
 
-/// Multiplicands that go together, with the shapes and accumulators that they have.
+/// Multiplicand types with their shapes and accumulator types.
 struct Combination {
     multiplicands: &'static [Multiplicand],
     shapes: &'static [Shape],
@@ -115,7 +115,7 @@ pub(super) fn decode(m: &mut Modifiers<'_>) -> Decoded {
     Ok((Operation::Matrix(Matrix::Multiply(product)), signature(&product)))
 }
 
-/// The result's type stands before those of the multiplicands, and `.f16` and `.f64` may be either.
+/// The type of D, which is written before those of A and B; `.f16` and `.f64` may be either.
 pub(super) fn first_accumulator(m: &mut Modifiers<'_>) -> Result<Accumulator, Refusal> {
     m.required()
 }
@@ -149,29 +149,29 @@ fn check(m: &Modifiers<'_>, product: &MultiplyAccumulate) -> Result<(), Refusal>
         .iter()
         .find(|combination| combination.multiplicands.contains(&a))
         .filter(|combination| combination.multiplicands.contains(&b))
-        .ok_or_else(|| m.combination("these two types are not multiplied with each other"))?;
+        .ok_or_else(|| m.combination("these multiplicand types cannot be combined"))?;
     if !combination.shapes.contains(&shape) {
-        return Err(m.combination("these types do not have this shape"));
+        return Err(m.combination("these types do not support this shape"));
     }
     let accumulators = combination.accumulators;
     if !accumulators.contains(&c) || !accumulators.contains(&d) {
-        return Err(m.combination("these types are not accumulated like that"));
+        return Err(m.combination("these types do not support this accumulator type"));
     }
     let widens = shape == Shape::M8N8K4 && c == Accumulator::F16 && d == Accumulator::F32;
     if c != d && !widens {
-        return Err(m.combination("the result has the type of what is added to"));
+        return Err(m.combination("D has the type of C"));
     }
     let plain = product.a_layout == Layout::Row && product.b_layout == Layout::Column;
     let any_layout = shape == Shape::M8N8K4 && a == Multiplicand::F16;
     if !plain && !any_layout {
-        return Err(m.combination("only .m8n8k4 of .f16 has layouts other than `.row.col`"));
+        return Err(m.combination("only .m8n8k4 of .f16 supports layouts other than `.row.col`"));
     }
     Ok(())
 }
 
 fn signature(product: &MultiplyAccumulate) -> Signature {
     let (rows, columns, length) = product.shape.extents();
-    // `.m8n8k4` of halves is four products, one for each group of eight lanes.
+    // `.m8n8k4` of halves is four products, one per group of eight lanes.
     let products =
         if product.shape == Shape::M8N8K4 && product.a == Multiplicand::F16 { 4 } else { 1 };
     let accumulator = |ty: Accumulator| registers(products * rows * columns, ty.into());

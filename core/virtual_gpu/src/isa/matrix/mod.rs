@@ -1,4 +1,4 @@
-//! Tensor cores: `mma`, `wmma`, and what moves their fragments. PTX ISA, section "Warp Level Matrix
+//! Tensor-core instructions: `mma`, `wmma`, and loads and stores of fragments. PTX ISA, section "Warp Level Matrix
 //! Multiply-Accumulate Instructions", except sparse matrices.
 
 mod fragment;
@@ -13,22 +13,22 @@ pub use transfer::{MatrixCount, Orientation};
 use super::Row;
 use super::memory::Space;
 
-/// What tensor cores do.
+/// Tensor-core instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Matrix {
-    /// `mma.sync`: d = a × b + c, fragments as that instruction lays them out.
+    /// `mma.sync`: D = A × B + C, with the fragment layouts of `mma`.
     Multiply(MultiplyAccumulate),
-    /// `wmma.mma`: the same with fragments as `wmma.load` lays them out.
+    /// `wmma.mma`: D = A × B + C, with the fragment layouts of `wmma.load`.
     WarpMultiply(MultiplyAccumulate),
-    /// `wmma.load`: a fragment from memory; the stride, where there is one, is in elements.
+    /// `wmma.load`: a fragment from memory; an optional stride is in elements.
     WarpLoad(Fragment, Shape, Layout, Space),
     /// `wmma.store`: a fragment to memory.
     WarpStore(Accumulator, Shape, Layout, Space),
-    /// `ldmatrix`: 8 × 8 matrices of 16-bit elements from shared memory, rows addressed by lanes.
+    /// `ldmatrix`: 8 × 8 matrices of 16-bit elements from shared memory; lanes give the addresses of rows.
     Load(MatrixCount, Orientation, Space),
-    /// `stmatrix`: the way back.
+    /// `stmatrix`: 8 × 8 matrices of 16-bit elements to shared memory.
     Store(MatrixCount, Orientation, Space),
-    /// `movmatrix`: an 8 × 8 matrix across registers, transposed.
+    /// `movmatrix`: transposes an 8 × 8 matrix across registers.
     Transpose,
 }
 

@@ -9,21 +9,20 @@ use crate::isa::signature::{Role, Signature, uniform};
 use crate::isa::{Decoded, Modifiers, Operation, Refusal};
 
 keywords! {
-    /// How many matrices at once.
+    /// The number of matrices.
     MatrixCount: "`.x1`, `.x2` or `.x4`" { One = "x1", Two = "x2", Four = "x4" }
 }
 
-/// Whether a matrix is transposed on the way.
+/// Whether a matrix is transposed during the transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Orientation {
-    /// It is not.
+    /// Not transposed.
     Straight,
-    /// It is (`.trans`).
+    /// Transposed (`.trans`).
     Transposed,
 }
 
 impl MatrixCount {
-    /// The number itself.
     #[must_use]
     pub fn number(self) -> u8 {
         match self {
@@ -43,7 +42,7 @@ fn form(m: &mut Modifiers<'_>) -> Result<(MatrixCount, Orientation, Space), Refu
     let orientation = if m.flag("trans") { Orientation::Transposed } else { Orientation::Straight };
     let space = space(m);
     if !matches!(space, Space::Shared | Space::Generic) {
-        return Err(m.combination("matrices lie in .shared"));
+        return Err(m.combination("matrices must be in .shared"));
     }
     Ok((count, orientation, space))
 }

@@ -11,7 +11,7 @@ use crate::isa::scalar::{Fit, ScalarType};
 use crate::isa::signature::{Role, Signature};
 use crate::isa::{Decoded, Modifiers, Operation, Refusal};
 
-/// The shapes of one kind of multiplicand.
+/// The shapes and accumulator types of a multiplicand type.
 struct Combination {
     multiplicands: &'static [Multiplicand],
     shapes: &'static [Shape],
@@ -73,7 +73,7 @@ fn aligned(m: &mut Modifiers<'_>) -> Result<(), Refusal> {
     m.require_flag("aligned", "`.aligned`")
 }
 
-/// Registers of a multiplicand's fragment. Halves hold each element twice, whatever the shape.
+/// The registers of a multiplicand's fragment. Fragments of halves hold each element twice, for every shape.
 fn multiplicand_count(ty: Multiplicand, elements: u32) -> u8 {
     if ty == Multiplicand::F16 { 8 } else { registers(elements, ty.into()) }
 }
@@ -122,7 +122,7 @@ fn multiplicand(m: &mut Modifiers<'_>, shape: Shape) -> Result<Multiplicand, Ref
     let exists = COMBINATIONS.iter().any(|combination| {
         combination.multiplicands.contains(&ty) && combination.shapes.contains(&shape)
     });
-    if exists { Ok(ty) } else { Err(m.combination("this type does not have this shape")) }
+    if exists { Ok(ty) } else { Err(m.combination("this type does not support this shape")) }
 }
 
 fn accumulator(m: &mut Modifiers<'_>, shape: Shape) -> Result<Accumulator, Refusal> {
@@ -130,7 +130,7 @@ fn accumulator(m: &mut Modifiers<'_>, shape: Shape) -> Result<Accumulator, Refus
     let exists = COMBINATIONS.iter().any(|combination| {
         combination.accumulators.contains(&ty) && combination.shapes.contains(&shape)
     });
-    if exists { Ok(ty) } else { Err(m.combination("this type does not have this shape")) }
+    if exists { Ok(ty) } else { Err(m.combination("this type does not support this shape")) }
 }
 
 pub(super) fn multiply(m: &mut Modifiers<'_>) -> Decoded {
@@ -139,12 +139,12 @@ pub(super) fn multiply(m: &mut Modifiers<'_>) -> Decoded {
     let (a_layout, b_layout): (Layout, Layout) = (m.required()?, m.required()?);
     let shape = m.required()?;
     let d = mma::first_accumulator(m)?;
-    // Halves are not written: `.f32.f32` alone means f16 × f16.
+    // `.f32.f32` alone means multiplicands of f16.
     let a = m.optional::<Multiplicand>();
     let b = m.optional::<Multiplicand>();
     let (a, b, c) = match (a, b) {
         (Some(a), Some(b)) => (a, b, m.required()?),
-        // `.f16.f16`: the second type is the accumulator, which is also a multiplicand.
+        // `.f16.f16`: the second type is the accumulator, which is also a multiplicand type.
         (Some(Multiplicand::F16), None) => (Multiplicand::F16, Multiplicand::F16, Accumulator::F16),
         (None, None) => (Multiplicand::F16, Multiplicand::F16, m.required()?),
         (_, _) => return Err(m.missing("the types of both multiplicands")),
@@ -171,17 +171,17 @@ fn check(m: &Modifiers<'_>, product: &MultiplyAccumulate) -> Result<(), Refusal>
         .iter()
         .find(|combination| combination.multiplicands.contains(&a))
         .filter(|combination| combination.multiplicands.contains(&b))
-        .ok_or_else(|| m.combination("these two types are not multiplied with each other"))?;
+        .ok_or_else(|| m.combination("these multiplicand types cannot be combined"))?;
     if !combination.shapes.contains(&shape) {
-        return Err(m.combination("these types do not have this shape"));
+        return Err(m.combination("these types do not support this shape"));
     }
     let accumulators = combination.accumulators;
     if !accumulators.contains(&c) || !accumulators.contains(&d) {
-        return Err(m.combination("these types are not accumulated like that"));
+        return Err(m.combination("these types do not support this accumulator type"));
     }
     let small = matches!(a, Multiplicand::U4 | Multiplicand::S4 | Multiplicand::B1);
     if small && (product.a_layout, product.b_layout) != (Layout::Row, Layout::Column) {
-        return Err(m.combination("elements of fewer than 8 bits lie `.row.col`"));
+        return Err(m.combination("elements of fewer than 8 bits require `.row.col`"));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Copies that complete later, and barriers in shared memory.
+//! Asynchronous copies, and barriers in shared memory.
 
 use super::super::super::isa::async_copy::{AsyncCopy, CopyCache};
 use super::super::super::isa::mbarrier::Mbarrier;
@@ -53,7 +53,7 @@ impl Translator<'_> {
             Some(operand) => match self.source(operand)? {
                 (slot, Some(Bank::Predicates)) => CopyLength::Unless(slot),
                 (slot, Some(Bank::Words) | None) => CopyLength::Bytes(slot),
-                // A cache policy, which changes no value.
+                // A cache policy, which does not change values.
                 (_, Some(Bank::Doubles)) => CopyLength::Whole,
             },
         };

@@ -1,4 +1,4 @@
-//! Operations on registers: a result, and sources in the order of the PTX ISA.
+//! Operations on registers: one result, and sources in the order of the PTX ISA.
 
 use super::super::super::isa::Operation;
 use super::super::super::isa::compare::Compare;
@@ -12,7 +12,7 @@ impl Translator<'_> {
         self.compute_with(instruction, op(code))
     }
 
-    /// A result and up to four sources in the order of the PTX ISA.
+    /// One result and up to four sources in the order of the PTX ISA.
     pub(super) fn compute_with(
         &mut self,
         instruction: &Instruction,
@@ -24,7 +24,7 @@ impl Translator<'_> {
         }
         [op.a, op.b, op.c, op.f] = sources;
         if instruction.sources().len() > 4 {
-            // Five sources has `lop3` with a predicate: table and predicate stand apart.
+            // `lop3` with a predicate has five sources: truth table and predicate are handled separately.
             let [_, _, _, table, predicate] = instruction.sources() else { return Err(NoPlace) };
             let Operand::Immediate(table) = table else { return Err(NoPlace) };
             op.immediate = table.bits() as i64;
@@ -73,7 +73,7 @@ impl Translator<'_> {
     }
 }
 
-/// Where a result goes that is dropped.
+/// The bank of a dropped result.
 fn result_bank(operation: Operation) -> Bank {
     if let Operation::Compare(Compare::SetPredicate(..)) = operation {
         Bank::Predicates

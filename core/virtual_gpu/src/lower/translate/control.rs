@@ -1,4 +1,4 @@
-//! Branches, calls, ends.
+//! Branches, calls and exits.
 
 use super::super::super::isa::control::Control;
 use super::super::super::module::{Call, CallTarget, Instruction, Operand, Symbol};

@@ -1,4 +1,4 @@
-//! Tensor cores: registers of fragments in a list, and the plan of each product.
+//! Tensor-core instructions: the registers of fragments as a list, and the plan of each product.
 
 use super::super::super::isa::matrix::{Matrix, MultiplyAccumulate};
 use super::super::super::module::{Instruction, Operand};

@@ -1,4 +1,4 @@
-//! Loads, stores, read-modify-writes.
+//! Loads, stores and read-modify-writes.
 
 use super::super::super::isa::atomic::{Atomic, ExchangeType, SwapType, Update};
 use super::super::super::isa::memory::{Access, ElementType, Memory, Space};
@@ -80,7 +80,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// Values of 128 bits are loaded as two of 64, checked and aligned as a whole.
+    /// A 128-bit load is two 64-bit loads, checked and aligned as a whole.
     fn load_halves(
         &mut self,
         to: &Operand,
@@ -105,7 +105,7 @@ impl Translator<'_> {
         Ok(slots)
     }
 
-    /// A kernel's parameter is the same for all lanes and known when it is launched.
+    /// A kernel parameter is the same in all lanes and known at launch.
     fn load_parameter(
         &mut self,
         slots: &[Slot],
@@ -150,7 +150,7 @@ impl Translator<'_> {
         }
         let (base, a, immediate) = self.address(*address)?;
         let list = self.list(&slots);
-        // A register may be wider than what is stored: `b` says where the values lie.
+        // A register may be wider than the stored value: `b` names the bank of the values.
         let from_doubles = match wide {
             Some(bank) => bank == Bank::Doubles,
             None => matches!(
@@ -195,7 +195,7 @@ impl Translator<'_> {
         self.emit(Op { d, a, b, c, immediate, ..op(Code::Atomic { atomic, base }) });
         Ok(())
     }
-    /// Several values, or one of 128 bits: results, then operands, all in one list.
+    /// Several values, or one of 128 bits: results, then operands, in one list.
     fn atomic_vector(&mut self, instruction: &Instruction, atomic: Atomic) -> Result<(), NoPlace> {
         let [Operand::Address(address), values @ ..] = instruction.sources() else {
             return Err(NoPlace);
@@ -248,7 +248,7 @@ impl Translator<'_> {
         Self::elements(operand).iter().map(|part| slot(self, part)).collect()
     }
 
-    /// Whether a register holds 128 bits.
+    /// Whether a register has 128 bits.
     pub(super) fn is_quad(&self, operand: &Operand) -> bool {
         matches!(operand, Operand::Register(register)
             if self.ty(*register).bits() == ScalarType::B128.bits())

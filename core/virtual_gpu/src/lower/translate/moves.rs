@@ -1,4 +1,4 @@
-//! Moves, packing, and addresses as values.
+//! Moves, packing, and address conversions.
 
 use super::super::super::isa::moves::Move;
 use super::super::super::isa::scalar::ScalarType;
@@ -37,7 +37,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// Elements that are results and sources at once are read before any is written.
+    /// Elements that are results and sources are read before any is written.
     fn copy_vector(&mut self, to: &Operand, from: &Operand) -> Result<(), NoPlace> {
         let (to, from) = (Self::elements(to), Self::elements(from));
         let overlap = from.iter().any(|source| to.contains(source));

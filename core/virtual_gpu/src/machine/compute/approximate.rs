@@ -1,4 +1,4 @@
-//! Approximations: at the value nearest to the exact one, or at an end of the interval that the ISA documents.
+//! Approximate functions: the result nearest to the exact value, or an end of the interval that the ISA documents.
 
 use super::super::super::isa::approximate::{Approximate, ApproximateType};
 use super::super::super::isa::float::Subnormals;
@@ -21,7 +21,7 @@ pub(super) fn execute(
     }
 }
 
-/// Rarely wanted: one copy serves all processors.
+/// Rarely used: one copy serves all processors.
 #[inline(never)]
 fn moved(lanes: &mut Lanes<'_>, op: &Op, what: Approximate, approximation: Approximation) {
     at(lanes, op, what, approximation);

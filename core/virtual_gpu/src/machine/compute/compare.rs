@@ -32,7 +32,8 @@ pub(super) fn execute(lanes: &mut Lanes<'_>, op: &Op, what: Compare) {
     }
 }
 
-/// One result, or two of pairs of halves: bits of the lanes, and where they are undefined.
+/// The result of a comparison, or the two results for a pair of halves: a mask of lanes, and the lanes in which it is
+/// undefined.
 struct Outcome {
     first: u32,
     second: Option<u32>,
@@ -100,7 +101,7 @@ fn compare(lanes: &Lanes<'_>, op: &Op, comparison: Comparison) -> Outcome {
     }
 }
 
-/// Joins bits of all lanes with a predicate, and says where the result is undefined.
+/// Combines a mask of lanes with a predicate, and returns the lanes in which the result is undefined.
 fn combined(
     lanes: &Lanes<'_>,
     op: &Op,
@@ -125,7 +126,7 @@ fn set_predicate(lanes: &mut Lanes<'_>, op: &Op, comparison: Comparison, combine
         lanes.set_predicate(op.d, first, first_undefined);
         return;
     }
-    // Pairs of halves have a predicate for each half, others one for the complement.
+    // A pair of halves has one predicate per half; any other comparison has one for the complement.
     let second = outcome.second.unwrap_or(!outcome.first);
     let (second, second_undefined) = combined(lanes, op, second, outcome.undefined, combine);
     lanes.set_predicate(op.d, first, first_undefined);

@@ -12,7 +12,7 @@ use super::super::super::semantics::convert as s;
 use super::super::super::semantics::exact::Format;
 use super::super::super::semantics::half::HalfFormat;
 use super::super::lanes::{Lanes, each};
-use super::super::partial::{Operand, Rule, Trace};
+use super::super::register_init_mask::{BitOperand, BitOperation, BitRule};
 use super::modes;
 
 #[inline(always)]
@@ -39,7 +39,7 @@ pub(super) fn execute(lanes: &mut Lanes<'_>, op: &Op, convert: Convert, wide: bo
             let (rounding, clamp) = (modes::rounding(rounding), modes::clamp(clamp));
             one(lanes, op, wide, bits, |a| s::whole_to_real(a, from, to, rounding, clamp));
         }
-        // Saturation is what conversions to integers do in any case.
+        // Conversions to integers saturate in any case.
         Convert::RealToInteger { to, from, rounding, subnormals, overflow: _ } => {
             let common = (to, from, rounding, subnormals)
                 == (WholeType::S32, RealType::F32, WholeRounding::TowardZero, Subnormals::Keep);
@@ -60,7 +60,7 @@ pub(super) fn execute(lanes: &mut Lanes<'_>, op: &Op, convert: Convert, wide: bo
     }
 }
 
-/// One source of either bank, a result of either bank cut to the register.
+/// A conversion with a source and a result of either bank; the result is truncated to the register.
 #[inline(always)]
 fn one(lanes: &mut Lanes<'_>, op: &Op, wide: bool, bits: u8, f: impl Fn(u64) -> u64) {
     let (a, undefined) = lanes.any(op.a, wide);
@@ -73,21 +73,22 @@ fn one(lanes: &mut Lanes<'_>, op: &Op, wide: bool, bits: u8, f: impl Fn(u64) -> 
     }
 }
 
-/// The same, where bits of the source become bits of the result.
+/// A conversion in which bits of the source become bits of the result.
 #[inline(always)]
 fn moved(lanes: &mut Lanes<'_>, op: &Op, wide: bool, bits: u8, f: impl Fn(u64) -> u64) {
     let (a, undefined) = lanes.any(op.a, wide);
-    let from = if wide { Operand::double(op.a) } else { Operand::word(op.a) };
+    let from = if wide { BitOperand::double(op.a) } else { BitOperand::word(op.a) };
     if bits == 64 {
-        let trace = Trace { rule: Rule::Moved, operands: &[from], apply: &|[a, ..]| f(a) };
-        lanes.set_traced_double(op.d, &a.map(&f), undefined, &trace);
+        let trace =
+            BitOperation { rule: BitRule::Moved, operands: &[from], apply: &|[a, ..]| f(a) };
+        lanes.set_bitwise_double(op.d, &a.map(&f), undefined, &trace);
     } else {
         let mask = if bits == 32 { u32::MAX } else { (1 << bits) - 1 };
         let cut = |a| f(a) as u32 & mask;
         let result = each(|lane| cut(a[lane]));
         let apply = |[a, ..]: [u64; 4]| u64::from(cut(a));
-        let trace = Trace { rule: Rule::Moved, operands: &[from], apply: &apply };
-        lanes.set_traced_word(op.d, &result, undefined, &trace);
+        let trace = BitOperation { rule: BitRule::Moved, operands: &[from], apply: &apply };
+        lanes.set_bitwise_word(op.d, &result, undefined, &trace);
     }
 }
 
@@ -245,7 +246,7 @@ fn unpack_narrow(
         if !to_bf16 {
             return halves;
         }
-        // Every narrow number is exact in bf16 as well.
+        // Every number of a narrow format is exact in bf16 as well.
         all::half::pair([halves], |[half]| {
             let single = s::f16_to_f32(half);
             s::f32_to_half(single, HalfFormat::Bf16, s::RealMode::NEAREST)

@@ -1,8 +1,8 @@
-//! Integers of several registers: the carry flag is a predicate of the frame.
+//! Extended-precision integers: the carry flag is a predicate of the frame.
 //!
-//! A difference is the sum with the complement, so it leaves the carry of that sum: one where nothing was borrowed.
-//! 9.7.2.3 "sub.cc" says "borrow-out" and leaves open how it is stored; an H200 stores it so, and the 128-bit division
-//! of NVRTC asks for it by `addc` behind `subc.cc`.
+//! A difference is computed as the sum with the complement and sets the carry of that sum: 1 if there was no
+//! borrow. 9.7.2.3 "sub.cc" says "borrow-out" and does not specify how it is stored. An H200 stores it like this,
+//! and the 128-bit division of NVRTC reads it by `addc` after `subc.cc`.
 
 use super::super::super::isa::extended::{
     CarryIn, CarryOut, CarryType, Extended, ExtendedOperator,
@@ -55,7 +55,7 @@ pub(super) fn execute(lanes: &mut Lanes<'_>, op: &Op, what: Extended) {
     }
 }
 
-/// Whether the upper half of a product is that of signed numbers.
+/// Whether the upper half of a product is signed or unsigned.
 #[derive(Clone, Copy)]
 enum Sign {
     Signed,

@@ -1,4 +1,4 @@
-//! f32, f64 and pairs of f32.
+//! Arithmetic of f32, f64 and pairs of f32.
 
 use super::super::super::isa::float::{
     Choice, Clamp, Float, FloatFormat, FloatProperty, FloatType, NanRule, Rounding, SignRule,
@@ -12,11 +12,11 @@ use super::{Fused, modes};
 
 /// A rounded operation of one to three sources in every format.
 macro_rules! rounded {
-    // A semicolon keeps the formatter from giving every name a line.
+    // The semicolon prevents the formatter from putting every name on a line of its own.
     ($lanes:ident, $op:ident, $format:ident, $rounding:ident;
      $words:ident $doubles:ident $single:ident $double:ident [$($x:ident)+]) => {
         match ($format, $rounding) {
-            // The mode that kernels use most is known to the compiler.
+            // The most frequent mode is a constant for the compiler.
             (FloatFormat::F32(Subnormals::Keep, Clamp::None), Rounding::NearestEven) => {
                 $lanes.$words($op, |$($x),+| s::$single($($x),+, s::SingleMode::DEFAULT));
             }
@@ -125,8 +125,8 @@ pub(super) fn execute(lanes: &mut Lanes<'_>, op: &Op, what: Float, fused: Fused)
     }
 }
 
-/// f64 rounded to nearest, which the host does as well for all lanes at once; where a result is NaN, which one it is
-/// follows from each lane's operands.
+/// f64 rounded to nearest, which the host computes for all lanes at once. A result that is NaN depends on the
+/// operands of each lane.
 #[inline(always)]
 fn nearest_2(
     lanes: &mut Lanes<'_>,
@@ -149,7 +149,7 @@ fn nearest_2(
     }
 }
 
-/// The same of a multiply-add, for which the host has an instruction.
+/// f64 multiply-add rounded to nearest, for which the host has an instruction.
 #[inline(always)]
 fn nearest_multiply_add(lanes: &mut Lanes<'_>, op: &Op) {
     let (a, b, c) = (lanes.double_row(op.a), lanes.double_row(op.b), lanes.double_row(op.c));

@@ -1,4 +1,4 @@
-//! f16 and bf16, alone and in pairs.
+//! f16 and bf16 arithmetic, scalar and packed.
 
 use super::super::super::isa::float::Choice;
 use super::super::super::isa::half::{Half, HalfClamp, HalfFormat, HalfType};

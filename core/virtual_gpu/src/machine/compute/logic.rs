@@ -1,4 +1,4 @@
-//! Bits: logic, shifts, fields, counts, permutations.
+//! Logic, shifts, bit fields, bit counts and permutations.
 
 use super::super::super::isa::logic::{
     Direction, ExtendType, FieldType, FoundBit, Join, Logic, LogicType, PermuteMode,
@@ -7,7 +7,7 @@ use super::super::super::isa::logic::{
 use super::super::super::lower::code::Op;
 use super::super::super::semantics::bits as s;
 use super::super::lanes::{Lanes, bits, each};
-use super::super::partial::{Operand, Rule, Trace};
+use super::super::register_init_mask::{BitOperand, BitOperation, BitRule};
 use super::bitwise::{
     each_1, each_2, each_3, each_doubles_1, each_doubles_2, field, joined, moved_1, shifted,
     shifted_double,
@@ -71,13 +71,13 @@ pub(super) fn execute(lanes: &mut Lanes<'_>, op: &Op, what: Logic) {
     }
 }
 
-/// `a & b`: false if one is known to be false, whatever the other is.
+/// `a & b`: defined as false if one operand is defined and false.
 pub(super) fn and_bits(a: u32, a_undefined: u32, b: u32, b_undefined: u32) -> (u32, u32) {
     let known_false = (!a & !a_undefined) | (!b & !b_undefined);
     (a & b & !known_false, (a_undefined | b_undefined) & !known_false)
 }
 
-/// `a | b`: true if one is known to be true, whatever the other is.
+/// `a | b`: defined as true if one operand is defined and true.
 pub(super) fn or_bits(a: u32, a_undefined: u32, b: u32, b_undefined: u32) -> (u32, u32) {
     let known_true = (a & !a_undefined) | (b & !b_undefined);
     (a | b | known_true, (a_undefined | b_undefined) & !known_true)
@@ -221,12 +221,16 @@ fn extract(lanes: &mut Lanes<'_>, op: &Op, ty: FieldType) {
                 }
             };
             let result = each(|lane| extract(a[lane], b[lane], c[lane]));
-            let trace = Trace {
-                rule: Rule::Moved,
-                operands: &[Operand::double(op.a), Operand::control(op.b), Operand::control(op.c)],
+            let trace = BitOperation {
+                rule: BitRule::Moved,
+                operands: &[
+                    BitOperand::double(op.a),
+                    BitOperand::control(op.b),
+                    BitOperand::control(op.c),
+                ],
                 apply: &|[a, b, c, _]| extract(a, b as u32, c as u32),
             };
-            lanes.set_traced_double(op.d, &result, undefined, &trace);
+            lanes.set_bitwise_double(op.d, &result, undefined, &trace);
         }
     }
 }
@@ -239,35 +243,35 @@ fn insert(lanes: &mut Lanes<'_>, op: &Op, ty: WideBits) {
             let (a, b) = (lanes.word(op.a), lanes.word(op.b));
             undefined |= lanes.word_undefined(op.a) | lanes.word_undefined(op.b);
             let result = each(|lane| s::insert_32(a[lane], b[lane], c[lane], f[lane]));
-            let trace = Trace {
-                rule: Rule::Moved,
+            let trace = BitOperation {
+                rule: BitRule::Moved,
                 operands: &[
-                    Operand::word(op.a),
-                    Operand::word(op.b),
-                    Operand::control(op.c),
-                    Operand::control(op.f),
+                    BitOperand::word(op.a),
+                    BitOperand::word(op.b),
+                    BitOperand::control(op.c),
+                    BitOperand::control(op.f),
                 ],
                 apply: &|[a, b, c, f]| {
                     u64::from(s::insert_32(a as u32, b as u32, c as u32, f as u32))
                 },
             };
-            lanes.set_traced_word(op.d, &result, undefined, &trace);
+            lanes.set_bitwise_word(op.d, &result, undefined, &trace);
         }
         WideBits::B64 => {
             let (a, b) = (lanes.double(op.a), lanes.double(op.b));
             undefined |= lanes.double_undefined(op.a) | lanes.double_undefined(op.b);
             let result = each(|lane| s::insert_64(a[lane], b[lane], c[lane], f[lane]));
-            let trace = Trace {
-                rule: Rule::Moved,
+            let trace = BitOperation {
+                rule: BitRule::Moved,
                 operands: &[
-                    Operand::double(op.a),
-                    Operand::double(op.b),
-                    Operand::control(op.c),
-                    Operand::control(op.f),
+                    BitOperand::double(op.a),
+                    BitOperand::double(op.b),
+                    BitOperand::control(op.c),
+                    BitOperand::control(op.f),
                 ],
                 apply: &|[a, b, c, f]| s::insert_64(a, b, c as u32, f as u32),
             };
-            lanes.set_traced_double(op.d, &result, undefined, &trace);
+            lanes.set_bitwise_double(op.d, &result, undefined, &trace);
         }
     }
 }

@@ -1,6 +1,6 @@
-//! What instructions do to registers: each family in a file, calling `semantics` for every lane.
+//! Register operations: one file per family, each calling `semantics` for every lane.
 //!
-//! Modes that do not depend on the lane are matched outside of the loop over lanes.
+//! Modes that do not depend on the lane are matched outside the loop over lanes.
 
 mod approximate;
 mod bitwise;
@@ -20,19 +20,19 @@ use super::super::lower::code::{Code, Op};
 use super::super::semantics::approximate::Approximation;
 use super::lanes::Lanes;
 
-/// How `a * b + c` is rounded once.
+/// How `a * b + c` is computed with one rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fused {
-    /// The processor has an instruction for it.
+    /// By an instruction of the processor.
     Hardware,
-    /// Longer arithmetic, with the same results.
+    /// In software, with the same results.
     Software,
 }
 
 impl Fused {
     /// Whether code compiled for these features has the instruction.
     #[inline(always)]
-    pub(super) const fn of(features: TargetFeatures) -> Self {
+    pub(super) const fn from_features(features: TargetFeatures) -> Self {
         let hardware = if cfg!(target_arch = "x86_64") {
             features.contains(x86_64::FMA)
         } else {
@@ -43,7 +43,7 @@ impl Fused {
     }
 }
 
-/// Executes an operation that concerns registers only; false if it is none.
+/// Executes a register operation; returns false for any other operation.
 #[inline(always)]
 pub(super) fn execute(
     lanes: &mut Lanes<'_>,

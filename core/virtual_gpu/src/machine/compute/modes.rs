@@ -1,4 +1,4 @@
-//! Modifiers as instructions name them → as `semantics` takes them.
+//! Conversion of the modifiers of `isa` to the modes of `semantics`.
 
 use super::super::super::isa;
 use super::super::super::semantics as s;

@@ -1,10 +1,10 @@
-//! Packing, unpacking, and addresses as values.
+//! Packing, unpacking, and address conversions.
 
 use super::super::super::isa::memory::Space;
 use super::super::super::lower::code::{Op, Slot};
 use super::super::lanes::Lanes;
 use super::super::memory::{LOCAL_WINDOW, SHARED_WINDOW};
-use super::super::partial::{Operand, Rule, Trace, Unknown};
+use super::super::register_init_mask::{BitOperand, BitOperation, BitRule, UninitialisedBits};
 
 pub(super) fn pack(lanes: &mut Lanes<'_>, op: &Op, lists: &[Slot], piece_bits: u8, whole_bits: u8) {
     let (start, count) = (op.list.0 as usize, usize::from(op.list.1));
@@ -17,7 +17,7 @@ pub(super) fn pack(lanes: &mut Lanes<'_>, op: &Op, lists: &[Slot], piece_bits: u
         for lane in 0..32 {
             whole[lane] |= (piece[lane] & mask) << shift;
         }
-        // A whole is known as soon as one of its pieces is: pieces may be padding.
+        // A packed value is initialised if one of its pieces is: the others may be padding.
         undefined &= piece_undefined;
     }
     if whole_bits == 64 {
@@ -38,10 +38,14 @@ pub(super) fn unpack(
     let (whole, undefined) = lanes.any(op.a, whole_bits == 64);
     let mask = u64::MAX >> (64 - piece_bits);
     let is_double = whole_bits == 64 && !op.a.is_pool();
-    let from = if is_double { Operand::double(op.a) } else { Operand::word(op.a) };
-    // Before any piece is set: the whole may be one of them.
+    let from = if is_double { BitOperand::double(op.a) } else { BitOperand::word(op.a) };
+    // Before any piece is set: the packed value may be one of them.
     let unknown = (undefined & lanes.mask != 0).then(|| {
-        lanes.traced(&Trace { rule: Rule::Copied, operands: &[from], apply: &|[a, ..]| a })
+        lanes.result_bits(&BitOperation {
+            rule: BitRule::Copied,
+            operands: &[from],
+            apply: &|[a, ..]| a,
+        })
     });
     for (index, slot) in lists[start..start + count].iter().enumerate() {
         let shift = index as u32 * u32::from(piece_bits);
@@ -50,7 +54,11 @@ pub(super) fn unpack(
             None => lanes.set_word(*slot, &piece, undefined),
             Some(unknown) => {
                 let bits = unknown.bits.map(|bits| bits >> shift & mask);
-                lanes.set_word_in_part(*slot, &piece, &Unknown { bits, ..*unknown });
+                lanes.set_partly_initialised_word(
+                    *slot,
+                    &piece,
+                    &UninitialisedBits { bits, ..*unknown },
+                );
             }
         }
     }
@@ -61,7 +69,7 @@ pub(super) fn frame_address(lanes: &mut Lanes<'_>, op: &Op) {
     lanes.set_double(op.d, &[address; 32], 0);
 }
 
-/// Where the window of a space begins; global memory, constants and parameters are generic already.
+/// The generic address of a state space; global memory, constants and parameters are generic already.
 fn window(space: Space) -> u64 {
     match space {
         Space::Shared => SHARED_WINDOW,

@@ -1,11 +1,11 @@
-//! What a thread knows to be before it: times of blocks, warps and threads. A sparse vector clock, because most
-//! threads know of nobody outside of their block.
+//! Vector clocks: for each thread, the times of other blocks, warps and threads that happen before it. A clock is
+//! sparse, because most threads have no relation to a thread outside their block.
 
 use std::sync::Arc;
 
-/// Bits of a thread's number within its block.
+/// The bits of a thread's index within its block.
 pub(super) const NUMBER_BITS: u32 = 10;
-/// More blocks than this cannot be told apart.
+/// The number of blocks that a thread identifier can distinguish.
 pub(in super::super) const MOST_BLOCKS: u64 = 1 << (32 - NUMBER_BITS);
 
 /// A thread of the launch.
@@ -17,7 +17,7 @@ impl Thread {
         Self(block << NUMBER_BITS | number)
     }
 
-    /// Its number in the launch.
+    /// The identifier in the launch.
     #[inline]
     pub(super) const fn bits(self) -> u32 {
         self.0
@@ -32,7 +32,7 @@ impl Thread {
         self.0 >> NUMBER_BITS
     }
 
-    /// Within its block.
+    /// The index within its block.
     pub(super) const fn number(self) -> u32 {
         self.0 & ((1 << NUMBER_BITS) - 1)
     }
@@ -55,7 +55,7 @@ impl Thread {
     }
 }
 
-/// Whose time an entry is.
+/// The block, warp or thread of a clock entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key(u64);
 
@@ -77,11 +77,11 @@ impl Key {
     }
 }
 
-/// All accesses of these blocks, warps and threads up to these times.
+/// A vector clock: all accesses of these blocks, warps and threads up to these times.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Clock(Vec<(Key, u32)>);
 
-/// A clock that threads share until one learns more.
+/// A clock that threads share until one of them extends it.
 pub(super) type Known = Option<Arc<Clock>>;
 
 impl Clock {
@@ -89,7 +89,7 @@ impl Clock {
         self.0.binary_search_by_key(&key, |entry| entry.0).map_or(0, |index| self.0[index].1)
     }
 
-    /// Whether an access of a thread at a time is among what is known.
+    /// Whether the clock contains an access of a thread at a time.
     pub(super) fn knows(&self, thread: Thread, time: u32) -> bool {
         self.time(Key::block(thread.block())) >= time
             || self.time(Key::warp(thread)) >= time
@@ -106,12 +106,12 @@ impl Clock {
         }
     }
 
-    /// Forgets what is known of a block, because something else says it too.
+    /// Removes the entries of a block, whose order is known otherwise.
     pub(super) fn forget_block(&mut self, block: u32) {
         self.0.retain(|entry| entry.0.of_block() != block);
     }
 
-    /// How many blocks, warps and threads it tells of.
+    /// The number of entries.
     pub(super) const fn len(&self) -> usize {
         self.0.len()
     }
@@ -152,7 +152,7 @@ impl Clock {
     }
 }
 
-/// Adds what another knows; shares its clock where that is the larger one.
+/// Joins a clock with another one; shares the other one if it is larger.
 pub(super) fn learn(known: &mut Known, other: &Known) {
     let Some(other) = other else { return };
     match known {

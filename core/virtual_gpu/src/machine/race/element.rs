@@ -1,19 +1,19 @@
-//! One lane's access of one element: what it does to the order of threads, and with whom it races.
+//! One lane's access of one element: its effect on the happens-before order, and its races.
 
 use super::super::super::isa::atomic::AtomicOrder;
 use super::super::super::isa::memory::Ordering;
 use super::clock::Thread;
-use super::judge::{Judge, MemoryKind, Verdict};
-use super::order::{BlockOrder, Reach};
-use super::shadow::{Entry, Record, Shadow, Strength, What};
+use super::conflict::{ConflictCheck, ConflictResult, MemoryKind};
+use super::happens_before::{HappensBefore, Reach};
+use super::shadow::{Entry, PackedAccess, Record, Shadow, Strength};
 use super::{reach, releases};
 
-/// What an access does.
+/// The kind of access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Role {
     Read,
     Write,
-    /// Both: a read-modify-write.
+    /// A read-modify-write.
     Update,
 }
 
@@ -33,14 +33,14 @@ impl Role {
     }
 }
 
-/// An instruction's accesses.
+/// The accesses of an instruction.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Visit {
+pub(super) struct InstructionAccess {
     pub(super) pc: u32,
     pub(super) strength: Strength,
     pub(super) role: Role,
     pub(super) order: AtomicOrder,
-    /// Elements of a lane.
+    /// Elements per lane.
     pub(super) count: usize,
 }
 
@@ -54,8 +54,8 @@ pub(super) struct Element {
     pub(super) offset: usize,
 }
 
-impl Visit {
-    /// A load or store.
+impl InstructionAccess {
+    /// The accesses of a load or store.
     pub(super) fn new(pc: u32, ordering: Ordering, role: Role, count: usize) -> Self {
         let (strength, order) = match ordering {
             Ordering::Weak => (Strength::Weak, AtomicOrder::Relaxed),
@@ -68,38 +68,40 @@ impl Visit {
     }
 }
 
-/// Which rules hold.
+/// The rules that apply.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules<'a> {
-    /// Rules 20 to 24 do.
+    /// Whether rules 20 to 24 apply.
     pub(super) lenient: bool,
-    /// Whether readers of two blocks do not stand for all: something may order blocks, or a read may be an attempt.
+    /// Whether all readers must be recorded, because something may order blocks, or a read may be an attempt;
+    /// otherwise readers of two blocks stand for all.
     pub(super) keeps_readers: bool,
     /// Loads through the read-only cache, in the order of the program (rule 25).
     pub(super) non_coherent: &'a [u32],
 }
 
-/// What came of an access.
+/// The result of an access.
 #[derive(Debug, Default)]
-pub(super) struct Outcome {
-    /// Those of its words of which there is something to say.
-    pub(super) verdicts: Vec<(Entry, Verdict)>,
-    /// Rules of the idiom that it needed.
+pub(super) struct ElementResult {
+    /// The words with findings.
+    pub(super) conflicts: Vec<(Entry, ConflictResult)>,
+    /// Rules of the idiom mode that accepted the access.
     pub(super) accepted: Vec<u8>,
-    /// It read strongly what an unordered strong write left: the memory model permits the value before that too.
+    /// The access is a strong read of an unordered strong write: the memory model also permits the value before that
+    /// write.
     pub(super) may_be_stale: bool,
 }
 
-/// Judges an access and remembers it.
+/// Checks an access and records it.
 pub(super) fn access(
-    order: &mut BlockOrder,
+    order: &mut HappensBefore,
     shadow: &mut Shadow,
     rules: Rules<'_>,
-    mut visit: Visit,
+    mut visit: InstructionAccess,
     element: &Element,
     mut is_same: impl FnMut() -> bool,
-) -> Outcome {
-    let mut outcome = Outcome::default();
+) -> ElementResult {
+    let mut outcome = ElementResult::default();
     let me = element.thread;
     let fence =
         if visit.role.writes() && rules.lenient { order.take_fresh_fence(me) } else { None };
@@ -118,7 +120,7 @@ pub(super) fn access(
         outcome.accepted.push(21);
     }
     let time = order.now(me.warp());
-    let judge = Judge {
+    let judge = ConflictCheck {
         order,
         lenient: rules.lenient,
         memory: if element.region.is_some() { MemoryKind::Global } else { MemoryKind::Shared },
@@ -126,8 +128,8 @@ pub(super) fn access(
         non_coherent: rules.non_coherent,
     };
     for (word, bytes) in element.words() {
-        let what = What::new(visit.pc, bytes, visit.strength, element.wide());
-        let record = Record { thread: me, time, what };
+        let what = PackedAccess::new(visit.pc, bytes, visit.strength, element.wide());
+        let record = Record { thread: me, time, access: what };
         let lanes = 1 << me.lane();
         let entry =
             Entry { record, lanes, writes: visit.role.writes(), sees: visit.role == Role::Read };
@@ -136,8 +138,8 @@ pub(super) fn access(
         if flag && verdict.strong_together {
             outcome.accepted.push(22);
         }
-        if verdict.matters() {
-            outcome.verdicts.push((entry, verdict));
+        if verdict.has_findings() {
+            outcome.conflicts.push((entry, verdict));
         }
     }
     if visit.role.writes() {
@@ -147,12 +149,12 @@ pub(super) fn access(
 }
 
 impl Element {
-    /// How often 4 bytes double to the size.
+    /// The base-2 logarithm of the size in words.
     fn wide(&self) -> u32 {
         (self.bytes / 4).max(1).trailing_zeros()
     }
 
-    /// The words, and which bytes of each.
+    /// The words, and the accessed bytes of each.
     fn words(&self) -> impl Iterator<Item = (usize, u32)> + use<> {
         let (first, bytes) = (self.offset / 4, self.bytes);
         let part = ((1 << bytes.min(4)) - 1) << (self.offset % 4);
@@ -160,19 +162,19 @@ impl Element {
     }
 }
 
-/// What a write does to its location (rules 11 and 13).
+/// Publishes a write at its location (rules 11 and 13).
 fn publish(
-    order: &mut BlockOrder,
+    order: &mut HappensBefore,
     shadow: &mut Shadow,
     me: Thread,
-    visit: Visit,
+    visit: InstructionAccess,
     element: &Element,
 ) {
     let Some(reach) = visit.strength.reach() else {
         shadow.forget_locations(element.offset, element.bytes);
         return;
     };
-    if !order.learned && !releases(visit.order) && shadow.locations.is_empty() {
+    if !order.has_lane_orders && !releases(visit.order) && shadow.locations.is_empty() {
         return;
     }
     let mut location = shadow.locations.remove(&element.offset).unwrap_or_default();

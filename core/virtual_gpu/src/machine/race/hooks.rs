@@ -1,4 +1,4 @@
-//! What the machine calls: every access of shared and global memory, every fence and barrier.
+//! The interface of the race detector to the machine: accesses of shared and global memory, fences and barriers.
 
 use super::super::super::isa::atomic::{Atomic, AtomicOrder};
 use super::super::super::isa::memory::Ordering;
@@ -6,14 +6,14 @@ use super::super::access::{Moved, Part, Spaces, Spot};
 use super::super::lanes::Doubles;
 use super::super::memory::Memory;
 use super::super::run::Worker;
+use super::block_sync::BlockSync;
 use super::clock::Thread;
-use super::element::{Element, Role, Rules, Visit, access};
-use super::judge::MemoryKind;
-use super::means::Means;
-use super::order::{Reach, Waits, lanes_of};
-use super::quick::{Beyond, Times};
-use super::report::Judged;
-use super::shadow::{Record, Shadow, Strength, WORD, What};
+use super::conflict::MemoryKind;
+use super::element::{Element, InstructionAccess, Role, Rules, access};
+use super::fast_words::{ExtraOrdering, WarpTime};
+use super::happens_before::{Reach, Waits, lanes_of};
+use super::report::CheckedAccess;
+use super::shadow::{PackedAccess, Record, Shadow, Strength, WORD};
 use super::{BlockRaces, LaunchRaces, reach};
 
 impl LaunchRaces {
@@ -22,45 +22,51 @@ impl LaunchRaces {
         !self.non_coherent.is_empty() && self.non_coherent.binary_search(&pc).is_ok()
     }
 
-    /// When a warp accesses memory now.
-    pub(super) fn times(&self, block: &BlockRaces, warp: u32, memory: MemoryKind) -> Times {
-        let [shared, global] = self.means;
+    /// The time of a warp's present access.
+    pub(super) fn times(&self, block: &BlockRaces, warp: u32, memory: MemoryKind) -> WarpTime {
+        let [shared, global] = self.block_sync;
         let means = match memory {
             MemoryKind::Shared => shared,
             MemoryKind::Global => global,
         };
-        Times {
+        WarpTime {
             block: block.order.block,
             barrier: block.order.barrier,
             synced: block.order.synced(warp),
-            merges: means != Means::Atomics,
-            beyond: match means {
-                Means::WholeBlock => Beyond::Nothing,
-                Means::Partial | Means::Atomics if self.keeps_readers => Beyond::Blocks,
-                Means::Partial | Means::Atomics => Beyond::Warps,
+            merges: means != BlockSync::Atomics,
+            extra_ordering: match means {
+                BlockSync::WholeBlock => ExtraOrdering::Nothing,
+                BlockSync::Partial | BlockSync::Atomics if self.keeps_readers => {
+                    ExtraOrdering::Blocks
+                }
+                BlockSync::Partial | BlockSync::Atomics => ExtraOrdering::Warps,
             },
         }
     }
 }
 
 impl Worker<'_, '_> {
-    /// A load of these lanes, before it is done.
+    /// Checks a load of these lanes, before it is executed.
     pub(in super::super) fn race_load(
         &mut self,
         part: &Part<'_>,
         ordering: Ordering,
         spaces: &Spaces,
     ) {
-        self.race_read(part, Visit::new(part.pc, ordering, Role::Read, part.count), spaces);
+        self.race_read(
+            part,
+            InstructionAccess::new(part.pc, ordering, Role::Read, part.count),
+            spaces,
+        );
     }
 
-    /// A load of a fragment, which is the warp's.
+    /// Checks a load of a fragment, which is an access of the warp.
     pub(in super::super) fn race_fragment_load(&mut self, part: &Part<'_>, spaces: &Spaces) {
-        let visit = Visit::new(part.pc, Ordering::Weak, Role::Read, part.count);
-        self.race_read(part, Visit { strength: Strength::Collective, ..visit }, spaces);
+        let visit = InstructionAccess::new(part.pc, Ordering::Weak, Role::Read, part.count);
+        self.race_read(part, InstructionAccess { strength: Strength::Collective, ..visit }, spaces);
     }
 
-    /// A store of these lanes, before it is done.
+    /// Checks a store of these lanes, before it is executed.
     pub(in super::super) fn race_store(
         &mut self,
         part: &Part<'_>,
@@ -68,29 +74,35 @@ impl Worker<'_, '_> {
         spaces: &Spaces,
         moved: &Moved,
     ) {
-        let visit = Visit::new(part.pc, ordering, Role::Write, part.count);
+        let visit = InstructionAccess::new(part.pc, ordering, Role::Write, part.count);
         self.race_write(part, visit, spaces, moved);
     }
 
-    /// A store of a fragment, which is the warp's.
+    /// Checks a store of a fragment, which is an access of the warp.
     pub(in super::super) fn race_fragment_store(
         &mut self,
         part: &Part<'_>,
         spaces: &Spaces,
         moved: &Moved,
     ) {
-        let visit = Visit::new(part.pc, Ordering::Weak, Role::Write, part.count);
-        let visit = Visit { strength: Strength::Collective, ..visit };
+        let visit = InstructionAccess::new(part.pc, Ordering::Weak, Role::Write, part.count);
+        let visit = InstructionAccess { strength: Strength::Collective, ..visit };
         self.race_write(part, visit, spaces, moved);
     }
 
-    fn race_read(&mut self, part: &Part<'_>, visit: Visit, spaces: &Spaces) {
+    fn race_read(&mut self, part: &Part<'_>, visit: InstructionAccess, spaces: &Spaces) {
         self.with_races(|worker, races, block| {
             worker.visit(races, block, (part, spaces), visit, &|_, _, _| false);
         });
     }
 
-    fn race_write(&mut self, part: &Part<'_>, visit: Visit, spaces: &Spaces, moved: &Moved) {
+    fn race_write(
+        &mut self,
+        part: &Part<'_>,
+        visit: InstructionAccess,
+        spaces: &Spaces,
+        moved: &Moved,
+    ) {
         self.with_races(|worker, races, block| {
             let same = |worker: &Self, element: &Element, index: usize| {
                 worker.stores_the_same(part, element, &moved.values[index])
@@ -99,7 +111,7 @@ impl Worker<'_, '_> {
         });
     }
 
-    /// A read-modify-write of one lane and so many bytes, which found an old value.
+    /// Checks a read-modify-write of one lane, with its old value.
     pub(in super::super) fn race_atomic(
         &mut self,
         pc: u32,
@@ -123,34 +135,34 @@ impl Worker<'_, '_> {
             self.replay_atomic((self.warp.index, lane as u32), (region, offset), bytes, wrote);
         }
         let strength = Strength::Atomic(reach(atomic.scope));
-        let visit = Visit { pc, strength, role, order: atomic.order, count: 1 };
+        let visit = InstructionAccess { pc, strength, role, order: atomic.order, count: 1 };
         self.race_one((self.warp.index, lane as u32), visit, (region, offset), bytes);
     }
 
-    /// A thread (warp and lane) arrives at a barrier that is a word of shared memory, which releases (rule 18).
+    /// A thread (warp and lane) arrives at a barrier object in shared memory, which releases (rule 18).
     pub(in super::super) fn race_arrival(&mut self, thread: (u32, u32), pc: u32, offset: usize) {
         let strength = Strength::Atomic(Reach::Block);
         let (role, order) = (Role::Update, AtomicOrder::Release);
-        let visit = Visit { pc, strength, role, order, count: 1 };
+        let visit = InstructionAccess { pc, strength, role, order, count: 1 };
         self.race_one(thread, visit, (None, offset), 8);
     }
 
-    /// A thread sees that a phase of such a barrier is complete, which acquires.
+    /// A thread observes that a phase of a barrier object is complete, which acquires.
     pub(in super::super) fn race_passing(&mut self, thread: (u32, u32), pc: u32, offset: usize) {
         let strength = Strength::Atomic(Reach::Block);
         let (role, order) = (Role::Read, AtomicOrder::Acquire);
-        let visit = Visit { pc, strength, role, order, count: 1 };
+        let visit = InstructionAccess { pc, strength, role, order, count: 1 };
         self.race_one(thread, visit, (None, offset), 8);
     }
 
-    /// A thread makes such a barrier.
+    /// A thread initialises a barrier object.
     pub(in super::super) fn race_initialisation(
         &mut self,
         thread: (u32, u32),
         pc: u32,
         offset: usize,
     ) {
-        let visit = Visit::new(pc, Ordering::Weak, Role::Write, 2);
+        let visit = InstructionAccess::new(pc, Ordering::Weak, Role::Write, 2);
         self.race_one(thread, visit, (None, offset), 8);
     }
 
@@ -161,34 +173,36 @@ impl Worker<'_, '_> {
         pc: u32,
         (offset, bytes): (usize, usize),
     ) {
-        let visit =
-            Visit { strength: Strength::Copy, ..Visit::new(pc, Ordering::Weak, Role::Write, 2) };
+        let visit = InstructionAccess {
+            strength: Strength::Copy,
+            ..InstructionAccess::new(pc, Ordering::Weak, Role::Write, 2)
+        };
         for word in 0..bytes / 4 {
-            if !self.is_quick_copy(thread, pc, offset / 4 + word) {
+            if !self.is_fast_copy(thread, pc, offset / 4 + word) {
                 self.race_one(thread, visit, (None, offset + 4 * word), 4);
             }
         }
     }
 
-    /// Whether a copy's write of a word of shared memory is remembered and nothing is to be judged.
-    fn is_quick_copy(&mut self, (warp, lane): (u32, u32), pc: u32, word: usize) -> bool {
+    /// Whether the write of a word of shared memory by a copy is recorded and needs no further check.
+    fn is_fast_copy(&mut self, (warp, lane): (u32, u32), pc: u32, word: usize) -> bool {
         let (Some(races), Some(block)) = (&self.launch.races, &mut self.block.races) else {
             return true;
         };
-        if races.lenient && block.order.learned {
+        if races.lenient && block.order.has_lane_orders {
             return false;
         }
         let times = races.times(block, warp, MemoryKind::Shared);
         let thread = Thread::new(block.order.block, warp * 32 + lane);
-        let what = What::new(pc, WORD, Strength::Copy, 0);
-        let record = Record { thread, time: block.order.now(warp), what };
-        times.all(&mut block.shared, word..word + 1, &record, Role::Write)
+        let what = PackedAccess::new(pc, WORD, Strength::Copy, 0);
+        let record = Record { thread, time: block.order.now(warp), access: what };
+        times.update_words(&mut block.shared, word..word + 1, &record, Role::Write)
     }
 
     fn race_one(
         &mut self,
         (warp, lane): (u32, u32),
-        visit: Visit,
+        visit: InstructionAccess,
         (region, offset): (Option<usize>, usize),
         bytes: u32,
     ) {
@@ -199,7 +213,7 @@ impl Worker<'_, '_> {
         self.with_races(|worker, races, block| {
             let thread = Thread::new(block.order.block, warp * 32 + lane);
             let element = Element { thread, address, bytes, region, offset };
-            worker.judge(races, block, visit, &element, &|_| false);
+            worker.check_access(races, block, visit, &element, &|_| false);
         });
     }
 
@@ -210,7 +224,7 @@ impl Worker<'_, '_> {
         }
     }
 
-    /// These lanes come to a barrier of the block; if they wait, they go on when it completes.
+    /// These lanes arrive at a barrier of the block; lanes that wait continue when it completes.
     pub(in super::super) fn race_arrive(&mut self, barrier: usize, mask: u32, waits: Waits) {
         if let Some(block) = &mut self.block.races {
             block.order.arrive(barrier, self.warp.index, mask, waits);
@@ -234,20 +248,20 @@ impl Worker<'_, '_> {
         races: &mut LaunchRaces,
         block: &mut BlockRaces,
         (part, spaces): (&Part<'_>, &Spaces),
-        visit: Visit,
+        visit: InstructionAccess,
         is_same: &dyn Fn(&Self, &Element, usize) -> bool,
     ) {
         let times = |memory| races.times(block, self.warp.index, memory);
         let (in_shared, in_global) = (times(MemoryKind::Shared), times(MemoryKind::Global));
         let base = Thread::new(block.order.block, self.warp.index * 32);
         let time = block.order.now(self.warp.index);
-        // A store that may be the first behind a fence needs looking at (rule 22).
+        // The first store after a fence must be checked (rule 22).
         let quick = visit.strength == Strength::Weak
             && races.replay.is_none()
             && part.element >= 4
-            && !(visit.role.writes() && races.lenient && block.order.learned);
+            && !(visit.role.writes() && races.lenient && block.order.has_lane_orders);
         let wide = (part.element / 4).max(1).trailing_zeros();
-        let what = What::new(visit.pc, WORD, Strength::Weak, wide);
+        let what = PackedAccess::new(visit.pc, WORD, Strength::Weak, wide);
         let through_cache = races.reads_non_coherently(visit.pc);
         for lane in lanes_of(part.mask & (spaces.global | spaces.shared)) {
             let address = part.addresses[lane as usize];
@@ -256,7 +270,7 @@ impl Worker<'_, '_> {
             let Some((region, offset)) = self.placed(address, part.bytes(), is_shared) else {
                 continue;
             };
-            let record = Record { thread: base.with_lane(lane), time, what };
+            let record = Record { thread: base.with_lane(lane), time, access: what };
             for index in 0..part.count {
                 let bytes = part.element;
                 let distance = index * bytes as usize;
@@ -265,7 +279,7 @@ impl Worker<'_, '_> {
                 let shadow = shadow_of(&mut races.global, &mut block.shared, region);
                 shadow.read_non_coherently |= through_cache;
                 let cached = through_cache || visit.role.writes() && shadow.read_non_coherently;
-                if quick && !cached && times.all(shadow, words, &record, visit.role) {
+                if quick && !cached && times.update_words(shadow, words, &record, visit.role) {
                     continue;
                 }
                 let address = address + distance as u64;
@@ -277,19 +291,19 @@ impl Worker<'_, '_> {
                     let published = shadow.locations.get(&offset);
                     self.replay_store((replay, &block.order), visit, &element, published);
                 }
-                self.judge(races, block, visit, &element, &|worker| {
+                self.check_access(races, block, visit, &element, &|worker| {
                     is_same(worker, &element, index)
                 });
             }
         }
     }
 
-    /// Judges an access of one element, and what it does to the order of threads.
-    fn judge(
+    /// Checks an access of one element, and updates the happens-before order.
+    fn check_access(
         &mut self,
         races: &mut LaunchRaces,
         block: &mut BlockRaces,
-        visit: Visit,
+        visit: InstructionAccess,
         element: &Element,
         is_same: &dyn Fn(&Self) -> bool,
     ) {
@@ -305,13 +319,13 @@ impl Worker<'_, '_> {
         if outcome.may_be_stale {
             races.stale_reads.insert(visit.pc);
         }
-        for (entry, verdict) in outcome.verdicts {
-            let judged = Judged { pc: visit.pc, element: *element, entry };
+        for (entry, verdict) in outcome.conflicts {
+            let judged = CheckedAccess { pc: visit.pc, element: *element, entry };
             self.report_race(races, &judged, &verdict);
         }
     }
 
-    /// Where an access is, if it is possible and others may write there.
+    /// The location of an access, if it is valid and other threads may write there.
     pub(super) fn placed(
         &self,
         address: u64,
@@ -328,7 +342,7 @@ impl Worker<'_, '_> {
         self.is_shared_by_writers(place.region).then_some((Some(place.region), place.offset))
     }
 
-    /// Whether a lane stores what is there, or what a lane before it stores with the same instruction.
+    /// Whether a lane stores the present value, or the value that an earlier lane stores with the same instruction.
     fn stores_the_same(&self, part: &Part<'_>, element: &Element, values: &Doubles) -> bool {
         let size = part.element as usize;
         if size > 8 {
@@ -350,7 +364,7 @@ impl Worker<'_, '_> {
     }
 }
 
-/// What is remembered of a region of global memory, or of the block's own.
+/// The shadow of a region of global memory, or of the block's shared memory.
 pub(super) fn shadow_of<'s>(
     global: &'s mut Vec<Option<Shadow>>,
     shared: &'s mut Shadow,
@@ -367,6 +381,6 @@ pub(super) fn shadow_of<'s>(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum WriteOutcome {
     Wrote,
-    /// It compared, and found another value.
+    /// A compare-and-swap that found another value.
     Read,
 }

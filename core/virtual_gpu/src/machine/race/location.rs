@@ -1,12 +1,12 @@
-//! What strong writes to one place have published to those who observe them.
+//! The releases at one memory location that an acquire can observe.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::clock::{Clock, Known, Thread, learn};
-use super::order::{ByReach, Reach};
+use super::happens_before::{ByReach, Reach};
 
-/// Clocks for the readers of each block, and for all.
+/// Published clocks, for readers of each block and for all readers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Published {
     blocks: BTreeMap<u32, Known>,
@@ -14,7 +14,7 @@ pub(super) struct Published {
 }
 
 impl Published {
-    /// What a write with a scope publishes of what was released in each scope.
+    /// Adds the clocks that a write with a scope publishes, of each release scope.
     pub(super) fn add(&mut self, block: u32, reach: Reach, released: &ByReach<Known>) {
         if released.block.is_some() {
             learn(self.blocks.entry(block).or_default(), &released.block);
@@ -24,7 +24,7 @@ impl Published {
         }
     }
 
-    /// What a read with a scope sees: what was published for its block, and for all.
+    /// The clocks that a read with a scope observes: those published for its block, and for all.
     pub(super) fn visible(&self, block: u32, reach: Reach) -> ByReach<Known> {
         let device = if reach == Reach::Device { self.device.clone() } else { None };
         ByReach { block: self.blocks.get(&block).cloned().flatten(), device }
@@ -35,35 +35,35 @@ impl Published {
     }
 }
 
-/// A place that is written strongly.
+/// A location of strong writes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Location {
     pub(super) bytes: u32,
     pub(super) released: Published,
-    /// What rule 14 adds.
+    /// The clocks of rule 14.
     pub(super) sequential: Published,
-    /// Release operations on it, for later writes of the same threads (rule 11).
+    /// Release operations on the location, for later writes of the same threads (rule 11).
     operations: BTreeMap<Thread, (Reach, Arc<Clock>)>,
 }
 
 impl Location {
-    /// Whether observing it tells nothing.
+    /// Whether observing the location establishes no order.
     pub(super) fn is_empty(&self) -> bool {
         self.released.is_empty() && self.sequential.is_empty()
     }
 
-    /// Whether it will not tell anything later either.
+    /// Whether no later observation can establish order either.
     pub(super) fn is_forgettable(&self) -> bool {
         self.is_empty() && self.operations.is_empty()
     }
 
-    /// A write that is no read-modify-write begins a new chain (rule 13).
+    /// A write that is not a read-modify-write begins a new chain (rule 13).
     pub(super) fn restart(&mut self) {
         self.released = Published::default();
         self.sequential = Published::default();
     }
 
-    /// A strong write of a thread that released here before publishes that again (rule 11).
+    /// A strong write of a thread that released here before publishes that release again (rule 11).
     pub(super) fn repeat(&mut self, by: Thread, reach: Reach) {
         let Some((scope, clock)) = self.operations.get(&by) else { return };
         let device = (*scope == Reach::Device).then(|| Arc::clone(clock));

@@ -1,14 +1,15 @@
-//! What neighbouring words remember, field by field, so that those of a row are compared and replaced at once.
+//! Shadow memory of neighbouring words, stored field by field, so that the words of a row are compared and replaced
+//! at once.
 
 use super::clock::Thread;
-use super::shadow::{Cell, EARLIER, Record, What};
+use super::shadow::{Cell, EARLIER, PackedAccess, Record};
 
 /// Words of a page.
 pub(super) const PAGE: usize = 256;
 /// Words of a row.
 pub(super) const ROW: usize = 16;
 
-/// One value for each word of a page, or of a row of it.
+/// One value for each word of a page, or of a row.
 type Field<const N: usize> = [u32; N];
 
 /// One access of each word, as in [`Record`].
@@ -16,7 +17,7 @@ type Field<const N: usize> = [u32; N];
 struct Accesses {
     threads: Field<PAGE>,
     times: Field<PAGE>,
-    whats: Field<PAGE>,
+    accesses: Field<PAGE>,
 }
 
 /// One read of each word by lanes of a warp.
@@ -26,30 +27,28 @@ struct Reads {
     lanes: Field<PAGE>,
 }
 
-/// What 256 words remember without their lists.
+/// The shadow of 256 words, without their lists.
 #[derive(Clone, Debug)]
 pub(super) struct Page {
     write: Accesses,
     read: Reads,
     flags: Field<PAGE>,
-    /// Made when the first word needs it.
+    /// Allocated when the first word needs it.
     earlier: Option<Box<Reads>>,
 }
 
-/// The accesses of a row.
 pub(super) struct RowAccesses<'p> {
     pub(super) threads: &'p mut Field<ROW>,
     pub(super) times: &'p mut Field<ROW>,
-    pub(super) whats: &'p mut Field<ROW>,
+    pub(super) accesses: &'p mut Field<ROW>,
 }
 
-/// The reads of a row.
 pub(super) struct RowReads<'p> {
     pub(super) last: RowAccesses<'p>,
     pub(super) lanes: &'p mut Field<ROW>,
 }
 
-/// Sixteen words of a page, one behind the other.
+/// Sixteen consecutive words of a page.
 pub(super) struct Row<'p> {
     pub(super) write: RowAccesses<'p>,
     pub(super) read: RowReads<'p>,
@@ -59,7 +58,7 @@ pub(super) struct Row<'p> {
 
 impl Default for Accesses {
     fn default() -> Self {
-        Self { threads: [0; PAGE], times: [0; PAGE], whats: [0; PAGE] }
+        Self { threads: [0; PAGE], times: [0; PAGE], accesses: [0; PAGE] }
     }
 }
 
@@ -82,7 +81,7 @@ impl Accesses {
         Record {
             thread: Thread::from_bits(self.threads[index]),
             time: self.times[index],
-            what: What::from_bits(self.whats[index]),
+            access: PackedAccess::from_bits(self.accesses[index]),
         }
     }
 
@@ -90,7 +89,7 @@ impl Accesses {
     fn set(&mut self, index: usize, record: &Record) {
         self.threads[index] = record.thread.bits();
         self.times[index] = record.time;
-        self.whats[index] = record.what.bits();
+        self.accesses[index] = record.access.bits();
     }
 
     #[inline(always)]
@@ -98,7 +97,7 @@ impl Accesses {
         Some(RowAccesses {
             threads: row(&mut self.threads, start)?,
             times: row(&mut self.times, start)?,
-            whats: row(&mut self.whats, start)?,
+            accesses: row(&mut self.accesses, start)?,
         })
     }
 }
@@ -116,7 +115,7 @@ fn row(field: &mut Field<PAGE>, start: usize) -> Option<&mut Field<ROW>> {
 }
 
 impl Page {
-    /// What the word of that number remembers.
+    /// The shadow of a word.
     #[inline(always)]
     pub(super) fn cell(&self, index: usize) -> Cell {
         let flags = self.flags[index];
@@ -130,7 +129,7 @@ impl Page {
         Cell { write, read, read_lanes: self.read.lanes[index], flags, earlier, earlier_lanes }
     }
 
-    /// Replaces it.
+    /// Replaces the shadow of a word.
     #[inline(always)]
     pub(super) fn set(&mut self, index: usize, cell: &Cell) {
         self.write.set(index, &cell.write);
@@ -144,7 +143,7 @@ impl Page {
         }
     }
 
-    /// The words from that number on; none if the page ends before.
+    /// The row that begins at a word; none if the page ends before the row.
     #[inline(always)]
     pub(super) fn row(&mut self, start: usize) -> Option<Row<'_>> {
         let earlier = match &mut self.earlier {
@@ -159,7 +158,7 @@ impl Page {
         })
     }
 
-    /// Makes room for earlier reads.
+    /// Allocates the earlier reads.
     pub(super) fn open_earlier(&mut self) {
         self.earlier.get_or_insert_default();
     }

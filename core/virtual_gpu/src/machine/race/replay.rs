@@ -1,45 +1,47 @@
-//! Older values that strong reads of global memory may still return (`docs/races.md`, "Replay").
+//! Older values that strong reads of global memory may return (`docs/races.md`, "Replay").
 //!
-//! The machine executes accesses one after the other, so that a read sees the newest write. The memory model permits
-//! more: any write that no later one hides from the reader (PTX ISA 8.10.5 and 8.10.6). A replay remembers the last
-//! values of each location and returns one of those; what is before what comes from the clocks of [`BlockOrder`].
+//! The machine executes accesses one after the other, so that a read returns the newest write. The memory model
+//! permits more: any write that is not overwritten from the reader's point of view (PTX ISA 8.10.5 and 8.10.6). A
+//! replay keeps the last values of each location and returns one of them. The clocks of [`HappensBefore`] decide
+//! which values are permitted.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use super::super::super::isa::barrier::FenceOrder;
 use super::super::super::isa::memory::{Ordering, Scope};
 use super::super::access::{Moved, Part, Spaces};
-use super::super::order::Random;
 use super::super::run::Worker;
+use super::super::turn_order::Random;
 use super::clock::{Known, Thread, learn};
-use super::element::{Element, Role, Visit};
+use super::element::{Element, InstructionAccess, Role};
+use super::happens_before::{HappensBefore, Reach, lanes_of};
 use super::location::Location;
-use super::order::{BlockOrder, Reach, lanes_of};
 use super::reach;
 use super::shadow::{Record, Strength};
 
-/// Values of a location that are remembered, with the newest.
+/// The number of recorded values of a location, including the newest.
 const VERSIONS: usize = 4;
-/// Stale values that a thread reads of a location one after the other; then it reads the newest.
+/// The number of consecutive stale reads of a location by a thread; the next read returns the newest value.
 const MOST_STALE: u32 = 3;
-/// Readers of a version beyond this make it known to every thread, which permits less.
+/// The limit of recorded readers of a version. Beyond it, the version counts as observed by every thread, which
+/// permits less.
 const MOST_READERS: usize = 64;
-/// Threads of which the fences' clock tells at most; beyond that, every thread is behind all versions.
+/// The limit of threads in the clock of the fences. Beyond it, every thread counts as ordered after all versions.
 const MOST_FENCED: usize = 1024;
-/// Larger elements are not replayed.
+/// The largest element that is replayed, in bytes.
 const LARGEST: u32 = 8;
 
-/// What a replay remembers.
+/// The state of a replay.
 #[derive(Debug)]
 pub(super) struct Replay {
     policy: Policy,
     /// By region and offset.
     histories: BTreeMap<(usize, usize), History>,
-    /// What was before the fences so far: of a block, and of the device (PTX ISA 8.9.3, "Fence-SC").
+    /// The clocks of the fences so far, of a block and of the device (PTX ISA 8.9.3, "Fence-SC").
     fences: BTreeMap<Option<u32>, Known>,
 }
 
-/// Which of the permitted values a read returns.
+/// The selection among the permitted values of a read.
 #[derive(Debug)]
 enum Policy {
     Oldest,
@@ -49,7 +51,7 @@ enum Policy {
 #[derive(Debug)]
 struct History {
     bytes: u32,
-    /// Oldest first; the value of the last one is in memory.
+    /// Oldest first; memory holds the value of the last one.
     versions: VecDeque<Version>,
     /// The last version that each thread read or wrote.
     seen: HashMap<Thread, Seen>,
@@ -64,25 +66,25 @@ struct Seen {
 #[derive(Debug)]
 struct Version {
     number: u64,
-    /// None of what was there before the location was first written strongly.
+    /// None for the value before the first strong write.
     writer: Option<Record>,
-    /// First reads.
+    /// The first reads.
     readers: Vec<Record>,
-    /// Whether every thread is behind it.
+    /// Whether every thread counts as ordered after it.
     is_common: bool,
     value: Value,
-    /// What it publishes to those who observe it.
+    /// The clocks that an observer acquires.
     published: Location,
 }
 
-/// What is in memory before a write.
+/// A value in memory before a write.
 #[derive(Clone, Copy, Debug, Default)]
 struct Value {
     bits: u64,
-    is_written: bool,
+    is_initialised: bool,
 }
 
-/// A value of an element that a lane reads in place of the newest.
+/// A value of an element that a lane reads instead of the newest one.
 pub(in super::super) struct Stale {
     index: usize,
     lane: usize,
@@ -95,7 +97,7 @@ impl Replay {
         Self { policy, histories: BTreeMap::new(), fences: BTreeMap::new() }
     }
 
-    /// A strong write, which `before` was in place of.
+    /// Records a strong write that replaced `before`.
     fn wrote(
         &mut self,
         (region, offset): (usize, usize),
@@ -119,7 +121,7 @@ impl Replay {
         history.seen.insert(by.thread, Seen { number, stale: 0 });
     }
 
-    /// Forgets the locations that share bytes with an access.
+    /// Removes the locations that share bytes with an access.
     fn forget(&mut self, (region, offset): (usize, usize), bytes: u32, which: Overlap) {
         let first = offset.saturating_sub(LARGEST as usize - 1);
         let near = self.histories.range((region, first)..(region, offset + bytes as usize));
@@ -136,7 +138,7 @@ impl Replay {
         }
     }
 
-    /// A read-modify-write that wrote nothing saw the newest value.
+    /// Records a read-modify-write that did not write and read the newest value.
     fn read_newest(&mut self, place: (usize, usize), by: Record) {
         if let Some(history) = self.histories.get_mut(&place) {
             let newest = history.versions.len() - 1;
@@ -144,13 +146,13 @@ impl Replay {
         }
     }
 
-    /// A strong read of the elements of one lane: the index of the version that it returns, unless that is the newest.
+    /// A strong read of the elements of one lane: returns the index of the version, unless it is the newest.
     ///
-    /// The elements of a vector are of one write, as CUB's look-back relies on: PTX leaves their order open (8.2.2), and
-    /// GPUs access an aligned vector at once.
+    /// The elements of a vector come from one write, as CUB's look-back relies on: PTX does not specify their order
+    /// (8.2.2), and GPUs access an aligned vector at once.
     fn read(
         &mut self,
-        order: &BlockOrder,
+        order: &HappensBefore,
         places: &[(usize, usize)],
         bytes: u32,
         by: Record,
@@ -172,11 +174,11 @@ impl Replay {
         (chosen != newest).then_some(chosen)
     }
 
-    /// The newest and the oldest version that a thread may read of all these elements, and how many stale ones it has
-    /// read in a row; none where they were not written together.
+    /// The newest and the oldest version that a thread may read for all these elements, and the number of its
+    /// consecutive stale reads; none if the elements were not written together.
     fn permitted(
         &self,
-        order: &BlockOrder,
+        order: &HappensBefore,
         places: &[(usize, usize)],
         bytes: u32,
         me: Thread,
@@ -185,7 +187,7 @@ impl Replay {
         let (mut oldest, mut stale) = (0, 0);
         for place in places {
             let history = self.histories.get(place)?;
-            if history.bytes != bytes || !history.is_written_as(first) {
+            if history.bytes != bytes || !history.has_same_writer(first) {
                 return None;
             }
             oldest = oldest.max(history.oldest_permitted(order, me));
@@ -198,8 +200,8 @@ impl Replay {
         self.histories.get(&place)?.versions.get(index)
     }
 
-    /// What is before a fence is before what follows any later one whose scope includes it.
-    fn before_fence(&mut self, order: &mut BlockOrder, warp: u32, mask: u32, reach: Reach) {
+    /// Everything before a fence happens before the accesses after any later fence whose scope includes it.
+    fn before_fence(&mut self, order: &mut HappensBefore, warp: u32, mask: u32, reach: Reach) {
         for key in keys(order.block, reach) {
             let all = self.fences.entry(key).or_default();
             for lane in lanes_of(mask) {
@@ -211,8 +213,8 @@ impl Replay {
         }
     }
 
-    /// What the fence has acquired is before what follows later ones too.
-    fn after_fence(&mut self, order: &BlockOrder, warp: u32, mask: u32, reach: Reach) {
+    /// The clocks that the fence has acquired happen before the accesses after later fences too.
+    fn after_fence(&mut self, order: &HappensBefore, warp: u32, mask: u32, reach: Reach) {
         for key in keys(order.block, reach) {
             let all = self.fences.entry(key).or_default();
             for lane in lanes_of(mask) {
@@ -231,11 +233,11 @@ impl Replay {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Overlap {
     All,
-    /// All but the same bytes.
+    /// All locations except the one with the same bytes.
     Others,
 }
 
-/// The orders of fences in which one takes part.
+/// The orders of fences in which a fence takes part.
 fn keys(block: u32, reach: Reach) -> impl Iterator<Item = Option<u32>> {
     let device = (reach == Reach::Device).then_some(None);
     [Some(block)].into_iter().chain(device)
@@ -253,8 +255,8 @@ impl Version {
         }
     }
 
-    /// Whether a thread's next read follows the write, or a read of what it wrote (PTX ISA 8.9.5, "Causality order").
-    fn is_before(&self, order: &BlockOrder, me: Thread) -> bool {
+    /// Whether a thread's next read follows the write, or a read of its value (PTX ISA 8.9.5, "Causality order").
+    fn is_before(&self, order: &HappensBefore, me: Thread) -> bool {
         let before =
             |record: &Record| record.thread == me || order.before(record, record.thread, me);
         self.is_common || self.writer.iter().chain(&self.readers).any(before)
@@ -262,15 +264,16 @@ impl Version {
 }
 
 impl History {
-    /// The oldest version that a thread may read: none behind which it is, nor one before what it has read.
-    fn oldest_permitted(&self, order: &BlockOrder, me: Thread) -> usize {
+    /// The oldest version that a thread may read: not older than the last version that is ordered before it or that
+    /// it has read.
+    fn oldest_permitted(&self, order: &HappensBefore, me: Thread) -> usize {
         let seen = self.seen.get(&me).map_or(0, |seen| seen.number);
         let hides = |version: &Version| version.number <= seen || version.is_before(order, me);
         self.versions.iter().rposition(hides).unwrap_or(0)
     }
 
-    /// Whether the same accesses wrote both.
-    fn is_written_as(&self, other: &Self) -> bool {
+    /// Whether the same access wrote both versions.
+    fn has_same_writer(&self, other: &Self) -> bool {
         let writers = |history: &Self| {
             let versions = history.versions.iter();
             versions.map(|version| (version.number, version.writer)).collect::<Vec<_>>()
@@ -294,7 +297,7 @@ impl History {
 }
 
 impl Worker<'_, '_> {
-    /// What a strong load reads in place of the newest values, in a replay.
+    /// The values that a strong load reads instead of the newest ones, in a replay.
     pub(in super::super) fn stale_values(
         &mut self,
         part: &Part<'_>,
@@ -305,7 +308,7 @@ impl Worker<'_, '_> {
         if self.launch.races.as_ref().is_none_or(|races| races.replay.is_none()) {
             return found;
         }
-        let visit = Visit::new(part.pc, ordering, Role::Read, part.count);
+        let visit = InstructionAccess::new(part.pc, ordering, Role::Read, part.count);
         let Some(reach) = visit.strength.reach() else { return found };
         self.with_races(|worker, races, block| {
             let Some(replay) = &mut races.replay else { return };
@@ -325,24 +328,24 @@ impl Worker<'_, '_> {
                 let Some(chosen) = read else { continue };
                 for (index, place) in places.iter().enumerate() {
                     let Some(version) = replay.version(*place, chosen) else { continue };
-                    // It acquires what that write published, and nothing newer.
+                    // The read acquires the clocks that this write published, and none of later writes.
                     block.order.observe(thread, &version.published, reach, visit.order);
                     found.push(Stale { index, lane: lane as usize, value: version.value });
                 }
             }
         });
         if !found.is_empty() {
-            // A loop that polls will see something else before long.
+            // A loop that polls will read another value later.
             self.launch.changes += 1;
         }
         found
     }
 
-    /// Remembers what a store of an element replaces, in a replay.
+    /// Records the value that a store of an element replaces, in a replay.
     pub(super) fn replay_store(
         &self,
-        (replay, order): (&mut Replay, &BlockOrder),
-        visit: Visit,
+        (replay, order): (&mut Replay, &HappensBefore),
+        visit: InstructionAccess,
         element: &Element,
         published: Option<&Location>,
     ) {
@@ -356,14 +359,14 @@ impl Worker<'_, '_> {
         let content = &self.launch.memory.regions[region].content;
         let value = Value {
             bits: content.read(element.offset, element.bytes as usize),
-            is_written: content.written(element.offset, element.bytes as usize),
+            is_initialised: content.is_any_initialised(element.offset, element.bytes as usize),
         };
         let time = order.now(element.thread.warp());
         let record = Record { thread: element.thread, time, ..Record::default() };
         replay.wrote(place, element.bytes, record, (value, published.cloned().unwrap_or_default()));
     }
 
-    /// Remembers what a read-modify-write replaced, or that it read, in a replay.
+    /// Records the value that a read-modify-write replaced or read, in a replay.
     pub(super) fn replay_atomic(
         &mut self,
         (warp, lane): (u32, u32),
@@ -382,8 +385,8 @@ impl Worker<'_, '_> {
                 Some(bits) => {
                     let shadow = races.global.get(region).and_then(Option::as_ref);
                     let published = shadow.and_then(|shadow| shadow.locations.get(&offset));
-                    // What an atomic reads was written, or is reported where it is used.
-                    let value = Value { bits, is_written: true };
+                    // The value that an atomic reads is initialised, or its use is reported elsewhere.
+                    let value = Value { bits, is_initialised: true };
                     let before = (value, published.cloned().unwrap_or_default());
                     replay.wrote((region, offset), bytes, record, before);
                 }
@@ -407,17 +410,17 @@ impl Worker<'_, '_> {
     }
 }
 
-/// Puts what a replay chose in the place of the newest values.
+/// Replaces the newest values by those that a replay selected.
 pub(in super::super) fn replace(moved: &mut Moved, stale: &[Stale]) {
     for Stale { index, lane, value } in stale {
         moved.values[*index][*lane] = value.bits;
-        if !value.is_written {
+        if !value.is_initialised {
             moved.lacks_all(*index, *lane);
         }
     }
 }
 
-/// The lanes that read something else than the newest value.
+/// The lanes that read a value other than the newest one.
 pub(in super::super) fn stale_lanes(stale: &[Stale]) -> u32 {
     stale.iter().fold(0, |all, stale| all | 1 << stale.lane)
 }

@@ -1,28 +1,28 @@
-//! Races as faults, with both sides.
+//! Race reports: faults with both accesses.
 
 use std::collections::BTreeSet;
 
 use super::super::super::lower::Program;
 use super::super::super::module::SourceLine;
-use super::super::fault::{FaultKind, Finding, OtherSide};
+use super::super::fault::{ConflictingAccess, FaultKind, Finding};
 use super::super::run::{Launch, MOST_FAULTS, Worker};
+use super::block_sync::releases;
 use super::clock::Thread;
+use super::conflict::ConflictResult;
 use super::element::Element;
-use super::judge::Verdict;
-use super::means::releases;
 use super::shadow::{Entry, Strength};
-use super::{Accepted, Doubt, LaunchRaces};
+use super::{Accepted, LaunchRaces, PendingRace};
 
-/// An access that was judged, as a report names it.
+/// A checked access, for a report.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Judged {
+pub(super) struct CheckedAccess {
     pub(super) pc: u32,
     pub(super) element: Element,
     pub(super) entry: Entry,
 }
 
 const fn word(entry: &Entry) -> &'static str {
-    match (entry.record.what.strength(), entry.writes) {
+    match (entry.record.access.strength(), entry.writes) {
         (Strength::Atomic(_), _) => "atomic",
         (Strength::Copy, _) => "asynchronous copy",
         (
@@ -43,7 +43,7 @@ const fn word(entry: &Entry) -> &'static str {
 }
 
 impl Launch<'_> {
-    /// Where something is in the grid: the coordinates of its block and of the thread in it.
+    /// The coordinates of a thread's block, and of the thread in it.
     fn coordinates(&self, thread: Thread) -> ([u32; 3], [u32; 3]) {
         let [x, y, _] = self.grid;
         let block = thread.block();
@@ -53,15 +53,16 @@ impl Launch<'_> {
         (block, [number % x, number / x % y, number / (x * y)])
     }
 
-    /// Reports what was in doubt; lists what was accepted, and counts the instructions whose strong reads may return an
-    /// older value.
+    /// Reports pending races; returns the accepted accesses, and the number of instructions whose strong reads may
+    /// return an older value.
     pub(in super::super) fn finish_races(&mut self) -> (Vec<Accepted>, usize) {
         let Some(mut races) = self.races.take() else { return (Vec::new(), 0) };
-        // A compiler that unrolls a loop makes several instructions of one expression: it is an attempt if one of them is.
+        // A compiler that unrolls a loop makes several instructions of one expression: it is an attempt if one of
+        // them is.
         let line = |pc: u32| self.program.place(self.module, pc).1;
         let lines: BTreeSet<SourceLine> =
             races.attempts.iter().filter_map(|pc| line(*pc)).collect();
-        for doubt in std::mem::take(&mut races.doubts) {
+        for doubt in std::mem::take(&mut races.pending_races) {
             let same_line = line(doubt.read).is_some_and(|line| lines.contains(&line));
             if same_line || races.attempts.contains(&doubt.read) {
                 races.accepted.insert((23, doubt.read));
@@ -81,12 +82,12 @@ impl Launch<'_> {
 }
 
 impl Worker<'_, '_> {
-    /// What comes of a verdict.
+    /// Reports the findings of a check.
     pub(super) fn report_race(
         &mut self,
         races: &mut LaunchRaces,
-        judged: &Judged,
-        verdict: &Verdict,
+        judged: &CheckedAccess,
+        verdict: &ConflictResult,
     ) {
         races.attempts.extend(&verdict.attempts);
         races.accepted.extend(verdict.read_before.iter().map(|read| (25, *read)));
@@ -106,22 +107,22 @@ impl Worker<'_, '_> {
             let (_, thread) = self.launch.coordinates(judged.element.thread);
             self.report_of(judged.pc, thread, finding);
         }
-        if let Some((other, thread)) = &verdict.doubt {
+        if let Some((other, thread)) = &verdict.pending_race {
             let own = !judged.entry.writes;
-            let read = if own { judged.pc } else { other.record.what.pc() };
-            let known = |doubt: &Doubt| (doubt.read, doubt.pc) == (read, judged.pc);
-            if !races.doubts.iter().any(known) {
+            let read = if own { judged.pc } else { other.record.access.pc() };
+            let known = |doubt: &PendingRace| (doubt.read, doubt.pc) == (read, judged.pc);
+            if !races.pending_races.iter().any(known) {
                 let finding = self.finding(judged, other, *thread);
                 let (_, thread) = self.launch.coordinates(judged.element.thread);
                 let recorded = self.recorded(judged.pc, thread, finding);
-                races.doubts.push(Doubt { read, pc: judged.pc, recorded });
+                races.pending_races.push(PendingRace { read, pc: judged.pc, recorded });
             }
         }
     }
 
-    fn finding(&self, judged: &Judged, other: &Entry, thread: Thread) -> Finding {
+    fn finding(&self, judged: &CheckedAccess, other: &Entry, thread: Thread) -> Finding {
         let (block, thread) = self.launch.coordinates(thread);
-        let pc = other.record.what.pc();
+        let pc = other.record.access.pc();
         let (place, source_line) = self.launch.program.place(self.launch.module, pc);
         let access = word(other);
         let ([bx, by, bz], [x, y, z]) = (block, thread);
@@ -139,24 +140,24 @@ impl Worker<'_, '_> {
             lane: judged.element.thread.lane(),
             address: Some(judged.element.address),
             buffer: name,
-            other: Some(OtherSide { block, thread, place, source_line, access }),
+            other: Some(ConflictingAccess { block, thread, place, source_line, access }),
             details,
         }
     }
 
-    /// A read through the read-only cache of what the launch wrote (rule 25).
-    fn behind_write(&self, judged: &Judged, writer: Thread) -> String {
+    /// A read through the read-only cache of data that the launch wrote (rule 25).
+    fn behind_write(&self, judged: &CheckedAccess, writer: Thread) -> String {
         let ([bx, by, bz], [x, y, z]) = self.launch.coordinates(writer);
         let (name, offset) = self.name_of(judged);
         let (bytes, name) = (judged.element.bytes, name.as_deref().unwrap_or("memory"));
         format!(
-            "a read of {bytes} bytes at offset {offset} of `{name}` through the read-only cache (ld.global.nc), of which \
+            "a read of {bytes} bytes at offset {offset} of `{name}` through the read-only cache (ld.global.nc), which \
              block ({bx}, {by}, {bz}), thread ({x}, {y}, {z}) writes in the same launch: the cache may hold the old value; \
              read it without `__ldg` and without `const __restrict__`"
         )
     }
 
-    fn name_of(&self, judged: &Judged) -> (Option<String>, usize) {
+    fn name_of(&self, judged: &CheckedAccess) -> (Option<String>, usize) {
         match judged.element.region {
             Some(region) => {
                 let region = self.launch.memory.regions.get(region);
@@ -179,16 +180,16 @@ fn with_article(word: &str) -> String {
     format!("{} {word}", if word.starts_with('a') { "an" } else { "a" })
 }
 
-/// What would have ordered them.
-fn missing(judged: &Judged, other: &Entry, program: &Program) -> &'static str {
+/// The synchronisation that would have ordered the accesses.
+fn missing(judged: &CheckedAccess, other: &Entry, program: &Program) -> &'static str {
     let (me, them) = (judged.entry.record.thread, other.record.thread);
-    let strengths = (judged.entry.record.what.strength(), other.record.what.strength());
+    let strengths = (judged.entry.record.access.strength(), other.record.access.strength());
     if let (Some(_), Some(_)) = (strengths.0.reach(), strengths.1.reach())
         && me.block() != them.block()
     {
         return "no scope that includes both";
     }
-    // Where the program could also have ordered them by memory, a barrier is not all that is missing.
+    // If the program could also have ordered them through memory, a barrier is not all that is missing.
     let by_memory = releases(program);
     if me.same_warp(them) {
         if by_memory { "neither a __syncwarp nor an acquired release" } else { "no __syncwarp" }
@@ -199,12 +200,12 @@ fn missing(judged: &Judged, other: &Entry, program: &Program) -> &'static str {
     }
 }
 
-/// What a barrier cannot change.
-fn at_once(judged: &Judged, other: &Entry) -> &'static str {
+/// The addition for accesses of one instruction, which a barrier cannot order.
+fn at_once(judged: &CheckedAccess, other: &Entry) -> &'static str {
     let (own, other) = (&judged.entry, other);
-    let same = own.record.what.pc() == other.record.what.pc();
+    let same = own.record.access.pc() == other.record.access.pc();
     if same && own.writes && other.writes && own.record.thread.same_warp(other.record.thread) {
-        " in the same instruction: lanes that store at once have no order"
+        " in the same instruction: the stores of its lanes are unordered"
     } else {
         ""
     }

@@ -1,15 +1,15 @@
-//! What memory remembers of its accesses: the last write and read of every word of 4 bytes, and a list where those
-//! are not enough.
+//! Shadow memory: the last write and the last read of every word of 4 bytes, and a list of accesses where these are
+//! not enough.
 
 use std::collections::HashMap;
 
 use super::clock::Thread;
-use super::judge::MemoryKind;
+use super::conflict::MemoryKind;
+use super::happens_before::Reach;
 use super::location::Location;
-use super::order::Reach;
 use super::page::{PAGE, Page};
 
-/// How an access takes part in the memory model (rule 3).
+/// The strength of an access in the memory model (rule 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Strength {
     Weak,
@@ -17,9 +17,9 @@ pub(super) enum Strength {
     Relaxed(Reach),
     /// A read-modify-write.
     Atomic(Reach),
-    /// A weak access that an asynchronous copy made.
+    /// A weak access by an asynchronous copy.
     Copy,
-    /// A plain store behind a fence of the device, which counts as strong for loads (rule 22).
+    /// A plain store after a fence of device scope, which counts as strong for loads (rule 22).
     Flag,
     /// A weak access of a warp as a whole: `wmma.load` and `wmma.store` (rule 10).
     Collective,
@@ -54,7 +54,7 @@ impl Strength {
         }
     }
 
-    /// Whom it reaches, if it is strong.
+    /// The scope of a strong access.
     pub(super) const fn reach(self) -> Option<Reach> {
         match self {
             Self::Weak | Self::Copy | Self::Collective => None,
@@ -75,11 +75,11 @@ impl Strength {
         }
     }
 
-    /// A weaker access in the place of another hides no race of it.
+    /// The rank of a strength: an access of lower rank hides no race of an access that it replaces.
     pub(super) const fn rank(self, memory: MemoryKind) -> u32 {
         match (self, memory) {
             (Self::Weak | Self::Copy | Self::Collective, _) => 0,
-            // Rule 5 makes it weak for some.
+            // Rule 5 makes it weak for some accesses.
             (Self::Volatile, MemoryKind::Shared) => 1,
             (Self::Flag, _)
             | (Self::Relaxed(Reach::Block) | Self::Atomic(Reach::Block), MemoryKind::Global) => 2,
@@ -88,24 +88,23 @@ impl Strength {
     }
 }
 
-/// Instructions beyond this cannot be told apart.
+/// The number of instructions that a record can distinguish.
 pub(in super::super) const MOST_INSTRUCTIONS: usize = 1 << 22;
 /// All bytes of a word.
 pub(super) const WORD: u32 = 0xf;
 
-/// What an access is, packed: instruction, bytes of the word, strength, size.
+/// A packed description of an access: instruction, bytes of the word, strength, size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct What(u32);
+pub(super) struct PackedAccess(u32);
 
-/// The bits that say which bytes of the word.
+/// The bits of the accessed bytes.
 pub(super) const BYTES: u32 = WORD << 6;
-/// The greatest strength of those that take part in no pattern of release and acquire.
+/// The greatest strength without release or acquire patterns.
 pub(super) const MOST_PLAIN: u32 = Strength::Collective.code() << 2;
 /// The bits of the strength.
 pub(super) const STRENGTH: u32 = 0x3c;
 
-impl What {
-    /// All of it.
+impl PackedAccess {
     #[inline]
     pub(super) const fn bits(self) -> u32 {
         self.0
@@ -116,7 +115,7 @@ impl What {
         Self(bits)
     }
 
-    /// `wide`: how often 4 bytes double to the size of the access.
+    /// `wide` is the base-2 logarithm of the size of the access in words.
     pub(super) const fn new(pc: u32, bytes: u32, strength: Strength, wide: u32) -> Self {
         Self(pc << 10 | bytes << 6 | strength.code() << 2 | wide)
     }
@@ -141,67 +140,68 @@ impl What {
         self.0 & STRENGTH == 0
     }
 
-    /// Whether it is weak by itself, as part of a copy, or of the whole warp: nothing is published and nobody observed.
+    /// Whether the access is weak by itself, as part of a copy, or of the whole warp: it publishes nothing and
+    /// observes nothing.
     #[inline]
     pub(super) const fn is_plain(self) -> bool {
         self.0 & STRENGTH <= MOST_PLAIN
     }
 }
 
-/// One access. No access has time zero.
+/// One access. Time zero stands for none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Record {
     pub(super) thread: Thread,
     pub(super) time: u32,
-    pub(super) what: What,
+    pub(super) access: PackedAccess,
 }
 
-/// What a word remembers without a list.
+/// The shadow of a word without its list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cell {
     pub(super) write: Record,
-    /// The last of the lanes below.
+    /// The access of the last of the lanes below.
     pub(super) read: Record,
     pub(super) read_lanes: u32,
     pub(super) flags: u32,
-    /// A read before that one, where the flags say so.
+    /// An earlier read, if the flags say so.
     pub(super) earlier: Record,
     pub(super) earlier_lanes: u32,
 }
 
-/// There is a list.
+/// The word has a list.
 pub(super) const LISTED: u32 = 1;
-/// Readers of two blocks are known, and nothing orders blocks.
+/// Readers of two blocks are recorded, and nothing orders blocks.
 pub(super) const SETTLED: u32 = 2;
-/// Reads of two warps of a block since its last barrier are known: any write until the next one conflicts with one of
-/// them, if nothing but barriers of the whole block orders its warps.
+/// Reads of two warps of a block since its last barrier are recorded: any write until the next one conflicts with one
+/// of them, if only barriers of the whole block order its warps.
 pub(super) const WARPS: u32 = 16;
-/// The read saw the write.
+/// The read observed the write.
 pub(super) const SEES: u32 = 4;
-/// Something was forgotten.
-pub(super) const FORGETFUL: u32 = 8;
-/// All of the list is one read before the last one.
+/// Accesses were dropped.
+pub(super) const INCOMPLETE: u32 = 8;
+/// The list is a single read before the last one.
 pub(super) const EARLIER: u32 = 32;
-/// That read saw the write.
+/// That read observed the write.
 pub(super) const EARLIER_SEES: u32 = 64;
 
-/// One access of the list of all that a word remembers.
+/// One access in the list of a word.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     pub(super) record: Record,
-    /// Lanes of the record's warp that did the same.
+    /// Lanes of the record's warp with the same access.
     pub(super) lanes: u32,
     pub(super) writes: bool,
-    /// A read behind the last write.
+    /// A read after the last write.
     pub(super) sees: bool,
 }
 
-/// More accesses of a word than this are not remembered.
+/// The limit of recorded accesses of a word.
 const MOST_OF_A_WORD: usize = 64;
-/// More accesses in lists than this are not remembered.
+/// The limit of recorded accesses in all lists.
 const MOST_LISTED: usize = 1 << 22;
 
-/// The memory of one buffer, or of a block.
+/// The shadow memory of one buffer, or of a block.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shadow {
     pages: Vec<Option<Box<Page>>>,
@@ -224,12 +224,12 @@ impl Shadow {
         self.pages[page].get_or_insert_default()
     }
 
-    /// What is remembered of a word, without its accesses.
+    /// The flags of a word.
     pub(super) fn flags(&mut self, word: usize) -> u32 {
         self.page(word).cell(word % PAGE).flags
     }
 
-    /// Everything that a word remembers, oldest first; it is to be put back.
+    /// Takes all recorded accesses of a word, oldest first; the caller puts them back.
     pub(super) fn take(&mut self, word: usize) -> Vec<Entry> {
         let cell = self.page(word).cell(word % PAGE);
         let mut entries = Vec::new();
@@ -259,7 +259,7 @@ impl Shadow {
         let mut cell = Cell { flags, ..Cell::default() };
         if entries.len() > MOST_OF_A_WORD {
             entries.remove(0);
-            cell.flags |= FORGETFUL;
+            cell.flags |= INCOMPLETE;
         }
         if let Some(last) = entries.iter().rposition(|entry| entry.writes) {
             cell.write = entries.remove(last).record;
@@ -277,7 +277,7 @@ impl Shadow {
         }
         if self.listed + entries.len() > MOST_LISTED {
             entries.clear();
-            cell.flags |= FORGETFUL;
+            cell.flags |= INCOMPLETE;
         }
         if !entries.is_empty() {
             self.listed += entries.len();
@@ -287,7 +287,7 @@ impl Shadow {
         self.page(word).set(word % PAGE, &cell);
     }
 
-    /// A weak write ends what strong ones published (rule 13).
+    /// A weak write ends the clocks that strong ones published (rule 13).
     pub(super) fn forget_locations(&mut self, start: usize, bytes: u32) {
         if self.locations.is_empty() {
             return;

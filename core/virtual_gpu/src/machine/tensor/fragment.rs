@@ -1,5 +1,5 @@
-//! `wmma.load` and `wmma.store`: fragments between memory and registers. PTX ISA, sections "wmma.load" and
-//! "wmma.store", and "Matrix Storage for WMMA".
+//! `wmma.load` and `wmma.store`: transfers of fragments between memory and registers. PTX ISA, sections "wmma.load"
+//! and "wmma.store", and "Matrix Storage for WMMA".
 
 use super::super::super::isa::matrix::{
     Accumulator, Fragment as Loaded, Layout as Order, Shape as IsaShape,
@@ -15,7 +15,7 @@ use super::super::lanes::Doubles;
 use super::super::run::Worker;
 use super::super::warp::{Frame, LANES};
 
-/// A fragment, and how its matrix lies in memory.
+/// A fragment, and the layout of its matrix in memory.
 pub(super) struct Form {
     layout: Layout,
     bits: u32,
@@ -49,7 +49,7 @@ impl Form {
         if self.bits == 64 { 1 } else { 32 / self.bits as usize }
     }
 
-    /// Which line of memory an element is in, and where in it.
+    /// The line of memory that contains an element, and its index in the line.
     fn line(&self, Position { row, column }: Position) -> (u64, u64) {
         match self.order {
             Order::Row => (row as u64, column as u64),
@@ -57,7 +57,7 @@ impl Form {
         }
     }
 
-    /// Elements from one line to the next where nothing is said.
+    /// The default stride between lines, in elements.
     fn default_stride(&self) -> u64 {
         let (rows, columns) = self.extents;
         match self.order {
@@ -66,7 +66,7 @@ impl Form {
         }
     }
 
-    /// Whether the elements of a register lie side by side in memory, as those of fewer than eight bits always do.
+    /// Whether the elements of a register are adjacent in memory, as elements of fewer than eight bits always are.
     fn is_contiguous(&self) -> bool {
         let first = self.line(self.layout.position(0, 0));
         let last = self.line(self.layout.position(0, self.per_register() - 1));
@@ -74,7 +74,7 @@ impl Form {
     }
 }
 
-/// Where a warp's matrix lies: the address of each lane, and bytes from line to line in bits.
+/// The location of a matrix: the address of each lane, and the stride in bits.
 struct Base {
     addresses: Doubles,
     stride: u64,
@@ -82,7 +82,7 @@ struct Base {
 }
 
 impl Base {
-    /// The address of an element of each lane.
+    /// The address of an element in each lane.
     fn at(&self, form: &Form, element: usize) -> Doubles {
         std::array::from_fn(|lane| {
             let (line, along) = form.line(form.layout.position(lane, element));
@@ -97,7 +97,7 @@ impl Base {
     }
 }
 
-/// What one access of all lanes moves: so many bytes each, beginning with an element of the register.
+/// A transfer by all lanes: bytes per lane, and the first element of the register.
 struct Piece {
     element: usize,
     bytes: u32,
@@ -208,8 +208,8 @@ impl Worker<'_, '_> {
         base
     }
 
-    /// Lines begin at multiples of the fragment's size, of which 16 bytes are all that any GPU needs and all that the
-    /// CUDA C++ Programming Guide asks of strides ("Warp Matrix Functions").
+    /// Checks the alignment of lines: multiples of the fragment's size, of which any GPU requires at most 16 bytes;
+    /// the CUDA C++ Programming Guide requires 16 bytes of strides ("Warp Matrix Functions").
     fn check_lines(&mut self, pc: u32, form: &Form, registers: u8, base: &Base) {
         let register_bytes = if form.bits == 64 { 8 } else { 4 };
         let align = (register_bytes * u64::from(registers)).min(16);
@@ -219,10 +219,10 @@ impl Worker<'_, '_> {
         let (lane, text) = if wrong != 0 {
             let lane = wrong.trailing_zeros();
             let address = base.addresses[lane as usize];
-            (lane, format!("a matrix at {address:#x}, which is no multiple of {align} bytes"))
+            (lane, format!("a matrix at {address:#x}, which is not a multiple of {align} bytes"))
         } else if !stride.is_multiple_of(align) && base.mask != 0 {
             let text = format!(
-                "a matrix whose lines are {stride} bytes apart, which is no multiple of {align}"
+                "a matrix with a stride of {stride} bytes, which is not a multiple of {align}"
             );
             (base.mask.trailing_zeros(), text)
         } else {

@@ -1,7 +1,7 @@
-//! Tensor cores and what moves their fragments: the whole warp does it together.
+//! Tensor-core instructions and transfers of fragments, which the whole warp executes together.
 //!
-//! All of these instructions are `.aligned`: every lane of the warp executes the same one. PTX ISA 9.7.15 "Warp Level
-//! Matrix Multiply-Accumulate Instructions".
+//! All of these instructions are `.aligned`: every lane of the warp executes the same one. PTX ISA 9.7.15 "Warp
+//! Level Matrix Multiply-Accumulate Instructions".
 
 mod fragment;
 mod product;
@@ -15,18 +15,18 @@ use super::fault::{FaultKind, Finding};
 use super::run::Worker;
 use super::warp::{Frame, Split, SplitState};
 
-/// How tensor cores round sums, which PTX leaves open.
+/// The summation model of tensor cores. PTX does not specify order and rounding of sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TensorModel {
-    /// Exactly as those of the oldest architecture that the module names as its target.
+    /// Bitwise as the tensor cores of the oldest architecture that the module names as its target.
     OfTarget,
-    /// Exactly as those of an architecture.
+    /// Bitwise as the tensor cores of an architecture.
     Exact(Architecture),
-    /// By fused multiply-adds in f32, one after the other: faster, and close.
+    /// Fused multiply-adds in f32, one after the other: faster, and close to the exact model.
     FusedMultiplyAdd,
 }
 
-/// How sums are rounded: as asked for, or as the tensor cores of the module's target do it.
+/// The summation of a model, for the target of the module.
 pub(super) fn accumulation(model: TensorModel, module: &Module) -> Accumulation {
     match model {
         TensorModel::FusedMultiplyAdd => Accumulation::Fma,
@@ -48,7 +48,7 @@ pub(super) fn accumulation(model: TensorModel, module: &Module) -> Accumulation 
 }
 
 impl Worker<'_, '_> {
-    /// True if the split waits for the rest of its warp; else the operation is done.
+    /// Returns true if the split waits for the rest of its warp, false if the operation is executed.
     pub(super) fn tensor(
         &mut self,
         op: &Op,
@@ -63,9 +63,13 @@ impl Worker<'_, '_> {
         let missing = !split.mask;
         if missing != 0 {
             self.forced = false;
-            let reason =
-                if elsewhere == 0 { "have ended or do not exist" } else { "are elsewhere" };
-            let text = format!("the whole warp must come here; lanes {missing:#010x} {reason}");
+            let reason = if elsewhere == 0 {
+                "have exited or do not exist"
+            } else {
+                "execute other instructions"
+            };
+            let text =
+                format!("the instruction requires the whole warp; lanes {missing:#010x} {reason}");
             let lane = split.mask.trailing_zeros();
             self.report(split.pc, Finding::new(FaultKind::WarpSync, lane, text));
         }
@@ -95,7 +99,7 @@ impl Worker<'_, '_> {
     fn transpose(&mut self, op: &Op, frame: Frame, mask: u32) {
         let mut lanes = self.lanes(frame, mask);
         let (words, undefined) = (lanes.word(op.a), lanes.word_undefined(op.a) | !mask);
-        // Each half of a result comes from another lane: it is known as soon as one of them is.
+        // Each half of a result comes from another lane: the result is initialised if one of them is.
         let spread: [u32; 32] =
             std::array::from_fn(|lane| if undefined >> lane & 1 == 1 { u32::MAX } else { 0 });
         let unknown = transpose_8x8(&spread);

@@ -1,4 +1,4 @@
-//! Products: registers → matrices → `semantics` → registers.
+//! Tensor products: registers to matrices, `semantics`, and back to registers.
 
 use super::super::super::cost::Counts;
 use super::super::super::isa::matrix::{Accumulator, BitProduct, Multiplicand, MultiplyAccumulate};
@@ -73,7 +73,7 @@ impl Worker<'_, '_> {
     }
 }
 
-/// What counts the multiply-adds of a type.
+/// The counter of multiply-adds of a type.
 fn counter(counts: &mut Counts, ty: Multiplicand) -> &mut u64 {
     match ty {
         Multiplicand::F16 => &mut counts.tensor_f16_multiply_adds,
@@ -87,20 +87,20 @@ fn counter(counts: &mut Counts, ty: Multiplicand) -> &mut u64 {
     }
 }
 
-/// What is multiplied, with what `semantics` needs to know.
+/// The kind of a product, with the parameters of `semantics`.
 enum Kind {
     Float(s::FloatTypes),
     Double,
-    /// How elements of A and B are extended to 32 bits.
+    /// The extension of elements of A and B to 32 bits.
     Integer(Extension, Extension),
     Bits(s::BitProduct),
 }
 
-/// How a small integer becomes one of 32 bits.
+/// The extension of a small integer to 32 bits.
 #[derive(Clone, Copy)]
 enum Extension {
     Zero,
-    /// The sign bit is the last of so many.
+    /// Sign extension from this number of bits.
     Sign(u32),
 }
 
@@ -135,7 +135,7 @@ fn kind(multiply: &MultiplyAccumulate) -> Kind {
     }
 }
 
-/// The two formats of eight bits may be mixed, no others.
+/// The two eight-bit formats may be mixed, no others.
 fn eight_bits(ty: Multiplicand) -> s::Multiplicand {
     if ty == Multiplicand::E5m2 { s::Multiplicand::E5m2 } else { s::Multiplicand::E4m3 }
 }
@@ -165,7 +165,7 @@ enum Sums {
     Doubles(Vec<u64>),
 }
 
-/// Runs one product after the other.
+/// Executes the products one after the other.
 fn each<T>(
     product: &Product,
     a: &[T],
@@ -189,7 +189,7 @@ fn gather<T: Copy + Default>(
     element: impl Fn(u32) -> T,
 ) -> Vec<T> {
     let mut matrix = vec![T::default(); plan.elements];
-    // How many pieces a register has is worth a loop each.
+    // The number of pieces of a register is constant in each loop.
     match plan.per_register() {
         1 => gather_pieces::<T, 1>(lanes, slots, plan, element, &mut matrix),
         2 => gather_pieces::<T, 2>(lanes, slots, plan, element, &mut matrix),
@@ -230,7 +230,7 @@ fn gather_doubles(lanes: &Lanes<'_>, slots: &[Slot], plan: &FragmentPlan) -> Vec
     matrix
 }
 
-/// For each register of the result the lanes whose value depends on one that nothing wrote.
+/// For each register of the result, the lanes whose value depends on an uninitialised value.
 fn undefined(lanes: &Lanes<'_>, product: &Product, [a, b, c]: [&[Slot]; 3], mask: u32) -> Vec<u32> {
     let bits = |slot: &Slot, plan: &FragmentPlan| {
         let bits = if plan.bits == 64 {
@@ -238,7 +238,7 @@ fn undefined(lanes: &Lanes<'_>, product: &Product, [a, b, c]: [&[Slot]; 3], mask
         } else {
             lanes.word_undefined(*slot)
         };
-        // A lane that is not here brings nothing.
+        // A lane that does not take part contributes nothing.
         if slot.is_pool() { bits } else { bits | !mask }
     };
     let fragments = [(a, &product.a), (b, &product.b), (c, &product.c)];
@@ -271,7 +271,7 @@ fn undefined(lanes: &Lanes<'_>, product: &Product, [a, b, c]: [&[Slot]; 3], mask
     registers
         .map(|places| {
             super::super::lanes::bits(|lane| {
-                // As with packing, a register is known as soon as one of its elements is.
+                // As with packing, a register is initialised if one of its elements is.
                 let places = &places[lane * per_register..(lane + 1) * per_register];
                 places.iter().all(|place| depends(usize::from(*place)))
             })

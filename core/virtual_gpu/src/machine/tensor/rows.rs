@@ -9,12 +9,12 @@ use super::super::lanes::Doubles;
 use super::super::run::Worker;
 use super::super::warp::{Frame, LANES};
 
-/// Words of 32 bits in a row.
+/// 32-bit words of a row.
 const WORDS: usize = 4;
 
 type Form = (MatrixCount, Orientation, Space, BaseKind);
 
-/// Where a lane's register of a matrix comes from: the low and the high half, each as row, word and half of the word.
+/// The source of a lane's register of a matrix: the low and the high half, each as row, word and half of the word.
 fn halves(lane: usize, orientation: Orientation) -> [(usize, usize, usize); 2] {
     let (group, member) = (lane / 4, lane % 4);
     match orientation {
@@ -38,7 +38,7 @@ impl Worker<'_, '_> {
         let part = Part { pc, addresses: &addresses, mask: rows, element: 4, count: WORDS };
         self.race_load(&part, Ordering::Weak, &Spaces { global: 0, shared: rows, local: 0 });
         self.load_shared(&part, &mut moved);
-        // A row without an address brings nothing.
+        // A row without an address contributes nothing.
         moved.undefined.iter_mut().for_each(|undefined| *undefined |= !rows);
         for matrix in 0..usize::from(count.number()) {
             let first = 8 * matrix;
@@ -88,7 +88,7 @@ impl Worker<'_, '_> {
         self.store_shared(&part, &moved);
     }
 
-    /// The addresses of the rows, in the lanes that give them.
+    /// The addresses of the rows, in the lanes that provide them.
     fn row_addresses(
         &mut self,
         pc: u32,
@@ -98,7 +98,7 @@ impl Worker<'_, '_> {
     ) -> (Doubles, u32) {
         let rows = mask & (u32::MAX >> (32 - 8 * u32::from(count.number())));
         let (mut addresses, rows) = self.addresses(pc, op, base, frame, rows);
-        // What is outside of the window of shared memory stays as it is, and so is out of bounds.
+        // An address outside the shared memory window is not converted, so that it is out of bounds.
         Self::spaces(space, base, &mut addresses, rows);
         (addresses, rows)
     }

@@ -1,11 +1,11 @@
-//! Counters of small kernels whose counts can be worked out by hand.
+//! Counters of small kernels whose counts can be computed by hand.
 
 use std::num::NonZeroU64;
 
 use super::harness::module;
-use crate::cost::{Blocks, BlocksRun, CacheSizes, Counters, Counts, metrics};
+use crate::cost::{BlockSelection, BlocksRun, CacheSizes, Counters, Counts, metrics};
 use crate::machine::{
-    Access, Argument, DeviceShape, Initial, LaunchConfig, LaunchError, Machine, Report,
+    Access, Argument, DeviceShape, InitialContent, LaunchConfig, LaunchError, Machine, Report,
 };
 use lightbench_units::Bytes;
 
@@ -23,7 +23,7 @@ fn kernel(body: &str) -> String {
 
 fn launch_with(body: &str, config: impl FnOnce(&mut LaunchConfig)) -> Result<Report, LaunchError> {
     let mut machine = Machine::new(DeviceShape::default());
-    let initial = Initial::Bytes(vec![0; 1 << 21]);
+    let initial = InitialContent::Bytes(vec![0; 1 << 21]);
     let buffer = machine.buffer("buffer", 1 << 21, Access::ReadWrite, initial).unwrap();
     let mut launch = LaunchConfig::new([1; 3], [32, 1, 1], vec![Argument::Buffer(buffer)]);
     config(&mut launch);
@@ -172,7 +172,7 @@ fn caches_of_a_copy_move_every_byte_once() {
 
 #[test]
 fn a_sample_says_what_it_is() {
-    let sample = Blocks::Sampled { most: NonZeroU64::new(5).unwrap() };
+    let sample = BlockSelection::Sampled { most: NonZeroU64::new(5).unwrap() };
     let report = launch_with(COPY, |launch| {
         (launch.grid, launch.block) = ([1024, 1, 1], [256, 1, 1]);
         launch.blocks = sample;
@@ -188,7 +188,7 @@ fn a_sample_says_what_it_is() {
 #[test]
 fn samples_are_even_and_have_both_ends() {
     let check = |most, all, expected: &[u64]| {
-        let run = Blocks::Sampled { most: NonZeroU64::new(most).unwrap() }.of(all);
+        let run = BlockSelection::Sampled { most: NonZeroU64::new(most).unwrap() }.select(all);
         let found: Vec<u64> = (0..run.run).map(|n| run.nth(n)).collect();
         assert_eq!(found, expected, "{most} of {all}");
     };
@@ -204,7 +204,7 @@ fn blocks_that_may_wait_for_each_other_are_not_sampled() {
     let check = |body: &str, refused: bool| {
         let report = launch_with(body, |launch| {
             launch.grid = [4, 1, 1];
-            launch.blocks = Blocks::Sampled { most: NonZeroU64::new(2).unwrap() };
+            launch.blocks = BlockSelection::Sampled { most: NonZeroU64::new(2).unwrap() };
         });
         assert_eq!(matches!(report, Err(LaunchError::Sample(_))), refused, "{body}");
     };

@@ -1,11 +1,13 @@
-//! Launches written as comments: `// launch: kernel grid=1 block=32 shared=0`, then one `// arg: …` for each parameter
-//! and `// expect: name type values…`. Needs no other file: core includes it too, to run the same files on its devices.
+//! Launches described in comments: `// launch: kernel grid=1 block=32 shared=0`, then one `// arg: …` for each
+//! parameter and `// expect: name type values…`. The file depends on no other file; lightbench-core includes it
+//! too, to run the same files on its devices.
 //!
-//! An argument is `u32 5`, or `in NAME u32 1,2,3`, or `out NAME u32 8` (never written), or `zero NAME u32 8`. Values may
-//! be `iota:N` or `5*N`; numbers may be hexadecimal bits. `// gpu: NAME f32 1,0*5 ulp, where the ISA says so` permits a GPU as
-//! many units in the last place for each value, because the ISA bounds a result that the file expects correctly rounded.
+//! An argument is `u32 5`, or `in NAME u32 1,2,3`, or `out NAME u32 8` (uninitialised), or `zero NAME u32 8`.
+//! Values may be `iota:N` or `5*N`; numbers may be hexadecimal bit patterns. `// gpu: NAME f32 1,0*5 ulp, where the
+//! ISA says so` permits a GPU an error of as many units in the last place for each value, because the ISA bounds
+//! the error of a result that the file expects correctly rounded.
 
-/// A launch, and what it leaves behind.
+/// A launch and its expected results.
 pub(super) struct Described {
     pub(super) kernel: String,
     pub(super) grid: [u32; 3],
@@ -34,7 +36,7 @@ pub(super) enum Rights {
     Write,
 }
 
-/// How far the values of a buffer on a GPU may be from what is expected.
+/// The permitted error of the values of a buffer on a GPU.
 pub(super) struct Permitted {
     pub(super) buffer: String,
     /// Bytes of a value.
@@ -45,7 +47,7 @@ pub(super) struct Permitted {
 
 impl Described {
     /// Reads the comments of a file.
-    pub(super) fn of(text: &str) -> Self {
+    pub(super) fn from_text(text: &str) -> Self {
         let mut described = Self {
             kernel: String::new(),
             grid: [1; 3],

@@ -1,4 +1,5 @@
-//! Every file of `tests/ptx/pass` gives its results without a fault, every file of `tests/ptx/fault` its faults.
+//! Every file of `tests/ptx/pass` gives its results without a fault; every file of `tests/ptx/fault` reports its
+//! faults.
 
 use super::harness::{Done, folder, launch, launch_by, other_schedules};
 use crate::machine::{Races, Schedule};
@@ -19,7 +20,7 @@ pub(super) fn texts(name: &str) -> Vec<(String, String)> {
 
 const MODES: [Races; 2] = [Races::CudaIdiom, Races::Strict];
 
-/// What is wrong with the results of a launch.
+/// The problems of the results of a launch.
 fn differences(name: &str, done: &Done) -> Vec<String> {
     let faults = done.report.faults.iter().map(|fault| format!("{name}: {fault}"));
     let mut wrong: Vec<String> = faults.collect();
@@ -42,11 +43,11 @@ fn every_passing_file_gives_its_results_and_no_fault() {
     assert!(!files.is_empty());
     let mut wrong = Vec::new();
     for ((name, text), races) in files.iter().flat_map(|file| MODES.map(|mode| (file, mode))) {
-        // `// races: idiom`: the memory model does not allow it, and nobody minds.
+        // `// races: idiom`: the memory model does not permit the access, the idiom mode does.
         if races == Races::Strict && text.contains("// races: idiom") {
             continue;
         }
-        // What a fixed order shows is a race.
+        // A fixed order is observed through a race.
         let races = if text.contains("// fixed order") { Races::Ignored } else { races };
         wrong.extend(differences(&format!("{name}: {races:?}"), &launch(text, races)));
     }
@@ -74,7 +75,7 @@ fn every_passing_file_gives_its_results_by_every_schedule() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What a file expects on its lines: `// fault: kind`, or `// fault strict: kind` where the CUDA idiom has none.
+/// The faults that a file expects on its lines: `// fault: kind`, or `// fault strict: kind` where the CUDA idiom has none.
 fn expected_faults(text: &str, races: Races) -> Vec<(u32, String)> {
     let fault = |line: &str| {
         let (_, rest) = line.split_once("// fault")?;
@@ -109,7 +110,7 @@ fn every_faulty_file_gives_its_faults_on_their_lines_and_no_other() {
             let faults = &done.report.faults;
             wrong.push(format!("{name}: {races:?}: {expected:?} expected, {faults:#?} found"));
         }
-        // `// accepts: rule,rule`: what the idiom accepts, and only where it differs.
+        // `// accepts: rule,rule`: the rules of the idiom mode that accept accesses of the file.
         let accepts = text.lines().find_map(|line| line.strip_prefix("// accepts: "));
         let accepts = accepts.filter(|_| races == Races::CudaIdiom).unwrap_or_default();
         let mut rules: Vec<u8> = done.report.accepted.iter().map(|found| found.rule).collect();
@@ -145,7 +146,7 @@ fn a_race_says_what_is_missing() {
         assert!(report.faults[0].details.contains(words), "{name}: {}", report.faults[0].details);
     };
     check("race_10_shuffle.ptx", "no __syncwarp orders");
-    check("race_06_one_instruction.ptx", "lanes that store at once have no order");
+    check("race_06_one_instruction.ptx", "the stores of its lanes are unordered");
     check("race_12_lanes_with_other_orders.ptx", "neither a __syncwarp nor an acquired release");
     check("race_21_no_acquire.ptx", "which nothing orders");
 }

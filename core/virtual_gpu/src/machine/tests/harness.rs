@@ -1,12 +1,12 @@
-//! Launches as a file describes them, on the machine alone.
+//! Execution of described launches on the machine alone.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use super::described::{Described, Given, Rights};
 use crate::machine::{
-    Access, Approximation, Argument, BufferId, DeviceShape, Initial, LaunchConfig, Machine, Races,
-    Report, Schedule,
+    Access, Approximation, Argument, BufferId, DeviceShape, InitialContent, LaunchConfig, Machine,
+    Races, Report, Schedule,
 };
 use crate::module::Module;
 
@@ -41,14 +41,14 @@ fn approximation(text: &str) -> Approximation {
     }
 }
 
-/// Does what the comments of a file say, and looks for races.
+/// Executes the launch in the comments of a file, with a race check.
 pub(super) fn launch(text: &str, races: Races) -> Done {
     launch_by(text, Schedule::Deterministic, races)
 }
 
 /// The same by a schedule.
 pub(super) fn launch_by(text: &str, schedule: Schedule, races: Races) -> Done {
-    let described = Described::of(text);
+    let described = Described::from_text(text);
     let module = module(text);
     let mut machine = Machine::new(DeviceShape::default());
     let mut config = LaunchConfig::new(described.grid, described.block, Vec::new());
@@ -68,7 +68,7 @@ pub(super) fn launch_by(text: &str, schedule: Schedule, races: Races) -> Done {
                     Rights::Read => Access::ReadOnly,
                     Rights::Write => Access::ReadWrite,
                 };
-                let initial = content.map_or(Initial::Unwritten, Initial::Bytes);
+                let initial = content.map_or(InitialContent::Uninitialised, InitialContent::Bytes);
                 let id = machine.buffer(&name, length, access, initial).unwrap();
                 buffers.push((name, id));
                 Argument::Buffer(id)

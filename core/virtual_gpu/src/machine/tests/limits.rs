@@ -1,4 +1,4 @@
-//! What cannot be launched is refused, with the reason.
+//! Launches that are impossible are rejected, with the reason.
 
 use super::harness::module;
 use crate::machine::{Argument, BlockOrder, DeviceShape, LaunchConfig, Machine, Schedule};
@@ -46,7 +46,7 @@ fn impossible_launches_are_refused() {
     let descending = |c: &mut LaunchConfig| {
         (c.schedule, c.block_order) = (parallel, BlockOrder::Descending);
     };
-    check("small", descending, "another order of blocks on a parallel schedule");
+    check("small", descending, "a block order other than ascending with a parallel schedule");
     check("m", |_| {}, "1 instructions are not supported, the first at line 6");
     check("small", |c| c.block = [64, 1, 1], "requires [32, 1, 1]");
 }

@@ -5,6 +5,7 @@ mod described;
 mod files;
 mod harness;
 mod limits;
+mod memory;
 mod modelled;
 mod mutants;
 mod opcodes;

@@ -3,8 +3,8 @@
 use super::counting::{COPY, counters_with};
 use crate::cost::time::BAND;
 use crate::cost::time::{
-    Assumption, Begins, Bound, Latencies, LaunchShape, Limit, Modelled, Rates, TensorRates, Wait,
-    Withheld, modelled,
+    Assumption, Bound, Latencies, LaunchShape, LaunchStart, LimitingResource, ModelError, Modelled,
+    Rates, StallReason, TensorRates, modelled,
 };
 use crate::cost::{Counters, TraceUse};
 use crate::machine::LaunchConfig;
@@ -38,7 +38,7 @@ fn shape(blocks: u64) -> LaunchShape {
         warps_per_block: 8,
         resident_blocks: 8,
         dram: None,
-        begins: Begins::First,
+        begins: LaunchStart::First,
     }
 }
 
@@ -65,11 +65,11 @@ fn wide(launch: &mut LaunchConfig, blocks: u32) {
 fn a_copy_is_limited_by_memory() {
     let counters = counters_with(COPY, |launch| wide(launch, 1024));
     let bound = bound(&counters, 1024);
-    assert_eq!(bound.limit, Limit::Dram);
+    assert_eq!(bound.limit, LimitingResource::Dram);
     let expected = 2e-6 + (2 << 20) as f64 / 50e9;
     assert!((bound.time.0 - expected).abs() < 1e-9, "{:?}", bound.time);
     assert!(bound.assumptions.contains(&Assumption::CompulsoryTraffic));
-    assert!(bound.assumptions.contains(&Assumption::UnknownRate(Limit::L2)));
+    assert!(bound.assumptions.contains(&Assumption::UnknownRate(LimitingResource::L2)));
 }
 
 #[test]
@@ -77,9 +77,14 @@ fn multiply_adds_are_limited_by_their_pipe() {
     let counters = counters_with(&multiply_adds(100), |launch| wide(launch, 64));
     let bound = bound(&counters, 64);
     // As many as are issued, but for what is around them; the pipe does four a cycle, and so does the scheduler.
-    assert!(matches!(bound.limit, Limit::Single | Limit::Issue), "{:?}", bound.limit);
+    assert!(
+        matches!(bound.limit, LimitingResource::Single | LimitingResource::Issue),
+        "{:?}",
+        bound.limit
+    );
     let cycles = 64.0 / 4.0 * 8.0 * 800.0 / 4.0;
-    let single = bound.parts.iter().find(|(limit, _)| *limit == Limit::Single).unwrap().1;
+    let single =
+        bound.parts.iter().find(|(limit, _)| *limit == LimitingResource::Single).unwrap().1;
     assert!((single.0 - cycles / 1e9).abs() < 1e-9, "{single:?}");
     assert!((bound.waves - 2.0).abs() < 1e-9);
 }
@@ -100,7 +105,7 @@ fn changes_of_one_place_go_one_after_the_other() {
     count("each thread of a block has its place", 1024, "u32 [%d0], 1", blocks);
     let all = count("all have one", 0, "f32 [%d0], 0f3f800000", lanes);
     let bound = bound(&all, blocks);
-    assert_eq!(bound.limit, Limit::Atomics);
+    assert_eq!(bound.limit, LimitingResource::Atomics);
     // A sum needs the one before: one in two cycles.
     let expected = 2e-6 + lanes as f64 / 0.5 / 1e9;
     assert!((bound.time.0 - expected).abs() < 1e-9, "{:?}", bound.time);
@@ -114,10 +119,10 @@ fn a_tiny_launch_is_limited_by_launching() {
         warps_per_block: 1,
         resident_blocks: 8,
         dram: None,
-        begins: Begins::First,
+        begins: LaunchStart::First,
     };
     let Modelled::Bound(bound) = modelled(&counters, &shape, &small(), None) else { panic!() };
-    assert_eq!(bound.limit, Limit::Launch);
+    assert_eq!(bound.limit, LimitingResource::Launch);
 }
 
 /// A launch of which some blocks were recorded.
@@ -134,7 +139,7 @@ fn where_waiting_decides_the_time_is_that_of_the_chain() {
     let counters = traced(&chase, |_| {});
     let shape = LaunchShape { blocks: 1, warps_per_block: 1, ..shape(1) };
     let Modelled::Bound(bound) = modelled(&counters, &shape, &small(), None) else { panic!() };
-    assert_eq!(bound.waits, Some(Wait::GlobalMemory));
+    assert_eq!(bound.waits, Some(StallReason::GlobalMemory));
     // The first load is served by memory, all others by L1.
     let l1 = Latencies::default().l1;
     let chain = 3e-6 + 100.0 * l1 / 1e9;
@@ -198,7 +203,7 @@ fn nothing_comes_of_nothing() {
     let shape = shape(0);
     let counters = counters_with("add.u32 %r1, %r0, 1;", |_| {});
     let found = modelled(&counters, &shape, &small(), None);
-    assert!(matches!(found, Modelled::Withheld(Withheld::Nothing(_))), "{found:?}");
+    assert!(matches!(found, Modelled::Withheld(ModelError::Nothing(_))), "{found:?}");
     let found = modelled(&Counters::default(), &shape, &small(), None);
-    assert_eq!(found, Modelled::Withheld(Withheld::NotCounted));
+    assert_eq!(found, Modelled::Withheld(ModelError::NotCounted));
 }

@@ -1,7 +1,8 @@
-//! Kernels that load and are wrong in any way: files of `tests/ptx`, changed on the parser's tree and launched.
+//! Mutation tests: files of `tests/ptx` are changed on the parser's tree and launched. The machine must report a
+//! fault or a result, and never panic.
 //!
-//! The tree borrows its names from the text, so that each name is a place in it. What is replaced there is of the same kind,
-//! which is why most mutants load: registers by registers of their family, types by types of their width, labels by labels.
+//! The tree borrows its names from the text, so that each name is a position in it. A replacement is of the same
+//! kind, so that most mutants load: a register of the same type, a type of the same width, another label.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant};
 use super::described::{Described, Given, Rights};
 use super::files::texts;
 use crate::machine::{
-    Access, Argument, DeviceShape, Initial, LaunchConfig, Machine, Races, Report, Schedule,
+    Access, Argument, DeviceShape, InitialContent, LaunchConfig, Machine, Races, Report, Schedule,
 };
 use crate::module::Module;
 use crate::ptx::parse::parse;
@@ -57,7 +58,7 @@ impl Random {
     }
 }
 
-/// What can be changed in one kernel or function, as ranges of the text.
+/// The parts of a kernel or function that can be changed, as ranges of the text.
 #[derive(Default)]
 struct Sites {
     registers: Vec<Range<usize>>,
@@ -79,7 +80,7 @@ fn range(text: &str, part: &str) -> Range<usize> {
 }
 
 impl Sites {
-    fn of(text: &str, body: &Body<'_>) -> Self {
+    fn new(text: &str, body: &Body<'_>) -> Self {
         let lines: Vec<usize> =
             std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
         let mut sites = Self::default();
@@ -248,7 +249,7 @@ struct Original {
 /// Files with their launch in comments, and modules that the compiler made of `tests/kernels`, with arguments by their size.
 fn originals() -> Vec<Original> {
     let written = texts("pass").into_iter().map(|(name, text)| {
-        let described = Described::of(&text);
+        let described = Described::from_text(&text);
         Original { name, text, described }
     });
     let compiled = texts("modules").into_iter().filter(|(_, text)| text.len() < LONGEST_TEXT);
@@ -258,7 +259,7 @@ fn originals() -> Vec<Original> {
             .functions
             .iter()
             .filter(|function| function.kind == FunctionKind::Entry && function.body.is_some())
-            .map(of_entry)
+            .map(from_entry)
             .collect();
         entries.into_iter().map(move |described| {
             let name = format!("{name} {}", described.kernel);
@@ -268,8 +269,8 @@ fn originals() -> Vec<Original> {
     written.chain(compiled).collect()
 }
 
-/// Buffers for what is as wide as a pointer, small numbers for the rest.
-fn of_entry(function: &Function<'_>) -> Described {
+/// Buffers for parameters with the size of a pointer, small numbers for the others.
+fn from_entry(function: &Function<'_>) -> Described {
     let argument = |(index, parameter): (usize, &Declaration<'_>)| {
         let width: u64 =
             parameter.element.trim_start_matches(char::is_alphabetic).parse().unwrap_or(32);
@@ -292,7 +293,7 @@ fn of_entry(function: &Function<'_>) -> Described {
         kernel: function.name.to_owned(),
         grid: [2, 1, 1],
         arguments: function.signature.parameters.iter().enumerate().map(argument).collect(),
-        ..Described::of("")
+        ..Described::from_text("")
     }
 }
 
@@ -320,7 +321,8 @@ fn launched(original: &Original, text: &str, schedule: Schedule) -> Option<Resul
                     Rights::Read => Access::ReadOnly,
                     Rights::Write => Access::ReadWrite,
                 };
-                let initial = content.clone().map_or(Initial::Unwritten, Initial::Bytes);
+                let initial =
+                    content.clone().map_or(InitialContent::Uninitialised, InitialContent::Bytes);
                 Argument::Buffer(machine.buffer(name, *length, access, initial).unwrap())
             }
         });
@@ -333,7 +335,7 @@ fn launched(original: &Original, text: &str, schedule: Schedule) -> Option<Resul
 const INTERNAL: &[&str] =
     &["Some(", "None", "::", "Slot(", "Register(", "Place {", "unwrap", "panicked", "{:"];
 
-/// What is wrong with the answer to a mutant.
+/// The problem of the result of a mutant, if there is one.
 fn wrong(original: &Original, text: &str, answer: &Result<Report, String>) -> Option<String> {
     let report = match answer {
         Ok(report) => report,
@@ -389,7 +391,7 @@ fn check(count: usize, seed: u64) {
         let bodies = tree.functions.iter().filter_map(|function| function.body.as_ref());
         let bodies: Vec<&Body<'_>> = bodies.collect();
         let Some(body) = random.one_of(&bodies) else { continue };
-        let sites = Sites::of(&original.text, body);
+        let sites = Sites::new(&original.text, body);
         let Some(text) = mutant(&original.text, &sites, &mut random) else { continue };
         let schedule = match random.below(3) {
             0 => Schedule::Adversarial { seed: drawn as u64 },

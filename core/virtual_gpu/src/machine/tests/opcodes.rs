@@ -1,11 +1,11 @@
-//! Every opcode of the instruction set stands in a file of `tests/ptx/pass`.
+//! Every opcode of the instruction set occurs in a file of `tests/ptx/pass`.
 
 use std::collections::BTreeSet;
 
 use super::files::texts;
 use crate::isa;
 
-/// The base opcodes of a text: what stands first in a statement, behind a guard and before the first point.
+/// The base opcodes of a text: the first word of a statement, after a guard and before the first dot.
 fn opcodes(text: &str) -> BTreeSet<&str> {
     let lines = text.lines().map(|line| line.split("//").next().unwrap_or_default());
     let statements = lines.flat_map(|line| line.split([';', '{', '}', ':']));

@@ -1,10 +1,10 @@
-//! What NVRTC makes of real kernels computes what the host computes, without a fault.
+//! Kernels compiled by NVRTC compute what the host computes, without a fault.
 
 use std::fmt::Write as _;
 
 use super::harness::{folder, module, other_schedules};
 use crate::machine::{
-    Access, Argument, BufferId, DeviceShape, Initial, LaunchConfig, Machine, Races, Report,
+    Access, Argument, BufferId, DeviceShape, InitialContent, LaunchConfig, Machine, Races, Report,
     Schedule,
 };
 use crate::module::Module;
@@ -24,18 +24,23 @@ impl Bench {
     }
     pub(super) fn input(mut self, name: &str, bytes: Vec<u8>) -> Self {
         let length = bytes.len() as u64;
-        let id =
-            self.machine.buffer(name, length, Access::ReadOnly, Initial::Bytes(bytes)).unwrap();
+        let id = self
+            .machine
+            .buffer(name, length, Access::ReadOnly, InitialContent::Bytes(bytes))
+            .unwrap();
         self.arguments.push(Argument::Buffer(id));
         self
     }
     pub(super) fn output(mut self, name: &str, bytes: u64) -> (Self, BufferId) {
-        let id = self.machine.buffer(name, bytes, Access::ReadWrite, Initial::Unwritten).unwrap();
+        let id = self
+            .machine
+            .buffer(name, bytes, Access::ReadWrite, InitialContent::Uninitialised)
+            .unwrap();
         self.arguments.push(Argument::Buffer(id));
         (self, id)
     }
     pub(super) fn zeros(mut self, name: &str, bytes: u64) -> (Self, BufferId) {
-        let initial = Initial::Bytes(vec![0; bytes as usize]);
+        let initial = InitialContent::Bytes(vec![0; bytes as usize]);
         let id = self.machine.buffer(name, bytes, Access::ReadWrite, initial).unwrap();
         self.arguments.push(Argument::Buffer(id));
         (self, id)
@@ -247,7 +252,8 @@ fn recursion_and_quicksort_in_place() {
     let (bench, f) = Bench::new().output("f", 32 * 4);
     let (mut bench, a) = bench.output("a", 4);
     let bytes: Vec<u8> = x.iter().flat_map(|x| x.to_le_bytes()).collect();
-    let sorted = bench.machine.buffer("x", 200, Access::ReadWrite, Initial::Bytes(bytes)).unwrap();
+    let sorted =
+        bench.machine.buffer("x", 200, Access::ReadWrite, InitialContent::Bytes(bytes)).unwrap();
     bench.arguments.push(Argument::Buffer(sorted));
     let mut bench = bench.value(50_i32.to_le_bytes());
     bench.run("recursion-80-G.ptx", "recursion", [1; 3], [32, 1, 1], 0);
@@ -316,10 +322,10 @@ fn what_is_repeated_fills_a_buffer_to_its_end() {
         let part: Vec<u8> = (1..=part).collect();
         let expected: Vec<u8> = part.iter().copied().cycle().take(bytes as usize).collect();
         let mut machine = Machine::new(DeviceShape::default());
-        let initial = Initial::Repeated(part);
+        let initial = InitialContent::Repeated(part);
         let buffer = machine.buffer_behind(start, "x", bytes, Access::ReadOnly, initial).unwrap();
         assert_eq!(machine.read(buffer), expected, "{start} {bytes}");
-        assert!(machine.unwritten(buffer).is_empty());
+        assert!(machine.uninitialised(buffer).is_empty());
     };
     check(0, 8, 20);
     check(0, 8, 3);

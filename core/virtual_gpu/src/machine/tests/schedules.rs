@@ -1,11 +1,11 @@
-//! Schedules: what another order brings to light, and what it must not change.
+//! Schedules: defects that another order reveals, and results that no order may change.
 
 use std::num::NonZeroUsize;
 
 use super::harness::{launch_by, module, other_schedules};
 use crate::machine::{
-    Access, Argument, Checks, DeviceShape, FaultKind, Initial, LaunchConfig, LaunchError, Machine,
-    Races, Report, Schedule,
+    Access, Argument, Checks, DeviceShape, FaultKind, InitialContent, LaunchConfig, LaunchError,
+    Machine, Races, Report, Schedule,
 };
 
 const HEAD: &str = ".version 8.6
@@ -26,7 +26,7 @@ fn kernel(body: &str) -> String {
 
 fn run(body: &str, grid: u32, block: u32, schedule: Schedule) -> (Report, Vec<u32>) {
     let mut machine = Machine::new(DeviceShape::default());
-    let zeros = Initial::Bytes(vec![0; 4096]);
+    let zeros = InitialContent::Bytes(vec![0; 4096]);
     let out = machine.buffer("out", 4096, Access::ReadWrite, zeros).unwrap();
     let arguments = vec![Argument::Buffer(out)];
     let mut config = LaunchConfig::new([grid, 1, 1], [block, 1, 1], arguments);
@@ -93,7 +93,7 @@ fn waiting() -> Vec<(&'static str, String, u32, u32, Vec<u32>)> {
          add.s64 %d3, %d0, %d3;\nmov.u32 %r6, 0;\nsetp.eq.s32 %p2, %r3, 0;\n@%p2 bra first;\n\
          again:\nld.acquire.gpu.global.u32 %r6, [%d3+-4];\nsetp.eq.s32 %p3, %r6, 0;\n@%p3 bra again;\n\
          first:\nadd.s32 %r6, %r6, 1;\nst.release.gpu.global.u32 [%d3], %r6;\ndone:\n";
-    // A ticket lock: word 0 gives tickets, word 1 says whose turn it is, word 2 is guarded.
+    // A ticket lock: word 0 gives tickets, word 1 is the ticket whose turn it is, word 2 is guarded.
     let ticket = "atom.global.add.u32 %r6, [%d0], 1;\nagain:\nld.acquire.gpu.global.u32 %r7, [%d0+4];\n\
          setp.ne.s32 %p1, %r6, %r7;\n@%p1 bra again;\nld.volatile.global.u32 %r8, [%d0+8];\n\
          add.s32 %r8, %r8, 2;\nst.volatile.global.u32 [%d0+8], %r8;\nadd.s32 %r7, %r7, 1;\n\
@@ -143,7 +143,7 @@ fn more_blocks_than_the_device_holds_wait_for_lower_ones() {
         DeviceShape { multiprocessors: 1, blocks_per_multiprocessor: 3, ..DeviceShape::default() };
     for schedule in [Schedule::Deterministic].into_iter().chain(other_schedules()) {
         let mut machine = Machine::new(shape);
-        let zeros = Initial::Bytes(vec![0; 4096]);
+        let zeros = InitialContent::Bytes(vec![0; 4096]);
         let out = machine.buffer("out", 4096, Access::ReadWrite, zeros).unwrap();
         let mut config = LaunchConfig::new([100, 1, 1], [32, 1, 1], vec![Argument::Buffer(out)]);
         config.schedule = schedule;
@@ -207,8 +207,9 @@ fn a_kernel_that_prints_runs_on_one_thread_and_the_report_says_so() {
     )
     .unwrap();
     let mut machine = Machine::new(DeviceShape::default());
-    let x = machine.buffer("x", 4, Access::ReadOnly, Initial::Bytes(vec![1, 0, 0, 0])).unwrap();
-    let sum = machine.buffer("sum", 8, Access::ReadWrite, Initial::Unwritten).unwrap();
+    let x =
+        machine.buffer("x", 4, Access::ReadOnly, InitialContent::Bytes(vec![1, 0, 0, 0])).unwrap();
+    let sum = machine.buffer("sum", 8, Access::ReadWrite, InitialContent::Uninitialised).unwrap();
     let arguments = vec![
         Argument::Buffer(x),
         Argument::Buffer(sum),
@@ -224,7 +225,7 @@ fn a_kernel_that_prints_runs_on_one_thread_and_the_report_says_so() {
 #[test]
 fn races_are_not_looked_for_on_several_threads() {
     let mut machine = Machine::new(DeviceShape::default());
-    let out = machine.buffer("out", 128, Access::ReadWrite, Initial::Unwritten).unwrap();
+    let out = machine.buffer("out", 128, Access::ReadWrite, InitialContent::Uninitialised).unwrap();
     let mut config = LaunchConfig::new([1; 3], [32, 1, 1], vec![Argument::Buffer(out)]);
     config.schedule = Schedule::Parallel { threads: NonZeroUsize::MIN };
     config.checks = Checks { uninitialized: true, races: Races::Strict };

@@ -1,9 +1,9 @@
-//! Stepping through real kernels: what is seen where they pause, and that looking changes nothing.
+//! Stepping through real kernels: the state at each pause, and that inspection does not change the result.
 
 use super::real::{Bench, load};
 use crate::machine::{
-    BufferId, LaneState, LaunchConfig, LaunchError, Machine, Paused, Schedule, Session, State,
-    Thread, Until, Value,
+    BufferId, LaneState, LaunchConfig, LaunchError, Machine, PausePoint, Paused, Schedule, Session,
+    SessionState, ThreadId, Value,
 };
 
 fn bytes(values: impl IntoIterator<Item = u32>) -> Vec<u8> {
@@ -24,14 +24,14 @@ fn reduce_tree() -> (Machine, LaunchConfig, BufferId) {
     (bench.machine, LaunchConfig::new([2, 1, 1], [256, 1, 1], bench.arguments), lowest)
 }
 
-fn paused<'s>(session: &'s mut Session<'_>, until: &Until) -> &'s Paused {
+fn paused<'s>(session: &'s mut Session<'_>, until: &PausePoint) -> &'s Paused {
     match session.run(until).unwrap() {
-        State::Paused(paused) => paused,
-        State::Ended(_) => panic!("it ended before {until:?}"),
+        SessionState::Paused(paused) => paused,
+        SessionState::Ended(_) => panic!("it ended before {until:?}"),
     }
 }
 
-const FIFTH: Thread = Thread { block: [1, 0, 0], thread: [37, 0, 0] };
+const FIFTH: ThreadId = ThreadId { block: [1, 0, 0], thread: [37, 0, 0] };
 
 #[test]
 fn registers_and_memory_are_those_of_the_thread_at_that_line() {
@@ -39,7 +39,7 @@ fn registers_and_memory_are_those_of_the_thread_at_that_line() {
     let module = load("reduce_tree-100-f.ptx");
     let mut session = Session::new(&machine, &module, "reduce_tree", &config).unwrap();
     // Line 79 takes the smaller one of %r15 and %r16, which lines 77 and 78 load.
-    let at = paused(&mut session, &Until::PtxLine { line: 79, thread: Some(FIFTH) });
+    let at = paused(&mut session, &PausePoint::PtxLine { line: 79, thread: Some(FIFTH) });
     assert_eq!((at.place().line, at.block(), at.warp()), (79, [1, 0, 0], 1));
     let (own, other) = (number(256 + 37), number(256 + 37 + 128));
     assert_eq!(at.register(5, "%r1"), Some(Value::Bits(37)));
@@ -51,7 +51,7 @@ fn registers_and_memory_are_those_of_the_thread_at_that_line() {
     let low: Vec<Option<u8>> = at.shared()[4 * 37..][..4].to_vec();
     assert_eq!(low, own.to_le_bytes().map(Some));
     assert_eq!(at.buffer(BufferId(0))[..4], number(0).to_le_bytes());
-    let next = paused(&mut session, &Until::Instruction(FIFTH));
+    let next = paused(&mut session, &PausePoint::Instruction(FIFTH));
     assert_eq!(next.place().line, 80);
     assert_eq!(next.register(5, "%r17"), Some(Value::Bits(u64::from(own.min(other)))));
     assert_eq!(next.register(5, "%r16"), Some(Value::NotLive));
@@ -63,9 +63,9 @@ fn lanes_of_a_divided_warp_are_where_the_branch_left_them() {
     let module = load("reduce_tree-100-f.ptx");
     let mut session = Session::new(&machine, &module, "reduce_tree", &config).unwrap();
     // After `t < 16` only half of the first warp is left; the others are at the barrier behind.
-    let first = Thread { block: [0; 3], thread: [0; 3] };
+    let first = ThreadId { block: [0; 3], thread: [0; 3] };
     let line = 127;
-    let at = paused(&mut session, &Until::PtxLine { line, thread: Some(first) });
+    let at = paused(&mut session, &PausePoint::PtxLine { line, thread: Some(first) });
     let lanes = at.lanes();
     assert_eq!(at.active(), 0xffff, "{}", at.place());
     assert_eq!(lanes[0].state, LaneState::Active);
@@ -78,7 +78,7 @@ fn calls_of_a_recursion_are_listed_from_the_inside() {
     let bench = Bench::new();
     let (bench, _) = bench.output("f", 32 * 4);
     let (mut bench, _) = bench.output("a", 4);
-    let input = crate::Initial::Bytes(bytes((0..50).map(number)));
+    let input = crate::InitialContent::Bytes(bytes((0..50).map(number)));
     let access = crate::Access::ReadWrite;
     let x = bench.machine.buffer("x", 200, access, input).unwrap();
     bench.arguments.push(crate::Argument::Buffer(x));
@@ -86,10 +86,10 @@ fn calls_of_a_recursion_are_listed_from_the_inside() {
     let module = load("recursion-80-G.ptx");
     let config = LaunchConfig::new([1; 3], [32, 1, 1], bench.arguments);
     let mut session = Session::new(&bench.machine, &module, "recursion", &config).unwrap();
-    let thread = Thread { block: [0; 3], thread: [7, 0, 0] };
+    let thread = ThreadId { block: [0; 3], thread: [7, 0, 0] };
     let mut deepest = 0;
     for _ in 0..400 {
-        let at = paused(&mut session, &Until::Instruction(thread));
+        let at = paused(&mut session, &PausePoint::Instruction(thread));
         let calls = at.calls(7);
         assert_eq!(calls.last().unwrap().function, "recursion");
         assert_eq!(calls[0].place, at.place());
@@ -106,7 +106,7 @@ fn a_source_line_stops_where_its_first_instruction_is() {
     let module = load("softmax-100-G.ptx");
     let config = LaunchConfig::new([2, 1, 1], [64, 1, 1], bench.arguments);
     let mut session = Session::new(&bench.machine, &module, "softmax", &config).unwrap();
-    let until = Until::SourceLine { file: "softmax.cu".to_owned(), line: 10, thread: None };
+    let until = PausePoint::SourceLine { file: "softmax.cu".to_owned(), line: 10, thread: None };
     let at = paused(&mut session, &until);
     assert_eq!(at.source_line().map(|line| line.line), Some(10));
     let first = at.step();
@@ -125,17 +125,19 @@ fn check_undisturbed(file: &str, kernel: &str, machine: &Machine, config: &Launc
     let mut seen = Vec::new();
     for part in [1, 5, 2, 7, 3, 8] {
         let step = report.steps * part / 9;
-        let at = paused(&mut session, &Until::Step(step));
+        let at = paused(&mut session, &PausePoint::Step(step));
         assert_eq!(at.step(), step);
         seen.push((step, at.place(), at.block(), at.warp(), at.registers(3), at.shared()));
     }
     for (step, place, block, warp, registers, shared) in seen {
         session.restart().unwrap();
-        let at = paused(&mut session, &Until::Step(step));
+        let at = paused(&mut session, &PausePoint::Step(step));
         assert_eq!((at.place(), at.block(), at.warp()), (place, block, warp));
         assert_eq!((at.registers(3), at.shared()), (registers, shared));
     }
-    let State::Ended(ended) = session.run(&Until::End).unwrap() else { panic!("it ends") };
+    let SessionState::Ended(ended) = session.run(&PausePoint::End).unwrap() else {
+        panic!("it ends")
+    };
     assert_eq!(ended.report, report);
     for index in 0..config.arguments.len() {
         assert_eq!(ended.machine.read(BufferId(index)), straight.read(BufferId(index)));

@@ -1,18 +1,17 @@
-//! Launches in which nothing changes any more end long before their limit; those that make progress, however slowly, do
-//! not.
+//! Launches without progress end long before their limit; launches that make progress, however slowly, do not.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
 
 use super::harness::module;
 use crate::machine::{
-    Access, Argument, BlockOrder, DeviceShape, Initial, LaunchConfig, Machine, Races, Report,
-    Schedule,
+    Access, Argument, BlockOrder, DeviceShape, InitialContent, LaunchConfig, Machine, Races,
+    Report, Schedule,
 };
 
 /// Steps that none of these launches may need.
 const LIMIT: u64 = 1 << 34;
-/// Steps until a launch that cannot go on is known to.
+/// The limit of steps until a stalled launch is detected.
 const SOON: u64 = 1 << 22;
 
 fn launch(body: &str, grid: u32, block: u32, schedule: Schedule) -> Report {
@@ -35,7 +34,7 @@ fn launch_with(
     let shape =
         DeviceShape { multiprocessors: 1, blocks_per_multiprocessor: 2, ..DeviceShape::default() };
     let mut machine = Machine::new(shape);
-    let bytes = Initial::Bytes(vec![0; 256]);
+    let bytes = InitialContent::Bytes(vec![0; 256]);
     let buffer = machine.buffer("p", 256, Access::ReadWrite, bytes).unwrap();
     let arguments = vec![Argument::Buffer(buffer)];
     let mut config = LaunchConfig::new([grid, 1, 1], [block, 1, 1], arguments);
@@ -68,13 +67,13 @@ const SPIN: &str = "W: ld.volatile.global.u32 %r2, [%d0];\nsetp.eq.u32 %q0, %r2,
 
 #[test]
 fn who_waits_for_what_nobody_writes_waits_for_ever() {
-    ends(SPIN, (1, 32), "livelock", "wait for a value that no thread writes");
-    ends(SPIN, (2, 64), "livelock", "no value changes any more");
+    ends(SPIN, (1, 32), "livelock", "poll a value that no thread writes");
+    ends(SPIN, (2, 64), "livelock", "no value in memory changes");
     let nap = SPIN.replace("setp", "nanosleep.u32 100;\nsetp");
-    ends(&nap, (1, 32), "livelock", "wait for a value that no thread writes");
+    ends(&nap, (1, 32), "livelock", "poll a value that no thread writes");
     let lock =
         "W: atom.global.cas.b32 %r2, [%d0+4], 1, 1;\nsetp.ne.u32 %q0, %r2, 7;\n@%q0 bra W;\n";
-    ends(lock, (1, 32), "livelock", "wait for a value that no thread writes");
+    ends(lock, (1, 32), "livelock", "poll a value that no thread writes");
 }
 
 #[test]
@@ -89,18 +88,18 @@ fn blocks_that_find_no_room_change_nothing() {
         "setp.eq.u32 %q1, %r1, 2;\n@%q1 bra S;\n{SPIN}ret;\nS: st.volatile.global.u32 [%d0], 1;\n"
     );
     ends(&body, (3, 1), "residency", "2 blocks of this kernel are resident at once");
-    ends(&body, (3, 1), "residency", "1 of 3 have not started");
+    ends(&body, (3, 1), "residency", "1 of 3 blocks have not started");
     goes_on(&body.replace("%r1, 2", "%r1, 1"), (2, 1));
 }
 
 #[test]
 fn blocks_that_have_not_started_are_blamed_only_if_they_would_help() {
-    // Nobody sets the flag: that blocks have not started explains nothing.
-    ends(SPIN, (3, 1), "livelock", "wait for a value that no thread writes");
+    // No thread sets the flag: blocks that have not started are not the cause.
+    ends(SPIN, (3, 1), "livelock", "poll a value that no thread writes");
     // Each block counts itself and waits for all three: a barrier of the grid among more blocks than fit.
     let barrier = "atom.global.add.u32 %r2, [%d0], 1;\n\
                    W: ld.volatile.global.u32 %r2, [%d0];\nsetp.lt.u32 %q0, %r2, 3;\n@%q0 bra W;\n";
-    ends(barrier, (3, 1), "residency", "where the warps stand: PTX");
+    ends(barrier, (3, 1), "residency", "warp positions: PTX");
     goes_on(&barrier.replace("%r2, 3", "%r2, 2"), (2, 1));
 }
 
@@ -132,7 +131,7 @@ fn a_lane_that_spins_while_others_of_its_warp_wait_is_found() {
     let lane =
         |operation: &str| format!("setp.ne.u32 %q1, %r0, 0;\n@%q1 bra B;\n{SPIN}B: {operation}\n");
     for operation in ["bar.sync 0;", "barrier.sync 0;", "bar.warp.sync -1;"] {
-        ends(&lane(operation), (1, 64), "livelock", "wait for a value that no thread writes");
+        ends(&lane(operation), (1, 64), "livelock", "poll a value that no thread writes");
     }
     ends(&lane("barrier.sync 0;"), (1, 32), "livelock", "waiting at barrier 0: warp 0 of block");
     goes_on(
@@ -148,13 +147,13 @@ fn a_limit_of_time_ends_a_launch_that_changes_values_for_ever() {
         launch_with(counts, 1, 32, |config| config.time_limit = Some(Duration::from_millis(50)));
     let [fault] = &report.faults[..] else { panic!("{:?}", report.faults) };
     assert_eq!(fault.kind.word(), "time_limit", "{fault}");
-    assert!(fault.details.contains("its limit of 0.05 s; where the warps stand: PTX"), "{fault}");
+    assert!(fault.details.contains("its limit of 0.05 s; warp positions: PTX"), "{fault}");
 }
 
 #[test]
 fn a_loop_that_looks_at_nothing_takes_any_number_of_steps() {
-    ends("L: bra L;\n", (1, 32), "step_limit", "repeat the same steps for ever");
-    ends("L: xor.b32 %r0, %r0, 1;\nbra L;\n", (1, 32), "step_limit", "for ever");
+    ends("L: bra L;\n", (1, 32), "step_limit", "repeat the same steps indefinitely");
+    ends("L: xor.b32 %r0, %r0, 1;\nbra L;\n", (1, 32), "step_limit", "indefinitely");
 }
 
 #[test]

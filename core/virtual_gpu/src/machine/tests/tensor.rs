@@ -1,4 +1,4 @@
-//! Real modules of tensor cores, asynchronous copies and barriers in memory compute what the host computes.
+//! Kernels with tensor cores, asynchronous copies and barrier objects compute what the host computes.
 
 use super::real::{Bench, float_bytes, load};
 use crate::machine::{Argument, BufferId, LaunchConfig, LaunchError};
@@ -50,8 +50,8 @@ fn check_shape(kernel: &str, m: usize, n: usize) {
     let (a, b, c) = (small(m * 16, 1), small(16 * n, 2), small(m * n, 3));
     let mut bench = Bench::new().input("a", half_bytes(&a)).input("b", half_bytes(&b));
     let id = {
-        use crate::machine::{Access, Initial};
-        let initial = Initial::Bytes(half_bytes(&c));
+        use crate::machine::{Access, InitialContent};
+        let initial = InitialContent::Bytes(half_bytes(&c));
         bench.machine.buffer("c", (2 * m * n) as u64, Access::ReadWrite, initial).unwrap()
     };
     bench.arguments.push(Argument::Buffer(id));
@@ -349,5 +349,5 @@ fn without_a_cooperative_launch_the_grid_has_no_workspace() {
 fn a_cooperative_launch_must_fit_on_the_device() {
     let (_, _, faults) = grouped(132 * 32 + 1, |config| config.cooperative = true);
     let message = faults.unwrap_err().to_string();
-    assert!(message.contains("the device holds 4224 blocks at once"), "{message}");
+    assert!(message.contains("at most 4224 blocks"), "{message}");
 }

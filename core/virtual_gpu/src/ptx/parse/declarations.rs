@@ -6,7 +6,7 @@ use super::super::token::Token;
 use super::super::tree::{Declaration, Linkage, PointerHint};
 use super::{Parsed, Parser};
 
-/// What stands before the names: shared by all that one directive declares.
+/// The part of a declaration before the names, shared by all names of a directive.
 #[derive(Clone, Copy)]
 struct Prefix<'a> {
     linkage: Linkage,
@@ -97,7 +97,7 @@ impl<'a> Parser<'a> {
         if prefix.element.is_empty() { Err(self.unexpected("a type")) } else { Ok(prefix) }
     }
 
-    /// `.attribute(.managed)`, `.attribute(.unified(1, 2))`: about where memory lives, not what is in it.
+    /// `.attribute(.managed)`, `.attribute(.unified(1, 2))`: placement of memory, without effect on its content.
     pub(super) fn attributes(&mut self) -> Parsed<()> {
         self.expect('(')?;
         let mut depth = 1_u32;

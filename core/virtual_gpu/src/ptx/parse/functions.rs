@@ -1,4 +1,4 @@
-//! Entries and functions: head, performance directives, body. PTX ISA, sections 11.1 to 11.4.
+//! Entries and functions: header, performance directives, body. PTX ISA, sections 11.1 to 11.4.
 
 use super::super::token::Token;
 use super::super::tree::{Body, Function, FunctionKind, Linkage, Signature};

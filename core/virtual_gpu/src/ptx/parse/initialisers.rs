@@ -1,4 +1,4 @@
-//! Initialisers: numbers, `symbol+offset`, `generic(symbol)`, `0xFF00(symbol)`, in any braces.
+//! Initialisers: numbers, `symbol+offset`, `generic(symbol)`, `0xFF00(symbol)`, in any nesting of braces.
 //!
 //! PTX ISA, section 5.4.4 "Initializers".
 
@@ -7,8 +7,8 @@ use super::super::tree::{Declaration, Initial, InitialValue, Literal};
 use super::{Parsed, Parser};
 
 impl<'a> Parser<'a> {
-    /// What stands after `=`. Elements are numbered as they lie in memory: an inner brace that closes
-    /// early leaves the rest of its row zero.
+    /// The initialiser after `=`. Elements are numbered in memory order: an inner brace that closes early leaves the
+    /// rest of its row zero.
     pub(super) fn initialiser(&mut self, declaration: &mut Declaration<'a>) -> Parsed<()> {
         let mut index = 0_u64;
         let mut depth = 0_usize;
@@ -82,7 +82,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Elements of one brace at this depth: the product of the dimensions inside it, and the vector's width.
+/// The number of elements of one brace at this depth: the product of the inner dimensions and the vector width.
 fn row_length(declaration: &Declaration<'_>, depth: usize) -> u64 {
     let inner = declaration.dimensions.get(depth..).unwrap_or_default();
     inner.iter().fold(u64::from(declaration.vector), |product, size| product.saturating_mul(*size))

@@ -1,7 +1,8 @@
-//! Tokens → tree. Every error is kept with its place; after one, reading goes on behind the next `;` or `}`.
+//! Tokens to syntax tree. Every error is kept with its location; after an error, parsing continues after the next
+//! `;` or `}`.
 //!
-//! No function here calls itself, and each step consumes a token: time is linear in the text, and the
-//! depth of the stack does not depend on it.
+//! No function here is recursive, and each step consumes a token: time is linear in the length of the text, and the
+//! depth of the stack does not depend on the text.
 #![expect(
     clippy::wildcard_enum_match_arm,
     reason = "a token of any kind but the wanted ones is the same error"
@@ -14,24 +15,24 @@ mod operands;
 mod sections;
 mod statements;
 
-use super::token::{Place, Token, Tokens};
+use super::token::{PtxLocation, Token, Tokens};
 use super::tree::{Alias, File, Linkage, Literal, Tree};
 use crate::error::{LoadError, Problem};
 
-/// After so many errors nobody reads on, and neither do we.
+/// The limit of reported errors.
 pub(crate) const MAX_ERRORS: usize = 100;
 
-/// What one step of parsing gives; the error has the place where it was noticed.
+/// The result of one step of parsing; the error has the location where it was found.
 type Parsed<T> = Result<T, SyntaxError>;
 
-/// A token that should not be there.
+/// An unexpected token.
 #[derive(Debug)]
 struct SyntaxError {
-    place: Place,
+    place: PtxLocation,
     problem: Problem,
 }
 
-/// Reads a whole text; the tree holds what could be read.
+/// Parses a whole text; the tree contains the parts without errors.
 pub fn parse(text: &str) -> (Tree<'_>, Vec<LoadError>) {
     let mut parser = Parser::new(text);
     parser.module();
@@ -40,8 +41,8 @@ pub fn parse(text: &str) -> (Tree<'_>, Vec<LoadError>) {
 
 struct Parser<'a> {
     tokens: Tokens<'a>,
-    current: (Token<'a>, Place),
-    ahead: (Token<'a>, Place),
+    current: (Token<'a>, PtxLocation),
+    ahead: (Token<'a>, PtxLocation),
     tree: Tree<'a>,
     errors: Vec<LoadError>,
 }
@@ -76,7 +77,7 @@ impl<'a> Parser<'a> {
             Token::Dotted("section") => self.section(),
             Token::Dotted("alias") => self.alias(),
             Token::Dotted("pragma") => self.pragma(),
-            // Line information outside a function belongs to nothing.
+            // Line information outside a function is ignored.
             Token::Dotted("loc") => self.location().map(|_| ()),
             Token::Mark(';') => {
                 self.advance();
@@ -136,7 +137,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `.file 1 "name"`, with a time and a size behind it or not.
+    /// `.file 1 "name"`, optionally with a time and a size.
     fn file(&mut self) -> Parsed<()> {
         self.advance();
         let index = self.unsigned("the number of the file")? as u32;
@@ -162,7 +163,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Advice for an optimiser that we are not.
+    /// A hint for the optimiser, ignored.
     fn pragma(&mut self) -> Parsed<()> {
         self.advance();
         loop {
@@ -175,13 +176,13 @@ impl<'a> Parser<'a> {
         self.expect(';')
     }
 
-    // The small steps that everything above is made of.
+    // Basic steps of parsing.
 
     fn token(&self) -> Token<'a> {
         self.current.0
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> PtxLocation {
         self.current.1
     }
 
@@ -283,7 +284,7 @@ impl<'a> Parser<'a> {
         self.errors.len() > MAX_ERRORS
     }
 
-    /// Skips what is left of a broken item: up to `;` outside braces, or the `}` that closes it.
+    /// Skips the rest of an invalid item: up to `;` outside braces, or the `}` that closes it.
     fn recover_at_module_level(&mut self) {
         let mut depth = 0_u32;
         loop {

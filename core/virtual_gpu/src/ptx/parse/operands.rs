@@ -20,7 +20,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The elements of a vector or of a call's group, with the mark that closes them.
+    /// The elements of a vector or of a call's group, up to the closing character.
     fn elements(&mut self, close: char) -> Parsed<Vec<Operand<'a>>> {
         let mut elements = Vec::new();
         if self.accept(close) {
@@ -36,7 +36,7 @@ impl<'a> Parser<'a> {
         Ok(elements)
     }
 
-    /// Everything that stands in no brackets.
+    /// An operand without brackets.
     fn simple_operand(&mut self) -> Parsed<Operand<'a>> {
         match self.token() {
             Token::Word(name) => {

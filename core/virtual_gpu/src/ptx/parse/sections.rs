@@ -1,4 +1,4 @@
-//! Debug sections: skipped, but for the strings that name inlined functions. PTX ISA, section 11.5.
+//! Debug sections: skipped, except the strings that name inlined functions. PTX ISA, section 11.5.
 
 use super::super::token::Token;
 use super::{Parsed, Parser};
@@ -28,7 +28,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Labels, each with zero-terminated bytes behind it.
+    /// Labels, each followed by zero-terminated bytes.
     fn strings(&mut self) -> Parsed<()> {
         let mut label = None;
         let mut bytes = Vec::new();

@@ -1,11 +1,11 @@
-//! What stands in a body: scopes, declarations, labels, line information, instructions.
+//! Statements of a body: scopes, declarations, labels, line information, instructions.
 
 use super::super::token::Token;
 use super::super::tree::{Body, Guard, Instruction, Location, Position, Signature, Statement};
 use super::{Parsed, Parser};
 
 impl<'a> Parser<'a> {
-    /// All statements up to the brace that closes the body.
+    /// All statements up to the closing brace of the body.
     pub(super) fn statements(&mut self, body: &mut Body<'a>) {
         let mut depth = 0_u32;
         while !self.exhausted() {
@@ -63,7 +63,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// A label, or a list that has a label for its name.
+    /// A label, or a list with a label as its name.
     fn labelled(&mut self, name: &'a str, body: &mut Body<'a>) -> Parsed<()> {
         let place = self.place();
         self.advance();
@@ -86,7 +86,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// The names behind `.branchtargets` or `.calltargets`, with their `;`.
+    /// The names after `.branchtargets` or `.calltargets`, with the final `;`.
     fn target_names(&mut self) -> Parsed<Vec<&'a str>> {
         self.advance();
         let mut names = vec![self.word("a label or function")?];
@@ -179,7 +179,7 @@ impl<'a> Parser<'a> {
         Ok(Some(Guard { place, predicate, negated }))
     }
 
-    /// Skips what is left of a broken statement; braces are left to the loop over statements.
+    /// Skips the rest of an invalid statement; the loop over statements handles braces.
     fn recover_in_body(&mut self) {
         loop {
             match self.token() {

@@ -13,8 +13,8 @@ const UPPER: u64 = 0xffff_ffff_0000_0000;
 
 /// `1 / a` from the upper half of `a` to the upper half of the result; subnormal numbers are flushed.
 ///
-/// The ISA calls it gross and gives no bound; on an H200 results lie within one unit of the 20 bits of fraction
-/// that they have, and that is how far they are moved here.
+/// The ISA calls it a gross approximation and gives no bound. On an H200 the error is within one unit in the last
+/// place of the 20-bit fraction; results are moved by that distance.
 #[inline]
 #[must_use]
 pub fn reciprocal_f64(a: u64, approximation: Approximation) -> u64 {
@@ -27,7 +27,7 @@ pub fn reciprocal_f64(a: u64, approximation: Approximation) -> u64 {
     }
 }
 
-/// One over the square root from the upper half of `a` to that of the result; bounds as [`reciprocal_f64`].
+/// The reciprocal square root from the upper half of `a` to that of the result; bounds as in [`reciprocal_f64`].
 #[inline]
 #[must_use]
 pub fn reciprocal_square_root_ftz_f64(a: u64, approximation: Approximation) -> u64 {
@@ -40,7 +40,7 @@ pub fn reciprocal_square_root_ftz_f64(a: u64, approximation: Approximation) -> u
     }
 }
 
-/// One over the square root. The ISA gives no bound; on an H200 results lie within one ulp.
+/// The reciprocal square root. The ISA gives no bound; on an H200 the error is within one ulp.
 #[inline]
 #[must_use]
 pub fn reciprocal_square_root_f64(
@@ -55,21 +55,21 @@ pub fn reciprocal_square_root_f64(
     let nearest = match a {
         0 | SIGN => return a | INFINITY,
         INFINITY => return 0,
-        // NaN and what is negative.
+        // NaN and negative numbers.
         _ if a > INFINITY => return root,
         _ => nearest_reciprocal_square_root(f64::from_bits(a)),
     };
     moved_by_units(nearest.to_bits(), 1, approximation)
 }
 
-/// `1 / sqrt(x)` of a positive number, from 63 digits of it.
+/// `1 / sqrt(x)` of a positive number, from its first 63 digits.
 fn nearest_reciprocal_square_root(x: f64) -> f64 {
     use super::super::exact::{Beyond, Exact, Format, Value};
     let Value::Finite(number) = Format::F64.decode(x.to_bits()) else { return 1.0 / x.sqrt() };
     // 1/sqrt(m 2^e) = sqrt(2^k / m) 2^(-(k+e)/2) with k + e even, and a quotient of more than 106 bits.
     let k = 126 - ((126 + number.exponent) & 1);
     let quotient = (1_u128 << k) / number.significand;
-    // The root has half as many digits as its square: widen that as far as it goes.
+    // The root has half as many digits as its square, which is therefore widened as far as possible.
     let shift = (quotient.leading_zeros()) & !1;
     let scaled = quotient << shift;
     let root = Exact {

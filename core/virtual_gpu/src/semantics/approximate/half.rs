@@ -5,16 +5,16 @@ use super::super::half::{CANONICAL_NAN, HalfFormat};
 use super::super::{Rounding, Subnormals};
 use super::{Approximation, Bound, moved};
 
-/// The functions that halves have.
+/// The approximate functions of halves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HalfFunction {
-    /// Two to the power of `a`: relative error 2^-9.9 for f16 and 2^-7 for bf16.
+    /// `2^a`: relative error 2^-9.9 for f16 and 2^-7 for bf16.
     BinaryExponential,
     /// The hyperbolic tangent: absolute error 2^-10.987 for f16 and 2^-8 for bf16.
     HyperbolicTangent,
 }
 
-/// One of them, of one half. `ex2` of bf16 always flushes (`.ftz`), that of f16 if it says so.
+/// A function of one half. `ex2` of bf16 always flushes (`.ftz`), that of f16 only with the modifier.
 #[inline]
 #[must_use]
 pub fn half_function(

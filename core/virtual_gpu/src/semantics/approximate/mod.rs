@@ -1,8 +1,8 @@
-//! Functions that hardware approximates. PTX ISA 9.7.3 and 9.7.4, the `.approx` and `.full` forms.
+//! Approximate functions. PTX ISA 9.7.3 and 9.7.4, the `.approx` and `.full` forms.
 //!
-//! By default the result is the exact one, rounded to nearest. To see whether a kernel depends on more than the
-//! ISA promises, results can be moved to either end of the interval that the ISA documents for the
-//! function; special values (zeros, infinities, NaN) are never moved.
+//! By default the result is the exact one, rounded to nearest. To test whether a kernel depends on more accuracy
+//! than the ISA guarantees, results can be moved to either end of the interval that the ISA documents for the
+//! function. Special values (zeros, infinities, NaN) are never moved.
 
 mod double;
 mod half;
@@ -17,27 +17,27 @@ pub use single::{
     reciprocal, reciprocal_square_root, sine, square_root,
 };
 
-/// Where in the documented interval a result lies.
+/// The position of a result in the documented interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Approximation {
-    /// At the value nearest to the exact one.
+    /// The value nearest to the exact one.
     Nearest,
-    /// At the lower end.
+    /// The lower end.
     Lowest,
-    /// At the upper end.
+    /// The upper end.
     Highest,
 }
 
-/// How far a result may lie from the exact one.
+/// The documented error bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Bound {
-    /// A share of the exact value.
+    /// A fraction of the exact value.
     Relative(f64),
-    /// A distance.
+    /// An absolute distance.
     Absolute(f64),
 }
 
-/// `exact` moved as far as its bound allows: the value to be rounded towards `exact`.
+/// `exact` moved by its error bound; the caller rounds the result towards `exact`.
 fn moved(exact: f64, bound: Bound, approximation: Approximation) -> f64 {
     let distance = match bound {
         Bound::Relative(share) => share * exact.abs(),

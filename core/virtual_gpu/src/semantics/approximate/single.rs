@@ -10,8 +10,8 @@ use super::{Approximation, Bound, moved};
 const SIGN: u32 = 0x8000_0000;
 const INFINITY: u32 = 0x7f80_0000;
 
-/// `a / b` within 2 ulp where `b` lies in [2^-126, 2^126]; beyond 2^126 a zero, or NaN if `a` is infinite. PTX
-/// ISA 9.7.3.8 "div", `.approx`.
+/// `a / b` within 2 ulp for `b` in [2^-126, 2^126]; beyond 2^126 zero, or NaN if `a` is infinite. PTX ISA 9.7.3.8
+/// "div", `.approx`.
 #[inline]
 #[must_use]
 pub fn divide(a: u32, b: u32, subnormals: Subnormals, approximation: Approximation) -> u32 {
@@ -49,7 +49,7 @@ pub fn square_root(a: u32, subnormals: Subnormals, approximation: Approximation)
     within(exact, Bound::Relative(2_f64.powi(-23)), subnormals, approximation)
 }
 
-/// One over the square root within a relative 2^-22.9. PTX ISA 9.7.3.16 "rsqrt".
+/// The reciprocal square root within a relative 2^-22.9. PTX ISA 9.7.3.16 "rsqrt".
 #[inline]
 #[must_use]
 pub fn reciprocal_square_root(a: u32, subnormals: Subnormals, approximation: Approximation) -> u32 {
@@ -67,7 +67,7 @@ pub fn reciprocal_square_root(a: u32, subnormals: Subnormals, approximation: App
     within(exact, Bound::Relative(1.277_6e-7), subnormals, approximation)
 }
 
-/// The sine within 2^-20.5 in [-2π, 2π], 2^-14.7 in [-100π, 100π]; nothing is said beyond. PTX ISA 9.7.3.18
+/// The sine within 2^-20.5 in [-2π, 2π] and 2^-14.7 in [-100π, 100π]; no bound is documented beyond. PTX ISA 9.7.3.18
 /// "sin".
 #[inline]
 #[must_use]
@@ -125,17 +125,17 @@ pub fn binary_logarithm(a: u32, subnormals: Subnormals, approximation: Approxima
     within(pxfm::f_log2(x), bound, subnormals, approximation)
 }
 
-/// Two to the power of `a` within 2 ulp of the nearest result. PTX ISA 9.7.3.21 "ex2".
+/// `2^a` within 2 ulp of the nearest result. PTX ISA 9.7.3.21 "ex2".
 #[inline]
 #[must_use]
 pub fn binary_exponential(a: u32, subnormals: Subnormals, approximation: Approximation) -> u32 {
     let nearest = canonical(pxfm::f_exp2f(number(input(a, subnormals))).to_bits());
     let flushed = output(nearest, subnormals);
-    // Whole powers of two are inside the interval like any other value; only 2^-inf and 2^inf stay.
+    // Integral powers of two are moved like any other value; only 2^-inf and 2^inf are not.
     if a & !SIGN >= INFINITY { nearest } else { by_units(flushed, 2, subnormals, approximation) }
 }
 
-/// The hyperbolic tangent within a relative 2^-11; subnormal numbers pass. PTX ISA 9.7.3.22 "tanh".
+/// The hyperbolic tangent within a relative 2^-11; subnormal numbers are supported. PTX ISA 9.7.3.22 "tanh".
 #[inline]
 #[must_use]
 pub fn hyperbolic_tangent(a: u32, approximation: Approximation) -> u32 {
@@ -177,7 +177,7 @@ fn is_special(bits: u32) -> bool {
     bits & !SIGN == 0 || bits & !SIGN >= INFINITY
 }
 
-/// A result moved by units in the last place: steps in its encoding, which end at zero and infinity.
+/// A result moved by units in the last place: steps of its encoding, limited by zero and infinity.
 fn by_units(nearest: u32, units: i32, subnormals: Subnormals, approximation: Approximation) -> u32 {
     if is_special(nearest) {
         return nearest;
@@ -192,7 +192,7 @@ fn by_units(nearest: u32, units: i32, subnormals: Subnormals, approximation: App
     output(nearest & SIGN | magnitude.clamp(0, INFINITY as i32) as u32, subnormals)
 }
 
-/// The f32 furthest from an exact value that its bound still allows.
+/// The f32 farthest from an exact value that is within its error bound.
 fn within(exact: f64, bound: Bound, subnormals: Subnormals, approximation: Approximation) -> u32 {
     let end = moved(exact, bound, approximation);
     let inward = match approximation {

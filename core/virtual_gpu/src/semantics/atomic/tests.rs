@@ -1,4 +1,4 @@
-//! Updates of memory.
+//! Atomic updates.
 
 use super::*;
 

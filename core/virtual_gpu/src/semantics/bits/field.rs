@@ -1,22 +1,23 @@
-//! Bit fields: found, extracted, inserted, extended, made.
+//! Bit fields: find, extract, insert, extend, mask.
 //!
-//! Positions and lengths count modulo 256, as the ISA says; the 64-bit forms of an H200 do not reduce them.
+//! Positions and lengths are taken modulo 256, as the ISA specifies; the 64-bit forms of an H200 do not reduce
+//! them.
 
 use super::Excess;
 
-/// What `bfind` gives.
+/// The result of `bfind`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FoundBit {
     /// The position of the bit.
     Position,
-    /// How far to shift left until it is the topmost (`.shiftamt`).
+    /// The left shift that moves the bit to the top (`.shiftamt`).
     ShiftAmount,
 }
 
-/// What `bfind` and `fns` give where there is no such bit.
+/// The result of `bfind` and `fns` if there is no such bit.
 const NOT_FOUND: u32 = u32::MAX;
 
-/// The topmost set bit of a u32. PTX ISA 9.7.1.16 "bfind".
+/// The most significant one bit of a u32. PTX ISA 9.7.1.16 "bfind".
 #[inline]
 #[must_use]
 pub fn find_32(a: u32, found: FoundBit) -> u32 {
@@ -27,7 +28,7 @@ pub fn find_32(a: u32, found: FoundBit) -> u32 {
     }
 }
 
-/// The topmost set bit of a u64. PTX ISA 9.7.1.16 "bfind".
+/// The most significant one bit of a u64. PTX ISA 9.7.1.16 "bfind".
 #[inline]
 #[must_use]
 pub fn find_64(a: u64, found: FoundBit) -> u32 {
@@ -38,21 +39,21 @@ pub fn find_64(a: u64, found: FoundBit) -> u32 {
     }
 }
 
-/// The topmost bit of an s32 that differs from its sign. PTX ISA 9.7.1.16 "bfind".
+/// The most significant bit of an s32 that differs from its sign. PTX ISA 9.7.1.16 "bfind".
 #[inline]
 #[must_use]
 pub fn find_signed_32(a: i32, found: FoundBit) -> u32 {
     find_32((a ^ (a >> 31)) as u32, found)
 }
 
-/// The topmost bit of an s64 that differs from its sign. PTX ISA 9.7.1.16 "bfind".
+/// The most significant bit of an s64 that differs from its sign. PTX ISA 9.7.1.16 "bfind".
 #[inline]
 #[must_use]
 pub fn find_signed_64(a: i64, found: FoundBit) -> u32 {
     find_64((a ^ (a >> 63)) as u64, found)
 }
 
-/// The position of a set bit, counted from `base` upwards or downwards. PTX ISA 9.7.1.17 "fns".
+/// The position of the n-th one bit, counted from `base` upwards or downwards. PTX ISA 9.7.1.17 "fns".
 #[must_use]
 pub fn find_nth_set(mask: u32, base: u32, offset: i32) -> u32 {
     let base = base & 31;
@@ -69,14 +70,14 @@ pub fn find_nth_set(mask: u32, base: u32, offset: i32) -> u32 {
     found.unwrap_or(NOT_FOUND)
 }
 
-/// A field of a u32; position and length count modulo 256. PTX ISA 9.7.1.19 "bfe".
+/// A field of a u32; position and length are taken modulo 256. PTX ISA 9.7.1.19 "bfe".
 #[inline]
 #[must_use]
 pub fn extract_32(a: u32, position: u32, length: u32) -> u32 {
     extract_64(u64::from(a), position, length) as u32
 }
 
-/// A field of a u64; position and length count modulo 256. PTX ISA 9.7.1.19 "bfe".
+/// A field of a u64; position and length are taken modulo 256. PTX ISA 9.7.1.19 "bfe".
 #[inline]
 #[must_use]
 pub fn extract_64(a: u64, position: u32, length: u32) -> u64 {
@@ -84,7 +85,7 @@ pub fn extract_64(a: u64, position: u32, length: u32) -> u64 {
     a.checked_shr(position).unwrap_or(0) & low_bits(length)
 }
 
-/// A field of an s32, filled with its sign, or with the number's where the field ends beyond it. PTX ISA
+/// A field of an s32, extended with its sign, or with that of the number if the field ends beyond it. PTX ISA
 /// 9.7.1.19 "bfe".
 #[inline]
 #[must_use]
@@ -92,7 +93,7 @@ pub fn extract_signed_32(a: i32, position: u32, length: u32) -> i32 {
     extract_signed_64(i64::from(a), position, length) as i32
 }
 
-/// A field of an s64, filled with its sign, or with the number's where the field ends beyond it. PTX ISA
+/// A field of an s64, extended with its sign, or with that of the number if the field ends beyond it. PTX ISA
 /// 9.7.1.19 "bfe".
 #[inline]
 #[must_use]
@@ -106,14 +107,14 @@ pub fn extract_signed_64(a: i64, position: u32, length: u32) -> i64 {
     }
 }
 
-/// The low bits of `a`, put into `b`. PTX ISA 9.7.1.20 "bfi".
+/// The low bits of `a`, inserted into `b`. PTX ISA 9.7.1.20 "bfi".
 #[inline]
 #[must_use]
 pub fn insert_32(a: u32, b: u32, position: u32, length: u32) -> u32 {
     insert_64(u64::from(a), u64::from(b), position, length) as u32
 }
 
-/// The low bits of `a`, put into `b`. PTX ISA 9.7.1.20 "bfi".
+/// The low bits of `a`, inserted into `b`. PTX ISA 9.7.1.20 "bfi".
 #[inline]
 #[must_use]
 pub fn insert_64(a: u64, b: u64, position: u32, length: u32) -> u64 {
@@ -122,7 +123,7 @@ pub fn insert_64(a: u64, b: u64, position: u32, length: u32) -> u64 {
     (b & !field) | (a.checked_shl(position).unwrap_or(0) & field)
 }
 
-/// The low `width` bits of `a` with their sign. PTX ISA 9.7.1.21 "szext", `.s32`.
+/// The low `width` bits of `a`, sign-extended. PTX ISA 9.7.1.21 "szext", `.s32`.
 #[inline]
 #[must_use]
 pub fn extend_sign(a: u32, width: u32, excess: Excess) -> u32 {
@@ -132,14 +133,14 @@ pub fn extend_sign(a: u32, width: u32, excess: Excess) -> u32 {
     }
 }
 
-/// The low `width` bits of `a`. PTX ISA 9.7.1.21 "szext", `.u32`.
+/// The low `width` bits of `a`, zero-extended. PTX ISA 9.7.1.21 "szext", `.u32`.
 #[inline]
 #[must_use]
 pub fn extend_zero(a: u32, width: u32, excess: Excess) -> u32 {
     a & low_bits(significant(width, excess)) as u32
 }
 
-/// A mask of `width` bits from a position on. PTX ISA 9.7.1.22 "bmsk".
+/// A mask of `width` bits from a position upwards. PTX ISA 9.7.1.22 "bmsk".
 #[inline]
 #[must_use]
 pub fn mask(position: u32, width: u32, excess: Excess) -> u32 {

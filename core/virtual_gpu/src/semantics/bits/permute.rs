@@ -1,23 +1,24 @@
-//! Bytes picked from two words. PTX ISA 9.7.9.7 "prmt".
+//! Byte permutation of two words. PTX ISA 9.7.9.7 "prmt".
 
-/// Fixed patterns of `prmt`.
+/// The fixed modes of `prmt`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PermuteMode {
     /// Four bytes forward from a position (`.f4e`).
     Forward4,
     /// Four bytes backward from a position (`.b4e`).
     Backward4,
-    /// One byte four times (`.rc8`).
+    /// One byte replicated four times (`.rc8`).
     Replicate8,
-    /// Positions limited from below (`.ecl`).
+    /// Positions clamped from below (`.ecl`).
     EdgeLeft,
-    /// Positions limited from above (`.ecr`).
+    /// Positions clamped from above (`.ecr`).
     EdgeRight,
-    /// One half twice (`.rc16`).
+    /// One half replicated twice (`.rc16`).
     Replicate16,
 }
 
-/// Four bytes of (`b`, `a`), each by four bits of the control; the highest of these copies the byte's sign.
+/// Four bytes of (`b`, `a`), each selected by four bits of the control; the highest of these replicates the byte's
+/// sign.
 #[inline]
 #[must_use]
 pub fn permute(a: u32, b: u32, control: u32) -> u32 {
@@ -30,7 +31,7 @@ pub fn permute(a: u32, b: u32, control: u32) -> u32 {
     })
 }
 
-/// Four bytes of (`b`, `a`) in a fixed pattern, by the lowest two bits of the control.
+/// Four bytes of (`b`, `a`) in a fixed mode, selected by the lowest two bits of the control.
 #[inline]
 #[must_use]
 pub fn permute_by_mode(a: u32, b: u32, control: u32, mode: PermuteMode) -> u32 {

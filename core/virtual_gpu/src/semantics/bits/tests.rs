@@ -1,4 +1,4 @@
-//! Bit operations against the loops of the ISA.
+//! Bit operations against the loops in the text of the ISA.
 
 use proptest::prelude::*;
 

@@ -1,16 +1,16 @@
-//! Numbers of 8, 6 and 4 bits, and scales: `cvt` from and to `.e4m3x2`, `.e5m2x2`, `.e2m3x2`, `.e3m2x2`, `.e2m1x2`
-//! and `.ue8m0x2`. PTX ISA 9.7.9.21 "cvt" and 5.2.3 "Alternate Floating-Point Data Formats".
+//! Floating-point formats of 8, 6 and 4 bits, and scale factors: `cvt` from and to `.e4m3x2`, `.e5m2x2`, `.e2m3x2`,
+//! `.e3m2x2`, `.e2m1x2` and `.ue8m0x2`. PTX ISA 9.7.9.21 "cvt" and 5.2.3 "Alternate Floating-Point Data Formats".
 
 use super::super::exact::{Beyond, Format, Value};
 use super::super::half::HalfFormat;
 use super::super::{Negative, Rounding};
 
-/// The narrow formats that come in pairs.
+/// The packed narrow formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NarrowFormat {
-    /// `.e4m3x2`, a byte each.
+    /// `.e4m3x2`, one byte each.
     E4m3,
-    /// `.e5m2x2`, a byte each.
+    /// `.e5m2x2`, one byte each.
     E5m2,
     /// `.e2m3x2`, the low six bits of a byte each.
     E2m3,
@@ -23,14 +23,14 @@ pub enum NarrowFormat {
 /// The modifiers of a conversion to a narrow format, which is always `.rn.satfinite`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NarrowMode {
-    /// To what.
+    /// The result format.
     pub format: NarrowFormat,
     /// `.relu`.
     pub negative: Negative,
 }
 
 impl NarrowFormat {
-    /// Its layout.
+    /// The binary format.
     #[must_use]
     pub const fn format(self) -> Format {
         match self {
@@ -42,7 +42,7 @@ impl NarrowFormat {
         }
     }
 
-    /// How many bits one number of a pair takes.
+    /// The number of bits of one number of a pair.
     #[must_use]
     pub const fn container_bits(self) -> u32 {
         match self {
@@ -52,14 +52,14 @@ impl NarrowFormat {
     }
 }
 
-/// Two f32 as a pair; `a` is the upper one.
+/// Converts two f32 to a pair; `a` is the upper element.
 #[must_use]
 pub fn narrow_from_f32(a: u32, b: u32, mode: NarrowMode) -> u16 {
     let narrow = |bits: u32| narrow(Format::F32.decode(u64::from(bits)), mode);
     narrow(a) << mode.format.container_bits() | narrow(b)
 }
 
-/// A pair of halves as a pair of narrow numbers.
+/// Converts a pair of halves to a pair of narrow numbers.
 #[must_use]
 pub fn narrow_from_half(a: u32, from: HalfFormat, mode: NarrowMode) -> u16 {
     let source = match from {
@@ -70,7 +70,7 @@ pub fn narrow_from_half(a: u32, from: HalfFormat, mode: NarrowMode) -> u16 {
     narrow(a >> 16) << mode.format.container_bits() | narrow(a)
 }
 
-/// A pair of narrow numbers as a pair of f16, which hold all of them; NaN becomes the canonical one.
+/// Converts a pair of narrow numbers to a pair of f16, which represent all of them; NaN becomes the canonical NaN.
 #[must_use]
 pub fn narrow_to_half(a: u16, from: NarrowFormat, negative: Negative) -> u32 {
     let widen = |bits: u16| -> u32 {
@@ -101,9 +101,9 @@ fn narrow(value: Value, mode: NarrowMode) -> u16 {
     if below_zero && mode.negative == Negative::Zero { 0 } else { bits as u16 }
 }
 
-/// A number as a scale `.ue8m0`: a power of two without sign, 0xff being NaN; `.rz` or `.rp` by `rounding`.
+/// Converts a number to a scale factor `.ue8m0`: an unsigned power of two, 0xff being NaN; rounded by `.rz` or `.rp`.
 ///
-/// Without `.satfinite` what is beyond 2^127 becomes NaN, the only code that is left.
+/// Without `.satfinite`, numbers beyond 2^127 become NaN, the only remaining encoding.
 #[must_use]
 pub fn scale_from_real(value: Value, rounding: Rounding, beyond: Beyond) -> u8 {
     const LARGEST: i32 = 254;
@@ -126,7 +126,7 @@ pub fn scale_from_real(value: Value, rounding: Rounding, beyond: Beyond) -> u8 {
     }
 }
 
-/// A scale `.ue8m0` as a bf16: exact, and the canonical NaN for 0xff.
+/// Converts a scale factor `.ue8m0` to a bf16: exact, and the canonical NaN for 0xff.
 #[must_use]
 pub fn scale_to_bf16(scale: u8) -> u16 {
     match scale {

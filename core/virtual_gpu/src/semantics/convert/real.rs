@@ -6,7 +6,7 @@ use super::super::{Clamp, Negative, Rounding, Subnormals};
 use super::Beyond;
 use super::whole::{WholeRounding, round_to_whole};
 
-/// The floating-point types that `cvt` knows as scalars.
+/// The scalar floating-point types of `cvt`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FloatFormat {
     /// Half precision.
@@ -19,16 +19,16 @@ pub enum FloatFormat {
     F64,
 }
 
-/// How a conversion between floating-point numbers rounds.
+/// The rounding of a conversion between floating-point types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RealRounding {
-    /// To the result's precision; widening ones are exact whatever is said here.
+    /// To the precision of the result; a widening conversion is exact in any mode.
     ToPrecision(Rounding),
-    /// To a whole number.
+    /// To an integer.
     ToWhole(WholeRounding),
 }
 
-/// The modifiers of a conversion between floating-point numbers.
+/// The modifiers of a conversion between floating-point types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RealMode {
     /// `.rn` to `.rp`, `.rni` to `.rpi`.
@@ -44,7 +44,7 @@ pub struct RealMode {
 }
 
 impl RealMode {
-    /// To the nearest, without further modifiers.
+    /// Round to nearest, without further modifiers.
     pub const NEAREST: Self = Self {
         rounding: RealRounding::ToPrecision(Rounding::NearestEven),
         subnormals: Subnormals::Keep,
@@ -55,7 +55,7 @@ impl RealMode {
 }
 
 impl FloatFormat {
-    /// Its layout.
+    /// The binary format.
     #[must_use]
     pub const fn format(self) -> Format {
         match self {
@@ -66,12 +66,12 @@ impl FloatFormat {
         }
     }
 
-    /// The number one.
+    /// The encoding of 1.0.
     fn one(self) -> u64 {
         self.round(Exact::integer(1), Rounding::NearestEven)
     }
 
-    /// `.ftz` concerns f32 only: "cvt.ftz.dtype.f32", "cvt.ftz.f32.stype".
+    /// `.ftz` applies to f32 only: "cvt.ftz.dtype.f32", "cvt.ftz.f32.stype".
     pub(super) fn flush(self, bits: u64, subnormals: Subnormals) -> u64 {
         let format = self.format();
         let flushes = self == Self::F32 && subnormals == Subnormals::Flush;
@@ -79,13 +79,13 @@ impl FloatFormat {
     }
 }
 
-/// A floating-point number in another format, or as a whole number in its own.
+/// Converts a floating-point number to another format, or rounds it to an integer in its own.
 ///
-/// A NaN becomes the canonical one of its format, but f64 takes part with its payload on an H200: that
-/// moves to the upper bits of the other format, and the quiet bit is set. A bf16 to f32 keeps its bits.
+/// A NaN becomes the canonical NaN of the result format. Conversions from or to f64 keep its payload on an H200: it
+/// moves to the upper bits of the result, and the quiet bit is set. Conversions of bf16 to f32 keep all bits.
 ///
-/// With `.ftz` an H200 does not flush the input of `cvt.rm.ftz.f16.f32` and `.rp`; the ISA says that it
-/// does, and so it is here.
+/// With `.ftz` an H200 does not flush the input of `cvt.rm.ftz.f16.f32` and `.rp`; the ISA specifies that it is
+/// flushed, which is implemented here.
 #[inline]
 #[must_use]
 pub fn real_to_real(a: u64, from: FloatFormat, to: FloatFormat, mode: RealMode) -> u64 {
@@ -103,7 +103,7 @@ fn finite(number: Exact, to: FloatFormat, mode: RealMode) -> u64 {
         RealRounding::ToPrecision(rounding) => (number, rounding),
         RealRounding::ToWhole(whole) => (round_to_whole(number, whole), Rounding::NearestEven),
     };
-    // What is below the normal range is flushed before it is rounded, as in arithmetic.
+    // Results below the normal range are flushed before rounding, as in arithmetic.
     let top = 127 - number.significand.leading_zeros() as i32 + number.exponent;
     let flushes = to == FloatFormat::F32 && mode.subnormals == Subnormals::Flush;
     if flushes && number.significand != 0 && top < format.smallest_exponent() {
@@ -135,7 +135,7 @@ fn nan(a: u64, from: FloatFormat, to: FloatFormat, mode: RealMode) -> u64 {
     if !keeps {
         return result.canonical_nan();
     }
-    // With `.ftz` an f32 NaN is made canonical on its way.
+    // With `.ftz` an f32 NaN is made canonical first.
     let a = if from == FloatFormat::F32 && !kept { source.canonical_nan() } else { a };
     let sign = if a & source.sign_bit() == 0 { 0 } else { result.sign_bit() };
     let payload = a & ((1 << source.fraction_bits) - 1);

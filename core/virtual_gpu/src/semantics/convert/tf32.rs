@@ -1,4 +1,4 @@
-//! f32 to tf32, which is held as an f32 whose low 13 bits are zero.
+//! Conversion of f32 to tf32, which is stored as an f32 whose low 13 bits are zero.
 
 use super::super::exact::{Beyond, Format, Value};
 use super::super::{Negative, Rounding};
@@ -6,9 +6,9 @@ use super::super::{Negative, Rounding};
 /// Rounding to tf32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tf32Rounding {
-    /// To the nearest, halfway cases away from zero (`.rna`).
+    /// To nearest, ties away from zero (`.rna`).
     NearestAway,
-    /// To the nearest, halfway cases to the even one (`.rn`).
+    /// To nearest even (`.rn`).
     NearestEven,
     /// Towards zero (`.rz`).
     TowardZero,
@@ -18,9 +18,9 @@ const CUT: u32 = 13;
 
 /// `cvt.{rna,rn,rz}{.relu}{.satfinite}.tf32.f32`. PTX ISA 9.7.9.21 "cvt".
 ///
-/// NaN becomes 0x7fffe000, except that `.rna` alone only cuts it, as an H200 does: a NaN whose payload lies in
-/// the cut bits becomes infinity there. (With `.satfinite` an H200 makes finite numbers of some NaN; the ISA says "if
-/// the input value is NaN, then the result is NaN", and so it is here.)
+/// NaN becomes 0x7fffe000. `.rna` without other modifiers truncates NaN instead, as an H200 does: a NaN whose payload
+/// is in the truncated bits becomes infinity. (With `.satfinite` an H200 converts some NaN to finite numbers; the ISA
+/// specifies "if the input value is NaN, then the result is NaN", which is implemented here.)
 #[inline]
 #[must_use]
 pub fn f32_to_tf32(a: u32, rounding: Tf32Rounding, negative: Negative, beyond: Beyond) -> u32 {

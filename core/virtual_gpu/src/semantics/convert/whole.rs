@@ -4,7 +4,7 @@ use super::super::exact::{Beyond, Exact, Value};
 use super::super::{Clamp, Overflow, Rounding, Subnormals};
 use super::FloatFormat;
 
-/// The integer types that `cvt` knows.
+/// The integer types of `cvt`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WholeType {
     /// 8 bits, unsigned.
@@ -25,10 +25,10 @@ pub enum WholeType {
     S64,
 }
 
-/// Rounding to a whole number.
+/// Rounding to an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WholeRounding {
-    /// To the nearest, halfway cases to the even one (`.rni`).
+    /// To nearest even (`.rni`).
     NearestEven,
     /// Towards zero (`.rzi`).
     TowardZero,
@@ -39,7 +39,7 @@ pub enum WholeRounding {
 }
 
 impl WholeType {
-    /// The width.
+    /// The width in bits.
     #[must_use]
     pub const fn bits(self) -> u32 {
         match self {
@@ -50,13 +50,13 @@ impl WholeType {
         }
     }
 
-    /// Whether it has a sign.
+    /// Whether the type is signed.
     #[must_use]
     pub const fn is_signed(self) -> bool {
         matches!(self, Self::S8 | Self::S16 | Self::S32 | Self::S64)
     }
 
-    /// The number that the low bits of a register hold.
+    /// The value of the low bits of a register.
     #[inline]
     #[must_use]
     pub const fn value(self, register: u64) -> i128 {
@@ -79,12 +79,12 @@ impl WholeType {
 }
 
 impl WholeRounding {
-    /// `magnitude / 2^shift`, rounded, of a number with this sign.
+    /// `magnitude / 2^shift`, rounded, for a number with this sign.
     fn divide(self, magnitude: u128, shift: u32, negative: bool) -> u128 {
         let (kept, cut, half) = if shift < 127 {
             (magnitude >> shift, magnitude & ((1 << shift) - 1), (1 << shift) / 2)
         } else {
-            // Far below a half: the significand of a format has at most 53 bits.
+            // Far below one half: the significand of a format has at most 53 bits.
             (0, u128::from(magnitude != 0), 2)
         };
         let up = match self {
@@ -97,9 +97,9 @@ impl WholeRounding {
     }
 }
 
-/// An integer as another type: extended or cut, or limited to the type's range (`.sat`).
+/// Converts an integer to another type: extended, truncated, or saturated (`.sat`).
 ///
-/// The result is extended to 64 bits as its own type says, which is what a wider register receives.
+/// The result is extended to 64 bits by its own type, for registers that are wider than the type.
 #[inline]
 #[must_use]
 pub fn whole_to_whole(a: u64, from: WholeType, to: WholeType, overflow: Overflow) -> u64 {
@@ -113,7 +113,7 @@ pub fn whole_to_whole(a: u64, from: WholeType, to: WholeType, overflow: Overflow
     }
 }
 
-/// An integer as a floating-point number; `.sat` limits it to [0, 1].
+/// Converts an integer to a floating-point number; `.sat` clamps it to [0, 1].
 #[inline]
 #[must_use]
 pub fn whole_to_real(
@@ -126,7 +126,7 @@ pub fn whole_to_real(
     let value = from.value(a);
     match (clamp, to, rounding) {
         (Clamp::Unit, _, _) => to.round(Exact::integer(value.clamp(0, 1)), rounding),
-        // The host rounds to nearest even, which is what compilers ask for.
+        // The host rounds to nearest even, the usual mode of compilers.
         (Clamp::None, FloatFormat::F32, Rounding::NearestEven) => match from.is_signed() {
             true => u64::from((value as i64 as f32).to_bits()),
             false => u64::from((value as u64 as f32).to_bits()),
@@ -135,11 +135,11 @@ pub fn whole_to_real(
     }
 }
 
-/// A floating-point number as an integer, limited to the type's range.
+/// Converts a floating-point number to an integer, saturated to the type.
 ///
-/// NaN becomes zero, but `2^(width - 1)` if the source is f64 or the result has 64 bits: "Zero if source is
-/// not .f64 and destination is not .s64, .u64. Otherwise 1 << (BitWidth(dtype) - 1)". The result is extended
-/// to 64 bits as its type says.
+/// NaN becomes zero, but `2^(width - 1)` if the source is f64 or the result has 64 bits: "Zero if source is not .f64
+/// and destination is not .s64, .u64. Otherwise 1 << (BitWidth(dtype) - 1)". The result is extended to 64 bits by its
+/// type.
 #[inline]
 #[must_use]
 pub fn real_to_whole(
@@ -169,15 +169,15 @@ pub fn real_to_whole(
     }
 }
 
-/// `cvt.rzi.s32.f32`, which kernels use most: the same as [`real_to_whole`], without branches.
+/// `cvt.rzi.s32.f32`, the most frequent conversion: the same as [`real_to_whole`], without branches.
 #[inline]
 #[must_use]
 pub fn f32_to_s32_toward_zero(a: u32) -> u32 {
-    // Rust's own conversion limits to the range and makes NaN zero.
+    // Rust's conversion saturates and converts NaN to zero.
     f32::from_bits(a) as i32 as u32
 }
 
-/// A whole number near a floating-point number, in the same format (`cvt.rni.f32.f32`).
+/// Rounds a floating-point number to an integer in the same format (`cvt.rni.f32.f32`).
 pub(super) fn round_to_whole(number: Exact, rounding: WholeRounding) -> Exact {
     if number.exponent >= 0 {
         return number;
@@ -187,8 +187,8 @@ pub(super) fn round_to_whole(number: Exact, rounding: WholeRounding) -> Exact {
     Exact { exponent: 0, significand: magnitude, ..number }
 }
 
-/// Two s32, limited to 8 or 16 bits, put below the low bits of `c`; `a` is the upper one. Types of 16 bits
-/// fill the word, and `c` does not count. PTX ISA 9.7.9.22 "cvt.pack".
+/// Two s32, saturated to 8 or 16 bits, below the low bits of `c`; `a` is the upper element. Types of 16 bits fill the
+/// word, and `c` is ignored. PTX ISA 9.7.9.22 "cvt.pack".
 #[inline]
 #[must_use]
 pub fn pack_integers(a: u32, b: u32, c: u32, to: WholeType) -> u32 {

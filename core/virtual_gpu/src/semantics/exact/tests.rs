@@ -1,4 +1,4 @@
-//! Rounding and arithmetic against APFloat, and the edges of formats.
+//! Rounding and arithmetic against APFloat, and the limits of formats.
 
 use std::cmp::Ordering;
 

@@ -1,10 +1,10 @@
-//! Signs and classes of f32 and f64.
+//! Sign and class operations of f32 and f64.
 
 use super::super::Subnormals;
 use super::double::{self, QUIET};
 use super::{CANONICAL_NAN_F32, flush_f32};
 
-/// What `testp` asks.
+/// The property that `testp` tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FloatProperty {
     /// Neither infinity nor NaN (`.finite`).

@@ -1,11 +1,11 @@
-//! f64: sums, products, quotients, roots.
+//! f64: addition, multiplication, division, square root.
 
 use super::super::Rounding;
 use super::super::exact::{Beyond, Exact, Format, Value};
 
 pub(super) const QUIET: u64 = 0x0008_0000_0000_0000;
 const SIGN: u64 = 1 << 63;
-/// What an invalid operation gives on an H200 and on x86; the ISA does not say.
+/// The NaN of an invalid operation on an H200 and on x86; the ISA does not specify it.
 const INVALID: u64 = 0xfff8_0000_0000_0000;
 
 /// `a + b`. PTX ISA 9.7.3.3 "add".
@@ -23,7 +23,7 @@ pub fn add_f64(a: u64, b: u64, rounding: Rounding) -> u64 {
 #[inline]
 #[must_use]
 pub fn subtract_f64(a: u64, b: u64, rounding: Rounding) -> u64 {
-    // NaN keeps its sign: it is passed on, not subtracted.
+    // NaN keeps its sign: it is propagated, not subtracted.
     let negated = if is_nan(b) { b } else { b ^ SIGN };
     add_f64(a, negated, rounding)
 }
@@ -38,8 +38,8 @@ pub fn multiply_f64(a: u64, b: u64, rounding: Rounding) -> u64 {
     exactly([a, b, 0], |[a, b, _]| a.multiply(b), rounding)
 }
 
-/// `a * b + c`, rounded once; of several NaN, `b` goes before `c` and `c` before `a`. PTX ISA 9.7.3.6 "fma" and 9.7.3.7
-/// "mad".
+/// `a * b + c`, rounded once; of several NaN, `b` precedes `c` and `c` precedes `a`. PTX ISA 9.7.3.6 "fma" and
+/// 9.7.3.7 "mad".
 #[inline]
 #[must_use]
 pub fn multiply_add_f64(a: u64, b: u64, c: u64, rounding: Rounding) -> u64 {
@@ -50,7 +50,7 @@ pub fn multiply_add_f64(a: u64, b: u64, c: u64, rounding: Rounding) -> u64 {
         }
     }
     if !(is_finite(a) && is_finite(b) && is_finite(c)) {
-        // A product of numbers that overflows must not meet the infinity of c with a sign of its own.
+        // The product of finite numbers may overflow; its sign must not meet an infinite c.
         let product =
             if is_finite(a) && is_finite(b) { 0.0 } else { f64::from_bits(a) * f64::from_bits(b) };
         return finish(product + f64::from_bits(c), [a, c, b]);
@@ -58,7 +58,7 @@ pub fn multiply_add_f64(a: u64, b: u64, c: u64, rounding: Rounding) -> u64 {
     exactly([a, b, c], |[a, b, c]| a.multiply(b).add(c, rounding), rounding)
 }
 
-/// `a / b`, as IEEE 754 has it. PTX ISA 9.7.3.8 "div".
+/// `a / b`, as in IEEE 754. PTX ISA 9.7.3.8 "div".
 #[inline]
 #[must_use]
 pub fn divide_f64(a: u64, b: u64, rounding: Rounding) -> u64 {
@@ -69,7 +69,7 @@ pub fn divide_f64(a: u64, b: u64, rounding: Rounding) -> u64 {
     exactly([a, b, 0], |[a, b, _]| a.divide(b), rounding)
 }
 
-/// `1 / a`, as IEEE 754 has it. PTX ISA 9.7.3.13 "rcp".
+/// `1 / a`, as in IEEE 754. PTX ISA 9.7.3.13 "rcp".
 #[inline]
 #[must_use]
 pub fn reciprocal_f64(a: u64, rounding: Rounding) -> u64 {
@@ -87,13 +87,13 @@ pub fn square_root_f64(a: u64, rounding: Rounding) -> u64 {
     exactly([a, 0, 0], |[a, _, _]| a.square_root(), rounding)
 }
 
-/// `a * b + c` by error-free transformations, where no intermediate value can overflow or lose bits.
+/// `a * b + c` by error-free transformations, if no intermediate value can overflow or lose bits.
 ///
-/// Dekker's product, and the sum of Boldo and Melquiond through a term rounded to odd.
+/// Dekker's product, and the sum of Boldo and Melquiond with a term rounded to odd.
 #[inline]
 fn multiply_add_in_range(a: f64, b: f64, c: f64) -> Option<f64> {
     let exponent = |x: f64| ((x.to_bits() >> 52) & 0x7ff) as i32 - 1023;
-    // Exponents within ±300 leave every term, down to the last bit of the product, far inside the range.
+    // Exponents within ±300 keep every term, down to the last bit of the product, in the range.
     let small = |x: f64| exponent(x).abs() <= 300;
     if !(small(a) && small(b) && small(c)) {
         return None;
@@ -132,14 +132,14 @@ fn exactly(
 ) -> u64 {
     let numbers = operands.map(|bits| match Format::F64.decode(bits) {
         Value::Finite(number) => number,
-        // Callers have sorted these out.
+        // Callers handle these operands.
         Value::Infinity { negative } => Exact::zero(negative),
         Value::Nan => Exact::zero(false),
     });
     Format::F64.round(operation(numbers), rounding, Beyond::Infinity)
 }
 
-/// Which NaN a result is, if it is one: the last operand that is NaN, made quiet.
+/// The NaN of a result: the last operand that is NaN, made quiet.
 #[inline]
 pub(super) fn finish<const N: usize>(result: f64, operands: [u64; N]) -> u64 {
     if !result.is_nan() {

@@ -3,18 +3,17 @@
 use super::super::{Extreme, NanRule, SignRule, Subnormals};
 use super::{CANONICAL_NAN_F32, double, flush_f32};
 
-/// How minimum and maximum choose.
+/// The modes of minimum and maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// Smaller or larger.
+    /// Minimum or maximum.
     pub extreme: Extreme,
-    /// About NaN.
+    /// Treatment of NaN.
     pub nan: NanRule,
-    /// About signs.
     pub sign: SignRule,
 }
 
-/// A bit pattern of `bits` bits as an integer in the order of the numbers, with -0 below +0.
+/// A bit pattern of `bits` bits as an integer with the order of the numbers; -0 is below +0.
 #[inline]
 #[must_use]
 pub(in super::super) fn ordered_key(pattern: u64, bits: u32) -> i64 {
@@ -22,7 +21,7 @@ pub(in super::super) fn ordered_key(pattern: u64, bits: u32) -> i64 {
     extended ^ (((extended >> 63) as u64) >> 1) as i64
 }
 
-/// The smaller or larger of two f32; -0 is below +0.
+/// The minimum or maximum of two f32; -0 is below +0.
 #[inline]
 #[must_use]
 pub fn extreme_f32(a: u32, b: u32, choice: Choice, subnormals: Subnormals) -> u32 {
@@ -54,7 +53,7 @@ pub fn extreme_f32(a: u32, b: u32, choice: Choice, subnormals: Subnormals) -> u3
     if lost { CANONICAL_NAN_F32 } else { winner | sign }
 }
 
-/// The smallest or largest of three f32 (sm_100 and later).
+/// The minimum or maximum of three f32 (sm_100 and later).
 #[inline]
 #[must_use]
 pub fn extreme_f32_of_three(operands: [u32; 3], choice: Choice, subnormals: Subnormals) -> u32 {
@@ -62,7 +61,7 @@ pub fn extreme_f32_of_three(operands: [u32; 3], choice: Choice, subnormals: Subn
     extreme_f32(extreme_f32(a, b, choice, subnormals), c, choice, subnormals)
 }
 
-/// The smaller or larger of two f64; -0 is below +0, and of two NaN the second is passed on.
+/// The minimum or maximum of two f64; -0 is below +0, and of two NaN the second is returned.
 #[inline]
 #[must_use]
 pub fn extreme_f64(a: u64, b: u64, extreme: Extreme) -> u64 {

@@ -1,7 +1,8 @@
 //! f32 and f64 arithmetic with exact rounding, on bit patterns. PTX ISA 9.7.3 "Floating Point Instructions".
 //!
-//! f32 results that are NaN are the canonical 0x7fffffff (9.7.3). f64 results are the last operand
-//! that is NaN (of a quotient the first) with its quiet bit set; the ISA does not say so, an H200 does it.
+//! An f32 result that is NaN is the canonical NaN 0x7fffffff (9.7.3). An f64 result that is NaN is the last operand
+//! that is NaN (the first one for a division), with its quiet bit set; the ISA does not specify this, an H200 does
+//! it.
 
 mod class;
 mod double;

@@ -1,8 +1,9 @@
-//! f32: sums, products, quotients, roots.
+//! f32: addition, multiplication, division, square root.
 //!
-//! The product of two f32 is exact in f64, and a sum can be held there rounded to odd (Boldo and Melquiond,
-//! "Emulation of FMA and correctly rounded sums", IEEE Transactions on Computers 57, 2008), from which one
-//! more rounding to f32 is right in every direction. No hardware FMA is needed, and all of it vectorises.
+//! The product of two f32 is exact in f64, and a sum can be represented there rounded to odd (Boldo and Melquiond,
+//! "Emulation of FMA and correctly rounded sums", IEEE Transactions on Computers 57, 2008). One more rounding to
+//! f32 then gives the correctly rounded result in every rounding mode. No hardware FMA is needed, and the code
+//! vectorises.
 
 use super::super::exact::{Beyond, Exact, Format, Value};
 use super::super::{Clamp, Rounding, Subnormals};
@@ -20,7 +21,7 @@ pub struct SingleMode {
 }
 
 impl SingleMode {
-    /// Nearest even, subnormals kept, no clamp: what an opcode without modifiers means.
+    /// Round to nearest even, with subnormals, without clamping: the default of an opcode without modifiers.
     pub const DEFAULT: Self =
         Self { rounding: Rounding::NearestEven, subnormals: Subnormals::Keep, clamp: Clamp::None };
 }
@@ -28,7 +29,7 @@ impl SingleMode {
 const SIGN: u32 = 0x8000_0000;
 const INFINITY: u32 = 0x7f80_0000;
 
-/// Smallest normal f32, in f64.
+/// The smallest normal f32, in f64.
 const SMALLEST_NORMAL: f64 = f32::MIN_POSITIVE as f64;
 
 /// `a + b`. PTX ISA 9.7.3.3 "add".
@@ -77,8 +78,8 @@ pub fn multiply_add_f32(a: u32, b: u32, c: u32, mode: SingleMode) -> u32 {
     directed(odd_sum(product, c), product.is_sign_negative() | c.is_sign_negative(), mode)
 }
 
-/// `a * b + c`, rounded once to nearest even, by the processor: quick where it has an instruction for it. The result is
-/// that of [`multiply_add_f32`] in the default mode.
+/// `a * b + c`, rounded once to nearest even, by the processor: fast if it has an instruction for it. The result
+/// equals that of [`multiply_add_f32`] in the default mode.
 #[inline(always)]
 #[must_use]
 pub fn fused_multiply_add_f32(a: u32, b: u32, c: u32) -> u32 {
@@ -86,7 +87,7 @@ pub fn fused_multiply_add_f32(a: u32, b: u32, c: u32) -> u32 {
     if fused.is_nan() { CANONICAL_NAN_F32 } else { fused.to_bits() }
 }
 
-/// `a / b`, as IEEE 754 has it. PTX ISA 9.7.3.8 "div".
+/// `a / b`, as in IEEE 754. PTX ISA 9.7.3.8 "div".
 #[inline]
 #[must_use]
 pub fn divide_f32(a: u32, b: u32, mode: SingleMode) -> u32 {
@@ -105,12 +106,12 @@ pub fn divide_f32(a: u32, b: u32, mode: SingleMode) -> u32 {
         (Value::Finite(x), Value::Finite(y)) if y.significand != 0 => {
             finish(rounded(x.divide(y), mode), mode)
         }
-        // Infinity, zero and NaN come out exact.
+        // Infinity, zero and NaN are exact.
         (_, _) => finish(nearest.to_bits(), mode),
     }
 }
 
-/// `1 / a`, as IEEE 754 has it. PTX ISA 9.7.3.13 "rcp".
+/// `1 / a`, as in IEEE 754. PTX ISA 9.7.3.13 "rcp".
 #[inline]
 #[must_use]
 pub fn reciprocal_f32(a: u32, mode: SingleMode) -> u32 {
@@ -135,7 +136,7 @@ pub fn square_root_f32(a: u32, mode: SingleMode) -> u32 {
     }
 }
 
-/// Zero of the same sign in place of a subnormal number.
+/// Flushes a subnormal number to zero of the same sign.
 #[inline]
 #[must_use]
 pub(in super::super) fn flush_f32(bits: u32) -> u32 {
@@ -144,7 +145,7 @@ pub(in super::super) fn flush_f32(bits: u32) -> u32 {
 
 /// `a + b` in f64, rounded to odd: an inexact sum has its lowest bit set.
 ///
-/// For sums that neither overflow nor underflow, as those of f32 and of their products.
+/// For sums without overflow and underflow, such as sums of f32 and of their products.
 #[inline]
 #[must_use]
 pub(in super::super) fn odd_sum(a: f64, b: f64) -> f64 {
@@ -152,26 +153,26 @@ pub(in super::super) fn odd_sum(a: f64, b: f64) -> f64 {
     let from_b = sum - a;
     let error = (a - (sum - from_b)) + (b - from_b);
     let bits = sum.to_bits();
-    // Not `error != 0.0`: with infinities it is NaN, and nothing must change.
+    // Not `error != 0.0`: it is NaN for infinities, which must not change.
     let inexact = u64::from((error > 0.0) | (error < 0.0));
     let apart = (error.to_bits() ^ bits) >> 63;
     let step = inexact & !bits & 1;
     f64::from_bits(bits.wrapping_add(step).wrapping_sub(2 * (step & apart)))
 }
 
-/// The f32 nearest to a value in the direction of the mode; the value must be exact or rounded to odd.
+/// Rounds a value, which must be exact or rounded to odd, to f32.
 ///
 /// `negative_zero` is the sign of an exact zero when rounding down, where opposite signs give -0.
 #[inline]
 fn directed(value: f64, negative_zero: bool, mode: SingleMode) -> u32 {
-    // The H200 flushes what is below the normal range before it rounds.
+    // An H200 flushes results below the normal range before rounding.
     if mode.subnormals == Subnormals::Flush && value.abs() < SMALLEST_NORMAL && value != 0.0 {
         return finish(((value.to_bits() >> 32) as u32) & SIGN, mode);
     }
     let nearest = value as f32;
     let bits = nearest.to_bits();
     let back = f64::from(nearest);
-    // One unit towards negative infinity, or positive: up in the encoding if that is away from zero.
+    // One unit towards negative or positive infinity: up in the encoding if that is away from zero.
     let below = if bits & SIGN == 0 { bits.wrapping_sub(1) } else { bits.wrapping_add(1) };
     let above = if bits & SIGN == 0 { bits.wrapping_add(1) } else { bits.wrapping_sub(1) };
     let result = match mode.rounding {

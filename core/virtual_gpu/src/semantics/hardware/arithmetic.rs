@@ -116,7 +116,7 @@ fn whole<T: Integer>(s: &Spelling<'_>, [a, b, c, _]: [T; 4]) -> Option<T> {
     })
 }
 
-/// What only 32-bit integers have.
+/// Operations of 32-bit integers only.
 fn words_only(s: &Spelling<'_>, [a, b, c, _]: [u32; 4]) -> Option<u64> {
     let part = if s.has("hi") { Part::High } else { Part::Low };
     let signedness = |word: &str| {

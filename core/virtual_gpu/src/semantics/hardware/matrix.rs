@@ -7,7 +7,7 @@ use crate::semantics::matrix::{
 };
 use crate::semantics::{Overflow, Rounding};
 
-/// Lines of: matrix, m, n, k, bits of an element, elements of a lane, digest of all places.
+/// Lines of: matrix, m, n, k, bits of an element, elements of a lane, digest of all positions.
 const LAYOUTS: &str = include_str!("h200.layouts");
 
 /// For each product: lengths, name, then for each lane of each warp the registers of A, B, C and D.
@@ -47,7 +47,7 @@ fn products_are_bitwise_those_of_an_h200() {
             let expected = gather(&d, result_layout(name), false);
             let result = product(name, [&a, &b, &c]);
             if is_quad(name) {
-                // A Hopper GPU computes this shape of Volta without tensor cores, in an order of its own.
+                // A Hopper GPU computes this shape of Volta without tensor cores, in another order.
                 let near =
                     result.iter().zip(&expected).filter(|(x, y)| x.abs_diff(**y) <= 4).count();
                 assert!(near >= 62, "{name}, warp {warp}: {near} of 64");

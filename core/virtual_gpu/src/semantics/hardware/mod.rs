@@ -1,7 +1,7 @@
-//! Results of a real GPU, replayed.
+//! Results of a GPU, compared with those of this crate.
 //!
-//! Spellings in which the GPU differs, always where the ISA says otherwise or nothing, are left out here and described
-//! where they are implemented.
+//! Instructions for which the GPU differs are left out here, always where the ISA specifies otherwise or nothing;
+//! the implementation of each describes the difference.
 
 mod arithmetic;
 mod conversion;
@@ -13,7 +13,7 @@ mod spelling;
 use recorded::{CASES, DIGESTS, digest, operand};
 use spelling::Spelling;
 
-/// The result of an instruction, if the table knows it.
+/// The result of an instruction, if it is compared.
 fn evaluate(spelling: &Spelling<'_>, x: [u64; 4]) -> Option<u64> {
     arithmetic::evaluate(spelling, x)
         .or_else(|| other::evaluate(spelling, x))

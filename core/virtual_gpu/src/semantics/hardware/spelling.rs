@@ -1,4 +1,4 @@
-//! An instruction's spelling, and what its modifiers mean.
+//! The name of an instruction, parsed into its modifiers.
 
 use crate::semantics::exact::Beyond;
 use crate::semantics::float::{Choice, SingleMode};
@@ -24,12 +24,12 @@ impl<'a> Spelling<'a> {
         self.words[1..].contains(&word)
     }
 
-    /// The last word: the type of the operands.
+    /// The last modifier: the type of the operands.
     pub(super) fn ty(&self) -> &'a str {
         self.words[self.words.len() - 1]
     }
 
-    /// The word before it.
+    /// The modifier before it.
     pub(super) fn result_ty(&self) -> &'a str {
         self.words[self.words.len().saturating_sub(2)]
     }

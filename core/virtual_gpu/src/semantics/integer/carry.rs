@@ -1,20 +1,20 @@
-//! Integers of several registers. PTX ISA 9.7.2 "Extended-Precision Integer Arithmetic Instructions".
+//! Extended-precision integers. PTX ISA 9.7.2 "Extended-Precision Integer Arithmetic Instructions".
 //!
-//! Signed and unsigned forms give the same bits; the carry is that of the unsigned sum. Differences
-//! take and give a borrow here; the carry flag holds its complement, which is the machine's affair.
+//! Signed and unsigned forms give the same bits; the carry is that of the unsigned sum. Subtractions take and
+//! return a borrow; the carry flag holds its complement, which the machine converts.
 
 use super::Part;
 
 /// A result and the carry flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Carried<T> {
-    /// The bits that fit.
+    /// The low bits of the result.
     pub value: T,
-    /// Whether one more was needed; a borrow for differences.
+    /// The carry-out; for differences the borrow-out.
     pub carry: bool,
 }
 
-/// The widths that carry.
+/// The integer types with carry.
 pub trait Limb: Copy {
     /// `a + b + carry`.
     #[must_use]
@@ -27,14 +27,14 @@ pub trait Limb: Copy {
     fn product(self, other: Self, part: ProductPart) -> Self;
 }
 
-/// Which half of which product `mad.cc` and `madc` add.
+/// The half of a product in `mad.cc` and `madc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ProductPart {
-    /// The lower one, which has no sign.
+    /// The lower half, the same for both signs.
     Low,
-    /// The upper one of unsigned numbers.
+    /// The upper half of an unsigned product.
     HighUnsigned,
-    /// The upper one of signed numbers.
+    /// The upper half of a signed product.
     HighSigned,
 }
 

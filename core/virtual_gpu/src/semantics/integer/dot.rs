@@ -1,15 +1,15 @@
 //! Dot products of packed bytes. PTX ISA 9.7.1.23 "dp4a" and 9.7.1.24 "dp2a".
 
-/// How packed numbers are extended.
+/// The extension of packed numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Signedness {
-    /// With zeros (`.u32`).
+    /// Zero extension (`.u32`).
     Unsigned,
-    /// With the sign (`.s32`).
+    /// Sign extension (`.s32`).
     Signed,
 }
 
-/// Which two bytes of `b` `dp2a` takes.
+/// The two bytes of `b` that `dp2a` multiplies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DotPart {
     /// Bytes 0 and 1 (`.lo`).

@@ -2,12 +2,10 @@
 
 use super::super::{Extreme, Negative};
 
-/// What the two are.
+/// The type of the elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PackedType {
-    /// `.u16x2`
     U16x2,
-    /// `.s16x2`
     S16x2,
 }
 
@@ -19,7 +17,7 @@ pub fn add_packed(a: u32, b: u32) -> u32 {
     low | (a & 0xffff_0000).wrapping_add(b & 0xffff_0000)
 }
 
-/// Two minima or maxima; `.relu` takes `.s16x2`.
+/// Two minima or maxima; `.relu` applies to `.s16x2`.
 #[inline]
 #[must_use]
 pub fn extreme_packed(a: u32, b: u32, ty: PackedType, extreme: Extreme, negative: Negative) -> u32 {

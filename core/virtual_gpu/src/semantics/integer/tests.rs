@@ -1,4 +1,4 @@
-//! Integer arithmetic against wider integers.
+//! Integer arithmetic against wider integers of the host.
 
 use proptest::prelude::*;
 

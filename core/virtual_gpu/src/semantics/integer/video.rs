@@ -1,7 +1,7 @@
 //! Video instructions: arithmetic on bytes and halves of words. PTX ISA, sections "Scalar Video Instructions" and
 //! "SIMD Video Instructions".
 //!
-//! Results are exact in 128 bits until they are limited or cut.
+//! Results are exact in 128 bits until they are saturated or truncated.
 
 use super::super::Overflow;
 use super::super::bits::Excess;
@@ -19,7 +19,7 @@ pub enum Part {
     Half(u8),
 }
 
-/// What is computed of two extended values.
+/// A function of two extended values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VideoFunction {
     /// `a + b`.
@@ -30,37 +30,33 @@ pub enum VideoFunction {
     Average,
     /// `|a - b|`.
     AbsoluteDifference,
-    /// The smaller one.
     Minimum,
-    /// The larger one.
     Maximum,
     /// `a << b`. Scalar only.
     ShiftLeft(Excess),
     /// `a >> b`, by the sign of `a`. Scalar only.
     ShiftRight(Excess),
-    /// One where the comparison holds, else zero.
+    /// One if the comparison is true, else zero.
     Compare(Order),
 }
 
-/// What a scalar instruction does with its third source.
+/// The operation with the third source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Secondary {
-    /// It has none.
     None,
-    /// Adds it.
+    /// Addition.
     Add,
-    /// The smaller of both.
+    /// The minimum of both.
     Minimum,
-    /// The larger of both.
+    /// The maximum of both.
     Maximum,
-    /// Replaces a part of it.
+    /// The result replaces a part of the third source.
     Merge(Part),
 }
 
 /// `vadd`, `vsub`, `vabsdiff`, `vmin`, `vmax`, `vshl`, `vshr`, `vset`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ScalarVideo {
-    /// What is computed.
     pub function: VideoFunction,
     /// The type of the result and of the third source.
     pub result: Signedness,
@@ -68,13 +64,13 @@ pub struct ScalarVideo {
     pub sources: [Signedness; 2],
     /// The parts of the first two sources.
     pub parts: [Part; 2],
-    /// Whether the result is limited to the range of its type and part (`.sat`).
+    /// Whether the result saturates to its type and part (`.sat`).
     pub overflow: Overflow,
-    /// What the third source is for.
+    /// The operation with the third source.
     pub secondary: Secondary,
 }
 
-/// Which term of `a * b + c` is negated, or whether one is added.
+/// The sign of the terms of `a * b + c`, or the addition of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ProductSign {
     /// `a * b + c`.
@@ -94,24 +90,24 @@ pub struct VideoProduct {
     pub sources: [Signedness; 2],
     /// The parts of the factors.
     pub parts: [Part; 2],
-    /// What is negated.
+    /// The sign of the terms.
     pub sign: ProductSign,
-    /// By how many bits the sum is shifted right: 0, 7 or 15.
+    /// The right shift of the sum: 0, 7 or 15.
     pub shift: u8,
-    /// Whether the result is limited to 32 bits (`.sat`).
+    /// Whether the result saturates to 32 bits (`.sat`).
     pub overflow: Overflow,
 }
 
-/// What becomes of the results of all elements.
+/// How the results of the elements are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Join {
-    /// They stand side by side, each cut to its element.
+    /// Packed, each truncated to its element.
     Elements,
-    /// They are added, uncut, to the third source (`.add`).
+    /// Added, without truncation, to the third source (`.add`).
     Sum,
 }
 
-/// How many elements a SIMD instruction has.
+/// The number of elements of a SIMD instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Elements {
     /// Two halves.
@@ -123,21 +119,21 @@ pub enum Elements {
 /// `vadd2`, `vsub2`, `vavrg2`, `vabsdiff2`, `vmin2`, `vmax2`, `vset2`, and the same with `4`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PackedVideo {
-    /// What is computed of each pair.
+    /// The function of each pair.
     pub function: VideoFunction,
-    /// How many pairs there are.
+    /// The number of pairs.
     pub elements: Elements,
-    /// The type by which `.sat` limits each result.
+    /// The type of the results for `.sat`.
     pub result: Signedness,
-    /// How elements are extended.
+    /// The extension of elements.
     pub sources: [Signedness; 2],
-    /// For each source and result, four bits with the number of its element in the pair `{b, a}`; the lowest first.
+    /// For each source and result, four bits with the index of its element in the pair `{b, a}`; the lowest first.
     pub selected: [u16; 2],
-    /// One bit for each result that is used; elements of the third source stand for the others.
+    /// One bit for each result that is written; the others are elements of the third source.
     pub mask: u8,
-    /// Whether each result is limited to the range of its element (`.sat`).
+    /// Whether each result saturates to its element (`.sat`).
     pub overflow: Overflow,
-    /// What becomes of the results.
+    /// How the results are combined.
     pub join: Join,
 }
 
@@ -170,7 +166,7 @@ impl Part {
 }
 
 impl Elements {
-    /// How many there are.
+    /// The number of elements.
     #[must_use]
     pub const fn count(self) -> u32 {
         match self {
@@ -194,7 +190,7 @@ fn extended(value: u64, bits: u32, ty: Signedness) -> i128 {
     }
 }
 
-/// The nearest value of so many bits.
+/// The value saturated to this number of bits.
 #[inline]
 fn limited(value: i128, bits: u32, ty: Signedness) -> i128 {
     match ty {
@@ -205,7 +201,7 @@ fn limited(value: i128, bits: u32, ty: Signedness) -> i128 {
 
 #[inline]
 fn apply(function: VideoFunction, a: i128, b: i128) -> i128 {
-    // A shift is unsigned, and beyond the width of a word it is the width or wraps.
+    // A shift amount is unsigned; beyond the width of a word it is clamped or wraps.
     let amount = |excess| match excess {
         Excess::Clamp => b.clamp(0, 32) as u32,
         Excess::Wrap => (b & 31) as u32,
@@ -224,9 +220,10 @@ fn apply(function: VideoFunction, a: i128, b: i128) -> i128 {
     }
 }
 
-/// A scalar instruction. PTX ISA, "Scalar Video Instructions": extract, compute, `optSaturate`, then `optSecondaryOp` or
-/// `optMerge`, all of them on exact values. `c` counts only where there is a secondary operation. An NVIDIA H100 (driver
-/// 580.159) differs from the clause in two cases: it merges nothing into `.h1`, and `vsub` below zero is not the minimum.
+/// A scalar instruction. PTX ISA, "Scalar Video Instructions": extract, compute, `optSaturate`, then `optSecondaryOp`
+/// or `optMerge`, all of them on exact values. `c` is used only by a secondary operation. An NVIDIA H100 (driver
+/// 580.159) differs from the clause in two cases: it does not merge into `.h1`, and `vsub` below zero is not the
+/// minimum.
 #[inline]
 #[must_use]
 pub fn scalar_video(a: u32, b: u32, c: u32, what: ScalarVideo) -> u32 {
@@ -251,9 +248,10 @@ pub fn scalar_video(a: u32, b: u32, c: u32, what: ScalarVideo) -> u32 {
     }
 }
 
-/// `a * b + c`, shifted and limited. PTX ISA, "Scalar Video Instructions: vmad": the final result is signed if a factor
-/// is or anything is negated, and `c` is extended by that sign. A negation is a complement and one more. Here the sum is
-/// exact, as the clause writes it; an NVIDIA H100 (driver 580.159) keeps 32 bits of it before shift and limit.
+/// `a * b + c`, shifted and saturated. PTX ISA, "Scalar Video Instructions: vmad": the final result is signed if a
+/// factor is signed or a term is negated, and `c` is extended by that sign. A negation is the complement plus one.
+/// Here the sum is exact, as in the clause; an NVIDIA H100 (driver 580.159) keeps 32 bits of it before shift and
+/// saturation.
 #[inline]
 #[must_use]
 pub fn video_product(a: u32, b: u32, c: u32, what: VideoProduct) -> u32 {
@@ -277,8 +275,8 @@ pub fn video_product(a: u32, b: u32, c: u32, what: VideoProduct) -> u32 {
     }
 }
 
-/// A SIMD instruction. PTX ISA, "SIMD Video Instructions": elements of both sources are selected from `{b, a}`, and each
-/// result goes to its element, or into the sum with `c`.
+/// A SIMD instruction. PTX ISA, "SIMD Video Instructions": elements of both sources are selected from `{b, a}`, and
+/// each result is written to its element, or added to `c`.
 #[inline]
 #[must_use]
 pub fn packed_video(a: u32, b: u32, c: u32, what: PackedVideo) -> u32 {
@@ -286,7 +284,7 @@ pub fn packed_video(a: u32, b: u32, c: u32, what: PackedVideo) -> u32 {
     let both = u64::from(b) << 32 | u64::from(a);
     let source = |side: usize, index: u32| {
         let element = u32::from(what.selected[side] >> (4 * index) & 7);
-        // Selections of halves end at 3, those of bytes at 7, so that no shift passes 56.
+        // Selectors of halves end at 3, those of bytes at 7, so that no shift exceeds 56.
         extended(both >> ((bits * element) & 63), bits, what.sources[side])
     };
     let result = |index| {

@@ -1,19 +1,19 @@
-//! How tensor cores add up products.
+//! Summation of the products of tensor cores.
 //!
-//! PTX leaves order and rounding open ("The accumulation order, rounding and handling of subnormal inputs are
-//! unspecified"). The exact models are those published with MMA-Sim (arXiv:2511.10909), which found them bitwise
-//! equal to hardware: the exact products of a group and c are aligned to the largest exponent, each is truncated
-//! to F fractional bits, and their sum is rounded once, to f32 towards zero or to f16 to nearest.
+//! PTX does not specify order and rounding ("The accumulation order, rounding and handling of subnormal inputs are
+//! unspecified"). The exact models are those published with MMA-Sim (arXiv:2511.10909), which were found bitwise
+//! equal to hardware: the exact products of a group and c are aligned to the largest exponent, each is truncated to
+//! F fractional bits, and their sum is rounded once, to f32 towards zero or to f16 to nearest.
 
 use super::super::half::HalfFormat;
 use super::element::{Accumulator, Multiplicand, Parts, ZERO_EXPONENT};
 
-/// How products are added up.
+/// The summation model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Accumulation {
     /// By fused multiply-adds in f32, in the order of k.
     Fma,
-    /// As the tensor cores of an architecture do it.
+    /// As the tensor cores of an architecture, bit for bit.
     Exact(Architecture),
 }
 
@@ -32,18 +32,18 @@ pub enum Architecture {
     Blackwell,
 }
 
-/// The constants of one summation.
+/// The parameters of a summation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Summation {
-    /// Fractional bits that are kept below the largest exponent.
+    /// Fraction bits that are kept below the largest exponent.
     pub(super) fraction_bits: i16,
-    /// How many products are added before the sum is rounded.
+    /// The number of products that are added before the sum is rounded.
     pub(super) group: usize,
-    /// What a sum is rounded to.
+    /// The format of the rounded sum.
     pub(super) result: SumFormat,
 }
 
-/// What a sum is rounded to.
+/// The format of a rounded sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SumFormat {
     /// f16, to nearest even.
@@ -80,15 +80,15 @@ impl Summation {
     }
 }
 
-/// Columns that are computed together: as many 16-bit exponents as a vector register of every machine has.
+/// Columns that are computed together: the number of 16-bit exponents in a vector register of every host.
 pub(super) const WIDTH: usize = 8;
 
-/// Terms of which 32 bits hold a sum.
+/// The number of terms whose sum fits 32 bits.
 const TERMS: usize = 8;
 
-/// One row of A times eight columns of B, of a whole group, on top of eight numbers.
+/// Adds one row of A times eight columns of B, of a whole group, to eight numbers.
 ///
-/// `row` is the group's elements of A; `columns[k]` the k-th elements of the eight columns.
+/// `row` is the group's elements of A; `columns[k]` are the k-th elements of the eight columns.
 #[inline]
 pub(super) fn add_group(
     row: &[Parts],
@@ -101,7 +101,7 @@ pub(super) fn add_group(
     let mut largest = carried.map(|parts| parts.exponent);
     for (a, column) in row.iter().zip(columns) {
         for (largest, exponent) in largest.iter_mut().zip(&column.exponents) {
-            // A zero's exponent stays below all others, whatever is added to it.
+            // The exponent of zero stays below all others after any addition.
             *largest = (*largest).max(a.exponent.wrapping_add(*exponent));
         }
     }
@@ -118,7 +118,7 @@ pub(super) fn add_group(
                 let exponent = a.exponent.wrapping_add(column.exponents[lane]);
                 let scale = power(exponent, largest[lane], summation.fraction_bits);
                 let term = a.significand * column.significands[lane] * scale;
-                // The conversion is what truncates.
+                // The conversion truncates.
                 partial[lane] = partial[lane].wrapping_add(term as i32);
             }
         }
@@ -132,17 +132,17 @@ pub(super) fn add_group(
     }
 }
 
-/// The k-th elements of eight columns, taken apart.
+/// The k-th elements of eight columns, decomposed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Columns {
     pub(super) significands: [f32; WIDTH],
     pub(super) exponents: [i16; WIDTH],
 }
 
-/// `2^(exponent - largest + bits)`, or zero where that is too small to count.
+/// `2^(exponent - largest + bits)`, or zero if that is negligible.
 #[inline]
 fn power(exponent: i16, largest: i16, bits: i16) -> f32 {
-    // Wrapping, though it never does: a check for every term would cost more than the sum.
+    // Wrapping arithmetic, although it never wraps: a check of every term would cost more than the sum.
     let biased = exponent.wrapping_sub(largest).wrapping_add(bits + 127).max(0);
     f32::from_bits((biased as u32) << 23)
 }
@@ -164,7 +164,7 @@ impl SumFormat {
     }
 }
 
-/// The f32 next to a value towards zero, without the low bits of its f64 form; beyond the largest, infinity.
+/// The f32 next to a value towards zero, without the low bits of its f64 form; infinity beyond the largest f32.
 #[inline]
 fn truncated(value: f64, cut: u32) -> f32 {
     let shorter = f64::from_bits(value.to_bits() >> cut << cut);

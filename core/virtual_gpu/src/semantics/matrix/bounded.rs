@@ -1,8 +1,8 @@
-//! The exact sum of `accumulate`, faster, for elements whose exponents are bounded: their significands are prepared
-//! once for all outputs, and products are whole numbers that a shift aligns and truncates.
+//! A faster form of the exact sum of `accumulate`, for elements whose exponents are bounded: significands are
+//! prepared once for all outputs, and products are integers that a shift aligns and truncates.
 //!
-//! Halves and eight-bit elements always are bounded; the others as a rule. Whatever is not is left to `accumulate`,
-//! which is also the oracle of the tests.
+//! Halves and eight-bit elements are always bounded; the other types usually are. Elements that are not bounded are
+//! left to `accumulate`, which is also the oracle of the tests.
 
 use multiversion::multiversion;
 
@@ -10,29 +10,29 @@ use super::accumulate::{SumFormat, Summation, WIDTH};
 use super::element::{Accumulator, Multiplicand, ZERO_EXPONENT};
 use super::layout::Shape;
 
-/// Exponents of elements of A and B that are not zero, so that no sum is too large or too small for f32.
+/// The exponents of non-zero elements of A and B for which no sum overflows or underflows f32.
 const ELEMENTS: std::ops::RangeInclusive<i32> = -38..=60;
-/// Exponents of C. A sum is a multiple of 2^-102, and so is what is carried from group to group.
+/// The exponents of C. A sum is a multiple of 2^-102, and so is the carry from group to group.
 const SUMMANDS: std::ops::RangeInclusive<i32> = -76..=127;
-/// Below this nothing but zeros is added.
+/// The smallest exponent; only zeros are below.
 const SMALLEST: i32 = -102;
-/// Terms of which 32 bits hold a sum: each is below `2^(FRACTION + 2)`.
+/// The number of terms whose sum fits 32 bits: each is below `2^(FRACTION + 2)`.
 const TERMS: usize = 8;
-/// Fractional bits that any summation keeps.
+/// The largest number of fraction bits of a summation.
 const FRACTION: u32 = 25;
-/// Fractional bits of an f32.
+/// Fraction bits of an f32.
 const SINGLE: u32 = 23;
-/// More elements of A, of B or of C no product has.
+/// The largest number of elements of A, B or C.
 const MOST: usize = 512;
 
-/// How the bits of a type are divided.
+/// The bit layout of a type.
 #[derive(Clone, Copy)]
 struct Layout {
     fraction: u32,
     exponent: u32,
-    /// Bits below the fraction that do not count.
+    /// Bits below the fraction that are ignored.
     dropped: u32,
-    /// Whether the largest exponent stands for no finite number.
+    /// Whether the largest exponent encodes no finite number.
     has_infinity: bool,
 }
 
@@ -47,7 +47,7 @@ const fn layout(ty: Multiplicand) -> Layout {
     Layout { fraction, exponent, dropped, has_infinity: !matches!(ty, Multiplicand::E4m3) }
 }
 
-/// Magnitudes have fewer bits than this, so that one instruction of the host multiplies sixteen of them.
+/// Magnitudes have fewer bits than this, so that one vector instruction multiplies sixteen of them.
 const MAGNITUDE: u32 = (1 << 15) - 1;
 
 type Eight<T> = [T; WIDTH];
@@ -60,13 +60,14 @@ struct Column {
     exponents: Eight<i32>,
 }
 
-/// Eight values from that one on.
+/// Eight consecutive values.
 #[inline(always)]
 fn eight<T: Copy + Default>(values: &[T; MOST], start: usize) -> Eight<T> {
     values[start..].first_chunk().copied().unwrap_or_default()
 }
 
-/// Numbers taken apart: `magnitude * 2^(exponent - …)`, with the sign as a mask. A zero's exponent is below all others.
+/// Decomposed numbers: `magnitude * 2^(exponent - …)`, with the sign as a mask. The exponent of zero is below all
+/// others.
 struct Numbers {
     magnitudes: [u32; MOST],
     signs: [u32; MOST],
@@ -78,7 +79,7 @@ impl Numbers {
         Self { magnitudes: [0; MOST], signs: [0; MOST], exponents: [0; MOST] }
     }
 
-    /// Takes elements apart and moves their significands; whether all are finite and bounded.
+    /// Decomposes elements and shifts their significands; returns whether all are finite and bounded.
     #[inline(always)]
     fn take(&mut self, ty: Multiplicand, bits: &[u32], shift: u32) -> bool {
         match ty {
@@ -90,7 +91,7 @@ impl Numbers {
         }
     }
 
-    /// The same of one type, whose layout the compiler knows: it makes vectors of the loop.
+    /// Decomposes elements of one type, whose layout is a constant for the compiler: the loop vectorises.
     #[inline(always)]
     fn take_as(&mut self, layout: Layout, bits: &[u32], shift: u32) -> bool {
         let Layout { fraction, exponent, dropped, has_infinity } = layout;
@@ -103,7 +104,7 @@ impl Numbers {
             let field = bits >> fraction & whole;
             let below = bits & ((1 << fraction) - 1);
             let significand = below | u32::from(field != 0) << fraction;
-            // The hardware sees the smallest normal exponent in a subnormal number.
+            // A subnormal number has the smallest normal exponent in the hardware.
             let exponent = field.max(1) as i32 - bias;
             let is_zero = significand == 0;
             special |= u32::from(field == whole) & u32::from(has_infinity | (below == 7));
@@ -117,7 +118,7 @@ impl Numbers {
     }
 }
 
-/// `sums` holds C and receives D, as bit patterns; false if nothing was done, because a number is out of bounds.
+/// `sums` holds C and receives D, as bit patterns; returns false and changes nothing if a number is out of bounds.
 pub(super) fn multiply(
     shape: Shape,
     (a_type, b_type): (Multiplicand, Multiplicand),
@@ -171,7 +172,7 @@ fn within(numbers: &[f32], smallest: i32) -> bool {
     least >= *SUMMANDS.start() && most <= *SUMMANDS.end()
 }
 
-/// The exponent that hardware sees: of a subnormal number that of the smallest normal one.
+/// The exponent in the hardware; that of a subnormal number is the smallest normal one.
 #[inline(always)]
 fn exponent(value: f32, smallest: i32) -> i32 {
     let bits = value.to_bits();
@@ -179,7 +180,7 @@ fn exponent(value: f32, smallest: i32) -> i32 {
     if bits << 1 == 0 { i32::from(ZERO_EXPONENT) } else { exponent }
 }
 
-/// All rows of A times B, whose columns come in blocks of eight.
+/// All rows of A times B, whose columns are in blocks of eight.
 #[multiversion(targets("x86_64+avx+avx2+bmi1+bmi2+fma+lzcnt+popcnt"))]
 fn add_all(
     shape: Shape,
@@ -190,7 +191,7 @@ fn add_all(
 ) -> bool {
     let Shape { n, k, .. } = shape;
     let mut rows = Numbers::new();
-    // Products have the fraction of a sum. Each side takes half of what that needs, so that both stay below 15 bits.
+    // Products have the fraction of a sum. Each factor is shifted by half of that, so that both stay below 15 bits.
     let shift = summation.fraction_bits as u32 - layout(a_type).fraction - layout(b_type).fraction;
     if !rows.take(a_type, a, shift.div_ceil(2)) {
         return false;
@@ -217,7 +218,7 @@ fn add_all(
         for (block, eight) in sums.chunks_exact_mut(WIDTH).enumerate() {
             let Some(eight) = eight.first_chunk_mut() else { return false };
             let mut smallest = first;
-            // A range in steps would divide.
+            // A range with a step would divide.
             let mut start = 0;
             while start < k {
                 let length = summation.group.min(k - start);
@@ -238,7 +239,7 @@ fn add_all(
     true
 }
 
-/// The products of one group: a part of a row, and that of eight columns.
+/// The products of one group: a part of a row and of eight columns.
 struct Terms<'n> {
     magnitudes: &'n [u32],
     signs: &'n [u32],
@@ -249,7 +250,7 @@ struct Terms<'n> {
 }
 
 impl Terms<'_> {
-    /// Adds them to eight numbers.
+    /// Adds the products to eight numbers.
     #[inline(always)]
     fn add(&self, sums: &mut Eight<f32>, smallest: i32, summation: Summation) {
         let mut largest = sums.map(|sum| exponent(sum, smallest).max(SMALLEST));
@@ -291,7 +292,7 @@ impl Terms<'_> {
         let Column { magnitudes, signs, exponents } = self.columns[self.first + index];
         for lane in 0..WIDTH {
             let below = (largest[lane] - exponent - exponents[lane]) as u32;
-            // The shift is what truncates.
+            // The shift truncates.
             let term = (magnitude * (magnitudes[lane] & MAGNITUDE)) >> below.min(31);
             let sign = sign ^ signs[lane];
             partial[lane] = partial[lane].wrapping_add((term ^ sign).wrapping_sub(sign) as i32);
@@ -299,13 +300,13 @@ impl Terms<'_> {
     }
 }
 
-/// What is carried, aligned and truncated.
+/// The carried sum, aligned and truncated.
 #[inline(always)]
 fn summand(sum: f32, largest: i32, summation: Summation) -> i32 {
     let bits = sum.to_bits();
     let field = bits >> SINGLE & 0xff;
     let significand = (bits & ((1 << SINGLE) - 1) | 1 << SINGLE) << (FRACTION - SINGLE);
-    // What has become infinite outweighs all that can be added to it.
+    // An infinite sum exceeds everything that can be added to it.
     let magnitude = match field {
         0 => 0,
         0xff => 1 << 30,
@@ -319,7 +320,7 @@ fn summand(sum: f32, largest: i32, summation: Summation) -> i32 {
 
 #[inline(always)]
 fn round(totals: [f64; WIDTH], format: SumFormat) -> [f32; WIDTH] {
-    // No sum here is so small that f32 could not hold what is left of it.
+    // No sum here is too small for f32 to represent the rest of it.
     let cut =
         |bits: u32| totals.map(|total| f64::from_bits(total.to_bits() >> bits << bits) as f32);
     match format {
@@ -329,8 +330,7 @@ fn round(totals: [f64; WIDTH], format: SumFormat) -> [f32; WIDTH] {
     }
 }
 
-/// The number of the nearest f16, halfway cases to the even one: adding a number whose last bit is the f16's last
-/// bit rounds there.
+/// The nearest f16, ties to even: adding a number whose last bit is the last bit of f16 rounds there.
 #[inline(always)]
 fn half(value: f64) -> f32 {
     let exponent = (value.to_bits() >> 52 & 0x7ff).max(1023 - 14);
@@ -340,7 +340,7 @@ fn half(value: f64) -> f32 {
     limited.copysign(value as f32)
 }
 
-/// The f16 of a number that is one.
+/// The f16 encoding of a number that is representable as f16.
 #[inline(always)]
 fn half_bits(number: f32) -> u32 {
     let scaled = number.abs() * f32::from_bits(0x0780_0000); // 2^-112

@@ -1,15 +1,15 @@
-//! The element types of tensor cores, taken apart for summation.
+//! The element types of tensor cores, decomposed for summation.
 
 use super::super::exact::{Format, Value};
 
-/// Elements of the matrices that are multiplied as floating-point numbers.
+/// Floating-point element types of A and B.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Multiplicand {
     /// Half precision.
     F16,
     /// bfloat16.
     Bf16,
-    /// An f32 whose low 13 bits do not count.
+    /// An f32 whose low 13 bits are ignored.
     Tf32,
     /// Eight bits, four of them exponent.
     E4m3,
@@ -17,7 +17,7 @@ pub enum Multiplicand {
     E5m2,
 }
 
-/// Elements of the matrix that is added to, and of the result.
+/// Floating-point element types of C and D.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Accumulator {
     /// Half precision.
@@ -36,9 +36,9 @@ pub(super) struct Parts {
 /// The exponent of zero: below every other, also after two are added.
 pub(super) const ZERO_EXPONENT: i16 = -4000;
 
-/// Whether an element is infinite or NaN is asked for whole matrices at once.
+/// Infinity and NaN are detected for whole matrices at once.
 impl Multiplicand {
-    /// The width of an element in a register.
+    /// The size of an element in a register, in bits.
     #[must_use]
     pub const fn bits(self) -> u32 {
         match self {
@@ -48,7 +48,7 @@ impl Multiplicand {
         }
     }
 
-    /// The number as an f32, which holds all of them.
+    /// The number as an f32, which represents all of them.
     #[inline]
     pub(super) fn number(self, bits: u32) -> f32 {
         match self {
@@ -70,7 +70,7 @@ impl Multiplicand {
         }
     }
 
-    /// A finite number taken apart.
+    /// Decomposes a finite number.
     #[inline]
     pub(super) fn parts(self, number: f32) -> Parts {
         parts(number, self.smallest_exponent())
@@ -78,7 +78,7 @@ impl Multiplicand {
 }
 
 impl Accumulator {
-    /// A bit pattern as an f32, which holds it exactly.
+    /// A bit pattern as an f32, which represents it exactly.
     #[inline]
     pub(super) fn number(self, bits: u32) -> f32 {
         match self {
@@ -87,7 +87,7 @@ impl Accumulator {
         }
     }
 
-    /// A finite number taken apart.
+    /// Decomposes a finite number.
     #[inline]
     pub(super) fn parts(self, number: f32) -> Parts {
         parts(number, self.smallest_exponent())
@@ -103,7 +103,7 @@ impl Accumulator {
     }
 }
 
-/// Takes a finite number apart; below 2^smallest the significand is below one.
+/// Decomposes a finite number; below 2^smallest the significand is below one.
 #[inline]
 fn parts(number: f32, smallest: i16) -> Parts {
     let bits = number.to_bits();

@@ -1,54 +1,51 @@
-//! Where the elements of fragments lie. PTX ISA 9.7.15.5 "Matrix Fragments for mma" (figures 46 to 105); that of
-//! `wmma`, which the ISA leaves open, is what `wmma.load` of an H200 does.
+//! The positions of the elements of fragments. PTX ISA 9.7.15.5 "Matrix Fragments for mma" (figures 46 to 105). The
+//! layout of `wmma`, which the ISA does not specify, is that of `wmma.load` on an H200.
 //!
-//! Nearly all of them are one scheme: a register of a multiplicand covers, over the warp, 8 rows by 4 times as many
-//! columns as it holds elements, and two elements of an accumulator cover 8 × 8; only the order of these tiles
-//! remains to be said.
+//! Nearly all layouts follow one scheme: a register of a multiplicand covers, over the warp, 8 rows by 4 times as
+//! many columns as it holds elements, and two elements of an accumulator cover 8 × 8. Only the order of these tiles
+//! differs.
 
-/// The extents of a product.
+/// The shape of a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
     /// Rows of A and of the result.
     pub m: usize,
     /// Columns of B and of the result.
     pub n: usize,
-    /// The length of each sum.
+    /// The inner dimension.
     pub k: usize,
 }
 
-/// Whether rows or columns lie together.
+/// Whether rows or columns are contiguous.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MajorOrder {
-    /// `.row`
     Row,
     /// `.col`
     Column,
 }
 
-/// Which matrix, and how wide its elements are.
+/// The matrix and the size of its elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fragment {
-    /// The left one, m × k, with elements of so many bits.
+    /// A, m × k, with elements of this number of bits.
     A(u32),
-    /// The right one, k × n, with elements of so many bits.
+    /// B, k × n, with elements of this number of bits.
     B(u32),
-    /// The one that is added to, and the result, m × n.
+    /// C or D, m × n.
     C,
 }
 
-/// An element's place in its matrix.
+/// The position of an element in its matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Position {
-    /// The row.
     pub row: usize,
-    /// The column.
     pub column: usize,
 }
 
-/// How a fragment lies in the registers of a warp.
+/// The layout of a fragment in the registers of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Layout {
-    /// Tiles of eight rows: every `mma` but one, and `wmma`.
+    /// Tiles of eight rows: every `mma` except one, and `wmma`.
     Tiles(Shape, Fragment),
     /// `mma.m8n8k4` of f16: four products, one for each of the groups of lanes 0–3 and 16–19, 4–7 and 20–23,
     /// and so on. PTX ISA 9.7.15.5.1.
@@ -69,10 +66,10 @@ pub enum QuadFragment {
 }
 
 impl Layout {
-    /// Where the element of a lane belongs; elements count from the low end of the lane's first register.
+    /// The matrix position of an element of a lane; elements count from the low end of the lane's first register.
     ///
-    /// Some fragments of `wmma` hold elements twice. For [`Layout::QuadPairs`] the place is in the product of
-    /// the lane's group.
+    /// Some fragments of `wmma` hold elements twice. For [`Layout::QuadPairs`] the position is in the product of the
+    /// lane's group.
     #[must_use]
     pub fn position(self, lane: usize, element: usize) -> Position {
         match self {
@@ -84,7 +81,7 @@ impl Layout {
 
 fn tiled(shape: Shape, fragment: Fragment, lane: usize, element: usize) -> Position {
     let (group, member) = (lane / 4, lane % 4);
-    // With more columns than rows the whole scheme is mirrored.
+    // With more columns than rows the scheme is mirrored.
     let mirrored = shape.n > shape.m;
     match fragment {
         Fragment::A(bits) | Fragment::B(bits) => {
@@ -121,10 +118,10 @@ fn elements_per_register(bits: u32, length: usize) -> (usize, usize) {
     (per_register, length / (4 * per_register))
 }
 
-/// Which tile a register holds, of `across` by `along`.
+/// The tile of a register, of `across` by `along` tiles.
 ///
-/// Interleaved fragments go through two tiles across, then along, then to the next two; the others along first.
-/// Past the last tile they begin again.
+/// Interleaved fragments go through two tiles across, then along, then to the next two; the others along first. After
+/// the last tile they begin again.
 fn tile(register: usize, across: usize, along: usize, interleaved: bool) -> (usize, usize) {
     let pair = if interleaved { across.min(2) } else { 1 };
     let (low, rest) = (register % pair, register / pair);

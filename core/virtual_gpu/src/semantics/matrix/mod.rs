@@ -1,8 +1,8 @@
-//! Tensor cores: which lane holds which element, and what the products sum to. PTX ISA 9.7.15 "Warp Level Matrix
+//! Tensor cores: the lane that holds each element, and the sums of products. PTX ISA 9.7.15 "Warp Level Matrix
 //! Multiply-Accumulate Instructions".
 //!
-//! Matrices are slices of bit patterns here: A by rows (m × k), B by columns (k × n, each column together), C and
-//! D by rows (m × n). A [`Layout`] says where the elements of each lane's registers belong.
+//! Matrices are slices of bit patterns: A by rows (m × k), B by columns (k × n, each column contiguous), C and D by
+//! rows (m × n). A [`Layout`] gives the matrix position of each element in the registers of each lane.
 
 mod accumulate;
 mod bounded;

@@ -1,4 +1,4 @@
-//! Whole products.
+//! Matrix products.
 
 use super::super::float::{CANONICAL_NAN_F32, SingleMode, multiply_add_f32, multiply_add_f64};
 use super::super::half::{CANONICAL_NAN, HalfFormat};
@@ -8,33 +8,31 @@ use super::bounded;
 use super::element::{Accumulator, Multiplicand, Parts};
 use super::layout::Shape;
 
-/// What stands for a product of single bits; the ones in it are counted.
+/// The operation that replaces the product of single bits; the ones in the result are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BitProduct {
-    /// `.and`
     And,
-    /// `.xor`
     Xor,
 }
 
-/// The types of a product of floating-point numbers; A and B may be two kinds of eight bits.
+/// The types of a floating-point product; A and B may differ for eight-bit types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FloatTypes {
-    /// Elements of A.
+    /// Element type of A.
     pub a: Multiplicand,
-    /// Elements of B.
+    /// Element type of B.
     pub b: Multiplicand,
-    /// Elements of C.
+    /// Element type of C.
     pub c: Accumulator,
-    /// Elements of D.
+    /// Element type of D.
     pub d: Accumulator,
 }
 
-/// D = A × B + C of floating-point numbers; `sums` holds C and receives D. Shapes have columns in eights and sums of
-/// at most 64 products.
+/// D = A × B + C of floating-point numbers; `sums` holds C and receives D. The number of columns is a multiple of
+/// eight, and sums have at most 64 products.
 ///
-/// With [`super::Architecture::Hopper`] bit for bit what an H200 gives, except `mma.m8n8k4` of f16, which that GPU
-/// computes without tensor cores: the last bit can differ.
+/// With [`super::Architecture::Hopper`] the result is bitwise that of an H200, except `mma.m8n8k4` of f16, which that
+/// GPU computes without tensor cores: the last bit can differ.
 pub fn multiply_float(
     shape: Shape,
     types: FloatTypes,
@@ -64,7 +62,7 @@ pub fn multiply_float(
 }
 
 impl FloatTypes {
-    /// A, B and C as f32, which holds all of them.
+    /// A, B and C as f32, which represents all of them.
     fn numbers(self, a: &[u32], b: &[u32], c: &[u32]) -> (Vec<f32>, Vec<f32>, Vec<f32>) {
         let number = |ty: Multiplicand| move |bits: &u32| ty.number(*bits);
         (
@@ -75,7 +73,7 @@ impl FloatTypes {
     }
 }
 
-/// A product to be added up exactly.
+/// A product with an exact sum.
 struct Product {
     shape: Shape,
     types: FloatTypes,
@@ -83,14 +81,14 @@ struct Product {
 }
 
 impl Product {
-    /// False if nothing was done, because numbers are out of bounds.
+    /// Returns false and changes nothing if a number is out of bounds.
     fn sum_bounded(&self, a: &[u32], b: &[u32], sums: &mut [u32]) -> bool {
         let FloatTypes { a: a_type, b: b_type, c: c_type, d: _ } = self.types;
         let sum = (c_type, self.summation);
         bounded::multiply(self.shape, (a_type, b_type), (a, b), sums, sum)
     }
 
-    /// The sum of any numbers, with infinities and NaN.
+    /// The sum of any numbers, including infinities and NaN.
     fn sum_special(&self, a: &[u32], b: &[u32], sums: &mut [u32]) {
         let (a, b, c) = self.types.numbers(a, b, sums);
         self.sum_any(&a, &b, &c, sums);
@@ -131,8 +129,8 @@ impl Product {
         }
     }
 
-    /// `mma` of eight-bit elements as an H200 does it, which has no such instruction: elements become halves, those
-    /// of the lower register halves are added up first, then the others, and C last, rounded to nearest.
+    /// `mma` of eight-bit elements as on an H200, which has no such instruction: elements are converted to halves,
+    /// those of the lower register halves are added first, then the others, and C last, rounded to nearest.
     fn sum_by_halves(&self, a: &[u32], b: &[u32], sums: &mut [u32]) {
         let reordered = |elements: &[u32]| -> Vec<u32> {
             let line = |line: &[u32]| {
@@ -160,7 +158,7 @@ impl Product {
         }
     }
 
-    /// Sums with infinities and NaN, of which the alignment knows nothing.
+    /// Corrects sums with infinities and NaN, which the alignment does not handle.
     fn mend(&self, a: &[f32], b: &[f32], c: &[f32], sums: &mut [u32]) {
         let Shape { m, n, k } = self.shape;
         for (index, sum) in sums.iter_mut().enumerate().take(m * n) {
@@ -168,7 +166,7 @@ impl Product {
             let special = a[row * k..(row + 1) * k]
                 .iter()
                 .zip(&b[column * k..(column + 1) * k])
-                // Signs of infinities are all that matters: a product of numbers counts nothing.
+                // Only the signs of infinities matter: a product of finite numbers is ignored.
                 .map(|(a, b)| {
                     if a.is_finite() && b.is_finite() { 0.0 } else { f64::from(*a) * f64::from(*b) }
                 })
@@ -180,7 +178,7 @@ impl Product {
     }
 }
 
-/// Eight columns at a time, so that their independent chains run side by side.
+/// Eight columns at a time, so that their independent chains run in parallel.
 fn fused(shape: Shape, to: Accumulator, [a, b, c]: [&[f32]; 3], sums: &mut [u32]) {
     let Shape { n, k, .. } = shape;
     for (block, sums) in sums.chunks_exact_mut(WIDTH).enumerate() {
@@ -222,7 +220,7 @@ pub fn multiply_double(shape: Shape, a: &[u64], b: &[u64], sums: &mut [u64], rou
     }
 }
 
-/// D = A × B + C of integers, which the caller has extended to 32 bits; exact, then wrapped or limited.
+/// D = A × B + C of integers, which the caller has extended to 32 bits; exact, then wrapped or saturated.
 pub fn multiply_integer(shape: Shape, a: &[i32], b: &[i32], sums: &mut [i32], overflow: Overflow) {
     let Shape { n, k, .. } = shape;
     for (index, sum) in sums.iter_mut().enumerate() {
@@ -236,7 +234,7 @@ pub fn multiply_integer(shape: Shape, a: &[i32], b: &[i32], sums: &mut [i32], ov
     }
 }
 
-/// D = C plus the count of ones in rows of A joined with columns of B; both in words of 32 bits, so that k counts
+/// D = C plus the number of ones in the combined rows of A and columns of B; both in 32-bit words, so that k counts
 /// words. PTX ISA 9.7.15.5 "mma", `.b1`.
 pub fn multiply_bits(shape: Shape, a: &[u32], b: &[u32], sums: &mut [u32], product: BitProduct) {
     let Shape { n, k, .. } = shape;
@@ -281,7 +279,7 @@ mod tests {
         Single,
     }
 
-    /// Bit patterns: any at all, with infinities and NaN, or those whose exponents are bounded, with zeros.
+    /// Bit patterns: arbitrary ones, with infinities and NaN, or those whose exponents are bounded, with zeros.
     fn elements(pattern: Pattern, count: usize) -> impl Strategy<Value = Vec<u32>> {
         let mask = match pattern {
             Pattern::Half | Pattern::Brain => 0xffff,
@@ -342,7 +340,7 @@ mod tests {
                 let (x, y, z) = types.numbers(&a, &b, &c);
                 let finite = x.iter().chain(&y).chain(&z).all(|number| number.is_finite());
                 let small = matches!(types.a, Multiplicand::F16 | Multiplicand::E4m3);
-                // Whatever is finite is bounded where the types are small.
+                // Finite numbers of small types are bounded.
                 prop_assert!(bounded || !finite || !small || types.c == Accumulator::F32);
                 if bounded {
                     product.sum_special(&a, &b, &mut slow);

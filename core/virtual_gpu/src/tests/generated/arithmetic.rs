@@ -1,4 +1,5 @@
-//! Floating-point numbers for the reference, by the arbitrary-precision library that LLVM's constant folding uses.
+//! Floating-point arithmetic of the reference, by the arbitrary-precision library that LLVM uses for constant
+//! folding.
 
 use rustc_apfloat::ieee::{BFloat, Double, Half, Single};
 use rustc_apfloat::{Float as _, FloatConvert as _, Round};
@@ -424,7 +425,7 @@ pub(super) fn convert(what: Convert, s: &[u64]) -> Option<u64> {
             let to = ScalarType::from(to);
             let value = number(s[0], from.into());
             let limited = if overflow == Overflow::Saturate { clamp(value, to) } else { value };
-            // What is cut is extended again by the type of the result, for wider registers.
+            // A truncated result is extended by its type, for wider registers.
             Some(number(wrap(limited, 64), to) as u64)
         }
         Convert::IntegerToReal { to, from, rounding, clamp: Clamp::None } => {

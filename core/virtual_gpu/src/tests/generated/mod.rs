@@ -1,8 +1,8 @@
-//! Random programs and a second implementation to hold the machine against.
+//! Random programs, and a second implementation to compare the machine with.
 //!
-//! Bytes become a kernel (`program`), which the machine runs over a warp and `reference` runs thread by thread with
-//! arithmetic of its own. The tests of the crate and the fuzz target both include this folder; it uses nothing but
-//! the public interface of the virtual GPU.
+//! Bytes become a kernel (`program`), which the machine runs with a warp and `reference` runs thread by thread with
+//! arithmetic of its own. The tests of the crate and the fuzz target both include this folder; it uses only the
+//! public interface of the virtual GPU.
 
 mod arithmetic;
 mod program;
@@ -13,7 +13,7 @@ mod whole;
 pub(crate) use program::text;
 
 use super::virtual_gpu::{
-    Access, Argument, BufferId, DeviceShape, Initial, LaunchConfig, Machine, Module,
+    Access, Argument, BufferId, DeviceShape, InitialContent, LaunchConfig, Machine, Module,
 };
 
 /// Threads of the launch: more than one warp, the second one not full.
@@ -36,7 +36,7 @@ pub(crate) fn compare(bytes: &[u8]) -> Result<(), Difference> {
     let mut machine = Machine::new(DeviceShape::default());
     let make = |machine: &mut Machine, name, content: Vec<u8>| {
         let length = content.len() as u64;
-        let made = machine.buffer(name, length, Access::ReadWrite, Initial::Bytes(content));
+        let made = machine.buffer(name, length, Access::ReadWrite, InitialContent::Bytes(content));
         made.map_err(|error| fail(error.to_string()))
     };
     let slices = make(&mut machine, "slices", input.clone())?;
@@ -80,7 +80,7 @@ fn same(
     Ok(())
 }
 
-/// What memory holds at first: numbers of all sizes, special ones among them.
+/// The initial content of memory: numbers of all sizes, including special values.
 fn byte(index: u32) -> u8 {
     let word = index / 4;
     let special = [0x3f80_0000, 0x7f80_0000, 0xffff_ffff, 0x8000_0000, 0x0000_0001, 0x7fc0_0000];

@@ -1,4 +1,4 @@
-//! Bytes → a kernel of straight and structured code, in which every value is defined and every loop ends.
+//! Bytes to a kernel of straight-line and structured code, in which every value is defined and every loop ends.
 
 /// Statements of a program at most.
 const MOST_STATEMENTS: u32 = 80;
@@ -328,7 +328,7 @@ enum Constants {
 
 impl Constants {
     /// Where several types meet, or halves, there are none.
-    fn of(spelling: &str) -> Self {
+    fn from_spelling(spelling: &str) -> Self {
         let mut types: Vec<&str> =
             spelling.split('.').skip(1).filter(|word| is_type(word)).collect();
         types.dedup();
@@ -402,7 +402,7 @@ impl Writer<'_> {
         self.labels
     }
 
-    /// Statements until the source says so.
+    /// Statements until the source ends them.
     fn block(&mut self, depth: u32) {
         while self.source.goes_on() {
             match self.source.next() % 16 {
@@ -501,7 +501,7 @@ impl Writer<'_> {
         let spelling = spellings[self.source.below(spellings.len())];
         let guard = self.guard();
         let kinds = operands.as_bytes();
-        let constants = Constants::of(spelling);
+        let constants = Constants::from_spelling(spelling);
         let result = self.operand(kinds[0], Constants::Never);
         let mut line = format!("{guard}{spelling} {result}");
         for kind in &kinds[1..] {

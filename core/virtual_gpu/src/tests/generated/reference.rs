@@ -1,4 +1,5 @@
-//! One thread of a loaded kernel, instruction by instruction: no warps, no slots, no lowering, no `semantics`.
+//! Execution of one thread of a loaded kernel, instruction by instruction: no warps, no slots, no lowering, no
+//! `semantics`.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! Video instructions for the reference: every operand becomes a whole number of 128 bits, every result is cut.
+//! Video instructions of the reference: every operand is converted to an integer of 128 bits, every result is
+//! truncated.
 
 use super::super::virtual_gpu::isa::video::Video;
 use super::super::virtual_gpu::semantics::Overflow;

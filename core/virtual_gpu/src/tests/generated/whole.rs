@@ -1,4 +1,5 @@
-//! Integers and bits for the reference: every operand becomes a whole number of 128 bits, every result is cut.
+//! Integer and bit operations of the reference: every operand is converted to an integer of 128 bits, every result
+//! is truncated.
 
 use super::super::virtual_gpu::isa::extended::{CarryIn, CarryOut, Extended, ExtendedOperator};
 use super::super::virtual_gpu::isa::integer::{
@@ -157,7 +158,7 @@ pub(super) fn integer(what: Integer, s: &[u64]) -> Option<u64> {
     })
 }
 
-/// Sums and products with the carry flag; the result and what the flag becomes.
+/// Additions and products with the carry flag; returns the result and the new flag.
 pub(super) fn extended(what: Extended, s: &[u64], carry: bool) -> (u64, bool) {
     let ty = ScalarType::from(what.ty);
     let width = ty.bits();

@@ -1,4 +1,5 @@
-//! Random traces of accesses, atomics, fences and barriers: what is reported is what a graph of all events says.
+//! Random traces of accesses, atomics, fences and barriers: the reported races equal those that a graph of all
+//! events gives.
 
 mod oracle;
 mod rows;
@@ -9,10 +10,10 @@ use super::super::super::isa::atomic::AtomicOrder;
 use super::super::super::isa::barrier::FenceOrder;
 use super::super::super::isa::memory::Ordering;
 use super::clock::Thread;
-use super::element::{Element, Role, Rules, Visit, access};
-use super::order::{BlockOrder, Reach, Waits};
-use super::quick::{Beyond, Times};
-use super::shadow::{Record, Shadow, Strength, WORD, What};
+use super::element::{Element, InstructionAccess, Role, Rules, access};
+use super::fast_words::{ExtraOrdering, WarpTime};
+use super::happens_before::{HappensBefore, Reach, Waits};
+use super::shadow::{PackedAccess, Record, Shadow, Strength, WORD};
 
 /// One access of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,10 +140,10 @@ fn is_plain(event: &Event) -> bool {
     }
 }
 
-/// What the machine says: for every event, whether it races.
+/// The result of the machine: for every event, whether it races.
 fn detected(events: &[Event]) -> Vec<bool> {
-    let mut orders: Vec<BlockOrder> =
-        (0..BLOCKS).map(|block| BlockOrder::new(block, THREADS, false)).collect();
+    let mut orders: Vec<HappensBefore> =
+        (0..BLOCKS).map(|block| HappensBefore::new(block, THREADS, false)).collect();
     let plain = events.iter().all(is_plain);
     let mut global = Shadow::default();
     let mut shared = vec![Shadow::default(); BLOCKS as usize];
@@ -176,31 +177,36 @@ fn detected(events: &[Event]) -> Vec<bool> {
         .collect()
 }
 
-fn races(order: &mut BlockOrder, shadow: &mut Shadow, step: &Step, plain: bool) -> bool {
+fn races(order: &mut HappensBefore, shadow: &mut Shadow, step: &Step, plain: bool) -> bool {
     let warp = step.thread.warp();
     if step.strength == Strength::Weak && step.bytes == 4 {
-        let times = Times {
+        let times = WarpTime {
             block: order.block,
             barrier: order.barrier,
             synced: order.synced(warp),
             merges: false,
-            beyond: if plain { Beyond::Nothing } else { Beyond::Blocks },
+            extra_ordering: if plain { ExtraOrdering::Nothing } else { ExtraOrdering::Blocks },
         };
-        let what = What::new(0, WORD, Strength::Weak, 0);
-        let record = Record { thread: step.thread, time: order.now(warp), what };
+        let what = PackedAccess::new(0, WORD, Strength::Weak, 0);
+        let record = Record { thread: step.thread, time: order.now(warp), access: what };
         let word = step.offset / 4;
-        if times.all(shadow, word..word + 1, &record, step.role) {
+        if times.update_words(shadow, word..word + 1, &record, step.role) {
             return false;
         }
     }
     let rules = Rules { lenient: false, keeps_readers: true, non_coherent: &[] };
-    let visit =
-        Visit { pc: 0, strength: step.strength, role: step.role, order: step.order, count: 1 };
+    let visit = InstructionAccess {
+        pc: 0,
+        strength: step.strength,
+        role: step.role,
+        order: step.order,
+        count: 1,
+    };
     let region = (step.shared == Place::Global).then_some(0);
     let (thread, offset) = (step.thread, step.offset);
     let element = Element { thread, address: 0, bytes: step.bytes, region, offset };
     let outcome = access(order, shadow, rules, visit, &element, || false);
-    outcome.verdicts.iter().any(|(_, verdict)| verdict.race.is_some())
+    outcome.conflicts.iter().any(|(_, verdict)| verdict.race.is_some())
 }
 
 /// The first event at which each place of 4 bytes has a race: behind it, the two need not agree.

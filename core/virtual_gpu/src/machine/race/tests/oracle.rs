@@ -1,7 +1,7 @@
 //! Happens-before as a graph over all events of a trace, by the definitions of rules 7 to 16, without clocks.
 
 use super::super::clock::Thread;
-use super::super::order::{Reach, Waits};
+use super::super::happens_before::{Reach, Waits};
 use super::super::{acquires, releases};
 use super::{Event, Place, Step};
 use crate::isa::barrier::FenceOrder;
@@ -11,7 +11,7 @@ type Past = u128;
 
 struct Graph<'e> {
     events: &'e [Event],
-    /// All that is before each event, and what program order and barriers alone say.
+    /// Everything that happens before each event, and the part from program order and barriers alone.
     past: Vec<Past>,
     by_barriers: Vec<Past>,
 }
@@ -34,7 +34,7 @@ impl Graph<'_> {
         }
     }
 
-    /// Whether a thread comes to an event, and goes on behind it.
+    /// Whether a thread takes part in an event, and continues after it.
     fn takes_part(&self, index: usize, thread: Thread) -> (bool, bool) {
         match &self.events[index] {
             Event::Access(step) => (step.thread == thread, step.thread == thread),

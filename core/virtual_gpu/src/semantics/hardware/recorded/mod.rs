@@ -1,17 +1,17 @@
-//! What a GPU answered to every spelling: operands and digests.
+//! Recorded results of a GPU for every instruction: operands and digests.
 //!
-//! An NVIDIA H200 (compute capability 9.0, CUDA 13.0 driver) ran every spelling once on 2,048 operands each, in
-//! November 2026. The operands follow from a seed, so that a digest per exact spelling suffices. The tests of
-//! `lightbench-core` include this folder to put the same questions to the devices at hand.
+//! An NVIDIA H200 (compute capability 9.0, CUDA 13.0 driver) executed every instruction once on 2,048 sets of
+//! operands, in November 2026. The operands follow from a seed, so that one digest per exact instruction suffices.
+//! The tests of `lightbench-core` include this folder to run the same instructions on the devices of the host.
 
 mod operands;
 
 pub(crate) use operands::operand;
 
-/// Operand sets of each spelling.
+/// Sets of operands of each instruction.
 pub(crate) const CASES: u64 = 2048;
 
-/// Lines of: spelling, width of the result, widths of the operands, digest of all results.
+/// Lines of: instruction, width of the result, widths of the operands, digest of all results.
 pub(crate) const DIGESTS: &str = include_str!("h200.digests");
 
 /// FNV-1a, Fowler, Noll and Vo.

@@ -1,32 +1,32 @@
-//! The names of module scope, all of them before any body is read.
+//! The names of module scope, which are declared before any body is read.
 
 use std::cell::Cell;
 use std::collections::HashMap;
 
-use super::super::error::{Place, Problem};
+use super::super::error::{Problem, PtxLocation};
 use super::super::ptx::parse::MAX_ERRORS;
 use super::super::ptx::tree::{self, Declaration, FunctionKind, Linkage, Tree};
-use super::layout::{self, Parameter, Taker};
-use super::{Function, FunctionId, Initial, LaunchBounds, Variable, VariableId};
+use super::layout::{self, Parameter, ParameterOwner};
+use super::{Function, FunctionId, InitialBytes, LaunchBounds, Variable, VariableId};
 
-/// What module scope declares.
+/// The declarations of module scope.
 #[derive(Default)]
-pub(super) struct Declared<'a> {
+pub(super) struct ModuleScope<'a> {
     pub(super) functions: HashMap<&'a str, FunctionId>,
     pub(super) variables: HashMap<&'a str, VariableId>,
     pub(super) function_list: Vec<Function>,
     pub(super) variable_list: Vec<Variable>,
-    /// The tree's function that has the body of each function.
+    /// For each function, the function of the tree that has its body.
     pub(super) bodies: Vec<Option<usize>>,
-    pub(super) errors: Vec<(Place, Problem)>,
-    /// How many bytes initialisers may still fill: braces can ask for far more than they write.
+    pub(super) errors: Vec<(PtxLocation, Problem)>,
+    /// The number of bytes that initialisers may still fill: braces can require far more bytes than they contain.
     pub(super) initial_bytes_left: Cell<u64>,
 }
 
-/// Far more than kernels bring along; constant memory has 64 KiB.
+/// The limit of initialised bytes, far above that of kernels; constant memory has 64 KiB.
 pub(super) const MAX_INITIAL_BYTES: u64 = 1 << 28;
 
-impl<'a> Declared<'a> {
+impl<'a> ModuleScope<'a> {
     pub(super) fn new(tree: &Tree<'a>) -> Self {
         let mut declared =
             Self { initial_bytes_left: Cell::new(MAX_INITIAL_BYTES), ..Self::default() };
@@ -37,7 +37,7 @@ impl<'a> Declared<'a> {
             match declared.functions.get(alias.target) {
                 Some(id) => {
                     let id = *id;
-                    // A declaration of the alias may stand before it; the alias is what counts.
+                    // A declaration of the alias may come before it; the alias overrides it.
                     declared.functions.insert(alias.name, id);
                 }
                 None => declared
@@ -51,7 +51,7 @@ impl<'a> Declared<'a> {
         for variable in &tree.variables {
             declared.initialise(variable);
         }
-        // One more than is reported, so that it is known that there were more.
+        // One error more than the report has, so that the report can state that there are more.
         declared.errors.truncate(MAX_ERRORS + 1);
         declared
     }
@@ -128,17 +128,17 @@ impl<'a> Declared<'a> {
     }
 }
 
-/// Declarations and definition agree where sizes and alignments do.
+/// Whether a declaration and a definition agree in sizes and alignments.
 fn same_shape(first: &[Parameter], second: &[Parameter]) -> bool {
     first.len() == second.len()
         && first.iter().zip(second).all(|(a, b)| a.bytes == b.bytes && a.offset == b.offset)
 }
 
-/// A variable of memory, without its initial bytes.
+/// A variable without its initial bytes.
 pub(super) fn variable(written: &Declaration<'_>) -> Result<Variable, Problem> {
     let what = "variable";
     let space = layout::space(written.space).ok_or_else(|| {
-        layout::problem(written, what, format!("lies in `.{}`, which is no memory", written.space))
+        layout::problem(written, what, format!("lies in `.{}`, which is not memory", written.space))
     })?;
     let mut extent = layout::extent(written, what)?;
     if extent.bytes.is_none() && !written.initial.is_empty() {
@@ -154,17 +154,17 @@ pub(super) fn variable(written: &Declaration<'_>) -> Result<Variable, Problem> {
         element: extent.element,
         bytes: extent.bytes,
         align: extent.align,
-        initial: Initial::default(),
+        initial: InitialBytes::default(),
     })
 }
 
-/// PTX ISA, section "Kernel Function Parameters", for sm_70 and newer since version 8.1.
+/// PTX ISA, section "Kernel Function Parameters", for sm_70 and later since version 8.1.
 const MAX_PARAMETER_BYTES: u64 = 32_764;
 
-fn function(written: &tree::Function<'_>) -> Result<Function, (Place, Problem)> {
+fn function(written: &tree::Function<'_>) -> Result<Function, (PtxLocation, Problem)> {
     let taker = match written.kind {
-        FunctionKind::Entry => Taker::Kernel,
-        FunctionKind::Device => Taker::Function,
+        FunctionKind::Entry => ParameterOwner::Kernel,
+        FunctionKind::Device => ParameterOwner::Function,
     };
     let parameters = layout::parameters(&written.signature.parameters, taker)?;
     let bytes = parameters.last().map_or(0, |last| last.offset + last.bytes);
@@ -197,7 +197,7 @@ fn bounds(written: &tree::Function<'_>) -> Result<LaunchBounds, Problem> {
             "minnctapersm" => bounds.min_blocks_per_multiprocessor = first,
             "maxnreg" => bounds.max_registers = first,
             "maxclusterrank" => bounds.max_cluster_rank = first,
-            // Of no consequence for what is computed.
+            // Without effect on results.
             "maxnctapersm"
             | "explicitcluster"
             | "blocksareclusters"
@@ -215,7 +215,7 @@ fn bounds(written: &tree::Function<'_>) -> Result<LaunchBounds, Problem> {
     Ok(bounds)
 }
 
-/// Numbers that are left out are one.
+/// Three numbers; missing ones are one.
 fn triple(numbers: &[u64]) -> [u32; 3] {
     std::array::from_fn(|axis| numbers.get(axis).map_or(1, |number| *number as u32))
 }

@@ -1,26 +1,27 @@
-//! What a program has that orders the threads of a block: it decides which reads may stand for others.
+//! The kinds of synchronisation in a program that order the threads of a block. They decide which reads may stand
+//! for other reads.
 
 use super::super::super::cost::{InstructionClass, class};
 use super::super::super::isa::atomic::{Atomic, AtomicOrder};
 use super::super::super::isa::memory::{Ordering, Space};
 use super::super::super::lower::Program;
 use super::super::super::lower::code::{Code, Op};
-use super::judge::MemoryKind;
+use super::conflict::MemoryKind;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Means {
-    /// Barriers of the whole block, and of warps.
+pub(super) enum BlockSync {
+    /// Barriers of the whole block and of warps only.
     WholeBlock,
-    /// Something that may order some of its warps and not others.
+    /// Synchronisation that may order some warps of the block and not others.
     Partial,
     /// Read-modify-writes.
     Atomics,
 }
 
-impl Means {
-    /// What orders accesses of one kind of memory.
-    pub(super) fn of(program: &Program, memory: MemoryKind) -> Self {
-        // Relaxed ones of other memory order nothing here, where nothing releases.
+impl BlockSync {
+    /// The synchronisation that orders accesses of one kind of memory.
+    pub(super) fn from_program(program: &Program, memory: MemoryKind) -> Self {
+        // Relaxed atomics of the other kind of memory order nothing here without a release.
         let foreign = |op: &Op| is_beside(op, memory);
         if program.ops.iter().all(|op| !orders_some(op) || foreign(op)) {
             Self::WholeBlock
@@ -32,7 +33,7 @@ impl Means {
     }
 }
 
-/// Whether a program has what makes the order of one memory access that of others: fences, releases, acquires.
+/// Whether a program has operations that order other accesses through memory: fences, releases, acquires.
 pub(super) fn releases(program: &Program) -> bool {
     program.ops.iter().any(|op| {
         if let Code::Load { access, .. } | Code::Store { access, .. } = op.code {
@@ -50,7 +51,7 @@ fn atomic(op: &Op) -> Option<Atomic> {
     None
 }
 
-/// Whether an operation is a relaxed read-modify-write of another kind of memory.
+/// Whether an operation is a relaxed read-modify-write of the other kind of memory.
 fn is_beside(op: &Op, memory: MemoryKind) -> bool {
     let other = match memory {
         MemoryKind::Shared => Space::Global,

@@ -1,16 +1,16 @@
-//! Whose turn it is: always the same order, or one that a seed decides.
+//! The order of turns of blocks, warps and diverged lanes: fixed, or random from a seed.
 
-/// How blocks, warps and diverged lanes take turns.
+/// The order of turns of blocks, warps and diverged lanes.
 #[derive(Clone, Debug)]
-pub(super) enum Order {
-    /// Blocks and warps by their number, lanes together as long as they can be.
+pub(super) enum TurnOrder {
+    /// Blocks and warps in ascending order, lanes converged as long as possible.
     Fixed,
-    /// Anything that a GPU may do, by the numbers of a generator.
+    /// Any order that a GPU may use, chosen by a random number generator.
     Seeded(Random),
 }
 
-impl Order {
-    /// How many steps a warp may take, which has `whole` in the fixed order.
+impl TurnOrder {
+    /// The number of steps of a warp's turn; `whole` in the fixed order.
     pub(super) fn turn_length(&mut self, whole: i64) -> i64 {
         match self {
             Self::Fixed => whole,
@@ -19,23 +19,23 @@ impl Order {
         }
     }
 
-    /// Whether lanes that are together may part at any instruction.
-    pub(super) const fn parts_lanes(&self) -> bool {
+    /// Whether converged lanes may diverge at any instruction.
+    pub(super) const fn splits_lanes(&self) -> bool {
         match self {
             Self::Fixed => false,
             Self::Seeded(_) => true,
         }
     }
 
-    /// After how many rounds of waiting a block lets others go on, which are `whole` in the fixed order.
-    pub(super) const fn patience(&self, whole: u32) -> u32 {
+    /// The number of rounds of waiting after which a block yields; `whole` in the fixed order.
+    pub(super) const fn rounds_before_yield(&self, whole: u32) -> u32 {
         match self {
             Self::Fixed => whole,
             Self::Seeded(_) => 1,
         }
     }
 
-    /// One of `count`: the one that the fixed order takes, or any.
+    /// An index below `count`: `fixed` in the fixed order, or any.
     pub(super) fn pick(&mut self, fixed: usize, count: usize) -> usize {
         match self {
             Self::Fixed => fixed,
@@ -43,8 +43,8 @@ impl Order {
         }
     }
 
-    /// In which order `count` have their turns.
-    pub(super) fn round(&mut self, count: usize) -> Vec<usize> {
+    /// The order in which `count` items take turns.
+    pub(super) fn permutation(&mut self, count: usize) -> Vec<usize> {
         let mut all: Vec<usize> = (0..count).collect();
         if let Self::Seeded(random) = self {
             for last in (1..count).rev() {
@@ -54,14 +54,14 @@ impl Order {
         all
     }
 
-    /// Some of the lanes that are together, if they are to part now: threads of a warp make progress on their own
-    /// since compute capability 7.0 (CUDA C++ Programming Guide, "Independent Thread Scheduling").
-    pub(super) fn part(&mut self, lanes: u32) -> Option<u32> {
+    /// A subset of converged lanes to split off, if they are to diverge now: threads of a warp make progress
+    /// independently since compute capability 7.0 (CUDA C++ Programming Guide, "Independent Thread Scheduling").
+    pub(super) fn split_lanes(&mut self, lanes: u32) -> Option<u32> {
         let Self::Seeded(random) = self else { return None };
         if lanes.count_ones() < 2 || random.below(4) != 0 {
             return None;
         }
-        // Halves, single lanes and anything between are found.
+        // Halves, single lanes and arbitrary subsets all occur.
         let some = match random.below(3) {
             0 => lanes & 0xffff << random.below(17),
             1 => lanes & random.next() as u32,
@@ -71,7 +71,8 @@ impl Order {
     }
 }
 
-/// Numbers from a seed: Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (2014), SplitMix64.
+/// A random number generator: Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (2014),
+/// SplitMix64.
 #[derive(Clone, Debug)]
 pub(super) struct Random(u64);
 
@@ -88,7 +89,7 @@ impl Random {
         mixed ^ mixed >> 31
     }
 
-    /// A number below a limit that is small beside 2^64.
+    /// A number below a limit that is small compared with 2^64.
     pub(super) fn below(&mut self, limit: u64) -> u64 {
         self.next() % limit
     }
@@ -96,13 +97,14 @@ impl Random {
 
 #[cfg(test)]
 mod tests {
-    use super::{Order, Random};
+    use super::{Random, TurnOrder};
 
     #[test]
     fn every_order_of_a_seed_is_the_same_and_complete() {
-        let (mut one, mut other) = (Order::Seeded(Random::new(7)), Order::Seeded(Random::new(7)));
-        let rounds: Vec<_> = (0..20).map(|_| one.round(9)).collect();
-        assert_eq!(rounds, (0..20).map(|_| other.round(9)).collect::<Vec<_>>());
+        let (mut one, mut other) =
+            (TurnOrder::Seeded(Random::new(7)), TurnOrder::Seeded(Random::new(7)));
+        let rounds: Vec<_> = (0..20).map(|_| one.permutation(9)).collect();
+        assert_eq!(rounds, (0..20).map(|_| other.permutation(9)).collect::<Vec<_>>());
         for mut round in rounds {
             round.sort_unstable();
             assert_eq!(round, (0..9).collect::<Vec<_>>());
@@ -111,9 +113,9 @@ mod tests {
 
     #[test]
     fn lanes_part_into_some_and_the_others() {
-        let mut order = Order::Seeded(Random::new(1));
-        let parts: Vec<u32> = (0..100).filter_map(|_| order.part(0xf0f0)).collect();
+        let mut order = TurnOrder::Seeded(Random::new(1));
+        let parts: Vec<u32> = (0..100).filter_map(|_| order.split_lanes(0xf0f0)).collect();
         assert!(parts.iter().all(|some| some & !0xf0f0 == 0 && *some != 0 && *some != 0xf0f0));
-        assert!(!parts.is_empty() && Order::Fixed.part(0xf0f0).is_none());
+        assert!(!parts.is_empty() && TurnOrder::Fixed.split_lanes(0xf0f0).is_none());
     }
 }

@@ -1,59 +1,64 @@
-//! Where the warps of a launch stand that ends before its blocks do, and why it ends.
+//! Launches that end before their blocks do: the reason, and the position of each warp.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 
-use super::block_order::{BlockOrder, Starts};
+use super::block_order::{BlockOrder, BlockStarts};
 use super::cooperative::blocks_in_memory;
 use super::fault::{FaultKind, Finding};
 use super::grid::{Block, can_run};
-use super::limit::Limit;
+use super::limit::LimitKind;
 use super::run::{Launch, Recorded};
-use super::stall::Circle;
+use super::stall::RepeatedState;
 use super::warp::{Split, SplitState, Warp};
 
-/// Places that a report lists; a kernel with more is described by the first.
+/// The number of positions that a report lists.
 const MOST_PLACES: usize = 12;
 
-/// A warp that looked so often at what others write, and wrote nothing itself, waits for them.
+/// The number of polls, without a write in between, after which a warp counts as waiting.
 const IDLE_POLLS: u32 = 8;
 
-/// Steps, besides four times those so far, in which a launch beyond the device's residency shows that it makes progress.
+/// The limit of steps, in addition to four times the steps so far, of a launch that continues beyond the residency of
+/// the device.
 const STEPS_BEYOND_RESIDENCY: u64 = 1 << 22;
 
-/// A launch that goes on with more blocks than the device holds, to learn whether its blocks wait for one another.
+/// A launch that continues with more blocks than the device holds, to find out whether its blocks wait for each
+/// other.
 #[derive(Debug)]
 pub(super) struct BeyondResidency {
-    /// What is reported if the launch ends.
+    /// The fault that is reported if the launch ends.
     recorded: Recorded,
-    /// Faults that were found before.
+    /// The number of earlier faults.
     faults: usize,
 }
 
-/// Warps at one place.
-struct Standing {
+/// Warps at one position.
+struct WarpsAtPosition {
     warps: BTreeSet<(u64, u32)>,
     block: [u32; 3],
     warp: u32,
     lanes: u32,
 }
 
-/// How lanes stand at an instruction.
+/// The activity of lanes at an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum How {
+enum WarpActivity {
     Running,
     AtBarrier(u8),
     AtWarpOperation,
 }
 
 impl Launch<'_> {
-    /// Where the warps of some blocks stand, each place with its source line.
-    pub(super) fn standing<'b>(&self, blocks: impl IntoIterator<Item = &'b Block>) -> String {
-        let mut places: BTreeMap<(u32, How), Standing> = BTreeMap::new();
+    /// The positions of the warps of some blocks, each with its source line.
+    pub(super) fn unfinished_warps<'b>(
+        &self,
+        blocks: impl IntoIterator<Item = &'b Block>,
+    ) -> String {
+        let mut places: BTreeMap<(u32, WarpActivity), WarpsAtPosition> = BTreeMap::new();
         for block in blocks {
             let warps = block.warps.iter();
             for (warp, split) in warps.flat_map(|warp| warp.splits.iter().map(move |s| (warp, s))) {
-                let new = || Standing {
+                let new = || WarpsAtPosition {
                     warps: BTreeSet::new(),
                     block: block.state.index,
                     warp: warp.index,
@@ -63,26 +68,26 @@ impl Launch<'_> {
                 standing.warps.insert((block.state.linear, warp.index));
             }
         }
-        let mut text = "where the warps stand: ".to_owned();
+        let mut text = "warp positions: ".to_owned();
         for (index, ((pc, how), standing)) in places.iter().take(MOST_PLACES).enumerate() {
             let separator = if index > 0 { "; " } else { "" };
             write!(text, "{separator}{}", self.describe(*pc, *how, standing)).ok();
         }
         if places.len() > MOST_PLACES {
-            write!(text, "; and {} more places", places.len() - MOST_PLACES).ok();
+            write!(text, "; and {} more positions", places.len() - MOST_PLACES).ok();
         }
         text
     }
 
-    fn describe(&self, pc: u32, how: How, standing: &Standing) -> String {
+    fn describe(&self, pc: u32, how: WarpActivity, standing: &WarpsAtPosition) -> String {
         let (place, line) = self.program.place(self.module, pc);
         let line = line.map_or_else(String::new, |line| format!(" ({line})"));
         let how = match how {
-            How::Running => "running".to_owned(),
-            How::AtBarrier(number) => format!("waiting at barrier {number}"),
-            How::AtWarpOperation => "waiting at a warp-wide operation".to_owned(),
+            WarpActivity::Running => "running".to_owned(),
+            WarpActivity::AtBarrier(number) => format!("waiting at barrier {number}"),
+            WarpActivity::AtWarpOperation => "waiting at a warp-wide operation".to_owned(),
         };
-        let Standing { warps, block: [x, y, z], warp, lanes } = standing;
+        let WarpsAtPosition { warps, block: [x, y, z], warp, lanes } = standing;
         let first = format!("warp {warp} of block ({x}, {y}, {z}), lanes {lanes:#010x}");
         let which = match warps.len() {
             1 => first,
@@ -91,18 +96,22 @@ impl Launch<'_> {
         format!("PTX {place}{line}, {how}: {which}")
     }
 
-    /// Ends a launch in which every warp that can run repeats itself, and no block can begin.
+    /// Ends a launch in which every warp that can run repeats a state, and no block can start.
     ///
-    /// If blocks have not started, the launch first goes on with room for them: only if that lets it end, its blocks
-    /// waited for those that could not start.
-    pub(super) fn end_if_stalled(&mut self, resident: &mut VecDeque<Block>, starts: &mut Starts) {
-        let circles: Option<Vec<Circle>> =
-            resident.iter().map(|block| self.circle(block)).collect();
+    /// If blocks have not started, the launch first continues with room for them: only if that lets it end, its
+    /// blocks waited for those that could not start.
+    pub(super) fn end_if_stalled(
+        &mut self,
+        resident: &mut VecDeque<Block>,
+        starts: &mut BlockStarts,
+    ) {
+        let circles: Option<Vec<RepeatedState>> =
+            resident.iter().map(|block| self.repeated_state(block)).collect();
         let Some(circles) = circles else { return };
-        let waits = circles.contains(&Circle::Waits);
-        let standing = self.standing(&*resident);
+        let waits = circles.contains(&RepeatedState::Polls);
+        let standing = self.unfinished_warps(&*resident);
         let runs = |warp: &Warp| {
-            let polls = warp.circle(self.changes) == Some(Circle::Waits);
+            let polls = warp.repeated_state(self.changes) == Some(RepeatedState::Polls);
             can_run(warp) && polls == waits
         };
         let mut all = resident.iter_mut();
@@ -118,43 +127,43 @@ impl Launch<'_> {
             let recorded = self.recorded_for(block, index, poll, finding);
             self.beyond_residency = Some(BeyondResidency { recorded, faults: self.faults.len() });
             let in_memory = blocks_in_memory(self.program, self.block.iter().product());
-            starts.most = starts.most.max(in_memory);
+            starts.max_resident = starts.max_resident.max(in_memory);
             let steps = self.steps.saturating_mul(4).saturating_add(STEPS_BEYOND_RESIDENCY);
             self.max_steps = self.max_steps.min(steps);
             return;
         }
         let (kind, pc, what) = if waits {
-            (FaultKind::Livelock, poll, "wait for a value that no thread writes")
+            (FaultKind::Livelock, poll, "poll a value that no thread writes")
         } else {
-            (FaultKind::StepLimit, pc, "repeat the same steps for ever")
+            (FaultKind::StepLimit, pc, "repeat the same steps indefinitely")
         };
         if starts.left() == 0 {
             self.beyond_residency = None;
         }
-        let text = format!("threads {what}: no value changes any more; {standing}");
+        let text = format!("threads {what}: no value in memory changes; {standing}");
         self.report_for(block, index, pc, Finding::new(kind, lane, text));
         self.stopped = true;
     }
 
-    fn residency_text(&self, starts: &Starts, standing: &str) -> String {
-        let (held, left, total) = (starts.most, starts.left(), starts.total);
+    fn residency_text(&self, starts: &BlockStarts, standing: &str) -> String {
+        let (held, left, total) = (starts.max_resident, starts.left(), starts.total);
         let order = match self.block_order {
             BlockOrder::Ascending => "",
             BlockOrder::Descending | BlockOrder::Random { .. } => {
-                " in this block order (CUDA promises no order)"
+                " in this block order (CUDA guarantees no order)"
             }
         };
         format!(
             "blocks wait for blocks that cannot start{order}: {held} blocks of this kernel are \
-             resident at once, all of them wait, and {left} of {total} have not started; launch \
-             at most {held} blocks, or let no block wait for one that starts later; {standing}"
+             resident at once, all of them wait, and {left} of {total} blocks have not started; launch \
+             at most {held} blocks, or remove the wait for blocks that start later; {standing}"
         )
     }
 
-    /// The end of a launch that went on beyond what the device holds.
+    /// Ends a launch that continued beyond the residency of the device.
     pub(super) fn end_beyond_residency(&mut self) {
         let Some(beyond) = self.beyond_residency.take() else { return };
-        // What happened since would not have happened on the device.
+        // Later faults would not have occurred on the device.
         self.faults.truncate(beyond.faults);
         self.seen.retain(|_, index| *index < beyond.faults);
         self.faults.push(beyond.recorded);
@@ -164,11 +173,11 @@ impl Launch<'_> {
     /// Ends a launch that reached a limit, at the warp that ran last.
     pub(super) fn end_at_limit(
         &mut self,
-        limit: Limit,
+        limit: LimitKind,
         (block, index): (&mut Block, usize),
         resident: &VecDeque<Block>,
     ) {
-        let standing = self.standing(std::iter::once(&*block).chain(resident));
+        let standing = self.unfinished_warps(std::iter::once(&*block).chain(resident));
         let warp = &block.warps[index];
         let ready = warp.splits.iter().find(|split| split.state == SplitState::Ready);
         let split = ready.or(warp.splits.first());
@@ -176,18 +185,18 @@ impl Launch<'_> {
         let waits = block.polled && warp.idle_polls >= IDLE_POLLS;
         let poll = warp.last_poll.filter(|_| waits);
         let reached = match (limit, self.deadline) {
-            (Limit::Time, Some(deadline)) => format!("{} s", deadline.limit.as_secs_f64()),
-            (Limit::Steps, _) | (Limit::Time, None) => format!("{} steps", self.max_steps),
+            (LimitKind::Time, Some(deadline)) => format!("{} s", deadline.limit.as_secs_f64()),
+            (LimitKind::Steps, _) | (LimitKind::Time, None) => format!("{} steps", self.max_steps),
         };
         let (kind, text) = match (poll, limit) {
             (Some(_), _) => (
                 FaultKind::Livelock,
-                format!("after {reached} threads still wait for a value that no thread writes"),
+                format!("after {reached} threads still poll a value that no thread writes"),
             ),
-            (None, Limit::Steps) => {
+            (None, LimitKind::Steps) => {
                 (FaultKind::StepLimit, format!("the launch reached its limit of {reached}"))
             }
-            (None, Limit::Time) => {
+            (None, LimitKind::Time) => {
                 (FaultKind::TimeLimit, format!("the launch reached its limit of {reached}"))
             }
         };
@@ -196,17 +205,19 @@ impl Launch<'_> {
     }
 }
 
-/// At how many instructions the threads of a block stand.
-pub(super) fn standing_places(block: &Block) -> usize {
+/// The number of different program counters of the threads of a block.
+pub(super) fn count_positions(block: &Block) -> usize {
     let splits = block.warps.iter().flat_map(|warp| &warp.splits);
     splits.map(|split| place(split).0).collect::<BTreeSet<u32>>().len()
 }
 
-fn place(split: &Split) -> (u32, How) {
+fn place(split: &Split) -> (u32, WarpActivity) {
     match split.state {
-        // Lanes go on behind a barrier at which they wait.
-        SplitState::Barrier(number) => (split.pc.saturating_sub(1), How::AtBarrier(number)),
-        SplitState::WarpSync(_) => (split.pc, How::AtWarpOperation),
-        SplitState::Ready => (split.pc, How::Running),
+        // The program counter of lanes at a barrier points after it.
+        SplitState::Barrier(number) => {
+            (split.pc.saturating_sub(1), WarpActivity::AtBarrier(number))
+        }
+        SplitState::WarpSync(_) => (split.pc, WarpActivity::AtWarpOperation),
+        SplitState::Ready => (split.pc, WarpActivity::Running),
     }
 }

@@ -1,31 +1,31 @@
-//! How often each place of a region was changed atomically: what hits one place goes one after the other.
+//! The number of atomic operations on each address range of a region. Operations on the same range are serialised.
 
-/// Bytes that go one after the other. An H200 changes places that are 256 bytes apart by two units and nearer ones by
-/// one, and two such units share a kibibyte, wherever it lies (`tests/benches/atomics`): what queues is not an address
-/// but all that lies in it.
+/// Size of an address range in which atomic operations are serialised, in bytes. On an H200, two addresses that are
+/// at least 256 bytes apart use two atomic units and closer ones use one, and two such units share each kibibyte
+/// (`tests/benches/atomics`): operations queue for the range, not for a single address.
 const PLACE: usize = 1024;
 
-/// Bytes of the smallest sum that is counted by its address.
+/// Size of the smallest floating-point sum, in bytes.
 const WORD: usize = 4;
 
-/// Bytes of a sector, which L2 changes at once where lanes have words of their own.
+/// Size of a sector in bytes. L2 updates a sector at once if the lanes have different words.
 const SECTOR: usize = 32;
 
-/// What was changed; empty as long as nothing was.
+/// The counts of a region; empty if there were no atomic operations.
 #[derive(Clone, Debug)]
-pub(super) struct Changes {
-    /// Over each place.
+pub(super) struct AtomicCounts {
+    /// Passes over each address range.
     passes: Vec<u64>,
-    /// Sums of floats at each word, each of which needs the one before.
+    /// Floating-point sums at each word; each depends on the one before.
     sums: Vec<u32>,
 }
 
-impl Changes {
-    /// None yet.
+impl AtomicCounts {
+    /// No operations.
     pub(super) const NONE: Self = Self { passes: Vec::new(), sums: Vec::new() };
 
-    /// A request changed what lies at these offsets, in ascending order, of a region of so many bytes: a pass for each
-    /// sector, and as many as lanes meet at one address of it.
+    /// Counts a request at these offsets, in ascending order, of a region of `bytes` bytes: one pass per sector, and
+    /// as many as lanes access one address of it.
     pub(super) fn count(&mut self, offsets: &[usize], bytes: usize) {
         if self.passes.is_empty() {
             self.passes.resize(bytes.div_ceil(PLACE), 0);
@@ -38,7 +38,7 @@ impl Changes {
         }
     }
 
-    /// The same request added floats.
+    /// Counts the floating-point sums of the same request.
     pub(super) fn count_sums(&mut self, offsets: &[usize], bytes: usize) {
         if self.sums.is_empty() {
             self.sums.resize(bytes.div_ceil(WORD), 0);
@@ -50,7 +50,7 @@ impl Changes {
         }
     }
 
-    /// Adds what another thread counted.
+    /// Adds the counts of another host thread.
     pub(super) fn add(&mut self, other: &Self) {
         self.passes.resize(self.passes.len().max(other.passes.len()), 0);
         for (passes, more) in self.passes.iter_mut().zip(&other.passes) {
@@ -66,12 +66,12 @@ impl Changes {
         *self = Self::NONE;
     }
 
-    /// Passes over the place that has most.
+    /// The passes over the busiest address range.
     pub(super) fn most(&self) -> u64 {
         self.passes.iter().copied().max().unwrap_or(0)
     }
 
-    /// Sums of floats at the word that has most.
+    /// The floating-point sums at the busiest word.
     pub(super) fn most_sums(&self) -> u64 {
         self.sums.iter().copied().max().map_or(0, u64::from)
     }
@@ -85,7 +85,7 @@ mod tests {
     fn the_place_that_is_changed_most_is_known() {
         let bytes = 3 * PLACE;
         let check = |rule: &str, offsets: &[usize], most: u64| {
-            let mut changes = Changes::NONE;
+            let mut changes = AtomicCounts::NONE;
             changes.count(offsets, bytes);
             assert_eq!(changes.most(), most, "{rule}");
         };
@@ -95,9 +95,9 @@ mod tests {
         check("what meets goes one after the other", &[0, 4, 4, 4, 8, 8], 3);
         check("places are apart", &[0, 32, PLACE, 2 * PLACE, 3 * PLACE - 4], 2);
         check("what lies behind the end counts nowhere", &[0, bytes], 1);
-        let mut changes = Changes::NONE;
+        let mut changes = AtomicCounts::NONE;
         changes.count(&[0], bytes);
-        let mut other = Changes::NONE;
+        let mut other = AtomicCounts::NONE;
         other.count(&[0, 32], bytes);
         changes.add(&other);
         assert_eq!(changes.most(), 3, "threads are added");

@@ -1,46 +1,47 @@
-//! Races of the accesses whose places `machine/quick` has found: whole words, all lanes in one variable.
+//! The race check of a warp's accesses whose offsets `fast_memory_32` has computed: whole words, all lanes in one
+//! variable.
 
 use multiversion::multiversion;
 
+use super::super::lane_offsets::{HalfWarpPattern, LaneOffsets};
 use super::super::memory::{Access as Rights, RegionKind};
-use super::super::places::{Pattern, Places};
 use super::super::run::Worker;
 use super::clock::Thread;
+use super::conflict::MemoryKind;
 use super::element::Role;
+use super::fast_rows::NewRow;
+use super::fast_words::WarpTime;
+use super::happens_before::lanes_of;
 use super::hooks::shadow_of;
-use super::judge::MemoryKind;
-use super::order::lanes_of;
 use super::page::{PAGE, ROW};
-use super::quick::Times;
-use super::row::NewRow;
-use super::shadow::{Record, Shadow, Strength, WORD, What};
+use super::shadow::{PackedAccess, Record, Shadow, Strength, WORD};
 
-/// Lanes of half a warp, which are as many as words of a row.
+/// The number of lanes of half a warp, which equals the number of words of a row.
 const HALF: usize = ROW;
 
-/// What the lanes of a warp access, and when.
-pub(super) struct Accesses<'p> {
-    pub(super) places: &'p Places,
+/// The accesses of the lanes of a warp.
+pub(super) struct WarpAccesses<'p> {
+    pub(super) places: &'p LaneOffsets,
     pub(super) mask: u32,
-    /// Words of each lane.
+    /// Words per lane.
     pub(super) words: usize,
-    /// The first lane.
+    /// The thread of lane 0.
     pub(super) base: Thread,
     pub(super) time: u32,
-    pub(super) what: What,
+    pub(super) what: PackedAccess,
     pub(super) role: Role,
 }
 
 impl Worker<'_, '_> {
-    /// Remembers plain accesses of `bytes` by each lane, in elements of `element`.
+    /// Records plain accesses of `bytes` by each lane, in elements of `element`.
     ///
-    /// False if one of them must be judged; those before it are remembered then, which changes nothing for who judges
-    /// all of them.
-    pub(in super::super) fn race_places(
+    /// Returns false if one of them must be checked; those before it are recorded then, which does not change the
+    /// result of the check of all of them.
+    pub(in super::super) fn race_warp_accesses(
         &mut self,
         (pc, role): (u32, Role),
         region: Option<usize>,
-        places: &Places,
+        places: &LaneOffsets,
         (mask, element, bytes): (u32, usize, u32),
     ) -> bool {
         if region.is_some_and(|region| !self.is_shared_by_writers(region)) {
@@ -49,21 +50,21 @@ impl Worker<'_, '_> {
         let (Some(races), Some(block)) = (&mut self.launch.races, &mut self.block.races) else {
             return false;
         };
-        // A store that may be the first behind a fence needs looking at (rule 22).
-        if role.writes() && races.lenient && block.order.learned {
+        // The first store after a fence must be checked (rule 22).
+        if role.writes() && races.lenient && block.order.has_lane_orders {
             return false;
         }
         let memory = if region.is_some() { MemoryKind::Global } else { MemoryKind::Shared };
         let through_cache = races.reads_non_coherently(pc);
         let times = races.times(block, self.warp.index, memory);
         let wide = (element as u32 / 4).max(1).trailing_zeros();
-        let accesses = Accesses {
+        let accesses = WarpAccesses {
             places,
             mask,
             words: bytes as usize / 4,
             base: Thread::new(block.order.block, self.warp.index * 32),
             time: block.order.now(self.warp.index),
-            what: What::new(pc, WORD, Strength::Weak, wide),
+            what: PackedAccess::new(pc, WORD, Strength::Weak, wide),
             role,
         };
         if region.is_some() && role.writes() && races.replay.is_some() {
@@ -79,7 +80,7 @@ impl Worker<'_, '_> {
         remember(&times, shadow, &accesses)
     }
 
-    /// Whether others may write to a region of global memory.
+    /// Whether kernels may write to a region of global memory.
     pub(in super::super) fn is_shared_by_writers(&self, region: usize) -> bool {
         let region = &self.launch.memory.regions[region];
         match region.kind {
@@ -91,22 +92,26 @@ impl Worker<'_, '_> {
     }
 }
 
-/// Remembers all accesses, or those before the first that must be judged; compiled for the same vectors as the steps of
-/// warps.
+/// Records all accesses, or those before the first one that must be checked; compiled for the same vector
+/// instructions as the steps of warps.
 #[multiversion(targets("x86_64+avx+avx2+bmi1+bmi2+fma+lzcnt+popcnt"))]
-pub(super) fn remember(times: &Times, shadow: &mut Shadow, accesses: &Accesses<'_>) -> bool {
-    // Closures of iterators are compiled apart, and so not for these vectors.
+pub(super) fn remember(times: &WarpTime, shadow: &mut Shadow, accesses: &WarpAccesses<'_>) -> bool {
+    // Closures of iterators are compiled separately, without these vector instructions.
     for half in 0..2 {
         let mask = accesses.mask & 0xffff << (half * HALF);
         if mask == 0 {
             continue;
         }
         let done = match accesses.places.halves[half] {
-            Pattern::Row if mask == 0xffff << (half * HALF) => {
+            HalfWarpPattern::Contiguous if mask == 0xffff << (half * HALF) => {
                 accesses.row(times, shadow, half) || accesses.each(times, shadow, mask)
             }
-            Pattern::Same if !accesses.role.writes() => accesses.same(times, shadow, mask),
-            Pattern::Row | Pattern::Same | Pattern::Scattered => accesses.each(times, shadow, mask),
+            HalfWarpPattern::Uniform if !accesses.role.writes() => {
+                accesses.same(times, shadow, mask)
+            }
+            HalfWarpPattern::Contiguous | HalfWarpPattern::Uniform | HalfWarpPattern::Scattered => {
+                accesses.each(times, shadow, mask)
+            }
         };
         if !done {
             return false;
@@ -115,9 +120,9 @@ pub(super) fn remember(times: &Times, shadow: &mut Shadow, accesses: &Accesses<'
     true
 }
 
-impl Accesses<'_> {
+impl WarpAccesses<'_> {
     fn record(&self, lane: u32) -> Record {
-        Record { thread: self.base.with_lane(lane), time: self.time, what: self.what }
+        Record { thread: self.base.with_lane(lane), time: self.time, access: self.what }
     }
 
     fn first_word(&self, lane: u32) -> usize {
@@ -133,17 +138,17 @@ impl Accesses<'_> {
         })
     }
 
-    /// One lane after the other.
-    pub(super) fn each(&self, times: &Times, shadow: &mut Shadow, mask: u32) -> bool {
+    /// Records one lane after the other.
+    pub(super) fn each(&self, times: &WarpTime, shadow: &mut Shadow, mask: u32) -> bool {
         lanes_of(mask).all(|lane| {
             let first = self.first_word(lane);
-            times.all(shadow, first..first + self.words, &self.record(lane), self.role)
+            times.update_words(shadow, first..first + self.words, &self.record(lane), self.role)
         })
     }
 
-    /// All lanes of half a warp, whose words lie one behind the other.
+    /// Records all lanes of half a warp that access consecutive words.
     #[inline(always)]
-    fn row(&self, times: &Times, shadow: &mut Shadow, half: usize) -> bool {
+    fn row(&self, times: &WarpTime, shadow: &mut Shadow, half: usize) -> bool {
         let first = self.first_word((half * HALF) as u32);
         let shift = self.words.trailing_zeros();
         let base = self.base.bits();
@@ -168,8 +173,8 @@ impl Accesses<'_> {
         true
     }
 
-    /// Reads of the same words by several lanes.
-    fn same(&self, times: &Times, shadow: &mut Shadow, mask: u32) -> bool {
+    /// Records reads of the same words by several lanes.
+    fn same(&self, times: &WarpTime, shadow: &mut Shadow, mask: u32) -> bool {
         let first = self.first_word(mask.trailing_zeros());
         let words = first..first + self.words;
         let last = self.record(31 - mask.leading_zeros());

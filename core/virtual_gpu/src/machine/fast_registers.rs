@@ -1,88 +1,88 @@
-//! Frequent operations on registers, one after the other: a small loop that keeps what it needs in registers of the
-//! host, which the large one of `step` cannot.
+//! Fast path of frequent register operations: a small interpreter loop whose state the host's compiler keeps in
+//! registers, which is impossible in the main loop of `step`.
 //!
-//! Whatever is not quite in order (a value that nothing wrote, a place that must be looked at lane by lane) ends the
-//! run before it, and `step` does that operation in the ordinary way.
+//! The run ends before an operation that needs more than that (an uninitialised operand, an address that must be
+//! checked lane by lane); `step` then executes that operation.
 
 use multiversion::multiversion;
 use multiversion::target::selected_target;
 
 use super::super::cost::Counts;
 use super::super::lower::code::{Op, Slot};
-use super::super::lower::hot::Hot;
+use super::super::lower::hot_op::HotOp;
 use super::super::semantics::float::{self, SingleMode};
 use super::super::semantics::{bits, compare, integer};
 use super::Races;
 use super::compute::{Fused, modes};
+use super::lane_offsets::HALF;
 use super::lanes::{self, Pool, each};
-use super::places::HALF;
 use super::run::Worker;
 use super::shared::{SharedLayout, SharedMemory};
 use super::warp::{LANES, Register, Split};
 
-/// Bytes that the banks of shared memory give at once.
+/// Bytes that one wavefront over the banks of shared memory transfers.
 const BANKS: u32 = 128;
 
-/// What a run of operations sees.
-struct Run<'r> {
+/// The state that a run of operations uses.
+struct RegisterRun<'r> {
     words: &'r mut [Register<u32>],
     doubles: &'r mut [Register<u64>],
     predicates: &'r mut [u32],
     predicates_undefined: &'r mut [u32],
     pool: &'r Pool,
-    /// Results of loads.
+    /// The result slots of loads.
     lists: &'r [Slot],
-    /// Counts of every operation; empty if nothing is counted.
+    /// Counters of every operation; empty if nothing is counted.
     counts: &'r mut [Counts],
     mask: u32,
-    /// Whether the warp has no other lanes, which may wait somewhere to be met.
+    /// Whether the warp has no other split that could wait at a reconvergence point.
     alone: bool,
-    /// Shared memory, if its words can be read here.
-    shared: Option<Shared<'r>>,
+    /// Shared memory, if its words can be read on the fast path.
+    shared: Option<SharedWords<'r>>,
 }
 
 #[derive(Clone, Copy)]
-struct Shared<'r> {
+struct SharedWords<'r> {
     layout: &'r SharedLayout,
     memory: &'r SharedMemory,
-    /// Whether it matters that something was written.
+    /// Whether uninitialised values are checked.
     checked: bool,
 }
 
-/// The program around a run.
+/// The operations that a run may execute.
 #[derive(Clone, Copy)]
-struct Text<'r> {
+struct OpWindow<'r> {
     ops: &'r [Op],
-    hot: &'r [Hot],
-    /// It ends here, or after so many operations.
+    hot: &'r [HotOp],
+    /// The run ends before this operation, or after `max_steps` operations.
     stop_at: u32,
-    most: u32,
+    max_steps: u32,
 }
 
-/// How far a run has come.
-struct Ran {
+/// The steps of a run and the operation after it.
+struct RunProgress {
     steps: u32,
     pc: u32,
 }
 
-/// Executes operations of all lanes up to the first that is not for here.
+/// Executes operations of all lanes up to the first one that is not on the fast path.
 #[multiversion(targets("x86_64+avx+avx2+bmi1+bmi2+fma+lzcnt+popcnt"))]
-fn execute_all(run: Run<'_>, text: Text<'_>, pc: u32) -> Ran {
-    let fused = const { Fused::of(selected_target!()) };
-    // What the compiler knows of the mask is worth a copy.
-    execute(Run { mask: u32::MAX, ..run }, text, pc, fused)
+fn execute_all(run: RegisterRun<'_>, text: OpWindow<'_>, pc: u32) -> RunProgress {
+    let fused = const { Fused::from_features(selected_target!()) };
+    // A constant mask lets the compiler remove the selects; that is worth a second copy of the code.
+    execute(RegisterRun { mask: u32::MAX, ..run }, text, pc, fused)
 }
 
-/// The same of some lanes.
+/// Executes operations of some lanes.
 #[multiversion(targets("x86_64+avx+avx2+bmi1+bmi2+fma+lzcnt+popcnt"))]
-fn execute_some(run: Run<'_>, text: Text<'_>, pc: u32) -> Ran {
-    let fused = const { Fused::of(selected_target!()) };
+fn execute_some(run: RegisterRun<'_>, text: OpWindow<'_>, pc: u32) -> RunProgress {
+    let fused = const { Fused::from_features(selected_target!()) };
     execute(run, text, pc, fused)
 }
 
 #[inline(always)]
-fn execute(mut run: Run<'_>, text: Text<'_>, start: u32, fused: Fused) -> Ran {
-    let (mut left, mut pc) = (text.most, start);
+fn execute(mut run: RegisterRun<'_>, text: OpWindow<'_>, start: u32, fused: Fused) -> RunProgress {
+    let (mut left, mut pc) = (text.max_steps, start);
     'runs: while pc < text.stop_at {
         let end = text.stop_at.min(pc.saturating_add(left)) as usize;
         let end = end.min(text.ops.len()).min(text.hot.len());
@@ -94,7 +94,7 @@ fn execute(mut run: Run<'_>, text: Text<'_>, start: u32, fused: Fused) -> Ran {
             break;
         }
         for (op, hot) in ops.iter().zip(hot) {
-            if let Hot::Branch(target) = *hot {
+            if let HotOp::Branch(target) = *hot {
                 let Some(taken) = run.branch(op) else { break 'runs };
                 run.count(pc, *hot, taken);
                 (left, pc) = (left - 1, if taken == 0 { pc + 1 } else { target });
@@ -107,49 +107,49 @@ fn execute(mut run: Run<'_>, text: Text<'_>, start: u32, fused: Fused) -> Ran {
             (left, pc) = (left - 1, pc + 1);
         }
     }
-    Ran { steps: text.most - left, pc }
+    RunProgress { steps: text.max_steps - left, pc }
 }
 
 impl Worker<'_, '_> {
-    /// Whether an operation may be the first of a run.
+    /// Whether an operation may begin a run.
     #[inline(always)]
-    pub(super) fn may_run(&self, hot: Hot) -> bool {
+    pub(super) fn may_run(&self, hot: HotOp) -> bool {
         match hot {
-            Hot::Other | Hot::Branch(_) => false,
-            // Who reads must be remembered where races are looked for.
-            Hot::LoadShared => self.launch.checks.races == Races::Ignored,
-            Hot::MultiplyAdd32
-            | Hot::AddFloat32
-            | Hot::SubtractFloat32
-            | Hot::MultiplyFloat32
-            | Hot::Add32
-            | Hot::Add64
-            | Hot::MultiplyAdd32Low
-            | Hot::MultiplyWideSigned
-            | Hot::MultiplyWideUnsigned
-            | Hot::And32
-            | Hot::Or32
-            | Hot::Xor32
-            | Hot::CompareSigned(_)
-            | Hot::CompareUnsigned(_)
-            | Hot::Copy32
-            | Hot::Copy64 => true,
+            HotOp::Other | HotOp::Branch(_) => false,
+            // Race checks record readers, so that the load must use the other path.
+            HotOp::LoadShared => self.launch.checks.races == Races::Ignored,
+            HotOp::MultiplyAdd32
+            | HotOp::AddFloat32
+            | HotOp::SubtractFloat32
+            | HotOp::MultiplyFloat32
+            | HotOp::Add32
+            | HotOp::Add64
+            | HotOp::MultiplyAdd32Low
+            | HotOp::MultiplyWideSigned
+            | HotOp::MultiplyWideUnsigned
+            | HotOp::And32
+            | HotOp::Or32
+            | HotOp::Xor32
+            | HotOp::CompareSigned(_)
+            | HotOp::CompareUnsigned(_)
+            | HotOp::Copy32
+            | HotOp::Copy64 => true,
         }
     }
 
-    /// Runs frequent operations of a split up to that place, at most so many; how many there were.
+    /// Runs frequent operations of a split up to the given position, at most `most`; returns their number.
     #[inline(always)]
-    pub(super) fn straight(&mut self, split: &mut Split, stop_at: u32, most: i64) -> u32 {
+    pub(super) fn run_fast_registers(&mut self, split: &mut Split, stop_at: u32, most: i64) -> u32 {
         let program = self.launch.program;
         let most = u32::try_from(most).unwrap_or(u32::MAX);
-        let text = Text { ops: &program.ops, hot: &program.hot, stop_at, most };
+        let text = OpWindow { ops: &program.ops, hot: &program.hot, stop_at, max_steps: most };
         let frame = &split.frame;
         let registers = &mut self.warp.registers;
         let checks = self.launch.checks;
         let is_plain = split.mask == u32::MAX
             && checks.races == Races::Ignored
             && self.block.copies.is_empty();
-        let run = Run {
+        let run = RegisterRun {
             words: &mut registers.words[frame.words as usize..],
             doubles: &mut registers.doubles[frame.doubles as usize..],
             predicates: &mut registers.predicates[frame.predicates as usize..],
@@ -159,7 +159,7 @@ impl Worker<'_, '_> {
             counts: &mut self.launch.counts,
             mask: split.mask,
             alone: self.warp.splits.is_empty(),
-            shared: is_plain.then_some(Shared {
+            shared: is_plain.then_some(SharedWords {
                 layout: &self.launch.shared,
                 memory: &self.block.shared,
                 checked: checks.uninitialized,
@@ -175,78 +175,78 @@ impl Worker<'_, '_> {
     }
 }
 
-/// Something if the operation was executed.
+/// Some if the operation was executed.
 type Done = Option<()>;
 
-impl Run<'_> {
+impl RegisterRun<'_> {
     #[inline(always)]
-    fn step(&mut self, op: &Op, hot: Hot, fused: Fused) -> Done {
+    fn step(&mut self, op: &Op, hot: HotOp, fused: Fused) -> Done {
         const MODE: SingleMode = SingleMode::DEFAULT;
         match hot {
-            Hot::MultiplyAdd32 if fused == Fused::Hardware => {
+            HotOp::MultiplyAdd32 if fused == Fused::Hardware => {
                 self.words_3(op, float::fused_multiply_add_f32)
             }
-            Hot::MultiplyAdd32 => {
+            HotOp::MultiplyAdd32 => {
                 self.words_3(op, |a, b, c| float::multiply_add_f32(a, b, c, MODE))
             }
-            Hot::AddFloat32 => self.words_2(op, |a, b| float::add_f32(a, b, MODE)),
-            Hot::SubtractFloat32 => self.words_2(op, |a, b| float::subtract_f32(a, b, MODE)),
-            Hot::MultiplyFloat32 => self.words_2(op, |a, b| float::multiply_f32(a, b, MODE)),
-            Hot::Add32 => self.words_2(op, integer::add::<u32>),
-            Hot::MultiplyAdd32Low => {
+            HotOp::AddFloat32 => self.words_2(op, |a, b| float::add_f32(a, b, MODE)),
+            HotOp::SubtractFloat32 => self.words_2(op, |a, b| float::subtract_f32(a, b, MODE)),
+            HotOp::MultiplyFloat32 => self.words_2(op, |a, b| float::multiply_f32(a, b, MODE)),
+            HotOp::Add32 => self.words_2(op, integer::add::<u32>),
+            HotOp::MultiplyAdd32Low => {
                 self.words_3(op, |a, b, c| integer::multiply_add(a, b, c, integer::Part::Low))
             }
-            Hot::And32 => self.words_2(op, bits::and),
-            Hot::Or32 => self.words_2(op, bits::or),
-            Hot::Xor32 => self.words_2(op, bits::xor),
-            Hot::Add64 => {
+            HotOp::And32 => self.words_2(op, bits::and),
+            HotOp::Or32 => self.words_2(op, bits::or),
+            HotOp::Xor32 => self.words_2(op, bits::xor),
+            HotOp::Add64 => {
                 let (a, b) = (self.double(op.a)?, self.double(op.b)?);
                 self.written(a.undefined | b.undefined)?;
                 let values = each(|lane| integer::add(a.values[lane], b.values[lane]));
                 self.set_double(op.d, values)
             }
-            Hot::MultiplyWideSigned => {
+            HotOp::MultiplyWideSigned => {
                 self.widening(op, |a, b| integer::multiply_wide(a as i32, b as i32) as u64)
             }
-            Hot::MultiplyWideUnsigned => self.widening(op, integer::multiply_wide),
-            Hot::Copy32 => {
+            HotOp::MultiplyWideUnsigned => self.widening(op, integer::multiply_wide),
+            HotOp::Copy32 => {
                 let a = self.word(op.a)?;
                 self.written(a.undefined)?;
                 let values = a.values;
                 self.set_word(op.d, values)
             }
-            Hot::Copy64 => {
+            HotOp::Copy64 => {
                 let a = self.double(op.a)?;
                 self.written(a.undefined)?;
                 let values = a.values;
                 self.set_double(op.d, values)
             }
-            Hot::CompareSigned(order) => {
+            HotOp::CompareSigned(order) => {
                 let order = modes::order(order);
                 self.test(op, |a, b| compare::compare(a as i32, b as i32, order))
             }
-            Hot::CompareUnsigned(order) => {
+            HotOp::CompareUnsigned(order) => {
                 let order = modes::order(order);
                 self.test(op, |a, b| compare::compare(a, b, order))
             }
-            Hot::LoadShared => self.load_shared(op),
-            Hot::Branch(_) | Hot::Other => None,
+            HotOp::LoadShared => self.load_shared(op),
+            HotOp::Branch(_) | HotOp::Other => None,
         }
     }
 
     #[inline(always)]
-    fn count(&mut self, pc: u32, hot: Hot, executing: u32) {
+    fn count(&mut self, pc: u32, hot: HotOp, executing: u32) {
         let Some(counts) = self.counts.get_mut(pc as usize) else { return };
         counts.warp_instructions += 1;
         counts.thread_instructions += u64::from(executing.count_ones());
         counts.active_threads += u64::from(self.mask.count_ones());
-        if hot == Hot::LoadShared {
+        if hot == HotOp::LoadShared {
             counts.shared_requests += 1;
             counts.shared_wavefronts += 1;
         }
     }
 
-    /// Which lanes take a branch, if all of them go the same way and meet nobody there.
+    /// The lanes that take a branch, if all lanes go the same way and meet no other split.
     #[inline(always)]
     fn branch(&self, op: &Op) -> Option<u32> {
         if !self.alone || op.guard.is_pool() {
@@ -271,7 +271,7 @@ impl Run<'_> {
         bank.get(slot.index())
     }
 
-    /// Whether nothing is missing from values in lanes that are active.
+    /// Whether the values of all active lanes are initialised.
     #[inline(always)]
     fn written(&self, undefined: u32) -> Done {
         (undefined & self.mask == 0).then_some(())
@@ -324,7 +324,7 @@ impl Run<'_> {
         Some(())
     }
 
-    /// Loads where each half of the warp reads one word or sixteen in a row, all within one pass of the banks.
+    /// Loads where each half of the warp reads one word or sixteen consecutive words, all within one wavefront.
     #[inline(always)]
     fn load_shared(&mut self, op: &Op) -> Done {
         let shared = self.shared?;
@@ -345,7 +345,7 @@ impl Run<'_> {
         if start < allowed.start || end > allowed.end || end - start > BANKS {
             return None;
         }
-        if shared.checked && !shared.memory.is_range_written(start as usize, end as usize) {
+        if shared.checked && !shared.memory.is_range_initialised(start as usize, end as usize) {
             return None;
         }
         let words = &shared.memory.words;

@@ -1,7 +1,7 @@
-//! What is before what within a block: barriers, warp barriers and fences move the threads' times on.
+//! Happens-before order within a block: barriers, warp barriers and fences advance the times of threads.
 //!
 //! One counter gives all times of a block, so that "everything up to now" is one number for a barrier of the block
-//! and one for a barrier of the warp; only what threads learn through memory needs clocks.
+//! and one for a barrier of the warp. Only order that is established through memory needs vector clocks.
 
 use std::sync::Arc;
 
@@ -15,14 +15,14 @@ use super::{acquires, releases};
 
 const LANES: usize = 32;
 
-/// Which threads a scope includes (rule 3).
+/// The threads that a scope includes (rule 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Reach {
     Block,
     Device,
 }
 
-/// Something for each scope.
+/// A value for each scope.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ByReach<T> {
     pub(super) block: T,
@@ -47,7 +47,7 @@ impl ByReach<Known> {
     }
 }
 
-/// What a lane knows beyond the barriers of its block and warp, and what its fences did.
+/// The order of a lane beyond the barriers of its block and warp, and its fences.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LaneOrder {
     known: Known,
@@ -56,14 +56,14 @@ pub(super) struct LaneOrder {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fences {
-    /// What was before the last releasing fence of each scope.
+    /// The clock of the last releasing fence of each scope.
     pub(super) release: ByReach<Known>,
-    /// The same of `fence.sc`, also those of others before a barrier (rule 14).
+    /// The clock of the last `fence.sc` of each scope, including those of other threads before a barrier (rule 14).
     pub(super) sequential: ByReach<Known>,
-    /// What was observed and waits for an acquiring fence.
+    /// Observed clocks that an acquiring fence has yet to join.
     observed: ByReach<Known>,
     observed_sequential: ByReach<Known>,
-    /// The scope of a fence behind which nothing was stored yet (rule 22).
+    /// The scope of a fence after which the thread has not stored (rule 22).
     fresh: Option<Reach>,
 }
 
@@ -73,49 +73,49 @@ struct WarpOrder {
     lanes: u32,
     /// The time of its accesses.
     now: u32,
-    /// Accesses of all lanes up to it are before all lanes.
+    /// Accesses of all lanes up to this time happen before all lanes.
     synced: u32,
-    /// The same for one lane (first index) about another, where only some came to a barrier.
+    /// The same for a pair of lanes, where only some lanes arrived at a barrier; the first index is the later lane.
     pairs: Option<Box<[[u32; LANES]; LANES]>>,
     orders: Vec<LaneOrder>,
 }
 
-/// Whether a thread that comes to a barrier waits there.
+/// Whether a thread that arrives at a barrier waits there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Waits {
     Yes,
     No,
 }
 
-/// Who came to a barrier since it last completed.
+/// The arrivals at a barrier since it last completed.
 #[derive(Clone, Debug, Default)]
-struct Gathering {
-    parts: Vec<Came>,
+struct PendingBarrier {
+    arrivals: Vec<BarrierArrival>,
     known: Known,
     sequential: ByReach<Known>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Came {
+struct BarrierArrival {
     warp: u32,
     mask: u32,
     time: u32,
     waits: Waits,
 }
 
-/// The order of one block.
+/// The happens-before order of one block.
 #[derive(Clone, Debug)]
-pub(super) struct BlockOrder {
+pub(super) struct HappensBefore {
     pub(super) block: u32,
     threads: u32,
     time: u32,
-    /// Accesses of all threads of the block up to it are before all of them.
+    /// Accesses of all threads of the block up to this time happen before all of them.
     pub(super) barrier: u32,
     warps: Vec<WarpOrder>,
-    gatherings: Vec<Gathering>,
-    /// Whether any lane has fences or knows more than barriers say.
-    pub(super) learned: bool,
-    /// Every observation acquires, and every fence is sequential (rules 21 and 24).
+    pending_barriers: Vec<PendingBarrier>,
+    /// Whether any lane has fences or a clock.
+    pub(super) has_lane_orders: bool,
+    /// Every observation acquires, and every fence is sequentially consistent (rules 21 and 24).
     lenient: bool,
 }
 
@@ -124,7 +124,7 @@ pub(super) fn lanes_of(mask: u32) -> impl Iterator<Item = u32> {
     (0..32).filter(move |lane| mask >> lane & 1 == 1)
 }
 
-impl BlockOrder {
+impl HappensBefore {
     pub(super) fn new(block: u32, threads: u32, lenient: bool) -> Self {
         let warp = |index: u32| WarpOrder {
             lanes: u32::MAX >> (32 - (threads - index * 32).min(32)),
@@ -139,8 +139,8 @@ impl BlockOrder {
             time: 1,
             barrier: 0,
             warps: (0..threads.div_ceil(32)).map(warp).collect(),
-            gatherings: vec![Gathering::default(); BARRIERS],
-            learned: false,
+            pending_barriers: vec![PendingBarrier::default(); BARRIERS],
+            has_lane_orders: false,
             lenient,
         }
     }
@@ -150,12 +150,12 @@ impl BlockOrder {
         self.warps[warp as usize].now
     }
 
-    /// Up to when accesses of all lanes are before all lanes of the warp.
+    /// The time up to which accesses of all lanes happen before all lanes of the warp.
     pub(super) fn synced(&self, warp: u32) -> u32 {
         self.warps[warp as usize].synced
     }
 
-    /// Whether an access of a thread is before what another does now.
+    /// Whether an access of a thread happens before the present access of another.
     pub(super) fn before(&self, record: &Record, thread: Thread, me: Thread) -> bool {
         let time = record.time;
         let warp = &self.warps[me.warp() as usize];
@@ -180,7 +180,7 @@ impl BlockOrder {
         self.warps[warp as usize].now = self.time;
     }
 
-    /// Everything that is before what a thread does now, and what it did.
+    /// A clock of everything that happens before a thread's present access, including its own accesses.
     fn snapshot(&self, me: Thread) -> Arc<Clock> {
         let warp = &self.warps[me.warp() as usize];
         let lane = me.lane() as usize;
@@ -209,7 +209,7 @@ impl BlockOrder {
             FenceOrder::Release => (false, true),
         };
         let sequential = self.lenient || order == FenceOrder::SequentiallyConsistent;
-        self.learned = true;
+        self.has_lane_orders = true;
         for lane in lanes_of(mask) {
             let me = Thread::new(self.block, warp * 32 + lane);
             let LaneOrder { known, fences } = self.lane(me);
@@ -233,34 +233,35 @@ impl BlockOrder {
         self.advance(warp);
     }
 
-    /// The scope of a fence that the thread made and stored nothing behind, which it now does.
+    /// Takes the scope of a fence after which the thread has not stored; called by its first store.
     pub(super) fn take_fresh_fence(&mut self, me: Thread) -> Option<Reach> {
         self.lane(me).fences.as_mut()?.fresh.take()
     }
 
-    /// Whether a thread stored nothing behind its last fence, which is of the device.
+    /// Whether the thread has not stored since its last fence, which has device scope.
     pub(super) fn has_fresh_fence(&self, me: Thread) -> bool {
         let order = &self.warps[me.warp() as usize].orders[me.lane() as usize];
         order.fences.as_ref().is_some_and(|fences| fences.fresh == Some(Reach::Device))
     }
 
-    /// What a thread knows beyond the barriers of its block and warp.
+    /// The clock of a thread beyond the barriers of its block and warp.
     pub(super) fn known(&self, me: Thread) -> &Known {
         &self.warps[me.warp() as usize].orders[me.lane() as usize].known
     }
 
-    /// Adds all that is before what a thread does now, and what it did.
+    /// Adds everything that happens before a thread's present access, and its own accesses.
     pub(super) fn tell(&self, me: Thread, all: &mut Known) {
         learn(all, &Some(self.snapshot(me)));
     }
 
-    /// Everything of a clock is before what a thread does from now on.
+    /// Joins a clock: its accesses happen before everything that the thread does from now on.
     pub(super) fn learn(&mut self, me: Thread, all: &Known) {
-        self.learned = true;
+        self.has_lane_orders = true;
         learn(&mut self.lane(me).known, all);
     }
 
-    /// A strong read observes a location (rules 12, 13 and 21); whether it acquired without saying so.
+    /// A strong read observes a location (rules 12, 13 and 21); returns whether it acquired without an acquire
+    /// pattern.
     pub(super) fn observe(
         &mut self,
         me: Thread,
@@ -272,7 +273,7 @@ impl BlockOrder {
             return false;
         }
         let (lenient, acquires) = (self.lenient, acquires(order));
-        self.learned = true;
+        self.has_lane_orders = true;
         let LaneOrder { known, fences } = self.lane(me);
         let fences = fences.get_or_insert_default();
         let released = location.released.visible(me.block(), reach);
@@ -288,7 +289,8 @@ impl BlockOrder {
         lenient && !acquires && !(released.is_empty() && sequential.is_empty())
     }
 
-    /// A strong write publishes what fences released; a releasing one, all that is before it (rule 11).
+    /// A strong write publishes the clocks that fences released; a releasing one publishes everything that happens
+    /// before it (rule 11).
     pub(super) fn publish(
         &mut self,
         me: Thread,
@@ -314,7 +316,7 @@ impl BlockOrder {
 
     /// Lanes pass a barrier of the warp (rule 10).
     pub(super) fn warp_barrier(&mut self, index: u32, mask: u32) {
-        if self.learned {
+        if self.has_lane_orders {
             self.share(index, mask);
         }
         let warp = &mut self.warps[index as usize];
@@ -340,15 +342,15 @@ impl BlockOrder {
         self.advance(index);
     }
 
-    /// What one of the lanes knows, all do.
+    /// Shares the clocks of these lanes among all of them.
     fn share(&mut self, index: u32, mask: u32) {
-        let (known, sequential) = self.gather(index, mask);
+        let (known, sequential) = self.record_arrival(index, mask);
         for lane in lanes_of(mask) {
             self.give(Thread::new(self.block, index * 32 + lane), &known, &sequential);
         }
     }
 
-    fn gather(&self, index: u32, mask: u32) -> (Known, ByReach<Known>) {
+    fn record_arrival(&self, index: u32, mask: u32) -> (Known, ByReach<Known>) {
         let mut known = None;
         let mut sequential = ByReach::default();
         for lane in lanes_of(mask) {
@@ -369,17 +371,17 @@ impl BlockOrder {
         }
     }
 
-    /// Lanes come to a barrier of the block.
+    /// Lanes arrive at a barrier of the block.
     pub(super) fn arrive(&mut self, index: usize, warp: u32, mask: u32, waits: Waits) {
         let time = self.now(warp);
-        if self.learned {
-            let (known, sequential) = self.gather(warp, mask);
-            let Some(gathering) = self.gatherings.get_mut(index) else { return };
+        if self.has_lane_orders {
+            let (known, sequential) = self.record_arrival(warp, mask);
+            let Some(gathering) = self.pending_barriers.get_mut(index) else { return };
             learn(&mut gathering.known, &known);
             gathering.sequential.learn(&sequential);
         }
-        let Some(gathering) = self.gatherings.get_mut(index) else { return };
-        gathering.parts.push(Came { warp, mask, time, waits });
+        let Some(gathering) = self.pending_barriers.get_mut(index) else { return };
+        gathering.arrivals.push(BarrierArrival { warp, mask, time, waits });
         if waits == Waits::No {
             self.advance(warp);
         }
@@ -387,24 +389,25 @@ impl BlockOrder {
 
     /// The barrier completes (rules 8 and 9).
     pub(super) fn complete(&mut self, index: usize) {
-        let Some(gathering) = self.gatherings.get_mut(index) else { return };
+        let Some(gathering) = self.pending_barriers.get_mut(index) else { return };
         let gathering = std::mem::take(gathering);
-        let threads: u32 = gathering.parts.iter().map(|came| came.mask.count_ones()).sum();
-        if threads == self.threads && gathering.parts.iter().all(|came| came.waits == Waits::Yes) {
+        let threads: u32 = gathering.arrivals.iter().map(|came| came.mask.count_ones()).sum();
+        if threads == self.threads && gathering.arrivals.iter().all(|came| came.waits == Waits::Yes)
+        {
             self.complete_block(gathering);
         } else {
             self.complete_some(&gathering);
         }
     }
 
-    fn complete_block(&mut self, gathering: Gathering) {
+    fn complete_block(&mut self, gathering: PendingBarrier) {
         self.barrier = self.time;
         self.time = self.time.saturating_add(1);
         for warp in &mut self.warps {
             warp.now = self.time;
             warp.pairs = None;
         }
-        if !self.learned {
+        if !self.has_lane_orders {
             return;
         }
         let mut known = gathering.known;
@@ -420,11 +423,11 @@ impl BlockOrder {
         }
     }
 
-    fn complete_some(&mut self, gathering: &Gathering) {
-        self.learned = true;
+    fn complete_some(&mut self, gathering: &PendingBarrier) {
+        self.has_lane_orders = true;
         let mut clock =
             gathering.known.as_ref().map_or_else(Clock::default, |known| (**known).clone());
-        for came in &gathering.parts {
+        for came in &gathering.arrivals {
             let warp = &self.warps[came.warp as usize];
             let first = Thread::new(self.block, came.warp * 32);
             if warp.lanes & !came.mask == 0 {
@@ -442,7 +445,7 @@ impl BlockOrder {
             }
         }
         let known = Some(Arc::new(clock));
-        for came in gathering.parts.iter().filter(|came| came.waits == Waits::Yes) {
+        for came in gathering.arrivals.iter().filter(|came| came.waits == Waits::Yes) {
             for lane in lanes_of(came.mask) {
                 let thread = Thread::new(self.block, came.warp * 32 + lane);
                 self.give(thread, &known, &gathering.sequential);

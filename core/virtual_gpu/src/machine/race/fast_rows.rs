@@ -1,25 +1,25 @@
-//! The same as `quick` for sixteen words at once, where all of them are in the same state: vectors of the host compare
-//! and replace them.
+//! Fast path of the race check for sixteen words at once, if all of them are in the same state. The compiler
+//! vectorises the comparisons and updates.
 //!
-//! Conditions are masks of whole words, all ones or zero, because that is what vectors compute.
+//! Conditions are masks of whole words, all ones or zero, as vector instructions compute them.
 
 use super::clock::NUMBER_BITS;
+use super::fast_words::{ExtraOrdering, WarpTime};
 use super::page::{PAGE, ROW, Row, RowAccesses, RowReads};
-use super::quick::{Beyond, Times};
 use super::shadow::{
-    BYTES, EARLIER, EARLIER_SEES, FORGETFUL, LISTED, MOST_PLAIN, SEES, SETTLED, STRENGTH, Shadow,
-    WARPS, What,
+    BYTES, EARLIER, EARLIER_SEES, INCOMPLETE, LISTED, MOST_PLAIN, PackedAccess, SEES, SETTLED,
+    STRENGTH, Shadow, WARPS,
 };
 
-type Sixteen = [u32; ROW];
+type RowWords = [u32; ROW];
 
-/// Which lanes access the words of a row, when, and how.
+/// The accesses of the words of a row: lanes, time and kind.
 pub(super) struct NewRow {
-    pub(super) threads: Sixteen,
+    pub(super) threads: RowWords,
     /// The bit of each lane.
-    pub(super) lanes: Sixteen,
+    pub(super) lanes: RowWords,
     pub(super) time: u32,
-    pub(super) what: What,
+    pub(super) what: PackedAccess,
 }
 
 #[inline(always)]
@@ -27,7 +27,7 @@ const fn mask(holds: bool) -> u32 {
     0_u32.wrapping_sub(holds as u32)
 }
 
-/// Whether something holds for all words.
+/// Whether a condition holds for all words.
 #[inline(always)]
 fn all(holds: impl Fn(usize) -> u32) -> bool {
     let mut every = u32::MAX;
@@ -42,14 +42,14 @@ impl RowAccesses<'_> {
     fn set(&mut self, new: &NewRow) {
         *self.threads = new.threads;
         *self.times = [new.time; ROW];
-        *self.whats = [new.what.bits(); ROW];
+        *self.accesses = [new.what.bits(); ROW];
     }
 
     #[inline(always)]
     fn copy(&mut self, from: &Self) {
         *self.threads = *from.threads;
         *self.times = *from.times;
-        *self.whats = *from.whats;
+        *self.accesses = *from.accesses;
     }
 }
 
@@ -70,30 +70,31 @@ impl RowReads<'_> {
     fn clear(&mut self) {
         *self.last.threads = [0; ROW];
         *self.last.times = [0; ROW];
-        *self.last.whats = [0; ROW];
+        *self.last.accesses = [0; ROW];
         *self.lanes = [0; ROW];
     }
 }
 
-/// The number of a warp of the launch.
+/// The index of a warp in the launch.
 #[inline(always)]
 const fn warp_of(thread: u32) -> u32 {
     thread / 32
 }
 
-impl Times {
-    /// Remembers a read of sixteen words; false if nothing was done, because they are not in one and a simple state.
+impl WarpTime {
+    /// Records a read of sixteen words; returns false and changes nothing unless all of them are in the same, simple
+    /// state.
     #[inline(always)]
     pub(super) fn read_row(&self, shadow: &mut Shadow, first: usize, new: &NewRow) -> bool {
         let page = shadow.page(first);
         let Some(mut row) = page.row(first % PAGE) else { return false };
-        if self.all_stand_for(&row, new) {
+        if self.is_row_covered_by_readers(&row, new) {
             return true;
         }
         let open = all(|index| {
             mask(row.flags[index] & LISTED == 0)
-                & mask(row.read.last.whats[index] & STRENGTH <= MOST_PLAIN)
-                & self.write_passed(&row, new, index)
+                & mask(row.read.last.accesses[index] & STRENGTH <= MOST_PLAIN)
+                & self.is_row_write_ordered(&row, new, index)
         });
         if !open {
             return false;
@@ -104,19 +105,19 @@ impl Times {
         if !all(|index| mask(row.flags[index] & SETTLED == 0)) {
             return false;
         }
-        if self.is_followed(&row, new) {
+        if self.are_reads_ordered(&row, new) {
             row.read.set(new);
             *row.flags = [SEES; ROW];
             return true;
         }
-        if self.is_joined(&row, new) {
+        if self.can_join(&row, new) {
             row.read.last.set(new);
             for (lanes, lane) in row.read.lanes.iter_mut().zip(new.lanes) {
                 *lanes |= lane;
             }
             return true;
         }
-        if !self.is_other_warp(&row, new) {
+        if !self.is_read_by_one_other_warp(&row, new) {
             return false;
         }
         page.open_earlier();
@@ -134,16 +135,17 @@ impl Times {
         true
     }
 
-    /// The same of a write.
+    /// Records a write of sixteen words; returns false and changes nothing unless all of them are in the same, simple
+    /// state.
     #[inline(always)]
     pub(super) fn write_row(&self, shadow: &mut Shadow, first: usize, new: &NewRow) -> bool {
         let Some(mut row) = shadow.page(first).row(first % PAGE) else { return false };
         let fine = all(|index| {
             mask(row.flags[index] & (LISTED | SETTLED) == 0)
-                & mask(row.write.whats[index] & STRENGTH <= MOST_PLAIN)
-                & self.write_passed(&row, new, index)
+                & mask(row.write.accesses[index] & STRENGTH <= MOST_PLAIN)
+                & self.is_row_write_ordered(&row, new, index)
         });
-        if !fine || !self.is_followed(&row, new) {
+        if !fine || !self.are_reads_ordered(&row, new) {
             return false;
         }
         row.write.set(new);
@@ -152,9 +154,9 @@ impl Times {
         true
     }
 
-    /// An access of one of these words that is before the new one, or none.
+    /// Whether the last write of a word happens before the new access, or there is none.
     #[inline(always)]
-    fn write_passed(&self, row: &Row<'_>, new: &NewRow, index: usize) -> u32 {
+    fn is_row_write_ordered(&self, row: &Row<'_>, new: &NewRow, index: usize) -> u32 {
         let (thread, time) = (row.write.threads[index], row.write.times[index]);
         let me = new.threads[index];
         let lane = mask(time <= self.synced) | mask(thread == me);
@@ -162,9 +164,9 @@ impl Times {
         mask(time == 0) | mask(thread >> NUMBER_BITS == self.block) & order
     }
 
-    /// Whether all reads are before the new access.
+    /// Whether all reads happen before the new access.
     #[inline(always)]
-    fn is_followed(&self, row: &Row<'_>, new: &NewRow) -> bool {
+    fn are_reads_ordered(&self, row: &Row<'_>, new: &NewRow) -> bool {
         let last = all(|index| {
             let (thread, time) = (row.read.last.threads[index], row.read.last.times[index]);
             let lane = mask(time <= self.synced) | mask(row.read.lanes[index] == new.lanes[index]);
@@ -180,44 +182,44 @@ impl Times {
         })
     }
 
-    /// Whether the reads are one with others of this warp.
+    /// Whether the reads can be merged with others of this warp.
     #[inline(always)]
-    fn is_joined(&self, row: &Row<'_>, new: &NewRow) -> bool {
+    fn can_join(&self, row: &Row<'_>, new: &NewRow) -> bool {
         let last = &row.read.last;
         let (what, whole) = (new.what.bits(), new.what.bits() & BYTES);
         all(|index| {
-            let merges = mask(self.merges) & mask(last.whats[index] & BYTES == whole);
-            (mask(last.whats[index] == what) | merges)
+            let merges = mask(self.merges) & mask(last.accesses[index] & BYTES == whole);
+            (mask(last.accesses[index] == what) | merges)
                 & mask(row.flags[index] & (SEES | EARLIER) == SEES)
                 & mask(last.times[index] == new.time)
                 & mask(warp_of(last.threads[index]) == warp_of(new.threads[index]))
         })
     }
 
-    /// Whether two warps are known that stand for all further ones.
+    /// Whether two warps are recorded that stand for all further readers.
     #[inline(always)]
-    fn all_stand_for(&self, row: &Row<'_>, new: &NewRow) -> bool {
-        self.beyond == Beyond::Nothing
+    fn is_row_covered_by_readers(&self, row: &Row<'_>, new: &NewRow) -> bool {
+        self.extra_ordering == ExtraOrdering::Nothing
             && all(|index| mask(row.flags[index] & WARPS != 0))
             && all(|index| {
                 mask(row.read.last.threads[index] >> NUMBER_BITS == self.block)
                     & mask(row.read.last.times[index] > self.barrier)
-                    & mask(row.write.whats[index] & STRENGTH <= MOST_PLAIN)
-                    & self.write_passed(row, new, index)
+                    & mask(row.write.accesses[index] & STRENGTH <= MOST_PLAIN)
+                    & self.is_row_write_ordered(row, new, index)
             })
     }
 
-    /// Whether one other warp of the block has read the words since the barrier, and nobody else.
+    /// Whether exactly one other warp of the block has read the words since the barrier.
     #[inline(always)]
-    fn is_other_warp(&self, row: &Row<'_>, new: &NewRow) -> bool {
+    fn is_read_by_one_other_warp(&self, row: &Row<'_>, new: &NewRow) -> bool {
         let last = &row.read.last;
         all(|index| {
             let other = mask(last.threads[index] >> NUMBER_BITS == self.block)
                 & !mask(warp_of(last.threads[index]) == warp_of(new.threads[index]));
             other
-                & mask(row.flags[index] & (EARLIER | FORGETFUL) == 0)
-                & mask(row.write.whats[index] & STRENGTH <= MOST_PLAIN)
-                & mask(last.whats[index] & (BYTES | STRENGTH) == new.what.bits() & BYTES)
+                & mask(row.flags[index] & (EARLIER | INCOMPLETE) == 0)
+                & mask(row.write.accesses[index] & STRENGTH <= MOST_PLAIN)
+                & mask(last.accesses[index] & (BYTES | STRENGTH) == new.what.bits() & BYTES)
                 & mask(last.times[index] > self.barrier)
         })
     }

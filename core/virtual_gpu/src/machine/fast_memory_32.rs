@@ -1,30 +1,31 @@
-//! The accesses that kernels make most, without detours: whole words, all lanes in one variable, all in order.
+//! Fast path of memory accesses: whole words of 32 bits, all lanes in one variable, without a fault.
 //!
-//! Whatever is not quite in order is left to `load` and `store`, which check again and report. All of it is inlined
-//! where a warp is stepped, and so compiled for the instruction sets that are chosen there.
+//! An access that does not meet these conditions is left to `load` and `store`, which check it again and report
+//! faults. The functions are inlined where a warp is stepped, so that they are compiled for the instruction sets
+//! selected there.
 
 use super::super::isa::memory::{Access, Ordering, Space};
 use super::super::isa::scalar::ScalarType;
 use super::super::lower::code::{BaseKind, Code, Op, Slot};
 use super::Races;
-use super::content::Content;
+use super::lane_offsets::{HALF, HalfWarpPattern, LaneOffsets, LaneStrides, fill_inactive_lanes};
 use super::lanes::{Lanes, Words};
 use super::load::polls;
 use super::memory::{Access as Rights, Memory, Region};
-use super::places::{HALF, Pattern, Places, Shape, spread};
 use super::race::Role;
+use super::region_bytes::RegionBytes;
 use super::run::Worker;
 use super::shared::SharedMemory;
 use super::warp::{Frame, LANES};
 
-/// Words of a memory; the places were checked.
+/// The words of a memory. The caller has checked the indices.
 trait Words32 {
     fn get(&self, index: usize) -> u32;
     fn get_row(&self, start: usize) -> [u32; HALF];
     fn set(&mut self, index: usize, value: u32);
     fn set_row(&mut self, start: usize, values: &[u32]);
-    /// Remembers that a range of bytes was written.
-    fn mark_range(&mut self, start: usize, end: usize);
+    /// Marks a range of bytes as initialised.
+    fn mark_range_initialised(&mut self, start: usize, end: usize);
 }
 
 impl Words32 for SharedMemory {
@@ -51,12 +52,12 @@ impl Words32 for SharedMemory {
     }
 
     #[inline(always)]
-    fn mark_range(&mut self, start: usize, end: usize) {
-        Self::mark_range(self, start, end);
+    fn mark_range_initialised(&mut self, start: usize, end: usize) {
+        Self::mark_range_initialised(self, start, end);
     }
 }
 
-impl Words32 for &Content {
+impl Words32 for &RegionBytes {
     #[inline(always)]
     fn get(&self, index: usize) -> u32 {
         self.load_word(index)
@@ -78,17 +79,17 @@ impl Words32 for &Content {
     }
 
     #[inline(always)]
-    fn mark_range(&mut self, start: usize, end: usize) {
-        Content::mark_range(self, start, end);
+    fn mark_range_initialised(&mut self, start: usize, end: usize) {
+        RegionBytes::mark_range_initialised(self, start, end);
     }
 }
 
-/// The word of every lane, `ahead` words further.
+/// Reads the word of every lane, `ahead` words after its offset.
 #[inline(always)]
 fn gather(
     memory: &impl Words32,
-    places: &Places,
-    (ahead, single): (usize, Single),
+    places: &LaneOffsets,
+    (ahead, single): (usize, WordsPerLane),
     result: &mut Words,
 ) {
     for (half, pattern) in places.halves.iter().enumerate() {
@@ -96,9 +97,12 @@ fn gather(
         let result = &mut result[half * HALF..(half + 1) * HALF];
         let first = offsets[0] as usize / 4 + ahead;
         match (pattern, single) {
-            (Pattern::Same, _) => result.fill(memory.get(first)),
-            (Pattern::Row, Single::Word) => result.copy_from_slice(&memory.get_row(first)),
-            (Pattern::Row, Single::Several) | (Pattern::Scattered, _) => {
+            (HalfWarpPattern::Uniform, _) => result.fill(memory.get(first)),
+            (HalfWarpPattern::Contiguous, WordsPerLane::One) => {
+                result.copy_from_slice(&memory.get_row(first));
+            }
+            (HalfWarpPattern::Contiguous, WordsPerLane::Several)
+            | (HalfWarpPattern::Scattered, _) => {
                 for (result, offset) in result.iter_mut().zip(offsets) {
                     *result = memory.get(*offset as usize / 4 + ahead);
                 }
@@ -107,35 +111,35 @@ fn gather(
     }
 }
 
-/// Whether an access is of one word for each lane.
+/// Whether each lane accesses one word or several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Single {
-    Word,
+enum WordsPerLane {
+    One,
     Several,
 }
 
 #[inline(always)]
-const fn single(size: usize, elements: usize) -> Single {
-    if size * elements == 1 { Single::Word } else { Single::Several }
+const fn words_per_lane(size: usize, elements: usize) -> WordsPerLane {
+    if size * elements == 1 { WordsPerLane::One } else { WordsPerLane::Several }
 }
 
-/// Whole words in registers of the same size: how many for each lane's element.
+/// The number of words per element, if elements are whole words and registers have the same size.
 #[inline(always)]
 fn words_of(access: Access, register_bits: u8) -> Option<usize> {
     let bytes = ScalarType::from(access.element).bytes();
     (bytes * 8 == u32::from(register_bits) && bytes >= 4).then_some(bytes as usize / 4)
 }
 
-/// What was gathered goes to the registers of an access: words, or pairs of them.
+/// Loads all registers of an access: words, or pairs of words.
 #[inline(always)]
 fn load_all(
     memory: &impl Words32,
     lanes: &mut Lanes<'_>,
     slots: &[Slot],
-    places: &Places,
+    places: &LaneOffsets,
     size: usize,
 ) {
-    let single = single(size, slots.len());
+    let single = words_per_lane(size, slots.len());
     for (index, slot) in slots.iter().enumerate() {
         if size == 1 && lanes.mask == u32::MAX {
             gather(memory, places, (index, single), lanes.replace_word(*slot));
@@ -156,12 +160,12 @@ fn load_all(
     }
 }
 
-/// Words of all lanes go to memory, later lanes last.
+/// Writes the words of all lanes; of two lanes with the same offset, the higher one last.
 #[inline(always)]
 fn scatter(
     memory: &mut impl Words32,
-    places: &Places,
-    (ahead, single): (usize, Single),
+    places: &LaneOffsets,
+    (ahead, single): (usize, WordsPerLane),
     values: &Words,
     mask: u32,
 ) {
@@ -169,16 +173,19 @@ fn scatter(
         let offsets = &places.offsets[half * HALF..(half + 1) * HALF];
         let values = &values[half * HALF..(half + 1) * HALF];
         let first = offsets[0] as usize / 4 + ahead;
-        if mask == u32::MAX && *pattern == Pattern::Row && single == Single::Word {
+        if mask == u32::MAX
+            && *pattern == HalfWarpPattern::Contiguous
+            && single == WordsPerLane::One
+        {
             memory.set_row(first, values);
-            memory.mark_range(4 * first, 4 * (first + HALF));
+            memory.mark_range_initialised(4 * first, 4 * (first + HALF));
             continue;
         }
         for (lane, (offset, value)) in offsets.iter().zip(values).enumerate() {
             if mask >> (half * HALF + lane) & 1 == 1 {
                 let word = *offset as usize / 4 + ahead;
                 memory.set(word, *value);
-                memory.mark_range(4 * word, 4 * word + 4);
+                memory.mark_range_initialised(4 * word, 4 * word + 4);
             }
         }
     }
@@ -189,10 +196,10 @@ fn store_all(
     memory: &mut impl Words32,
     lanes: &Lanes<'_>,
     slots: &[Slot],
-    places: &Places,
+    places: &LaneOffsets,
     size: usize,
 ) {
-    let single = single(size, slots.len());
+    let single = words_per_lane(size, slots.len());
     for (index, slot) in slots.iter().enumerate() {
         if size == 1 {
             scatter(memory, places, (index, single), lanes.word_ref(*slot), lanes.mask);
@@ -210,14 +217,14 @@ fn store_all(
 }
 
 impl Worker<'_, '_> {
-    /// Loads if everything is in order; else nothing has happened.
+    /// Loads if the conditions of the fast path hold; otherwise returns false and changes nothing.
     #[inline(always)]
-    pub(super) fn quick_load(&mut self, pc: u32, op: &Op, frame: &Frame, mask: u32) -> bool {
+    pub(super) fn load_fast_32(&mut self, pc: u32, op: &Op, frame: &Frame, mask: u32) -> bool {
         let Code::Load { access, base, register_bits, read_only: _ } = op.code else {
             return false;
         };
         let Some(size) = words_of(access, register_bits) else {
-            return self.narrow_load((pc, op), (access, base, register_bits), frame, mask);
+            return self.load_fast_8_16((pc, op), (access, base, register_bits), frame, mask);
         };
         if polls(access.ordering) {
             return false;
@@ -227,16 +234,16 @@ impl Worker<'_, '_> {
         let bytes = (size * 4 * slots.len()) as u32;
         let known = !self.launch.checks.uninitialized;
         if access.space == Space::Shared && base == BaseKind::Narrow {
-            let Some(places) = self.shared_places(op, frame, mask, bytes) else { return false };
+            let Some(places) = self.shared_offsets(op, frame, mask, bytes) else { return false };
             if self.block.copies.covers_any(&places.offsets, bytes as usize) {
                 return false;
             }
             let shared = &self.block.shared;
-            if !known && !shared.is_range_written(places.start, places.end) {
+            if !known && !shared.is_range_initialised(places.start, places.end) {
                 return false;
             }
             let size_of = (mask, size * 4, bytes);
-            if !self.races_pass((pc, Role::Read), None, &places, size_of) {
+            if !self.has_no_race((pc, Role::Read), None, &places, size_of) {
                 return false;
             }
             let shared = &self.block.shared;
@@ -249,14 +256,14 @@ impl Worker<'_, '_> {
         if base != BaseKind::Wide || !is_global(access.space) {
             return false;
         }
-        let Some((region, places)) = self.global_places(op, frame, mask, bytes) else {
+        let Some((region, places)) = self.global_offsets(op, frame, mask, bytes) else {
             return false;
         };
         let content = &self.launch.memory.regions[region].content;
-        if !known && !content.is_range_written(places.start, places.end) {
+        if !known && !content.is_range_initialised(places.start, places.end) {
             return false;
         }
-        if !self.races_pass((pc, Role::Read), Some(region), &places, (mask, size * 4, bytes)) {
+        if !self.has_no_race((pc, Role::Read), Some(region), &places, (mask, size * 4, bytes)) {
             return false;
         }
         let content = &self.launch.memory.regions[region].content;
@@ -267,13 +274,13 @@ impl Worker<'_, '_> {
         true
     }
 
-    /// Stores if everything is in order; else nothing has happened.
+    /// Stores if the conditions of the fast path hold; otherwise returns false and changes nothing.
     #[inline(always)]
-    pub(super) fn quick_store(&mut self, pc: u32, op: &Op, frame: &Frame, mask: u32) -> bool {
+    pub(super) fn store_fast_32(&mut self, pc: u32, op: &Op, frame: &Frame, mask: u32) -> bool {
         let Code::Store { access, base } = op.code else { return false };
         let from_doubles = op.b.index() == 1;
         let Some(size) = words_of(access, if from_doubles { 64 } else { 32 }) else {
-            return self.narrow_store((pc, op), (access, base), frame, mask);
+            return self.store_fast_8_16((pc, op), (access, base), frame, mask);
         };
         if access.ordering != Ordering::Weak {
             return false;
@@ -294,12 +301,12 @@ impl Worker<'_, '_> {
             return false;
         }
         if access.space == Space::Shared && base == BaseKind::Narrow {
-            let Some(places) = self.shared_places(op, frame, mask, bytes) else { return false };
+            let Some(places) = self.shared_offsets(op, frame, mask, bytes) else { return false };
             if self.block.copies.covers_any(&places.offsets, bytes as usize) {
                 return false;
             }
             let size_of = (mask, size * 4, bytes);
-            if !self.races_pass((pc, Role::Write), None, &places, size_of) {
+            if !self.has_no_race((pc, Role::Write), None, &places, size_of) {
                 return false;
             }
             let registers = &mut self.warp.registers;
@@ -312,13 +319,13 @@ impl Worker<'_, '_> {
         if base != BaseKind::Wide || !is_global(access.space) {
             return false;
         }
-        let Some((region, places)) = self.global_places(op, frame, mask, bytes) else {
+        let Some((region, places)) = self.global_offsets(op, frame, mask, bytes) else {
             return false;
         };
         if self.launch.memory.regions[region].access != Rights::ReadWrite {
             return false;
         }
-        if !self.races_pass((pc, Role::Write), Some(region), &places, (mask, size * 4, bytes)) {
+        if !self.has_no_race((pc, Role::Write), Some(region), &places, (mask, size * 4, bytes)) {
             return false;
         }
         let registers = &mut self.warp.registers;
@@ -330,28 +337,28 @@ impl Worker<'_, '_> {
         true
     }
 
-    /// Whether no race is looked for, or the accesses are remembered and none is one.
+    /// Whether races are not checked, or the accesses are recorded and none of them is a race.
     #[inline(always)]
-    fn races_pass(
+    fn has_no_race(
         &mut self,
         access: (u32, Role),
         region: Option<usize>,
-        places: &Places,
+        places: &LaneOffsets,
         lanes: (u32, usize, u32),
     ) -> bool {
         self.launch.checks.races == Races::Ignored
-            || self.race_places(access, region, places, lanes)
+            || self.race_warp_accesses(access, region, places, lanes)
     }
 
-    /// Where all lanes are in one shared variable, aligned.
+    /// The offsets of all lanes, if they are in one shared variable and aligned.
     #[inline(always)]
-    pub(super) fn shared_places(
+    pub(super) fn shared_offsets(
         &mut self,
         op: &Op,
         frame: &Frame,
         mask: u32,
         bytes: u32,
-    ) -> Option<Places> {
+    ) -> Option<LaneOffsets> {
         let registers = &mut self.warp.registers;
         let mut lanes = Lanes { registers, pool: &self.launch.pool, frame: *frame, mask };
         let known = lanes.word_shape(op.a);
@@ -367,22 +374,22 @@ impl Worker<'_, '_> {
         for offset in &mut offsets {
             *offset = offset.wrapping_add(distance);
         }
-        spread(&mut offsets, mask);
-        let shape = if mask == u32::MAX { known } else { Shape::of(&offsets) };
-        let places = Places::new(offsets, shape, bytes)?;
+        fill_inactive_lanes(&mut offsets, mask);
+        let shape = if mask == u32::MAX { known } else { LaneStrides::strides(&offsets) };
+        let places = LaneOffsets::new(offsets, shape, bytes)?;
         let inside = places.start >= allowed.start as usize && places.end <= allowed.end as usize;
         inside.then_some(places)
     }
 
-    /// Where all lanes are in one region, aligned.
+    /// The offsets of all lanes, if they are in one region and aligned.
     #[inline(always)]
-    pub(super) fn global_places(
+    pub(super) fn global_offsets(
         &mut self,
         op: &Op,
         frame: &Frame,
         mask: u32,
         bytes: u32,
-    ) -> Option<(usize, Places)> {
+    ) -> Option<(usize, LaneOffsets)> {
         let registers = &mut self.warp.registers;
         let lanes = Lanes { registers, pool: &self.launch.pool, frame: *frame, mask };
         let base = lanes.double_row(op.a);
@@ -400,13 +407,13 @@ impl Worker<'_, '_> {
             offsets[lane] = offset as u32;
             above[lane] = (offset >> 32) as u32;
         }
-        spread(&mut offsets, mask);
-        spread(&mut above, mask);
+        fill_inactive_lanes(&mut offsets, mask);
+        fill_inactive_lanes(&mut above, mask);
         if above.iter().fold(0, |all, bits| all | bits) != 0 {
             return None;
         }
-        let shape = Shape::of(&offsets);
-        let places = Places::new(offsets, shape, bytes)?;
+        let shape = LaneStrides::strides(&offsets);
+        let places = LaneOffsets::new(offsets, shape, bytes)?;
         let Region { content, start, .. } = &self.launch.memory.regions[region];
         let inside = places.start >= *start && places.end <= content.len();
         inside.then_some((region, places))

@@ -1,30 +1,30 @@
-//! Accesses of one and two bytes without detours, as `quick` has them of words: where races are not looked for, or nobody
-//! else writes.
+//! Fast path of accesses of 8 and 16 bits, as `fast_memory_32` is for words. It applies if races are not checked,
+//! or if no thread writes to the memory.
 
 use super::super::cost::Direction;
 use super::super::isa::memory::{Access, Ordering, Space};
 use super::super::isa::scalar::ScalarType;
 use super::super::lower::code::{BaseKind, Op};
 use super::access::Part;
+use super::fast_memory_32::is_global;
+use super::lane_offsets::LaneOffsets;
 use super::lanes::{Lanes, Words};
 use super::load::{is_signed, polls};
 use super::memory::Access as Rights;
-use super::places::Places;
-use super::quick::is_global;
 use super::run::Worker;
 use super::warp::{Frame, LANES};
 use super::{Memory, Races};
 
-/// Which memory, where in it, and how.
-struct Narrow<'o> {
+/// The instruction of an access and the size of its elements.
+struct NarrowAccess<'o> {
     pc: u32,
     op: &'o Op,
-    /// Bytes of an element, and of all elements of a lane.
+    /// Size of an element, and of all elements of a lane, in bytes.
     element: usize,
     bytes: u32,
 }
 
-impl<'o> Narrow<'o> {
+impl<'o> NarrowAccess<'o> {
     fn new(pc: u32, op: &'o Op, access: Access) -> Option<Self> {
         let element = ScalarType::from(access.element).bytes() as usize;
         let bytes = element as u32 * u32::from(op.list.1);
@@ -33,31 +33,31 @@ impl<'o> Narrow<'o> {
 }
 
 impl Worker<'_, '_> {
-    /// Loads if everything is in order; else nothing has happened.
+    /// Loads if the conditions of the fast path hold; otherwise returns false and changes nothing.
     #[inline(never)]
-    pub(super) fn narrow_load(
+    pub(super) fn load_fast_8_16(
         &mut self,
         (pc, op): (u32, &Op),
         (access, base, register_bits): (Access, BaseKind, u8),
         frame: &Frame,
         mask: u32,
     ) -> bool {
-        let Some(narrow) = Narrow::new(pc, op, access) else { return false };
+        let Some(narrow) = NarrowAccess::new(pc, op, access) else { return false };
         if register_bits > 32 || polls(access.ordering) {
             return false;
         }
         let known = !self.launch.checks.uninitialized;
         let (region, places) = if access.space == Space::Shared && base == BaseKind::Narrow {
-            let Some(places) = self.narrow_shared(&narrow, frame, mask) else { return false };
-            if !known && !self.block.shared.is_range_written(places.start, places.end) {
+            let Some(places) = self.shared_offsets_8_16(&narrow, frame, mask) else { return false };
+            if !known && !self.block.shared.is_range_initialised(places.start, places.end) {
                 return false;
             }
             (None, places)
         } else if base == BaseKind::Wide && is_global(access.space) {
-            let found = self.global_places(op, frame, mask, narrow.bytes);
+            let found = self.global_offsets(op, frame, mask, narrow.bytes);
             let Some((region, places)) = found else { return false };
             let content = &self.launch.memory.regions[region].content;
-            if !known && !content.is_range_written(places.start, places.end) {
+            if !known && !content.is_range_initialised(places.start, places.end) {
                 return false;
             }
             if self.launch.checks.races != Races::Ignored && self.is_shared_by_writers(region) {
@@ -87,20 +87,20 @@ impl Worker<'_, '_> {
             let mut lanes = Lanes { registers, pool: &self.launch.pool, frame: *frame, mask };
             lanes.set_word(slot, &values, 0);
         }
-        self.count_narrow(&narrow, region, (&places, mask), Direction::Load);
+        self.count_fast_8_16(&narrow, region, (&places, mask), Direction::Load);
         true
     }
 
-    /// Stores if everything is in order; else nothing has happened.
+    /// Stores if the conditions of the fast path hold; otherwise returns false and changes nothing.
     #[inline(never)]
-    pub(super) fn narrow_store(
+    pub(super) fn store_fast_8_16(
         &mut self,
         (pc, op): (u32, &Op),
         (access, base): (Access, BaseKind),
         frame: &Frame,
         mask: u32,
     ) -> bool {
-        let Some(narrow) = Narrow::new(pc, op, access) else { return false };
+        let Some(narrow) = NarrowAccess::new(pc, op, access) else { return false };
         let from_doubles = op.b.index() == 1;
         if from_doubles || access.ordering != Ordering::Weak {
             return false;
@@ -113,10 +113,10 @@ impl Worker<'_, '_> {
             return false;
         }
         let (region, places) = if access.space == Space::Shared && base == BaseKind::Narrow {
-            let Some(places) = self.narrow_shared(&narrow, frame, mask) else { return false };
+            let Some(places) = self.shared_offsets_8_16(&narrow, frame, mask) else { return false };
             (None, places)
         } else if base == BaseKind::Wide && is_global(access.space) {
-            let found = self.global_places(op, frame, mask, narrow.bytes);
+            let found = self.global_offsets(op, frame, mask, narrow.bytes);
             let Some((region, places)) = found else { return false };
             let writable = self.launch.memory.regions[region].access == Rights::ReadWrite;
             if !writable || self.launch.checks.races != Races::Ignored {
@@ -138,36 +138,41 @@ impl Worker<'_, '_> {
                     None => {
                         let shared = &mut self.block.shared;
                         shared.write(start, narrow.element, value);
-                        shared.mark_range(start, start + narrow.element);
+                        shared.mark_range_initialised(start, start + narrow.element);
                     }
                     Some(region) => {
                         let content = &self.launch.memory.regions[region].content;
                         content.write(start, narrow.element, value);
-                        content.mark_range(start, start + narrow.element);
+                        content.mark_range_initialised(start, start + narrow.element);
                     }
                 }
             }
         }
         self.changed();
-        self.count_narrow(&narrow, region, (&places, mask), Direction::Store);
+        self.count_fast_8_16(&narrow, region, (&places, mask), Direction::Store);
         true
     }
 
-    /// Where the lanes are in shared memory, if nothing stands against going there at once.
-    fn narrow_shared(&mut self, narrow: &Narrow<'_>, frame: &Frame, mask: u32) -> Option<Places> {
+    /// The offsets of the lanes in shared memory, if no pending copy or race check requires the slow path.
+    fn shared_offsets_8_16(
+        &mut self,
+        narrow: &NarrowAccess<'_>,
+        frame: &Frame,
+        mask: u32,
+    ) -> Option<LaneOffsets> {
         if self.launch.checks.races != Races::Ignored {
             return None;
         }
-        let places = self.shared_places(narrow.op, frame, mask, narrow.bytes)?;
+        let places = self.shared_offsets(narrow.op, frame, mask, narrow.bytes)?;
         let pending = self.block.copies.covers_any(&places.offsets, narrow.bytes as usize);
         (!pending).then_some(places)
     }
 
-    fn count_narrow(
+    fn count_fast_8_16(
         &mut self,
-        narrow: &Narrow<'_>,
+        narrow: &NarrowAccess<'_>,
         region: Option<usize>,
-        (places, mask): (&Places, u32),
+        (places, mask): (&LaneOffsets, u32),
         direction: Direction,
     ) {
         if self.launch.counts.is_empty() {

@@ -1,0 +1,26 @@
+//! The initialisation of buffers as the host sees it.
+
+use std::ops::Range;
+
+use super::super::{Access, InitialContent, Machine};
+
+#[test]
+fn uninitialised_ranges_are_the_complement_of_initialised_ones() {
+    check(0, 100, InitialContent::Uninitialised, Some(0..100));
+    check(0, 100, InitialContent::Bytes(vec![7; 10]), Some(10..100));
+    check(64, 100, InitialContent::Bytes(vec![7; 70]), Some(70..100));
+    check(0, 100, InitialContent::Bytes(vec![7; 100]), None);
+    check(8, 100, InitialContent::Repeated(vec![7; 4]), None);
+    check(0, 0, InitialContent::Uninitialised, None);
+}
+
+fn check(start: u64, bytes: u64, initial: InitialContent, expected: Option<Range<usize>>) {
+    let mut machine = Machine::default();
+    let buffer = machine.buffer_behind(start, "buffer", bytes, Access::ReadWrite, initial).unwrap();
+    assert_eq!(machine.uninitialised(buffer), Vec::from_iter(expected));
+    let mut covered = [machine.initialised(buffer), machine.uninitialised(buffer)].concat();
+    covered.retain(|range| !range.is_empty());
+    covered.sort_unstable_by_key(|range| range.start);
+    let end = covered.iter().fold(0, |end, range| if range.start == end { range.end } else { end });
+    assert_eq!(end as u64, bytes, "{covered:?}");
+}
